@@ -2,6 +2,7 @@
 
 import re
 from html.parser import HTMLParser
+from importlib import resources
 from types import SimpleNamespace
 
 import pytest
@@ -9,13 +10,14 @@ import pytest
 import browser
 from dialogauge.report import to_html
 from dialogauge.runs import Manifest
+from dialogauge.studies.judging.opening import Known
 from dialogauge.studies.judging.page import report_page
 from dialogauge.studies.judging.sampling import Sampler
 from dialogauge.studies.judging.summary import summarise
 from dialogauge.studies.judging.transcripts import read_sample
 from report_samples import CARD
 
-VOID = {"meta", "br", "rect", "line", "circle", "path"}
+VOID = {"meta", "br", "input", "rect", "line", "circle", "path"}
 OPTIONAL_END = {"tr", "td", "th"}
 
 needs_chromium = pytest.mark.skipif(
@@ -23,13 +25,19 @@ needs_chromium = pytest.mark.skipif(
 )
 
 
+def without_own_script(html):
+    """Return a page without the script that may stand on it; any other script stays."""
+    script = resources.files("dialogauge.report").joinpath("page.js").read_text("utf-8")
+    return html.replace(f"<script>{script}</script>", "", 1)
+
+
 class ParsedPage(HTMLParser):
-    """Text, ids and attributes of a page; complains of elements that do not close."""
+    """Text, ids and attributes of a page, our own script aside; complains of elements that do not close."""
 
     def __init__(self, html):
         super().__init__()
         self.open, self.ids, self.attributes, self.words, self.tags = [], [], [], [], []
-        self.feed(html)
+        self.feed(without_own_script(html))
         self.close()
         assert self.open == []
 
@@ -94,7 +102,7 @@ def judged_page(made, run=None, trust=None, against_users=(), **more):
     summary = summarise(sampler.through(iter(made.rows)), dimensions=specs, **more)
     run = run or run_of(made)
     sample = read_sample(run, sampler.result(), summary.dimensions)
-    return summary, report_page(run, summary, sample, trust, against_users=against_users)
+    return summary, report_page(run, summary, sample, Known(trust), against_users=against_users)
 
 
 def judged_html(made, run=None, **more):

@@ -50,7 +50,7 @@ def _print_summary(outcome: JudgeOutcome) -> None:
     if run.progress.resumed:
         typer.echo(f"  {run.progress.resumed} already judged by an earlier run, taken from it")
     typer.echo()
-    print_blocks(brief(run.result.summary, run.result.sample, run.result.trust, run.manifest))
+    print_blocks(brief(run.result.summary, run.result.sample, run.result.known, run.manifest))
     for gate in run.result.gates:
         typer.echo(plain(gate.sentence))
     typer.echo()

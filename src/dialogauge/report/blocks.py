@@ -37,10 +37,10 @@ from dialogauge.report.transcripts import Transcript, TranscriptList
 
 
 class Callout(Value):
-    """Paragraphs: in a box (`info`, `warn`), or small beneath what they explain (`plain`)."""
+    """Paragraphs: in a box (`info`, `warn`, `good`), or small beneath what they explain (`plain`)."""
 
     paragraphs: tuple[Prose, ...]
-    tone: Literal["plain", "info", "warn"] = "plain"
+    tone: Literal["plain", "info", "warn", "good"] = "plain"
 
 
 class Items(Value):

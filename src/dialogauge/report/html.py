@@ -196,7 +196,8 @@ class _Writer:
         if block.tone == "plain":
             return joined(element("p", p, class_="small soft") for p in paragraphs)
         inside = (element("p", p) for p in paragraphs)
-        return element("div", inside, class_="note warn" if block.tone == "warn" else "note", role="note")
+        tone = "" if block.tone == "info" else f" {block.tone}"
+        return element("div", inside, class_=f"note{tone}", role="note")
 
     def _items(self, block: Items) -> Html:
         items = (element("li", self.prose(item), dir="auto") for item in block.items)

@@ -18,8 +18,9 @@ from dialogauge.report.transcripts import (
 )
 from dialogauge.report.words import cell_words, name
 
-_START: Final = 220
-"""Characters of a clamped message that are shown before it is opened."""
+_START: Final = 240
+"""Columns of a clamped message that are shown before it is opened; a Chinese character takes two."""
+_WIDE: Final = "\u2e80"
 
 
 def transcript_list(block: TranscriptList, write: Callable[[Transcript], Html]) -> Html:
@@ -165,16 +166,27 @@ def _message(message: TranscriptMessage) -> Html:
         return element("div", element("code", message.text, dir="auto"), class_="steps")
     who = element("span", message.role.capitalize(), class_="who")
     classes = "msg user" if message.role == "user" else "msg reply"
-    start = " ".join(message.text[: 2 * _START].split())
-    if not message.clamped or len(start) <= _START:
+    start = _start(message.text) if message.clamped else ""
+    if not start:
         return element("div", who, _say(message), class_=classes)
     summary = element(
         "summary",
-        element("span", re.sub(r"[*`#|]+", "", start)[:_START].rstrip(), "… ", class_="start", dir="auto"),
+        element("span", start, "… ", class_="start", dir="auto"),
         element("span", "show all", class_="open"),
         element("span", "show less", class_="close"),
     )
     return element("div", who, element("details", summary, _say(message), class_="clamp"), class_=classes)
+
+
+def _start(words: str) -> str:
+    """Return the first words of a long text as one line; nothing of a short one."""
+    line = " ".join(words[: 2 * _START].split())
+    room = _START
+    for at, character in enumerate(line):
+        room -= 2 if character >= _WIDE else 1
+        if room < 0:
+            return re.sub(r"[*`#|]+ ?", "", line[:at]).rstrip()
+    return ""
 
 
 def _say(message: TranscriptMessage) -> Html:

@@ -62,6 +62,12 @@ _LEAST: Final = {"text": 12, "prose": 20}
 """Columns of words are not made narrower than this before the table is cut."""
 _TRACK: Final = 32
 _MOST_POINTS: Final = 24
+_MARKS: Final = {
+    "plain": ("", ""),
+    "info": ("note:", ""),
+    "warn": ("WARNING:", "yellow"),
+    "good": ("good:", "green"),
+}
 _STYLES: Final[Mapping[Emphasis, str]] = {"strong": "bold", "plain": "", "quiet": "italic dim"}
 
 
@@ -168,7 +174,7 @@ class _Lines:
     # prose
 
     def _callout(self, block: Callout) -> None:
-        mark, style = {"plain": ("", ""), "info": ("note:", ""), "warn": ("WARNING:", "yellow")}[block.tone]
+        mark, style = _MARKS[block.tone]
         for paragraph in block.paragraphs:
             self.paragraph(prose_words(paragraph), style, mark)
 

@@ -13,6 +13,7 @@ from dialogauge import JudgeFailure, Judgement, Run, Score
 from dialogauge.app.export import flat_row
 from dialogauge.core import MissingExtra, RubricError, StoreError, UsageError
 from dialogauge.door.run import RunSummary
+from parsed_pages import without_own_script
 from talks import talk
 
 TALKS = [talk("u: Where is my parcel 44?", f"a: It is in town {n}.", id=n, scenario="post") for n in "abc"]
@@ -92,7 +93,7 @@ def test_a_notebook_shows_each_mean_with_its_counts(run: Run) -> None:
     assert "<td>helpfulness</td><td>turn</td><td>" in shown
     assert "<th>failed</th>" in shown
     assert "undefined" in shown
-    assert "<script" not in shown
+    assert "<script" not in without_own_script(shown)
 
 
 class FakeFrame:

@@ -61,7 +61,7 @@ def test_the_page_is_whole_loads_nothing_and_its_links_lead_somewhere():
     page = parsed()
     assert len(page.ids) == len(set(page.ids))
     assert {v[1:] for k, v in page.attributes if k == "href"} <= set(page.ids)
-    assert not {"img", "link", "iframe", "object", "form"} & set(page.tags)
+    assert not {"script", "img", "link", "iframe", "object", "form"} & set(page.tags)
     assert not [k for k, _ in page.attributes if k.startswith("on") or k == "src"]
     assert "http:" not in html()
     assert "https:" not in html()
@@ -149,8 +149,7 @@ def test_links_to_nowhere_are_text_and_sections_have_anchors_of_their_own():
 def test_hostile_text_stays_text_wherever_it_stands():
     made = html(HOSTILE)
     page = parsed(HOSTILE)
-    assert "img" not in page.tags
-    assert page.tags.count("script") == 1
+    assert not {"script", "img"} & set(page.tags)
     assert not [k for k, _ in page.attributes if k.startswith("on")]
     assert "\u202e" not in made
     assert "\x00" not in made

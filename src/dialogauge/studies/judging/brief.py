@@ -1,8 +1,7 @@
-"""A judged run on a terminal: its figures, what to know of the judge, and the weakest turns."""
+"""A judged run on a terminal: the first screen, what to know before one relies on it, and the scores."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Final
 
 from dialogauge.report import (
@@ -16,39 +15,41 @@ from dialogauge.report import (
     Number,
     Section,
     TableColumn,
-    Transcript,
     data_table,
     words,
 )
 from dialogauge.runs import Manifest
+from dialogauge.studies.judging.opening import Known, opening
 from dialogauge.studies.judging.page import figure_of, not_judged
 from dialogauge.studies.judging.summary import DimensionSummary, Summary, VerdictSummary
 from dialogauge.studies.judging.tally import MARKS
 from dialogauge.studies.judging.transcripts import ShownConversations
 from dialogauge.studies.trust.page import trust_brief
-from dialogauge.studies.trust.result import Trust
 from dialogauge.text import counted
 
-_WEAK_SHOWN: Final = 5
-_REASON_CHARS: Final = 200
+_ORDER: Final = (
+    "Not shown here, as they were never compared with people: {}. Their scores order turns by where to look; "
+    "they stand on the page and in summary.json."
+)
 _MESSAGE_CHARS: Final = 300
 
 
 def brief(
-    summary: Summary, sample: ShownConversations, trust: Trust | None, manifest: Manifest
+    summary: Summary, sample: ShownConversations, known: Known, manifest: Manifest
 ) -> tuple[Block, ...]:
-    """Lay out a run for a terminal: its figures, what to know of the judge, and the weakest turns."""
+    """Lay out a run for a terminal: the first screen, what to know before one relies on it, the scores."""
     notes = Callout(tuple(manifest.judge.get("notes", ())), "info")
+    before = () if known.trust is None else trust_brief(known.trust)
     return (
-        *summary_blocks(summary),
+        *opening(summary, known, sample.weak_turns),
+        *before,
         *([Section("", (notes,))] if notes.paragraphs else []),
-        *_weak_turns(sample.weak_turns),
-        *(() if trust is None else trust_brief(trust)),
+        *summary_blocks(summary, graded=known.graded),
     )
 
 
-def summary_blocks(summary: Summary) -> tuple[Block, ...]:
-    """Lay out the figures of a run for a terminal."""
+def summary_blocks(summary: Summary, *, graded: bool = True) -> tuple[Block, ...]:
+    """Lay out the figures of a run for a terminal; a judge that does not grade has fewer."""
     counts = summary.conversations
     judged = [f"{counts.requested:,} requested", f"{counts.judged:,} judged"]
     judged += [f"{n:,} {what}" for what, n in not_judged(counts, "pending")]
@@ -68,10 +69,15 @@ def summary_blocks(summary: Summary) -> tuple[Block, ...]:
         TableColumn("level", "text"),
         *("mean", "95 % interval", "scored", "n/a", "failed", "bounds"),
     )
-    rows = [_dimension_row(d) for d in summary.dimensions]
-    table = data_table("Scores", heads, rows, captioned=False)
-    footing = Definitions((*_verdict_pairs(summary.verdicts), *_footing(summary), *mended_and_spent(summary)))
-    return (Definitions(tuple(pairs)), table, *([Section("", (footing,))] if footing.pairs else []))
+    shown = [d for d in summary.dimensions if graded or not d.uncalibrated]
+    rows = [_dimension_row(d) for d in shown]
+    blocks: list[Block] = [data_table("Scores", heads, rows, captioned=False)] if rows else []
+    if hidden := [words.name(d.name) for d in summary.dimensions if d not in shown]:
+        blocks.append(Callout((_ORDER.format(", ".join(hidden)),)))
+    verdicts = _verdict_pairs(summary.verdicts) if graded else []
+    footing = Definitions((*verdicts, *_footing(summary), *mended_and_spent(summary)))
+    blocks += [Section("", (footing,))] if footing.pairs else []
+    return (Section("What was judged", (Definitions(tuple(pairs)),)), *blocks)
 
 
 def _dimension_row(d: DimensionSummary) -> tuple[Cell, ...]:
@@ -145,20 +151,3 @@ def mended_and_spent(summary: Summary) -> list[tuple[str, str]]:
             sentence += f"; {words.percent(s.repeated_share)} of the prompts repeat the one before"
         pairs.append((role, sentence))
     return pairs
-
-
-def _weak_turns(weak: Sequence[Transcript]) -> tuple[Block, ...]:
-    """List the weakest turns, worst first: where each is, and the first thing that is wrong with it."""
-    if not weak:
-        return ()
-    shown = weak[:_WEAK_SHOWN]
-    title = f"weakest turns (worst {len(shown)} shown)" if len(weak) > len(shown) else "weakest turns"
-    return (Section(title, (Definitions(tuple(map(_weak_line, shown))),)),)
-
-
-def _weak_line(weak: Transcript) -> tuple[str, str]:
-    turn = weak.turns[0]
-    sentence = [f.text for f in turn.findings if not f.quoted] or [turn.messages[-1].text]
-    reason = " ".join(sentence[0].split())
-    place = f"{weak.title}, turn {turn.number}"
-    return place, reason if len(reason) <= _REASON_CHARS else f"{reason[: _REASON_CHARS - 1]}…"

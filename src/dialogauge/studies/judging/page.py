@@ -18,6 +18,7 @@ from dialogauge.report import (
     Column,
     Count,
     Curve,
+    DataTable,
     Definitions,
     Figure,
     Fold,
@@ -42,7 +43,9 @@ from dialogauge.report import (
     words,
 )
 from dialogauge.runs import Manifest, StoredRun
-from dialogauge.studies.judging.sampling import Case, Survey
+from dialogauge.studies.judging.opening import Known, opening
+from dialogauge.studies.judging.people_page import people_section
+from dialogauge.studies.judging.sampling import Case
 from dialogauge.studies.judging.summary import (
     ConversationCounts,
     DimensionSummary,
@@ -54,7 +57,7 @@ from dialogauge.studies.judging.tally import MARKS
 from dialogauge.studies.judging.transcripts import (
     ID_CHARS,
     ShownConversations,
-    anchors_of,
+    anchor_of,
     cut,
     tone_of,
     verdict_of,
@@ -79,7 +82,7 @@ def report_page(
     run: StoredRun,
     summary: Summary,
     sample: ShownConversations,
-    trust: Trust | None = None,
+    known: Known | None = None,
     *,
     against_users: Sequence[Section] = (),
 ) -> Page:
@@ -89,31 +92,41 @@ def report_page(
         run: Its directory and manifest.
         summary: Of its rows.
         sample: What is shown of its conversations.
-        trust: The checks of its judge; None where none were made.
-        against_users: What the users themselves said, for the place before the scores.
+        known: What is known beside its scores; None where nothing is.
+        against_users: What the users themselves said in a study of them, for the place before the scores.
     """
-    manifest = run.manifest
+    known = known or Known()
+    manifest, graded, trust, people = run.manifest, known.graded, known.trust, known.people
+    unchecked = _uncalibrated(summary, manifest, trust)
+    about = (_WHAT_IT_IS_NOT, _checked(summary, manifest, trust, with_users=bool(against_users)))
+    before = [Callout((*about, *manifest.judge.get("notes", ())), "info")]
+    first = opening(summary, known, sample.weak_turns, _places(sample))
     sections = [
-        _counts_section(summary),
-        *against_users,
-        _scores_section(summary, _uncalibrated(summary, manifest, trust), trust),
+        *(against_users or [Section("At a glance", first, short="Glance", anchor="glance")]),
+        *([_weak_section(sample.weak_turns, graded=graded)] if sample.weak_turns else []),
+        *([] if people is None else [people_section(people)]),
+        Section("Before you rely on this", tuple(before), short="Before relying", anchor="before"),
         *([trust_section(trust)] if trust is not None else []),
+        _counts_section(summary, graded=graded),
+        _scores_section(summary, unchecked, trust, graded=graded),
         *_curves_section(summary),
-        *([_weak_section(sample.weak_turns)] if sample.weak_turns else []),
         *_groups_section(summary),
-        _list_section(summary, sample.survey),
-        *([_transcripts_section(sample, summary.repeats)] if sample.transcripts else []),
+        _list_section(summary, sample, graded=graded),
         _cost_section(summary),
         _settings_section(manifest),
     ]
-    about = (_WHAT_IT_IS_NOT, _checked(summary, manifest, trust, with_users=bool(against_users)))
     return Page(
         run.directory.path.resolve().name,
-        (Callout((*about, *manifest.judge.get("notes", ())), "info"), *sections),
+        tuple(sections),
         lead=_lead(summary, manifest, with_users=bool(against_users)),
         created=manifest.written[:10],
         version=manifest.versions["dialogauge"] or "",
     )
+
+
+def _places(sample: ShownConversations) -> dict[str, str]:
+    """Return the anchor of each conversation, by its id; of several candidates that to be read first."""
+    return {case.conversation_id: anchor_of(case.key) for case in reversed(sample.survey.shown)}
 
 
 # The head
@@ -197,7 +210,7 @@ def _checked(summary: Summary, manifest: Manifest, trust: Trust | None, *, with_
 # Counts and scores
 
 
-def _counts_section(summary: Summary) -> Section:
+def _counts_section(summary: Summary, *, graded: bool) -> Section:
     counts = summary.conversations
     repeats = f"; each was judged {summary.repeats} times" if summary.repeats > 1 else ""
     target = "A target is one reply or one whole conversation; it is not applicable when none of its scores"
@@ -220,7 +233,7 @@ def _counts_section(summary: Summary) -> Section:
     if summary.failures:
         reasons = ", ".join(f"{words.name(kind)} {n:,}" for kind, n in summary.failures.items())
         blocks.append(Callout(((Span("Failed, by reason:", "strong"), f" {reasons}."),), "warn"))
-    if summary.verdicts is not None:
+    if summary.verdicts is not None and graded:
         blocks.append(_verdicts(summary.verdicts))
     if summary.marks:
         marks = "; ".join(f"{n:,} {MARKS[name]}" for name, n in summary.marks.items())
@@ -261,7 +274,9 @@ def _verdicts(verdicts: VerdictSummary) -> Section:
     return Section(title, (StackedBar("Verdicts", tuple(parts)), Callout((sentence,))))
 
 
-def _scores_section(summary: Summary, uncalibrated: Collection[str], trust: Trust | None) -> Section:
+def _scores_section(
+    summary: Summary, uncalibrated: Collection[str], trust: Trust | None, *, graded: bool
+) -> Section:
     not_ready = () if trust is None or trust.calibration is None else trust.calibration.not_ready
     cards = [_dimension_card(d, uncalibrated, not_ready) for d in summary.dimensions]
     cards += [_label_card(name, counts) for name, counts in summary.labels.items()]
@@ -281,7 +296,14 @@ def _scores_section(summary: Summary, uncalibrated: Collection[str], trust: Trus
         "(thick line), and, where judgements failed, the bounds that the failures could move it to "
         "(brackets)."
     )
-    return Section("Scores", tuple(blocks), lead, anchor="scores")
+    if graded:
+        return Section("Scores", tuple(blocks), lead, anchor="scores")
+    order = (
+        "These order turns and conversations by where to look. Where a score is marked uncalibrated, it was "
+        "never compared with people: its level says nothing about how good the assistant is."
+    )
+    folded = Fold("The scores", (Callout((lead,)), *blocks))
+    return Section("The judge’s scores: an order, no grades", (folded,), order, "Scores", "scores")
 
 
 def figure_of(dimension: DimensionSummary) -> Figure:
@@ -415,34 +437,71 @@ def _group_row(group: GroupSummary, names: Sequence[str]) -> tuple[Cell, ...]:
     return ("(not said)" if group.name is None else group.name, group.conversations, *figures)
 
 
-def _list_section(summary: Summary, survey: Survey) -> Section:
-    part = f"{len(survey.listed):,} of {survey.total:,}, weakest" if len(survey.listed) < survey.total else ""
-    lead = f"{part or 'Weakest'} first. A score of a turn dimension is the mean over the turns."
-    if summary.verdicts is not None and summary.verdicts.basis.get("partial"):
-        lead += " * verdict on an incomplete set of scores."
-    anchors = anchors_of(survey)
+def _list_section(summary: Summary, sample: ShownConversations, *, graded: bool) -> Section:
+    survey, talks = sample.survey, sample.transcripts
+    shown = len(talks.transcripts)
+    lead = "Every conversation, turn by turn" if shown == survey.total else _some(shown, survey.total)
+    lead += f"; of {summary.repeats} repeats the first" if summary.repeats > 1 else ""
+    blocks: list[Block] = [talks] if shown else []
+    blocks.append(Fold("Their scores as a table", (_scores_table(summary, sample, graded=graded),)))
+    where = (
+        f"{lead}. Those to read first stand first. Long messages are cut: ",
+        Span("dialogauge show RUN ID", "code"),
+        " prints any conversation whole, and every judgement is in ",
+        Span("judgements.jsonl", "code"),
+        ".",
+    )
+    return Section("Conversations", tuple(blocks), where, anchor="conversations")
+
+
+def _some(shown: int, total: int) -> str:
+    return (
+        f"{shown:,} of {counted(total, 'conversation')}, turn by turn: mostly those to read first, and "
+        "some of the others, chosen by their id"
+    )
+
+
+def _scores_table(summary: Summary, sample: ShownConversations, *, graded: bool) -> DataTable:
+    survey = sample.survey
+    places = {case.key: anchor_of(case.key) for case in survey.shown}
     levels = [d.level for d in summary.dimensions]
+    rated = any(case.rating is not None for case in survey.listed)
     heads: tuple[Column, ...] = (
         "conversation",
-        TableColumn("verdict", "text"),
+        *([TableColumn("verdict", "text")] if graded else []),
+        *(["people"] if rated else []),
         "weakest turn",
         *(words.name(d.name) for d in summary.dimensions),
     )
-    rows = (TableRow(_list_cells(case, levels, anchors)) for case in survey.listed)
-    table = data_table("Conversations", heads, rows, captioned=False, shown=_LISTED_FIRST)
-    where = (f"{lead} Every row is in ", Span("judgements.jsonl", "code"), ".")
-    return Section("Conversations", (table,), where, anchor="conversations")
+    rows = (
+        TableRow(_list_cells(case, levels, places.get(case.key, ""), graded=graded, rated=rated))
+        for case in survey.listed
+    )
+    left_out = survey.total - len(survey.listed)
+    title = "A score of a turn dimension is the mean over the turns."
+    title += f" {left_out:,} more conversations are not listed." if left_out else ""
+    if graded and summary.verdicts is not None and summary.verdicts.basis.get("partial"):
+        title += " * verdict on an incomplete set of scores."
+    return data_table(title, heads, rows, shown=_LISTED_FIRST)
 
 
-def _list_cells(case: Case, levels: Sequence[str], anchors: Mapping[Any, str]) -> tuple[Cell, ...]:
+def _list_cells(
+    case: Case, levels: Sequence[str], anchor: str, *, graded: bool, rated: bool
+) -> tuple[Cell, ...]:
     id = cut(case.conversation_id, ID_CHARS)
-    anchor = anchors.get(case.key, "")
     named = Text(id, case.candidate or "", link=anchor) if anchor or case.candidate else id
     if case.failure:
         verdict: Cell = f"failed: {words.name(case.failure)}"
     else:
         verdict = verdict_of(case) if case.verdict else None
-    return (named, verdict, case.weakest_turn, *map(_list_score, case.scores, levels))
+    said = None if case.rating is None else words.score(case.rating)
+    return (
+        named,
+        *([verdict] if graded else []),
+        *([said] if rated else []),
+        case.weakest_turn,
+        *map(_list_score, case.scores, levels),
+    )
 
 
 def _list_score(value: float | str | None, level: str) -> Cell:
@@ -498,22 +557,11 @@ def _unset(value: object) -> bool:
     return value in (None, False, [], ())
 
 
-def _weak_section(weak: tuple[Transcript, ...]) -> Section:
+def _weak_section(weak: tuple[Transcript, ...], *, graded: bool) -> Section:
+    if graded:
+        lead = "The turn that the judge holds most responsible for lowering a conversation’s quality."
+        return Section("Weakest turns", (Cards(weak, wide=True),), lead, anchor="weakest")
     lead = (
-        "The turn that the judge holds most responsible for lowering a conversation’s quality; the lowest "
-        "scored of these first."
+        "Where reading pays most by the judge’s findings: why, the words it stands on, and what people said."
     )
-    return Section("Weakest turns", (Cards(weak, wide=True),), lead, anchor="weakest")
-
-
-def _transcripts_section(sample: ShownConversations, repeats: int) -> Section:
-    shown, total = len(sample.transcripts), sample.survey.total
-    if shown == total:
-        lead = "Every conversation is shown, turn by turn"
-    else:
-        lead = (
-            f"Shown turn by turn: {shown:,} of {counted(total, 'conversation')}, mostly the "
-            "weakest, and some of the others, chosen by their id"
-        )
-    lead += f"; of {repeats} repeats the first" if repeats > 1 else ""
-    return Section("Transcripts", sample.transcripts, f"{lead}. Long messages are cut.", anchor="transcripts")
+    return Section("Turns to read first", (Cards(weak, wide=True),), lead, "Read first", "weakest")

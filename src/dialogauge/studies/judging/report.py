@@ -5,32 +5,46 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from dialogauge.data import Mask
+from dialogauge.core.shape import read_as
 from dialogauge.report import Page, Section
 from dialogauge.runs import StoredRun
+from dialogauge.studies.judging.findings import FindingExample, FindingsSummary, ReadFirst
+from dialogauge.studies.judging.opening import Known
 from dialogauge.studies.judging.page import report_page
+from dialogauge.studies.judging.people import People
 from dialogauge.studies.judging.sampling import Sampler
 from dialogauge.studies.judging.summary import Summary, summarise
 from dialogauge.studies.judging.transcripts import read_sample
+from dialogauge.studies.judging.worst import GroupTally
+from dialogauge.studies.passing import ByConversation
 from dialogauge.studies.trust.result import Trust, TrustCase
 
 
 def stored_page(run: StoredRun, against_users: Sequence[Section] = ()) -> Page:
     """Return the page of a finished run; before the scores what the users themselves said, if known."""
-    sampler = Sampler(run.dimensions)
-    summary = summary_of(run, sampler)
-    sample = read_sample(run, sampler.result(), summary.dimensions)
-    return report_page(run, summary, sample, stored_trust(run), against_users=against_users)
+    sampler, groups = Sampler(run.dimensions), GroupTally()
+    people, findings = stored_people(run), stored_findings(run)
+    summary = summary_of(run, sampler, groups)
+    sample = read_sample(run, sampler.result(), summary.dimensions, findings)
+    return report_page(
+        run,
+        summary,
+        sample,
+        Known(stored_trust(run), people, findings, groups.worst(sample.weeks)),
+        against_users=against_users,
+    )
 
 
-def summary_of(run: StoredRun, sampler: Sampler | None = None) -> Summary:
-    """Compute the summary of a finished run from its rows, which a sampler sees on their way."""
+def summary_of(run: StoredRun, *passing: ByConversation) -> Summary:
+    """Compute the summary of a finished run from its rows, which others see on their way."""
     manifest = run.manifest
     # Of an open run they quote what could not be read: a masked page counts them only.
     shown = list(manifest.unreadable_records) if run.mask is None else []
     rows = run.rows()
+    for one in passing:
+        rows = one.through(rows)
     return summarise(
-        rows if sampler is None else sampler.through(rows),
+        rows,
         dimensions=run.dimensions,
         # The manifest keeps the first messages; the others still count.
         unreadable=[*shown, *[""] * (manifest.unreadable - len(shown))],
@@ -47,13 +61,53 @@ def stored_trust(run: StoredRun) -> Trust | None:
     trust = Trust.from_json(value)
     if run.mask is None:
         return trust
-    checks = (replace(c, cases=tuple(_hidden(run, run.mask, case) for case in c.cases)) for c in trust.checks)
+    checks = (replace(c, cases=tuple(_hidden_case(run, case) for case in c.cases)) for c in trust.checks)
     return replace(trust, checks=tuple(checks))
 
 
-def _hidden(run: StoredRun, mask: Mask, case: TrustCase) -> TrustCase:
-    judge = run.manifest.judge_digest
-    users = [c.user_id for c in run.database.conversations_of([case.conversation_id], judge)]
-    names = mask.names(case.conversation_id, users[0] if users else None)
-    shown = mask.id("conversation", case.conversation_id)
-    return replace(case, conversation_id=shown, text=mask.value(case.text, names))
+def stored_people(run: StoredRun) -> People | None:
+    """Return what people said as it stands in the run's summary; None without ratings."""
+    value = run.directory.read_json("summary").get("people")
+    return None if value is None else People.from_json(value)
+
+
+def stored_findings(run: StoredRun) -> FindingsSummary | None:
+    """Return the findings that stand in the run's summary, masked as the run is; None without any."""
+    value = run.directory.read_json("summary").get("findings")
+    if value is None:
+        return None
+    findings = read_as(value, FindingsSummary)
+    if run.mask is None:
+        return findings
+    kinds = tuple(replace(kind, example=_hidden_example(run, kind.example)) for kind in findings.kinds)
+    first = tuple(_hidden_place(run, place) for place in findings.first)
+    return replace(findings, kinds=kinds, first=first)
+
+
+def _hidden_case(run: StoredRun, case: TrustCase) -> TrustCase:
+    id = case.conversation_id
+    return replace(case, conversation_id=_shown_id(run, id), text=_hidden(run, id, case.text))
+
+
+def _hidden_place(run: StoredRun, place: ReadFirst) -> ReadFirst:
+    id = place.conversation_id
+    return replace(place, conversation_id=_shown_id(run, id), reason=_hidden(run, id, place.reason))
+
+
+def _hidden_example(run: StoredRun, example: FindingExample) -> FindingExample:
+    id = example.conversation_id
+    quote, note = (_hidden(run, id, text) for text in (example.quote, example.note))
+    return replace(example, conversation_id=_shown_id(run, id), quote=quote, note=note)
+
+
+def _shown_id(run: StoredRun, id: str) -> str:
+    return id if run.mask is None else run.mask.id("conversation", id)
+
+
+def _hidden(run: StoredRun, id: str, text: str) -> str:
+    """Return words of a conversation as the run's mask shows them."""
+    if run.mask is None:
+        return text
+    users = [c.user_id for c in run.database.conversations_of([id], run.manifest.judge_digest)]
+    hidden: str = run.mask.value(text, run.mask.names(id, users[0] if users else None))
+    return hidden

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Final, get_args
 
 from dialogauge.core import DimensionSpec, Verdict, digest_text
@@ -20,8 +21,10 @@ _FAILED = 9
 
 _LISTED: Final = 10_000
 """Conversations in the list of a page."""
-_TRANSCRIPTS: Final = 60
-"""Conversations shown in full: two thirds the weakest, one third spread over the others."""
+WHOLE: Final = 2_000
+"""A run of up to so many conversations is shown in full."""
+_TRANSCRIPTS: Final = 300
+"""Of a larger run so many: two thirds the weakest, one third spread over the others."""
 _WEAK_TURNS: Final = 12
 
 
@@ -40,6 +43,10 @@ class Case:
     failure: str | None
     order: tuple[int, float, str]
     """Ascending from the weakest."""
+    rating: float | None = None
+    """What people said of the whole; where they rated turns only, the lowest of these."""
+    kinds: tuple[str, ...] = ()
+    """What the judge saw in its turns, by name, the commonest first."""
 
     @property
     def key(self) -> tuple[str, str | None]:
@@ -53,11 +60,24 @@ class Survey:
 
     total: int
     listed: tuple[Case, ...]
-    """Weakest first."""
+    """What is to be read first, then weakest first."""
     shown: tuple[Case, ...]
-    """To be shown in full, weakest first."""
+    """To be shown in full, in the same order."""
     weak: tuple[Case, ...]
     """With the weakest of the weakest turns."""
+
+    def led_by(self, first: Iterable[str]) -> Survey:
+        """Return the same with the conversations of some ids at its head, in their order."""
+        places = {id: place for place, id in enumerate(dict.fromkeys(first))}
+        if not places:
+            return self
+        shown = {case.key for case in self.shown}
+        named = [c for c in self.listed if c.conversation_id in places and c.key not in shown]
+
+        def led(cases: Iterable[Case]) -> tuple[Case, ...]:
+            return tuple(sorted(cases, key=lambda case: places.get(case.conversation_id, len(places))))
+
+        return replace(self, listed=led(self.listed), shown=led((*named, *self.shown)))
 
 
 @dataclass(slots=True)
@@ -103,16 +123,16 @@ class Sampler(ByConversation):
         """Return what was chosen, once all rows have passed."""
         self.close()
         ordered = self._listed.ascending()
-        shown = _shown(ordered, self._spread.ascending())
-        return Survey(self._total, tuple(ordered), shown, tuple(self._weak.ascending()))
+        shown = ordered if self._total <= WHOLE else _shown(ordered, self._spread.ascending())
+        return Survey(self._total, tuple(ordered), tuple(shown), tuple(self._weak.ascending()))
 
 
-def _shown(ordered: Sequence[Case], spread: Sequence[Case]) -> tuple[Case, ...]:
+def _shown(ordered: Sequence[Case], spread: Sequence[Case]) -> list[Case]:
     weakest = ordered[: _TRANSCRIPTS - _TRANSCRIPTS // 3]
     taken = {case.key for case in weakest}
     others = [case for case in spread if case.key not in taken]
     chosen = [*weakest, *others[: _TRANSCRIPTS - len(weakest)]]
-    return tuple(sorted(chosen, key=lambda case: case.order))
+    return sorted(chosen, key=lambda case: case.order)
 
 
 def _case(unit: Sequence[Row], dimensions: Sequence[DimensionSpec]) -> Case:
@@ -144,7 +164,25 @@ def _case(unit: Sequence[Row], dimensions: Sequence[DimensionSpec]) -> Case:
         scores=tuple(sums[d.name].shown for d in dimensions),
         failure=failure,
         order=(rank, 1.0 if overall is None else overall, head["conversation_id"]),
+        rating=rating_of(unit),
+        kinds=_kinds(unit),
     )
+
+
+def rating_of(unit: Sequence[Row]) -> float | None:
+    """Return what people said of a conversation; where they rated turns only, the lowest of these."""
+    for levels in (("conversation",), ("turn",)):
+        scores = [row["rating"]["score"] for row in unit if row["level"] in levels and row.get("rating")]
+        if numbers := [float(score) for score in scores if not isinstance(score, str)]:
+            return min(numbers)
+    return None
+
+
+def _kinds(unit: Sequence[Row]) -> tuple[str, ...]:
+    """Return the kinds of findings in faulty turns, those of the most turns first."""
+    faulty = [row for row in unit if row["turn"] is not None and row["issues"]]
+    counts = Counter(k for row in faulty for k in {e["signal"] for e in row["evidence"] if e.get("signal")})
+    return tuple(sorted(counts, key=lambda kind: (-counts[kind], kind)))
 
 
 def _add(

@@ -24,12 +24,14 @@ from dialogauge.runs import Ending, Row, RunDatabase, StoredRun, StoredUnit, Stu
 from dialogauge.studies.judging.findings import FindingsSummary
 from dialogauge.studies.judging.gate import GateResult, read_gates
 from dialogauge.studies.judging.light import people_of
+from dialogauge.studies.judging.opening import Known
 from dialogauge.studies.judging.page import report_page
 from dialogauge.studies.judging.people import People
 from dialogauge.studies.judging.people_tally import PeopleTally
 from dialogauge.studies.judging.sampling import Sampler
 from dialogauge.studies.judging.summary import Summary, summarise
 from dialogauge.studies.judging.transcripts import ShownConversations, read_sample
+from dialogauge.studies.judging.worst import GroupTally, WorstGroup
 from dialogauge.studies.rated import row_changes
 from dialogauge.studies.trust.look import kept_from, look_into, rubric_facts
 from dialogauge.studies.trust.result import Trust, TrustThresholds
@@ -52,6 +54,13 @@ class JudgingResult:
     """None for a judge that names no kinds of findings."""
     people: People | None = None
     """None where the data holds no ratings."""
+    worst: WorstGroup | None = None
+    """The group that stands out for the worse; None where none does."""
+
+    @property
+    def known(self) -> Known:
+        """What is known beside the scores."""
+        return Known(self.trust, self.people, self.findings, self.worst)
 
     def to_json(self) -> dict[str, Any]:
         """Return `summary.json`."""
@@ -62,6 +71,7 @@ class JudgingResult:
             "people": people,
             **self.summary.to_json(),
             **findings,
+            "worst_group": None if self.worst is None else asdict(self.worst),
             "gates": gates,
             "trust": self.trust.to_json(),
         }
@@ -193,9 +203,9 @@ class JudgingStudy(Study[JudgingResult]):
     def summarise(self, rows: Iterator[Row], run: StoredRun, ending: Ending) -> JudgingResult:
         """Bring the rows to summary, checks, gates and a sample, in one pass."""
         tally = TrustTally(self.judge.dimensions, sample=self.thresholds.sample)
-        sampler = Sampler(self.judge.dimensions)
+        sampler, groups = Sampler(self.judge.dimensions), GroupTally()
         summary = summarise(
-            sampler.through(tally.through(rows)),
+            groups.through(sampler.through(tally.through(rows))),
             dimensions=self.judge.dimensions,
             unreadable=[str(f) for f in self.faults],
             pending=-(-ending.pending // self.repeats),
@@ -206,7 +216,8 @@ class JudgingStudy(Study[JudgingResult]):
         trust = look_into(run, tally, self.thresholds, self.ratings, kept)
         sample = read_sample(run, sampler.result(), summary.dimensions)
         people = None if self.people is None else people_of(self.people)
-        return JudgingResult(summary, gates, trust, sample, people=people)
+        worst = groups.worst(sample.weeks)
+        return JudgingResult(summary, gates, trust, sample, people=people, worst=worst)
 
     def facts(self) -> StudyFacts:
         """Return judge, dimensions and what the checks need to know of the rubric."""
@@ -215,7 +226,7 @@ class JudgingStudy(Study[JudgingResult]):
 
     def page(self, result: JudgingResult, run: StoredRun) -> Page:
         """Return the report."""
-        return report_page(run, result.summary, result.sample, result.trust)
+        return report_page(run, result.summary, result.sample, result.known)
 
 
 def sampled(

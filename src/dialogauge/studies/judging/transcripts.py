@@ -1,26 +1,29 @@
-"""The conversations that a page shows in full, and their weakest turns: text beside judgements, as blocks."""
+"""The conversations that a page shows in full, and the turns to read first: text beside judgements."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from dialogauge.core import Conversation, Turn
+from dialogauge.core import NOT_APPLICABLE, Conversation, Turn, digest_text
 from dialogauge.report import (
     Finding,
     Scored,
     Text,
     Tone,
     Transcript,
+    TranscriptList,
     TranscriptMessage,
     TranscriptTurn,
     words,
 )
 from dialogauge.runs import StoredRun
 from dialogauge.runs.records import own_scores
-from dialogauge.studies.judging.sampling import Case, Survey
+from dialogauge.studies.judging.findings import FindingsSummary
+from dialogauge.studies.judging.sampling import WHOLE, Case, Survey
 from dialogauge.studies.judging.summary import DimensionSummary
+from dialogauge.studies.judging.worst import week_of
 from dialogauge.text import counted
 
 _TONES: Final[Mapping[str, Tone]] = {
@@ -31,14 +34,25 @@ _TONES: Final[Mapping[str, Tone]] = {
 }
 ID_CHARS: Final = 64
 _QUOTE_CHARS: Final = 240
+_LINE_CHARS: Final = 80
+"""Of a quote that stands on one line with what it shows."""
 _STEP_CHARS: Final = 400
 _MAX_NOTES: Final = 6
-_MESSAGE_CHARS: Final = 1_500
-"""Longer messages are cut."""
+_MESSAGE_CHARS: Final = (1_500, 1_000, 700, 500, 350, 250, 180)
+"""Longer messages are cut: at the first of these that leaves room for all conversations."""
 _TURNS: Final = 40
 """Of one transcript."""
-_ROOM: Final = 2_000_000
-"""Bytes of all transcripts together; what does not fit is left out, the strongest first."""
+_FILTERS: Final = ("finding", "verdict", "scenario", "candidate", "language")
+_OPTIONS: Final = 60
+"""A filter that has more is left out."""
+_RATED: Final = "people’s rating, lowest first"
+_LONGEST: Final = "turns, most first"
+_FIRST: Final = 12
+"""Turns to read first."""
+_ROOM: Final = 9_000_000
+"""Bytes of all transcripts together; what does not fit is left out, the last to read first."""
+_TURN_BYTES: Final = 450
+"""What a turn takes beside its text."""
 
 Row = Mapping[str, Any]
 Key = tuple[str, str | None]
@@ -56,9 +70,10 @@ def tone_of(verdict: str) -> Tone:
     return _TONES.get(verdict, "plain")
 
 
-def anchors_of(survey: Survey) -> dict[Key, str]:
-    """Name the place of each transcript; one that the page has no room for is linked to in vain, as text."""
-    return {case.key: f"c{number}" for number, case in enumerate(survey.shown, 1)}
+def anchor_of(key: Key) -> str:
+    """Name the place of a conversation on the page: the same in every run that holds it."""
+    digest = digest_text("\x1f".join(filter(None, key)))
+    return f"c-{digest[:12]}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,111 +81,249 @@ class ShownConversations:
     """What a page shows of the conversations."""
 
     survey: Survey
-    """Which conversations, weakest first."""
+    """Which conversations, those to read first at the head."""
     weak_turns: tuple[Transcript, ...]
-    """The weakest turns, the worst first, each a transcript of one turn."""
-    transcripts: tuple[Transcript, ...]
+    """The turns to read first, each a transcript of one turn with the reason."""
+    transcripts: TranscriptList
     """As many of the conversations as a page has room for."""
-
-
-def read_sample(run: StoredRun, survey: Survey, dimensions: Sequence[DimensionSummary]) -> ShownConversations:
-    """Read the text of what a survey of the run's rows shows."""
-    wanted = {case.key for case in (*survey.shown, *survey.weak)}
-    ids = {key[0] for key in wanted}
-    names: dict[str, list[str]] = {}
-    for dimension in dimensions:
-        names.setdefault(dimension.level, []).append(dimension.name)
-    writer = _TranscriptWriter(names, _rows_of(run.rows_of(ids), wanted), _by_key(run.conversations(ids)))
-    anchors = anchors_of(survey)
-    weak = (writer.weak_turn(case, anchors.get(case.key, "")) for case in survey.weak)
-    return ShownConversations(survey, tuple(filter(None, weak)), writer.transcripts(survey.shown))
+    weeks: Mapping[Key, str] = field(default_factory=dict)
+    """Of conversations whose time is known; of a run that is not shown whole none."""
 
 
 @dataclass(frozen=True, slots=True)
-class _TranscriptWriter:
-    """Writes sampled conversations, from their rows and their text."""
+class TranscriptWriter:
+    """Writes conversations, from their rows and their text."""
 
     names: Mapping[str, Sequence[str]]
     """Dimensions by level."""
+    titles: Mapping[str, str]
+    """Kinds of findings in plain words."""
     rows: Mapping[Key, Sequence[Row]]
     conversations: Mapping[Key, Conversation]
+    graded: bool = True
+    """Whether the judge's verdicts are shown."""
+    limit: int | None = None
+    """Where messages are cut; None shows them whole."""
+    turns: int | None = None
+    """So many of a conversation; None shows all."""
 
-    def transcripts(self, cases: Sequence[Case]) -> tuple[Transcript, ...]:
-        """Write transcripts, weakest first, until the page has no more room."""
-        room, written = _ROOM, []
-        for number, case in enumerate(cases, 1):
-            transcript = self._transcript(case, f"c{number}")
-            room -= _bytes(transcript)
-            if room < 0:
-                break
-            written.append(transcript)
-        return tuple(written)
-
-    def weak_turn(self, case: Case, link: str) -> Transcript | None:
-        """Write the weakest turn of a conversation, with the words that its scores stand on."""
-        number = case.weakest_turn
-        if number is None or (row := self._turn_rows(case).get(number)) is None:
-            return None
-        conversation = self._conversation(case)
-        turn = next((t for t in conversation.turns if t.number == number), None) if conversation else None
-        messages = (
-            TranscriptMessage("user", _text(turn.user_text if turn else "")),
-            TranscriptMessage("assistant", _text(turn.reply_text if turn else "")),
-        )
-        shown = TranscriptTurn(number, messages, self._scores(row), _findings(row), tag="weakest turn")
-        return Transcript(case.conversation_id, (shown,), link=link, facts=(f"turn {number}",), folded=False)
-
-    def _transcript(self, case: Case, anchor: str) -> Transcript:
-        conversation = self._conversation(case)
-        by_turn = self._turn_rows(case)
-        head = next((r for r in self.rows.get(case.key, ()) if r["level"] == "conversation"), None)
+    def transcript(self, case: Case) -> Transcript:
+        """Write a conversation turn by turn."""
+        conversation, head = self._conversation(case.key), self._head(case.key)
+        by_turn = self._turn_rows(case.key)
         turns = conversation.turns if conversation else ()
         scenario = conversation.scenario if conversation else None
+        shown = turns[: self.turns]
         return Transcript(
             case.conversation_id,
-            tuple(self._turn(t, by_turn.get(t.number), case.weakest_turn) for t in turns[:_TURNS]),
-            anchor,
-            verdict=verdict_of(case),
-            facts=tuple(filter(None, (scenario, case.candidate, counted(len(turns), "turn")))),
-            context=_text(conversation.context if conversation else None),
+            tuple(self._turn(t, by_turn.get(t.number), case.weakest_turn) for t in shown),
+            anchor_of(case.key),
+            verdict=verdict_of(case) if self.graded else None,
+            facts=tuple(filter(None, (scenario, case.candidate, counted(len(turns), "turn"), _person(case)))),
+            reason=", ".join(self.titles.get(kind, words.name(kind)) for kind in case.kinds[:3]),
+            context=self._text(conversation.context if conversation else None),
             failure=_failure(head),
             scores=self._scores(head),
-            rationale=_text(head["rationale"] if head else None),
-            findings=_findings(head),
-            turns_left_out=max(len(turns) - _TURNS, 0),
+            rationale=self._text(head["rationale"] if head else None),
+            findings=tuple(_findings(head)),
+            turns_left_out=len(turns) - len(shown),
             note="" if turns else "The text of this conversation was not at hand when the page was made.",
         )
 
+    def turn(self, key: Key, number: int | None, reason: str = "") -> Transcript | None:
+        """Write one turn that is to be read, the reason first; None where it was not judged."""
+        row = self._turn_rows(key).get(number) if number is not None else None
+        if row is None:
+            return None
+        conversation = self._conversation(key)
+        turn = next((t for t in conversation.turns if t.number == number), None) if conversation else None
+        texts = {"user": turn.user_text if turn else "", "assistant": turn.reply_text if turn else ""}
+        messages = (TranscriptMessage(role, self._text(t), clamped=True) for role, t in texts.items())
+        findings = _findings(row)
+        if not reason and findings and not findings[0].quoted:
+            reason = findings[0].text
+        anchor = anchor_of(key)
+        return Transcript(
+            cut(key[0], ID_CHARS),
+            (TranscriptTurn(number, tuple(messages), tag="weakest turn"),),
+            link=f"{anchor}-{number}",
+            reason=reason or "The lowest scored turn of its conversation.",
+            facts=tuple(filter(None, (f"turn {number}", key[1]))),
+            scores=tuple(s for s in self._scores(row) if s.value != NOT_APPLICABLE),
+            findings=tuple(filter(None, (_on_a_line(finding, reason) for finding in findings))),
+            folded=False,
+        )
+
+    def size(self, key: Key, limit: int) -> int:
+        """Return about how many bytes a conversation takes on the page, its messages cut at `limit`."""
+        conversation = self._conversation(key)
+        turns = conversation.turns[:_TURNS] if conversation else ()
+        total = _TURN_BYTES
+        for turn in turns:
+            total += _TURN_BYTES + sum(_STEP_CHARS + 40 for m in turn.steps if m.text or m.tool_calls)
+            for message in (turn.user_text, turn.reply_text):
+                total += (
+                    len(message.encode("utf-8", "replace")) * min(limit, len(message)) // (len(message) or 1)
+                )
+        return total
+
+    def length(self, key: Key) -> int:
+        """Return how many turns a conversation has; 0 where its text is not at hand."""
+        conversation = self._conversation(key)
+        return len(conversation.turns) if conversation else 0
+
+    def group(self, case: Case, name: str) -> tuple[str, ...]:
+        """Return what a reader can choose a conversation by."""
+        if name == "finding":
+            return tuple(self.titles.get(kind, words.name(kind)) for kind in case.kinds)
+        if name == "verdict":
+            return (case.verdict,) if self.graded and case.verdict else ()
+        rows = self.rows.get(case.key, ())
+        values = (row.get(name) or row["details"].get(name) for row in rows)
+        return tuple(dict.fromkeys(str(value) for value in values if value))[:1]
+
     def _turn(self, turn: Turn, row: Row | None, weakest: int | None) -> TranscriptTurn:
         opening = not turn.number and not turn.user_text
-        user = [] if opening else [TranscriptMessage("user", _text(turn.user_text))]
-        steps = [TranscriptMessage("tool", step) for step in _steps(turn)]
-        reply = [TranscriptMessage("assistant", _text(turn.reply_text))] if turn.has_reply else []
+        user = [] if opening else [TranscriptMessage("user", self._text(turn.user_text))]
+        steps = [TranscriptMessage("tool", step) for step in self._steps(turn)]
+        reply = [TranscriptMessage("assistant", self._text(turn.reply_text))] if turn.has_reply else []
         return TranscriptTurn(
             turn.number,
             (*user, *steps, *reply),
             self._scores(row),
-            _findings(row),
+            tuple(_findings(row)),
             _failure(row),
             tag="weakest turn" if turn.number == weakest else "",
             without_reply=not turn.has_reply,
         )
 
-    def _conversation(self, case: Case) -> Conversation | None:
-        return self.conversations.get(case.key) or self.conversations.get((case.conversation_id, None))
+    def _conversation(self, key: Key) -> Conversation | None:
+        return self.conversations.get(key) or self.conversations.get((key[0], None))
 
-    def _turn_rows(self, case: Case) -> dict[int, Row]:
-        return {r["turn"]: r for r in self.rows.get(case.key, ()) if r["turn"] is not None}
+    def _head(self, key: Key) -> Row | None:
+        return next((r for r in self.rows.get(key, ()) if r["level"] == "conversation"), None)
+
+    def _turn_rows(self, key: Key) -> dict[int, Row]:
+        return {r["turn"]: r for r in self.rows.get(key, ()) if r["turn"] is not None}
 
     def _scores(self, row: Row | None) -> tuple[Scored, ...]:
-        if row is None or not row["scores"]:
+        """Return what people said of a target, and beside it what the judge did."""
+        if row is None:
             return ()
-        scores = own_scores(row)
-        return tuple(Scored(n, words.score(scores.get(n))) for n in self.names.get(row["level"], ()))
+        scores = own_scores(row) if row["scores"] else {}
+        names = self.names.get(row["level"], ()) if scores else ()
+        return (*_rated(row), *(Scored(n, words.score(scores.get(n))) for n in names))
+
+    def _text(self, text: str | None) -> str:
+        return cut(text or "", self.limit)
+
+    def _steps(self, turn: Turn) -> Iterable[str]:
+        limit = None if self.limit is None else _STEP_CHARS
+        for message in turn.steps:
+            for call in message.tool_calls:
+                yield cut(f"{call.name}({call.arguments})", limit)
+            if message.text:
+                yield cut(f"{message.role}: {message.text}", limit)
 
 
-def _text(text: str | None) -> str:
-    return cut(text or "", _MESSAGE_CHARS)
+def read_sample(
+    run: StoredRun,
+    survey: Survey,
+    dimensions: Sequence[DimensionSummary],
+    findings: FindingsSummary | None = None,
+) -> ShownConversations:
+    """Read the text of what a survey of the run's rows shows; `findings` name the turns to read first."""
+    if findings is not None:
+        survey = survey.led_by(place.conversation_id for place in findings.first)
+    cases = {case.key: case for case in (*survey.shown, *survey.weak)}
+    by_id = {id: key for key in reversed(cases) for id in key[:1]}
+    places = [(case.key, case.weakest_turn, "") for case in survey.weak]
+    if findings is not None:
+        places = [
+            (by_id.get(f.conversation_id, (f.conversation_id, None)), f.turn, f.reason)
+            for f in findings.first[:_FIRST]
+        ]
+    wanted = {*cases, *(key for key, _, _ in places)}
+    writer = writer_of(run, wanted, dimensions, findings)
+    limit = _limit_of(writer, survey.shown)
+    writer = replace(writer, limit=limit, turns=_TURNS)
+    weak = (writer.turn(*place) for place in places)
+    weeks = {}
+    if survey.total <= WHOLE:
+        dated = ((key, week_of(c.metadata)) for key, c in writer.conversations.items())
+        weeks = {key: week for key, week in dated if week is not None}
+    return ShownConversations(survey, tuple(filter(None, weak)), _listed(writer, survey, dimensions), weeks)
+
+
+def writer_of(
+    run: StoredRun,
+    wanted: Collection[Key],
+    dimensions: Sequence[DimensionSummary],
+    findings: FindingsSummary | None = None,
+) -> TranscriptWriter:
+    """Return a writer of conversations of a run, by id and candidate."""
+    ids = {key[0] for key in wanted}
+    names: dict[str, list[str]] = {}
+    for dimension in dimensions:
+        names.setdefault(dimension.level, []).append(dimension.name)
+    titles = {} if findings is None else {kind.kind: kind.title for kind in findings.kinds}
+    rows = _rows_of(run.rows_of(ids), wanted)
+    return TranscriptWriter(names, titles, rows, _by_key(run.conversations(ids)), graded=findings is None)
+
+
+def _limit_of(writer: TranscriptWriter, cases: Sequence[Case]) -> int:
+    """Return where to cut messages, so that all conversations have room."""
+    for limit in _MESSAGE_CHARS:
+        if sum(writer.size(case.key, limit) for case in cases) <= _ROOM:
+            return limit
+    return _MESSAGE_CHARS[-1]
+
+
+def _listed(
+    writer: TranscriptWriter, survey: Survey, dimensions: Sequence[DimensionSummary]
+) -> TranscriptList:
+    """Write transcripts in their order until the page has no more room, with what to sort and choose by."""
+    room, cases = _ROOM, []
+    for case in survey.shown:
+        room -= writer.size(case.key, writer.limit or 0)
+        if room < 0:
+            break
+        cases.append(case)
+    groups = {name: [writer.group(case, name) for case in cases] for name in _FILTERS}
+    filters = [name for name, values in groups.items() if 1 < len(set().union(*values)) <= _OPTIONS]
+    rated = [_RATED] if any(case.rating is not None for case in cases) else []
+    orders = (*rated, _LONGEST, *(f"{words.name(d.name)}, weakest first" for d in dimensions))
+    transcripts = (
+        replace(
+            writer.transcript(case),
+            ranks=tuple(_ranks(case, writer, dimensions))[1 - len(rated) :],
+            groups=tuple(groups[name][at] for name in filters),
+        )
+        for at, case in enumerate(cases)
+    )
+    return TranscriptList("Conversations", tuple(transcripts), orders, tuple(filters))
+
+
+def _ranks(
+    case: Case, writer: TranscriptWriter, dimensions: Sequence[DimensionSummary]
+) -> Iterator[float | None]:
+    yield case.rating
+    yield -writer.length(case.key)
+    for dimension, score in zip(dimensions, case.scores, strict=True):
+        yield None if score is None or isinstance(score, str) else round(dimension.scale.quality(score), 4)
+
+
+def _rated(row: Row) -> Iterator[Scored]:
+    if rating := row.get("rating"):
+        several = rating["raters"] > 1
+        by = f"{rating['raters']:,} people" if several else "a person"
+        yield Scored(rating["dimension"], words.score(rating["score"]), by)
+        for name, score in rating.get("others", {}).items():
+            yield Scored(name, words.score(score), by)
+
+
+def _person(case: Case) -> str:
+    return "" if case.rating is None else f"rated {words.score(case.rating)}"
 
 
 def _rows_of(rows: Iterable[Row], wanted: Collection[Key]) -> dict[Key, list[Row]]:
@@ -190,18 +343,18 @@ def _by_key(conversations: Iterable[Conversation]) -> dict[Key, Conversation]:
     return by_key
 
 
-def _steps(turn: Turn) -> Iterable[str]:
-    for message in turn.steps:
-        for call in message.tool_calls:
-            yield cut(f"{call.name}({call.arguments})", _STEP_CHARS)
-        if message.text:
-            yield cut(f"{message.role}: {message.text}", _STEP_CHARS)
-
-
-def _findings(row: Row | None) -> tuple[Finding, ...]:
+def _findings(row: Row | None) -> list[Finding]:
+    """Return what is wrong with a target, each on one line with its quote where the judge paired them."""
     if row is None:
-        return ()
-    issues = (Finding(cut(issue, _QUOTE_CHARS)) for issue in row["issues"][:_MAX_NOTES])
+        return []
+    issues, evidence = row["issues"][:_MAX_NOTES], row["evidence"][:_MAX_NOTES]
+    if row["level"] == "turn" and issues and len(issues) == len([e for e in evidence if e.get("signal")]):
+        return [
+            Finding(
+                cut(issue, _QUOTE_CHARS), turn=_elsewhere(row, e["turn"]), quote=cut(e["quote"], _QUOTE_CHARS)
+            )
+            for issue, e in zip(issues, evidence, strict=False)
+        ]
     quotes = (
         Finding(
             cut(e["quote"], _QUOTE_CHARS),
@@ -209,9 +362,26 @@ def _findings(row: Row | None) -> tuple[Finding, ...]:
             e["turn"],
             quoted=True,
         )
-        for e in row["evidence"][:_MAX_NOTES]
+        for e in evidence
     )
-    return (*issues, *quotes)
+    return [*(Finding(cut(issue, _QUOTE_CHARS)) for issue in issues), *quotes]
+
+
+def _elsewhere(row: Row, turn: int) -> int | None:
+    """Return the turn of a quote, where it is not that of the row."""
+    return None if turn == row["turn"] else turn
+
+
+def _on_a_line(finding: Finding, reason: str) -> Finding | None:
+    """Return a finding with its quote in one line; without its words where they are the reason already."""
+    quote = finding.text if finding.quoted else finding.quote
+    line = " ".join(quote.replace("*", " ").replace("#", " ").split())
+    line = line if len(line) <= _LINE_CHARS else f"{line[: _LINE_CHARS - 1]}…"
+    if finding.quoted:
+        return replace(finding, text=line)
+    if finding.text == reason:
+        return Finding(line, finding.source, finding.turn, quoted=True) if line else None
+    return replace(finding, quote=line)
 
 
 def _failure(row: Row | None) -> str:
@@ -219,17 +389,8 @@ def _failure(row: Row | None) -> str:
     return cut(f"{failure['kind']}: {failure['message']}", _QUOTE_CHARS) if failure else ""
 
 
-def cut(text: str, limit: int) -> str:
+def cut(text: str, limit: int | None) -> str:
     """Cut a text, and say how much is missing."""
-    if len(text) <= limit:
+    if limit is None or len(text) <= limit:
         return text
     return f"{text[:limit].rstrip()} … ({len(text) - limit:,} more characters)"
-
-
-def _bytes(transcript: Transcript) -> int:
-    """Return about how much room a transcript takes on the page."""
-    texts = [transcript.context, transcript.rationale]
-    for turn in transcript.turns:
-        texts += [*(m.text for m in turn.messages), *(f.text for f in turn.findings)]
-    escaped = sum(len(t.encode("utf-8", "replace")) + 4 * sum(map(t.count, "<>&\"'")) for t in texts)
-    return escaped + 700 * (len(transcript.turns) + 1)

@@ -12,11 +12,12 @@ def test_the_same_honest_figures_as_the_summary():
     summary = summarise(made_run(40, failing=0.1).rows, dimensions=CARD, unreadable=["x"], pending=2)
     text = shown(summary)
     lines = text.splitlines()
-    assert "43 requested, 40 judged" in lines[0]
-    assert "1 unreadable, 2 pending" in lines[0]
-    assert f"{summary.requested:,} requested, {summary.scored:,} scored" in lines[1]
-    assert lines[1].endswith(f"{summary.failed:,} failed")
-    assert all(f"{kind.replace('_', ' ')} {n}" in lines[2] for kind, n in summary.failures.items())
+    assert lines[0] == "What was judged"
+    assert "43 requested, 40 judged" in lines[1]
+    assert "1 unreadable, 2 pending" in lines[1]
+    assert f"{summary.requested:,} requested, {summary.scored:,} scored" in lines[2]
+    assert lines[2].endswith(f"{summary.failed:,} failed")
+    assert all(f"{kind.replace('_', ' ')} {n}" in lines[3] for kind, n in summary.failures.items())
     for found in summary.dimensions:
         line = next(x for x in lines if x.startswith(found.name.replace("_", " ")))
         for part in (

@@ -1,0 +1,176 @@
+"""What a reader of a judged run sees first: how many, what people say, what the light is, what was found.
+
+No score and no verdict of the judge stands here, unless people were found to agree with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from dialogauge.report import (
+    Block,
+    Callout,
+    Card,
+    Cards,
+    Count,
+    Definitions,
+    Number,
+    Percent,
+    Prose,
+    Span,
+    Tile,
+    Tiles,
+    Transcript,
+    words,
+)
+from dialogauge.studies.judging.findings import FindingsSummary, KindSummary
+from dialogauge.studies.judging.people import Agreement, Light, People, PeopleFigure
+from dialogauge.studies.judging.summary import Summary
+from dialogauge.studies.judging.worst import WorstGroup
+from dialogauge.studies.trust.result import Trust
+from dialogauge.text import counted
+
+_KINDS: Final = 3
+_PLACES: Final = 3
+_QUOTE_CHARS: Final = 140
+_LIGHTS: Final[Mapping[Agreement, tuple[Literal["good", "warn", "info"], str]]] = {
+    "agrees": ("good", "The judge agrees with your users."),
+    "does not": ("warn", "The judge does not agree with your users."),
+    "cannot tell": ("info", "Nobody can tell yet whether the judge agrees with your users."),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What is known of a run beside the judge's scores."""
+
+    trust: Trust | None = None
+    """The checks of its judge; None where none were made."""
+    people: People | None = None
+    """What people said; None where the data holds no ratings."""
+    findings: FindingsSummary | None = None
+    """What the judge found by kind; None for a judge that names no kinds."""
+    worst: WorstGroup | None = None
+    """The group that stands out for the worse; None where none does."""
+
+    @property
+    def graded(self) -> bool:
+        """Whether the judge gives grades: one that names kinds of findings finds, and does not grade."""
+        return self.findings is None
+
+
+def opening(
+    summary: Summary, known: Known, first: Sequence[Transcript], places: Mapping[str, str] | None = None
+) -> tuple[Block, ...]:
+    """Lay out the first screen.
+
+    Args:
+        summary: Of the run.
+        known: What is known beside its scores.
+        first: The turns to read first.
+        places: The anchors of conversations by id, on a page; None on a terminal.
+    """
+    findings, people = known.findings, known.people
+    kinds = () if findings is None else findings.kinds[:_KINDS]
+    cards: Block = Definitions(tuple(map(_line, kinds)))
+    if places is not None:
+        cards = Cards(tuple(_card(kind, places) for kind in kinds))
+    rest = [*_worst(known.worst), *_read_first(first)]
+    return (
+        _how_many(summary, findings, people),
+        light_callout(None if people is None else people.light),
+        *([cards] if kinds else []),
+        *([Definitions(tuple(rest))] if rest else []),
+    )
+
+
+def _how_many(summary: Summary, findings: FindingsSummary | None, people: People | None) -> Tiles:
+    counts = summary.conversations
+    figure = people.figures[0] if people is not None and people.figures else None
+    users = "" if figure is None or figure.users is None else f"of {counted(figure.users, 'user')}"
+    tiles = [Tile("conversations judged", Count(counts.judged, counts.requested), users)]
+    tiles += [] if figure is None else _said(figure)
+    if findings is not None:
+        tiles.append(Tile("with something to read", Count(findings.with_finding, findings.conversations)))
+        unread = sum(findings.not_judged.values())
+        languages = ", ".join(map(words.language, findings.not_judged))
+        tiles += [Tile("not judged", unread, f"in a language not checked: {languages}")] if unread else []
+    return Tiles(tuple(tiles))
+
+
+def _said(figure: PeopleFigure) -> list[Tile]:
+    rated = f"{counted(figure.n, 'rating')}, {counted(figure.rated_conversations, 'conversation')}"
+    if figure.scale is None:
+        return [Tile(f"people: {words.name(name)}", Count(n, figure.n)) for name, n in figure.counts.items()]
+    scale = f"of {figure.scale.low:g} to {figure.scale.high:g}; {rated}"
+    tiles = [Tile(f"people’s {figure.what}", Number(figure.mean.value, interval=figure.mean.interval), scale)]
+    if figure.dissatisfied is not None:
+        share = Percent(figure.dissatisfied.value, figure.dissatisfied.interval)
+        tiles.append(Tile("rated dissatisfied", share, f"that is, {figure.rule}"))
+    return tiles
+
+
+def light_callout(light: Light | None) -> Callout:
+    """Say how far the judge can be trusted, or how to find out."""
+    if light is None:
+        sentence: Prose = (
+            Span("No ratings in this data, so nobody can say how far the judge is right about it.", "strong"),
+            " Let people rate a few dozen of these conversations, and add them: ",
+            Span("dialogauge judge LOG --ratings FILE", "code"),
+            ".",
+        )
+        return Callout((sentence,), "info")
+    tone, head = _LIGHTS[light.answer]
+    return Callout(((Span(head, "strong"), f" {light.sentence}"),), tone)
+
+
+def _card(kind: KindSummary, places: Mapping[str, str]) -> Card:
+    example = kind.example
+    anchor = places.get(example.conversation_id, "")
+    place = Span(f"{example.conversation_id}, turn {example.turn}", link=f"{anchor}-{example.turn}")
+    seen = f"{counted(kind.turns, 'turn')} in {counted(kind.conversations, 'conversation')}"
+    quote = Span(_short(example.quote), "quote")
+    return Card(kind.title, (Callout((seen, _measured(kind), (quote, " ", place))),))
+
+
+def _line(kind: KindSummary) -> tuple[str, Prose]:
+    seen = f"{counted(kind.turns, 'turn')} in {counted(kind.conversations, 'conversation')}"
+    example = kind.example
+    where = f"{example.conversation_id}, turn {example.turn}"
+    return kind.title, f"{seen}. {_measured(kind)} Such as “{_short(example.quote)}” ({where})"
+
+
+def _measured(kind: KindSummary) -> str:
+    """Say how often people were dissatisfied where this kind was seen."""
+    evidence = kind.evidence
+    if evidence is None:
+        return "Not measured on rated data yet."
+    lift = evidence.lift
+    times = "" if lift.value is None else f": {lift.value:.1f} times as many"
+    if lift.interval is not None:
+        times += f" [{lift.interval[0]:.1f}, {lift.interval[1]:.1f}]"
+    return (
+        f"Where people rated ({evidence.source}), {words.percent(evidence.share)} of such turns were rated "
+        f"dissatisfied, of all turns {words.percent(evidence.base)}{times}."
+    )
+
+
+def _worst(worst: WorstGroup | None) -> list[tuple[str, Prose]]:
+    return [] if worst is None else [("worst group", worst.sentence)]
+
+
+def _read_first(first: Sequence[Transcript]) -> list[tuple[str, Prose]]:
+    shown = first[:_PLACES]
+    pairs: list[tuple[str, Prose]] = []
+    for number, one in enumerate(shown):
+        place = Span(f"{one.title}, turn {one.turns[0].number}", link=one.link)
+        reason = one.reason if isinstance(one.reason, str) else words.prose_words(one.reason)
+        pairs.append(("" if number else "read first", (place, f": {_short(reason)}")))
+    return pairs
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _QUOTE_CHARS else f"{line[: _QUOTE_CHARS - 1]}…"

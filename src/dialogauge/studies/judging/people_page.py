@@ -1,0 +1,90 @@
+"""What people said, as a part of a page: every figure, those of the light, and means set right by ratings."""
+
+from __future__ import annotations
+
+from dialogauge.report import (
+    Block,
+    Callout,
+    Cell,
+    Number,
+    Percent,
+    Section,
+    TableColumn,
+    data_table,
+    words,
+)
+from dialogauge.stats import Estimate
+from dialogauge.studies.judging.people import Light, People, PeopleFigure
+
+
+def people_section(people: People) -> Section:
+    """Lay out what people said, and what the light stands on."""
+    heads = (
+        "",
+        TableColumn("of", "text"),
+        *("ratings", "conversations", "users", "mean", "dissatisfied"),
+        TableColumn("that is", "text"),
+    )
+    rows = [_figure(figure) for figure in people.figures]
+    said = data_table("What people said", heads, rows, captioned=False)
+    lead = "Their own ratings, as they stand in the data; the judge has no part in them."
+    blocks: list[Block] = [said, _light(people.light)]
+    if people.rectified:
+        blocks.append(_rectified(people))
+    return Section("What people said", tuple(blocks), lead, "People", "people")
+
+
+def _figure(figure: PeopleFigure) -> tuple[Cell, ...]:
+    if figure.scale is None:
+        mean: Cell = ", ".join(f"{words.name(name)} {n:,}" for name, n in figure.counts.items())
+    else:
+        mean = _number(figure.mean)
+    share = figure.dissatisfied
+    return (
+        figure.what,
+        "whole conversations" if figure.level == "conversation" else "single turns",
+        figure.n,
+        figure.rated_conversations,
+        figure.users,
+        mean,
+        None if share is None else Percent(share.value, share.interval),
+        figure.rule,
+    )
+
+
+def _light(light: Light) -> Section:
+    heads = (TableColumn("", "text"), TableColumn(light.measure.upper()), "targets")
+    rows: list[tuple[Cell, ...]] = [(light.judged_by, _number(light.judge, 3), light.judge.n)]
+    rows += [(name, _number(one, 3), one.n) for name, one in light.controls.items()]
+    table = data_table("The judge and what knows nothing", heads, rows, captioned=False)
+    difference = light.difference
+    sentence = (
+        f"The judge less {light.control}: {words.decimal(difference.value, 3, signed=True)} "
+        f"{words.interval(difference.interval, 3)}, {difference.method}."
+    )
+    lead = "How well each puts what people were dissatisfied with before what they were satisfied with."
+    return Section("The judge beside them", (table, Callout((sentence,))), lead)
+
+
+def _rectified(people: People) -> Section:
+    heads = ("dimension", "targets", "the judge alone", "rated only", "set right by ratings")
+    rows = [
+        (
+            words.name(one.dimension),
+            one.targets,
+            _number(one.judge),
+            _number(one.rated_only),
+            _number(one.rectified),
+        )
+        for one in people.rectified
+    ]
+    table = data_table("Means set right by ratings", heads, rows, captioned=False)
+    lead = (
+        "Some targets are rated, many are only judged. Set right: the judge’s mean over all, moved by how "
+        "far it was off where people rated (prediction-powered inference)."
+    )
+    return Section("Means set right by ratings", (table,), lead)
+
+
+def _number(estimate: Estimate, digits: int = 2) -> Number:
+    return Number(estimate.value, digits, estimate.interval)

@@ -1,0 +1,211 @@
+"""The group of conversations that stands out for the worse: a scenario, a candidate, a user or a week.
+
+Every group is compared with all other conversations, by people's ratings where there are enough and else by
+how many hold something that the judge names as wrong. One is named only where the difference holds although
+so many were compared (Bonferroni, over all groups of all kinds).
+"""
+
+from __future__ import annotations
+
+import math
+from array import array
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from dialogauge.report import words
+from dialogauge.stats.estimate import Estimate
+from dialogauge.stats.intervals import clustered_mean_of_sums, t_quantile
+from dialogauge.studies.judging.sampling import rating_of
+from dialogauge.studies.passing import ByConversation
+from dialogauge.text import counted
+
+Row = Mapping[str, Any]
+Floats = npt.NDArray[np.float64]
+Mask = npt.NDArray[np.bool_]
+
+_FIELDS: Final = {"scenario": "scenario", "candidate": "candidate", "user": "user_id"}
+_LEAST: Final = 5
+"""Clusters in a group, and outside of it, below which nothing is said of it."""
+_MOST: Final = 200
+"""Groups of one kind that are compared."""
+_LEVEL: Final = 0.05
+_TIMES: Final = (
+    "timestamp",
+    "created_at",
+    "created",
+    "create_time",
+    "started_at",
+    "start_time",
+    "time",
+    "date",
+)
+"""What the time of a conversation is called in metadata; the first that can be read counts."""
+_YEARS: Final = (2000, 2100)
+
+
+@dataclass(frozen=True, slots=True)
+class WorstGroup:
+    """A group that is worse than all other conversations."""
+
+    field: str
+    """`scenario`, `candidate`, `user` or `week`."""
+    name: str
+    conversations: int
+    what: str
+    """The figure in words: `mean rating`."""
+    share: bool
+    """Whether the figure is a share, 0 to 1."""
+    group: Estimate
+    others: Estimate
+    """The same figure of all other conversations."""
+    compared: int
+    """Groups that were compared."""
+
+    @property
+    def sentence(self) -> str:
+        """The group and its figures, in words."""
+        mine, rest = (self._figure(e) for e in (self.group, self.others))
+        return (
+            f"{self.field} {self.name} ({counted(self.conversations, 'conversation')}): {self.what} {mine}, "
+            f"of all others {rest}. Of {counted(self.compared, 'group')} compared."
+        )
+
+    def _figure(self, estimate: Estimate) -> str:
+        if self.share:
+            low, high = (words.percent(min(max(end, 0.0), 1.0)) for end in estimate.interval or (0.0, 1.0))
+            return f"{words.percent(estimate.value)} [{low}, {high}]"
+        return f"{words.decimal(estimate.value)} {words.interval(estimate.interval)}"
+
+
+class GroupTally(ByConversation):
+    """Takes conversations while their rows pass: what people or the judge said, and the groups each is in."""
+
+    def __init__(self) -> None:
+        """Begin before the first row."""
+        super().__init__()
+        self._ratings = array("d")
+        self._faulty = array("d")
+        self._keys: list[tuple[str, str | None]] = []
+        self._names: dict[str, list[str | None]] = {field: [] for field in _FIELDS}
+
+    def take(self, unit: Sequence[Row]) -> None:
+        """Take one conversation, unless nothing of it was judged."""
+        judged = [row for row in unit if row["scores"] is not None]
+        if not judged:
+            return
+        rating = rating_of(unit)
+        self._ratings.append(math.nan if rating is None else rating)
+        self._faulty.append(float(any(row["issues"] for row in judged if row["turn"] is not None)))
+        self._keys.append((unit[0]["conversation_id"], unit[0]["candidate"]))
+        for field, key in _FIELDS.items():
+            self._names[field].append(unit[0][key])
+
+    def worst(self, weeks: Mapping[tuple[str, str | None], str]) -> WorstGroup | None:
+        """Return the group that stands out most for the worse; None where none does.
+
+        Args:
+            weeks: By id and candidate, of conversations whose time is known.
+        """
+        self.close()
+        ratings = np.array(self._ratings)
+        rated = np.isfinite(ratings)
+        by_people = int(rated.sum()) >= 2 * _LEAST
+        values = -ratings if by_people else np.array(self._faulty)
+        used = rated if by_people else np.ones(values.size, dtype=bool)
+        names = {**self._names, "week": [weeks.get(key) for key in self._keys]}
+        known: list[tuple[_Excess, str, str, Mask]] = []
+        for field, groups in names.items():
+            clusters = self._clusters(field)
+            for name, member in _members(groups):
+                excess = _excess(values[used], member[used], clusters[used])
+                known += [] if excess is None else [(excess, field, name, member & used)]
+        if not known:
+            return None
+        excess, field, name, member = max(known, key=lambda one: one[0].t)
+        if excess.t <= t_quantile(1 - _LEVEL / (2 * len(known)), excess.df):
+            return None
+        clusters = self._clusters(field)
+        group, others = (
+            _mean(ratings if by_people else values, clusters, side) for side in (member, used & ~member)
+        )
+        what = "mean rating" if by_people else "something wrong is named in"
+        return WorstGroup(field, name, int(member.sum()), what, not by_people, group, others, len(known))
+
+    def _clusters(self, field: str) -> npt.NDArray[np.intp]:
+        """Return the user of each conversation as a number; of users, and where unknown, the conversation."""
+        users = self._names["user"]
+        if field == "user" or None in users:
+            return np.arange(len(users))
+        return np.unique(np.array(users, dtype=object).astype(str), return_inverse=True)[1]
+
+
+def _members(names: Sequence[str | None]) -> Iterator[tuple[str, Mask]]:
+    """Yield each of at least two groups with its members, the largest first."""
+    sizes = Counter(name for name in names if name is not None)
+    codes = {name: code for code, name in enumerate(sizes)}
+    code = np.array([-1 if name is None else codes[name] for name in names])
+    for name, size in sizes.most_common(_MOST) if len(sizes) > 1 else ():
+        if size >= _LEAST:
+            yield name, code == codes[name]
+
+
+class _Excess(NamedTuple):
+    t: float
+    """How much worse a group is than the others, in standard errors."""
+    df: int
+
+
+def _excess(values: Floats, member: Mask, clusters: npt.NDArray[np.intp]) -> _Excess | None:
+    sides = [_mean(values, clusters, side) for side in (member, ~member)]
+    least = min(side.clusters for side in sides)
+    if least < _LEAST:
+        return None
+    # A group in which all are alike has no spread of its own: it is given that of all.
+    floor = float(values.std(ddof=1))
+    if floor == 0:
+        return None
+    errors = [max(_stderr(side), floor / math.sqrt(side.clusters)) for side in sides]
+    difference = (sides[0].value or 0.0) - (sides[1].value or 0.0)
+    return _Excess(difference / math.hypot(*errors), least - 1)
+
+
+def _mean(values: Floats, clusters: npt.NDArray[np.intp], side: Mask) -> Estimate:
+    sums = np.bincount(clusters[side], weights=values[side]).astype(np.float64)
+    return clustered_mean_of_sums(sums, np.bincount(clusters[side]))
+
+
+def _stderr(mean: Estimate) -> float:
+    if mean.interval is None:
+        return 0.0
+    return (mean.interval[1] - mean.interval[0]) / 2 / t_quantile(0.5 + mean.level / 2, mean.clusters - 1)
+
+
+def week_of(metadata: Mapping[str, Any]) -> str | None:
+    """Return the week of a conversation, as `2026-W47`, where its metadata says when it was; else None."""
+    for key in _TIMES:
+        moment = _moment(metadata.get(key))
+        if moment is not None and _YEARS[0] <= moment.year < _YEARS[1]:
+            year, week, _ = moment.isocalendar()
+            return f"{year}-W{week:02d}"
+    return None
+
+
+def _moment(value: object) -> datetime | None:
+    if isinstance(value, str):
+        try:
+            return datetime.fromisoformat(value.strip())
+        except ValueError:
+            return None
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        seconds = value / 1000 if abs(value) > 1e11 else value
+        try:
+            return datetime.fromtimestamp(seconds, UTC)
+        except (ValueError, OverflowError, OSError):
+            return None
+    return None
