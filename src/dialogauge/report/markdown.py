@@ -107,8 +107,8 @@ def _innermost(match: re.Match[str]) -> str:
 
 
 def _headings(lines: list[str]) -> str:
-    found = filter(None, map(_HEADING.match, lines))
-    return "".join(_in("p", _in("b", _inline(match[1]))) for match in found)
+    headings = filter(None, map(_HEADING.match, lines))
+    return "".join(_in("p", _in("b", _inline(match[1]))) for match in headings)
 
 
 def _list(lines: list[str]) -> str:

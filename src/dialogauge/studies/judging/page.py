@@ -494,11 +494,11 @@ def _list_cells(
         verdict: Cell = f"failed: {words.name(case.failure)}"
     else:
         verdict = verdict_of(case) if case.verdict else None
-    said = None if case.rating is None else words.score(case.rating)
+    by_people = None if case.rating is None else words.score(case.rating)
     return (
         named,
         *([verdict] if graded else []),
-        *([said] if rated else []),
+        *([by_people] if rated else []),
         case.weakest_turn,
         *map(_list_score, case.scores, levels),
     )

@@ -26,9 +26,9 @@ def people_section(people: People) -> Section:
         TableColumn("that is", "text"),
     )
     rows = [_figure(figure) for figure in people.figures]
-    said = data_table("What people said", heads, rows, captioned=False)
+    figures = data_table("What people said", heads, rows, captioned=False)
     lead = "Their own ratings, as they stand in the data; the judge has no part in them."
-    blocks: list[Block] = [said, _light(people.light)]
+    blocks: list[Block] = [figures, _light(people.light)]
     if people.rectified:
         blocks.append(_rectified(people))
     return Section("What people said", tuple(blocks), lead, "People", "people")
