@@ -66,7 +66,7 @@ _MARKS: Final = {
     "plain": ("", ""),
     "info": ("note:", ""),
     "warn": ("WARNING:", "yellow"),
-    "good": ("good:", "green"),
+    "good": ("OK:", "green"),
 }
 _STYLES: Final[Mapping[Emphasis, str]] = {"strong": "bold", "plain": "", "quiet": "italic dim"}
 

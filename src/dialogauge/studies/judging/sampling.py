@@ -164,18 +164,18 @@ def _case(unit: Sequence[Row], dimensions: Sequence[DimensionSpec]) -> Case:
         scores=tuple(sums[d.name].shown for d in dimensions),
         failure=failure,
         order=(rank, 1.0 if overall is None else overall, head["conversation_id"]),
-        rating=rating_of(unit),
+        rating=min(ratings_of(unit), default=None),
         kinds=_kinds(unit),
     )
 
 
-def rating_of(unit: Sequence[Row]) -> float | None:
-    """Return what people said of a conversation; where they rated turns only, the lowest of these."""
-    for levels in (("conversation",), ("turn",)):
-        scores = [row["rating"]["score"] for row in unit if row["level"] in levels and row.get("rating")]
+def ratings_of(unit: Sequence[Row]) -> list[float]:
+    """Return what people said of a conversation; where they rated turns only, of each of these."""
+    for level in ("conversation", "turn"):
+        scores = [row["rating"]["score"] for row in unit if row["level"] == level and row.get("rating")]
         if numbers := [float(score) for score in scores if not isinstance(score, str)]:
-            return min(numbers)
-    return None
+            return numbers
+    return []
 
 
 def _kinds(unit: Sequence[Row]) -> tuple[str, ...]:

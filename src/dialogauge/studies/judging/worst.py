@@ -21,7 +21,7 @@ import numpy.typing as npt
 from dialogauge.report import words
 from dialogauge.stats.estimate import Estimate
 from dialogauge.stats.intervals import clustered_mean_of_sums, t_quantile
-from dialogauge.studies.judging.sampling import rating_of
+from dialogauge.studies.judging.sampling import ratings_of
 from dialogauge.studies.passing import ByConversation
 from dialogauge.text import counted
 
@@ -58,7 +58,7 @@ class WorstGroup:
     name: str
     conversations: int
     what: str
-    """The figure in words: `mean rating`."""
+    """The figure in words: `people’s mean rating`."""
     share: bool
     """Whether the figure is a share, 0 to 1."""
     group: Estimate
@@ -99,8 +99,8 @@ class GroupTally(ByConversation):
         judged = [row for row in unit if row["scores"] is not None]
         if not judged:
             return
-        rating = rating_of(unit)
-        self._ratings.append(math.nan if rating is None else rating)
+        ratings = ratings_of(unit)
+        self._ratings.append(sum(ratings) / len(ratings) if ratings else math.nan)
         self._faulty.append(float(any(row["issues"] for row in judged if row["turn"] is not None)))
         self._keys.append((unit[0]["conversation_id"], unit[0]["candidate"]))
         for field, key in _FIELDS.items():
@@ -134,7 +134,7 @@ class GroupTally(ByConversation):
         group, others = (
             _mean(ratings if by_people else values, clusters, side) for side in (member, used & ~member)
         )
-        what = "mean rating" if by_people else "something wrong is named in"
+        what = "people’s mean rating" if by_people else "something wrong is named in"
         return WorstGroup(field, name, int(member.sum()), what, not by_people, group, others, len(known))
 
     def _clusters(self, field: str) -> npt.NDArray[np.intp]:
