@@ -52,14 +52,18 @@ class Misfit(ValueError):
         self.what, self.path = what, path
 
 
-def read_as(value: object, shape: type[T], *, parsed: bool = False) -> T:
-    """Return a JSON value in its declared shape, itself where nothing in it is to be built; else Misfit.
+def read_as(value: object, shape: type[T]) -> T:
+    """Return a JSON value in its declared shape, itself where nothing in it is to be built; else Misfit."""
+    return reader_of(shape)(value)
+
+
+def reader_of(shape: type[T], *, parsed: bool = False) -> Callable[[object], T]:
+    """Return what reads many values of one shape, as `read_as` does.
 
     Numbers are not looked at one by one in what was `parsed` by orjson.
     """
     asked: Any = shape
-    built: T = _reader(asked, _PARSED if parsed else _SURE)(value)
-    return built
+    return _reader(asked, _PARSED if parsed else _SURE)
 
 
 @cache

@@ -22,7 +22,7 @@ from dialogauge.core.judgement import (
 )
 from dialogauge.core.packing import squeeze, unsqueeze
 from dialogauge.core.scores import NotApplicable, Number, Score, score_of
-from dialogauge.core.shape import read_as
+from dialogauge.core.shape import read_as, reader_of
 from dialogauge.runs.shapes import StoredConversation
 
 _OWN_KEYS = frozenset({"role", "content", "tool_calls", "tool_call_id", "name"})
@@ -54,13 +54,9 @@ def _dumped(value: Any, option: int) -> bytes:  # noqa: ANN401 - any JSON value
         return orjson.dumps(_holdable(value), option=option)
 
 
-def unpack(blob: bytes, dictionary: bytes = b"", shape: Any = Any) -> Any:  # noqa: ANN401 - any JSON value
-    """Read what `pack` wrote, or what was compressed with a dictionary, in its shape (`core/shape.py`).
-
-    ValueError for anything else.
-    """
-    value = orjson.loads(unsqueeze(read_as(blob, bytes), read_as(dictionary, bytes)))
-    return value if shape is Any else read_as(value, shape, parsed=True)
+def unpack(blob: bytes, dictionary: bytes = b"") -> Any:  # noqa: ANN401 - any JSON value
+    """Read what `pack` wrote, or what was compressed with a dictionary; ValueError for anything else."""
+    return orjson.loads(unsqueeze(read_as(blob, bytes), dictionary))
 
 
 def _holdable(value: Any) -> Any:  # noqa: ANN401 - any JSON value
@@ -104,7 +100,7 @@ def beside_digest(conversation: Conversation) -> bytes:
 
 def decode_conversation(blob: bytes) -> Conversation:
     """Read what `encode_conversation` wrote; ValueError for anything else."""
-    body = unpack(blob, shape=StoredConversation)
+    body: Any = reader_of(StoredConversation, parsed=True)(unpack(blob))
     plain = {k: body.get(k) for k in _PLAIN}
     return Conversation(
         id=body["id"],

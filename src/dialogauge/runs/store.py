@@ -23,7 +23,7 @@ from dialogauge.core.conversation import Conversation
 from dialogauge.core.errors import StoreError
 from dialogauge.core.packing import squeeze, unsqueeze
 from dialogauge.core.protocols import Record
-from dialogauge.core.shape import read_as
+from dialogauge.core.shape import read_as, reader_of
 from dialogauge.core.unit import WorkUnit
 from dialogauge.data import Mask
 from dialogauge.runs.records import (
@@ -225,7 +225,7 @@ class RunDatabase:
         """Return the value kept under a name; StoreError where it is not of the shape."""
         with store_errors(self.path):
             row = self._db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
-            return default if row is None else unpack(row[0], shape=shape)
+            return default if row is None else read_as(unpack(row[0]), shape)
 
     def all_meta(self, prefix: str) -> dict[str, Any]:
         """Return the values kept under names that begin so, in the order of the names."""
@@ -405,16 +405,18 @@ class RunDatabase:
             query += f" AND target IN ({named})"
             values.append(json.dumps(list(ids)))
         with store_errors(self.path):
-            shape = self._row_shape()
+            as_rows, as_bytes = self._rows_reader(), reader_of(bytes)
             units = self._db.execute(f"{query} ORDER BY position, target, repeat", values)
             for key, target, rows, changed in units:
                 if keys is None or key in keys:
-                    judged = _rows(rows, judge.dictionary, changed, shape)
-                    yield StoredUnit(read_as(key, bytes), read_as(target, bytes), judged)
+                    judged = unpack(rows, judge.dictionary)
+                    shown = judged if changed is None else _as_settled(judged, unpack(changed))
+                    yield StoredUnit(as_bytes(key), as_bytes(target), as_rows(shown))
 
-    def _row_shape(self) -> Any:  # noqa: ANN401 - a type
-        """Return the shape of a unit's rows: one or more of the kind that the run holds."""
-        return ROWS.get(self.get_meta(STUDY, shape=str | None), tuple[dict[str, Any], ...])
+    def _rows_reader(self) -> Callable[[object], Any]:
+        """Return what checks a unit's rows: one or more of the kind that the run holds."""
+        shape = ROWS.get(self.get_meta(STUDY, shape=str | None), tuple[dict[str, Any], ...])
+        return reader_of(shape, parsed=True)
 
     def unit(self, key: bytes) -> StoredUnit | None:
         """Return one unit as it was stored; None where it is not done."""
@@ -424,7 +426,7 @@ class RunDatabase:
             row = self._db.execute(query, (key,)).fetchone()
             if row is None:
                 return None
-            return StoredUnit(key, row[0], unpack(row[1], row[2], self._row_shape()))
+            return StoredUnit(key, row[0], self._rows_reader()(unpack(row[1], read_as(row[2], bytes))))
 
     def _judge(self, digest: str) -> _StoredJudge | None:
         query = "SELECT id, dictionary FROM judges WHERE digest = ?"
@@ -527,14 +529,11 @@ class _Change(TypedDict):
     details: NotRequired[dict[str, Any]]
 
 
-def _rows(blob: bytes, dictionary: bytes, changes: bytes | None, shape: Any) -> Any:  # noqa: ANN401 - rows
-    """Return a unit's rows, with what changed in them once all were judged; details keep what did not."""
-    if changes is None:
-        return unpack(blob, dictionary, shape)
-    judged = unpack(blob, dictionary, tuple[_Judged, ...])
-    changed = unpack(changes, shape=tuple[_Change, ...])
-    rows = [
+def _as_settled(judged: object, changes: object) -> list[dict[str, Any]]:
+    """Return rows with what changed in them once all were judged; their details keep what did not."""
+    rows = read_as(judged, tuple[_Judged, ...])
+    changed = read_as(changes, tuple[_Change, ...])
+    return [
         {**row, **more, "details": {**row["details"], **more.get("details", {})}}
-        for row, more in zip(judged, changed, strict=True)
+        for row, more in zip(rows, changed, strict=True)
     ]
-    return read_as(rows, shape, parsed=True)

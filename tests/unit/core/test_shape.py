@@ -8,7 +8,7 @@ from typing import Any, Literal, NotRequired, TypedDict
 
 import pytest
 
-from dialogauge.core.shape import Misfit, read_as
+from dialogauge.core.shape import Misfit, read_as, reader_of
 
 
 @dataclass(frozen=True)
@@ -66,3 +66,15 @@ def test_what_does_not_fit_is_refused_with_its_place(value: object, shape: Any, 
     with pytest.raises(Misfit) as refused:
         read_as(value, shape)
     assert said in str(refused.value)
+
+
+def test_what_was_parsed_is_read_alike() -> None:
+    row = {**ROW, "other": {"a": 1}}
+    assert reader_of(Row, parsed=True)(row) == read_as(row, Row)
+    for value in ({**ROW, "id": 3}, {**ROW, "score": True}, {**ROW, "points": [{"x": "1"}]}, {"id": "r"}):
+        with pytest.raises(Misfit) as refused:
+            read_as(value, Row)
+        with pytest.raises(Misfit) as also:
+            reader_of(Row, parsed=True)(value)
+        assert str(also.value) == str(refused.value)
+    assert read_as([["a", 1.5, None]], list[tuple[str, float | None, int | None]]) == [("a", 1.5, None)]

@@ -187,6 +187,20 @@ def test_a_key_that_appears_twice_is_unclear(text):
         extract_object(text)
 
 
+@given(
+    st.lists(st.tuples(st.sampled_from(["a", "b", "\\u005c", '\\"', "\\\\", ""]), st.booleans()), max_size=5)
+)
+def test_no_spelling_hides_a_key_that_appears_twice(members):
+    """However its texts are escaped, an object is read if and only if its keys are all different."""
+    one = ", ".join(f'"{key}"{" " * spaced}: ["x\\u005c", "\\u0022:", "{key}"]' for key, spaced in members)
+    keys = [json.loads(f'"{key}"') for key, _ in members]
+    if len(set(keys)) == len(keys):
+        assert not extract_object(f'{{"all": {{{one}}}}}').repaired
+    else:
+        with pytest.raises(UnclearJson):
+            extract_object(f'{{"all": {{{one}}}}}')
+
+
 @pytest.mark.parametrize(
     "text",
     [
