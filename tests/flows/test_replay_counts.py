@@ -138,3 +138,13 @@ def test_a_benchmark_without_a_reference_keeps_its_replies_and_says_so(dialogaug
     with pytest.raises(DialogaugeError, match="nothing is compared") as caught:
         run("replay", "data.jsonl", judge="zero-shot", size=12, rule="random", cache=False, **asked)
     assert "out='whole' goes on" in caught.value.__notes__[0]
+
+
+def test_a_cap_is_of_the_whole_benchmark(dialogauge, items, serve) -> None:
+    server = serve(lambda b: contented(4)(b) if "response_format" in b else "I would rather say this.")
+    words = ("--judge", "zero-shot", "--model", "tiny", "--base-url", server.url, "--no-cache", "-n", 12)
+    words += ("--rule", "random", "--candidate", f"c=c@{server.url}", "-o", "whole")
+    done = dialogauge("replay", "run", "data.jsonl", *words, "--max-calls", 20)
+    assert done.code == 1
+    assert len(server.asked) == 19  # and the probe of the endpoint
+    assert dialogauge("replay", "run", "data.jsonl", *words, "--max-calls", 200).code == 0

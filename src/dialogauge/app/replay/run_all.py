@@ -77,7 +77,12 @@ async def run_benchmark(
     collected = await collect(narrowed(CollectOptions, options, items=str(file)), observer, source, stop)
     if collected.outcome.ended != "finished":
         return Ran(selected, collected)
-    scored = await score(narrowed(ScoreOptions, options, run=out), observer, source, stop)
+    spent = collected.usage
+    left = {
+        "max_calls": None if options.max_calls is None else max(options.max_calls - spent.calls, 0),
+        "max_cost": None if options.max_cost is None else max(options.max_cost - (spent.cost or 0.0), 0.0),
+    }
+    scored = await score(narrowed(ScoreOptions, options, run=out, **left), observer, source, stop)
     if scored.outcome.ended != "finished" or not scored.run.result.original[0]:
         return Ran(selected, collected, scored)
     last = {"runs": (out,), "judge": None, "seed": options.draw_seed, "out": None}
