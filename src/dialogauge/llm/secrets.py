@@ -42,6 +42,10 @@ _ESCAPE: Final = re.compile(
     re.DOTALL,
 )
 """One escape. However many backslashes begin it, it is one: each time that a text is escaped doubles them."""
+_LONGEST: Final = 64
+"""Bytes: more than an escape has."""
+_AT_A_TIME: Final = 1 << 16
+"""Bytes that are searched for escapes at a time."""
 _CUT: Final = re.compile(rb'\s*(?:\Z|\.\.|\xe2\x80\xa6|\xa6\x80\xe2|\*\*|[][<>"])')
 """What stands where a text was cut, read forward or backward."""
 _BETWEEN: Final = re.compile(
@@ -347,6 +351,19 @@ def _joined(raw: bytes) -> tuple[bytes, _Places]:
     return b"".join(pieces) + raw[end:], way
 
 
+def _escapes(raw: bytes) -> Iterator[re.Match[bytes]]:
+    """Yield the escapes of a text, which is searched a piece at a time: other threads wait for a search."""
+    at = 0
+    while at < len(raw):
+        stop = at + _AT_A_TIME
+        for escape in _ESCAPE.finditer(raw, at, stop + _LONGEST):
+            if escape.start() >= stop:
+                break
+            yield escape
+            at = escape.end()
+        at = max(at, stop)
+
+
 def _levels(raw: bytes, *, placed: bool) -> Iterator[tuple[bytes, tuple[_Places, ...]]]:
     """Yield a text as it is, then unescaped once and more, each with the way back if it is to be `placed`."""
     places: tuple[_Places, ...] = ()
@@ -355,7 +372,7 @@ def _levels(raw: bytes, *, placed: bool) -> Iterator[tuple[bytes, tuple[_Places,
         if not any(sign in raw for sign in (b"%", b"&", b"\\")):
             return
         unescaped, way, end = bytearray(), _Places(), 0
-        for escape in _ESCAPE.finditer(raw):
+        for escape in _escapes(raw):
             unescaped += raw[end : escape.start()]
             if placed:
                 way.add(len(unescaped), escape.start(), whole=True)
