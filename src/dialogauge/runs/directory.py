@@ -7,6 +7,7 @@ import errno
 import hashlib
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from glob import escape
 from pathlib import Path
 from secrets import token_hex
 from typing import IO, Any, Final
@@ -125,22 +126,15 @@ class RunDirectory:
             why = "its .lock is a symbolic link" if linked else error.strerror
             msg = f"the run directory {self.path} cannot be written: {why}"
             raise StoreError(msg, hint="choose another with -o") from error
-        if fcntl is not None:
-            try:
-                fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError as error:
-                self._lock.close()
-                self._lock = None
-                msg = f"another process is writing the run {self.path}"
-                raise StoreError(msg, hint="wait for it, or choose another directory with -o") from error
-        self._sweep()
-
-    def _sweep(self) -> None:
-        """Delete what a killed process was writing: nobody else writes here while the lock lasts."""
-        for name in FILES.values():
-            for passing in self.path.glob(f".{name}.*{_PASSING}"):
-                with contextlib.suppress(OSError):
-                    passing.unlink()
+        try:
+            _hold(self._lock)
+        except OSError as error:
+            self._lock.close()
+            self._lock = None
+            msg = f"another process is writing the run {self.path}"
+            raise StoreError(msg, hint="wait for it, or choose another directory with -o") from error
+        for name in FILES:
+            _sweep(self.file(name))
 
     def _forget(self) -> None:
         database = self.file("database")
@@ -247,16 +241,32 @@ def writing_whole(target: Path) -> Iterator[IO[bytes]]:
         target.parent.mkdir(parents=True, exist_ok=True)
         if target.exists() and not target.is_file():
             raise OSError(errno.EINVAL, "it is a folder, a pipe or a device")
+        _sweep(target)
         passing = target.with_name(f".{target.name[:_NAMED]}.{token_hex(4)}{_PASSING}")
         handle = os.open(passing, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _MODE)
         try:
             with os.fdopen(handle, "wb") as out:
+                _hold(out)
                 yield out
             passing.replace(target)
         except BaseException:
             with contextlib.suppress(OSError):
                 passing.unlink()
             raise
+
+
+def _hold(file: IO[Any]) -> None:
+    """Keep other processes from a file while it is open; OSError where another has it."""
+    if fcntl is not None:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def _sweep(target: Path) -> None:
+    """Delete what a killed process was writing in place of a file: nobody holds it any more."""
+    for passing in target.parent.glob(f".{escape(target.name[:_NAMED])}.{'[0-9a-f]' * 8}{_PASSING}"):
+        with contextlib.suppress(OSError), passing.open("rb") as left:
+            _hold(left)
+            passing.unlink()
 
 
 def expect_writable(target: Path) -> None:

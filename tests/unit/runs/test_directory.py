@@ -14,7 +14,7 @@ import pytest
 
 from dialogauge.core import StoreError
 from dialogauge.runs import RunDirectory
-from dialogauge.runs.directory import write_whole
+from dialogauge.runs.directory import write_whole, writing_whole
 
 
 def test_a_run_directory_is_made_and_recognised(tmp_path: Path) -> None:
@@ -299,3 +299,15 @@ def _dying(directory: RunDirectory, when: str, name: str, chunks: Iterable[bytes
     if when == "after":
         write_whole(directory.file(name), chunks)
     raise KeyboardInterrupt
+
+
+def test_what_a_killed_process_was_writing_beside_a_file_is_swept_away(tmp_path: Path) -> None:
+    target = tmp_path / "rows[1].csv"
+    left, others = tmp_path / ".rows[1].csv.0123abcd.part", tmp_path / ".rows[1].csv.mine.part"
+    for path in (left, others):
+        path.write_text("half")
+    with writing_whole(target) as one:
+        one.write(b"one")
+        write_whole(target, [b"two"])  # another process at the same time takes nothing away
+    assert sorted(p.name for p in tmp_path.iterdir()) == [others.name, target.name]
+    assert target.read_bytes() == b"one"
