@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import socket
 import zlib
 from collections.abc import Iterator, Mapping
@@ -168,6 +169,9 @@ class Transport:
             return Problem("connection", message, "retry", unreached=True)
         if isinstance(error, TimeoutError):
             return Problem("timeout", f"no complete answer within {deadline:.3g} s", "retry")
+        if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE):
+            message = "no more files can be opened here (raise `ulimit -n`, or lower --max-concurrency)"
+            return Problem("connection", message, "wait", overload=True, unreached=True)
         if isinstance(error, aiohttp.ClientConnectorError):
             message = self._endpoint.redact(_why_unreached(error))
             return Problem("connection", message, "endpoint", unreached=True)

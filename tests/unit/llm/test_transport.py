@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import gzip
 import json
 import time
@@ -441,3 +442,16 @@ async def test_a_secret_in_pieces_is_masked_once_it_is_whole(connect):
         assert isinstance(reply, ChatReply)
         assert reply.text.split() in (["Good.", "***", "it", "is."], ["Good.***", "it", "is."])
         assert reply.reasoning in (None, "***")
+
+
+async def test_a_process_that_may_open_no_more_files_asks_fewer_at_once(monkeypatch):
+    def refuse(_):
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    monkeypatch.setattr("dialogauge.llm.transport._socket", refuse)
+    transport = Transport(Endpoint("http://127.0.0.1:9/v1", KEY))
+    problem = await transport.post_chat(b"{}", 1.0)
+    await transport.close()
+    assert isinstance(problem, Problem)
+    assert (problem.remedy, problem.overload, problem.unreached) == ("wait", True, True)
+    assert "ulimit -n" in problem.message
