@@ -158,7 +158,7 @@ def _drift(turn: TurnView, history: _History) -> Iterator[Signal]:
     on_topic = overlap(turn)
     if on_topic > _PICKED_UP:
         return
-    shift = mark.SHIFT.search(turn.reply.head)
+    shift = mark.SHIFT.search(turn.reply.head) if asks_something(turn.user.edges) else None
     # A reply that changes the subject in its first words may repeat a word of the request to do so.
     limit = _PICKED_UP if shift and shift.start() < _AT_START else _ON_TOPIC
     if on_topic > limit or (on_topic := max(on_topic, _echo(turn))) > limit:

@@ -64,8 +64,8 @@ _LIST_OF_NO = re.compile(
 _ITEM = 10
 """Longest item of a list, in words."""
 _NEGATED = re.compile(
-    r"\b(?:no|not|non|without|avoid\w*|free|instead|replac\w*|skip\w*|omit\w*|leave out|leaving out|exclud\w*|allerg\w*|never|n't|substitut\w*|swap\w*|rather than|vegan|vegetarian|plant|mock|alternative\w*|unless|except|remove\w*|dislike\w*|hate\w*|safe|warn\w*|cross|contaminat\w*|coconut|oat|soy|almond milk|nutritional|check)\b|-free|n't\b"
-    r"|不|无|没|避|忌|免|别|勿|代替|替代|替换|换|去掉|除|非|素|仿|豆|过敏|含|以外|谨慎|注意|风险|确认|→"
+    r"\b(?:no|not|non|without|avoid\w*|free|instead|replac\w*|skip\w*|omit\w*|leave out|leaving out|exclud\w*|allerg\w*|never|n't|substitut\w*|swap\w*|rather than|vegan|vegetarian|plant|mock|alternative\w*|unless|except|remove\w*|dislike\w*|hate\w*|safe|warn\w*|than|cross|contaminat\w*|coconut|oat|soy|almond milk|nutritional|check)\b|-free|n't\b"
+    r"|不|无|没|避|忌|免|别|勿|代替|替代|替换|换|去掉|除|非|素|仿|豆|过敏|含|以外|比|谨慎|注意|风险|确认|→"
 )
 
 

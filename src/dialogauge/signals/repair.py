@@ -71,33 +71,26 @@ def is_repair(turn: TurnView, before: TurnView, reaction: Reaction) -> bool:
 def _repair(turn: TurnView, before: TurnView, reaction: Reaction) -> Repair:
     new = turn.user.terms - before.user.terms
     dropped = _dropped(turn)
-    terms = (new if len(new) >= 2 else turn.user.terms) - dropped
+    terms = (new if len(new) >= 2 else turn.user.terms) - frozenset[str]().union(*dropped)
     uptake = len(terms & turn.reply.terms) / len(terms) if terms else 1.0
     acknowledged = bool(reply_markers.ACKNOWLEDGES.search(turn.reply.head))
     still_used = _still_used(turn, before, dropped)
     return Repair(turn.number, not reaction.self_correction, uptake, acknowledged, still_used)
 
 
-def _dropped(turn: TurnView) -> frozenset[str]:
-    """Return the content terms that the user wants dropped."""
-    terms: set[str] = set()
-    for match in _DROPPED.finditer(turn.user.edges):
-        terms.update(content_terms(pieces(next((g for g in match.groups() if g), ""))))
-    return frozenset(terms)
+def _dropped(turn: TurnView) -> tuple[frozenset[str], ...]:
+    """Return the content terms of each thing that the user wants dropped."""
+    phrases = (next((g for g in m.groups() if g), "") for m in _DROPPED.finditer(turn.user.edges))
+    return tuple(filter(None, (content_terms(pieces(phrase)) for phrase in phrases)))
 
 
-def _still_used(turn: TurnView, before: TurnView, dropped: frozenset[str]) -> str:
-    """Return a dropped term that the reply still uses without negation.
-
-    This needs two sentences with the term, or two such terms.
-    """
-    still_used: list[str] = []
-    for term in sorted(dropped & turn.reply.terms & (before.reply.terms | before.user.terms)):
-        uses = [s for s in turn.reply.sentences if term in s.terms]
-        if uses and not any(_AVOIDS.search(s.plain) for s in uses):
-            still_used.append(term)
-            if len(uses) > 1 or len(still_used) > 1:
-                return term
+def _still_used(turn: TurnView, before: TurnView, dropped: tuple[frozenset[str], ...]) -> str:
+    """Return a term of a dropped thing that two sentences of the reply still name whole, without negation."""
+    known = before.reply.terms | before.user.terms
+    for thing in dropped:
+        uses = [s for s in turn.reply.sentences if thing <= s.terms] if thing <= known else []
+        if len(uses) > 1 and not any(_AVOIDS.search(s.plain) for s in uses):
+            return min(thing)
     return ""
 
 

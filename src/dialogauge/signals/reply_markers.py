@@ -106,7 +106,7 @@ OWNS_UP = Marker(
 
 _FAILED = "(?:error|fail\\w*|unsuccessful|timed? ?out|unavailable|not (?:available|found|possible|work\\w*|go through|reserved|placed|booked|been able|respond\\w*)|no (?:results?|match\\w*|record\\w*|such|available|flights?|rooms?|orders?|answer|response|data|entr\\w+)|could ?n[o']t|couldn't|cannot|can't|unable|wasn't able|was not able|didn't (?:work|go|return|find|respond|answer)|did not (?:work|go|return|find|respond|answer)|doesn't (?:seem|exist|appear|look)|does not (?:seem|exist|appear|look)|isn't|is not|aren't|are not|don't (?:see|have|find)|nothing|none|problem|issue|trouble|sorry|apologi\\w+|unfortunately|however|declined|rejected|denied|invalid|incorrect|closed|down|offline|empty|try again|double[- ]check|only be|must be|can only|has to be|typo|maybe|might|verify|missing|without|different|transfer\\w*|human)"
 ADMITS_FAILURE = Marker(
-    rf"\b{_FAILED}\b|\bthere(?:'s| is| are| were| was) no\b|^no\b",
+    rf"\b{_FAILED}\b|\bthere(?:'s| is| are| were| was)(?: \w+)? no\b|^no\b",
     r"失败|出错|错误|报错|异常|超时|未(?:能|找到|查到|成功|返回)|没(?:有)?(?:能|找到|查到|成功|返回|结果|空|可用|符合|回应|办法|相关|订|下)|无法|不能|查不到|找不到|暂(?:时|无|未)|抱歉|遗憾|不存在|无(?:结果|记录|数据|相关|可)|为空|空的|不可用|维护|关闭|问题|稍后|重试|不足|售罄|满(?:了|员|房)|零(?:辆|个|条|间|张)|转(?:接|人工)",
 )
 """The assistant says that something did not work, or that nothing was found."""

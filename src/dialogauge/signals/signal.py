@@ -87,10 +87,15 @@ FaultKind = Literal[
     "drift",
 ]
 
-UNNAMED = frozenset({"no_overlap"})
-"""Cues that people's ratings do not bear out by themselves: they count towards a fault that another finding
-names, and no page names them.
-"""
+_NAMED_FROM = {
+    **dict.fromkeys(("no_overlap", "not_taken_up", "knows_nothing", "corrected", "frustrated"), 2.0),
+    **dict.fromkeys(("same_again", "said_otherwise", "off_topic"), 0.6),
+}
+"""Strengths from which a finding is named, 0.4 for others. What neither ratings nor blind reading bear out
+counts towards a fault that another finding names, and no page names it."""
+
+HINT = 0.4
+"""Strength of the weakest finding that is shown."""
 
 ADMISSION = "conceded"
 """The signal for a fault that the assistant admits."""
@@ -122,7 +127,7 @@ class Signal:
     @property
     def named(self) -> bool:
         """Whether it may be named where people read."""
-        return self.name not in UNNAMED
+        return self.strength >= _NAMED_FROM.get(self.name, HINT)
 
     @property
     def source(self) -> Literal["reply", "user", "admission"]:

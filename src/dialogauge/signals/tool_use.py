@@ -129,7 +129,7 @@ def find_tool_faults(dialogue: Dialogue) -> Iterator[Signal]:
         for tool in turn.tools:
             texts += tool.text, tool.arguments
         failures = failed_tools(turn) if turn.replied else ()
-        if failures:
+        if failures and failures[-1] is turn.tools[-1]:  # what came after it is what the reply speaks of
             yield from _hidden_failure(turn, failures, texts)
         texts.append(turn.reply.text)
 

@@ -33,7 +33,6 @@ from dialogauge.core.protocols import Reads, Reply
 from dialogauge.judges.card import CONVERSATION_DIMENSIONS, TURN_DIMENSIONS, card_verdict
 from dialogauge.judges.local.model import LocalCoefficients, Log, load_coefficients, running_form
 from dialogauge.judges.local.scores import (
-    HINT,
     faults,
     guard,
     join,
@@ -288,7 +287,7 @@ def _card_turn(reading: _Reading, turn: TurnView) -> Judgement:
     signals = reading.by_turn[turn.number]
     approval = reading.approval(turn)
     scores = score_turn(turn, signals, approved=approval is not None)
-    evidence = [_evidence(s) for s in signals if s.strength >= HINT]
+    evidence = [_evidence(s) for s in signals if s.named]
     return Judgement(
         scores={
             **as_scores(scores),
@@ -300,15 +299,19 @@ def _card_turn(reading: _Reading, turn: TurnView) -> Judgement:
         details={
             "uncalibrated": [d for d in _UNCALIBRATED if d in TURN_DIMENSIONS],
             "language": language,
-            "signals": [{"name": s.name, "strength": round(s.strength, 2)} for s in signals],
+            "signals": _findings(signals),
             "not_judged": {"safety": _NO_SAFETY},
         },
     )
 
 
+def _findings(signals: list[Signal]) -> list[dict[str, Any]]:
+    return [{"name": s.name, "strength": round(s.strength, 2), "note": s.note} for s in signals if s.named]
+
+
 def _issues(signals: list[Signal]) -> tuple[str, ...]:
     """What is named as wrong: nothing unless the findings together suffice for a fault."""
-    named = [s.note for s in signals if s.strength >= HINT] if is_fault(signals) else []
+    named = [s.note for s in signals if s.named] if is_fault(signals) else []
     return tuple(dict.fromkeys(named))
 
 
@@ -328,9 +331,9 @@ def _card_whole(reading: _Reading, turns: list[Judgement]) -> Judgement:
     notes = {name: note for name, (_, note) in whole.items()}
     verdict, basis = card_verdict([t.numbers for t in turns], scores)
     named = faults(dialogue, by_turn)
-    grave = [s for n, _ in named for s in by_turn[n][:3]]
+    grave = [s for n, _ in named for s in by_turn[n][:3] if s.named]
     issues = [
-        f"{say('turn', dialogue.language, n=n)}: {max(by_turn[n], key=lambda s: s.strength).note}"
+        f"{say('turn', dialogue.language, n=n)}: {max(by_turn[n], key=lambda s: (s.named, s.strength)).note}"
         for n, _ in named
     ]
     satisfaction = [reading.satisfaction[t.number] for t in dialogue.replied]
@@ -369,11 +372,12 @@ def _satisfaction(reading: _Reading, turn: TurnView) -> Judgement:
     return Judgement(
         scores={"satisfaction": Score(round(reading.satisfaction[turn.number], 3), score)},
         issues=_issues(signals),
-        evidence=tuple(_evidence(s) for s in signals if s.strength >= HINT),
+        evidence=tuple(_evidence(s) for s in signals if s.named),
         details={
             "label": "SAT" if score >= _SATISFIED else "DSAT",
             "labels": {"level_from": stands_on},
             "language": language,
+            "signals": _findings(signals),
             "uncalibrated": [],
         },
     )

@@ -21,6 +21,7 @@ from typing import Literal, cast
 
 from dialogauge.core import NOT_APPLICABLE, Number
 from dialogauge.signals import (
+    HINT,
     Dialogue,
     Dimension,
     FaultKind,
@@ -97,7 +98,7 @@ def join(sentences: list[str], language: Language) -> str:
     return ("" if language == "zh" else " ").join(sentences)
 
 
-HINT, _NOTED, _GRAVE, _UTTER = 0.4, 0.6, 0.75, 0.85
+_NOTED, _GRAVE, _UTTER = 0.6, 0.75, 0.85
 _HANDED_OVER = re.compile(r"transfer_to|escalat|hand_?off|hand_?over|human_agent", re.IGNORECASE)
 
 
