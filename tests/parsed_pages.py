@@ -95,14 +95,15 @@ def run_of(made, manifest=None, title="Guest service, week 46"):
     )
 
 
-def judged_page(made, run=None, trust=None, against_users=(), **more):
+def judged_page(made, run=None, trust=None, against_users=(), known=None, **more):
     """Return the summary of made-up rows, and their page."""
     specs = more.pop("dimensions", CARD)
     sampler = Sampler(specs)
     summary = summarise(sampler.through(iter(made.rows)), dimensions=specs, **more)
     run = run or run_of(made)
-    sample = read_sample(run, sampler.result(), summary.dimensions)
-    return summary, report_page(run, summary, sample, Known(trust), against_users=against_users)
+    known = known or Known(trust)
+    sample = read_sample(run, sampler.result(), summary.dimensions, known.findings)
+    return summary, report_page(run, summary, sample, known, against_users=against_users)
 
 
 def judged_html(made, run=None, **more):

@@ -51,6 +51,8 @@ ENDS = {
     "judge": "0, 1, 2, 3, 100 or 130, as in the table at the end.",
     "check": "0; 1 when a record or a file could not be read.",
     "report": "0; 1 when there is no finished run in the directory.",
+    "show": "0; 1 when there is no finished run in the directory; 2 for a conversation or a turn that it does "
+    "not hold.",
     "trust": "0; 1 when there is no finished run, or the sample cannot be judged to its end; 2 for another judge; "
     "130 after Ctrl-C.",
     "meta": "0; 1 when a rating could not be read; 2 when nothing fits: no ratings, no scores, no dimension.",

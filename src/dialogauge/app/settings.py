@@ -353,6 +353,14 @@ class ReportOptions(RunInput, PrivacyOptions):
     out: str | None = setting(None, "Where to (else RUN/report.html).", "-o", "--out")
 
 
+class ShowOptions(PrivacyOptions):
+    """`dialogauge show`."""
+
+    run: str = argument("RUN", "A run directory.")
+    id: str = argument("ID", "The id of a conversation, as the page shows it.")
+    turn: int | None = setting(None, "Show this turn only.", "--turn", low=0)
+
+
 class ExportOptions(RunInput, PrivacyOptions):
     """`dialogauge export`."""
 

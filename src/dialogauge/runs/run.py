@@ -67,6 +67,14 @@ class StoredRun:
         conversations = self.database.conversations_of(stored, self.manifest.judge_digest)
         return conversations if self.mask is None else [self.mask.conversation(c) for c in conversations]
 
+    def shown_id(self, stored: str) -> str:
+        """Return the id of a conversation as it is shown: masked if it is to be."""
+        if self.mask is None:
+            return stored
+        masked: str = self.mask.id("conversation", stored)
+        self._open_ids[masked] = stored
+        return masked
+
     def _shown(self, unit: StoredUnit) -> Iterator[Row]:
         for row in unit.rows:
             if self.mask is None:

@@ -489,6 +489,12 @@ class RunDatabase:
             if (conversation := self.conversation(target)) is not None:
                 yield conversation
 
+    def ids(self) -> list[str]:
+        """Return the ids of all conversations that are stored, in the order in which they came."""
+        with store_errors(self.path):
+            rows = self._db.execute("SELECT id FROM conversations ORDER BY rowid").fetchall()
+        return list(dict.fromkeys(read_as(id, str) for (id,) in rows))
+
     def conversation(self, target: bytes) -> Conversation | None:
         """Return the conversation of that digest."""
         with store_errors(self.path):

@@ -26,7 +26,7 @@ from dialogauge.report import (
     words,
 )
 from dialogauge.studies.judging.findings import FindingsSummary, KindSummary
-from dialogauge.studies.judging.people import Agreement, Light, People, PeopleFigure
+from dialogauge.studies.judging.people import Agreement, People, PeopleFigure, Raters
 from dialogauge.studies.judging.summary import Summary
 from dialogauge.studies.judging.worst import WorstGroup
 from dialogauge.studies.trust.result import Trust
@@ -36,10 +36,16 @@ _KINDS: Final = 3
 _PLACES: Final = 3
 _QUOTE_CHARS: Final = 140
 _LIGHTS: Final[Mapping[Agreement, tuple[Literal["good", "warn", "info"], str]]] = {
-    "agrees": ("good", "The judge agrees with your users."),
-    "does not": ("warn", "The judge does not agree with your users."),
-    "cannot tell": ("info", "Nobody can tell yet whether the judge agrees with your users."),
+    "agrees": ("good", "The judge agrees with {}."),
+    "does not": ("warn", "The judge does not agree with {}."),
+    "cannot tell": ("info", "Nobody can tell yet whether the judge agrees with {}."),
 }
+_RATERS: Final[Mapping[Raters, tuple[str, str, str]]] = {
+    "users": ("your users", "users’ {}", "rated dissatisfied"),
+    "people": ("the people who rated", "people’s {}", "rated dissatisfied"),
+    "environment": ("what came of the tasks", "mean {}", "failed"),
+}
+"""Who they are, what their figure is called, and what the low end of it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +86,7 @@ def opening(
     rest = [*_worst(known.worst), *_read_first(first)]
     return (
         _how_many(summary, findings, people),
-        light_callout(None if people is None else people.light),
+        light_callout(people),
         *([cards] if kinds else []),
         *([Definitions(tuple(rest))] if rest else []),
     )
@@ -103,18 +109,24 @@ def _how_many(summary: Summary, findings: FindingsSummary | None, people: People
 def _said(figure: PeopleFigure) -> list[Tile]:
     rated = f"{counted(figure.n, 'rating')}, {counted(figure.rated_conversations, 'conversation')}"
     if figure.scale is None:
-        return [Tile(f"people: {words.name(name)}", Count(n, figure.n)) for name, n in figure.counts.items()]
+        return [
+            Tile(f"{figure.what}: {words.name(name)}", Count(n, figure.n))
+            for name, n in figure.counts.items()
+        ]
+    _, called, low = _RATERS[figure.raters]
     scale = f"of {figure.scale.low:g} to {figure.scale.high:g}; {rated}"
-    tiles = [Tile(f"people’s {figure.what}", Number(figure.mean.value, interval=figure.mean.interval), scale)]
+    tiles = [
+        Tile(called.format(figure.what), Number(figure.mean.value, interval=figure.mean.interval), scale)
+    ]
     if figure.dissatisfied is not None:
         share = Percent(figure.dissatisfied.value, figure.dissatisfied.interval)
-        tiles.append(Tile("rated dissatisfied", share, f"that is, {figure.rule}"))
+        tiles.append(Tile(low, share, f"that is, {figure.rule}"))
     return tiles
 
 
-def light_callout(light: Light | None) -> Callout:
+def light_callout(people: People | None) -> Callout:
     """Say how far the judge can be trusted, or how to find out."""
-    if light is None:
+    if people is None:
         sentence: Prose = (
             Span("No ratings in this data, so nobody can say how far the judge is right about it.", "strong"),
             " Let people rate a few dozen of these conversations, and add them: ",
@@ -122,8 +134,10 @@ def light_callout(light: Light | None) -> Callout:
             ".",
         )
         return Callout((sentence,), "info")
+    light = people.light
     tone, head = _LIGHTS[light.answer]
-    return Callout(((Span(head, "strong"), f" {light.sentence}"),), tone)
+    who = _RATERS[people.figures[0].raters][0] if people.figures else "people"
+    return Callout(((Span(head.format(who), "strong"), f" {light.sentence}"),), tone)
 
 
 def _card(kind: KindSummary, places: Mapping[str, str]) -> Card:

@@ -86,22 +86,18 @@ def stored_findings(run: StoredRun) -> FindingsSummary | None:
 
 def _hidden_case(run: StoredRun, case: TrustCase) -> TrustCase:
     id = case.conversation_id
-    return replace(case, conversation_id=_shown_id(run, id), text=_hidden(run, id, case.text))
+    return replace(case, conversation_id=run.shown_id(id), text=_hidden(run, id, case.text))
 
 
 def _hidden_place(run: StoredRun, place: ReadFirst) -> ReadFirst:
     id = place.conversation_id
-    return replace(place, conversation_id=_shown_id(run, id), reason=_hidden(run, id, place.reason))
+    return replace(place, conversation_id=run.shown_id(id), reason=_hidden(run, id, place.reason))
 
 
 def _hidden_example(run: StoredRun, example: FindingExample) -> FindingExample:
     id = example.conversation_id
     quote, note = (_hidden(run, id, text) for text in (example.quote, example.note))
-    return replace(example, conversation_id=_shown_id(run, id), quote=quote, note=note)
-
-
-def _shown_id(run: StoredRun, id: str) -> str:
-    return id if run.mask is None else run.mask.id("conversation", id)
+    return replace(example, conversation_id=run.shown_id(id), quote=quote, note=note)
 
 
 def _hidden(run: StoredRun, id: str, text: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from dialogauge.core import NOT_APPLICABLE, Conversation, Turn, digest_text
+from dialogauge.core import NOT_APPLICABLE, Conversation, DimensionSpec, Turn, digest_text
 from dialogauge.report import (
     Finding,
     Scored,
@@ -258,7 +258,7 @@ def read_sample(
 def writer_of(
     run: StoredRun,
     wanted: Collection[Key],
-    dimensions: Sequence[DimensionSummary],
+    dimensions: Sequence[DimensionSpec],
     findings: FindingsSummary | None = None,
 ) -> TranscriptWriter:
     """Return a writer of conversations of a run, by id and candidate."""

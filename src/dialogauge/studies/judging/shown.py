@@ -1,0 +1,66 @@
+"""One conversation of a run, whole: what was said, what people and the judge say of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from dialogauge.core import UsageError
+from dialogauge.report import Transcript
+from dialogauge.runs import StoredRun
+from dialogauge.studies.judging.report import stored_findings
+from dialogauge.studies.judging.sampling import WHOLE, Sampler
+from dialogauge.studies.judging.transcripts import writer_of
+
+_NEAR: Final = 5
+"""Ids that are named in place of one that is not there."""
+
+
+def show_conversation(run: StoredRun, id: str, turn: int | None = None) -> tuple[Transcript, ...]:
+    """Return the conversation of an id turn by turn, for each candidate one; of several repeats the first.
+
+    Args:
+        run: Opened for reading.
+        id: As the run shows it: masked, where the run is.
+        turn: The number of the only turn to show; all without.
+
+    Raises:
+        UsageError: The run holds no such conversation, or the conversation no such turn.
+    """
+    ids = {run.shown_id(stored): stored for stored in run.database.ids()}
+    if id not in ids:
+        msg = f"the run {run.directory.path} holds no conversation {id!r}"
+        raise UsageError(msg, hint=_near(id, list(ids)))
+    sampler = Sampler(run.dimensions)
+    for _ in sampler.through(run.rows_of([ids[id]])):
+        pass
+    cases = [case for case in sampler.result().shown if case.conversation_id == id]
+    if not cases:
+        msg = f"the conversation {id!r} is stored and not judged"
+        raise UsageError(msg, hint="judge its input to the end")
+    writer = writer_of(run, [case.key for case in cases], run.dimensions, stored_findings(run))
+    shown = [writer.transcript(case) for case in cases]
+    return tuple(shown if turn is None else [_only(transcript, turn) for transcript in shown])
+
+
+def _near(id: str, ids: list[str]) -> str:
+    """Name ids that are like one: those that hold it, else those that are written alike."""
+    from difflib import get_close_matches  # for messages only
+
+    words = id.lower()
+    holding = [name for name in ids if words in name.lower()]
+    near = holding[:_NEAR] or get_close_matches(id, ids[: 10 * WHOLE], _NEAR, 0.5)
+    more = f", and {len(holding) - _NEAR:,} more" if len(holding) > _NEAR else ""
+    if near:
+        return f"do you mean {', '.join(map(repr, near))}{more}?"
+    return "judgements.jsonl names all, and so does the page: `dialogauge report RUN` writes it anew"
+
+
+def _only(transcript: Transcript, number: int) -> Transcript:
+    turns = tuple(turn for turn in transcript.turns if turn.number == number)
+    if not turns:
+        numbers = [turn.number for turn in transcript.turns if turn.number is not None]
+        there = f"turns {min(numbers)} to {max(numbers)}" if numbers else "no turns"
+        msg = f"the conversation {transcript.title!r} has no turn {number}"
+        raise UsageError(msg, hint=f"it has {there}")
+    return replace(transcript, turns=turns)

@@ -1,0 +1,131 @@
+import re
+
+from dialogauge.core import ONE_TO_FIVE
+from dialogauge.judges.local.evidence import KindEvidence
+from dialogauge.report import Page, to_html, to_text
+from dialogauge.stats import Estimate
+from dialogauge.studies.judging.findings import FindingExample, FindingsSummary, KindSummary, ReadFirst
+from dialogauge.studies.judging.opening import Known
+from dialogauge.studies.judging.people import Light, People, PeopleFigure, Rectified
+from parsed_pages import ParsedPage, judged_html
+from report_samples import made_run
+
+
+def estimate(value, low, high, n=100):
+    return Estimate(value, low, high, 0.95, n, 20, "jackknife by users")
+
+
+def people(answer="agrees"):
+    figure = PeopleFigure(
+        "rating", "turn", "satisfaction", ONE_TO_FIVE, "users", 300, 60, 20, estimate(3.9, 3.7, 4.1),
+        estimate(0.167, 0.12, 0.21), "3 or less",
+    )  # fmt: skip
+    length = "the length of the reply"
+    light = Light(
+        answer, "It finds 70 of 100 pairs.", "rating", "turn", "satisfaction", "auc",
+        estimate(0.7, 0.65, 0.75), length, estimate(0.1, 0.05, 0.15), {length: estimate(0.6, 0.55, 0.65)},
+    )  # fmt: skip
+    means = (estimate(4, 3.9, 4.1), estimate(3, 2, 4), estimate(3.5, 3.3, 3.7))
+    rectified = Rectified("rating", "turn", 300, *means)
+    return People((figure,), light, (rectified,))
+
+
+def findings(made):
+    evidence = KindEvidence("RecLLMSim", "hindsight", "en", 80, 0.55, 0.167, estimate(3.3, 2.4, 4.2))
+    ids = [c.id for c in made.conversations]
+    kinds = tuple(
+        KindSummary(
+            f"kind_{n}", f"What is wrong {n}", 40 - n, 30 - n, evidence if n else None,
+            FindingExample(ids[n], 2, "as I said", "The user says it again."),
+        )
+        for n in range(5)
+    )  # fmt: skip
+    first = (ReadFirst(ids[3], 5, "The user doubts the reply."), ReadFirst(ids[1], 2, "The reply repeats."))
+    return FindingsSummary(60, 33, {"fr": 4}, kinds, first)
+
+
+def page(known, made=None):
+    made = made or made_run(60, failing=0)
+    return judged_html(made, known=known)[1]
+
+
+def glance(html):
+    start = html.index('<section id="glance"')
+    return html[start : html.index("<section", start + 9)]
+
+
+def test_the_first_screen_answers_in_order():
+    made = made_run(60, failing=0)
+    shown = glance(page(Known(people=people(), findings=findings(made)), made))
+    text = ParsedPage(shown[shown.index("<h2") : shown.rindex("</section>")]).text
+    places = [
+        text.index(words)
+        for words in (
+            "60 of 60", "of 20 users", "users’ satisfaction 3.90", "16.7 %", "3 or less", "33 of 60",
+            "The judge agrees with your users. It finds 70 of 100 pairs.", "What is wrong 0",
+            "40 turns in 30 conversations", "Not measured on rated data yet.", "What is wrong 1",
+            "55.0 % of such turns were rated dissatisfied, of all turns 16.7 %: 3.3 times as many [2.4, 4.2]",
+            "What is wrong 2", "read first", "The user doubts the reply.",
+        )
+    ]  # fmt: skip
+    assert places == sorted(places)
+    assert "What is wrong 3" not in text
+    assert "in a language not checked: fr" in text
+
+
+def test_no_score_or_verdict_stands_above_the_fold_of_a_judge_that_does_not_grade():
+    made = made_run(60, failing=0)
+    html = page(Known(people=people("does not"), findings=findings(made)), made)
+    assert "The judge does not agree with your users." in glance(html)
+    assert 'class="note warn"' in glance(html)
+    head = html[: html.index('id="scores"')]
+    assert "Verdicts of" not in html
+    assert not re.search(r"helpfulness <b>\d\.\d\d", head)
+    assert "an order, no grades" in html
+    assert "Verdicts of 60 conversations" in page(Known(people=people()))
+
+
+def test_without_ratings_the_page_says_how_to_add_some():
+    text = ParsedPage(page(Known())).text
+    assert "No ratings in this data" in text
+    assert "dialogauge judge LOG --ratings FILE" in text
+
+
+def test_turns_to_read_first_lead_to_their_place_and_say_why_first():
+    made = made_run(60, failing=0)
+    html = page(Known(people=people(), findings=findings(made)), made)
+    assert html.index('id="weakest"') < html.index('id="before"') < html.index('id="counts"')
+    section = html[html.index('id="weakest"') : html.index('id="people"')]
+    cards = re.findall(r"<article.*?</article>", section, re.DOTALL)
+    assert len(cards) == 2
+    first = cards[0]
+    assert first.index("The user doubts the reply.") < first.index(made.conversations[3].id)
+    link = re.search(r'href="#([^"]+)"', first)[1]
+    assert link.endswith("-5")
+    assert f'id="{link}"' in html
+    listed = re.findall(r'<span class="id">([^<]+)</span>', html)
+    assert listed[:2] == [made.conversations[3].id, made.conversations[1].id]
+
+
+def test_what_people_said_stands_in_a_table_with_the_controls():
+    text = ParsedPage(page(Known(people=people(), findings=None))).text
+    assert "single turns 300 60 20" in text
+    assert "the length of the reply 0.600" in text
+    assert "+0.100 [0.050, 0.150]" in text
+    assert "set right by ratings" in text
+
+
+def test_a_terminal_says_the_same():
+    from dialogauge.studies.judging.opening import opening
+    from dialogauge.studies.judging.summary import summarise
+    from report_samples import CARD
+
+    made = made_run(60, failing=0)
+    summary = summarise(made.rows, dimensions=CARD)
+    text = to_text(opening(summary, Known(people=people(), findings=findings(made)), ()), wrapped=False)
+    assert "OK: The judge agrees with your users. It finds 70 of 100 pairs." in text
+    assert "What is wrong 1  39 turns in 29 conversations. Where people rated" in text
+    assert "“as I said”" in text
+    assert "helpfulness" not in text
+    assert "good " not in text
+    assert to_html(Page("t", opening(summary, Known(), ())))

@@ -1,0 +1,94 @@
+import pytest
+
+from dialogauge.studies.judging.worst import GroupTally, week_of
+from report_samples import row
+
+
+def tally(*groups, field="scenario", rating=None):
+    """Groups of (name, conversations, of these with something wrong)."""
+    taken = GroupTally()
+    for name, n, wrong in groups:
+        for number in range(n):
+            unit = row(
+                f"{name}-{number}", turn=1, scores={"helpfulness": 3}, issues=["x"] if number < wrong else [],
+                **{field: name},
+            )  # fmt: skip
+            if rating is not None:
+                unit["rating"] = {"dimension": "rating", "score": rating[name], "raters": 1}
+            taken.add(unit)
+    return taken
+
+
+def test_the_group_with_most_that_is_wrong_is_named_with_the_others_beside_it():
+    worst = tally(("booking", 40, 4), ("refunds", 20, 15), ("travel", 40, 5)).worst({})
+    assert (worst.field, worst.name, worst.conversations, worst.compared) == ("scenario", "refunds", 20, 3)
+    assert worst.group.value == 0.75
+    assert worst.others.value == pytest.approx(9 / 80)
+    assert worst.sentence.startswith(
+        "scenario refunds (20 conversations): something wrong is named in 75.0 % ["
+    )
+    assert worst.sentence.endswith("Of 3 groups compared.")
+
+
+def test_people_s_ratings_count_where_there_are_enough():
+    worst = tally(("a", 20, 20), ("b", 20, 0), rating={"a": 5, "b": 2}).worst({})
+    assert worst.name == "b"
+    assert worst.group.value == 2
+    assert "people’s mean rating 2.00" in worst.sentence
+
+
+@pytest.mark.parametrize(
+    "groups",
+    [
+        (("a", 40, 8), ("b", 40, 10)),
+        (("a", 4, 4), ("b", 90, 0)),
+        (("a", 40, 40),),
+        (("a", 20, 0), ("b", 20, 0)),
+        (),
+    ],
+)
+def test_no_group_is_named_without_a_difference_that_holds(groups):
+    assert tally(*groups).worst({}) is None
+
+
+def test_a_group_of_one_user_says_nothing_of_scenarios():
+    made = GroupTally()
+    for number in range(40):
+        one = number < 20
+        made.add(
+            row(
+                f"c{number}",
+                turn=1,
+                scores={"helpfulness": 3},
+                issues=["x"] if one else [],
+                scenario="a" if one else "b",
+                user_id="u0" if one else f"u{number}",
+            )
+        )
+    worst = made.worst({})
+    assert (worst.field, worst.name) == ("user", "u0")
+
+
+def test_weeks_are_groups_too():
+    made = tally(("a", 20, 18), ("b", 20, 1), field="candidate")
+    weeks = {(f"a-{n}", "a"): "2026-W01" for n in range(20)} | {
+        (f"b-{n}", "b"): "2026-W02" for n in range(20)
+    }
+    assert made.worst(weeks).field in ("candidate", "week")
+    assert made.worst(weeks).compared == 4
+
+
+@pytest.mark.parametrize(
+    ("metadata", "week"),
+    [
+        ({"timestamp": "2026-11-23T01:30:00Z"}, "2026-W48"),
+        ({"created_at": "2026-01-01"}, "2026-W01"),
+        ({"create_time": 1_767_225_600}, "2026-W01"),
+        ({"time": 1_767_225_600_000}, "2026-W01"),
+        ({"timestamp": "soon", "date": "2026-01-01"}, "2026-W01"),
+        ({"timestamp": True, "time": 12, "created": 10**30, "date": None}, None),
+        ({}, None),
+    ],
+)
+def test_the_week_of_a_conversation(metadata, week):
+    assert week_of(metadata) == week
