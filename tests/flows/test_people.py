@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from flows.conftest import rows_of
+
+
+def people_of(run):
+    return json.loads((run / "summary.json").read_text())["people"]
 
 
 def rated(talk, name, score, **more):
@@ -23,11 +29,12 @@ def test_the_rating_stands_on_the_row_of_its_target(dialogauge, log, talk, tmp_p
 
 
 def test_several_raters_are_averaged_and_names_are_voted_on(dialogauge, log, talk, tmp_path):
-    path = log(rated(talk, "a", [2, 3, 4, 5]), rated(talk, "b", ["bad", "good", "bad"]))
+    rows = [{"dimension": "tone", "score": name} for name in ("bad", "good", "bad")]
+    path = log(rated(talk, "a", [2, 3, 4, 5]), rated(talk, "b", rows))
     dialogauge("judge", path, "-o", "run")
     rows = rows_of(tmp_path / "run")
     assert rows[0]["rating"] == {"dimension": "rating", "score": 3.5, "raters": 4}
-    assert rows[3]["rating"] == {"dimension": "rating", "score": "bad", "raters": 3}
+    assert rows[3]["rating"] == {"dimension": "tone", "score": "bad", "raters": 3}
 
 
 def test_ratings_that_come_later_change_or_go_are_on_the_rows_without_judging_again(
@@ -48,3 +55,52 @@ def test_ratings_that_come_later_change_or_go_are_on_the_rows_without_judging_ag
             score,
             None,
         ]
+
+
+@pytest.mark.parametrize("key", ["reward", "rating", "satisfaction"])
+def test_a_number_on_the_record_rates_the_conversation(dialogauge, log, talk, tmp_path, key):
+    path = log(talk("a", **{key: 1}), talk("b", **{key: "0"}), talk("c", **{key: "n.a."}))
+    done = dialogauge("judge", path, "-o", "run")
+    assert f"2 records have a {key}: read as a rating of the conversation" in done.unwrapped
+    ratings = [row.get("rating") for row in rows_of(tmp_path / "run") if row["level"] == "conversation"]
+    assert [r and (r["dimension"], r["score"]) for r in ratings] == [(key, 1), (key, 0), None]
+
+
+def test_a_clash_of_ratings_is_named_and_the_files_count(dialogauge, log, talk, tmp_path):
+    path, ratings = log(rated(talk, "a", 2), rated(talk, "b", 3)), tmp_path / "ratings.jsonl"
+    rows = [("a", 5), ("b", 3)]
+    lines = [{"conversation_id": c, "turn": 1, "dimension": "rating", "score": s} for c, s in rows]
+    ratings.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    done = dialogauge("judge", path, "--ratings", ratings, "-o", "run")
+    assert done.code == 0
+    assert "1 rating in the data and in --ratings differ, and the file's count" in done.unwrapped
+    assert "(e.g. 'a', turn 1: rating 2 in the data, 5 in the file)" in done.unwrapped
+    scores = [row["rating"] for row in rows_of(tmp_path / "run") if row["turn"] == 1]
+    assert [(r["score"], r["raters"]) for r in scores] == [(5, 1), (3, 1)]
+    hidden = dialogauge("judge", path, "--ratings", ratings, "--hash-ids", "-o", "hidden")
+    assert "e.g." not in hidden.out.split("differ")[1].split("\n")[0]
+    strict = dialogauge("judge", path, "--ratings", ratings, "--strict", "-o", "strict")
+    assert strict.code == 1
+    assert "rating is rated otherwise in the data and in --ratings" in strict.err
+
+
+def test_what_is_off_the_judges_scale_is_named_and_not_averaged(dialogauge, log, talk, tmp_path):
+    records = []
+    for number in range(12):
+        record = talk(f"c{number}")
+        record["messages"][1]["rating"] = {"helpfulness": 9 if number == 3 else 2}
+        records.append(record)
+    done = dialogauge("judge", log(*records), "-o", "run")
+    assert "1 rating of helpfulness (turn) not used: off the scale 1-5 (9)" in done.unwrapped
+    assert sum("rating" in row for row in rows_of(tmp_path / "run")) == 11
+    (figure,) = people_of(tmp_path / "run")["figures"]
+    assert (figure["n"], figure["mean"]["value"]) == (11, 2)
+
+
+def test_what_counts_as_dissatisfied_can_be_asked_for(dialogauge, log, talk, tmp_path):
+    path = log(*(rated(talk, f"c{n}", n % 5 + 1) for n in range(10)))
+    for rule, words, share in (("<3", "below 3", 0.4), ("4", "4 or less", 0.8)):
+        assert dialogauge("judge", path, "--dissatisfied", rule, "-o", "run").code == 0
+        (figure,) = people_of(tmp_path / "run")["figures"]
+        assert (figure["rule"], figure["dissatisfied"]["value"]) == (words, share)
+    assert dialogauge("judge", path, "--dissatisfied", " ", "-o", "run").code == 2

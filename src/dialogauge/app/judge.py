@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -37,8 +38,10 @@ from dialogauge.runs import (
     run_study,
     units_left,
 )
+from dialogauge.stats import parse_rule
 from dialogauge.studies.judging.gate import read_gates
 from dialogauge.studies.judging.study import JudgingResult, JudgingStudy, sampled
+from dialogauge.text import counted
 
 
 @dataclass(frozen=True)
@@ -98,6 +101,7 @@ async def judge_data(
     rating_faults = _rating_faults(options, data.ratings, study, run)
     faults = [*study.faults, *(f if run.mask is None else run.mask.fault(f) for f in rating_faults)]
     notes = (*shown_notes(data.notes, run.mask), *built.notices())
+    notes = (*notes, *_rating_notes(study))
     if study.left_out:
         notes = (*notes, f"{study.left_out} not judged: the rubric shows them as worked examples")
     return JudgeOutcome(run, tuple(faults), notes, options.max_failed)
@@ -135,6 +139,7 @@ def _study(options: JudgeOptions, data: InputData, built: BuiltJudge, expected: 
         worked_examples=built.worked_examples,
         gates=options.gates,
         rubric=options.rubric,
+        dissatisfied=None if options.dissatisfied is None else parse_rule(options.dissatisfied),
         thresholds=options.trust,
     )
 
@@ -171,6 +176,22 @@ def _directory(options: JudgeOptions) -> RunDirectory:
     if options.out is not None:
         return RunDirectory(Path(options.out))
     return RunDirectory(default_run_directory(options.inputs, rubric=options.rubric, judge=options.judge))
+
+
+def _rating_notes(study: JudgingStudy) -> Iterator[str]:
+    """Say what of people's ratings is not used, and why."""
+    if study.clashes:
+        theirs, ours = study.clashes[0]
+        where = "" if theirs.turn is None else f", turn {theirs.turn}"
+        example = (
+            f" (e.g. {theirs.conversation_id!r}{where}: {theirs.dimension} {theirs.score} in the data, "
+            f"{ours.score} in the file)"
+        )
+        clashing = counted(len(study.clashes), "rating")
+        example = example if study.mask is None else ""
+        yield f"{clashing} in the data and in --ratings differ, and the file's count{example}"
+    for (level, dimension), (n, why) in study.seen_ratings.refused().items():
+        yield f"{counted(n, 'rating')} of {dimension} ({level}) not used: {why}"
 
 
 def _rating_faults(

@@ -60,6 +60,16 @@ class RatingOptions(Options):
     map_file: str | None = setting(None, "TOML file: your field names.", "--map")
 
 
+class RuleOptions(Options):
+    """What people's ratings say."""
+
+    dissatisfied: str | None = setting(
+        None,
+        "What counts as dissatisfied: 3 (3 or less), '<3', '>=4', or a category such as DSAT.",
+        metavar="RULE",
+    )
+
+
 class DataOptions(RatingOptions):
     """Conversations to read."""
 
@@ -254,7 +264,7 @@ class UserJudgeOptions(LanguageOptions, ModelOptions, LimitOptions, RetryOptions
 # Commands
 
 
-class JudgeOptions(DataOptions, StrictOptions, LanguageOptions, ModelOptions, JudgingOptions):
+class JudgeOptions(DataOptions, RuleOptions, StrictOptions, LanguageOptions, ModelOptions, JudgingOptions):
     """`dialogauge judge`."""
 
     inputs: tuple[str, ...] = argument("INPUT... | RUN", "Files, folders, - for stdin, or a run.")
@@ -377,7 +387,7 @@ class RecheckOptions(RunInput, RatingOptions, ModelOptions, LimitOptions, RetryO
     model: str | None = setting(None, "The run's model (else as the run says).")
 
 
-class MetaOptions(RatingOptions, ConfigOptions, DrawOptions):
+class MetaOptions(RatingOptions, RuleOptions, ConfigOptions, DrawOptions):
     """`dialogauge meta`."""
 
     runs: tuple[str, ...] = argument("RUN...", "Run directories.")
@@ -386,11 +396,6 @@ class MetaOptions(RatingOptions, ConfigOptions, DrawOptions):
         "A dimension of the judge, and after = the rated one if it is called otherwise.",
         "--dimension",
         metavar="JUDGED[=RATED]",
-    )
-    dissatisfied: str | None = setting(
-        None,
-        "What counts as dissatisfied: 3 (3 or less), '<3', '>=4', or a category such as DSAT.",
-        metavar="RULE",
     )
     ratings_file: str | None = setting(
         None, "People's ratings, joined by id (else those inside the run).", "--ratings"

@@ -26,20 +26,22 @@ class Admission:
     scale: Scale | None = None
     """The scale of numbers; None if people used a scale of their own."""
 
+    def admits(self, score: float | str) -> bool:
+        """Say whether a rating counts. Means of raters need not be whole."""
+        return self._refusal(score) is None
+
+    def _refusal(self, score: float | str) -> str | None:
+        if isinstance(score, str):
+            return "is a text, and the ratings are numbers" if self.kind is float else None
+        if self.kind is str:
+            return "is a number, and the ratings are names"
+        off = self.scale is not None and not self.scale.low <= score <= self.scale.high
+        return f"is off the scale {self.scale}" if off else None
+
     def fault(self, conversation: Conversation, rating: Rating) -> RecordFault | None:
-        """Return why a rating does not count; None if it does. Means of raters need not be whole."""
-        score = rating.score
-        if self.kind is float and isinstance(score, str):
-            why = "is a text, and the ratings are numbers"
-        elif self.kind is str and not isinstance(score, str):
-            why = "is a number, and the ratings are names"
-        elif (
-            self.scale is not None
-            and not isinstance(score, str)
-            and not self.scale.low <= score <= self.scale.high
-        ):
-            why = f"is off the scale {self.scale}"
-        else:
+        """Return why a rating does not count; None if it does."""
+        score, why = rating.score, self._refusal(rating.score)
+        if why is None:
             return None
         value = repr(score) if isinstance(score, str) else f"{score:g}"
         msg = f"{rating.dimension} is {value}: it {why}"
@@ -103,9 +105,22 @@ class RatingTable:
         return self._by_id.get(conversation_id, ())
 
     def joined(self, conversation: Conversation) -> Conversation:
-        """Return the conversation with its ratings behind those that it has already."""
+        """Return the conversation with its ratings behind those that it has already.
+
+        Where both have one of the same target, dimension and rater, the table's counts alone.
+        """
         ratings = self.for_conversation(conversation.id)
-        return replace(conversation, ratings=(*conversation.ratings, *ratings)) if ratings else conversation
+        if not ratings:
+            return conversation
+        ours = {_place_of(rating, conversation) for rating in ratings}
+        kept = (rating for rating in conversation.ratings if _place_of(rating, conversation) not in ours)
+        return replace(conversation, ratings=(*kept, *ratings))
+
+    def clashes(self, conversation: Conversation) -> list[tuple[Rating, Rating]]:
+        """Return ratings of the conversation beside those of the table that say otherwise and count."""
+        ours = {_place_of(r, conversation): r for r in self.for_conversation(conversation.id)}
+        pairs = ((r, ours.get(_place_of(r, conversation))) for r in conversation.ratings)
+        return [(r, other) for r, other in pairs if other is not None and other.score != r.score]
 
     @property
     def ids(self) -> frozenset[str]:
@@ -118,6 +133,10 @@ class RatingTable:
         for rating in self.ratings:
             by_id.setdefault(rating.conversation_id, []).append(rating)
         return {key: tuple(ratings) for key, ratings in by_id.items()}
+
+
+def _place_of(rating: Rating, conversation: Conversation) -> tuple[object, ...]:
+    return rating.turn, rating.dimension, rating.rater, rating.candidate or conversation.candidate
 
 
 def off_scale(ratings: Iterable[Rating], scales: Mapping[str, Scale]) -> list[RecordFault]:

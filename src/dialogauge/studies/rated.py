@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
-from dialogauge.core import Conversation
+from dialogauge.core import ONE_TO_FIVE, Conversation, Rating, Scale
+from dialogauge.data.ratings import ADMIT_ALL, Admission, admission_for
 
 _FIRST: Final = ("satisfaction", "rating", "ratings", "overall", "score", "reward")
 """What a rated dimension is called that says the most; where none of these is rated, the first by name."""
@@ -28,14 +29,61 @@ def preference(dimension: str) -> tuple[int, str]:
     return (_FIRST.index(dimension) if dimension in _FIRST else len(_FIRST), dimension)
 
 
-def ratings_by_turn(conversation: Conversation) -> dict[int | None, tuple[TargetRating, ...]]:
+@dataclass(slots=True)
+class SeenRatings:
+    """How often people gave each rating, which says what their ratings are: numbers or names, and where on
+    the judge's scale."""
+
+    scales: Mapping[tuple[str, str], Scale]
+    """Level and dimension of the judge -> its scale."""
+    counts: dict[tuple[str, str], Counter[float | str]] = field(default_factory=dict)
+
+    def add(self, conversation: Conversation) -> None:
+        """Count the ratings of a conversation."""
+        for rating in conversation.ratings:
+            self.counts.setdefault(_key(rating), Counter())[rating.score] += 1
+
+    def admissions(self) -> dict[tuple[str, str], Admission]:
+        """Return which ratings count, by level and dimension."""
+        out = {}
+        for key, counts in self.counts.items():
+            admission = admission_for(counts, self.scales.get(key, ONE_TO_FIVE))
+            out[key] = admission if key in self.scales else Admission(admission.kind)
+        return out
+
+    def refused(self) -> dict[tuple[str, str], tuple[int, str]]:
+        """Return by level and dimension how many ratings do not count, and why."""
+        out = {}
+        for key, admission in self.admissions().items():
+            refused = {s: n for s, n in self.counts[key].items() if not admission.admits(s)}
+            if refused:
+                names = any(isinstance(score, str) for score in refused)
+                why = "names among numbers" if names else "numbers among names"
+                if admission.scale is not None and not names:
+                    why = f"off the scale {admission.scale}"
+                out[key] = sum(refused.values()), f"{why} ({', '.join(str(s) for s in list(refused)[:3])})"
+        return out
+
+
+def _key(rating: Rating) -> tuple[str, str]:
+    return "conversation" if rating.turn is None else "turn", rating.dimension
+
+
+def ratings_by_turn(
+    conversation: Conversation, admissions: Mapping[tuple[str, str], Admission]
+) -> dict[int | None, tuple[TargetRating, ...]]:
     """Return people's ratings of each turn and, under None, of the whole, by `preference`.
 
     Ratings of other candidates are left out, and so are names of which no one was chosen most often.
+
+    Args:
+        conversation: With its ratings.
+        admissions: Which of them count, by level and dimension; all where nothing is said.
     """
     by_target: dict[int | None, dict[str, list[float | str]]] = {}
     for rating in conversation.ratings:
-        if rating.candidate in (None, conversation.candidate):
+        counts = admissions.get(_key(rating), ADMIT_ALL).admits(rating.score)
+        if counts and rating.candidate in (None, conversation.candidate):
             by_target.setdefault(rating.turn, {}).setdefault(rating.dimension, []).append(rating.score)
     out = {}
     for turn, by_dimension in by_target.items():
@@ -64,9 +112,10 @@ def rating_json(ratings: Sequence[TargetRating]) -> dict[str, Any]:
     return value | ({"others": {one.dimension: one.score for one in others}} if others else {})
 
 
-def row_changes(conversation: Conversation, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]] | None:
+def row_changes(
+    by_turn: Mapping[int | None, Sequence[TargetRating]], rows: Sequence[Mapping[str, Any]]
+) -> list[dict[str, Any]] | None:
     """Return for each row of a conversation its `rating`, as `Study.settle` wants it; None without any."""
-    by_turn = ratings_by_turn(conversation)
     levels = ("turn", "conversation")
     rated = [by_turn.get(row["turn"], ()) if row["level"] in levels else () for row in rows]
     return [{"rating": rating_json(one)} if one else {} for one in rated] if any(rated) else None

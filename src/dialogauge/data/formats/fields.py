@@ -9,11 +9,14 @@ from dialogauge.core import Conversation, Message, Place, Rating
 from dialogauge.data.field_map import MISSING, NO_MAP, FieldMap, look_up
 from dialogauge.data.formats.base import Entry, fault_in
 from dialogauge.data.notes import excerpt, record_fault
-from dialogauge.data.ratings import as_turn, score_at
+from dialogauge.data.ratings import as_score, as_turn, score_at
 from dialogauge.data.splits import message_turns
 
 MESSAGE_KEYS = frozenset({"rating", "ratings", "satisfaction", "score"})
 """Keys of an assistant message with ratings of its turn."""
+
+RECORD_KEYS = {"satisfaction": None, "rating": None, "reward": "environment"}
+"""Keys of a record with a number that rates its conversation, and who rates there."""
 
 
 def message_ratings(
@@ -53,6 +56,22 @@ def conversation_ratings(conversation_id: str, record: dict[str, Any], entry: En
         if value is not MISSING and value is not None and value != "":
             out.append(Rating(conversation_id, dimension, _score(value, entry)))
     return out
+
+
+def _record_ratings(
+    conversation_id: str, record: dict[str, Any], entry: Entry, used: set[str], ratings: Sequence[Rating]
+) -> Iterator[Rating]:
+    """Yield the numbers under `RECORD_KEYS` as ratings of the conversation; what is no number is none."""
+    rated = {rating.dimension for rating in ratings if rating.turn is None}
+    for key in RECORD_KEYS.keys() & record.keys() - rated - set(entry.mapping.ratings.values()):
+        try:
+            score = as_score(record[key])
+        except ValueError:
+            continue
+        if not isinstance(score, str):
+            used.add(key)
+            entry.recognise(f"records have a {key}: read as a rating of the conversation")
+            yield Rating(conversation_id, key, score, None, RECORD_KEYS[key])
 
 
 def _ratings(
@@ -148,6 +167,8 @@ def conversation_from(
         ratings += conversation_ratings(conversation_id, record, entry)
     if rated:
         ratings += message_ratings(conversation_id, messages, rated, entry)
+    if not RECORD_KEYS.keys().isdisjoint(record):
+        ratings += _record_ratings(conversation_id, record, entry, used, ratings)
     return Conversation(
         conversation_id,
         messages,

@@ -19,7 +19,6 @@ from typing import Final
 import numpy as np
 
 from dialogauge.core import ONE_TO_FIVE, Level, Scale
-from dialogauge.data.ratings import admission_for
 from dialogauge.report import words
 from dialogauge.stats import (
     ClusterDraws,
@@ -111,7 +110,7 @@ def people_of(tally: PeopleTally, rule: DissatisfiedRule | None = None) -> Peopl
 def _rated(tally: PeopleTally, level: Level, dimension: str, asked: DissatisfiedRule | None) -> _RatedTargets:
     targets = tally.levels[level]
     ratings = targets.ratings[dimension]
-    scale, ratings = _admitted(ratings, tally.scales.get((level, dimension)))
+    scale, ratings = _scaled(ratings, tally.scales.get((level, dimension)))
     rule = _rule(tuple(ratings.values()), scale, asked)
     who = tuple(tally.raters[level, dimension])
     raters: Raters = who[0] if len(who) == 1 else "people"
@@ -120,16 +119,15 @@ def _rated(tally: PeopleTally, level: Level, dimension: str, asked: Dissatisfied
     )
 
 
-def _admitted(
+def _scaled(
     ratings: Mapping[int, float | str], own: Scale | None
 ) -> tuple[Scale | None, dict[int, float | str]]:
-    """Return the scale of ratings and those that are on it; of names no scale."""
-    admission = admission_for(Counter(ratings.values()), own or ONE_TO_FIVE)
-    if admission.kind is str:
-        return None, {place: score for place, score in ratings.items() if isinstance(score, str)}
+    """Return the scale of ratings, and those that are on it; of names no scale."""
     numbers = {place: score for place, score in ratings.items() if not isinstance(score, str)}
-    scale = own if own is not None and admission.scale is not None else scale_of(list(numbers.values()))
-    return scale, {p: score for p, score in numbers.items() if scale.low <= score <= scale.high}
+    if len(numbers) < len(ratings):
+        return None, {place: score for place, score in ratings.items() if isinstance(score, str)}
+    on = own is not None and all(own.low <= score <= own.high for score in numbers.values())
+    return own if on else scale_of(list(numbers.values())), dict(ratings)
 
 
 def scale_of(numbers: Sequence[float]) -> Scale:
@@ -242,7 +240,8 @@ def _judged_by(tally: PeopleTally, one: _RatedTargets) -> tuple[str, Floats, Sca
 
 def _table(tally: PeopleTally, one: _RatedTargets, values: Floats, scale: Scale) -> ScoreTable:
     """Return the table of the rated targets that the judge scored."""
-    kept = [k for k, place in enumerate(one.places) if np.isfinite(values[place])]
+    seen = one.targets.seen
+    kept = [k for k, place in enumerate(one.places) if np.isfinite(values[place]) and place not in seen]
     places = [one.places[k] for k in kept]
     clusters, unit = _clusters(tally, one, places)
     column = {
@@ -280,6 +279,8 @@ def _light(tally: PeopleTally, one: _RatedTargets) -> Light:
     pairs = compare_pairs(figures, [(_JUDGE, name) for name in controls], ["auc"])
     answer, closest = _answer(judge, pairs)
     clause = _clause(answer, closest, judge, judged_by, table, one)
+    if fitted := len(one.targets.seen.intersection(one.places)):
+        clause += f" Left out here: {counted(fitted, one.level)} that the judge was fitted to."
     return Light(
         answer,
         f"{opening}. {clause}",
@@ -300,7 +301,8 @@ def _too_little(table: ScoreTable, one: _RatedTargets) -> str:
     if one.rule is None:
         return "These are names, and nothing says which of them is a dissatisfied one (--dissatisfied NAME)"
     if not table.n:
-        return "The judge scored none of these"
+        fitted = " that it was not fitted to" if one.targets.seen else ""
+        return f"The judge scored none of these{fitted}"
     people, clusters = table.sources[_PEOPLE], table.cluster_codes[1]
     classes = one.rule.classes(people.values) if people.dissatisfied is None else people.dissatisfied
     bad = int(classes.sum())

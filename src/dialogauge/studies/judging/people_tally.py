@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 import numpy as np
 
 from dialogauge.core import Conversation, DimensionSpec, Level, Scale
+from dialogauge.core.unit import words_digest
 from dialogauge.stats import reply_length
 from dialogauge.stats.table import Floats
 from dialogauge.studies.judging.people import Raters
-from dialogauge.studies.rated import ratings_by_turn
+from dialogauge.studies.rated import TargetRating
 
 Row = Mapping[str, Any]
 
@@ -38,6 +39,8 @@ class LevelTargets:
     """By name what the judge says of the targets, NaN where it says nothing."""
     ratings: dict[str, dict[int, float | str]] = field(default_factory=dict)
     """Dimension -> place of a rated target -> what its raters say together."""
+    seen: set[int] = field(default_factory=set)
+    """Places of rated targets that the judge was fitted to."""
 
     def add(self, conversation: int, turn: float, length: float, figures: Mapping[str, float]) -> int:
         """Add a target; return its place."""
@@ -59,8 +62,14 @@ class LevelTargets:
 class PeopleTally:
     """Takes conversations with their rows of all repeats; keeps figures, no text."""
 
-    def __init__(self, dimensions: Sequence[DimensionSpec]) -> None:
-        """Take note of what the judge scores."""
+    def __init__(self, dimensions: Sequence[DimensionSpec], fitted_to: Collection[str] = ()) -> None:
+        """Begin before the first conversation.
+
+        Args:
+            dimensions: Of the judge.
+            fitted_to: `words_digest` of the conversations that it was fitted to, where it says so.
+        """
+        self.fitted_to = frozenset(fitted_to)
         self.scales: dict[tuple[Level, str], Scale] = {(d.level, d.name): d.scale for d in dimensions}
         self.levels: dict[Level, LevelTargets] = {level: LevelTargets() for level in LEVELS}
         self.users: list[str | None] = []
@@ -70,12 +79,18 @@ class PeopleTally:
         self.raters: dict[tuple[Level, str], set[Raters]] = {}
         """By level and dimension who rated."""
 
-    def take(self, rows: Sequence[Row], rated: Conversation | None) -> None:
+    def take(
+        self,
+        rows: Sequence[Row],
+        rated: Conversation | None = None,
+        ratings: Mapping[int | None, Sequence[TargetRating]] | None = None,
+    ) -> None:
         """Take one conversation.
 
         Args:
             rows: Its rows, of all repeats.
-            rated: The conversation with its ratings; None where nobody rated it.
+            rated: The conversation, where people rated it.
+            ratings: What they said of each turn and, under None, of the whole.
         """
         number = len(self.users)
         self.users.append(rows[0]["user_id"])
@@ -96,7 +111,7 @@ class PeopleTally:
             position = turns if turn is None else turn
             places[level, turn] = self.levels[level].add(number, position, lengths.get(turn, _NAN), figures)
         if rated is not None:
-            self._rate(rated, places)
+            self._rate(rated, ratings or {}, places)
 
     def _whole_of_turns(
         self, by_target: dict[tuple[Level, int | None], list[Row]], rows: Sequence[Row]
@@ -122,12 +137,21 @@ class PeopleTally:
                 values.setdefault(MEAN, []).append(sum(qualities) / len(qualities))
         return {name: sum(of) / len(of) for name, of in values.items()}
 
-    def _rate(self, conversation: Conversation, places: Mapping[tuple[Level, int | None], int]) -> None:
-        for turn, ratings in ratings_by_turn(conversation).items():
+    def _rate(
+        self,
+        conversation: Conversation,
+        by_turn: Mapping[int | None, Sequence[TargetRating]],
+        places: Mapping[tuple[Level, int | None], int],
+    ) -> None:
+        seen = self.fitted_to and words_digest(conversation) in self.fitted_to
+        for turn, ratings in by_turn.items():
             level: Level = "conversation" if turn is None else "turn"
             if (place := places.get((level, turn))) is not None:
+                targets = self.levels[level]
                 for one in ratings:
-                    self.levels[level].ratings.setdefault(one.dimension, {})[place] = one.score
+                    targets.ratings.setdefault(one.dimension, {})[place] = one.score
+                if seen:
+                    targets.seen.add(place)
         for rating in conversation.ratings:
             level = "conversation" if rating.turn is None else "turn"
             who = rating.rater

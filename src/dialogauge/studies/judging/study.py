@@ -5,6 +5,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, asdict, dataclass, field, replace
+from functools import cached_property
 from itertools import groupby
 from typing import Any, Final
 
@@ -13,6 +14,8 @@ from dialogauge.core import (
     InputError,
     Judge,
     Judged,
+    Rating,
+    RecordFault,
     WorkUnit,
     conversation_digest,
     digest_text,
@@ -21,6 +24,7 @@ from dialogauge.core.protocols import Notes, Request
 from dialogauge.data import Mask, RatingTable, absent_turns
 from dialogauge.report import Page
 from dialogauge.runs import Ending, Row, RunDatabase, StoredRun, StoredUnit, Study, StudyFacts, standing
+from dialogauge.stats import DissatisfiedRule
 from dialogauge.studies.judging.findings import FindingsSummary
 from dialogauge.studies.judging.gate import GateResult, read_gates
 from dialogauge.studies.judging.light import people_of
@@ -32,7 +36,7 @@ from dialogauge.studies.judging.sampling import Sampler
 from dialogauge.studies.judging.summary import Summary, summarise
 from dialogauge.studies.judging.transcripts import ShownConversations, read_sample
 from dialogauge.studies.judging.worst import GroupTally, WorstGroup
-from dialogauge.studies.rated import row_changes
+from dialogauge.studies.rated import SeenRatings, ratings_by_turn, row_changes
 from dialogauge.studies.trust.look import kept_from, look_into, rubric_facts
 from dialogauge.studies.trust.result import Trust, TrustThresholds
 from dialogauge.studies.trust.tally import TrustTally
@@ -97,6 +101,8 @@ class JudgingStudy(Study[JudgingResult]):
     """Ids of conversations that the judge's prompt shows solved: they are not judged."""
     gates: tuple[str, ...] = ()
     rubric: str = ""
+    dissatisfied: DissatisfiedRule | None = None
+    """What counts as dissatisfied where people rated; None for the middle of their scale or less."""
     thresholds: TrustThresholds = field(default_factory=TrustThresholds)
     mask: Mask | None = None
     left_out: int = 0
@@ -110,9 +116,16 @@ class JudgingStudy(Study[JudgingResult]):
     """Id and turn that were rated, where the input holds the conversation and not the turn."""
     people: PeopleTally | None = None
     """What people said, once all is judged; None where nobody said anything."""
+    clashes: list[tuple[Rating, Rating]] = field(default_factory=list)
+    """Ratings in the data, each beside that of `ratings` which says otherwise and counts."""
     _database: RunDatabase | None = field(default=None, init=False, repr=False)
 
     name = JUDGE
+
+    @cached_property
+    def seen_ratings(self) -> SeenRatings:
+        """The ratings that have passed, of dimensions on the judge's scales."""
+        return SeenRatings({(d.level, d.name): d.scale for d in self.judge.dimensions})
 
     @property
     def judge_digest(self) -> str:
@@ -164,6 +177,12 @@ class JudgingStudy(Study[JudgingResult]):
         if self.ratings is not None and (ratings := self.ratings.for_conversation(conversation.id)):
             self.rated_ids.add(conversation.id)
             self.absent_turns |= absent_turns(conversation, ratings)
+            self.clashes += self.ratings.clashes(conversation)
+            if self.strict and self.clashes:
+                rating = self.clashes[0][0]
+                msg = f"{rating.dimension} is rated otherwise in the data and in --ratings"
+                fault = RecordFault(msg, place=conversation.place_of(rating), hint="mend one of the two")
+                raise fault if self.mask is None else self.mask.fault(fault)
             conversation = self.ratings.joined(conversation)
         return conversation if self.mask is None else self.mask.conversation(conversation)
 
@@ -171,6 +190,7 @@ class JudgingStudy(Study[JudgingResult]):
         target, judge = conversation_digest(conversation), self.judge
         if conversation.ratings:
             self.rated.add(bytes.fromhex(target))
+            self.seen_ratings.add(conversation)
         for repeat in range(1, self.repeats + 1):
             yield WorkUnit(
                 JUDGE, conversation, target, judge.digest, repeat, self.seed, None, judge.name, position
@@ -190,14 +210,20 @@ class JudgingStudy(Study[JudgingResult]):
         if database is None or not self.rated:
             return {}
         changes: dict[bytes, Sequence[Row]] = {}
-        self.people = PeopleTally(self.judge.dimensions)
+        admissions = self.seen_ratings.admissions()
+        fitted_on = self.judge.describe().get("fitted_on") or {}
+        self.people = PeopleTally(self.judge.dimensions, fitted_on.get("seen", ()))
         for target, group in groupby(units, key=lambda unit: unit.target):
             of_target = list(group)
+            rows = [row for unit in of_target for row in unit.rows]
             conversation = database.conversation(target) if target in self.rated else None
-            self.people.take([row for unit in of_target for row in unit.rows], conversation)
-            if conversation is not None:
-                changed = ((unit.key, row_changes(conversation, unit.rows)) for unit in of_target)
-                changes |= {key: rows for key, rows in changed if rows is not None}
+            if conversation is None:
+                self.people.take(rows)
+                continue
+            ratings = ratings_by_turn(conversation, admissions)
+            self.people.take(rows, conversation, ratings)
+            changed = ((unit.key, row_changes(ratings, unit.rows)) for unit in of_target)
+            changes |= {key: rows for key, rows in changed if rows is not None}
         return changes
 
     def summarise(self, rows: Iterator[Row], run: StoredRun, ending: Ending) -> JudgingResult:
@@ -215,7 +241,7 @@ class JudgingStudy(Study[JudgingResult]):
         kept = replace(kept_from(run), calibration=None)  # it is of the ratings that are named now
         trust = look_into(run, tally, self.thresholds, self.ratings, kept)
         sample = read_sample(run, sampler.result(), summary.dimensions)
-        people = None if self.people is None else people_of(self.people)
+        people = None if self.people is None else people_of(self.people, self.dissatisfied)
         worst = groups.worst(sample.weeks)
         return JudgingResult(summary, gates, trust, sample, people=people, worst=worst)
 

@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 
 from dialogauge.core import ONE_TO_FIVE, PlainDimension, Rating, Scale
+from dialogauge.core.unit import words_digest
 from dialogauge.stats import parse_rule
 from dialogauge.studies.judging.light import people_of, rule_words, scale_of
 from dialogauge.studies.judging.people import People
 from dialogauge.studies.judging.people_tally import PeopleTally
+from dialogauge.studies.rated import ratings_by_turn
 from talks import talk
 
 HELP = PlainDimension("helpfulness", "turn")
@@ -21,9 +23,18 @@ def row(name, turn, scores, *, user=None):
     return {**plain, "scores": scores, "whole": {}}
 
 
-def tally_of(*, conversations=40, turns=5, people, judge, users=None, length=None, rated=1.0, seed=0):
+def take(tally, rows, conversation):
+    if conversation.ratings:
+        tally.take(rows, conversation, ratings_by_turn(conversation, {}))
+    else:
+        tally.take(rows)
+
+
+def tally_of(
+    *, conversations=40, turns=5, people, judge, users=None, length=None, rated=1.0, seed=0, seen=()
+):
     """Make a tally of conversations in which people's rating and the judge's score follow a quality."""
-    rng, tally = np.random.default_rng(seed), PeopleTally([HELP])
+    rng, tally = np.random.default_rng(seed), PeopleTally([HELP], seen)
     for number in range(conversations):
         name, user = f"c{number}", None if users is None else f"u{number % users}"
         qualities = rng.normal(size=turns)
@@ -34,7 +45,7 @@ def tally_of(*, conversations=40, turns=5, people, judge, users=None, length=Non
         ]
         kept = tuple(ratings) if rng.random() < rated else ()
         rows = [row(name, t, {"helpfulness": judge(q, rng)}, user=user) for t, q in enumerate(qualities, 1)]
-        tally.take(rows, talk(*lines, id=name, user_id=user, ratings=kept) if kept else None)
+        take(tally, rows, talk(*lines, id=name, user_id=user, ratings=kept))
     return tally
 
 
@@ -122,7 +133,7 @@ def test_the_light_stands_on_the_level_with_more_ratings_and_the_others_are_figu
         ratings = [Rating(name, "helpfulness", five(rng.normal(), rng), turn) for turn in (1, 2)]
         ratings += [Rating(name, "satisfaction", 4), Rating(name, "tone", 3), Rating(name, "reward", 0.0)]
         rows = [row(name, 1, {"helpfulness": 3}), row(name, 2, {"helpfulness": 4}), row(name, None, {})]
-        tally.take(rows, talk("u: a", "a: b", "u: c", "a: d", id=name, ratings=tuple(ratings)))
+        take(tally, rows, talk("u: a", "a: b", "u: c", "a: d", id=name, ratings=tuple(ratings)))
     people = people_of(tally)
     assert [(f.level, f.dimension, f.n) for f in people.figures] == [
         ("turn", "helpfulness", 60),
@@ -142,6 +153,15 @@ def test_where_few_are_rated_the_mean_of_all_is_rectified():
     assert mean.rectified.low < 3.8 < mean.rectified.high
     assert mean.rectified.high - mean.rectified.low < mean.rated_only.high - mean.rated_only.low
     assert not people_of(tally_of(people=five, judge=five)).rectified
+
+
+def test_conversations_that_the_judge_was_fitted_to_say_nothing_of_it():
+    made = {"people": five, "judge": five}
+    seen = [words_digest(talk(*["u: so?", f"a: {'x' * 40}"] * 5))]
+    people = people_of(tally_of(**made, seen=seen))
+    assert people.figures[0].n == 200
+    assert people.light.answer == "cannot tell"
+    assert "The judge scored none of these that it was not fitted to" in people.light.sentence
 
 
 def test_it_is_written_and_read_back():
