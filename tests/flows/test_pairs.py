@@ -136,3 +136,75 @@ def test_a_file_of_rows_has_one_type_in_each_column(dialogauge, log, talk, tmp_p
         assert "left out: a tool call with arguments that are no JSON object" in done.out
         messages = [m for row in rows for column in row.values() if isinstance(column, list) for m in column]
         assert all(isinstance(m["content"], str) for m in messages)
+
+
+def rated_log(log, talk, *, score, n=60, words=None):
+    """Make conversations whose turns a person rated by `score(number, turn)`; None leaves one out."""
+    records = []
+    for number in range(n):
+        again = f"It opens at nine on every day but Monday, and hall {number} opens an hour later."
+        replies = [again, again if number % 3 else f"The cafe of hall {number} opens at ten.", "By bus 4."]
+        record = talk(f"c{number}", *(words(number) if words else replies), user_id=f"u{number % 12}")
+        for turn in (1, 2, 3):
+            if (given := score(number, turn)) is not None:
+                record["messages"][2 * turn - 1]["satisfaction"] = given
+        records.append(record)
+    return log(*records)
+
+
+def test_kto_labels_are_peoples_ratings_and_the_balance_is_said(dialogauge, log, talk, tmp_path):
+    path = rated_log(log, talk, score=lambda n, t: 2 if (n + t) % 4 == 0 else 5)
+    dialogauge("judge", path, "-o", "run")
+    done = dialogauge("pairs", "run", "--kind", "kto", "-o", "kto.jsonl")
+    rows, sources = lines(tmp_path / "kto.jsonl"), lines(tmp_path / "kto.provenance.jsonl")
+    assert done.code == 0, done.err
+    assert len(rows) == 180
+    assert all(row["label"] == (source["rating"] == 5) for row, source in zip(rows, sources, strict=True))
+    assert {source["source"] for source in sources} == {"people"}
+    assert "135 desirable by people's ratings 45 undesirable by people's ratings" in done.unwrapped
+    assert "people's ratings come first (satisfaction of 180 turns, 3 or less is bad)" in done.unwrapped
+
+
+def test_rows_of_a_judge_that_people_contradicted_are_refused(dialogauge, log, talk, serve, tmp_path):
+    def score(number, turn):
+        return None if turn == 3 and number % 2 else (number * 7 + turn * 5) % 5 + 1
+
+    dialogauge("judge", rated_log(log, talk, score=score, n=300), "-o", "run")
+    light = json.loads((tmp_path / "run" / "summary.json").read_text())["people"]["light"]
+    assert light["answer"] == "does not"
+    words = ("pairs", "run", "--kind", "kto", "-o", "kto.jsonl")
+    refused = dialogauge(*words)
+    assert refused.code == 2
+    assert "would rest on a judge that does not agree with people" in refused.err
+    assert light["sentence"] in " ".join(refused.err.split())
+    assert "--anyway" in refused.err
+    assert not (tmp_path / "kto.jsonl").exists()
+    done = dialogauge(*words, "--anyway")
+    assert done.code == 0
+    assert "by the judge" in done.out
+    # what rests on people's ratings alone needs no judge
+    assert dialogauge("pairs", "run", "--kind", "sft", "-o", "sft.jsonl").code == 0
+    assert dialogauge("pairs", "run", "--kind", "active", "-o", "active.jsonl").code == 0
+
+
+def test_rated_replies_to_the_same_question_are_pairs_without_a_model(dialogauge, log, talk, tmp_path):
+    records = [talk("same", reply, candidate=reply[:1]) for reply in ("At nine.", "Who knows?")]
+    for record, score in zip(records, (5, 2), strict=True):
+        record["messages"][1]["rating"] = score
+        record["conversation_id"] += record["candidate"]
+    dialogauge("judge", log(*records), "-o", "run")
+    done = dialogauge("pairs", "run", "-o", "dpo.jsonl")
+    assert done.code == 0, done.err
+    (row,) = lines(tmp_path / "dpo.jsonl")
+    assert (row["chosen"][0]["content"], row["rejected"][0]["content"]) == ("At nine.", "Who knows?")
+    (source,) = lines(tmp_path / "dpo.provenance.jsonl")
+    assert (source["source"], source["chosen_from"]) == ("people", "people's ratings")
+    assert (source["conversation_id"], source["chosen_conversation_id"]) == ("sameW", "sameA")
+    assert "1 rejected by people's ratings" in done.unwrapped
+
+
+def test_a_conversation_that_people_liked_has_no_weak_turn(dialogauge, log, talk, tmp_path):
+    dialogauge("judge", rated_log(log, talk, score=lambda *_: 5), "-o", "run")
+    done = dialogauge("pairs", "run", "-o", "dpo.jsonl", "--chosen-field", "better")
+    assert lines(tmp_path / "dpo.jsonl") == []
+    assert "60 left out: people were satisfied" in done.unwrapped

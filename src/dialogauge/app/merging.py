@@ -288,10 +288,6 @@ def _(settings: PairOptions, config: FileConfig, explicit: Mapping[str, Any]) ->
     if named and settings.chosen_field is not None:
         msg = "the better reply is to come from a model and from a column"
         raise UsageError(msg, hint="give the model or --chosen-field, not both")
-    if settings.kind == "dpo" and not named and settings.chosen_field is None:
-        msg = "a preference pair needs a better reply, and neither a model nor a column gives one"
-        hint = "give --model NAME --base-url URL to have it written, or --chosen-field KEY of yours"
-        raise UsageError(msg, hint=hint)
     return settings
 
 

@@ -419,6 +419,7 @@ class PairOptions(RunInput, ModelOptions, LimitOptions, PrivacyOptions):
         "good", "Conversations worth learning from (sft)."
     )
     limit: int | None = setting(None, "At most N rows (active: 50 if not given).", low=1)
+    anyway: bool = setting(False, "Also by the word of a judge that people contradicted.")
 
 
 class FitOptions(DrawOptions, DataOptions, FreshOptions):

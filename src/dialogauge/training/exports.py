@@ -7,7 +7,14 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from dialogauge.rubrics import VERDICTS
-from dialogauge.training.pairs import Fork, JudgedConversation, plain_message, prompt_and_reply, tools_of
+from dialogauge.training.pairs import (
+    Fork,
+    JudgedConversation,
+    Source,
+    plain_message,
+    prompt_and_reply,
+    tools_of,
+)
 
 _HALF_WAY = 0.5
 
@@ -97,25 +104,35 @@ def _tools(tools: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     return {"tools": list(tools)} if tools else {}
 
 
-def kto_rows(judged: JudgedConversation) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield turn number and row (`prompt`, `completion`, `label`, perhaps `tools`) of every clear turn.
+def kto_rows(judged: JudgedConversation) -> Iterator[tuple[int, dict[str, Any], Source]]:
+    """Yield turn, row (`prompt`, `completion`, `label`, perhaps `tools`) and source of every clear turn.
 
-    A reply is undesirable in the weakest turn or with a low mean score, desirable with a high mean score and
-    without issues.
+    What people rated has their label. Of other turns a reply is undesirable in the weakest turn or with a low
+    mean score, desirable with a high mean score and without issues; not where people said otherwise of the
+    whole conversation.
     """
     tools = _tools(tools_of(judged.conversation))
     for figures in judged.turns:
         turn = judged.conversation.turn(figures.turn)
-        label = _label(judged, figures.turn)
+        label, source = _label(judged, figures.turn)
         parts = prompt_and_reply(judged.conversation, turn)
         if label is None or parts is None:
             continue
         prompt, reply = parts
         completion = [{"role": "assistant", "content": reply}]
-        yield turn.number, {"prompt": list(prompt), "completion": completion, "label": label, **tools}
+        row = {"prompt": list(prompt), "completion": completion, "label": label, **tools}
+        yield turn.number, row, source
 
 
-def _label(judged: JudgedConversation, number: int) -> bool | None:
+def _label(judged: JudgedConversation, number: int) -> tuple[bool | None, Source]:
+    rating = judged.rated_turns.get(number)
+    if rating is not None:
+        return rating.satisfied, "people"
+    whole, label = judged.people.get(None), _judges_label(judged, number)
+    return (None if whole is not None and whole.satisfied != label else label), "judge"
+
+
+def _judges_label(judged: JudgedConversation, number: int) -> bool | None:
     figures = judged.turn(number)
     if number == judged.weakest_turn:
         return False
@@ -126,13 +143,23 @@ def _label(judged: JudgedConversation, number: int) -> bool | None:
     return True if figures.quality >= _DESIRABLE and not figures.issues else None
 
 
-def sft_row(judged: JudgedConversation, min_verdict: str) -> dict[str, Any] | None:
-    """Return the conversation as `messages` if its verdict is at least `min_verdict`, else None.
+def worth_learning(judged: JudgedConversation, min_verdict: str) -> tuple[bool | None, Source]:
+    """Say whether a conversation is an example to follow, and who says so; None where nobody does.
 
-    With `tools` where there are any.
+    What people said of the whole comes first, then what they said of its turns: all are to be good. Else the
+    verdict is to be at least `min_verdict`.
     """
-    if judged.verdict is None or VERDICTS.index(judged.verdict) > VERDICTS.index(min_verdict):
-        return None
+    whole, turns = judged.people.get(None), judged.rated_turns
+    if whole is not None or turns:
+        ratings = [whole] if whole is not None else list(turns.values())
+        return all(rating.satisfied for rating in ratings), "people"
+    if judged.verdict is None:
+        return None, "judge"
+    return VERDICTS.index(judged.verdict) <= VERDICTS.index(min_verdict), "judge"
+
+
+def sft_row(judged: JudgedConversation) -> dict[str, Any] | None:
+    """Return the conversation as `messages`, with `tools` where there are any; None without an answer."""
     messages = [plain_message(m) for m in judged.conversation.messages]
     while messages and (messages[-1]["role"] != "assistant" or messages[-1].get("tool_calls")):
         messages.pop()  # messages without an answer are no training data

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import statistics
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
 
 import orjson
 
@@ -26,6 +26,20 @@ class TurnFigures:
     quality: float | None
     """Mean of its scores, each scaled to 0 (worst) to 1 (best); None without scores."""
     issues: tuple[str, ...]
+
+
+Source = Literal["people", "judge"]
+"""Whose word a training row rests on."""
+
+
+@dataclass(frozen=True, slots=True)
+class PersonRating:
+    """What people said of a turn or of a whole conversation."""
+
+    score: float | str
+    quality: float
+    """The score from 0, the worst, to 1."""
+    satisfied: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +62,17 @@ class JudgedConversation:
     failed: int
     """Failed targets."""
     prompt_digest: str | None
+    people: Mapping[int | None, PersonRating] = field(default_factory=dict)
+    """What people said of turns and, under None, of the whole."""
+
+    @property
+    def rated_turns(self) -> Mapping[int, PersonRating]:
+        """What people said of turns; of a conversation of one reply, what they said of the whole."""
+        rated = {turn: rating for turn, rating in self.people.items() if turn is not None}
+        replied = self.conversation.replied_turns
+        if not rated and None in self.people and len(replied) == 1:
+            return {replied[0].number: self.people[None]}
+        return rated
 
     def turn(self, number: int) -> TurnFigures | None:
         """Return the figures of a turn."""
@@ -55,7 +80,10 @@ class JudgedConversation:
 
 
 def judged_conversation(
-    conversation: Conversation, rows: Sequence[Mapping[str, Any]], scales: Mapping[str, Scale]
+    conversation: Conversation,
+    rows: Sequence[Mapping[str, Any]],
+    scales: Mapping[str, Scale],
+    person: Callable[[Mapping[str, Any]], PersonRating | None] = lambda _: None,
 ) -> JudgedConversation:
     """Combine the rows of one conversation over all repeats.
 
@@ -63,7 +91,9 @@ def judged_conversation(
         conversation: The conversation.
         rows: Its rows from `judgements.jsonl`.
         scales: Dimension -> its scale.
+        person: What people said of the target of a row; None where they did not.
     """
+    people = {row["turn"]: rating for row in rows if (rating := person(row)) is not None}
     whole = [r for r in rows if r["level"] == "conversation" and r["scores"] is not None]
     by_turn: dict[int, list[Mapping[str, Any]]] = {}
     by_repeat: dict[int, list[float]] = {}
@@ -83,6 +113,7 @@ def judged_conversation(
         targets=len(rows),
         failed=sum(r["scores"] is None for r in rows),
         prompt_digest=next((r["prompt_digest"] for r in rows if r["prompt_digest"]), None),
+        people=people,
     )
 
 
@@ -124,19 +155,41 @@ class Fork:
     issues: tuple[str, ...]
     tools: tuple[Mapping[str, Any], ...] = ()
     """The definitions of the tools that the assistant could call."""
+    source: Source = "judge"
+    """Who says that the reply is weak."""
+
+
+def weak_turn(judged: JudgedConversation) -> tuple[int | None, Source]:
+    """Return the turn that needs a better reply, and who says so; no turn where nobody does.
+
+    Where people rated turns it is the one that they rated worst, if they were dissatisfied with it: of
+    several the one of the judge's lowest quality, then the earliest. Where they rated the whole alone, and
+    were satisfied, there is none. Else it is the judge's.
+    """
+    if rated := judged.rated_turns:
+        bad = {turn: rating for turn, rating in rated.items() if not rating.satisfied}
+        return min(bad, key=lambda turn: _badness(judged, turn, bad[turn]), default=None), "people"
+    whole = judged.people.get(None)
+    return (None, "people") if whole is not None and whole.satisfied else (judged.weakest_turn, "judge")
+
+
+def _badness(judged: JudgedConversation, turn: int, rating: PersonRating) -> tuple[float, float, int]:
+    figures = judged.turn(turn)
+    return rating.quality, 1.0 if figures is None or figures.quality is None else figures.quality, turn
 
 
 def fork_of(judged: JudgedConversation) -> Fork | None:
-    """Return the fork at the weakest turn; None without such a turn or without its reply text."""
-    if judged.weakest_turn is None:
+    """Return the fork at the weak turn; None without such a turn or without its reply text."""
+    number, source = weak_turn(judged)
+    if number is None:
         return None
-    turn = judged.conversation.turn(judged.weakest_turn)
+    turn = judged.conversation.turn(number)
     parts = prompt_and_reply(judged.conversation, turn)
     if parts is None:
         return None
     figures = judged.turn(turn.number)
     issues = figures.issues if figures is not None else ()
-    return Fork(judged.conversation.id, turn.number, *parts, issues, tools_of(judged.conversation))
+    return Fork(judged.conversation.id, turn.number, *parts, issues, tools_of(judged.conversation), source)
 
 
 def prompt_and_reply(

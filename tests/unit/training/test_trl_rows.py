@@ -6,7 +6,16 @@ from typing import Any
 import pytest
 
 from dialogauge.core import Conversation, Message, ToolCall
-from dialogauge.training import Fork, JudgedConversation, dpo_row, fork_of, kto_rows, sft_row, unfit
+from dialogauge.training import (
+    Fork,
+    JudgedConversation,
+    dpo_row,
+    fork_of,
+    kto_rows,
+    sft_row,
+    unfit,
+    worth_learning,
+)
 from dialogauge.training.pairs import TurnFigures, plain_message
 from talks import message, talk
 
@@ -47,6 +56,7 @@ def test_kto_rows_have_prompt_completion_and_label() -> None:
                 "completion": [{"role": "assistant", "content": "b"}],
                 "label": True,
             },
+            "judge",
         ),
         (
             2,
@@ -55,6 +65,7 @@ def test_kto_rows_have_prompt_completion_and_label() -> None:
                 "completion": [{"role": "assistant", "content": "d"}],
                 "label": False,
             },
+            "judge",
         ),
     ]
 
@@ -78,7 +89,7 @@ def test_labels(
     quality: float | None, issues: tuple[str, ...], weakest: int | None, label: bool | None
 ) -> None:
     found = judged(talk("u: a", "a: b"), quality, weakest=weakest, issues={1: issues})
-    assert [row["label"] for _, row in kto_rows(found)] == ([] if label is None else [label])
+    assert [row["label"] for _, row, _ in kto_rows(found)] == ([] if label is None else [label])
 
 
 def test_a_turn_without_reply_text_gives_no_row() -> None:
@@ -99,7 +110,8 @@ def test_a_turn_without_reply_text_gives_no_row() -> None:
     ],
 )
 def test_conversations_above_a_verdict(verdict: str | None, least: str, kept: bool) -> None:
-    assert (sft_row(judged(talk("u: a", "a: b"), 1.0, verdict=verdict), least) is not None) == kept
+    worth, source = worth_learning(judged(talk("u: a", "a: b"), 1.0, verdict=verdict), least)
+    assert (bool(worth), worth is None, source) == (kept, verdict is None, "judge")
 
 
 @pytest.mark.parametrize(
@@ -114,7 +126,7 @@ def test_conversations_above_a_verdict(verdict: str | None, least: str, kept: bo
 )
 def test_a_conversation_to_learn_ends_with_the_assistant(lines: list[str], kept: int | None) -> None:
     conversation = talk(*lines)
-    row = sft_row(judged(conversation, verdict="good"), "good")
+    row = sft_row(judged(conversation, verdict="good"))
     expected = [plain_message(m) for m in conversation.messages[:kept]]
     assert row == (None if kept is None else {"messages": expected})
 
@@ -123,8 +135,8 @@ def test_no_row_holds_keys_of_other_makers() -> None:
     scored = Message("assistant", "b", extra={"score": 1, "better": "c"})
     conversation = Conversation("c", (message("u: a"), scored))
     found = judged(conversation, 1.0)
-    row: Any = sft_row(found, "good")
-    ((_, kto),) = kto_rows(found)
+    row: Any = sft_row(found)
+    ((_, kto, _),) = kto_rows(found)
     for line in (*row["messages"], *kto["prompt"], *kto["completion"]):
         assert set(line) == {"role", "content"}
 
@@ -145,7 +157,7 @@ def test_tool_definitions_stand_in_a_column_of_their_own(metadata: Any, tools: A
     found = judged(talk("u: a", "c: look", "t: found", "a: b", metadata=metadata), 0.0, weakest=1)
     fork = fork_of(found)
     assert fork is not None
-    rows = [dpo_row(fork, "better"), *(row for _, row in kto_rows(found)), sft_row(found, "poor")]
+    rows = [dpo_row(fork, "better"), *(row for _, row, _ in kto_rows(found)), sft_row(found)]
     assert [row.get("tools") for row in rows] == [tools] * 3
 
 
@@ -167,7 +179,7 @@ def test_tool_definitions_stand_in_a_column_of_their_own(metadata: Any, tools: A
 def test_arguments_are_objects_where_they_are_json(arguments: str, kept: object) -> None:
     call = Message("assistant", None, (ToolCall("call_1", "look", arguments),))
     conversation = Conversation("c", (message("u: a"), call, message("t: found"), message("a: b")))
-    row = sft_row(judged(conversation, 1.0), "poor")
+    row = sft_row(judged(conversation, 1.0))
     assert row is not None
     assert row["messages"][1]["tool_calls"][0]["function"]["arguments"] == kept
     assert (unfit(conversation.messages) is not None) == isinstance(kept, str)

@@ -218,6 +218,7 @@ def _figure(tally: PeopleTally, one: _RatedTargets) -> PeopleFigure:
         mean=mean,
         dissatisfied=None if one.rule is None else clustered_mean(one.classes, clusters).within(0, 1),
         rule=rule_words(one.rule),
+        cut="" if one.rule is None else str(one.rule),
         counts=dict(Counter(str(s) for s in one.scores).most_common()) if names else {},
     )
 

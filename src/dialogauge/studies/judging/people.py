@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
-from dialogauge.core import Level, Scale
+from dialogauge.core import Level, Scale, StoreError
 from dialogauge.core.shape import read_as
+from dialogauge.runs import StoredRun
 from dialogauge.stats import Estimate
 
 Agreement = Literal["agrees", "does not", "cannot tell"]
@@ -37,6 +38,8 @@ class PeopleFigure:
     """Share of targets, 0 to 1; None where no rule says what dissatisfied is."""
     rule: str = ""
     """What counts as dissatisfied, in words: `3 or less`."""
+    cut: str = ""
+    """The same as `--dissatisfied` takes it: `<=3`."""
     counts: Mapping[str, int] = field(default_factory=dict)
     """Of names: how often each was said."""
 
@@ -91,7 +94,27 @@ class People:
         """Write it as it stands in `summary.json` under `people`."""
         return asdict(self)
 
+    def main(self, level: Level) -> PeopleFigure | None:
+        """Return the figure of a level that comes first of those that say who was dissatisfied."""
+        return next((f for f in self.figures if f.level == level and f.cut), None)
+
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> People:
         """Read what `to_json` wrote; ValueError for anything else."""
         return read_as(value, cls)
+
+
+def stored_people(run: StoredRun) -> People | None:
+    """Return what stands in the summary of a run, masked as the run is; None where nobody rated it.
+
+    Raises:
+        StoreError: The summary is not what a run writes.
+    """
+    value = run.directory.read_json("summary").get("people")
+    if value is None:
+        return None
+    try:
+        return People.from_json(value if run.mask is None else run.mask.value(value))
+    except ValueError as error:
+        msg = f"{run.directory.file('summary')} cannot be read: {error}"
+        raise StoreError(msg, hint="run the command that wrote it once more to finish it") from error
