@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 
 import pytest
@@ -104,3 +105,21 @@ def test_what_counts_as_dissatisfied_can_be_asked_for(dialogauge, log, talk, tmp
         (figure,) = people_of(tmp_path / "run")["figures"]
         assert (figure["rule"], figure["dissatisfied"]["value"]) == (words, share)
     assert dialogauge("judge", path, "--dissatisfied", " ", "-o", "run").code == 2
+
+
+def test_ratings_are_columns_of_an_export(dialogauge, log, talk, tmp_path):
+    path = log(rated(talk, "a", 2, ratings={"=tone": "dull", "reward": 0.5}), talk("b"))
+    dialogauge("judge", path, "-o", "run")
+    assert dialogauge("export", "run", "-o", "rows.csv").code == 0
+    with (tmp_path / "rows.csv").open(newline="") as lines:
+        rows = list(csv.DictReader(lines))
+    columns = ["rating_rating", "rating_reward", "rating_=tone", "raters"]
+    assert [name for name in rows[0] if "rat" in name and name != "rationale"] == columns
+    assert [[row[name] for name in columns] for row in rows[:3]] == [
+        ["2.0", "", "", "1"],
+        ["", "", "", ""],
+        ["", "0.5", "dull", "1"],
+    ]
+    dialogauge("judge", log(talk("b"), name="plain.jsonl"), "-o", "plain")
+    dialogauge("export", "plain", "-o", "plain.csv")
+    assert "raters" not in (tmp_path / "plain.csv").read_text().splitlines()[0]

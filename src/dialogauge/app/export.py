@@ -6,6 +6,7 @@ import csv
 import io
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,8 @@ from dialogauge.core.errors import MissingExtra, UsageError
 from dialogauge.runs.directory import write_whole
 from dialogauge.runs.privacy import OPEN, Privacy
 from dialogauge.runs.records import json_line
-from dialogauge.runs.run import open_run
+from dialogauge.runs.run import StoredRun, open_run
+from dialogauge.studies.judging.people import stored_people
 
 _BATCH = 10_000
 # The columns that are taken over from a row as they are, in their order; lists are written as JSON.
@@ -39,7 +41,8 @@ def export_run(run: str, out: str, privacy: Privacy = OPEN) -> int:
     JSONL keeps rows as they are. CSV and Parquet have three columns per dimension: `score_NAME` (the value),
     `whole_NAME` (the judge's whole score, where it has one) and `raw_NAME` (the value before calibration,
     where there was one). n/a and failures are empty, told apart by the columns `not_applicable` and
-    `failure_kind`. Lists are JSON.
+    `failure_kind`. Where people rated there is a column `rating_NAME` for each dimension that they rated,
+    and `raters`: how many of them the mean is of. Lists are JSON.
     In CSV a text that a spreadsheet would run as a formula has an apostrophe in front, also behind a
     semicolon, tab or line break within a cell: where the comma is the decimal mark, a new cell begins there.
     """
@@ -52,10 +55,27 @@ def export_run(run: str, out: str, privacy: Privacy = OPEN) -> int:
     spare_runs(target)
     with open_run(run, privacy, studies=JUDGED) as finished:
         spare([target], finished.manifest.settings)
-        names = [d.name for d in finished.dimensions]
         counted = _Counter(finished.rows())
-        writer(target, counted, names)
+        writer(target, counted, export_columns(finished))
         return counted.number
+
+
+@dataclass(frozen=True, slots=True)
+class ExportColumns:
+    """Which dimensions have columns."""
+
+    judged: Sequence[str]
+    rated: Mapping[str, bool] = field(default_factory=dict)
+    """Those that people rated, and whether in numbers."""
+
+
+def export_columns(run: StoredRun) -> ExportColumns:
+    """Return which dimensions of a run have columns."""
+    people = stored_people(run)
+    figures = () if people is None else people.figures
+    return ExportColumns(
+        [d.name for d in run.dimensions], {f.dimension: f.scale is not None for f in figures}
+    )
 
 
 class _Counter:
@@ -71,17 +91,18 @@ class _Counter:
             yield row
 
 
-def flat_row(row: Mapping[str, Any], dimensions: Sequence[str]) -> dict[str, Any]:
+def flat_row(row: Mapping[str, Any], columns: ExportColumns) -> dict[str, Any]:
     """Write a row as one level of plain values."""
     scores = row["scores"] or {}
     failure, usage = row["failure"] or {}, row["usage"]
-    flat = {k: row[k] for k in _TARGET}
+    flat, dimensions = {k: row[k] for k in _TARGET}, columns.judged
     for name in dimensions:
         value = scores.get(name)
         flat[f"score_{name}"] = None if value is None or isinstance(value, str) else float(value)
     flat |= {f"whole_{name}": _whole(row, name) for name in dimensions}
     flat |= {f"raw_{name}": (row["raw"] or {}).get(name) for name in dimensions}
     flat["overall"] = row["overall"]
+    flat |= _ratings(row.get("rating") or {}, columns.rated)
     flat["not_applicable"] = " ".join(k for k, v in scores.items() if isinstance(v, str)) or None
     flat["failure_kind"], flat["failure_message"] = failure.get("kind"), failure.get("message")
     flat |= {k: row[k] for k in _VERDICT}
@@ -90,30 +111,40 @@ def flat_row(row: Mapping[str, Any], dimensions: Sequence[str]) -> dict[str, Any
     return flat | {k: usage[k] for k in _USAGE}
 
 
+def _ratings(rating: Mapping[str, Any], rated: Mapping[str, bool]) -> dict[str, Any]:
+    scores = {rating.get("dimension"): rating.get("score"), **rating.get("others", {})}
+    flat: dict[str, Any] = {}
+    for name, number in rated.items():
+        score = scores.get(name)
+        kept = score is not None and number != isinstance(score, str)
+        flat[f"rating_{name}"] = (float if number else str)(score) if kept else None
+    return flat | ({"raters": rating.get("raters")} if rated else {})
+
+
 def _whole(row: Mapping[str, Any], name: str) -> int | None:
     value = (row["whole"] or {}).get(name, (row["scores"] or {}).get(name))
     return value if isinstance(value, int) else None
 
 
-def flat_columns(dimensions: Sequence[str]) -> tuple[str, ...]:
+def flat_columns(columns: ExportColumns) -> tuple[str, ...]:
     """Return the names of what `flat_row` writes."""
     single = (*_TARGET, *_VERDICT, *_JUDGE, "scores", "whole", "raw", "overall", "failure")
     blank = {**dict.fromkeys(single), **dict.fromkeys(_LISTS, ()), "usage": dict.fromkeys(_USAGE)}
-    return tuple(flat_row(blank, dimensions))
+    return tuple(flat_row(blank, columns))
 
 
-def _write_jsonl(target: Path, rows: Iterable[Mapping[str, Any]], _: Sequence[str]) -> None:
+def _write_jsonl(target: Path, rows: Iterable[Mapping[str, Any]], _: ExportColumns) -> None:
     write_whole(target, map(json_line, rows))
 
 
-def _write_csv(target: Path, rows: Iterable[Mapping[str, Any]], dimensions: Sequence[str]) -> None:
-    write_whole(target, _csv_chunks(rows, dimensions))
+def _write_csv(target: Path, rows: Iterable[Mapping[str, Any]], columns: ExportColumns) -> None:
+    write_whole(target, _csv_chunks(rows, columns))
 
 
-def _csv_chunks(rows: Iterable[Mapping[str, Any]], dimensions: Sequence[str]) -> Iterator[bytes]:
-    yield _csv_line(flat_columns(dimensions))
+def _csv_chunks(rows: Iterable[Mapping[str, Any]], columns: ExportColumns) -> Iterator[bytes]:
+    yield _csv_line([_harmless(name) for name in flat_columns(columns)])
     for row in rows:
-        yield _csv_line([_harmless(value) for value in flat_row(row, dimensions).values()])
+        yield _csv_line([_harmless(value) for value in flat_row(row, columns).values()])
 
 
 def _csv_line(cells: Sequence[object]) -> bytes:
@@ -129,27 +160,28 @@ def _harmless(value: object) -> object:
     return f"'{value}" if value.startswith(_FORMULA) else value
 
 
-def _write_parquet(target: Path, rows: Iterable[Mapping[str, Any]], dimensions: Sequence[str]) -> None:
+def _write_parquet(target: Path, rows: Iterable[Mapping[str, Any]], columns: ExportColumns) -> None:
     try:
         import pyarrow
         import pyarrow.parquet
     except ImportError as error:
         msg = "writing Parquet needs pyarrow"
         raise MissingExtra(msg, hint="pip install 'dialogauge[parquet]', or export .csv or .jsonl") from error
-    schema = pyarrow.schema(list(_parquet_fields(dimensions, pyarrow)))
-    sink, flat = io.BytesIO(), (flat_row(row, dimensions) for row in rows)
+    schema = pyarrow.schema(list(_parquet_fields(columns, pyarrow)))
+    sink, flat = io.BytesIO(), (flat_row(row, columns) for row in rows)
     with pyarrow.parquet.ParquetWriter(sink, schema, compression="zstd") as writer:
         while batch := list(islice(flat, _BATCH)):
             writer.write_table(pyarrow.Table.from_pylist(batch, schema=schema))
     write_whole(target, [sink.getvalue()])
 
 
-def _parquet_fields(dimensions: Sequence[str], arrow: Any) -> Iterator[tuple[str, Any]]:  # noqa: ANN401 - a module
-    whole = {"turn", "repeat", "weakest_turn", *_USAGE[:-1]}
-    whole |= {f"whole_{name}" for name in dimensions}
-    scores = {f"{what}_{name}" for what in ("score", "raw") for name in dimensions} | {"overall", "cost"}
+def _parquet_fields(columns: ExportColumns, arrow: Any) -> Iterator[tuple[str, Any]]:  # noqa: ANN401 - a module
+    whole = {"turn", "repeat", "weakest_turn", "raters", *_USAGE[:-1]}
+    whole |= {f"whole_{name}" for name in columns.judged}
+    scores = {f"{what}_{name}" for what in ("score", "raw") for name in columns.judged} | {"overall", "cost"}
+    scores |= {f"rating_{name}" for name, number in columns.rated.items() if number}
     kinds: Callable[[str], Any] = lambda c: (  # noqa: E731 - one expression, used once
         arrow.int64() if c in whole else arrow.float64() if c in scores else arrow.string()
     )
-    for column in flat_columns(dimensions):
+    for column in flat_columns(columns):
         yield column, kinds(column)

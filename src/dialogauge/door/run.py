@@ -228,11 +228,12 @@ class Run:
             raise UsageError(msg, hint="`rows()` yields what it holds, `summary` its figures")
 
     def _table(self) -> tuple[list[str], list[dict[str, Any]]]:
-        from dialogauge.app.export import flat_columns, flat_row
+        from dialogauge.app.export import export_columns, flat_columns, flat_row
 
         self._expect_judgements()
-        names = [d.name for d in self.manifest.dimensions]
-        return list(flat_columns(names)), [flat_row(row, names) for row in self.rows()]
+        with self._open() as run:
+            columns = export_columns(run)
+        return list(flat_columns(columns)), [flat_row(row, columns) for row in self.rows()]
 
     def __repr__(self) -> str:
         where = f"{self.path}, temporary" if self.temporary else str(self.path)
