@@ -116,8 +116,8 @@ def _ratings(rating: Mapping[str, Any], rated: Mapping[str, bool]) -> dict[str, 
     flat: dict[str, Any] = {}
     for name, number in rated.items():
         score = scores.get(name)
-        kept = score is not None and number != isinstance(score, str)
-        flat[f"rating_{name}"] = (float if number else str)(score) if kept else None
+        text = isinstance(score, str)
+        flat[f"rating_{name}"] = None if score is None or number == text else score if text else float(score)
     return flat | ({"raters": rating.get("raters")} if rated else {})
 
 
