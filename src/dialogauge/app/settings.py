@@ -514,6 +514,12 @@ class EvaluatorOptions(UserJudgeOptions):
         "A run whose scores of the original replies are taken over; it must be of this very evaluator.",
         metavar="RUN",
     )
+    planted: bool = setting(
+        True,
+        "Do not score the three planted candidates that show whether the evaluator can be gamed (as many "
+        "judgements as three candidates take).",
+        "--no-planted",
+    )
 
 
 class ComparingOptions(AgentsOptions, TiesOptions):

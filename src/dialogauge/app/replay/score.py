@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -10,14 +10,17 @@ from dialogauge.app.build import BuiltJudge
 from dialogauge.app.config import shown_role
 from dialogauge.app.outcome import StudyOutcome
 from dialogauge.app.personal_judges import build_satisfaction_judge
+from dialogauge.app.progress import ProgressObserver
 from dialogauge.app.replay.stage import OpenStage, open_stage, privacy_of
 from dialogauge.app.settings import ScoreOptions
 from dialogauge.app.sources import InputData
 from dialogauge.core.errors import UsageError
 from dialogauge.core.settings import recorded
 from dialogauge.runs import Observer, RunDirectory, RunSettings, StopSignal, run_study
+from dialogauge.studies.replay.items import ItemSet
+from dialogauge.studies.replay.planted import MAKERS, PLANTED, about_planted, planted_replies
 from dialogauge.studies.replay.stored import open_replay
-from dialogauge.studies.replay.study import ScoreCounts, ScoresStudy
+from dialogauge.studies.replay.study import RepliesStudy, ReplyMask, ScoreCounts, ScoresStudy
 from dialogauge.text import counted
 
 
@@ -53,22 +56,41 @@ async def score(
     """
     built = build_satisfaction_judge(options)
     with open_replay(options.run) as run:
-        items, candidates = run.item_set(), list(run.candidates)
+        items = run.item_set()
     opened = open_stage(items, options.data, options.history, source)
+    settings = _run_settings(options, items)
     study = ScoresStudy(
         built.judge, opened.study, opened.stage, _about(options, built, opened), reference=options.reference
     )
     if options.reference is not None:
         _expect_scored(options.reference, study)
-    blocks = opened.stage.blocks
-    asked = sum(len(b.ratings) for b in blocks.values()) + len(candidates) * len(opened.stage.items)
-    observer.say(
-        f"{built.judge.name}: the original replies of {counted(len(blocks), 'block')} "
-        f"first, then {counted(len(candidates), 'candidate')}: {counted(asked, 'reply', 'replies')} at most"
+    try:
+        if options.planted:
+            await _plant(opened, items, settings, stop)
+        observer.say(_announced(options, built, opened))
+        settings = replace(settings, workers=1 if study.judge.together else options.max_concurrency)
+        done = await run_study(study, settings, observer, built.limits, stop)
+    finally:
+        await built.close()
+    return ScoringOutcome(done, opened.faults, judge=built.judge.name)
+
+
+def _announced(options: ScoreOptions, built: BuiltJudge, opened: OpenStage) -> str:
+    with open_replay(options.run) as run:
+        kinds = [about["kind"] for about in run.candidates.values()]
+    planted, blocks = kinds.count(PLANTED), opened.stage.blocks
+    asked = sum(len(b.ratings) for b in blocks.values()) + len(kinds) * len(opened.stage.items)
+    return (
+        f"{built.judge.name}: the original replies of {counted(len(blocks), 'block')} first, then "
+        f"{counted(len(kinds) - planted, 'candidate')}{f' and {planted} planted ones' if planted else ''}: "
+        f"{counted(asked, 'reply', 'replies')} at most"
     )
-    settings = RunSettings(
+
+
+def _run_settings(options: ScoreOptions, items: ItemSet) -> RunSettings:
+    return RunSettings(
         directory=RunDirectory(Path(options.run)),
-        workers=1 if study.judge.together else options.max_concurrency,
+        workers=1,
         retry_failed=options.retry_failed,
         privacy=privacy_of(items),
         settings={
@@ -76,11 +98,14 @@ async def score(
             "roles": {role: shown_role(of_role) for role, of_role in options.roles.items()},
         },
     )
-    try:
-        done = await run_study(study, settings, observer, built.limits, stop)
-    finally:
-        await built.close()
-    return ScoringOutcome(done, opened.faults, judge=built.judge.name)
+
+
+async def _plant(opened: OpenStage, items: ItemSet, settings: RunSettings, stop: StopSignal | None) -> None:
+    """Put the planted candidates into the run: their replies need nobody."""
+    for name in MAKERS:
+        turns = planted_replies(name, opened.stage)
+        study = RepliesStudy(name, about_planted(turns), items, opened.stage, ReplyMask(), written=turns)
+        await run_study(study, settings, ProgressObserver(quiet=True), stop=stop)
 
 
 def _about(options: ScoreOptions, built: BuiltJudge, opened: OpenStage) -> dict[str, Any]:

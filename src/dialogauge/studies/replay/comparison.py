@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from dialogauge.stats import Ties
+import numpy as np
+
+from dialogauge.stats import ClusterDraws, Estimate, Ties, adjusted
 from dialogauge.studies.replay.diagnostics import (
     LengthControl,
     LengthFigures,
@@ -19,14 +21,17 @@ from dialogauge.studies.replay.diagnostics import (
     self_preference,
     shuffled,
 )
+from dialogauge.studies.replay.items import ORIGINAL
 from dialogauge.studies.replay.table import (
     VIEWS,
     Aggregate,
     EvaluatorScores,
     Pairing,
     View,
+    Viewer,
     aggregate,
     compare_candidates,
+    compare_pair,
     user_draws,
 )
 
@@ -106,6 +111,15 @@ class ReplayComparison:
     settings: CompareSettings
     scores: EvaluatorScores
     """What it is made of."""
+    people: Aggregate
+    """What the users themselves gave the original replies of the items."""
+    planted: tuple[Pairing, ...] = ()
+    """Each planted candidate against the original replies, in the raw view; p adjusted over them."""
+
+    @property
+    def gamed_by(self) -> tuple[Pairing, ...]:
+        """The planted candidates that the evaluator puts above the original replies, by an interval."""
+        return tuple(p for p in self.planted if any((e.low or 0.0) > 0 for e in _gains(p)))
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -120,6 +134,9 @@ class ReplayComparison:
             "views": {view: figures.to_json() for view, figures in self.views.items()},
             "reference": {"scored": len(original.scores), "requested": len(original.lengths)},
             "length": {name: asdict(figures) for name, figures in self.lengths.items()},
+            "people": self.people.to_json(),
+            "planted": [pair.to_json() for pair in self.planted],
+            "gamed_by": [pair.a for pair in self.gamed_by],
         }
 
 
@@ -157,4 +174,35 @@ def compare(
             self_preference=self_preference(table, family, families, draws),
             left_as_they_are=viewer.left_as_they_are(view),
         )
-    return ReplayComparison(views, length_figures(tables["raw"], scores), settings, scores)
+    gold = np.array([item.gold for item in scores.items], dtype=np.float64)
+    return ReplayComparison(
+        views,
+        length_figures(tables["raw"], scores),
+        settings,
+        scores,
+        aggregate(scores.items, gold, draws),
+        _planted(scores, viewer, draws, settings.margin),
+    )
+
+
+def _planted(
+    scores: EvaluatorScores, viewer: Viewer, draws: ClusterDraws, margin: float
+) -> tuple[Pairing, ...]:
+    table = viewer.tables({name: of.scores for name, of in scores.planted.items()})["raw"]
+    pairs = [
+        compare_pair(
+            (name, ORIGINAL),
+            table.items,
+            (table.row(name), table.row(ORIGINAL)),
+            draws,
+            margin,
+            (table.fractions(name), table.fractions(ORIGINAL)),
+        )
+        for name in scores.planted
+    ]
+    over_all = adjusted([pair.comparison for pair in pairs])
+    return tuple(replace(pair, comparison=one) for pair, one in zip(pairs, over_all, strict=True))
+
+
+def _gains(pairing: Pairing) -> tuple[Estimate, ...]:
+    return (pairing.difference, *(() if pairing.fraction is None else (pairing.fraction,)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -11,8 +11,9 @@ from typing import Any, Final
 from dialogauge.core import UsageError
 from dialogauge.runs import Row
 from dialogauge.studies.replay.items import ItemSet, ReplayItem
-from dialogauge.studies.replay.stored import ReplayRun, open_replay
-from dialogauge.studies.replay.table import EvaluatorScores, ReplyScore, ScoredReplies
+from dialogauge.studies.replay.planted import PLANTED
+from dialogauge.studies.replay.stored import ReplayRun, StoredReplies, open_replay
+from dialogauge.studies.replay.table import EvaluatorScores, ReplyScore, ScoredReplies, ShownItem
 
 _PENDING: Final = "score: pending"
 
@@ -57,12 +58,12 @@ def _shown_names(paths: Sequence[str]) -> Callable[[ReplayRun, str], str]:
     often: Counter[str] = Counter()
     for path in paths:
         with open_replay(path) as run:
-            often.update(list(run.candidates))
+            often.update(name for name, about in run.candidates.items() if about["kind"] != PLANTED)
     last = Counter(Path(path).resolve().name for path in paths)
 
     def shown(run: ReplayRun, name: str) -> str:
         folder = run.path.resolve().name
-        return name if often[name] == 1 else f"{name} ({folder if last[folder] == 1 else run.path})"
+        return name if often[name] < 2 else f"{name} ({folder if last[folder] == 1 else run.path})"
 
     return shown
 
@@ -73,6 +74,8 @@ def _read_first(path: str, judge: str | None, shown: Callable[[ReplayRun, str], 
         items = run.item_set()
         original = ScoredReplies(missing={i.id: _PENDING for i in items.items})
         scores = EvaluatorScores(_present(items.items, run), original, {}, run.histories(evaluator))
+        for one in run.shown:
+            scores.shown[one["item"]] = ShownItem(one["request"], one["original"])
         into = Gathered(items, evaluator, about, scores)
         _take(into, run, shown, originals=True)
     original.scores = dict(sorted(original.scores.items()))
@@ -120,12 +123,16 @@ def _take(into: Gathered, run: ReplayRun, shown: Callable[[ReplayRun, str], str]
     wanted = {i.id: i for i in into.items.items}
     whose: dict[bytes, ScoredReplies] = {}
     for name, about in run.candidates.items():
+        if about["kind"] == PLANTED and not originals:
+            continue  # those of the first run stand for all
         stored = run.replies(name)
-        missing = {i: _PENDING if i in stored.keys else "reply: pending" for i in wanted}
-        missing |= {item: f"reply: {kind}" for item, kind in stored.failures.items()}
-        cut_short = None if about["kind"] == "file" else stored.cut_short
-        replies = ScoredReplies(missing=missing, cut_short=cut_short, about={**about, "called": name})
-        into.scores.candidates[shown(run, name)] = replies
+        replies = _replies_of(stored, wanted, about, name)
+        called = shown(run, name)
+        if about["kind"] == PLANTED:
+            into.scores.planted[called] = replies
+        else:
+            into.scores.candidates[called] = replies
+        _show(into.scores.shown, run, stored, called)
         whose |= {key: replies for item, key in stored.keys.items() if item not in stored.failures}
     for key, row in run.scores(into.evaluator):
         item = wanted.get(row["item"])
@@ -134,6 +141,21 @@ def _take(into: Gathered, run: ReplayRun, shown: Callable[[ReplayRun, str], str]
                 _take_score(into, into.scores.original, item, row)
         elif key in whose and item is not None:
             _take_score(into, whose[key], item, row)
+
+
+def _replies_of(
+    stored: StoredReplies, wanted: Collection[str], about: dict[str, Any], name: str
+) -> ScoredReplies:
+    missing = {i: _PENDING if i in stored.keys else "reply: pending" for i in wanted}
+    missing |= {item: f"reply: {kind}" for item, kind in stored.failures.items()}
+    cut_short = None if about["kind"] in ("file", PLANTED) else stored.cut_short
+    return ScoredReplies(missing=missing, cut_short=cut_short, about={**about, "called": name})
+
+
+def _show(shown: Mapping[str, ShownItem], run: ReplayRun, stored: StoredReplies, called: str) -> None:
+    for item, one in shown.items():
+        if (key := stored.reply(item)) is not None:
+            one.replies[called] = run.text(key)
 
 
 def _take_score(into: Gathered, replies: ScoredReplies, item: ReplayItem | None, row: Row) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from dialogauge.report import (
@@ -93,7 +94,7 @@ def replay_page(
         " are the replies that the users saw and rated, scored by the same evaluator.",
     )
     warnings = (Callout((w,), "warn") for w in warnings_of(comparison, items, evaluator))
-    sections = (_view_section(result, comparison) for result in comparison.views.values())
+    first, *others = (_view_section(result, comparison) for result in comparison.views.values())
     sentence = "Where scores go with length, longer replies win whatever they say."
     lead = (
         "Other replies in ",
@@ -107,9 +108,13 @@ def replay_page(
     return Page(
         "Replay benchmark",
         (
-            Callout((_WHAT_IT_IS_NOT, primary), "info"),
+            *_gaming(comparison),
+            Callout((answer(comparison, evaluator), _WHAT_IT_IS_NOT), "info"),
+            replace(first, title="Leaderboard", blocks=(Callout((primary,)), *first.blocks)),
             *warnings,
-            *sections,
+            *_planted_sections(comparison),
+            *_shown_sections(comparison, items),
+            Section("Other views", (Fold("Scores moved to each user's own scale", tuple(others)),)),
             Section("Length", (_lengths(comparison), Callout((_LENGTH,))), sentence),
             Section("Data card", (Definitions(card_pairs(items)),)),
             _made_section(comparison, command, version),
@@ -127,18 +132,113 @@ def brief(comparison: ReplayComparison, items: ItemSet, evaluator: Mapping[str, 
         f"{counted(len(scores.items), 'item')}, scored by {evaluator['name']}; "
         f"{counted(len(scores.candidates), 'candidate')} and the original replies"
     )
-    views = (
-        Section(
-            view,
-            (_figures(result, scores, every=False), *_pairs(result), *_controls(result)),
-            _meaning(result),
-        )
-        for view, result in comparison.views.items()
+    raw, *others = comparison.views.values()
+    whole = Section(
+        "Leaderboard",
+        (_figures(raw, scores, every=False), *_pairs(raw), *_controls(raw)),
+        answer(comparison, evaluator),
     )
+    views = (Section(v.view, (_figures(v, scores, every=False),), _meaning(v)) for v in others)
     preference = f"Self-preference: {comparison.views['raw'].self_preference.words}"
     warnings = (Callout((w,), "warn") for w in warnings_of(comparison, items, evaluator))
     lengths = Section("Length", (_lengths(comparison), Callout((preference,)), *warnings))
-    return (Callout((head,)), *views, lengths)
+    return (
+        Callout((head,)),
+        *_gaming(comparison),
+        whole,
+        *_planted_sections(comparison),
+        *views,
+        lengths,
+    )
+
+
+def answer(comparison: ReplayComparison, evaluator: Mapping[str, Any]) -> str:
+    """Say which candidates the evaluator puts above or below the original replies, and what users gave."""
+    raw, people = comparison.views["raw"], comparison.people
+    sides: dict[str, list[str]] = {}
+    for pair in raw.pairs:
+        if pair.b == ORIGINAL:
+            sides.setdefault(pair.comparison.side, []).append(pair.a)
+    parts = [f"{_SIDES[side]}: {', '.join(sides[side])}." for side in _SIDES if side in sides]
+    own = raw.aggregates[ORIGINAL].user_macro
+    gave = (
+        f"The users gave these original replies {words.decimal(people.user_macro, 2)} on average, "
+        f"{evaluator['name']} gives them {words.decimal(own, 2)}."
+    )
+    return " ".join((*parts, gave))
+
+
+_SIDES: Final = {
+    "above": "Above the original replies",
+    "not distinguishable": "Not distinguishable from them",
+    "below": "Below the original replies",
+    "too few to tell": "Too few users to tell from the original replies",
+    "undefined": "Without a comparison",
+}
+
+
+def _gaming(comparison: ReplayComparison) -> tuple[Callout, ...]:
+    """Say at the top where the evaluator can be gamed: then no place in the leaderboard means much."""
+    if not comparison.gamed_by:
+        return ()
+    gains = ", ".join(
+        f"{pair.a.partition(': ')[2]} {words.decimal(pair.difference.value, 3, signed=True)} "
+        f"{words.interval(pair.difference.interval, 3)}"
+        for pair in comparison.gamed_by
+    )
+    text = f" It likes these planted replies better than the original ones: {gains}. Do not rank by it."
+    return (Callout(((Span("This evaluator can be gamed.", "strong"), text),), "warn"),)
+
+
+_PLANTED: Final = (
+    "Three candidates that nobody should like better than the original replies: the original with polite "
+    "phrases around it, a refusal that quotes the request, and general phrases. They test the evaluator."
+)
+
+
+def _planted_sections(comparison: ReplayComparison) -> tuple[Section, ...]:
+    if not comparison.planted:
+        text = "No planted candidates were scored, so it is not known whether this evaluator can be gamed."
+        return (Section("Planted candidates", (Callout((text,)),)),)
+    heads = ("planted", "difference", "with fractions", "p", TableColumn("in words", "text"))
+    rows = [
+        (
+            p.a.partition(": ")[2],
+            Number(p.difference.value, 3, p.difference.interval, p.bounds, signed=True),
+            None if p.fraction is None else Number(p.fraction.value, 3, p.fraction.interval, signed=True),
+            Number(p.comparison.p_holm, 3),
+            p.comparison.side,
+        )
+        for p in comparison.planted
+    ]
+    table = data_table("Planted candidates against the original replies", heads, rows, captioned=False)
+    return (Section("Planted candidates", (table,), _PLANTED),)
+
+
+def _shown_sections(comparison: ReplayComparison, items: ItemSet) -> tuple[Section, ...]:
+    """Lay out some items, the replies of all candidates side by side."""
+    scores, by_id = comparison.scores, {item.id: item for item in items.items}
+    if not scores.shown:
+        return ()
+    heads = (TableColumn("by", "text"), "score", TableColumn("reply", "prose"))
+    folds = []
+    for name, one in scores.shown.items():
+        item = by_id.get(name)
+        if item is None:
+            continue
+        sources = {ORIGINAL: (one.original, scores.original)} | {
+            candidate: (text, {**scores.candidates, **scores.planted}[candidate])
+            for candidate, text in one.replies.items()
+        }
+        rows: list[tuple[Cell, ...]] = [
+            (who, Number(score.value) if (score := of.scores.get(name)) is not None else None, text)
+            for who, (text, of) in sources.items()
+        ]
+        table = data_table(f"Replies to {name}", heads, rows, captioned=False)
+        request = Callout(((Span("The user: ", "strong"), one.request),))
+        folds.append(Fold(f"{name}: the user gave the original {item.gold:g}", (request, table)))
+    lead = "Where the scores of candidates and the original lie furthest apart."
+    return (Section("Replies side by side", tuple(folds), lead),)
 
 
 def card_blocks(items: ItemSet) -> tuple[Block, ...]:

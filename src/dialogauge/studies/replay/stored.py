@@ -50,6 +50,12 @@ class _Evaluator(TypedDict):
     judge: dict[str, Any]
 
 
+class _Shown(TypedDict):
+    item: str
+    request: str
+    original: str
+
+
 class _BlockHistory(TypedDict):
     counts: tuple[int, ...]
     mean: float | None
@@ -87,6 +93,11 @@ class ReplayRun:
     def present(self) -> set[str]:
         """The items that were in the data when the run was last scored."""
         return set(self.database.get_meta("present", [], list[str]))
+
+    @property
+    def shown(self) -> list[dict[str, str]]:
+        """Some items with what was asked and the original reply, for the page."""
+        return list(self.database.get_meta("shown", [], list[_Shown]))
 
     def histories(self, evaluator: str) -> dict[str, ScoreHistory]:
         """Return the rated histories by block, as the evaluator met them."""

@@ -51,6 +51,7 @@ from dialogauge.runs import (
 from dialogauge.runs.privacy import hidden_turn
 from dialogauge.studies.replay.contexts import Context, Prompted, Prompter
 from dialogauge.studies.replay.items import ItemSet, ReplayItem, Stage, replaced
+from dialogauge.studies.replay.planted import PLANTED
 from dialogauge.studies.replay.stored import REPLAY, ReplayRun, StoredReplies, open_replay, replies_digest
 from dialogauge.studies.satisfaction.answers import SATISFACTION, JudgedReply, answers_of, histories_of
 from dialogauge.studies.satisfaction.blocks import StudyData, in_turn, others_of
@@ -58,6 +59,8 @@ from dialogauge.studies.satisfaction.blocks import StudyData, in_turn, others_of
 _ORIGINAL: Final = None
 """Stands for the candidate in rows that score original replies."""
 _NOTHING: Final = Usage()
+SHOWN: Final = 20
+"""Items whose replies the page shows side by side."""
 
 
 # -- replies -------------------------------------------------------------------------------------------
@@ -513,8 +516,12 @@ class ScoresStudy(Study[ScoreCounts]):
         """Count what is scored, and keep what the judge says of itself once it is fitted."""
         del ending
         counts: Counter[tuple[str | None, bool]] = Counter()
+        values: dict[str, dict[str | None, float]] = {item.id: {} for item in self.stage.items}
         for row in rows:
             counts[row.get("candidate"), "failure" in row] += 1
+            if row["item"] in values and "value" in row:
+                values[row["item"]][row.get("candidate")] = row["value"]
+        run.database.put_meta("shown", self._shown(values))
         described = dict(self.judge.describe())
         if "fitted_on" in described:  # a run without anything to score fits none
             known = self._run.evaluators
@@ -525,6 +532,20 @@ class ScoresStudy(Study[ScoreCounts]):
             return counts[name, False], counts[name, True]
 
         return ScoreCounts(of(_ORIGINAL), {name: of(name) for name in self._replies})
+
+    def _shown(self, values: Mapping[str, Mapping[str | None, float]]) -> list[dict[str, str]]:
+        """Choose the items on which candidates' scores lie furthest from the original's."""
+        models = [name for name, about in self._run.candidates.items() if about["kind"] != PLANTED]
+
+        def apart(item: str) -> float:
+            of = values[item]
+            if _ORIGINAL not in of:
+                return 0.0
+            return max((abs(of[name] - of[_ORIGINAL]) for name in models if name in of), default=0.0)
+
+        chosen = sorted(values, key=apart, reverse=True)[:SHOWN]
+        replies = ((item, self.stage.originals[item].reply) for item in chosen)
+        return [{"item": item, "request": r.request, "original": r.text} for item, r in replies]
 
     def facts(self) -> StudyFacts:
         """Return judge and dimension."""

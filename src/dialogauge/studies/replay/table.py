@@ -413,6 +413,16 @@ class ScoredReplies:
     """What the candidate is."""
 
 
+@dataclass(frozen=True, slots=True)
+class ShownItem:
+    """What was said to one item."""
+
+    request: str
+    original: str
+    replies: dict[str, str] = field(default_factory=dict)
+    """By candidate."""
+
+
 @dataclass(slots=True)
 class EvaluatorScores:
     """What one evaluator gave."""
@@ -424,6 +434,10 @@ class EvaluatorScores:
     candidates: dict[str, ScoredReplies]
     histories: Mapping[str, ScoreHistory]
     """By block."""
+    planted: dict[str, ScoredReplies] = field(default_factory=dict)
+    """The same of planted candidates, which test the evaluator and take no part in the leaderboard."""
+    shown: dict[str, ShownItem] = field(default_factory=dict)
+    """By item: some of them with every candidate's reply."""
 
     def failures(self) -> dict[str, dict[str, int]]:
         """Count why items have no score, by candidate (the original replies are one) and kind."""
