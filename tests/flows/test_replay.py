@@ -81,7 +81,9 @@ def test_from_data_to_leaderboard(dialogauge, data, tmp_path) -> None:
     done = dialogauge(*run, "--draws", 100, "-o", "run")
     assert done.code == 0, done.err
     for said in (
-        "\nraw\nAs the evaluator says.",
+        "\nLeaderboard\n",
+        "The users gave these original replies ",
+        "\nPlanted candidates\n",
         "\nreference-cdf\n",
         "\nlong       original ",
         "(every reply a 5)",
@@ -91,6 +93,9 @@ def test_from_data_to_leaderboard(dialogauge, data, tmp_path) -> None:
     summary = json.loads((folder / "summary.json").read_text())
     assert set(summary["views"]) == {"raw", "mean-shift", "reference-cdf"}
     assert set(summary["views"]["raw"]["candidates"]) == {"long", "short", "original"}
+    planted = ["planted: polite phrases", "planted: refusal", "planted: filler"]
+    assert [p["candidate"] for p in summary["planted"]] == planted
+    assert summary["people"]["n"] == 20
     assert len(summary["views"]["raw"]["pairs"]) == 3
     assert summary["candidates"]["long"]["organisation"] == "Long Inc."
     rows = [json.loads(line) for line in (folder / "scores.jsonl").read_text().splitlines()]
@@ -98,6 +103,8 @@ def test_from_data_to_leaderboard(dialogauge, data, tmp_path) -> None:
     assert all(row["views"]["raw"] is not None for row in rows)
     page = (folder / "report.html").read_text()
     assert "Long Inc." in page
+    assert "Replies side by side" in page
+    assert "I would rather say this, at some length" in page
     assert "<script" not in page
     again = dialogauge(*run, "--draws", 100, "-o", "run", "--json")
     assert again.code == 0, again.err

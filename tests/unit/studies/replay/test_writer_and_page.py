@@ -78,8 +78,10 @@ def test_the_page_shows_names_as_text_and_warns() -> None:
     assert "<b>evil" not in page
     assert "\u202e" not in page
     assert "&lt;i&gt;" in page
-    boards = [b for s in whole.blocks for b in getattr(s, "blocks", ()) if isinstance(b, Leaderboard)]
-    assert len(boards) == len(comparison.views)
+    first = next(s for s in whole.blocks if getattr(s, "title", "") == "Leaderboard")
+    boards = [b for b in first.blocks if isinstance(b, Leaderboard)]
+    assert [b.title for b in boards] == ["Leaderboard, raw"]
+    assert page.count("Leaderboard, ") == len(comparison.views)
     assert all(len(one.parts) == 5 for board in boards for one in board.rows)
     told = " ".join(warnings_of(comparison, hard, {}))
     assert "chosen by how their users rated them" in told

@@ -1,0 +1,126 @@
+"""Planted candidates: what they say, and what is said of an evaluator that likes them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from bench_samples import sample_comparison
+from dialogauge.core import Conversation, Message
+from dialogauge.core.protocols import AgentReply, RatedReply, Reply
+from dialogauge.report import to_html, to_text
+from dialogauge.studies.replay.comparison import CompareSettings, compare
+from dialogauge.studies.replay.items import ReplayItem, Stage
+from dialogauge.studies.replay.page import answer, brief, replay_page
+from dialogauge.studies.replay.planted import MAKERS, about_planted, planted_replies
+from dialogauge.studies.replay.table import ReplyScore, ScoredReplies, ShownItem
+
+ENGLISH = ("Which museum is open on Monday? " * 9, "The science museum is open from nine to five.")
+CHINESE = ("周一哪个博物馆开门？", "科学博物馆周一九点到五点开门。")
+
+
+def stage(*exchanges):
+    items, originals = [], {}
+    for number, (request, text) in enumerate(exchanges):
+        talk = Conversation(f"c{number}", (Message("user", request), Message("assistant", text)))
+        reply = Reply(f"c{number}__turn_0", talk, 1, 1, 0)
+        items.append(ReplayItem(reply.id, talk.id, "u__s", "u", "s", 0, 4.0, ""))
+        originals[reply.id] = RatedReply(reply, 4.0)
+    return Stage(tuple(items), {}, originals, (), {})
+
+
+def texts(name, *exchanges):
+    turns = planted_replies(name, stage(*exchanges)).values()
+    assert all(isinstance(t.outcome, AgentReply) for t in turns)
+    return [t.outcome.text for t in turns]
+
+
+def test_polite_phrases_stand_around_the_original() -> None:
+    for exchange, said in zip(
+        (ENGLISH, CHINESE), texts("planted: polite phrases", ENGLISH, CHINESE), strict=True
+    ):
+        opening, original, closing = said.split("\n\n")
+        assert original == exchange[1]
+        assert opening.isascii() == closing.isascii() == exchange[1].isascii()
+
+
+def test_a_refusal_quotes_the_request() -> None:
+    english, chinese = texts("planted: refusal", ENGLISH, CHINESE)
+    assert "Which museum is open on Monday?" in english
+    assert len(english) < 160
+    assert CHINESE[0] in chinese
+
+
+def test_filler_is_of_nothing_that_was_asked() -> None:
+    english, chinese = texts("planted: filler", ENGLISH, CHINESE)
+    assert "museum" not in english
+    assert "博物馆" not in chinese
+
+
+def test_wordings_differ_and_are_the_same_again() -> None:
+    for name in MAKERS:
+        many = texts(name, *[ENGLISH] * 12)
+        assert len(set(many)) == 3
+        assert texts(name, *[ENGLISH] * 12) == many
+
+
+def test_other_originals_are_other_candidates() -> None:
+    name = "planted: polite phrases"
+    one, other = (about_planted(planted_replies(name, stage(e)))["digest"] for e in (ENGLISH, CHINESE))
+    assert one != other
+
+
+def with_planted(**levels):
+    comparison, items = sample_comparison("mine")
+    scores = comparison.scores
+    for name, level in levels.items():
+        given = {
+            i.id: ReplyScore(i.id, i.block, i.position, level, level + i.position / 100) for i in scores.items
+        }
+        scores.planted[f"planted: {name}"] = ScoredReplies(given, {i.id: 90 for i in scores.items})
+    return compare(scores, CompareSettings(draws=100)), items
+
+
+def test_an_evaluator_that_likes_a_planted_reply_is_said_to_be_gamed_at_the_top() -> None:
+    comparison, items = with_planted(polite=5, filler=1)
+    assert [p.a for p in comparison.gamed_by] == ["planted: polite"]
+    assert comparison.to_json()["gamed_by"] == ["planted: polite"]
+    shown = to_text(brief(comparison, items, {"name": "judge"}))
+    assert shown.index("This evaluator can be gamed") < shown.index("Leaderboard")
+    page = to_html(
+        replay_page(comparison, items, {"name": "judge"}, command="", created="today", version="0")
+    )
+    assert page.index("This evaluator can be gamed") < page.index("What this page is not")
+
+
+def test_one_that_does_not_is_not() -> None:
+    comparison, items = with_planted(polite=3, refusal=1, filler=1)
+    assert comparison.gamed_by == ()
+    shown = to_text(brief(comparison, items, {"name": "judge"}))
+    assert "can be gamed" not in shown
+    assert "refusal" in shown
+    none, items = sample_comparison("mine")
+    assert "not known whether this evaluator can be gamed" in to_text(brief(none, items, {"name": "judge"}))
+
+
+def test_the_answer_names_the_sides_and_what_users_gave() -> None:
+    comparison, _ = sample_comparison("mine")
+    assert answer(comparison, {"name": "judge"}) == (
+        "Above the original replies: mine. The users gave these original replies 4.00 on average, judge gives "
+        "them 3.50."
+    )
+
+
+@pytest.mark.parametrize("original", ["Take the 9:05.", "<script>alert(1)</script>"])
+def test_replies_stand_side_by_side(original) -> None:
+    comparison, items = sample_comparison("mine")
+    item = items.items[1].id
+    comparison.scores.shown[item] = ShownItem("When is the next train?", original, {"mine": "At nine."})
+    comparison = replace(comparison)
+    page = to_html(
+        replay_page(comparison, items, {"name": "judge"}, command="", created="today", version="0")
+    )
+    for text in ("When is the next train?", "At nine.", "the user gave the original 4"):
+        assert text in page
+    assert "<script>" not in page
