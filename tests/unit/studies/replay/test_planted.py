@@ -107,8 +107,8 @@ def test_one_that_does_not_is_not() -> None:
 def test_the_answer_names_the_sides_and_what_users_gave() -> None:
     comparison, _ = sample_comparison("mine")
     assert answer(comparison, {"name": "judge"}) == (
-        "Above the original replies: mine. The users gave these original replies 4.00 on average, judge gives "
-        "them 3.50."
+        "Too few users to tell from the original replies: mine. The users gave these original replies 4.00 "
+        "on average, judge gives them 3.50."
     )
 
 
