@@ -12,7 +12,7 @@ from dialogauge.report.visible import visible
 
 
 class Html(str):
-    """Markup that is safe to put on a page: made by `element`, `text` or `joined`."""
+    """Markup that is safe to put on a page: made by `element`, `text`, `quotable` or `joined`."""
 
     __slots__ = ()
 
@@ -25,9 +25,13 @@ _EMPTY = frozenset({"br", "input", "line", "meta", "polygon", "polyline", "rect"
 
 
 def text(words: str) -> Html:
-    """Escape a text, for an element or between double quotes, and make its invisible characters visible."""
-    shown = visible(words).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    return Html(shown.replace('"', "&quot;"))
+    """Escape a text for an element, and make its invisible characters visible."""
+    return Html(visible(words).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;"))
+
+
+def quotable(words: str) -> Html:
+    """Escape a text for an attribute, between double quotes."""
+    return Html(text(words).replace('"', "&quot;"))
 
 
 def joined(*children: Child) -> Html:
@@ -66,4 +70,4 @@ def _attributes(attributes: dict[str, str | float | bool | None]) -> Iterable[st
         if value is True:
             yield f" {written}"
         else:
-            yield f' {written}="{text(value) if isinstance(value, str) else f"{value:g}"}"'
+            yield f' {written}="{quotable(value) if isinstance(value, str) else f"{value:g}"}"'

@@ -38,7 +38,7 @@ from dialogauge.report.blocks import (
     Tiles,
 )
 from dialogauge.report.cells import Cell, Count, Figure, Mix, Number, Prose, Span, Text
-from dialogauge.report.elements import Html, element, joined, text
+from dialogauge.report.elements import Html, element, joined, quotable, text
 from dialogauge.report.html_transcript import transcript, transcript_list
 from dialogauge.report.transcripts import Transcript, TranscriptList
 from dialogauge.report.words import (
@@ -528,7 +528,7 @@ def _column_head(column: TableColumn, place: int) -> Html:
 def _cell_attributes(cell: Cell, kind: str, *, brief: bool) -> str:
     out = "" if kind == "number" else " class=l" if kind == "text" else ' class="l prose"'
     if brief and (beneath := cell_words(cell)[1]):
-        out += f' title="{text(", ".join(beneath))}"'
+        out += f' title="{quotable(", ".join(beneath))}"'
     return out
 
 

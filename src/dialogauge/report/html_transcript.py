@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from itertools import groupby
 from typing import Final
 
 from dialogauge.report.elements import Html, element, joined, text
@@ -138,18 +139,12 @@ def _turns(n: int) -> str:
 
 
 def _scores(scores: Sequence[Scored]) -> Html | None:
-    items = [
-        element(
-            "li",
-            (s.by, " · ") if s.by else None,
-            name(s.name),
-            " ",
-            element("b", cell_words(s.value)[0]),
-            class_="person" if s.by else None,
-        )
-        for s in scores
-    ]
-    return element("ul", items, class_="scores") if items else None
+    lists = []
+    for by, group in groupby(scores, key=lambda score: score.by):
+        items = [element("li", name(s.name), " ", element("b", cell_words(s.value)[0])) for s in group]
+        who = element("li", f"{by}:", class_="by") if by else None
+        lists.append(element("ul", who, items, class_="scores person" if by else "scores"))
+    return joined(lists) if lists else None
 
 
 def _finding(finding: Finding) -> Html:

@@ -219,8 +219,8 @@ def test_contrast_of_text_and_marks(theme):
     colours = dict(
         re.findall(r"--([\w-]+): (#[0-9a-f]{6})", re.findall(r":root \{(.*?)\}", style, re.DOTALL)[theme])
     )
-    for ground in ("paper", "card", "tint", "warn-tint"):
-        for words in ("ink", "soft", "accent", "warn"):
+    for ground in ("paper", "card", "tint", "warn-tint", "ok-tint"):
+        for words in ("ink", "soft", "accent", "warn", "ok"):
             assert contrast(colours[words], colours[ground]) >= 4.5, (words, ground)
     for mark in ("s0", "whisk", "t-best", "t-worst"):
         assert contrast(colours[mark], colours["card"]) >= 3, mark

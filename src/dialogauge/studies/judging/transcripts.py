@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from dialogauge.core import NOT_APPLICABLE, Conversation, DimensionSpec, Turn, digest_text
+from dialogauge.core import Conversation, DimensionSpec, Turn, digest_text
 from dialogauge.report import (
     Finding,
     Scored,
@@ -49,10 +49,14 @@ _RATED: Final = "people’s rating, lowest first"
 _LONGEST: Final = "turns, most first"
 _FIRST: Final = 12
 """Turns to read first."""
-_ROOM: Final = 9_000_000
+_ROOM: Final = 11_000_000
 """Bytes of all transcripts together; what does not fit is left out, the last to read first."""
-_TURN_BYTES: Final = 450
+_TURN_BYTES: Final = 420
 """What a turn takes beside its text."""
+_STEP_BYTES: Final = 50
+"""What a step takes beside its text."""
+_MARKUP: Final = 1.15
+"""Of a text with Markdown, over the text."""
 
 Row = Mapping[str, Any]
 Key = tuple[str, str | None]
@@ -120,7 +124,7 @@ class TranscriptWriter:
             anchor_of(case.key),
             verdict=verdict_of(case) if self.graded else None,
             facts=tuple(filter(None, (scenario, case.candidate, counted(len(turns), "turn"), _person(case)))),
-            reason=", ".join(self.titles.get(kind, words.name(kind)) for kind in case.kinds[:3]),
+            reason=", ".join(self.kinds(case)[:3]),
             context=self._text(conversation.context if conversation else None),
             failure=_failure(head),
             scores=self._scores(head),
@@ -149,7 +153,7 @@ class TranscriptWriter:
             link=f"{anchor}-{number}",
             reason=reason or "The lowest scored turn of its conversation.",
             facts=tuple(filter(None, (f"turn {number}", key[1]))),
-            scores=tuple(s for s in self._scores(row) if s.value != NOT_APPLICABLE),
+            scores=self._scores(row),
             findings=tuple(filter(None, (_on_a_line(finding, reason) for finding in findings))),
             folded=False,
         )
@@ -158,24 +162,27 @@ class TranscriptWriter:
         """Return about how many bytes a conversation takes on the page, its messages cut at `limit`."""
         conversation = self._conversation(key)
         turns = conversation.turns[:_TURNS] if conversation else ()
-        total = _TURN_BYTES
-        for turn in turns:
-            total += _TURN_BYTES + sum(_STEP_CHARS + 40 for m in turn.steps if m.text or m.tool_calls)
-            for message in (turn.user_text, turn.reply_text):
-                total += (
-                    len(message.encode("utf-8", "replace")) * min(limit, len(message)) // (len(message) or 1)
-                )
-        return total
+        texts = [(text, limit) for turn in turns for text in (turn.user_text, turn.reply_text)]
+        steps = [step for turn in turns for step in _steps(turn)]
+        texts += [(step, min(limit, _STEP_CHARS)) for step in steps]
+        bytes = sum(len(t[:most].encode("utf-8", "replace")) for t, most in texts)
+        return round(_MARKUP * bytes) + _TURN_BYTES * (len(turns) + 2) + _STEP_BYTES * len(steps)
 
     def length(self, key: Key) -> int:
         """Return how many turns a conversation has; 0 where its text is not at hand."""
         conversation = self._conversation(key)
         return len(conversation.turns) if conversation else 0
 
+    def kinds(self, case: Case) -> tuple[str, ...]:
+        """Return what was found in a conversation, in words; of a judge with kinds only these."""
+        if self.graded:
+            return tuple(map(words.name, case.kinds))
+        return tuple(self.titles[kind] for kind in case.kinds if kind in self.titles)
+
     def group(self, case: Case, name: str) -> tuple[str, ...]:
         """Return what a reader can choose a conversation by."""
         if name == "finding":
-            return tuple(self.titles.get(kind, words.name(kind)) for kind in case.kinds)
+            return self.kinds(case)
         if name == "verdict":
             return (case.verdict,) if self.graded and case.verdict else ()
         rows = self.rows.get(case.key, ())
@@ -185,7 +192,8 @@ class TranscriptWriter:
     def _turn(self, turn: Turn, row: Row | None, weakest: int | None) -> TranscriptTurn:
         opening = not turn.number and not turn.user_text
         user = [] if opening else [TranscriptMessage("user", self._text(turn.user_text))]
-        steps = [TranscriptMessage("tool", step) for step in self._steps(turn)]
+        most = None if self.limit is None else min(self.limit, _STEP_CHARS)
+        steps = [TranscriptMessage("tool", cut(step, most)) for step in _steps(turn)]
         reply = [TranscriptMessage("assistant", self._text(turn.reply_text))] if turn.has_reply else []
         return TranscriptTurn(
             turn.number,
@@ -217,14 +225,6 @@ class TranscriptWriter:
     def _text(self, text: str | None) -> str:
         return cut(text or "", self.limit)
 
-    def _steps(self, turn: Turn) -> Iterable[str]:
-        limit = None if self.limit is None else _STEP_CHARS
-        for message in turn.steps:
-            for call in message.tool_calls:
-                yield cut(f"{call.name}({call.arguments})", limit)
-            if message.text:
-                yield cut(f"{message.role}: {message.text}", limit)
-
 
 def read_sample(
     run: StoredRun,
@@ -244,7 +244,8 @@ def read_sample(
             for f in findings.first[:_FIRST]
         ]
     wanted = {*cases, *(key for key, _, _ in places)}
-    writer = writer_of(run, wanted, dimensions, findings)
+    # Of a dimension that the judge never scores, n/a beside every turn says nothing.
+    writer = writer_of(run, wanted, [d for d in dimensions if d.n], findings)
     limit = _limit_of(writer, survey.shown)
     writer = replace(writer, limit=limit, turns=_TURNS)
     weak = (writer.turn(*place) for place in places)
@@ -313,6 +314,14 @@ def _ranks(
         yield None if score is None or isinstance(score, str) else round(dimension.scale.quality(score), 4)
 
 
+def _steps(turn: Turn) -> Iterator[str]:
+    for message in turn.steps:
+        for call in message.tool_calls:
+            yield f"{call.name}({call.arguments})"
+        if message.text:
+            yield f"{message.role}: {message.text}"
+
+
 def _rated(row: Row) -> Iterator[Scored]:
     if rating := row.get("rating"):
         several = rating["raters"] > 1
@@ -359,10 +368,11 @@ def _findings(row: Row | None) -> list[Finding]:
         Finding(
             cut(e["quote"], _QUOTE_CHARS),
             cut(e.get("signal") or e.get("criterion") or "", ID_CHARS),
-            e["turn"],
+            _elsewhere(row, e["turn"]),
             quoted=True,
         )
         for e in evidence
+        if row["level"] == "turn" or not e.get("signal")  # a finding in a turn stands beside that turn
     )
     return [*(Finding(cut(issue, _QUOTE_CHARS)) for issue in issues), *quotes]
 

@@ -134,7 +134,7 @@ def test_weakest_turns_come_with_their_words_and_evidence():
     section = html[html.index('id="weakest"') : html.index('id="before"')]
     worst = ParsedPage(section[section.index("<div") : section.rindex("</section>")]).text
     assert "unable to help with that request" in worst or "Prices vary" in worst or "一座历史悠久" in worst
-    assert "context use, turn" in worst
+    assert "context use: " in worst
 
 
 HOSTILE = "</p><script>alert(1)</script><img src=x onerror=alert(2)> \u202egnp.exe \x00 &amp; {{ 7*7 }} \"'`"
