@@ -36,7 +36,8 @@ _OTHER_MARKERS: Mapping[str, Marker] = {
     "closing": mark.CLOSING,
     "more_detail": mark.MORE_DETAIL,
     "other_options": mark.OTHER_OPTIONS,
-    "turns_down": mark.TURNS_DOWN,
+    "rejects": mark.REJECTS,
+    "wants_other": mark.WANTS_OTHER,
     "left_out": mark.LEFT_OUT,
 }
 _REACTIONS = MarkerSet(
@@ -46,7 +47,7 @@ _REACTIONS = MarkerSet(
         *_OTHER_MARKERS.items(),
     ]
 )
-_BRIEF, _SHORT = 12, 30
+_BRIEF, _SHORT = 12, 20
 """Longest messages, in words, that only insist, and that are about the reply alone."""
 _VERBATIM = 0.8
 """Share of terms in common from which one message says the same as another."""
@@ -84,8 +85,9 @@ class Reaction:
     closing: bool
     more_detail: bool
     other_options: bool
-    turns_down: bool
-    """Wants something else in place of what was proposed."""
+    rejects: bool
+    """Does not like what was proposed."""
+    wants_other: bool
     left_out: bool
     """Says that something is missing or cannot be used."""
 
@@ -148,15 +150,16 @@ def _judge_reply(turn: TurnView, after: TurnView) -> Iterator[Signal]:
 
 
 def _wishes(turn: TurnView, after: TurnView, reaction: Reaction) -> Iterator[Signal]:
-    """Yield what the user misses in the reply; wishes for more or for something else are no faults."""
+    """Yield what the user misses in the reply; a wish for more is no fault."""
     text = after.user.edges
     if reaction.left_out:
         hit = mark.LEFT_OUT.search(text)
         strength = 0.7 if after.user.units <= _SHORT and not reaction.self_correction else 0.5
         yield _signal("left_out", turn, after, strength, "non_answer", hit.group() if hit else "")
-    if reaction.turns_down and after.user.units <= _SHORT:
-        hit = mark.TURNS_DOWN.search(text)
-        yield _signal("wants_other", turn, after, 0.5, None, hit.group() if hit else "")
+    if (reaction.rejects or reaction.wants_other) and after.user.units <= _SHORT:
+        hit = mark.REJECTS.search(text) or mark.WANTS_OTHER.search(text)
+        strength = 0.7 if reaction.rejects and not reaction.self_correction else 0.5
+        yield _signal("wants_other", turn, after, strength, None, hit.group() if hit else "")
     elif reaction.more_detail and after.user.units <= _SHORT:
         hit = mark.MORE_DETAIL.search(text)
         yield _signal("wants_detail", turn, after, 0.45, None, hit.group() if hit else "")

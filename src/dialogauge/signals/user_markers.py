@@ -229,14 +229,19 @@ MORE_DETAIL = Marker(
 )
 """The user asks for more detail than was given."""
 
-TURNS_DOWN = Marker(
+REJECTS = Marker(
     r"\bi (?:don't|do not|didn't) (?:really |much )?(?:like|want|care for|fancy) (?:it|that|this|these|those|any|the|your)\b|\bnot (?:really |quite )?(?:my (?:thing|taste|style)|for me\b|what i (?:had in mind|was hoping for|was looking for))",
-    r"\b(?:that|this|it|they|these|those)(?:'s|'re)?(?: is| are| seems?| sounds?| looks?)? (?:all )?(?:a (?:bit|little) |much |way |far |rather |still |just )?too (?!much for the help|good|kind)\w+|\b(?:something|anything|somewhere|anywhere) (?:else|different|cheaper|simpler|easier|closer|smaller|quicker)\b",
-    r"\b(?:any|some) other (?:ideas?|options?|suggestions?|choices?|ones?)\b|\b(?:give|suggest|show|recommend|offer) (?:me )?(?:another|others|something else|(?:some )?different)\b|\b(?:a )?different (?:ones?|ideas?|options?|suggestions?)\b",
-    r"换(?:一|个|成|别|掉|点|些|几)|(?:有没有|有什么|还有|推荐)(?:没有)?(?:别的|其他|其它)|别的(?:吗|么|呢)|重新(?:生成|推荐|来|规划|安排|做|给|搭配|设计|制定|选)",
+    r"\b(?:that|this|it|they|these|those)(?:'s|'re)?(?: is| are| seems?| sounds?| looks?)? (?:all )?(?:a (?:bit|little) |much |way |far |rather |still |just )?too (?!much for the help|good|kind)\w+|\b(?:something|anything|somewhere|anywhere) (?:cheaper|simpler|easier|closer|smaller|quicker)\b",
+    r"换(?:一|个|成|别|掉|点|些|几)|重新(?:生成|推荐|来|规划|安排|做|给|搭配|设计|制定|选)",
     r"(?:不|没那么)(?:太|怎么|是很|大)?(?:喜欢|满意|合适|适合|感兴趣|爱吃|想吃|想去)|太(?:贵|远|多|麻烦|累|普通|长|复杂|难|简单|少|赶|紧|辣|油|俗)|有点(?:贵|多|远|难|复杂|麻烦|累|赶)",
 )
-"""The user turns down what was proposed, or wants something else in its place."""
+"""The user rejects what was proposed."""
+
+WANTS_OTHER = Marker(
+    r"\b(?:something|anything|somewhere|anywhere) (?:else|different)\b|\b(?:any|some) other (?:ideas?|options?|suggestions?|choices?|ones?)\b|\b(?:give|suggest|show|recommend|offer) (?:me )?(?:another|others|something else|(?:some )?different)\b|\b(?:a )?different (?:ones?|ideas?|options?|suggestions?)\b",
+    r"(?:有没有|有什么|还有|推荐)(?:没有)?(?:别的|其他|其它)|别的(?:吗|么|呢)",
+)
+"""The user wants something beside or in place of what was proposed."""
 
 LEFT_OUT = Marker(
     r"\byou(?:'ve| have)? (?:left out|missed out|forgot(?:ten)? (?:to|about)|omitted|skipped)\b|\byou (?:didn't|did not|haven't|have not|never) (?:even )?(?:include|list|mention|give me|provide|add|put in|say how|tell me how)\b|\b(?:is|are) missing (?:from|in) (?:the|your|this)\b|\bwhere (?:is|are|did) the \w+ (?:go\b|gone)",

@@ -1,33 +1,111 @@
-"""What is known of each kind of finding: how often it is right, by source, mode and language."""
+"""What is known of each kind of finding: how often it is right, by source, mode and language.
+
+`evidence.json` holds numbers only; `tools/finding_evidence.py` writes it.
+"""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache
+from importlib import resources
 from typing import Any
 
+from dialogauge.signals import Signal
 from dialogauge.stats import Estimate
 
 
 @dataclass(frozen=True, slots=True)
 class KindEvidence:
-    """What people said of the turns in which one kind of finding was seen, in one source and mode."""
+    """What was said of the turns in which one kind of finding was seen, in one source and mode.
+
+    A kind that is too rare where people rated was read blind: then `base` and `lift` are those of turns
+    without a finding, read in the same way.
+    """
 
     source: str
-    """The data: `RecLLMSim dev users`."""
+    """The data: `RecLLMSim dev users`; `blind reading`."""
     mode: str
     language: str
     fires: int
-    """Rated turns with the finding."""
+    """Rated turns (conversations, for rewards) with the finding."""
     share: float
-    """Of these, the share that people were dissatisfied with, or whose task failed, 0 to 1."""
+    """Of these, the share that people were dissatisfied with, whose task failed, or that was really at
+    fault, 0 to 1."""
     base: float
-    """The share of all turns of the same users or domains, 0 to 1."""
+    """The same share of all turns of the same users or domain, 0 to 1."""
     lift: Estimate
     """`share` over `base`, with an interval clustered by users, or conversations where none is known."""
+    chosen_on: bool
+    """Whether the kind was chosen with a look at this source."""
 
     def to_json(self) -> dict[str, Any]:
         """Write the evidence; what is undefined is null."""
-        plain = {
-            name: getattr(self, name) for name in ("source", "mode", "language", "fires", "share", "base")
-        }
-        return {**plain, "lift": self.lift.to_json()}
+        names = ("source", "mode", "language", "fires", "share", "base", "chosen_on")
+        return {**{name: getattr(self, name) for name in names}, "lift": self.lift.to_json()}
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceTable:
+    """The table that ships."""
+
+    kinds: Mapping[str, tuple[KindEvidence, ...]]
+    weights: Mapping[str, float]
+    """By how much a finding lowers the satisfaction, in points of 1 to 5: where to read first."""
+
+    def best(self, kind: str, mode: str, language: str) -> KindEvidence | None:
+        """Return what is most to the point: the same language, not what it was chosen on, most often seen."""
+        known = [e for e in self.kinds.get(kind, ()) if e.mode == mode and e.fires >= _TELLING]
+        return max(known, key=lambda e: (e.language == language, not e.chosen_on, e.fires), default=None)
+
+    def penalty(self, signals: Iterable[Signal]) -> float:
+        """Return by how much the named findings about a turn lower its satisfaction."""
+        return sum(self.weights.get(kind, 0.0) for kind in {s.name for s in signals if s.named})
+
+
+_TELLING = 5
+"""Occurrences below which a share is not shown."""
+TITLES: Mapping[str, str] = {
+    "repeats_reply": "Repeats an earlier reply",
+    "repeats_itself": "Says the same several times over",
+    "asks_again": "Asks a question again",
+    "asks_for_given": "Asks for what the user had given",
+    "against_wish": "Proposes what the user ruled out",
+    "reversed": "Says otherwise than before",
+    "keeps_old": "Goes on with what was to be dropped",
+    "refuses": "Declines a harmless request",
+    "broken": "Holds debris or an error message",
+    "other_language": "Is in another language than the user's",
+    "empty": "Is empty",
+    "vague": "General phrases instead of an answer",
+    "digresses": "Turns to another subject",
+    "ignores_tool_error": "Passes over a failed tool",
+    "told_already": "User: I told you already",
+    "said_otherwise": "User: you said otherwise",
+    "same_again": "User: you repeat yourself",
+    "off_topic": "User: that is something else",
+    "not_answered": "User: that is no answer",
+    "not_changed": "User: nothing was changed",
+    "refusal_challenged": "User: why do you decline",
+    "called_wrong": "User: that is wrong",
+    "doubted": "User: doubts the reply",
+    "asked_again": "User: asks the same again",
+    "left_out": "User: something is missing or of no use",
+    "wants_other": "User: wants something else",
+    "wants_detail": "User: wants the detail left out",
+}
+"""Every kind that is named, in plain words."""
+
+
+@cache
+def load_evidence() -> EvidenceTable:
+    """Return the table that ships with the package."""
+    file = resources.files("dialogauge.judges.local") / "evidence.json"
+    value = json.loads(file.read_text(encoding="utf-8"))
+    kinds = {kind: tuple(map(_evidence, rows)) for kind, rows in value["kinds"].items()}
+    return EvidenceTable(kinds, value["weights"])
+
+
+def _evidence(row: Mapping[str, Any]) -> KindEvidence:
+    return KindEvidence(**{**row, "lift": Estimate(**row["lift"])})

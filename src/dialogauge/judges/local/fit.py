@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, get_args
 
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from dialogauge.core import Conversation, UsageError
 from dialogauge.core.unit import words_digest
 from dialogauge.data import RatedDimensions
+from dialogauge.judges.local.evidence import load_evidence
 from dialogauge.judges.local.model import (
     HIGHEST,
     LOWEST,
@@ -22,7 +23,7 @@ from dialogauge.judges.local.model import (
     fit_reach,
     running_form,
 )
-from dialogauge.signals import Mode, feature_names, find_signals, read_dialogue, read_features
+from dialogauge.signals import Mode, Signal, feature_names, find_signals, read_dialogue, read_features
 from dialogauge.stats import pearson, reply_length, spearman
 from dialogauge.stats.coefficients import auc_draws
 from dialogauge.text import counted
@@ -39,6 +40,8 @@ class _RatedTurns:
 
     features: Floats
     """In hindsight; those of foresight are the first."""
+    lowered: Mapping[Mode, Floats]
+    """By how much the named findings lower each turn."""
     scores: Floats
     groups: NDArray[np.int64]
     """Users where they are known, else conversations."""
@@ -59,8 +62,8 @@ def fit_local(
     Several raters of one turn are averaged. Scores and features are centred within each user (the within
     estimator): users differ in how they rate, and that must not be read as a difference of the replies.
     The ridge strength is the one with the least squared error within users left out (conversations where no
-    user is known). The figures in `measured` are those of the same left-out predictions, beside a constant
-    and the reply's length.
+    user is known). What named findings weigh is taken off afterwards. The figures in `measured` are those of
+    the same left-out predictions, beside a constant and the reply's length.
 
     Args:
         conversations: With turn-level ratings of `dimension` on 1-5; others are passed over.
@@ -78,7 +81,8 @@ def fit_local(
     for mode in get_args(Mode):
         names = feature_names(mode)
         seen = replace(table, features=table.features[:, : len(names)])
-        ridge, predicted = _choose_ridge(seen, fold)
+        ridge, fitted_part = _choose_ridge(seen, fold)
+        predicted = np.clip(fitted_part - table.lowered[mode], LOWEST, HIGHEST)
         model = _solve(seen.features, seen.scores, seen.groups, ridge, names)
         fitted[mode] = replace(model, thresholds=_thresholds(predicted, seen.scores))
         measured[mode] = _measure(predicted, seen, fold)
@@ -97,7 +101,8 @@ def fit_local(
 
 
 def _table(conversations: Iterable[Conversation], dimension: str) -> _RatedTurns:
-    rows: list[tuple[tuple[float, ...], float, int, float, Form, str]] = []
+    rows: list[tuple[tuple[float, ...], float, int, float, Form, str, float, float]] = []
+    evidence = load_evidence()
     index: dict[str, int] = {}
     seen: set[str] = set()
     names = feature_names("hindsight")
@@ -108,18 +113,33 @@ def _table(conversations: Iterable[Conversation], dimension: str) -> _RatedTurns
         count += 1
         seen.add(words_digest(conversation))
         dialogue = read_dialogue(conversation)
-        features = read_features(dialogue, find_signals(dialogue))
+        signals = find_signals(dialogue)
+        features = read_features(dialogue, signals)
+        named: dict[int, list[Signal]] = {t.number: [] for t in dialogue.replied}
+        for signal in signals:
+            named[signal.turn].append(signal)
         form = running_form(features, names)
         group = index.setdefault(conversation.user_id or f"\0{conversation.id}", len(index))
         lengths = {t.number: reply_length(t.reply.text) for t in dialogue.turns}
         rows += [
-            (features[turn], score, group, lengths[turn], form[turn], dialogue.language)
+            (
+                features[turn],
+                score,
+                group,
+                lengths[turn],
+                form[turn],
+                dialogue.language,
+                evidence.penalty(named[turn]),
+                evidence.penalty(s for s in named[turn] if not s.hindsight),
+            )
             for turn, score in _turn_scores(conversation, dimension).items()
             if turn in features
         ]
-    features_of, scores, groups, read, forms, languages = zip(*rows, strict=True) if rows else ((),) * 6
+    columns = zip(*rows, strict=True) if rows else ((),) * 8
+    features_of, scores, groups, read, forms, languages, lowered, lowered_before = columns
     return _RatedTurns(
         np.array(features_of, dtype=float).reshape(-1, len(names)),
+        {"hindsight": np.array(lowered, dtype=float), "foresight": np.array(lowered_before, dtype=float)},
         np.array(scores, dtype=float),
         np.array(groups, dtype=np.int64),
         count,

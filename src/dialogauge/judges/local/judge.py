@@ -7,7 +7,7 @@ n/a for anything else.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any, Final, Literal, get_args
@@ -31,7 +31,15 @@ from dialogauge.core import (
 )
 from dialogauge.core.protocols import Reads, Reply
 from dialogauge.judges.card import CONVERSATION_DIMENSIONS, TURN_DIMENSIONS, card_verdict
-from dialogauge.judges.local.model import LocalCoefficients, Log, load_coefficients, running_form
+from dialogauge.judges.local.evidence import load_evidence
+from dialogauge.judges.local.model import (
+    HIGHEST,
+    LOWEST,
+    LocalCoefficients,
+    Log,
+    load_coefficients,
+    running_form,
+)
 from dialogauge.judges.local.scores import (
     faults,
     guard,
@@ -201,11 +209,11 @@ class LocalJudge:
         rows = tuple(Judged(t, j) for t, j in zip(targets, turns, strict=True))
         return (*rows, Judged(whole, _card_whole(reading, turns))) if by_card else rows
 
-    def _session(self, reading: _Reading, task: str | None) -> Judgement:
+    def _session(self, reading: _Reading, task: str | None) -> Judgement | JudgeFailure:
         """Judge the whole by the mean of its turns; guarded, the task's failures are judged first."""
         dialogue = reading.dialogue
         if dialogue.language == "other":
-            return _unsupported(("satisfaction",))
+            return _unsupported()
         values = [reading.satisfaction[t.number] for t in dialogue.replied]
         mean = sum(values) / len(values)
         # The cuts of single turns are of no use here: a mean spreads less.
@@ -221,11 +229,13 @@ class LocalJudge:
         details |= {"label": "SAT" if score >= _SATISFIED else "DSAT", "uncalibrated": []}
         return Judgement(scores={"satisfaction": Score(value, score)}, details=details)
 
-    def _single(self, turn: Turn) -> Judgement:
+    def _single(self, turn: Turn) -> Judgement | JudgeFailure:
         """Judge a reply and its request as a conversation of one turn."""
         alone = Conversation("", (*turn.user, *turn.reply))
         dialogue = read_dialogue(alone, None if self.language == "auto" else self.language)
         judged = _card_turn(_Reading(dialogue, "foresight", self._coefficients), dialogue.replied[0])
+        if isinstance(judged, JudgeFailure):
+            return judged
         details = {
             "language": judged.details["language"],
             "uncalibrated": [_SINGLE],
@@ -247,15 +257,26 @@ class _Reading:
         for signal in signals:
             self.by_turn[signal.turn].append(signal)
         self._model, self._reach, self._log = coefficients.mode(mode), coefficients.reach, log
-        features = read_features(dialogue, signals, mode)
-        closing = {t.number for t in dialogue.replied if only_closes(t)}
-        self._closing = closing
-        self.satisfaction = {
-            n: max(self._model.predict(f), self._model.intercept if n in closing else 0.0)
-            for n, f in features.items()
-        }
-        self._form = running_form(features, self._model.names, log.forms if log is not None else ())
+        self._features = read_features(dialogue, signals, mode)
+        self._form = running_form(self._features, self._model.names, log.forms if log is not None else ())
+        self._closing = {t.number for t in dialogue.replied if only_closes(t)}
+        self.satisfaction = {t.number: self._satisfaction(t) for t in dialogue.replied}
         self.after = dict(zip((t.number for t in dialogue.turns), dialogue.turns[1:], strict=False))
+
+    def _satisfaction(self, turn: TurnView) -> float:
+        """The fitted model, less what the named findings weigh; a reply that only closes is as good as most.
+
+        The form of replies says something in logs like the fitted ones only.
+        """
+        number = turn.number
+        value = self._model.predict(self._features[number], by_form=self._within_reach(turn))
+        if number in self._closing:
+            value = max(value, self._model.intercept)
+        return max(LOWEST, min(HIGHEST, value - load_evidence().penalty(self.by_turn[number])))
+
+    def _within_reach(self, turn: TurnView) -> bool:
+        language = self.language(turn) if self._log is None else self._log.language
+        return self._reach.holds(language, self._form[turn.number])
 
     def language(self, turn: TurnView) -> str:
         """In foresight the language as known at the turn, else that of the whole."""
@@ -263,8 +284,7 @@ class _Reading:
 
     def whole_satisfaction(self, turn: TurnView) -> tuple[int, str]:
         """Return the whole score of the satisfaction, and what its level stands on."""
-        language = self.language(turn) if self._log is None else self._log.language
-        if self._reach.holds(language, self._form[turn.number]):
+        if self._within_reach(turn):
             score = self._model.score(self.satisfaction[turn.number])
             return max(score, _SATISFIED if turn.number in self._closing else score), "fitted cuts"
         return score_satisfaction(self.by_turn[turn.number]), "findings"
@@ -280,10 +300,10 @@ class _Reading:
         return Evidence(after.number, cut(after.user.text), "thanked", "signal")
 
 
-def _card_turn(reading: _Reading, turn: TurnView) -> Judgement:
+def _card_turn(reading: _Reading, turn: TurnView) -> Judgement | JudgeFailure:
     language = reading.language(turn)
     if language == "other":
-        return _unsupported(TURN_DIMENSIONS)
+        return _unsupported()
     signals = reading.by_turn[turn.number]
     approval = reading.approval(turn)
     scores = score_turn(turn, signals, approved=approval is not None)
@@ -319,17 +339,17 @@ def _evidence(signal: Signal) -> Evidence:
     return Evidence(signal.quote_turn or signal.turn, signal.quote, signal.name, "signal")
 
 
-def _card_whole(reading: _Reading, turns: list[Judgement]) -> Judgement:
+def _card_whole(reading: _Reading, turns: Sequence[Judgement | JudgeFailure]) -> Judgement | JudgeFailure:
     dialogue = reading.dialogue
     if dialogue.language == "other":
-        return _unsupported(CONVERSATION_DIMENSIONS)
+        return _unsupported()
     by_turn = {n: list(signals) for n, signals in reading.by_turn.items()}
     for concession in find_concessions(dialogue):
         by_turn[concession.turn].append(concession)
     whole = score_conversation(dialogue, by_turn)
     scores = {name: score for name, (score, _) in whole.items()}
     notes = {name: note for name, (_, note) in whole.items()}
-    verdict, basis = card_verdict([t.numbers for t in turns], scores)
+    verdict, basis = card_verdict([t.numbers for t in turns if isinstance(t, Judgement)], scores)
     named = faults(dialogue, by_turn)
     grave = [s for n, _ in named for s in by_turn[n][:3] if s.named]
     issues = [
@@ -357,16 +377,15 @@ def _card_whole(reading: _Reading, turns: list[Judgement]) -> Judgement:
     )
 
 
-def _unsupported(dimensions: tuple[str, ...]) -> Judgement:
+def _unsupported() -> JudgeFailure:
     reason = "The language is neither English nor Chinese; the local judge was checked on no other."
-    details = {"language": "other", "not_judged": dict.fromkeys(dimensions, reason), "uncalibrated": []}
-    return Judgement(dict.fromkeys(dimensions, NOT_APPLICABLE), rationale=reason, details=details)
+    return JudgeFailure("unsupported_language", reason)
 
 
-def _satisfaction(reading: _Reading, turn: TurnView) -> Judgement:
+def _satisfaction(reading: _Reading, turn: TurnView) -> Judgement | JudgeFailure:
     language = reading.language(turn)
     if language == "other":
-        return _unsupported(("satisfaction",))
+        return _unsupported()
     signals = reading.by_turn[turn.number]
     score, stands_on = reading.whole_satisfaction(turn)
     return Judgement(

@@ -122,14 +122,17 @@ class ModeCoefficients:
     They hold within the reach of the coefficients.
     """
 
-    def predict(self, features: Sequence[float]) -> float:
-        """Return the satisfaction of one turn, 1..5, unrounded."""
+    def predict(self, features: Sequence[float], *, by_form: bool = True) -> float:
+        """Return the satisfaction of one turn, unrounded; without `by_form` the form takes no part."""
         total = self.intercept
-        rows = zip(features, self.centre, self.spread, self.low, self.high, self.weights, strict=True)
-        for value, centre, spread, low, high, weight in rows:
-            seen = low if value < low else high if value > high else value
-            total += weight * (seen - centre) / spread
-        return max(LOWEST, min(HIGHEST, total))
+        rows = zip(
+            self.names, features, self.centre, self.spread, self.low, self.high, self.weights, strict=True
+        )
+        for name, value, centre, spread, low, high, weight in rows:
+            if by_form or name not in FORM_FEATURES:
+                seen = low if value < low else high if value > high else value
+                total += weight * (seen - centre) / spread
+        return total
 
     def score(self, prediction: float) -> int:
         """Return the whole-number score, 1..5, of a prediction."""

@@ -49,6 +49,8 @@ _WORDS: dict[str, tuple[str, str]] = {
         "The user was handed over to somebody else, which may be right.",
         "用户被转交给他人处理,这也可能是对的。",
     ),
+    "tool_failed": ("A tool failed on the way.", "中途有工具出错。"),
+    "found": ("Something on the way is worth reading.", "途中有值得一读之处。"),
     "left_open": ("The last request is left open.", "最后一个请求没有下文。"),
     "mostly_faulty": ("Most turns have a fault.", "多数轮次有故障。"),
     "content": ("The user closes content.", "用户满意地结束了对话。"),
@@ -195,16 +197,26 @@ def _completion(dialogue: Dialogue, by_turn: dict[int, list[Signal]]) -> tuple[N
     last, final = dialogue.replied[-1], dialogue.turns[-1]
     end = react(final.user)
     pending = final is not last and not end.thanks and not end.closing
-    score, outcome = (5, "content") if end.thanks or end.closing else (4, "answered")
+    score, outcomes = (5, ["content"]) if end.thanks or end.closing else (4, ["answered"])
     if last.number in broken or (pending and end.complaints):
-        score, outcome = 2, "ends_on_fault"
+        score, outcomes = 2, ["ends_on_fault"]
     elif any(_HANDED_OVER.search(name) for name in (*last.called, *final.called)):
-        score, outcome = 3, "handed_over"
+        score, outcomes = 4, ["handed_over"]
     elif failed_tools(last) or pending or (final is last and knows_nothing(last)):
-        score, outcome = 3, "left_open"
+        score, outcomes = 3, ["left_open"]
     elif len(broken) > len(dialogue.replied) / 2:
-        score, outcome = 3, "mostly_faulty"
-    return score, say(outcome, dialogue.language)
+        score, outcomes = 3, ["mostly_faulty"]
+    if any(t.called or t.tools for t in dialogue.turns):
+        score, on_the_way = min(score, 4), _on_the_way(dialogue, by_turn)
+        score, outcomes = max(1, score - len(on_the_way)), outcomes + on_the_way
+    return score, join([say(outcome, dialogue.language) for outcome in outcomes], dialogue.language)
+
+
+def _on_the_way(dialogue: Dialogue, by_turn: dict[int, list[Signal]]) -> list[str]:
+    """Name what speaks against the work with tools: how a talk ends says little of what was done."""
+    failed = any(failed_tools(t) for t in dialogue.replied)
+    named = any(s.named for signals in by_turn.values() for s in signals)
+    return [*(["tool_failed"] if failed else []), *(["found"] if named else [])]
 
 
 def _repairs(dialogue: Dialogue, by_turn: dict[int, list[Signal]]) -> tuple[Number, str]:

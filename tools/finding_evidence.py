@@ -1,0 +1,270 @@
+"""Measures every kind of finding of the local judge where people rated, and writes the table that ships.
+
+    python tools/finding_evidence.py FOLDER [--check]
+
+FOLDER holds data/ as docs/results/trust.md describes it. For each source, mode and kind: how often the kind is
+named, the share of dissatisfied turns (failed tasks) there, the same share of all turns of the same users or
+domain, and the ratio of both with an interval that draws users (dialogues where none is known). Kinds were
+chosen on the training users, the rewards and the blind reading; the other sources were opened afterwards.
+With --check nothing is written.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, get_args
+
+import numpy as np
+
+from dialogauge.core import Conversation, Judged, Judgement, Score
+from dialogauge.data import read_conversations
+from dialogauge.judges.local.evidence import TITLES
+from dialogauge.judges.local.judge import LocalJudge
+from dialogauge.signals import Mode, find_signals, is_fault, read_dialogue
+from dialogauge.stats import Estimate
+from dialogauge.stats.coefficients import divided
+from dialogauge.stats.estimate import Basis, ClusterDraws, replicates_of
+from dialogauge.stats.table import Floats, label_codes
+
+ROOT = Path(__file__).resolve().parents[1]
+TABLE = ROOT / "src" / "dialogauge" / "judges" / "local" / "evidence.json"
+PAGES = (ROOT / "docs" / "local-judge.md", ROOT / "docs" / "results" / "believable.md")
+DRAWS = ClusterDraws(2000)
+CHOSEN_ON = frozenset({"RecLLMSim train users", "tau rewards, airline", "tau rewards, retail"})
+READ: dict[str, tuple[int, int]] = {
+    "called_wrong": (12, 3),
+    "digresses": (2, 0),
+    "doubted": (12, 4),
+    "ignores_tool_error": (6, 1),
+    "left_out": (11, 5),
+    "not_answered": (12, 3),
+    "not_changed": (9, 3),
+    "off_topic": (2, 1),
+    "refuses": (12, 4),
+    "reversed": (12, 5),
+    "told_already": (12, 8),
+}
+"""Kind -> turns read without the kind's name, and how many of them were really at fault."""
+READ_WITHOUT = (15, 1)
+"""The same of turns without a finding, read among them."""
+POINTS = 0.4
+"""Points of satisfaction for a natural logarithm of the lift: a deviation of the fitted model or two."""
+PRIOR = 5
+"""Turns at the base rate that a share is drawn towards."""
+
+
+@dataclass(frozen=True)
+class RatedTurn:
+    """One rated turn, or one rewarded conversation."""
+
+    group: str
+    language: str
+    bad: bool
+    kinds: frozenset[str]
+    """Named."""
+    fault: bool
+    order: float
+    """Where to read first: the lowest."""
+
+
+def sources(shared: Path) -> Iterator[tuple[str, list[Conversation]]]:
+    """Yield every rated source."""
+    data = shared / "data"
+    split = json.loads((data / "recllmsim" / "split.json").read_text(encoding="utf-8"))
+    for name, key in (("RecLLMSim train users", "train"), ("RecLLMSim dev users", "test")):
+        yield name, read([data / "recllmsim" / "human_exp_V2" / user for user in split[key]])
+    yield "USS MultiWOZ", read([data / "uss" / "MWOZ.txt"])
+    runs = read([data / "tdeval" / "tau_trajectories"])
+    for domain in ("airline", "retail"):
+        yield f"tau rewards, {domain}", [c for c in runs if c.scenario == domain]
+
+
+def read(paths: Sequence[Path]) -> list[Conversation]:
+    """Read conversations; what is none is passed over."""
+    reader = read_conversations([str(path) for path in paths])
+    return [c for c in reader if isinstance(c, Conversation)]
+
+
+def rated(name: str, conversations: Iterable[Conversation], mode: Mode) -> list[RatedTurn]:
+    """Read findings and ratings of a source; below 3 is dissatisfied on USS, 3 or less on RecLLMSim."""
+    limit = 3.0 if name.startswith("RecLLMSim") else 2.999
+    judge, out = LocalJudge(mode, rubric_id="satisfaction"), []
+    for c in conversations:
+        ratings: defaultdict[int, list[float]] = defaultdict(list)
+        for r in c.ratings:
+            if r.dimension == "satisfaction" and r.turn is not None and not isinstance(r.score, str):
+                ratings[r.turn].append(float(r.score))
+        rewards = [float(r.score) for r in c.ratings if r.dimension == "reward"]
+        dialogue = read_dialogue(c)
+        signals = find_signals(dialogue, mode)
+        rows = judge.judge_now(c)
+        order = {row.target.turn: value for row in rows if (value := expected(row)) is not None}
+        group = c.user_id or c.id
+        if rewards:
+            named = frozenset(s.name for s in signals if s.named)
+            fault = any(is_fault([s for s in signals if s.turn == t.number]) for t in dialogue.replied)
+            lowest = min(order.values(), default=5.0)
+            out.append(RatedTurn(group, dialogue.language, rewards[0] < 1, named, fault, lowest))
+            continue
+        for turn in dialogue.replied:
+            if scores := ratings.get(turn.number):
+                mine = [s for s in signals if s.turn == turn.number]
+                named = frozenset(s.name for s in mine if s.named)
+                bad = sum(scores) / len(scores) <= limit
+                place = order.get(turn.number, 5.0)
+                out.append(RatedTurn(group, dialogue.language, bad, named, is_fault(mine), place))
+    return out
+
+
+def expected(row: Judged) -> float | None:
+    """Return the satisfaction of a turn, unrounded; None where it was not judged."""
+    score = row.outcome.scores.get("satisfaction") if isinstance(row.outcome, Judgement) else None
+    return score.value if isinstance(score, Score) else None
+
+
+def lift(turns: Sequence[RatedTurn], fires: Sequence[bool]) -> tuple[float, float, Estimate]:
+    """Return the share where it fires, the share of all, and their ratio."""
+    codes, groups = label_codes([t.group for t in turns])
+    bad, fired = np.array([t.bad for t in turns], float), np.array(fires, float)
+    sums = [np.bincount(codes, weights=w, minlength=groups) for w in (fired * bad, fired, bad, 0 * bad + 1)]
+
+    def ratio(weights: Floats) -> Floats:
+        hits, fire, all_bad, n = (weights @ s for s in sums)
+        return divided(divided(hits, fire), divided(all_bad, n))
+
+    value = float(ratio(np.ones((1, groups)))[0])
+    unit = "users" if len({t.group for t in turns}) < 200 else "conversations"
+    basis = Basis(int(fired.sum()), groups, unit, DRAWS)
+    estimate = basis.estimate(value, replicates_of(ratio, groups, DRAWS))
+    return float((fired * bad).sum() / fired.sum()), float(bad.mean()), estimate
+
+
+def reading(kind: str) -> dict[str, Any]:
+    """Return the evidence of the blind reading: the ratio has no interval by users."""
+    n, real = READ[kind]
+    base = READ_WITHOUT[1] / READ_WITHOUT[0]
+    none = Estimate(real / n / base, None, None, 0.95, n, n, "none")
+    row = {"source": "blind reading", "mode": "hindsight", "language": "en", "fires": n}
+    return {**row, "share": real / n, "base": base, "lift": asdict(none), "chosen_on": True}
+
+
+def weight(rows: Sequence[dict[str, Any]]) -> float:
+    """Return what a kind weighs: by the training users, else by the reading, else by the rewards."""
+    choosing = [r for r in rows if r["chosen_on"] and r["mode"] == "hindsight"]
+    by = {r["source"]: r for r in choosing}
+    if (own := by.get("RecLLMSim train users")) and own["fires"] >= 3:
+        ratio = (own["share"] * own["fires"] + PRIOR * own["base"]) / (own["fires"] + PRIOR) / own["base"]
+    elif seen := by.get("blind reading"):
+        ratio = 1 + 4 * seen["share"]
+    else:
+        total = sum(r["fires"] for r in by.values())
+        shares = ((r["share"] * r["fires"] + PRIOR * r["base"]) / (r["fires"] + PRIOR) for r in by.values())
+        parts = zip(shares, by.values(), strict=True)
+        ratio = sum(s / r["base"] * r["fires"] for s, r in parts) / total if total else 1.0
+    return round(max(0.0, POINTS * math.log(ratio)), 3)
+
+
+def measure(shared: Path) -> tuple[dict[str, Any], list[str]]:
+    """Return the table, and the lines of figures of all named findings together."""
+    kinds: dict[str, list[dict[str, Any]]] = {kind: [] for kind in TITLES}
+    lines: list[str] = []
+    for name, conversations in sources(shared):
+        for mode in get_args(Mode):
+            turns = rated(name, conversations, mode)
+            language = max({t.language for t in turns}, key=[t.language for t in turns].count)
+            place = {"source": name, "mode": mode, "language": language}
+            for kind in TITLES:
+                fires = [kind in t.kinds for t in turns]
+                if any(fires):
+                    share, base, ratio = lift(turns, fires)
+                    row = {**place, "fires": sum(fires), "share": share, "base": base}
+                    kinds[kind].append({**row, "lift": asdict(ratio), "chosen_on": name in CHOSEN_ON})
+            lines.append(overall(name, mode, turns))
+    for kind in READ:
+        kinds[kind].append(reading(kind))
+    return {"kinds": kinds, "weights": {kind: weight(rows) for kind, rows in kinds.items()}}, lines
+
+
+def overall(name: str, mode: str, turns: Sequence[RatedTurn]) -> str:
+    """Write the figures of all findings together, and of the tenth that is put first."""
+    ranked = sorted(range(len(turns)), key=lambda i: turns[i].order)
+    first = set(ranked[: round(len(turns) / 10)])
+    cells = [name, mode, f"{len(turns):,}", f"{sum(t.bad for t in turns) / len(turns):.3f}"]
+    for fires in (
+        [t.fault for t in turns],
+        [bool(t.kinds) for t in turns],
+        [i in first for i in range(len(turns))],
+    ):
+        cells.append(figures(turns, fires))
+    bad = [t.order for t in turns if t.bad]
+    good = np.sort([t.order for t in turns if not t.bad])
+    below = np.searchsorted(good, bad, "left") + np.searchsorted(good, bad, "right")
+    cells.append(f"{1 - float(np.mean(below)) / (2 * len(good)):.3f}")
+    return "| " + " | ".join(cells) + " |"
+
+
+def figures(turns: Sequence[RatedTurn], fires: Sequence[bool]) -> str:
+    """Write how often, the share and the lift."""
+    if not any(fires):
+        return "–"
+    share, _, ratio = lift(turns, fires)
+    return f"{sum(fires):,}: {share:.3f}, {ratio.value:.2f} {interval(ratio)}"
+
+
+def interval(estimate: Estimate) -> str:
+    """Write an interval."""
+    return "" if estimate.low is None else f"[{estimate.low:.2f}, {estimate.high:.2f}]"
+
+
+def table(value: dict[str, Any]) -> Iterator[str]:
+    """Write the table of the docs: a line for each kind and source in hindsight."""
+    yield "| finding | source | named | share | base | lift | weight |"
+    yield "|---|---|---|---|---|---|---|"
+    for kind, rows in value["kinds"].items():
+        for row in rows or [None]:
+            if row is None:
+                yield f"| `{kind}` | never seen where people rated | 0 | – | – | – | {value['weights'][kind]} |"
+            elif row["mode"] == "hindsight":
+                ratio = Estimate(**row["lift"])
+                cells = [row["source"], row["fires"], f"{row['share']:.3f}", f"{row['base']:.3f}"]
+                cells += [f"{ratio.value:.2f} {interval(ratio)}".strip(), value["weights"][kind]]
+                yield f"| `{kind}` | " + " | ".join(map(str, cells)) + " |"
+
+
+def put(page: Path, name: str, body: str) -> None:
+    """Put a text between its markers on a page."""
+    start, end = f"<!-- {name} -->", f"<!-- /{name} -->"
+    text = page.read_text(encoding="utf-8")
+    before, _, rest = text.partition(start)
+    page.write_text(f"{before}{start}\n\n{body}\n\n{end}{rest.partition(end)[2]}", encoding="utf-8")
+
+
+HEAD = (
+    "| source | mode | n | base | named as faulty | any finding | first tenth to read | AUC |\n"
+    "|---|---|---|---|---|---|---|---|"
+)
+
+
+def main() -> None:
+    """Measure, and write table and pages."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("shared", type=Path)
+    parser.add_argument("--check", action="store_true", help="print, and write nothing")
+    options = parser.parse_args()
+    value, lines = measure(options.shared)
+    body, total = "\n".join(table(value)), "\n".join([HEAD, *lines])
+    print(body, total, sep="\n\n")
+    if not options.check:
+        TABLE.write_text(json.dumps(value, indent=1) + "\n", encoding="utf-8")
+        put(PAGES[0], "evidence", body)
+        put(PAGES[1], "findings", total)
+
+
+if __name__ == "__main__":
+    main()
