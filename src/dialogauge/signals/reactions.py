@@ -158,7 +158,8 @@ def _wishes(turn: TurnView, after: TurnView, reaction: Reaction) -> Iterator[Sig
         yield _signal("left_out", turn, after, strength, "non_answer", hit.group() if hit else "")
     if (reaction.rejects or reaction.wants_other) and after.user.units <= _SHORT:
         hit = mark.REJECTS.search(text) or mark.WANTS_OTHER.search(text)
-        strength = 0.7 if reaction.rejects and not reaction.self_correction else 0.5
+        changes_mind = reaction.self_correction or reaction.change
+        strength = 0.7 if reaction.rejects and not changes_mind else 0.5
         yield _signal("wants_other", turn, after, strength, None, hit.group() if hit else "")
     elif reaction.more_detail and after.user.units <= _SHORT:
         hit = mark.MORE_DETAIL.search(text)

@@ -37,8 +37,27 @@ class KindEvidence:
     """The same share of all turns of the same users or domain, 0 to 1."""
     lift: Estimate
     """`share` over `base`, with an interval clustered by users, or conversations where none is known."""
-    chosen_on: bool
+    chosen_on: bool = False
     """Whether the kind was chosen with a look at this source."""
+
+    @property
+    def words(self) -> str:
+        """Say in a sentence what was measured."""
+        times = "" if self.lift.value is None else f": {self.lift.value:.1f} times as many"
+        if self.lift.interval is not None:
+            times += f" [{self.lift.interval[0]:.1f}, {self.lift.interval[1]:.1f}]"
+        shares = f"{100 * self.share:.1f} %", f"{100 * self.base:.1f} %"
+        if self.source == "blind reading":
+            return (
+                f"Too rare where people rated. A reader who did not see the finding held {shares[0]} of "
+                f"{self.fires} such replies to be at fault, of replies without a finding {shares[1]}."
+            )
+        if self.source.startswith("tau"):
+            return f"{shares[0]} of such runs failed their task ({self.source}), of all {shares[1]}{times}."
+        return (
+            f"Where people rated ({self.source}), {shares[0]} of {self.fires} such turns were rated "
+            f"dissatisfied, of all turns {shares[1]}{times}."
+        )
 
     def to_json(self) -> dict[str, Any]:
         """Write the evidence; what is undefined is null."""

@@ -378,7 +378,7 @@ def _card_whole(reading: _Reading, turns: Sequence[Judgement | JudgeFailure]) ->
 
 
 def _unsupported() -> JudgeFailure:
-    reason = "The language is neither English nor Chinese; the local judge was checked on no other."
+    reason = "Neither English nor Chinese: the local judge was checked on no other language (see --lang)."
     return JudgeFailure("unsupported_language", reason)
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Final
 
-from dialogauge.judges.local.evidence import KindEvidence
+from dialogauge.judges.local.evidence import TITLES, KindEvidence, load_evidence
+from dialogauge.studies.passing import ByConversation, Row, Smallest
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,3 +75,80 @@ class FindingsSummary:
             "kinds": [kind.to_json() for kind in self.kinds],
             "first": [asdict(place) for place in self.first],
         }
+
+
+_FIRST: Final = 60
+"""Turns to read first that are kept."""
+_PLAIN: Final = "No finding: by the fitted model the least satisfying of the turns without one."
+
+
+class FindingsTally(ByConversation):
+    """Takes rows of a judge whose `details` list findings (`signals`), and keeps counts and a few places."""
+
+    def __init__(self, mode: str = "hindsight") -> None:
+        """Begin before the first row; `mode` is the judge's, and says which evidence is to the point."""
+        super().__init__()
+        self._mode = mode
+        self._names = False
+        self._judged = self._with = 0
+        self._unsupported: Counter[str] = Counter()
+        self._languages: Counter[str] = Counter()
+        self._turns: Counter[str] = Counter()
+        self._conversations: Counter[str] = Counter()
+        self._examples: dict[str, tuple[float, FindingExample]] = {}
+        self._first = Smallest[ReadFirst](_FIRST)
+
+    def take(self, unit: Sequence[Row]) -> None:
+        """Count one conversation."""
+        judged = [row for row in unit if not row["failure"]]
+        if not judged:
+            failures = {row["failure"]["kind"] for row in unit}
+            self._unsupported[unit[0].get("language") or "other"] += "unsupported_language" in failures
+            return
+        self._judged += 1
+        self._languages[judged[-1]["details"].get("language", "other")] += 1
+        kinds: set[str] = set()
+        for row in judged:
+            if row["turn"] is not None and (findings := row["details"].get("signals")) is not None:
+                self._names = True
+                kinds |= self._turn(row, findings)
+        self._with += bool(kinds)
+        self._conversations.update(kinds)
+
+    def _turn(self, row: Row, findings: Sequence[Mapping[str, Any]]) -> set[str]:
+        quotes = {e.get("signal"): e["quote"] for e in reversed(row["evidence"])}
+        best: tuple[float, str] = (0.0, _PLAIN)
+        weights = load_evidence().weights
+        for finding in findings:
+            name, strength = finding["name"], finding["strength"]
+            self._turns[name] += 1
+            place = FindingExample(row["conversation_id"], row["turn"], quotes.get(name, ""), finding["note"])
+            if name not in self._examples or strength > self._examples[name][0]:
+                self._examples[name] = (strength, place)
+            best = max(best, (weights.get(name, 0.0) + strength / 100, finding["note"]))
+        order = row["scores"].get("satisfaction")
+        if isinstance(order, int | float):
+            turn = ReadFirst(row["conversation_id"], row["turn"], best[1])
+            self._first.offer((order, row["conversation_id"], row["turn"]), self._judged, turn)
+        return {finding["name"] for finding in findings}
+
+    def result(self) -> FindingsSummary | None:
+        """Return the summary once all rows have passed; None where no row lists findings."""
+        self.close()
+        if not self._names and not self._unsupported.total():
+            return None
+        language = max(self._languages, key=lambda one: self._languages[one], default="other")
+        kinds = tuple(
+            KindSummary(
+                kind,
+                TITLES.get(kind, kind),
+                turns,
+                self._conversations[kind],
+                load_evidence().best(kind, self._mode, language),
+                self._examples[kind][1],
+            )
+            for kind, turns in self._turns.most_common()
+        )
+        unsupported = {name: n for name, n in self._unsupported.items() if n}
+        first = tuple(self._first.ascending())
+        return FindingsSummary(self._judged, self._with, unsupported, kinds, first)

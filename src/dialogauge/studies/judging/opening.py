@@ -157,18 +157,8 @@ def _line(kind: KindSummary) -> tuple[str, Prose]:
 
 
 def _measured(kind: KindSummary) -> str:
-    """Say how often people were dissatisfied where this kind was seen."""
-    evidence = kind.evidence
-    if evidence is None:
-        return "Not measured on rated data yet."
-    lift = evidence.lift
-    times = "" if lift.value is None else f": {lift.value:.1f} times as many"
-    if lift.interval is not None:
-        times += f" [{lift.interval[0]:.1f}, {lift.interval[1]:.1f}]"
-    return (
-        f"Where people rated ({evidence.source}), {words.percent(evidence.share)} of such turns were rated "
-        f"dissatisfied, of all turns {words.percent(evidence.base)}{times}."
-    )
+    """Say how often this kind is right."""
+    return "Not measured on rated data yet." if kind.evidence is None else kind.evidence.words
 
 
 def _worst(worst: WorstGroup | None) -> list[tuple[str, Prose]]:

@@ -25,7 +25,7 @@ from dialogauge.data import Mask, RatingTable, absent_turns
 from dialogauge.report import Page
 from dialogauge.runs import Ending, Row, RunDatabase, StoredRun, StoredUnit, Study, StudyFacts, standing
 from dialogauge.stats import DissatisfiedRule
-from dialogauge.studies.judging.findings import FindingsSummary
+from dialogauge.studies.judging.findings import FindingsSummary, FindingsTally
 from dialogauge.studies.judging.gate import GateResult, read_gates
 from dialogauge.studies.judging.light import people_of
 from dialogauge.studies.judging.opening import Known
@@ -230,8 +230,9 @@ class JudgingStudy(Study[JudgingResult]):
         """Bring the rows to summary, checks, gates and a sample, in one pass."""
         tally = TrustTally(self.judge.dimensions, sample=self.thresholds.sample)
         sampler, groups = Sampler(self.judge.dimensions), GroupTally()
+        by_kind = FindingsTally(self.judge.describe().get("mode", "hindsight"))
         summary = summarise(
-            groups.through(sampler.through(tally.through(rows))),
+            by_kind.through(groups.through(sampler.through(tally.through(rows)))),
             dimensions=self.judge.dimensions,
             unreadable=[str(f) for f in self.faults],
             pending=-(-ending.pending // self.repeats),
@@ -240,10 +241,11 @@ class JudgingStudy(Study[JudgingResult]):
         gates = tuple(gate.evaluate(summary) for gate in read_gates(self.gates, self.rubric))
         kept = replace(kept_from(run), calibration=None)  # it is of the ratings that are named now
         trust = look_into(run, tally, self.thresholds, self.ratings, kept)
-        sample = read_sample(run, sampler.result(), summary.dimensions)
+        findings = by_kind.result()
+        sample = read_sample(run, sampler.result(), summary.dimensions, findings)
         people = None if self.people is None else people_of(self.people, self.dissatisfied)
         worst = groups.worst(sample.weeks)
-        return JudgingResult(summary, gates, trust, sample, people=people, worst=worst)
+        return JudgingResult(summary, gates, trust, sample, findings, people, worst)
 
     def facts(self) -> StudyFacts:
         """Return judge, dimensions and what the checks need to know of the rubric."""

@@ -57,7 +57,7 @@ def test_a_session_in_another_language_is_not_judged():
     (row,) = LocalJudge(rubric_id="session").judge_now(
         talk("Wann ist geöffnet, bitte?", "Von neun bis fünf Uhr.")
     )
-    assert row.outcome.numbers == {"satisfaction": "n/a"}
+    assert row.outcome.kind == "unsupported_language"
 
 
 def test_the_local_judge_and_the_rubric_cap_alike():
