@@ -64,7 +64,7 @@ def test_the_first_screen_answers_in_order():
             "60 of 60", "of 20 users", "users’ satisfaction 3.90", "16.7 %", "3 or less", "33 of 60",
             "The judge agrees with your users. It finds 70 of 100 pairs.", "What is wrong 0",
             "40 turns in 30 conversations", "Not measured on rated data yet.", "What is wrong 1",
-            "55.0 % of 80 such turns were rated dissatisfied, of all turns 16.7 %: 3.3 times as many [2.4, 4.2]",
+            "55.0 % of 80 such turns were rated dissatisfied, of all turns 16.7 %: 3.3 times",
             "What is wrong 2", "read first", "The user doubts the reply.",
         )
     ]  # fmt: skip
