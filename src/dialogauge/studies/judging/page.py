@@ -98,7 +98,7 @@ def report_page(
     known = known or Known()
     manifest, graded, trust, people = run.manifest, known.graded, known.trust, known.people
     unchecked = _uncalibrated(summary, manifest, trust)
-    about = (_WHAT_IT_IS_NOT, _checked(summary, manifest, trust, with_users=bool(against_users)))
+    about = (_WHAT_IT_IS_NOT, _checked(summary, manifest, known, with_users=bool(against_users)))
     before = [Callout((*about, *manifest.judge.get("notes", ())), "info")]
     first = opening(summary, known, sample.weak_turns, _places(sample))
     sections = [
@@ -173,8 +173,9 @@ def _checked_languages(judge: Mapping[str, Any], trust: Trust | None) -> tuple[s
     return tuple(named)
 
 
-def _checked(summary: Summary, manifest: Manifest, trust: Trust | None, *, with_users: bool) -> str:
+def _checked(summary: Summary, manifest: Manifest, known: Known, *, with_users: bool) -> str:
     """Say how far the judge was compared with people."""
+    trust = known.trust
     dialogues = _compared(trust)
     needed = 0 if trust is None else trust.thresholds.calibration_dialogues
     few = {name: n for name, n in dialogues.items() if n < needed}
@@ -183,6 +184,11 @@ def _checked(summary: Summary, manifest: Manifest, trust: Trust | None, *, with_
         sentence = (
             "Beside them stands what these users said themselves. How far the two agree holds for these "
             "users and scenarios; for others it has to be measured again."
+        )
+    elif known.people is not None:
+        sentence = (
+            f"In this run the judge was compared with people by one figure, {known.people.light.judged_by}; "
+            "what came of that stands above. It says nothing of the judge’s other scores."
         )
     elif languages:
         sentence = (

@@ -19,16 +19,13 @@ from dialogauge.studies.judging.people import Light, People, PeopleFigure
 
 def people_section(people: People) -> Section:
     """Lay out what people said, and what the light stands on."""
-    heads = (
-        "",
-        TableColumn("of", "text"),
-        *("ratings", "conversations", "users", "mean", "dissatisfied"),
-        TableColumn("that is", "text"),
-    )
+    heads = ("", TableColumn("of", "text"), "ratings", "conversations", "users", "mean", "dissatisfied")
     rows = [_figure(figure) for figure in people.figures]
     figures = data_table("What people said", heads, rows, captioned=False)
     lead = "Their own ratings, as they stand in the data; the judge has no part in them."
-    blocks: list[Block] = [figures, _light(people.light)]
+    rules = dict.fromkeys(f"{figure.what} of {figure.rule}" for figure in people.figures if figure.rule)
+    rule = [Callout((f"Dissatisfied means: {'; '.join(rules)}.",))] if rules else []
+    blocks: list[Block] = [figures, *rule, _light(people.light)]
     if people.rectified:
         blocks.append(_rectified(people))
     return Section("What people said", tuple(blocks), lead, "People", "people")
@@ -42,19 +39,18 @@ def _figure(figure: PeopleFigure) -> tuple[Cell, ...]:
     share = figure.dissatisfied
     return (
         figure.what,
-        "whole conversations" if figure.level == "conversation" else "single turns",
+        f"{figure.level}s",
         figure.n,
         figure.rated_conversations,
         figure.users,
         mean,
         None if share is None else Percent(share.value, share.interval),
-        figure.rule,
     )
 
 
 def _light(light: Light) -> Section:
     heads = (TableColumn("", "text"), TableColumn(light.measure.upper()), "targets")
-    rows: list[tuple[Cell, ...]] = [(light.judged_by, _number(light.judge, 3), light.judge.n)]
+    rows: list[tuple[Cell, ...]] = [(f"the judge: {light.judged_by}", _number(light.judge, 3), light.judge.n)]
     rows += [(name, _number(one, 3), one.n) for name, one in light.controls.items()]
     table = data_table("The judge and what knows nothing", heads, rows, captioned=False)
     difference = light.difference

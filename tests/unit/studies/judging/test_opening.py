@@ -109,7 +109,7 @@ def test_turns_to_read_first_lead_to_their_place_and_say_why_first():
 
 def test_what_people_said_stands_in_a_table_with_the_controls():
     text = ParsedPage(page(Known(people=people(), findings=None))).text
-    assert "single turns 300 60 20" in text
+    assert "turns 300 60 20" in text
     assert "the length of the reply 0.600" in text
     assert "+0.100 [0.050, 0.150]" in text
     assert "set right by ratings" in text
