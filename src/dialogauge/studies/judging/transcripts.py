@@ -38,10 +38,11 @@ _LINE_CHARS: Final = 80
 """Of a quote that stands on one line with what it shows."""
 _STEP_CHARS: Final = 400
 _MAX_NOTES: Final = 6
-_MESSAGE_CHARS: Final = (1_500, 1_000, 700, 500, 350, 250, 180)
-"""Longer messages are cut: at the first of these that leaves room for all conversations."""
-_TURNS: Final = 40
-"""Of one transcript."""
+_CUTS: Final = (
+    *((chars, 40) for chars in (1_500, 1_000, 700, 500, 350)),
+    *((250, 30), (180, 20), (120, 10), (80, 5)),
+)
+"""Characters of a message, turns of a conversation: the first pair that leaves room for all is taken."""
 _FILTERS: Final = ("finding", "verdict", "scenario", "candidate", "language")
 _OPTIONS: Final = 60
 """A filter that has more is left out."""
@@ -49,7 +50,7 @@ _RATED: Final = "people’s rating, lowest first"
 _LONGEST: Final = "turns, most first"
 _FIRST: Final = 12
 """Turns to read first."""
-_ROOM: Final = 11_000_000
+_ROOM: Final = 13_000_000
 """Bytes of all transcripts together; what does not fit is left out, the last to read first."""
 _TURN_BYTES: Final = 420
 """What a turn takes beside its text."""
@@ -158,10 +159,10 @@ class TranscriptWriter:
             folded=False,
         )
 
-    def size(self, key: Key, limit: int) -> int:
-        """Return about how many bytes a conversation takes on the page, its messages cut at `limit`."""
+    def size(self, key: Key, limit: int, most: int) -> int:
+        """Return about how many bytes a conversation takes on the page: messages of `limit`, `most` turns."""
         conversation = self._conversation(key)
-        turns = conversation.turns[:_TURNS] if conversation else ()
+        turns = conversation.turns[:most] if conversation else ()
         texts = [(text, limit) for turn in turns for text in (turn.user_text, turn.reply_text)]
         steps = [step for turn in turns for step in _steps(turn)]
         texts += [(step, min(limit, _STEP_CHARS)) for step in steps]
@@ -246,8 +247,8 @@ def read_sample(
     wanted = {*cases, *(key for key, _, _ in places)}
     # Of a dimension that the judge never scores, n/a beside every turn says nothing.
     writer = writer_of(run, wanted, [d for d in dimensions if d.n], findings)
-    limit = _limit_of(writer, survey.shown)
-    writer = replace(writer, limit=limit, turns=_TURNS)
+    limit, turns = _cut_of(writer, survey.shown)
+    writer = replace(writer, limit=limit, turns=turns)
     weak = (writer.turn(*place) for place in places)
     weeks = {}
     if survey.total <= WHOLE:
@@ -272,12 +273,12 @@ def writer_of(
     return TranscriptWriter(names, titles, rows, _by_key(run.conversations(ids)), graded=findings is None)
 
 
-def _limit_of(writer: TranscriptWriter, cases: Sequence[Case]) -> int:
-    """Return where to cut messages, so that all conversations have room."""
-    for limit in _MESSAGE_CHARS:
-        if sum(writer.size(case.key, limit) for case in cases) <= _ROOM:
-            return limit
-    return _MESSAGE_CHARS[-1]
+def _cut_of(writer: TranscriptWriter, cases: Sequence[Case]) -> tuple[int, int]:
+    """Return where to cut messages and conversations, so that all conversations have room."""
+    for cut_at in _CUTS:
+        if sum(writer.size(case.key, *cut_at) for case in cases) <= _ROOM:
+            return cut_at
+    return _CUTS[-1]
 
 
 def _listed(
@@ -286,7 +287,7 @@ def _listed(
     """Write transcripts in their order until the page has no more room, with what to sort and choose by."""
     room, cases = _ROOM, []
     for case in survey.shown:
-        room -= writer.size(case.key, writer.limit or 0)
+        room -= writer.size(case.key, writer.limit or 0, writer.turns or 0)
         if room < 0:
             break
         cases.append(case)

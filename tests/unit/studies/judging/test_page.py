@@ -8,6 +8,7 @@ import browser
 from dialogauge.core import Conversation, Message
 from dialogauge.report import Figure
 from dialogauge.report.words import figure_line
+from dialogauge.studies.judging import transcripts
 from dialogauge.studies.trust.result import (
     Calibration,
     CalibrationDimension,
@@ -264,3 +265,42 @@ def test_a_hostile_page_runs_no_script(tmp_path):
     _, html = judged_html(Made([*made.conversations, bad], rows))
     found = browser.measure(html, tmp_path, "return d.querySelectorAll('script, img').length", width=390)
     assert found == 1  # ours
+
+
+def test_messages_are_cut_further_until_every_conversation_has_room(monkeypatch):
+    made = made_run(60, failing=0)
+    full = judged_html(made)[1]
+    assert "more characters)" not in full
+    monkeypatch.setattr(transcripts, "_ROOM", 235_000)
+    tight = judged_html(made)[1]
+    assert len(tight) < len(full)
+    assert "Every conversation, turn by turn" in tight
+    assert tight.count('<span class="id">') == 60
+    assert "more characters)" in tight
+    monkeypatch.setattr(transcripts, "_ROOM", 20_000)
+    least = judged_html(made)[1]
+    assert "of 60 conversations, turn by turn: mostly those to read first" in ParsedPage(least).text
+
+
+def test_the_place_of_a_conversation_is_made_of_its_id_and_candidate():
+    assert transcripts.anchor_of(("a", None)) == transcripts.anchor_of(("a", ""))
+    places = {transcripts.anchor_of(key) for key in (("a", None), ("a", "m"), ("b", None), ("🙂\ud800", "x"))}
+    assert len(places) == 4
+    assert all(re.fullmatch("c-[0-9a-f]{12}", place) for place in places)
+
+
+def test_people_s_ratings_stand_beside_the_judge_s_and_sort_the_list():
+    made = made_run(6, failing=0)
+    rated = [
+        {**r, "rating": {"dimension": "satisfaction", "score": 2 + n % 3, "raters": 1}}
+        if r["turn"] == 1
+        else {**r, "rating": {"dimension": "reward", "score": 1.5, "raters": 2, "others": {"tone": "warm"}}}
+        if r["turn"] is None and n > 20
+        else r
+        for n, r in enumerate(made.rows)
+    ]
+    html = judged_html(Made(made.conversations, rated))[1]
+    assert "people’s rating, lowest first" in html
+    assert '<ul class="scores person"><li class="by">a person:</li><li>satisfaction <b>' in html
+    assert '<li class="by">2 people:</li><li>reward <b>1.50</b></li><li>tone <b>warm</b></li>' in html
+    assert "lowest first" not in judged_html(made)[1]
