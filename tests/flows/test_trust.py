@@ -241,7 +241,7 @@ def test_meta_compares_judges_with_people_and_each_other(dialogauge, rated, tmp_
     assert "Judges against people" in page
     assert "<script" not in without_own_script(page)
     told = dialogauge("meta", "hindsight", "--ratings", ratings, "--draws", 200, "--json").json
-    assert told["judges"][0]["dissatisfied_if"] == "<3"
+    assert told["judges"][0]["dissatisfied_if"] == "<=3"
 
 
 def test_meta_says_what_does_not_fit(dialogauge, rated, tmp_path):

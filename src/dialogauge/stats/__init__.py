@@ -44,6 +44,7 @@ if TYPE_CHECKING:
         Scores,
         ScoreTable,
         cluster_labels,
+        middle_rule,
         parse_rule,
         reply_length,
         scores_of,

@@ -102,6 +102,22 @@ def parse_rule(text: str) -> DissatisfiedRule:
     return DissatisfiedRule("<=", 0.0, name)
 
 
+def middle_rule(values: Sequence[float] | Floats, scale: Scale) -> DissatisfiedRule:
+    """Return what counts as dissatisfied where nobody says: the middle of a scale or less.
+
+    Where over half of the ratings are the middle itself, that is how these people say that nothing is wrong,
+    and only what lies beyond it counts.
+
+    Args:
+        values: Shape (n,), people's ratings.
+        scale: That they are on.
+    """
+    middle, array = (scale.low + scale.high) / 2, np.asarray(values, dtype=np.float64)
+    near = np.abs(array - middle) < (scale.high - scale.low) / 8
+    sign = "<" if near.size and near.mean() > 0.5 else "<="
+    return DissatisfiedRule(sign if scale.higher_is_better else sign.replace("<", ">"), middle)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Scores:
     """What one source gives n targets; made by `scores_of`."""

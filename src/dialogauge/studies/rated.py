@@ -12,6 +12,8 @@ from dialogauge.data.ratings import ADMIT_ALL, Admission, admission_for
 
 _FIRST: Final = ("satisfaction", "rating", "ratings", "overall", "score", "reward")
 """What a rated dimension is called that says the most; where none of these is rated, the first by name."""
+UNRANKED: Final = len(_FIRST)
+"""The rank of any other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +28,7 @@ class TargetRating:
 
 def preference(dimension: str) -> tuple[int, str]:
     """Return the rank of a rated dimension: the lowest is shown where there is room for one."""
-    return (_FIRST.index(dimension) if dimension in _FIRST else len(_FIRST), dimension)
+    return (_FIRST.index(dimension) if dimension in _FIRST else UNRANKED, dimension)
 
 
 @dataclass(slots=True)

@@ -31,6 +31,7 @@ from dialogauge.stats import (
     draws_for,
     figures_of,
     measures_for,
+    middle_rule,
     scores_of,
 )
 from dialogauge.studies.agreement.targets import (
@@ -179,18 +180,17 @@ class AgreementResult:
 
 
 def default_rule(table: TargetTable) -> DissatisfiedRule | None:
-    """Return the rule where none is given: below the middle of the judge's scale.
+    """Return the rule where none is given: that of the judge's scale.
 
-    Ratings that lie off the judge's scale are cut at the middle of what was given; names have no rule.
+    Ratings that lie off it are cut at the middle of what was given; names have no rule.
     """
     ratings = [t.people for t in table.targets if not isinstance(t.people, str)]
     if not ratings or len(ratings) < len(table.targets):
         return None
     scale = table.scale
-    low, high = scale.low, scale.high
-    if min(ratings) < low or max(ratings) > high:
-        low, high = min(ratings), max(ratings)
-    return DissatisfiedRule("<" if scale.higher_is_better else ">", (low + high) / 2)
+    if min(ratings) < scale.low or max(ratings) > scale.high:
+        scale = replace(scale, low=min(ratings), high=max(ratings))
+    return middle_rule(ratings, scale)
 
 
 def score_table(judges: Mapping[str, TargetTable], rule: DissatisfiedRule | None) -> ScoreTable:

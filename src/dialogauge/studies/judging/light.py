@@ -33,6 +33,7 @@ from dialogauge.stats import (
     control_columns,
     controls_of,
     figures_of,
+    middle_rule,
     scores_of,
     whole_scores,
 )
@@ -40,7 +41,7 @@ from dialogauge.stats.rectified import rectified_mean
 from dialogauge.stats.table import Floats
 from dialogauge.studies.judging.people import Agreement, Light, People, PeopleFigure, Raters, Rectified
 from dialogauge.studies.judging.people_tally import LEVELS, MEAN, LevelTargets, PeopleTally
-from dialogauge.studies.rated import preference
+from dialogauge.studies.rated import UNRANKED, preference
 from dialogauge.text import counted
 
 WORTH: Final = 0.02
@@ -54,6 +55,8 @@ _MANY: Final = 2
 """From so many judged targets for each rated one on, the rectified mean is given."""
 _NOTHING: Final = Estimate(None, None, None, 0.95, 0, 0, "none")
 _JUDGE, _PEOPLE = "judge", "people"
+_SATISFACTION: Final = "satisfaction"
+_READING_ORDER: Final = "the order in which it would have you read"
 _CONTROLS: Final = {
     "constant": "always giving the same score",
     "always dissatisfied": "calling everyone dissatisfied",
@@ -147,20 +150,12 @@ def scale_of(numbers: Sequence[float]) -> Scale:
 def _rule(
     scores: Sequence[float | str], scale: Scale | None, asked: DissatisfiedRule | None
 ) -> DissatisfiedRule | None:
-    """Return what counts as dissatisfied: as asked, where it fits these ratings; else the middle or less.
-
-    Where most ratings are the middle itself, that is how these people say that nothing is wrong, and only
-    what lies below it counts.
-    """
+    """Return what counts as dissatisfied: as asked, where it fits these ratings; else by their scale."""
     if scale is None:
         return asked if asked is not None and asked.category in scores else None
     if asked is not None and asked.category is None and scale.low <= asked.threshold <= scale.high:
         return asked
-    middle = (scale.low + scale.high) / 2
-    values = np.array(scores, dtype=np.float64)
-    neutral = float((np.abs(values - middle) < 0.5 * (scale.high - scale.low) / 4).mean()) > 0.5
-    sign = "<" if neutral else "<="
-    return DissatisfiedRule(sign if scale.higher_is_better else sign.replace("<", ">"), middle)
+    return middle_rule([score for score in scores if not isinstance(score, str)], scale)
 
 
 def rule_words(rule: DissatisfiedRule | None) -> str:
@@ -227,16 +222,23 @@ def _figure(tally: PeopleTally, one: _RatedTargets) -> PeopleFigure:
 
 
 def _judged_by(tally: PeopleTally, one: _RatedTargets) -> tuple[str, Floats, Scale]:
-    """Return the figure of the judge that is compared: in words, shape (all targets,), and its scale."""
+    """Return the figure of the judge that is compared: in words, shape (all targets,), and its scale.
+
+    A judge that finds and does not grade orders turns by a satisfaction that its rubric does not ask for.
+    """
     places = np.array(one.places, dtype=np.intp)
-    where = "turn" if one.level == "turn" else "conversation"
-    names = [one.dimension, *(["task_completion"] if one.dimension == "reward" else [])]
+    order = one.level == "turn" and (one.level, _SATISFACTION) not in tally.scales
+    names = [_SATISFACTION] if order else []
+    names += [one.dimension, *(["task_completion"] if one.dimension == "reward" else [])]
+    names += [_SATISFACTION] if preference(one.dimension)[0] < UNRANKED else []
     for name in names:
         values = one.targets.column(name)
         if np.isfinite(values[places]).mean() >= 0.5:
             scale = tally.scales.get((one.level, name)) or tally.scales.get(("turn", name)) or ONE_TO_FIVE
-            return f"its {name.replace('_', ' ')}", values, scale
-    return f"the mean of its scores of the {where}", one.targets.column(MEAN), Scale(0, 1, integer=False)
+            in_order = order and name == _SATISFACTION
+            return (_READING_ORDER if in_order else f"its {name.replace('_', ' ')}"), values, scale
+    column = one.targets.column(MEAN)
+    return f"the mean of its scores of the {one.level}", column, Scale(0, 1, integer=False)
 
 
 def _table(tally: PeopleTally, one: _RatedTargets, values: Floats, scale: Scale) -> ScoreTable:
@@ -408,7 +410,8 @@ def _rectified(tally: PeopleTally, one: _RatedTargets) -> Rectified | None:
         return None
     clusters, _ = _clusters(tally, one, scored.tolist())
     mean = rectified_mean(ratings[scored], values[scored], clusters)
-    same = judged_by == f"its {one.dimension.replace('_', ' ')}" and scale == one.scale
+    own = _READING_ORDER if one.dimension == _SATISFACTION else ""
+    same = judged_by in (own, f"its {one.dimension.replace('_', ' ')}") and scale == one.scale
     ends = one.scale.low, one.scale.high
     return Rectified(
         one.dimension,

@@ -146,12 +146,13 @@ def test_categories_need_a_name_and_are_ranked():
     assert default_rule(rows) is None
 
 
-def test_the_default_rule_is_below_the_middle():
-    assert str(default_rule(table([1], [4.0]))) == "<3"
-    assert str(default_rule(table([1, 1], [0.0, 1.0]))) == "<0.5"
+def test_the_default_rule_is_the_middle_or_less():
+    assert str(default_rule(table([1], [4.0]))) == "<=3"
+    assert str(default_rule(table([1, 1], [0.0, 1.0]))) == "<=0.5"
+    assert str(default_rule(table([1, 1, 1], [3.0, 3.25, 1.0]))) == "<3"  # 3 is what most say
     worse = table([1], [4.0])
     worse.scale = Scale(1, 5, higher_is_better=False)
-    assert str(default_rule(worse)) == ">3"
+    assert str(default_rule(worse)) == ">=3"
 
 
 def test_two_judges_are_told_apart_only_when_they_differ():
