@@ -51,7 +51,7 @@ def rated_run(rng: np.random.Generator, judge: Judge, users: int) -> PeopleTally
 def main() -> None:
     """Print for each judge and number of users how often each answer is given, and the mean AUC."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--reps", type=int, default=100)
+    parser.add_argument("--reps", type=int, default=60)
     reps = parser.parse_args().reps
     print("| judge | users | AUC | agrees | does not | cannot tell |\n|---|---|---|---|---|---|")
     for name, judge in JUDGES.items():

@@ -11,7 +11,7 @@ from dialogauge.runs import StoredRun
 from dialogauge.studies.judging.findings import FindingExample, FindingsSummary, ReadFirst
 from dialogauge.studies.judging.opening import Known
 from dialogauge.studies.judging.page import report_page
-from dialogauge.studies.judging.people import People
+from dialogauge.studies.judging.people import stored_people
 from dialogauge.studies.judging.sampling import Sampler
 from dialogauge.studies.judging.summary import Summary, summarise
 from dialogauge.studies.judging.transcripts import read_sample
@@ -63,12 +63,6 @@ def stored_trust(run: StoredRun) -> Trust | None:
         return trust
     checks = (replace(c, cases=tuple(_hidden_case(run, case) for case in c.cases)) for c in trust.checks)
     return replace(trust, checks=tuple(checks))
-
-
-def stored_people(run: StoredRun) -> People | None:
-    """Return what people said as it stands in the run's summary; None without ratings."""
-    value = run.directory.read_json("summary").get("people")
-    return None if value is None else People.from_json(value)
 
 
 def stored_findings(run: StoredRun) -> FindingsSummary | None:
