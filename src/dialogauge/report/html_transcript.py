@@ -142,7 +142,7 @@ def _scores(scores: Sequence[Scored]) -> Html | None:
     lists = []
     for by, group in groupby(scores, key=lambda score: score.by):
         items = [element("li", name(s.name), " ", element("b", cell_words(s.value)[0])) for s in group]
-        who = element("li", f"{by}:", class_="by") if by else None
+        who = element("li", f"{by}:", class_="rater") if by else None
         lists.append(element("ul", who, items, class_="scores person" if by else "scores"))
     return joined(lists) if lists else None
 

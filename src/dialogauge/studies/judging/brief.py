@@ -69,10 +69,10 @@ def summary_blocks(summary: Summary, *, graded: bool = True) -> tuple[Block, ...
         TableColumn("level", "text"),
         *("mean", "95 % interval", "scored", "n/a", "failed", "bounds"),
     )
-    shown = [d for d in summary.dimensions if graded or not d.uncalibrated]
+    shown = [d for d in summary.dimensions if graded or not (d.uncalibrated or d.n_na == d.requested)]
     rows = [_dimension_row(d) for d in shown]
     blocks: list[Block] = [data_table("Scores", heads, rows, captioned=False)] if rows else []
-    if hidden := [words.name(d.name) for d in summary.dimensions if d not in shown]:
+    if hidden := [words.name(d.name) for d in summary.dimensions if d.uncalibrated and d not in shown]:
         blocks.append(Callout((_ORDER.format(", ".join(hidden)),)))
     verdicts = _verdict_pairs(summary.verdicts) if graded else []
     footing = Definitions((*verdicts, *_footing(summary), *mended_and_spent(summary)))

@@ -146,7 +146,8 @@ def _card(kind: KindSummary, places: Mapping[str, str]) -> Card:
     place = Span(f"{example.conversation_id}, turn {example.turn}", link=f"{anchor}-{example.turn}")
     seen = f"{counted(kind.turns, 'turn')} in {counted(kind.conversations, 'conversation')}"
     quote = Span(_short(example.quote), "quote")
-    return Card(kind.title, (Callout((seen, _measured(kind), (quote, " ", place))),))
+    measured = _measured(kind).replace(" %", "\u00a0%")
+    return Card(kind.title, (Callout((seen, measured, (quote, " ", place))),))
 
 
 def _line(kind: KindSummary) -> tuple[str, Prose]:

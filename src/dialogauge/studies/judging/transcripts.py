@@ -130,7 +130,7 @@ class TranscriptWriter:
             failure=_failure(head),
             scores=self._scores(head),
             rationale=self._text(head["rationale"] if head else None),
-            findings=tuple(_findings(head)),
+            findings=tuple(_findings(head, self.titles)),
             turns_left_out=len(turns) - len(shown),
             note="" if turns else "The text of this conversation was not at hand when the page was made.",
         )
@@ -144,9 +144,11 @@ class TranscriptWriter:
         turn = next((t for t in conversation.turns if t.number == number), None) if conversation else None
         texts = {"user": turn.user_text if turn else "", "assistant": turn.reply_text if turn else ""}
         messages = (TranscriptMessage(role, self._text(t), clamped=True) for role, t in texts.items())
-        findings = _findings(row)
-        if not reason and findings and not findings[0].quoted:
-            reason = findings[0].text
+        findings = sorted(_findings(row, self.titles), key=lambda one: one.text != reason)
+        if findings and not findings[0].quoted and (not reason or findings[0].text == reason):
+            # In another language than the page's the kind is said first, in plain English.
+            reason = findings[0].source or findings[0].text
+            findings[0] = replace(findings[0], source="")
         anchor = anchor_of(key)
         return Transcript(
             cut(key[0], ID_CHARS),
@@ -200,7 +202,7 @@ class TranscriptWriter:
             turn.number,
             (*user, *steps, *reply),
             self._scores(row),
-            tuple(_findings(row)),
+            tuple(_findings(row, self.titles)),
             _failure(row),
             tag="weakest turn" if turn.number == weakest else "",
             without_reply=not turn.has_reply,
@@ -240,10 +242,10 @@ def read_sample(
     by_id = {id: key for key in reversed(cases) for id in key[:1]}
     places = [(case.key, case.weakest_turn, "") for case in survey.weak]
     if findings is not None:
-        places = [
-            (by_id.get(f.conversation_id, (f.conversation_id, None)), f.turn, f.reason)
-            for f in findings.first[:_FIRST]
-        ]
+        # Of each conversation its first: whoever opens it sees the others there.
+        first = {f.conversation_id: f for f in reversed(findings.first)}
+        ids = list(dict.fromkeys(f.conversation_id for f in findings.first))[:_FIRST]
+        places = [(by_id.get(id, (id, None)), first[id].turn, first[id].reason) for id in ids]
     wanted = {*cases, *(key for key, _, _ in places)}
     # Of a dimension that the judge never scores, n/a beside every turn says nothing.
     writer = writer_of(run, wanted, [d for d in dimensions if d.n], findings)
@@ -325,8 +327,8 @@ def _steps(turn: Turn) -> Iterator[str]:
 
 def _rated(row: Row) -> Iterator[Scored]:
     if rating := row.get("rating"):
-        several = rating["raters"] > 1
-        by = f"{rating['raters']:,} people" if several else "a person"
+        by = f"{rating['raters']:,} people" if rating["raters"] > 1 else "a person"
+        by = "the outcome" if rating["dimension"] == "reward" else by
         yield Scored(rating["dimension"], words.score(rating["score"]), by)
         for name, score in rating.get("others", {}).items():
             yield Scored(name, words.score(score), by)
@@ -353,29 +355,37 @@ def _by_key(conversations: Iterable[Conversation]) -> dict[Key, Conversation]:
     return by_key
 
 
-def _findings(row: Row | None) -> list[Finding]:
+def _findings(row: Row | None, titles: Mapping[str, str]) -> list[Finding]:
     """Return what is wrong with a target, each on one line with its quote where the judge paired them."""
     if row is None:
         return []
-    issues, evidence = row["issues"][:_MAX_NOTES], row["evidence"][:_MAX_NOTES]
-    if row["level"] == "turn" and issues and len(issues) == len([e for e in evidence if e.get("signal")]):
-        return [
+    named = {one["note"]: one["name"] for one in row["details"].get("signals", ()) if one.get("note")}
+    evidence = {e.get("signal") or e["quote"]: e for e in reversed(row["evidence"])}
+    in_english = row["details"].get("language") == "en"
+    findings = []
+    for issue in row["issues"][:_MAX_NOTES]:
+        kind = named.get(issue, "")
+        e = evidence.pop(kind, None)
+        findings.append(
             Finding(
-                cut(issue, _QUOTE_CHARS), turn=_elsewhere(row, e["turn"]), quote=cut(e["quote"], _QUOTE_CHARS)
+                cut(issue, _QUOTE_CHARS),
+                "" if in_english else titles.get(kind, ""),
+                None if e is None else _elsewhere(row, e["turn"]),
+                quote="" if e is None else cut(e["quote"], _QUOTE_CHARS),
             )
-            for issue, e in zip(issues, evidence, strict=False)
-        ]
-    quotes = (
-        Finding(
-            cut(e["quote"], _QUOTE_CHARS),
-            cut(e.get("signal") or e.get("criterion") or "", ID_CHARS),
-            _elsewhere(row, e["turn"]),
-            quoted=True,
         )
-        for e in evidence
-        if row["level"] == "turn" or not e.get("signal")  # a finding in a turn stands beside that turn
-    )
-    return [*(Finding(cut(issue, _QUOTE_CHARS)) for issue in issues), *quotes]
+    # A finding in a turn stands beside that turn; of a judge that names kinds nothing else is shown.
+    others = [
+        e
+        for e in row["evidence"]
+        if any(e is one for one in evidence.values())
+        and (not e.get("signal") or (row["level"] == "turn" and (not titles or e["signal"] in titles)))
+    ]
+    for e in others[:_MAX_NOTES]:
+        source = titles.get(e.get("signal", "")) or e.get("signal") or e.get("criterion") or ""
+        turn, quote = _elsewhere(row, e["turn"]), cut(e["quote"], _QUOTE_CHARS)
+        findings.append(Finding(quote, cut(source, ID_CHARS), turn, quoted=True))
+    return findings
 
 
 def _elsewhere(row: Row, turn: int) -> int | None:

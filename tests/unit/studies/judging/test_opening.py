@@ -1,6 +1,6 @@
 import re
 
-from dialogauge.core import ONE_TO_FIVE
+from dialogauge.core import ONE_TO_FIVE, Conversation, Message
 from dialogauge.judges.local.evidence import KindEvidence
 from dialogauge.report import Page, to_html, to_text
 from dialogauge.stats import Estimate
@@ -8,7 +8,7 @@ from dialogauge.studies.judging.findings import FindingExample, FindingsSummary,
 from dialogauge.studies.judging.opening import Known
 from dialogauge.studies.judging.people import Light, People, PeopleFigure, Rectified
 from parsed_pages import ParsedPage, judged_html
-from report_samples import made_run
+from report_samples import Made, dimension, made_run, row
 
 
 def estimate(value, low, high, n=100):
@@ -129,3 +129,27 @@ def test_a_terminal_says_the_same():
     assert "helpfulness" not in text
     assert "good " not in text
     assert to_html(Page("t", opening(summary, Known(), ())))
+
+
+def test_a_finding_in_another_language_is_named_in_plain_english_with_its_quote_on_the_line():
+    messages = (Message("user", "几点开门?"), Message("assistant", "请稍等。"), Message("user", "我问过了"))
+    talk = Conversation("zh", messages)
+    notes = {"told": "用户说已问过。", "vague": "空话。"}
+    signals = [{"name": name, "strength": 0.9, "note": note} for name, note in notes.items()]
+    quotes = (("vague", 1, "请稍等"), ("told", 2, "我问过了"), ("thanked", 2, "谢谢"))
+    evidence = [{"turn": turn, "quote": quote, "signal": name} for name, turn, quote in quotes]
+    details = {"language": "zh", "signals": signals}
+    fields = {"details": details, "issues": list(notes.values()), "evidence": evidence}
+    rows = [row("zh", turn=1, scores={"helpfulness": 2}, **fields)]
+    kinds = tuple(
+        KindSummary(kind, title, 1, 1, None, FindingExample("zh", 1, "q", "n"))
+        for kind, title in (("told", "User: I told you already"), ("vague", "General phrases"))
+    )
+    known = Known(findings=FindingsSummary(1, 1, {}, kinds, (ReadFirst("zh", 1, "用户说已问过。"),)))
+    html = judged_html(Made([talk], rows), known=known, dimensions=(dimension("helpfulness"),))[1]
+    section = html[html.index('id="weakest"') : html.index('id="before"')]
+    assert '<h3 dir="auto">User: I told you already</h3>' in section
+    text = ParsedPage(section[section.index("<div") : section.rindex("</section>")]).text
+    assert "turn 2: 用户说已问过。 我问过了 General phrases: 空话。 请稍等" in text
+    assert "谢谢" not in text
+    assert "General phrases" in html[html.index('class="finder"') :]

@@ -294,13 +294,13 @@ def test_people_s_ratings_stand_beside_the_judge_s_and_sort_the_list():
     rated = [
         {**r, "rating": {"dimension": "satisfaction", "score": 2 + n % 3, "raters": 1}}
         if r["turn"] == 1
-        else {**r, "rating": {"dimension": "reward", "score": 1.5, "raters": 2, "others": {"tone": "warm"}}}
+        else {**r, "rating": {"dimension": "help", "score": 1.5, "raters": 2, "others": {"tone": "warm"}}}
         if r["turn"] is None and n > 20
         else r
         for n, r in enumerate(made.rows)
     ]
     html = judged_html(Made(made.conversations, rated))[1]
     assert "people’s rating, lowest first" in html
-    assert '<ul class="scores person"><li class="by">a person:</li><li>satisfaction <b>' in html
-    assert '<li class="by">2 people:</li><li>reward <b>1.50</b></li><li>tone <b>warm</b></li>' in html
+    assert '<ul class="scores person"><li class="rater">a person:</li><li>satisfaction <b>' in html
+    assert '<li class="rater">2 people:</li><li>help <b>1.50</b></li><li>tone <b>warm</b></li>' in html
     assert "lowest first" not in judged_html(made)[1]
