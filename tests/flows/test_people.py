@@ -123,3 +123,32 @@ def test_ratings_are_columns_of_an_export(dialogauge, log, talk, tmp_path):
     dialogauge("judge", log(talk("b"), name="plain.jsonl"), "-o", "plain")
     dialogauge("export", "plain", "-o", "plain.csv")
     assert "raters" not in (tmp_path / "plain.csv").read_text().splitlines()[0]
+
+
+def test_ratings_of_turns_are_said_where_whole_conversations_alone_are_judged(
+    dialogauge, log, talk, tmp_path
+):
+    records = [rated(talk, f"c{n}", n % 5 + 1, ratings={"satisfaction": (n + 1) % 5 + 1}) for n in range(30)]
+    done = dialogauge("judge", log(*records), "--rubric", "session", "-o", "run")
+    people = people_of(tmp_path / "run")
+    assert done.code == 0
+    assert [(f["level"], f["n"]) for f in people["figures"]] == [("conversation", 30), ("turn", 30)]
+    assert people["light"]["level"] == "conversation"
+    assert people["light"]["judge"]["value"] is not None
+
+
+def test_where_some_are_rated_the_judges_mean_stands_beside_the_rectified_one(
+    dialogauge, log, talk, tmp_path
+):
+    records = []
+    for number in range(40):
+        record = talk(f"c{number}", "It opens at nine.", "It opens at nine." if number % 2 else "By bus 4.")
+        if number % 4 == 0 or number % 7 == 0:
+            record["messages"][1]["satisfaction"] = number % 3 + 2
+        records.append(record)
+    dialogauge("judge", log(*records), "-o", "run")
+    (mean,) = people_of(tmp_path / "run")["rectified"]
+    assert mean["targets"] == 80
+    assert mean["rated_only"]["n"] == 14
+    assert 1 <= mean["judge"]["value"] <= 5
+    assert mean["rectified"]["low"] < mean["rectified"]["value"] < mean["rectified"]["high"]

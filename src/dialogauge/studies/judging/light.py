@@ -100,7 +100,7 @@ def people_of(tally: PeopleTally, rule: DissatisfiedRule | None = None) -> Peopl
     ]
     if not rated:
         return None
-    first = _lights_on(rated)
+    first = _lights_on(tally, rated)
     ordered = sorted(rated, key=lambda one: (one is not first, LEVELS.index(one.level) != 0))
     rectified = (_rectified(tally, one) for one in ordered)
     return People(
@@ -173,9 +173,13 @@ def rule_words(rule: DissatisfiedRule | None) -> str:
     }[rule.sign]
 
 
-def _lights_on(rated: Sequence[_RatedTargets]) -> _RatedTargets:
-    """Return the ratings that the light stands on: of the level where most were given, the first by name."""
+def _lights_on(tally: PeopleTally, rated: Sequence[_RatedTargets]) -> _RatedTargets:
+    """Return the ratings that the light stands on: of the level where most were given, the first by name.
+
+    Those that say who was dissatisfied come first, and of these the ones of targets that the judge scored.
+    """
     able = [one for one in rated if one.rule is not None] or list(rated)
+    able = [one for one in able if np.isfinite(_judged_by(tally, one)[1][list(one.places)]).any()] or able
     return min(
         able,
         key=lambda one: (
@@ -411,7 +415,8 @@ def _rectified(tally: PeopleTally, one: _RatedTargets) -> Rectified | None:
     clusters, _ = _clusters(tally, one, scored.tolist())
     mean = rectified_mean(ratings[scored], values[scored], clusters)
     own = _READING_ORDER if one.dimension == _SATISFACTION else ""
-    same = judged_by in (own, f"its {one.dimension.replace('_', ' ')}") and scale == one.scale
+    same = judged_by in (own, f"its {one.dimension.replace('_', ' ')}")
+    same = same and (scale.worst, scale.best) == (one.scale.worst, one.scale.best)
     ends = one.scale.low, one.scale.high
     return Rectified(
         one.dimension,

@@ -104,6 +104,10 @@ class PeopleTally:
             if row["level"] in LEVELS and (row["failure"] or {}).get("kind") != "no_reply":
                 by_target.setdefault((row["level"], row["turn"]), []).append(row)
         self._whole_of_turns(by_target, rows)
+        replied = set() if rated is None else {turn.number for turn in rated.replied_turns}
+        for turn in ratings or ():
+            if turn in replied:  # also where the judge is asked about whole conversations alone
+                by_target.setdefault(("turn", turn), [])
         places = {}
         turns = sum(level == "turn" for level, _ in by_target)
         for (level, turn), of_target in by_target.items():
