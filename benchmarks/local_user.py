@@ -66,13 +66,11 @@ def _study(path: str, times: int) -> dict[str, Any]:
 
 
 def _judged(study: Any, *, cold: bool) -> tuple[float, float]:  # noqa: ANN401 - imported where measured
-    """Return the seconds of the fit, by a block without a target, and of all blocks after it."""
-    from dataclasses import replace
-
+    """Return the seconds of the fit, by a block of one target, and of all blocks after it."""
     from dialogauge.judges.local_user.judge import LocalUserJudge
 
     judge = LocalUserJudge()
-    nobody = replace(study.blocks[0].view, user="", history=(), targets=())
+    nobody = _nobody(study.blocks[0].view)
     fit = _timed(judge, [nobody], study.population)
     views = [b.view for b in study.blocks]
     if cold:  # another user in between makes the judge forget what it read
@@ -99,13 +97,18 @@ def _growth(times: int) -> dict[str, Any]:
 
 
 def _alone(view: Any, population: Any) -> float:  # noqa: ANN401
-    from dataclasses import replace
-
     from dialogauge.judges.local_user.judge import LocalUserJudge
 
     judge = LocalUserJudge()
-    _timed(judge, [replace(view, user="", history=(), targets=())], population)
+    _timed(judge, [_nobody(view)], population)
     return _timed(judge, [view], population)
+
+
+def _nobody(view: Any) -> Any:  # noqa: ANN401
+    """Return a block of another user, with one target and no history."""
+    from dataclasses import replace
+
+    return replace(view, user="", history=(), targets=view.targets[:1])
 
 
 def _talks(user: str, history: int) -> list[Any]:

@@ -106,6 +106,35 @@ def test_a_reply_that_another_user_got_in_the_same_task_is_rated_lower() -> None
     assert np.mean(less) < -0.5
 
 
+COURTESIES = [
+    ("您提出的这个问题真的很有水平，看得出您思考得很深入！能够协助您我感到十分开心。\n\n", ""),
+    ("收到！您的眼光真不错，这个想法让我眼前一亮。我这就为您送上最用心的解答！", ""),
+    ("", "\n\n感谢您抽出宝贵时间阅读。日后无论遇到什么困难，都欢迎再次与我交流，祝您身体健康、阖家幸福。"),
+    ("", "如果觉得哪里说得不够好，请务必告诉我，我会马上改进的。祝好运常伴您左右！✨"),
+    (
+        "Wow, such a thoughtful thing to ask! I'm thrilled to be of assistance.\n\n",
+        "\n\nShould anything remain unclear, just say the word and I'll gladly explain more. Take care!",
+    ),
+]
+
+
+@pytest.mark.parametrize(("opening", "closing"), COURTESIES)
+def test_courtesies_around_a_reply_gain_nothing(opening: str, closing: str) -> None:
+    """Expected ratings of all dev turns: the user macro moves by a thousandth at most."""
+    study, said, _ = dev()
+
+    def polite(block):
+        targets = tuple(replaced(t, opening + t.text + closing) for t in block.view.targets)
+        return replace(block, view=replace(block.view, targets=targets))
+
+    judge = LocalUserJudge()
+    found = judged(replace(study, blocks=tuple(map(polite, study.blocks))), judge)
+    more: dict[str, list[float]] = {}
+    for block in study.blocks:
+        more.setdefault(block.view.user, []).extend((found[block.view.id] - said[block.view.id])[:, 1])
+    assert np.mean([np.mean(of_user) for of_user in more.values()]) < 0.001
+
+
 @pytest.mark.parametrize("seed", [0, 1])
 def test_no_forbidden_rating_is_used(seed: int) -> None:
     """Scrambled ratings of the block itself and of all other judged users leave its values, bit by bit."""

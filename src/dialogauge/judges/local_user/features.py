@@ -1,6 +1,6 @@
 """A reply as numbers: its form, its place, and what it takes up of the conversation. No word list, no label.
 
-Everything is read off the messages up to the reply (in hindsight also off the user message that follows), so
+Of a reply its substance is read. Everything is read off the messages up to the reply (in hindsight also off the user message that follows), so
 a reply has the same numbers whether or not its conversation goes on.
 """
 
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from dialogauge.core import Conversation, Message
 from dialogauge.core.protocols import Reply, Sight
+from dialogauge.judges.local_user.substance import substance_of, terms_of
 from dialogauge.text import BUCKETS, SHAPE, TextShape, gram_buckets, presence, shape_of
 
 _READ: Final = 4000
@@ -44,13 +45,20 @@ class ReadReply:
 class _Text:
     text: str
     shape: TextShape
+    grams: NDArray[np.uint16]
+    """Distinct buckets of its pairs of characters."""
     seen: Seen
-    size: int
+    """Which these are."""
 
     @classmethod
     def of(cls, text: str) -> _Text:
-        seen = presence(gram_buckets(text[:_READ], 2, shortest=2))
-        return cls(text, shape_of(text), seen, int(np.count_nonzero(seen)))
+        grams = np.unique(gram_buckets(text[:_READ], 2, shortest=2))
+        return cls(text, shape_of(text), grams, presence(grams))
+
+    @property
+    def size(self) -> int:
+        """How many distinct n-grams it has."""
+        return self.grams.size
 
     def number(self, name: str) -> float:
         """Return one of the numbers of `SHAPE`."""
@@ -58,7 +66,7 @@ class _Text:
 
 
 _NOTHING: Final = np.zeros(BUCKETS, np.bool_)
-_EMPTY: Final = _Text("", shape_of(""), _NOTHING, 0)
+_EMPTY: Final = _Text.of("")
 
 
 @dataclass(slots=True)
@@ -66,6 +74,8 @@ class _Before:
     """The messages before one; grows as the conversation is walked."""
 
     context: Seen
+    asked: set[str]
+    """Terms of the context and of all user messages."""
     request: _Text = _EMPTY
     last: _Text = _EMPTY
     requests: Seen = field(default_factory=lambda: _NOTHING.copy())
@@ -79,6 +89,7 @@ class _Before:
     def add(self, role: str, text: _Text) -> None:
         self.characters += len(text.text)
         if role == "user":
+            self.asked |= terms_of(text.text[:_READ])
             self.requests |= self.request.seen
             self.request = text
         else:
@@ -89,9 +100,9 @@ class _Before:
             self.reply_characters += len(text.text)
 
 
-def _share(a: Seen, b: Seen, of: int) -> float:
-    """Return how many n-grams both have, as a share of `of`; 0 of nothing."""
-    return float(np.count_nonzero(a & b)) / of if of else 0.0
+def _share(text: _Text, seen: Seen, of: int) -> float:
+    """Return how many of a text's n-grams have been seen, as a share of `of`; 0 of nothing."""
+    return float(np.count_nonzero(seen[text.grams])) / of if of else 0.0
 
 
 def _longer(a: _Text, b: _Text) -> float:
@@ -107,14 +118,14 @@ _RELATION: Final[Mapping[str, Callable[[_Text, _Before], float]]] = {
     "longer_than_usual": lambda r, b: r.number("length") - b.lengths / b.replied if b.replied else 0.0,
     "longer_than_last": lambda r, b: _longer(r, b.last) if b.replied else 0.0,
     "longer_than_request": lambda r, b: _longer(r, b.request),
-    "takes_up_request": lambda r, b: _share(r.seen, b.request.seen, b.request.size),
-    "takes_up_context": lambda r, b: _share(r.seen, b.context, r.size),
-    "takes_up_earlier_requests": lambda r, b: _share(r.seen, b.requests, int(np.count_nonzero(b.requests))),
-    "repeats_last_reply": lambda r, b: _share(r.seen, b.last.seen, min(r.size, b.last.size)),
-    "repeats_any_reply": lambda r, b: _share(r.seen, b.replies, r.size),
-    "request_repeats_request": lambda _, b: _share(b.request.seen, b.requests, b.request.size),
-    "request_takes_up_reply": lambda _, b: _share(b.request.seen, b.last.seen, b.request.size),
-    "new": lambda r, b: 1 - _share(r.seen, b.replies | b.requests | b.request.seen, r.size),
+    "takes_up_request": lambda r, b: _share(r, b.request.seen, b.request.size),
+    "takes_up_context": lambda r, b: _share(r, b.context, r.size),
+    "takes_up_earlier_requests": lambda r, b: _share(r, b.requests, int(np.count_nonzero(b.requests))),
+    "repeats_last_reply": lambda r, b: _share(r, b.last.seen, min(r.size, b.last.size)),
+    "repeats_any_reply": lambda r, b: _share(r, b.replies, r.size),
+    "request_repeats_request": lambda _, b: _share(b.request, b.requests, b.request.size),
+    "request_takes_up_reply": lambda _, b: _share(b.request, b.last.seen, b.request.size),
+    "new": lambda r, b: 1 - _share(r, b.replies | b.requests | b.request.seen, r.size),
 }
 """A reply's place, and how it relates to the messages before it."""
 
@@ -123,9 +134,9 @@ _NEXT: Final[Mapping[str, Callable[[_Text, _Text, _Text], float]]] = {
     "next_length": lambda _, request, after: _longer(after, request),
     "next_questions": lambda _r, _q, after: after.number("questions"),
     "next_exclamations": lambda _r, _q, after: after.number("exclamations"),
-    "next_repeats_request": lambda _, request, after: _share(after.seen, request.seen, after.size),
-    "next_takes_up_reply": lambda reply, _, after: _share(after.seen, reply.seen, after.size),
-    "next_new": lambda reply, request, after: 1 - _share(after.seen, reply.seen | request.seen, after.size),
+    "next_repeats_request": lambda _, request, after: _share(after, request.seen, after.size),
+    "next_takes_up_reply": lambda reply, _, after: _share(after, reply.seen, after.size),
+    "next_new": lambda reply, request, after: 1 - _share(after, reply.seen | request.seen, after.size),
 }
 """How the next user message relates to reply and request; without one all are 0 and `no_next` is 1."""
 
@@ -147,13 +158,21 @@ def relation_columns() -> tuple[int, ...]:
 
 
 def _walked(conversation: Conversation) -> Iterator[tuple[int, Message, _Text, _Before]]:
-    """Yield every message of user and assistant with its index and what comes before it."""
-    before = _Before(presence(gram_buckets((conversation.context or "")[:_READ], 2, shortest=2)))
+    """Yield every message of user and assistant with its index and what comes before it.
+
+    Of a reply its substance is read.
+    """
+    context = (conversation.context or "")[:_READ]
+    before = _Before(presence(gram_buckets(context, 2, shortest=2)), set(terms_of(context)))
     for index, message in enumerate(conversation.messages):
         if message.role in ("user", "assistant"):
-            text = _Text.of(message.text)
+            text = _Text.of(message.text) if message.role == "user" else _substance(message.text, before)
             yield index, message, text, before
             before.add(message.role, text)
+
+
+def _substance(reply: str, before: _Before) -> _Text:
+    return _Text.of(substance_of(reply, before.asked))
 
 
 def read_replies(conversation: Conversation, sight: Sight) -> Iterator[tuple[int, ReadReply]]:
@@ -165,7 +184,7 @@ def read_replies(conversation: Conversation, sight: Sight) -> Iterator[tuple[int
                 following = conversation.messages[index + 1 :]
                 after = next((m.text for m in following if m.role == "user"), None)
                 features += _hindsight(text, before, after)
-            grams, counts = np.unique(gram_buckets(message.text[:_READ]), return_counts=True)
+            grams, counts = np.unique(gram_buckets(text.text[:_READ]), return_counts=True)
             yield index, ReadReply(features, grams, counts.astype(np.float32))
 
 
@@ -177,7 +196,7 @@ def read_instead(conversation: Conversation, texts: Mapping[int, str]) -> dict[i
         texts: By index of an assistant message what to read in its place.
     """
     return {
-        index: _foresight(_Text.of(texts[index]), before)
+        index: _foresight(_substance(texts[index], before), before)
         for index, _, _, before in _walked(conversation)
         if index in texts
     }

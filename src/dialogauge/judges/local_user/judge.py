@@ -1,7 +1,7 @@
 """`local-user`: predicts how satisfied a user will be, from ratings of that user and of training users.
 
 No language model, no network. It reads form and topic of a reply, its place, and what it takes up of the
-conversation, and knows no word of any language; see `process` for the model.
+conversation, without the courtesies around it; see `process` for the model.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from dialogauge.judges.local_user.features import Reader
 from dialogauge.judges.local_user.model import Prediction, ScoreSignal, UserModel, fit_user_model
 from dialogauge.judges.personal.baselines import NO_USER, NOTHING_KNOWN, SATISFACTION
 
-_VERSION = 2
+_VERSION = 3
 """Raised when anything changes that can change a judgement."""
 
 
