@@ -1,7 +1,7 @@
 """A reply as numbers: its form, its place, and what it takes up of the conversation. No word list, no label.
 
-Of a reply its substance is read. Everything is read off the messages up to the reply (in hindsight also off the user message that follows), so
-a reply has the same numbers whether or not its conversation goes on.
+Of a reply its substance is read. Everything is read off the messages up to the reply (in hindsight also off
+the user message that follows), so a reply has the same numbers whether or not its conversation goes on.
 """
 
 from __future__ import annotations
