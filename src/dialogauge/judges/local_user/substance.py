@@ -1,7 +1,7 @@
 """What a reply says, without the courtesies around it.
 
-Praise of the question before an answer, hopes and good wishes after it: they would fit any request. A reply is
-read without them, so it is worth the same with them and without.
+Praise of the question before an answer, hopes and good wishes after it: they would fit any request. A reply
+is read without them, so it is worth the same with them and without.
 """
 
 from __future__ import annotations
