@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from dialogauge.core.unit import digest
 from dialogauge.training.pairs import Fork, JudgedConversation, prompt_and_reply, tools_of, unfit
+
+_APART: Final = 0.25
+"""Of a scale from 0 to 1, between two ratings that say which reply is the better one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +28,8 @@ class RatedPair:
 def rated_pairs(judged: Iterable[JudgedConversation]) -> Iterator[RatedPair]:
     """Yield for all messages that several rated replies answer the best and the worst of these replies.
 
-    Replies of the same words, and those that people rated alike, are no pair. Of equals the first counts.
+    Replies of the same words, and those that people rated less than a point of 1 to 5 apart, are no pair. Of
+    equals the first counts.
     """
     by_state: dict[str, list[_Reply]] = {}
     for one in judged:
@@ -39,7 +43,7 @@ def rated_pairs(judged: Iterable[JudgedConversation]) -> Iterator[RatedPair]:
                 by_state.setdefault(digest(list(reply.prompt)), []).append(reply)
     for replies in by_state.values():
         best, worst = (end(replies, key=lambda reply: reply.quality) for end in (max, min))
-        if best.quality > worst.quality and best.text.strip() != worst.text.strip():
+        if best.quality - worst.quality >= _APART and best.text.strip() != worst.text.strip():
             conversation = worst.judged.conversation
             tools = tools_of(conversation)
             fork = Fork(conversation.id, worst.turn, worst.prompt, worst.text, (), tools, "people")

@@ -105,6 +105,8 @@ def test_of_replies_to_the_same_messages_the_one_rated_higher_is_chosen():
 def test_replies_rated_alike_or_of_the_same_words_are_no_pair():
     made = [judged("u: a", f"a: {r}", people={1: s}, qualities=(1.0,)) for r, s in (("x", 4), ("y", 4))]
     assert not list(rated_pairs(made))
+    near = [judged("u: a", f"a: {r}", people={1: s}, qualities=(1.0,)) for r, s in (("x", 3), ("y", 3.75))]
+    assert not list(rated_pairs(near))
     same = [judged("u: a", "a: x", people={1: s}, qualities=(1.0,)) for s in (1, 5)]
     assert not list(rated_pairs(same))
     assert not list(rated_pairs([replace(one, people={}) for one in made]))
