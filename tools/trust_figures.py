@@ -26,7 +26,7 @@ from dialogauge.stats import MEASURES
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "results" / "trust.md"
 MODES = ("hindsight", "foresight")
-SHOWN = tuple(m.name for m in MEASURES)
+SHOWN = tuple(MEASURES)
 LOW = 3
 """A score of 3 or less says that a turn is faulty."""
 

@@ -251,7 +251,7 @@ def test_everything_was_judged(run: Run) -> None:
     for name in ("run", "model"):
         rows = [json.loads(line) for line in run.read(f"{name}/judgements.jsonl").splitlines()]
         assert {r["conversation_id"] for r in rows} == set(HOSTILE.values())
-        assert not any(r["failure"] for r in rows)
+        assert {r["failure"]["kind"] for r in rows if r["failure"]} <= {"unsupported_language"}
     issues = {
         i for line in run.read("model/judgements.jsonl").splitlines() for i in json.loads(line)["issues"]
     }

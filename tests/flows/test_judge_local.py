@@ -139,9 +139,10 @@ def test_an_unsupported_language_is_not_guessed(dialogauge, log, tmp_path):
             {"role": "assistant", "content": "El museo abre a las nueve de la mañana todos los días."},
         ],
     }
-    dialogauge("judge", log(record), "-o", "run")
-    for row in rows_of(tmp_path / "run"):
-        assert set(row["scores"].values()) == {"n/a"}
+    done = dialogauge("judge", log(record), "-o", "run")
+    assert done.code == 3  # more failed than --max-failed
+    assert "in a language not checked" in done.out
+    assert {row["failure"]["kind"] for row in rows_of(tmp_path / "run")} == {"unsupported_language"}
 
 
 def test_metadata_and_ratings_change_nothing(dialogauge, log, talk, tmp_path):

@@ -49,7 +49,7 @@ _REACTIONS = MarkerSet(
 )
 _BRIEF, _SHORT = 12, 20
 """Longest messages, in words, that only insist, and that are about the reply alone."""
-_VERBATIM = 0.8
+_VERBATIM = 0.85
 """Share of terms in common from which one message says the same as another."""
 _LOOSE, _CAP = 0.45, 0.58
 """A match of a broad marker only may be about something else: alone it makes no fault."""

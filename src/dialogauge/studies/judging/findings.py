@@ -79,6 +79,7 @@ class FindingsSummary:
 
 _FIRST: Final = 60
 """Turns to read first that are kept."""
+_TENTH: Final = 10
 _PLAIN: Final = "No finding: by the fitted model the least satisfying of the turns without one."
 
 
@@ -93,6 +94,7 @@ class FindingsTally(ByConversation):
         self._judged = self._with = 0
         self._unsupported: Counter[str] = Counter()
         self._languages: Counter[str] = Counter()
+        self._scored = self._named = 0
         self._turns: Counter[str] = Counter()
         self._conversations: Counter[str] = Counter()
         self._examples: dict[str, tuple[float, FindingExample]] = {}
@@ -128,6 +130,8 @@ class FindingsTally(ByConversation):
             best = max(best, (weights.get(name, 0.0) + strength / 100, finding["note"]))
         order = row["scores"].get("satisfaction")
         if isinstance(order, int | float):
+            self._scored += 1
+            self._named += bool(findings)
             turn = ReadFirst(row["conversation_id"], row["turn"], best[1])
             self._first.offer((order, row["conversation_id"], row["turn"]), self._judged, turn)
         return {finding["name"] for finding in findings}
@@ -150,5 +154,6 @@ class FindingsTally(ByConversation):
             for kind, turns in self._turns.most_common()
         )
         unsupported = {name: n for name, n in self._unsupported.items() if n}
-        first = tuple(self._first.ascending())
+        worth = max(self._named, -(-self._scored // _TENTH))  # a small log is not read in full
+        first = tuple(self._first.ascending()[:worth])
         return FindingsSummary(self._judged, self._with, unsupported, kinds, first)

@@ -58,9 +58,17 @@ def test_the_lowest_turns_come_first_with_the_finding_that_weighs_most():
     first = tallied(
         row("a", 1, 3.0), row("a", 2, 2.0, ("vague", 0.9), ("told_already", 0.5)), row("b", 1, 1.5)
     ).first
-    assert [(one.conversation_id, one.turn) for one in first] == [("b", 1), ("a", 2), ("a", 1)]
-    assert first[1].reason == "note told_already"
+    assert [(one.conversation_id, one.turn, one.reason) for one in first] == [("b", 1, first[0].reason)]
     assert first[0].reason.startswith("No finding")
+
+
+def test_as_many_turns_are_to_be_read_as_have_findings_and_a_tenth_at_least():
+    plain = [row("a", turn, 3.0 + turn / 100) for turn in range(1, 31)]
+    assert [one.turn for one in tallied(*plain).first] == [1, 2, 3]
+    named = [row("b", turn, 2.0, ("vague", 0.5), ("told_already", 0.5)) for turn in range(1, 6)]
+    first = tallied(*plain, *named).first
+    assert [(one.conversation_id, one.turn) for one in first] == [("b", turn) for turn in range(1, 6)]
+    assert first[0].reason == "note told_already"
 
 
 def test_a_language_that_was_not_checked_is_no_conversation_without_findings():
