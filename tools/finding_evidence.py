@@ -55,6 +55,8 @@ READ_WITHOUT = (15, 1)
 """The same of turns without a finding, read among them."""
 POINTS = 0.4
 """Points of satisfaction for a natural logarithm of the lift: a deviation of the fitted model or two."""
+TELLING = 5
+"""Occurrences from which an interval is given."""
 PRIOR = 5
 """Turns at the base rate that a share is drawn towards."""
 
@@ -140,8 +142,11 @@ def lift(turns: Sequence[RatedTurn], fires: Sequence[bool]) -> tuple[float, floa
 
     value = float(ratio(np.ones((1, groups)))[0])
     unit = "users" if len({t.group for t in turns}) < 200 else "conversations"
-    basis = Basis(int(fired.sum()), groups, unit, DRAWS)
-    estimate = basis.estimate(value, replicates_of(ratio, groups, DRAWS))
+    # A handful of occurrences has no interval to speak of: drawn again they are all alike.
+    draws = DRAWS if fired.sum() >= TELLING else ClusterDraws(0)
+    estimate = Basis(int(fired.sum()), groups, unit, draws).estimate(
+        value, replicates_of(ratio, groups, draws)
+    )
     return float((fired * bad).sum() / fired.sum()), float(bad.mean()), estimate
 
 

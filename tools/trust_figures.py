@@ -80,7 +80,7 @@ def tables(found: Mapping[str, Any]) -> Iterator[str]:
         gain = c["a_better_by"]
         yield (
             f"- {c['measure']}, {c['a']} against {c['b']} ({c['n']:,} targets): difference "
-            f"{number(gain['value'])} {interval(gain['by_conversation'])}, "
+            f"{number(gain['value'])} {interval(gain)}, "
             f"p {number(c['p_holm'])}: {c['words']}."
         )
     yield ""
@@ -89,16 +89,14 @@ def tables(found: Mapping[str, Any]) -> Iterator[str]:
 def table(judge: Mapping[str, Any]) -> Iterator[str]:
     """Write the measures of one judge."""
     controls = judge["controls"]
-    head = ["", "judge", "by conversation", *(["by user"] if judge["users"] else [])]
-    head += [c["name"] for c in controls]
+    head = ["", "judge", f"by {judge['clustered_by']}", *(c["name"] for c in controls)]
     yield "| " + " | ".join(head) + " |"
     yield "|---" * len(head) + "|"
     for name in SHOWN:
         if name not in judge["figures"]:
             continue
         figure = judge["figures"][name]
-        cells = [name.replace("_", " "), number(figure["value"]), interval(figure["by_conversation"])]
-        cells += [interval(figure["by_user"])] if judge["users"] else []
+        cells = [name.replace("_", " "), number(figure["value"]), interval(figure)]
         cells += [number(c["figures"][name]["value"]) for c in controls]
         yield "| " + " | ".join(cells) + " |"
 
@@ -106,15 +104,13 @@ def table(judge: Mapping[str, Any]) -> Iterator[str]:
 def sentences(judge: Mapping[str, Any]) -> Iterator[str]:
     """Say what the judge is above, for the measures that floor and goal are about."""
     for name in ("auc", "spearman"):
-        if name not in judge["figures"]:
+        gains = {c["b"]: c["a_better_by"] for c in judge["against_controls"] if c["measure"] == name}
+        if not gains:
             continue
-        parts, gains = [], {c["name"]: c["judge_better_by"][name] for c in judge["controls"]}
-        for clustering in ("by_conversation", *(["by_user"] if judge["users"] else [])):
-            below = [control for control, gain in gains.items() if not above(gain[clustering])]
-            word = "above every control" if not below else f"NOT above {', '.join(below)}"
-            parts.append(f"{word} {clustering.replace('_', ' ')}")
-        told = ", ".join(f"{control} {interval(gain['by_conversation'])}" for control, gain in gains.items())
-        yield f"- {name}: {'; '.join(parts)} (better by, clustered by conversation: {told})"
+        below = [control for control, gain in gains.items() if not above(gain)]
+        word = "above every control" if not below else f"NOT above {', '.join(below)}"
+        by = ", ".join(f"{control} {interval(gain)}" for control, gain in gains.items())
+        yield f"- {name}: {word} (better by: {by})"
 
 
 def above(gain: Mapping[str, Any] | None) -> bool:
@@ -171,7 +167,7 @@ def examples(_: Path, work: Path) -> Iterator[str]:
     pairs = [word for name in names for word in ("--dimension", f"{name}=intended")]
     dialogauge("meta", *runs.values(), "--ratings", ratings, "--dissatisfied", "faulty", *pairs, "-o", meta)
     found = json.loads((meta / "meta.json").read_text(encoding="utf-8"))
-    yield "| judged | dimension | AUC of faulty turns | by conversation | reply length | shuffled |"
+    yield "| judged | dimension | AUC of faulty turns | by conversations | reply length | shuffled |"
     yield "|---|---|---|---|---|---|"
     for judge in found["judges"]:
         figure, controls = judge["figures"]["auc"], {c["name"]: c for c in judge["controls"]}
@@ -181,13 +177,13 @@ def examples(_: Path, work: Path) -> Iterator[str]:
             judge["dimension"],
             number(figure["value"]),
         ]
-        yield "| " + " | ".join([*shown, interval(figure["by_conversation"]), *beside]) + " |"
+        yield "| " + " | ".join([*shown, interval(figure), *beside]) + " |"
     yield ""
     yield from kinds(records, runs)
     yield ""
     for c in found["comparisons"]:
         if "single" in c["a"]:
-            gain = interval(c["a_better_by"]["by_conversation"])
+            gain = interval(c["a_better_by"])
             yield f"- {c['a']} against {c['b']}: {gain}, {c['words']}."
     yield ""
 

@@ -210,3 +210,13 @@ def test_single_sees_one_request_and_its_reply_alone():
 def test_only_the_satisfaction_names_languages_it_was_checked_in():
     assert LocalJudge(rubric_id="satisfaction").describe()["checked_languages"] == ["zh", "en"]
     assert LocalJudge().describe()["checked_languages"] == []
+
+
+@pytest.mark.parametrize(("user", "reply"), [("谢谢你!", "不客气,祝你旅途愉快!"), ("好的,再见", "再见!")])
+def test_a_reply_that_only_closes_is_not_called_unsatisfying(user, reply):
+    day = "- 第{n}天:上午看古城和博物馆,中午吃当地小吃,下午去湖边散步,晚上逛夜市,注意带好雨具和防晒用品。\n"
+    plan = "以下是你的行程安排:\n" + "".join(day.format(n=n) for n in range(1, 9))
+    talked = talk("帮我安排八天的云南旅行", plan, "第二天换成爬山", plan.replace("湖边", "山上"), user, reply)
+    *_, last = LocalJudge(rubric_id="satisfaction").judge_now(talked)
+    assert last.outcome.details["label"] == "SAT"
+    assert last.outcome.details["signals"] == []
