@@ -79,7 +79,7 @@ def tables(found: Mapping[str, Any]) -> Iterator[str]:
     for c in found["comparisons"]:
         gain = c["a_better_by"]
         yield (
-            f"- {c['measure']}, {c['a']} against {c['b']} ({c['n']:,} targets): difference "
+            f"- {c['measure']}, {c['a']} against {c['b']} ({gain['n']:,} targets): difference "
             f"{number(gain['value'])} {interval(gain)}, "
             f"p {number(c['p_holm'])}: {c['words']}."
         )
