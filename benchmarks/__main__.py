@@ -13,6 +13,7 @@ from typing import Any
 
 NAMES = (
     "startup",
+    "coverage",
     "judging",
     "prefixes",
     "local_judge",

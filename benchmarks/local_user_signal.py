@@ -31,7 +31,7 @@ def run(times: int, *, quick: bool = False) -> dict[str, Any]:
         return {}
     study = _study(Path(shared) / "data" / "recllmsim")
     judged = {name: _judged(study, scores) for name, scores in _signals(study).items()}
-    figures = _figures(judged, draws=100 if quick else 1000)
+    figures = _figures(judged if quick else 1000)
     head = (
         "signal",
         "its own Pearson",
@@ -116,8 +116,8 @@ def _judged(study: Any, scores: Mapping[str, float] | None) -> dict[str, Any]:  
     return out
 
 
-def _figures(judged: Mapping[str, Mapping[str, Any]], draws: int) -> dict[str, Any]:
-    from dialogauge.stats import ClusterDraws, compare_pairs, figures_of
+def _figures(judged: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    from dialogauge.stats import compare_pairs, figures_of
     from dialogauge.studies.satisfaction.figures import (
         PEOPLE,
         RULE,
@@ -131,7 +131,7 @@ def _figures(judged: Mapping[str, Mapping[str, Any]], draws: int) -> dict[str, A
     expected = {name: judge_scores(found["answers"]) for name, found in judged.items()}
     whole = {name: scores.rounded() for name, scores in expected.items()}
     pairs = [(name, "none") for name in judged if name != "none"]
-    drawn = figures_of(table, expected, PEOPLE, _MEASURES, rule=RULE, draws=ClusterDraws(draws))
+    drawn = figures_of(table, expected, PEOPLE, _MEASURES, rule=RULE)
     more = compare_pairs(drawn, pairs, _MEASURES)
     figures = {"whole": metrics_of(table, whole), "expected": metrics_of(table, expected)}
     return {

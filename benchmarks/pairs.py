@@ -58,7 +58,7 @@ def cases(folder: Path, url: str, data: str | None) -> list[Case]:
         Case("replay compare", ("replay", "compare", "{run}/replay")),
     ]
     if data is not None:
-        rated = ("satisfaction", data, "--draws", "200", "--fresh", "-o")
+        rated = ("satisfaction", data, "--fresh", "-o")
         out += [
             Case("judge, rated log, local", ("judge", data, "-o", "{run}/rated", "--fresh")),
             Case("satisfaction, history-mean", (*rated, "{run}/mean", "--judge", "history-mean")),

@@ -58,7 +58,7 @@ def _measure(folder: Path, items: int, candidates: int) -> dict[str, Any]:
     data = folder / "data.jsonl"
     select, ids, words = write_benchmark(folder, items, candidates)
     collect = _do(folder, "replay", "collect", "items.json", *words, "-o", "run")
-    alone = ("--judge", "local", "--split", "all", "--draws", "0")
+    alone = ("--judge", "local", "--split", "all")
     bare = _do(folder, "satisfaction", str(data), *alone, "-o", "alone")
     score = _do(folder, "replay", "score", "run", "--judge", "local")
     compare = _do(folder, "replay", "compare", "run")

@@ -12,7 +12,7 @@ def sample_comparison(name: str) -> tuple[ReplayComparison, ItemSet]:
     """One candidate that gets a 5 on nearly everything."""
     items = tuple(
         ReplayItem(f"u{u}t{t}", f"u{u}", f"u{u}__s", f"u{u}", "s", t, 4.0, "")
-        for u in range(5)
+        for u in range(12)
         for t in range(6)
     )
     original = {
@@ -30,13 +30,13 @@ def sample_comparison(name: str) -> tuple[ReplayComparison, ItemSet]:
     card = {
         "source": "made",
         "licence": "ours",
-        "languages": {"en": 30},
-        "users": 5,
-        "blocks": 5,
-        "turns": 30,
-        "turns_in_data": 40,
-        "scenarios": {"s": 30},
+        "languages": {"en": 72},
+        "users": 12,
+        "blocks": 12,
+        "turns": 72,
+        "turns_in_data": 80,
+        "scenarios": {"s": 72},
         "gold": gold_mix([i.gold for i in items]),
         "gold_of_all": gold_mix([i.gold for i in items]),
     }
-    return compare(scores, CompareSettings(draws=100)), ItemSet(items, "random", 0, {}, card)
+    return compare(scores, CompareSettings()), ItemSet(items, "random", 0, {}, card)

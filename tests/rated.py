@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dialogauge.core import Conversation, Message, Rating
-from dialogauge.stats import ClusterDraws, scores_of
+from dialogauge.stats import scores_of
 from dialogauge.studies.satisfaction.answers import JudgedReply
 from dialogauge.studies.satisfaction.figures import Metrics, metrics_of_one, rated_table
 
@@ -63,10 +63,8 @@ def rated_answer(
     return JudgedReply(id=id, block=block, user=user, gold=gold, score=whole, value=score, **fields)
 
 
-def figures_of_scores(
-    rows: Sequence[tuple[str, str, float, float]], *, draws: int = 0, seed: int = 0, failed: int = 0
-) -> Metrics:
+def figures_of_scores(rows: Sequence[tuple[str, str, float, float]], *, failed: int = 0) -> Metrics:
     """The figures of (user, block, rating, score)."""
     answers = [rated_answer(user, gold, score, block=block) for user, block, gold, score in rows]
     column = scores_of([score for *_, score in rows])
-    return metrics_of_one(rated_table(answers), column, failed=failed, draws=ClusterDraws(draws, seed))
+    return metrics_of_one(rated_table(answers), column, failed=failed)

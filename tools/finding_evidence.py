@@ -29,13 +29,12 @@ from dialogauge.judges.local.judge import LocalJudge
 from dialogauge.signals import Mode, find_signals, is_fault, read_dialogue
 from dialogauge.stats import Estimate
 from dialogauge.stats.coefficients import divided
-from dialogauge.stats.estimate import Basis, ClusterDraws, replicates_of
+from dialogauge.stats.estimate import Basis
 from dialogauge.stats.table import Floats, label_codes
 
 ROOT = Path(__file__).resolve().parents[1]
 TABLE = ROOT / "src" / "dialogauge" / "judges" / "local" / "evidence.json"
 PAGES = (ROOT / "docs" / "local-judge.md", ROOT / "docs" / "results" / "believable.md")
-DRAWS = ClusterDraws(2000)
 CHOSEN_ON = frozenset({"RecLLMSim train users", "tau rewards, airline", "tau rewards, retail"})
 READ: dict[str, tuple[int, int]] = {
     "called_wrong": (12, 3),
@@ -55,8 +54,6 @@ READ_WITHOUT = (15, 1)
 """The same of turns without a finding, read among them."""
 POINTS = 0.4
 """Points of satisfaction for a natural logarithm of the lift: a deviation of the fitted model or two."""
-TELLING = 5
-"""Occurrences from which an interval is given."""
 PRIOR = 5
 """Turns at the base rate that a share is drawn towards."""
 
@@ -134,19 +131,18 @@ def lift(turns: Sequence[RatedTurn], fires: Sequence[bool]) -> tuple[float, floa
     """Return the share where it fires, the share of all, and their ratio."""
     codes, groups = label_codes([t.group for t in turns])
     bad, fired = np.array([t.bad for t in turns], float), np.array(fires, float)
-    sums = [np.bincount(codes, weights=w, minlength=groups) for w in (fired * bad, fired, bad, 0 * bad + 1)]
+    columns = (fired * bad, fired, bad, np.ones(bad.size))
+    sums: list[Floats] = [np.bincount(codes, weights=w, minlength=groups).astype(float) for w in columns]
 
-    def ratio(weights: Floats) -> Floats:
-        hits, fire, all_bad, n = (weights @ s for s in sums)
+    def ratio(hits: Floats, fire: Floats, all_bad: Floats, n: Floats) -> Floats:
         return divided(divided(hits, fire), divided(all_bad, n))
 
-    value = float(ratio(np.ones((1, groups)))[0])
+    value = float(ratio(*(np.array([s.sum()]) for s in sums))[0])
     unit = "users" if len({t.group for t in turns}) < 200 else "conversations"
-    # A handful of occurrences has no interval to speak of: drawn again they are all alike.
-    draws = DRAWS if fired.sum() >= TELLING else ClusterDraws(0)
-    estimate = Basis(int(fired.sum()), groups, unit, draws).estimate(
-        value, replicates_of(ratio, groups, draws)
-    )
+    # Groups in which it never fires move the base alone; those in which it does make the figure.
+    firing = int((sums[1] > 0).sum())
+    basis, most = Basis(int(fired.sum()), groups, unit), bad.size / float(bad.sum())
+    estimate = basis.estimate(value, ratio(*(s.sum() - s for s in sums)), (0.0, most), support=firing)
     return float((fired * bad).sum() / fired.sum()), float(bad.mean()), estimate
 
 

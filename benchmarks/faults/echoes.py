@@ -145,7 +145,7 @@ def _round(folder: Path, rng: random.Random, users: int, *, masked: bool, few: b
 def _commands(*, few: bool) -> list[tuple[object, ...]]:
     judge = ("--role", "judge=judge", "--max-failed", 1)
     pool = ("--candidate", "one", "--candidate", "both=pool:one,other")
-    rated = ("satisfaction", "data.jsonl", "--split", "all", "--draws", 0)
+    rated = ("satisfaction", "data.jsonl", "--split", "all")
     short: list[tuple[object, ...]] = [
         ("judge", "data.jsonl", *judge, "-o", "card"),
         ("replay", "collect", "items.json", *pool, "-o", "replay"),

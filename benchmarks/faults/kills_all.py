@@ -77,10 +77,9 @@ def _studies(url: str) -> list[_Study]:
     candidate = ("--candidate", f"c=stub-model@{url}")
     collect = ("replay", "collect", "items.json", *candidate, *model[4:], "-o", "run")
     score = ("replay", "score", "run", "--judge", "zero-shot", *model)
-    draws = ("--draws", 100)
     whole = ("replay", "run", "data.jsonl", "--split", "all", "--judge", "zero-shot", *candidate, *model)
-    rated = ("satisfaction", "data.jsonl", "--split", "all", "--draws", 0, "--max-failed", 1)
-    fit = ("fit", "data.jsonl", "--cv", 3, "--draws", 20, "-o")
+    rated = ("satisfaction", "data.jsonl", "--split", "all", "--max-failed", 1)
+    fit = ("fit", "data.jsonl", "--cv", 3, "-o")
     return [
         _Study("judge", judge),
         _Study("satisfaction", (*rated, "--judge", "zero-shot", *model, "-o", "run")),
@@ -91,11 +90,9 @@ def _studies(url: str) -> list[_Study]:
         _Study("fit a file", (*fit, "model.json")),
         _Study("satisfaction, no model", (*rated, "--judge", "local-user", "-o", "run")),
         _Study("select", select),
-        _Study("compare", ("replay", "compare", "run", *draws), (select, collect, score)),
-        _Study("replay run", (*whole, *draws, "-o", "run")),
-        _Study(
-            "meta", ("meta", "run", *draws, "--dimension", "helpfulness=satisfaction", "-o", "met"), (judge,)
-        ),
+        _Study("compare", ("replay", "compare", "run"), (select, collect, score)),
+        _Study("replay run", (*whole, "-o", "run")),
+        _Study("meta", ("meta", "run", "--dimension", "helpfulness=satisfaction", "-o", "met"), (judge,)),
         _Study("pairs", ("pairs", "run", *model, "-o", "pairs.jsonl"), (judge,)),
         _Study("report", ("report", "run"), (judge,)),
         _Study("export", ("export", "run", "-o", "rows.csv"), (judge,)),

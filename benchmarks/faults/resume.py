@@ -155,7 +155,7 @@ STOP: ContextVar[StopSignal | None] = ContextVar("stop", default=None)
 
 def _satisfaction(name: str) -> Run:
     def run(out: Path, asked: dict[str, Any], how: dict[str, Any]) -> Any:  # noqa: ANN401 - a coroutine
-        settings = {"inputs": ("log.jsonl",), "judge": name, "part": "all", "draws": 0, "cache": False}
+        settings = {"inputs": ("log.jsonl",), "judge": name, "part": "all", "cache": False}
         asked = {key: value for key, value in asked.items() if key in ("seed", "max_concurrency")}
         options = SatisfactionOptions(out=str(out), roles={"judge": _ROLE}, **settings, **asked, **how)
         return judge_satisfaction_data(options, _Quiet(), stop=STOP.get())

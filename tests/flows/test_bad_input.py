@@ -230,7 +230,7 @@ def test_odd_ratings_do_not_spoil_the_others(dialogauge, log, talk, tmp_path):
     assert trust["dimensions"][0]["n"] == 12
     assert trust["dimensions"][0]["kappa"] is not None
     assert "2 ratings are not used" in trust["sentence"]
-    done = dialogauge("meta", "run", "--ratings", ratings, "--draws", 100)
+    done = dialogauge("meta", "run", "--ratings", ratings)
     assert done.code == 1
     assert "ratings.csv:14" in done.err
     assert "helpfulness is 9: it is off the scale 1-5" in done.err
@@ -238,7 +238,7 @@ def test_odd_ratings_do_not_spoil_the_others(dialogauge, log, talk, tmp_path):
     assert "12 rated targets" in done.out
     assert "2 ratings not used" in done.unwrapped
     assert "not on the judge's scale" not in done.out
-    inside = dialogauge("meta", "run", "--draws", 100)  # the ratings that the run keeps
+    inside = dialogauge("meta", "run")  # the ratings that the run keeps
     assert inside.code == 1
     assert "12 rated targets" in inside.out
 

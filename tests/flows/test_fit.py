@@ -27,7 +27,7 @@ def uss_file(path, sessions=60, seed=4):
 
 def test_a_run_has_figures_controls_and_a_model(dialogauge, tmp_path):
     data = uss_file(tmp_path / "set.txt")
-    result = dialogauge("fit", str(data), "--cv", "5", "--draws", "50", "-o", str(tmp_path / "run"))
+    result = dialogauge("fit", str(data), "--cv", "5", "-o", str(tmp_path / "run"))
     assert result.code == 0, result.err
     summary = json.loads((tmp_path / "run" / "summary.json").read_text())
     assert (summary["examples"], summary["nothing_said"], summary["whole_conversations"]) == (180, 60, 60)
@@ -60,7 +60,7 @@ def test_too_little_is_refused(dialogauge, tmp_path):
 def test_a_rating_off_the_scale_is_named_and_the_rest_is_fitted(dialogauge, tmp_path):
     data = uss_file(tmp_path / "set.txt")
     data.write_text(data.read_text().replace("3,3,3", "3,3,7", 1))
-    result = dialogauge("fit", str(data), "--cv", "3", "--draws", "0", "-o", str(tmp_path / "run"))
+    result = dialogauge("fit", str(data), "--cv", "3", "-o", str(tmp_path / "run"))
     assert result.code == 1
     assert "the rating 7 is not on 1 to 5" in result.err
 
@@ -85,7 +85,7 @@ def test_coefficients_are_fitted_to_the_ratings_that_are_some_and_the_others_nam
 
 def test_a_fitted_run_is_no_run_of_judgements(dialogauge, tmp_path):
     data = uss_file(tmp_path / "set.txt")
-    done = dialogauge("fit", str(data), "--cv", "3", "--draws", "0", "-o", str(tmp_path / "run"))
+    done = dialogauge("fit", str(data), "--cv", "3", "-o", str(tmp_path / "run"))
     assert done.code == 0, done.err
     for command in ("report", "meta"):
         refused = dialogauge(command, str(tmp_path / "run"))
@@ -123,7 +123,7 @@ def same(summary):
 
 def test_a_fit_goes_on_after_an_interrupt(dialogauge, tmp_path, fits):
     data, run = uss_file(tmp_path / "set.txt"), tmp_path / "run"
-    words = ("fit", str(data), "--cv", "3", "--draws", "20", "-o")
+    words = ("fit", str(data), "--cv", "3", "-o")
     assert dialogauge(*words, str(tmp_path / "whole")).code == 0
     fits.done, fits.ctrl_c = 0, 1
     broken = dialogauge(*words, str(run))
@@ -143,18 +143,17 @@ def test_a_fit_goes_on_after_an_interrupt(dialogauge, tmp_path, fits):
     for name in ("model.json", "predictions.jsonl"):
         assert (run / name).read_text() == (tmp_path / "whole" / name).read_text()
     assert '<h1 dir="auto">Fitted to ratings: satisfaction</h1>' in (run / "report.html").read_text()
-    # nothing is left to do, other draws are no other fit, and other parts are
+    # nothing is left to do, and other parts are another fit
     assert dialogauge(*words, str(run)).code == 0
-    assert dialogauge(*words[:-2], "30", "-o", str(run)).code == 0
     assert fits.done == 2
-    assert dialogauge("fit", str(data), "--cv", "4", "--draws", "20", "-o", str(run)).code == 0
+    assert dialogauge("fit", str(data), "--cv", "4", "-o", str(run)).code == 0
     assert fits.done == 4
 
 
 def test_a_second_ctrl_c_ends_a_fit_between_two_ridge_regressions(dialogauge, tmp_path, fits):
     data, run = uss_file(tmp_path / "set.txt"), tmp_path / "run"
     fits.ctrl_c = 2
-    stopped = dialogauge("fit", str(data), "--cv", "3", "--draws", "0", "-o", str(run))
+    stopped = dialogauge("fit", str(data), "--cv", "3", "-o", str(run))
     assert (stopped.code, fits.done) == (130, 0), stopped.err
     assert json.loads((run / "summary.json").read_text())["metrics"] is None
 

@@ -16,7 +16,7 @@ REPLIES = {"a": FINE, "b": BAD, "c": FINE, "d": BAD, "e": FINE, "f": BAD}
 @pytest.fixture
 def model(dialogauge, tmp_path):
     data = uss_file(tmp_path / "set.txt")
-    done = dialogauge("fit", data, "--cv", 5, "--draws", 0, "-o", "fits")
+    done = dialogauge("fit", data, "--cv", 5, "-o", "fits")
     assert done.code == 0, done.err
     return tmp_path / "fits"
 

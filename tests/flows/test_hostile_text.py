@@ -216,7 +216,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     ]
     (run.folder / "rated.jsonl").write_text("\n".join(map(json.dumps, rated)), encoding="utf-8")
     pair = f"helpfulness={dimension}"
-    run("meta", "meta", "run", "--ratings", "rated.jsonl", "--dimension", pair, "--draws", 100, "-o", "meta")
+    run("meta", "meta", "run", "--ratings", "rated.jsonl", "--dimension", pair, "-o", "meta")
     run("trust", "trust", "run", "--ratings", "rated.jsonl")
     _judge_by_model(run)
     return run

@@ -209,8 +209,8 @@ def test_satisfaction_by_name(dialogauge, log, tmp_path) -> None:
     import dialogauge as library
 
     data = [conversation_record(c) for c in rated_users(12)]
-    dialogauge("satisfaction", log(*data), "--judge", "history-mean", "--draws", 100, "-o", "command")
-    run = library.run("satisfaction", data, judge="history-mean", draws=100)
+    dialogauge("satisfaction", log(*data), "--judge", "history-mean", "-o", "command")
+    run = library.run("satisfaction", data, judge="history-mean")
     assert list(run.rows()) == rows_of(tmp_path / "command")
     assert run.summary.metrics.n == len(list(run.rows()))
     assert run.study == "satisfaction"
@@ -227,8 +227,8 @@ def test_fit_by_name(dialogauge, log, tmp_path) -> None:
     import dialogauge as library
 
     data = [conversation_record(c) for c in rated_users(12)]
-    dialogauge("fit", log(*data), "--draws", 100, "-o", "command")
-    run = library.run("fit", data, draws=100)
+    dialogauge("fit", log(*data), "-o", "command")
+    run = library.run("fit", data)
     of_command = library.open_run(tmp_path / "command")
     assert run.study == "fit"
     assert run.summary["metrics"] == of_command.summary["metrics"]
@@ -255,10 +255,9 @@ def test_replay_by_name(dialogauge, log, tmp_path, monkeypatch) -> None:
         "judge": "history-mean",
         "candidates": "ours=py:candidate_of_ours:reply",
         "size": 20,
-        "draws": 100,
     }
     run = library.run("replay", data, out="run", **asked)
-    words = ("--judge", "history-mean", "--candidate", asked["candidates"], "--size", 20, "--draws", 100)
+    words = ("--judge", "history-mean", "--candidate", asked["candidates"], "--size", 20)
     dialogauge("replay", "run", log(*data), *words, "-o", "command")
     of_command = library.open_run(tmp_path / "command")
     assert run.study == of_command.study == "replay"
@@ -276,7 +275,7 @@ def test_replay_by_name(dialogauge, log, tmp_path, monkeypatch) -> None:
 
 def test_replay_whose_budget_is_spent_goes_on(serve) -> None:
     stub = serve(ideal)
-    asked = {"judge": "history-mean", "candidates": f"m=m@{stub.url}", "size": 20, "draws": 100, "out": "run"}
+    asked = {"judge": "history-mean", "candidates": f"m=m@{stub.url}", "size": 20, "out": "run"}
     with pytest.raises(BudgetSpent, match="before all candidates could be compared"):
         dialogauge.run("replay", rated_users(12), max_calls=5, cache=False, **asked)
     assert len(stub.asked) <= 6

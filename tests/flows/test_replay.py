@@ -78,7 +78,7 @@ def test_from_data_to_leaderboard(dialogauge, data, tmp_path) -> None:
     )
     words = ("--candidate", "long", "--candidate", "replies:short.jsonl", "--agents", agents)
     run = ("replay", "run", data, "--rule", "stratified", "-n", 20, "--judge", "local", *words)
-    done = dialogauge(*run, "--draws", 100, "-o", "run")
+    done = dialogauge(*run, "-o", "run")
     assert done.code == 0, done.err
     for said in (
         "\nLeaderboard\n",
@@ -106,7 +106,7 @@ def test_from_data_to_leaderboard(dialogauge, data, tmp_path) -> None:
     assert "Replies side by side" in page
     assert "I would rather say this, at some length" in page
     assert "<script" not in page
-    again = dialogauge(*run, "--draws", 100, "-o", "run", "--json")
+    again = dialogauge(*run, "-o", "run", "--json")
     assert again.code == 0, again.err
     assert again.json["views"] == summary["views"]
 
@@ -130,17 +130,17 @@ def test_the_parts_by_themselves_and_several_runs(dialogauge, items) -> None:
     assert "not scored by this evaluator, but by history-mean" in other.err
     done = dialogauge("replay", "score", "two", "--judge", "history-mean", "--reference", "one")
     assert done.code == 0, done.err
-    both = dialogauge("replay", "compare", "one", "two", "--draws", 100, "--json")
+    both = dialogauge("replay", "compare", "one", "two", "--json")
     assert both.code == 0, both.err
     assert set(both.json["views"]["raw"]["candidates"]) == {"one", "two", "original"}
     assert dialogauge("replay", "score", "one", "--judge", "local").code == 0
     mixed = dialogauge("replay", "compare", "one", "two")
     assert mixed.code == 2
     assert "was not scored by the evaluator of the first run" in mixed.err
-    assert dialogauge("replay", "compare", "one", "two", "--judge", "history-mean", "--draws", 100).code == 0
+    assert dialogauge("replay", "compare", "one", "two", "--judge", "history-mean").code == 0
     assert "the run one is named twice" in dialogauge("replay", "compare", "one", "./one").err
     shutil.copytree("one", "old")
-    found = dialogauge("replay", "compare", "one", "old", "--draws", 100, "--json")
+    found = dialogauge("replay", "compare", "one", "old", "--json")
     assert found.code == 0, found.err
     named = set(found.json["candidates"])
     assert len(named) == 2
@@ -195,7 +195,7 @@ def test_a_reply_that_fails_is_a_failure_and_never_the_original(dialogauge, item
     assert done.code == 3
     assert "empty reply" in done.out
     assert dialogauge("replay", "score", "run", "--judge", "local").code == 0
-    found = dialogauge("replay", "compare", "run", "--draws", 100, "--json").json
+    found = dialogauge("replay", "compare", "run", "--json").json
     a = found["views"]["raw"]["candidates"]["m"]
     assert a["failed"] > 0
     assert a["n"] + a["failed"] == 20
@@ -260,11 +260,11 @@ def test_a_reply_that_is_made_anew_is_scored_anew(dialogauge, items, data, serve
     server.reply = lambda body: "Another reply, and a longer one."
     early = dialogauge("replay", "collect", "items.json", *words, "--max-calls", 5, "--max-concurrency", 1)
     assert (early.code, "5 of 20 replies" in early.out) == (1, True), "what was asked otherwise is out"
-    found = dialogauge("replay", "compare", "run", "--draws", 100, "--json").json
+    found = dialogauge("replay", "compare", "run", "--json").json
     assert found["candidates"]["m"]["failures"] == {"score: pending": 5, "reply: pending": 15}
     assert dialogauge("replay", "collect", "items.json", *words).code == 0
     assert "20 replies scored" in dialogauge(*score).out
-    found = dialogauge("replay", "compare", "run", "--draws", 100, "--json").json
+    found = dialogauge("replay", "compare", "run", "--json").json
     assert found["candidates"]["m"]["failures"] == {}
     assert found["length"]["m"]["mean_characters"] == len("Another reply, and a longer one.")
 
@@ -369,7 +369,7 @@ def test_a_run_ends_as_its_parts_do(dialogauge, data) -> None:
     chosen = json.loads(Path("chosen.json").read_text())["items"]
     replies("r.jsonl", [*chosen, chosen[0], {"id": "nobody__turn_1"}])
     for _ in range(2):
-        done = dialogauge(*words, "--candidate", "replies:r.jsonl", "--draws", 100, "-o", "whole")
+        done = dialogauge(*words, "--candidate", "replies:r.jsonl", "-o", "whole")
         assert done.code == 1
         assert "a second time" in done.err
         assert "'nobody__turn_1'" in done.err
@@ -395,7 +395,7 @@ def test_items_whose_prefix_is_gone(dialogauge, items, data) -> None:
     assert done.code == 1
     assert "its conversation or its rating is gone" in done.err
     assert dialogauge("replay", "score", "run", "--judge", "history-mean").code == 1
-    found = dialogauge("replay", "compare", "run", "--draws", 100, "--json").json
+    found = dialogauge("replay", "compare", "run", "--json").json
     gone = sum(i["conversation"] == items[0]["conversation"] for i in items)
     assert found["items"]["present"] == 20 - gone
     data.write_text("\n".join(kept[:1]))
@@ -454,7 +454,7 @@ def test_a_judge_with_a_model(dialogauge, items, serve) -> None:
     assert "raise --max-calls" in early.out
     done = dialogauge("replay", "score", "run", "--judge", "zero-shot", *model)
     assert done.code == 0, done.err
-    found = dialogauge("replay", "compare", "run", "--draws", 100, "--json").json
+    found = dialogauge("replay", "compare", "run", "--json").json
     raw = found["views"]["raw"]
     assert raw["candidates"]["r"]["user_macro"] == 5
     assert raw["candidates"]["original"]["user_macro"] == 3
@@ -498,7 +498,7 @@ def test_a_candidate_that_repeats_the_original_replies_ties_with_them(dialogauge
             file.write(json.dumps({"item": item["id"], "reply": said[item["position"]]}) + "\n")
     assert collect(dialogauge, "replies:copy.jsonl").code == 0
     assert dialogauge("replay", "score", "run", "--judge", judge).code == 0
-    found = dialogauge("replay", "compare", "run", "--draws", 100, "--json").json
+    found = dialogauge("replay", "compare", "run", "--json").json
     for view in found["views"].values():
         (pair,) = view["pairs"]
         assert (pair["items"]["ties"], pair["user_macro_delta"]) == (len(items), 0)
@@ -515,9 +515,9 @@ def test_an_evaluator_that_could_not_learn_what_answers_is_warned_of(dialogauge,
     collect(dialogauge, "replies:r.jsonl")
     for _ in range(2):  # the second time nothing is left to score, and nothing is fitted
         assert dialogauge("replay", "score", "run", "--judge", "local-user").code == 0
-        done = dialogauge("replay", "compare", "run", "--draws", 100)
+        done = dialogauge("replay", "compare", "run")
         assert done.code == 0, done.err
         for told in (done.out, Path("run/report.html").read_text()):
             assert ("too few rated replies of training users" in told) is warned
     dialogauge("replay", "score", "run", "--judge", "history-mean")
-    assert "too few rated replies" not in dialogauge("replay", "compare", "run", "--draws", 100).out
+    assert "too few rated replies" not in dialogauge("replay", "compare", "run").out

@@ -33,7 +33,7 @@ def collect(dialogauge, candidate, *more):
 
 
 def compared(dialogauge):
-    done = dialogauge("replay", "compare", "run", "--draws", 100, "--json")
+    done = dialogauge("replay", "compare", "run", "--json")
     assert done.code == 0, done.err
     rows = [json.loads(line) for line in Path("run/scores.jsonl").read_text().splitlines()]
     return done.json, rows

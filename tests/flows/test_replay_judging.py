@@ -64,6 +64,6 @@ def test_retrying_asks_again_for_nothing_that_stands(dialogauge, items, serve) -
     before = len(server.asked)
     assert score(dialogauge, "zero-shot", server, "--retry-failed").code == 0
     assert len(server.asked) == before + 1
-    found = dialogauge("replay", "compare", "run", "--draws", 100, "--json").json
+    found = dialogauge("replay", "compare", "run", "--json").json
     counts = found["views"]["raw"]["candidates"]["r"]["counts"]
     assert counts == {"1": 0, "2": 1, "3": 0, "4": len(items) - 1, "5": 0}

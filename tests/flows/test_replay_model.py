@@ -93,7 +93,7 @@ def server(tmp_path_factory):
 
 def test_candidate_and_judge_over_http(dialogauge, server, log) -> None:
     data = log(*(conversation_record(t) for t in talks(4)), name="data.jsonl")
-    here = ("--split", "all", "--rule", "all", "-o", "run", "--draws", 100)
+    here = ("--split", "all", "--rule", "all", "-o", "run")
     candidate = ("--candidate", f"tiny=tiny@{server.url}")
     judge = ("--judge", "zero-shot", "--model", "tiny", "--base-url", server.url, "--lang", "en")
     done = dialogauge("replay", "run", data, *here, *candidate, *judge)

@@ -12,7 +12,7 @@ from rated import rated_users
 from talks import conversation_record
 
 PHONE, MAIL, WRITTEN = "13800138000", "ann.lee@example.org", "desk@example.net"
-RUN = ("replay", "run", "data.jsonl", "--rule", "stratified", "-n", 20, "--draws", 100, "-o", "run")
+RUN = ("replay", "run", "data.jsonl", "--rule", "stratified", "-n", 20, "-o", "run")
 HIDDEN = ("--redact", "--hash-ids")
 USERS = [f"customer-{number}" for number in range(10)]
 

@@ -24,7 +24,7 @@ def summary_of(run):
 
 
 def test_a_study_from_data_to_report(dialogauge, data, tmp_path) -> None:
-    done = dialogauge("satisfaction", data, "--judge", "history-mean", "--draws", 100, "-o", "run")
+    done = dialogauge("satisfaction", data, "--judge", "history-mean", "-o", "run")
     assert done.code == 0, done.err
     assert "judged by history-mean" in done.out
     assert "Ceiling: the users' own scores through the same calibration." in done.unwrapped
@@ -70,14 +70,14 @@ def test_calibrated_scores_stand_in_the_rows(dialogauge, data, tmp_path) -> None
 
 
 def test_the_run_is_a_run_like_any_other(dialogauge, data, tmp_path) -> None:
-    assert dialogauge("satisfaction", data, "--judge", "nearest-3", "--draws", 0, "-o", "one").code == 0
-    assert dialogauge("satisfaction", data, "--judge", "local", "--draws", 0, "-o", "two").code == 0
+    assert dialogauge("satisfaction", data, "--judge", "nearest-3", "-o", "one").code == 0
+    assert dialogauge("satisfaction", data, "--judge", "local", "-o", "two").code == 0
     assert dialogauge("report", "one").code == 0
     assert dialogauge("export", "one", "-o", "rows.csv").code == 0
-    done = dialogauge("meta", "one", "two", "--draws", 100, "--json")
+    done = dialogauge("meta", "one", "two", "--json")
     assert done.code == 0, done.err
     assert [j["judge"] for j in done.json["judges"]] == ["nearest-3", "local"]
-    words = ("--judge", "history-median", "--split", "all", "--draws", 0, "-o", "three")
+    words = ("--judge", "history-median", "--split", "all", "-o", "three")
     again = dialogauge("satisfaction", "one", *words)
     assert again.code == 0, again.err
     assert rows_of(tmp_path / "three")
@@ -88,7 +88,7 @@ def test_the_run_is_a_run_like_any_other(dialogauge, data, tmp_path) -> None:
     assert not (tmp_path / "four").exists()
     # one of all users holds what the data holds, and is split the same way
     assert dialogauge("satisfaction", data, *words[:-1], "five").code == 0
-    whole = dialogauge("satisfaction", "five", "--judge", "nearest-3", "--draws", 0, "-o", "six")
+    whole = dialogauge("satisfaction", "five", "--judge", "nearest-3", "-o", "six")
     assert whole.code == 0, whole.err
     assert summary_of(tmp_path / "six")["metrics"] == summary_of(tmp_path / "one")["metrics"]
 
@@ -101,8 +101,6 @@ def test_the_judge_that_is_fitted_to_the_user(dialogauge, data, tmp_path) -> Non
         "hindsight",
         "--split",
         "all",
-        "--draws",
-        0,
         "--json",
         "-o",
         "run",
@@ -131,7 +129,7 @@ def test_a_split_file_wins_and_users_without_history_are_apart(dialogauge, log, 
 def test_users_of_the_split_that_are_not_there_are_named(dialogauge, data, tmp_path) -> None:
     split = tmp_path / "split.json"
     split.write_text(json.dumps({"train": ["user0", "q"], "test": ["user1", "zz"]}))
-    words = ("--judge", "history-mean", "--draws", 0, "--split-file", split)
+    words = ("--judge", "history-mean", "--split-file", split)
     done = dialogauge("satisfaction", data, *words)
     assert done.code == 0, done.err
     assert "warning: not in the data: 2 users of the split: q, zz" in done.out
@@ -203,9 +201,7 @@ def test_one_user_only(dialogauge, log) -> None:
 def test_one_user_with_five_thousand_turns(dialogauge, log) -> None:
     talks = [rated_talk("u", s, 0, [3 + i % 3 for i in range(1250)]) for s in "abcd"]
     data = log(*(conversation_record(c) for c in talks))
-    done = dialogauge(
-        "satisfaction", data, "--judge", "history-cdf-hash", "--split", "all", "--draws", 0, "--json"
-    )
+    done = dialogauge("satisfaction", data, "--judge", "history-cdf-hash", "--split", "all", "--json")
     assert done.code == 0, done.err
     assert done.json["metrics"]["n"] == 5000
 
@@ -213,12 +209,12 @@ def test_one_user_with_five_thousand_turns(dialogauge, log) -> None:
 @pytest.fixture
 def two_runs(dialogauge, data):
     for judge in ("nearest-3", "history-mean"):
-        assert dialogauge("satisfaction", data, "--judge", judge, "--draws", 60, "-o", judge).code == 0
+        assert dialogauge("satisfaction", data, "--judge", judge, "-o", judge).code == 0
     return "nearest-3", "history-mean"
 
 
 def test_several_judges_on_one_table(dialogauge, two_runs, tmp_path) -> None:
-    done = dialogauge("meta", *two_runs, "--draws", 100, "-o", "out")
+    done = dialogauge("meta", *two_runs, "-o", "out")
     assert done.code == 0, done.err
     assert "The judges of satisfaction 150 turns of 10 users that all of them scored" in done.unwrapped
     assert "\nreference-cdf the same figures as cdf\n" in done.out
@@ -238,7 +234,7 @@ def test_several_judges_on_one_table(dialogauge, two_runs, tmp_path) -> None:
     assert "shuffled: nearest-3" in page
     twice = dialogauge("meta", "nearest-3", "nearest-3")
     assert (twice.code, "the run nearest-3 is given twice" in twice.err) == (2, True)
-    alone = dialogauge("meta", "nearest-3", "--draws", 100, "--json")
+    alone = dialogauge("meta", "nearest-3", "--json")
     assert alone.json["satisfaction"]["comparisons"] == []
 
 
@@ -254,13 +250,13 @@ def test_predictions_that_do_not_match_the_ratings_are_refused(dialogauge, two_r
 
 def test_a_run_of_another_kind_is_compared_as_before(dialogauge, data, two_runs) -> None:
     assert dialogauge("judge", data, "--rubric", "satisfaction", "-o", "plain").code == 0
-    done = dialogauge("meta", "plain", "nearest-3", "--draws", 100, "--json")
+    done = dialogauge("meta", "plain", "nearest-3", "--json")
     assert done.code == 0, done.err
     assert "satisfaction" not in done.json
 
 
 def test_reference_calibrations_stand_on_another_run(dialogauge, data, tmp_path) -> None:
-    base = ("satisfaction", data, "--judge", "nearest-3", "--draws", 0)
+    base = ("satisfaction", data, "--judge", "nearest-3")
     assert dialogauge(*base, "-o", "first").code == 0
     done = dialogauge(*base, "--calibrate", "reference-cdf", "--reference", "first", "-o", "second")
     assert done.code == 0, done.err
@@ -278,14 +274,14 @@ def test_reference_calibrations_stand_on_another_run(dialogauge, data, tmp_path)
 
 
 def test_a_reference_that_is_of_no_use_is_refused(dialogauge, data, log, tmp_path) -> None:
-    base = ("satisfaction", data, "--judge", "nearest-3", "--draws", 0, "-o", "run", "--reference")
+    base = ("satisfaction", data, "--judge", "nearest-3", "-o", "run", "--reference")
     assert "no finished run" in dialogauge(*base, "gone").err or dialogauge(*base, "gone").code == 1
     assert dialogauge("judge", data, "-o", "plain").code == 0
     done = dialogauge(*base, "plain")
     assert (done.code, "is no satisfaction run" in done.err) == (2, True)
     strangers = [rated_talk(f"other{i}", s, 0, [3, 4]) for i in range(6) for s in ("cook", "gift")]
     file = log(*(conversation_record(c) for c in strangers), name="strangers.jsonl")
-    words = ("--judge", "nearest-3", "--split", "all", "--draws", 0, "-o", "far")
+    words = ("--judge", "nearest-3", "--split", "all", "-o", "far")
     assert dialogauge("satisfaction", file, *words).code == 0
     done = dialogauge(*base, "far")
     assert done.code == 2
@@ -297,7 +293,7 @@ def test_a_reference_that_is_of_no_use_is_refused(dialogauge, data, log, tmp_pat
 
 
 def test_a_judge_without_reasons_has_no_rationale_check(dialogauge, data) -> None:
-    done = dialogauge("satisfaction", data, "--judge", "history-mean", "--draws", 0, "--json", "-o", "r")
+    done = dialogauge("satisfaction", data, "--judge", "history-mean", "--json", "-o", "r")
     assert done.json["rationale"] is None
 
 
@@ -308,7 +304,7 @@ def test_an_encoder_is_fine_tuned_and_told_of(dialogauge, data, tmp_path) -> Non
     pytest.importorskip("transformers")
     texts = [m.text for c in rated_users(12) for m in c.messages]
     folder = build_tiny_encoder(tmp_path / "encoder", texts)
-    words = ("--judge", "encoder-ordinal", "--encoder", folder, "--draws", 0, "-o", "run")
+    words = ("--judge", "encoder-ordinal", "--encoder", folder, "-o", "run")
     done = dialogauge("satisfaction", data, *words)
     assert done.code == 0, done.err
     assert "judged by encoder-ordinal: 150 scored, 0 failed" in done.out
@@ -321,11 +317,11 @@ def test_an_encoder_is_fine_tuned_and_told_of(dialogauge, data, tmp_path) -> Non
 def test_meta_and_study_state_the_same_figures(dialogauge, log, tmp_path) -> None:
     """Of the whole scores: the expected rating of the judge `local-user` stands beside them."""
     data = log(*(conversation_record(c) for c in rated_users(9)))
-    words = ("--judge", "local-user", "--split", "all", "--draws", 0, "-o", "run")
+    words = ("--judge", "local-user", "--split", "all", "-o", "run")
     assert dialogauge("satisfaction", data, *words).code == 0
     study = json.loads((tmp_path / "run" / "summary.json").read_text())["metrics"]
     assert any(r["whole"] for r in rows_of(tmp_path / "run"))
-    done = dialogauge("meta", "run", "--draws", 100, "--dissatisfied", "3", "--json")
+    done = dialogauge("meta", "run", "--dissatisfied", "3", "--json")
     assert done.code == 0, done.err
     (judge,) = done.json["judges"]
     for name in ("pearson", "spearman", "qwk", "mae", "f1_dsat", "auc"):
@@ -335,11 +331,11 @@ def test_meta_and_study_state_the_same_figures(dialogauge, log, tmp_path) -> Non
 
 def test_a_turn_that_one_run_lacks_is_named(dialogauge, log) -> None:
     talks = [conversation_record(c) for c in rated_users(6)]
-    words = ("--judge", "history-mean", "--split", "all", "--draws", 0, "-o")
+    words = ("--judge", "history-mean", "--split", "all", "-o")
     assert dialogauge("satisfaction", log(*talks, name="all.jsonl"), *words, "whole").code == 0
     odd = rated_users(6)[0].id
     talks[0] = {**talks[0], "ratings": talks[0]["ratings"][1:]}
     assert dialogauge("satisfaction", log(*talks, name="less.jsonl"), *words, "less").code == 0
-    done = dialogauge("meta", "whole", "less", "--draws", 100)
+    done = dialogauge("meta", "whole", "less")
     assert done.code == 0, done.err
     assert f"Scored by whole and not by all: {odd}__turn_0" in done.out

@@ -10,7 +10,7 @@ from flows.conftest import rows_of
 from rated import rated_talk, rated_users
 from talks import conversation_record
 
-WORDS = ("--judge", "history-mean", "--split", "all", "--draws", 0)
+WORDS = ("--judge", "history-mean", "--split", "all")
 
 
 @pytest.fixture
@@ -97,7 +97,7 @@ def table(tmp_path):
 
 @pytest.mark.parametrize("command", ["satisfaction", "fit"])
 def test_a_bad_rating_in_a_table_is_named_with_its_own_line(dialogauge, table, command) -> None:
-    words = WORDS if command == "satisfaction" else ("--draws", 0)
+    words = WORDS if command == "satisfaction" else ()
     done = dialogauge(command, table(line9="7"), *words, "-o", "out")
     assert done.code == 1, done.err
     assert "table.csv:9, conversation 'c1', turn 2: the rating 7 is" in done.err
@@ -141,7 +141,7 @@ def test_conversations_and_turns_given_twice(dialogauge, log, records) -> None:
 def test_calibration_without_a_history(dialogauge, log) -> None:
     talks = [rated_talk(f"u{i}", "cook", 0, [4, 5, 3]) for i in range(6)]
     data = log(*(conversation_record(c) for c in talks))
-    split = ("--judge", "local", "--split", "all", "--calibrate", "cdf", "--draws", 0)
+    split = ("--judge", "local", "--split", "all", "--calibrate", "cdf")
     done = dialogauge("satisfaction", data, *split, "-o", "run")
     assert done.code == 0, done.err
     assert "--calibrate cdf changed nothing: no block has a history to calibrate to" in done.unwrapped
@@ -170,7 +170,7 @@ def personal(log):
 
 
 def test_what_is_hidden_stands_in_no_file_of_the_run(dialogauge, personal, tmp_path) -> None:
-    words = ("--judge", "nearest-3", "--draws", 50)
+    words = ("--judge", "nearest-3")
     assert dialogauge("satisfaction", personal, *words, "-o", "open").code == 0
     done = dialogauge("satisfaction", personal, *words, "--redact", "--hash-ids", "-o", "hidden")
     assert done.code == 0, done.err
@@ -189,7 +189,7 @@ def test_what_is_hidden_stands_in_no_file_of_the_run(dialogauge, personal, tmp_p
 
 
 def test_hidden_ids_change_no_figure(dialogauge, personal, tmp_path) -> None:
-    words = ("--judge", "nearest-3", "--draws", 0)
+    words = ("--judge", "nearest-3")
     dialogauge("satisfaction", personal, *words, "-o", "open")
     dialogauge("satisfaction", personal, *words, "--hash-ids", "-o", "hidden")
     figures = [json.loads((tmp_path / run / "summary.json").read_text()) for run in ("open", "hidden")]
@@ -204,7 +204,7 @@ def test_hidden_ids_change_no_figure(dialogauge, personal, tmp_path) -> None:
 
 def test_a_configuration_that_hides_holds_for_every_judge(dialogauge, personal, tmp_path) -> None:
     (tmp_path / "dialogauge.toml").write_text("[judge]\nredact = true\nhash_ids = true\n")
-    done = dialogauge("satisfaction", personal, "--judge", "nearest-3", "--draws", 0, "-o", "run")
+    done = dialogauge("satisfaction", personal, "--judge", "nearest-3", "-o", "run")
     assert done.code == 0, done.err
     shown = (tmp_path / "run" / "report.html").read_text("utf-8")
     assert "ann.lee@example.org" not in shown
@@ -212,7 +212,7 @@ def test_a_configuration_that_hides_holds_for_every_judge(dialogauge, personal, 
 
 
 def test_an_open_run_is_shown_masked(dialogauge, personal, tmp_path) -> None:
-    dialogauge("satisfaction", personal, "--judge", "nearest-3", "--draws", 0, "-o", "open")
+    dialogauge("satisfaction", personal, "--judge", "nearest-3", "-o", "open")
     done = dialogauge("report", "open", "--redact", "--hash-ids", "-o", "page.html")
     assert done.code == 0, done.err
     page = (tmp_path / "page.html").read_text("utf-8")
@@ -221,13 +221,13 @@ def test_an_open_run_is_shown_masked(dialogauge, personal, tmp_path) -> None:
 
 
 def test_ratings_join_a_run_with_hidden_ids(dialogauge, personal, records, tmp_path) -> None:
-    dialogauge("satisfaction", personal, "--judge", "nearest-3", "--draws", 0, "--hash-ids", "-o", "run")
+    dialogauge("satisfaction", personal, "--judge", "nearest-3", "--hash-ids", "-o", "run")
     assert rows_of(tmp_path / "run")
     lines = ["conversation_id,turn,dimension,rater,score"]
     for talk in rated_users(12):
         lines += [f"{talk.id},{r.turn},satisfaction,u,{r.score}" for r in talk.ratings]
     file = tmp_path / "ratings.csv"
     file.write_text("\n".join(lines))
-    done = dialogauge("meta", "run", "--ratings", file, "--draws", 100, "--json")
+    done = dialogauge("meta", "run", "--ratings", file, "--json")
     assert done.code == 0, done.err
     assert done.json["satisfaction"]["n"] == 150

@@ -32,7 +32,7 @@ def dialogue(body):
 
 def test_rag_from_data_to_report(dialogauge, serve, data, tmp_path) -> None:
     stub = serve(contented(lambda body: 3 if "answer 2" in dialogue(body) else 5))
-    words = judging("rag", stub, "--draws", 50, "--k", 3, "--strategy", "boundary-paired", "-o", "run")
+    words = judging("rag", stub, "--k", 3, "--strategy", "boundary-paired", "-o", "run")
     done = dialogauge("satisfaction", data, *words)
     assert done.code == 0, done.err
     assert "judged by rag/m: 75 scored, 0 failed" in done.out
@@ -50,7 +50,7 @@ def test_rag_from_data_to_report(dialogauge, serve, data, tmp_path) -> None:
 def test_rag_asks_anew_when_the_history_changes(dialogauge, serve, log) -> None:
     talks = [conversation_record(c) for c in rated_users(6)]
     stub = serve(contented())
-    words = judging("rag", stub, "--draws", 0, "-o", "run", "--no-cache", "--split", "all")
+    words = judging("rag", stub, "-o", "run", "--no-cache", "--split", "all")
     assert dialogauge("satisfaction", log(*talks), *words).code == 0
     asked = len(stub.asked)
     talks[0]["ratings"][0]["score"] = 2
@@ -61,7 +61,7 @@ def test_rag_asks_anew_when_the_history_changes(dialogauge, serve, log) -> None:
 
 def test_spur_induces_once_and_is_marked(dialogauge, serve, data, tmp_path) -> None:
     stub = serve(contented(lambda body: 3 if "question 2" in dialogue(body) else 4))
-    words = judging("spur", stub, "--draws", 0, "-o", "run", "--no-cache")
+    words = judging("spur", stub, "-o", "run", "--no-cache")
     done = dialogauge("satisfaction", data, *words, "--max-calls", 30)
     assert done.code == 1
     assert "the cap of 30 calls is reached" in done.err
@@ -87,7 +87,7 @@ def test_spur_without_criteria_fails_and_recovers(dialogauge, serve, data, tmp_p
         name = body["response_format"]["json_schema"]["name"]
         return "no JSON" if name == "spur_find" else contented()(body)
 
-    words = ("--draws", 0, "-o", "run", "--no-cache")
+    words = ("-o", "run", "--no-cache")
     done = dialogauge("satisfaction", data, *judging("spur", serve(reply, schema="ignore"), *words))
     assert done.code == 3
     rows = rows_of(tmp_path / "run")
@@ -114,7 +114,7 @@ def test_reasons_and_rationales_are_checked(dialogauge, serve, log, tmp_path) ->
         value["note"] = "The trip and its hello are missing." if gift else "The answer says hello."
         return json.dumps(value)
 
-    words = judging("rag", serve(reply), "--draws", 50, "-o", "run")
+    words = judging("rag", serve(reply), "-o", "run")
     done = dialogauge("satisfaction", log(*talks), *words)
     assert done.code == 0, done.err
     found = json.loads((tmp_path / "run" / "summary.json").read_text())["rationale"]

@@ -15,7 +15,7 @@ from rated import rated_talk, rated_users
 from servers.contented import contented, shown_to
 from talks import conversation_record
 
-SMALL = ("--split", "all", "--draws", 0)
+SMALL = ("--split", "all")
 
 
 @pytest.fixture
@@ -98,7 +98,7 @@ def test_words_of_others_matter_to_a_judge_that_is_shown_them(dialogauge, serve,
     split = {"train": ["user0", "user1", "user2"], "test": ["user3"]}
     (tmp_path / "split.json").write_text(json.dumps(split))
     stub = serve(contented())
-    words = judging("few-shot", stub, "--split-file", "split.json", "--draws", 0, "-o", "run", "--no-cache")
+    words = judging("few-shot", stub, "--split-file", "split.json", "-o", "run", "--no-cache")
     assert dialogauge("satisfaction", log(*talks), *words).code == 0
     asked = len(stub.asked)
     assert dialogauge("satisfaction", log(*talks), *words).code == 0
@@ -117,7 +117,7 @@ def test_rows_of_what_has_changed_since_are_not_shown(dialogauge, serve, log, tm
     talks[0]["messages"][0]["content"] = "something else"
     assert dialogauge("satisfaction", log(*talks), *words).code == 0
     assert len(rows_of(tmp_path / "run")) == 60
-    again = ("--judge", "history-mean", "--split", "all", "--draws", 0, "-o", "again", "--json")
+    again = ("--judge", "history-mean", "--split", "all", "-o", "again", "--json")
     done = dialogauge("satisfaction", "run", *again)
     assert (done.json["metrics"]["n"], done.err) == (60, "")
 
@@ -192,7 +192,7 @@ def test_what_cannot_be_done_is_refused(dialogauge, data, tmp_path, words, said)
 
 def test_the_run_is_a_run_like_any_other(dialogauge, serve, data, tmp_path) -> None:
     stub = serve(contented(lambda body: 2 if "answer 1" in body["messages"][-1]["content"] else 5))
-    words = judging("memory", stub, "--draws", 0, "--split", "all", "--calibrate", "cdf", "-o", "run")
+    words = judging("memory", stub, "--split", "all", "--calibrate", "cdf", "-o", "run")
     done = dialogauge("satisfaction", data, *words)
     assert done.code == 0, done.err
     assert "\nmemory_builder  13 calls" in done.out  # a probe among them
@@ -202,7 +202,7 @@ def test_the_run_is_a_run_like_any_other(dialogauge, serve, data, tmp_path) -> N
     again = dialogauge("satisfaction", "run", "--judge", "history-mean", *SMALL, "-o", "again")
     assert again.code == 0, again.err
     assert len(rows_of(tmp_path / "again")) == 60
-    done = dialogauge("meta", "run", "again", "--draws", 100, "--json")
+    done = dialogauge("meta", "run", "again", "--json")
     assert done.code == 0, done.err
     assert [j["judge"] for j in done.json["judges"]] == ["memory/m", "history-mean"]
 
@@ -284,7 +284,7 @@ def test_generic_judges_see_nothing_of_the_user(dialogauge, serve, log, judge) -
         talk["messages"][1]["content"] += mark
         talks.append(talk)
     stub = serve(contented())
-    words = judging(judge, stub, "--draws", 0, "--split-file", "split.json", "-o", "run")
+    words = judging(judge, stub, "--split-file", "split.json", "-o", "run")
     path = log(*talks)
     (path.parent / "split.json").write_text(json.dumps({"train": ["user0"], "test": ["user1", "user2"]}))
     done = dialogauge("satisfaction", path, *words)
@@ -320,7 +320,7 @@ def test_users_with_little_or_no_history(dialogauge, serve, log, tmp_path) -> No
     stub = serve(contented())
     split = tmp_path / "split.json"
     split.write_text(json.dumps({"train": ["user0", "user1"], "test": ["lone", "two", "flat"]}))
-    words = judging("memory", stub, "--draws", 0, "--split-file", split, "-o", "run", "--json")
+    words = judging("memory", stub, "--split-file", split, "-o", "run", "--json")
     done = dialogauge("satisfaction", data, *words)
     assert done.code == 0, done.err
     assert (done.json["metrics"]["n"], done.json["without_history"]["n"]) == (7, 2)

@@ -38,7 +38,7 @@ def test_memories_are_hidden_like_rows(dialogauge, serve, log, tmp_path, ids) ->
         talks.append(record)
     stub = serve(telling)
     data = log(*talks)
-    words = ("--judge", "memory", "--model", "m", "--base-url", stub.url, "--split", "all", "--draws", 0)
+    words = ("--judge", "memory", "--model", "m", "--base-url", stub.url, "--split", "all")
     done = dialogauge("satisfaction", data, *words, "--redact", "--hash-ids", "-o", "hidden")
     assert done.code == 0, done.err
     kept = (tmp_path / "hidden" / "kept.jsonl").read_text("utf-8")
@@ -72,7 +72,7 @@ def test_the_turns_that_a_row_stands_on_are_hidden(dialogauge, log, tmp_path) ->
     for number, c in enumerate(rated_users(6)):
         record = {**conversation_record(c), "conversation_id": f"t{number}x", "user_id": f"k{c.user_id[-1]}"}
         talks.append(record)
-    words = ("--judge", "nearest-3", "--split", "all", "--draws", 0, "-o", "open")
+    words = ("--judge", "nearest-3", "--split", "all", "-o", "open")
     assert dialogauge("satisfaction", log(*talks), *words).code == 0
     assert dialogauge("export", "open", "--hash-ids", "-o", "rows.jsonl").code == 0
     rows = [json.loads(line) for line in (tmp_path / "rows.jsonl").read_text().splitlines()]

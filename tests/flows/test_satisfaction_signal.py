@@ -57,7 +57,7 @@ def judged(dialogauge, serve, data):
     def run(*words, judge="zero-shot", out="zero", file=data, stub=None):
         stub = stub or serve(contented(seen), schema="ignore")
         words = ("--judge", judge, "--model", "m", "--base-url", stub.url, *words)
-        return dialogauge("satisfaction", file, "--split", "all", "--draws", 0, *words, "-o", out)
+        return dialogauge("satisfaction", file, "--split", "all", *words, "-o", out)
 
     return run
 
@@ -67,7 +67,7 @@ def told(dialogauge, data):
     """Judges the test users by `local-user`."""
 
     def run(*words, out="both", file=data, judge="local-user"):
-        words = ("--judge", judge, "--split-file", "split.json", "--draws", 0, *words, "-o", out)
+        words = ("--judge", judge, "--split-file", "split.json", *words, "-o", out)
         return dialogauge("satisfaction", file, *words)
 
     return run
@@ -179,7 +179,7 @@ def test_missing_scores_are_counted_and_never_a_number(judged, told, serve, log,
 def test_a_run_of_the_test_users_alone_has_no_weight(dialogauge, serve, data, told, tmp_path) -> None:
     stub = serve(contented(seen))
     words = ("--judge", "zero-shot", "--model", "m", "--base-url", stub.url, "--split-file", "split.json")
-    assert dialogauge("satisfaction", data, *words, "--draws", 0, "-o", "zero").code == 0
+    assert dialogauge("satisfaction", data, *words, "-o", "zero").code == 0
     done = told("--signal", "zero")
     why = "0 of 90 turns of training users (90 not judged); not read, since no turn of a training"
     assert why in done.unwrapped
@@ -194,7 +194,7 @@ def test_redacted_data_and_a_redacted_signal(judged, told, tmp_path) -> None:
 
 
 def test_judges_that_read_ratings_are_refused(dialogauge, judged, told, data, tmp_path) -> None:
-    words = ("--split-file", "split.json", "--draws", 0)
+    words = ("--split-file", "split.json")
     for judge, whose in (("memory", "the user's own"), ("few-shot", "those of other users")):
         assert judged(judge=judge, out=judge).code == 0
         done = told("--signal", judge)
@@ -209,7 +209,7 @@ def test_judges_that_read_ratings_are_refused(dialogauge, judged, told, data, tm
 
 def test_runs_that_are_of_no_use_are_refused(dialogauge, told, data, log, tmp_path) -> None:
     def local(out, *words, file=data):
-        words = ("--judge", "local", "--split", "all", "--draws", 0, *words, "-o", out)
+        words = ("--judge", "local", "--split", "all", *words, "-o", out)
         assert dialogauge("satisfaction", file, *words).code == 0
         return out
 
@@ -221,7 +221,7 @@ def test_runs_that_are_of_no_use_are_refused(dialogauge, told, data, log, tmp_pa
     assert told("--signal", "gone").code == 1
     assert dialogauge("judge", data, "-o", "plain").code == 0
     assert "plain (judge local) is no satisfaction run" in refused("--signal", "plain")
-    assert dialogauge("fit", data, "--draws", 10, "-o", "model").code == 0
+    assert dialogauge("fit", data, "-o", "model").code == 0
     assert "model (judge fit) is no satisfaction run" in refused("--signal", "model")
     strange = [conversation_record(rated_talk(f"x{i}", s, 0, [3, 4])) for i in range(3) for s in "ab"]
     far = local("far", file=log(*strange, name="strange.jsonl"))

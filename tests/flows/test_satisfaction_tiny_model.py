@@ -27,7 +27,7 @@ def server(tmp_path_factory):
 @pytest.mark.parametrize("judge", ["rag", "spur"])
 def test_by_a_trained_model_over_http(dialogauge, server, tmp_path, judge) -> None:
     write_conversations(tmp_path / "log.jsonl", rated_conversations(8, seed=99))
-    words = ("--judge", judge, "--model", "tiny", "--base-url", server.url, "--lang", "en", "--draws", 0)
+    words = ("--judge", judge, "--model", "tiny", "--base-url", server.url, "--lang", "en")
     more = ("--k", 2) if judge == "rag" else ()
     done = dialogauge("satisfaction", "log.jsonl", *words, *more, "--max-failed", 0.1, "-o", "run")
     assert done.code == 0, done.out + done.err

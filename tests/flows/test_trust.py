@@ -218,7 +218,7 @@ def test_meta_compares_judges_with_people_and_each_other(dialogauge, rated, tmp_
     for mode in ("hindsight", "foresight"):
         dialogauge("judge", data, "--mode", mode, "-o", mode)
     done = dialogauge(
-        "meta", "hindsight", "foresight", "--ratings", ratings, "--dissatisfied", "2", "--draws", 200,
+        "meta", "hindsight", "foresight", "--ratings", ratings, "--dissatisfied", "2",
         "-o", "met",
     )  # fmt: skip
     assert done.code == 0, done.err
@@ -240,7 +240,7 @@ def test_meta_compares_judges_with_people_and_each_other(dialogauge, rated, tmp_
     page = (tmp_path / "met" / "meta.html").read_text()
     assert "Judges against people" in page
     assert "<script" not in without_own_script(page)
-    told = dialogauge("meta", "hindsight", "--ratings", ratings, "--draws", 200, "--json").json
+    told = dialogauge("meta", "hindsight", "--ratings", ratings, "--json").json
     assert told["judges"][0]["dissatisfied_if"] == "<=3"
 
 
@@ -270,7 +270,7 @@ def test_ratings_within_the_log_need_no_file(dialogauge, log, talk):
         record["messages"][1]["satisfaction"], record["messages"][3]["satisfaction"] = 5, 2
         records.append(record)
     dialogauge("judge", log(*records), "--rubric", "satisfaction", "-o", "run")
-    done = dialogauge("meta", "run", "--dissatisfied", "3", "--draws", 100)
+    done = dialogauge("meta", "run", "--dissatisfied", "3")
     assert done.code == 0, done.err
     assert "The judge's scores with fractions are used where order counts" in done.unwrapped
 
@@ -280,7 +280,7 @@ def test_hidden_ids_join_with_ratings_and_pages_hide_what_checks_point_at(dialog
     done = dialogauge("judge", data, "--ratings", ratings, "--hash-ids", "-o", "hidden")
     assert done.code in (0, 1), done.err
     assert trust_of(tmp_path / "hidden")["calibration"]["dimensions"][0]["n"] == 60
-    met = dialogauge("meta", "hidden", "--ratings", ratings, "--draws", 100)
+    met = dialogauge("meta", "hidden", "--ratings", ratings)
     assert "60 rated targets, 60 scored" in met.unwrapped
     rubric = tmp_path / "mine.toml"
     shipped = resources.files("dialogauge.rubrics") / "files" / "rubrics"

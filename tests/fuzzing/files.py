@@ -116,7 +116,7 @@ def reading(file: str, spoil: Spoil, needs: str, *lines: str) -> Case:
 _JUDGE_MODEL = f"judge log.jsonl {MODEL} --limit 2 {_NEW}"
 _COLLECT = "replay collect items.json --candidate replies:long.jsonl -o new"
 _BENCHMARK = (
-    "replay run few.jsonl --split-file split.json --draws 100 --rule random -n 3 --judge history-mean "
+    "replay run few.jsonl --split-file split.json --rule random -n 3 --judge history-mean "
     "--candidate long -o new"
 )
 _OF_JUDGED = (
@@ -124,8 +124,8 @@ _OF_JUDGED = (
     "export judged -o rows.csv",
     "export judged -o rows.jsonl --redact --hash-ids",
     "trust judged",
-    "meta judged --draws 100",
-    "meta judged --ratings people.csv --draws 100 -o new",
+    "meta judged",
+    "meta judged --ratings people.csv -o new",
     "pairs judged --kind kto -o kto.jsonl",
     "pairs judged --kind active -o active.jsonl",
     "judge judged --rubric satisfaction -o new",
@@ -145,14 +145,14 @@ _OF_PERSONAL = (
     "report personal",
     "export personal -o rows.csv",
     "trust personal",
-    "meta personal --draws 100",
+    "meta personal",
     f"satisfaction {RATED} --judge history-mean -o personal",
-    "satisfaction personal --split all --judge history-median --draws 20 -o new",
+    "satisfaction personal --split all --judge history-median -o new",
     f"satisfaction {RATED} --judge local --calibrate reference-cdf --reference personal -o new",
     f"satisfaction {RATED} --judge local-user --signal personal -o new",
 )
 _OF_REPLAYED = (
-    "replay compare replayed --draws 100",
+    "replay compare replayed",
     "replay score replayed --judge local",
     "replay score replayed --judge history-mean",
     "replay collect items.json --candidate replies:long.jsonl -o replayed",
@@ -160,7 +160,7 @@ _OF_REPLAYED = (
 )
 _OF_FITS = (
     "judge log.jsonl --judge fitted --fitted-model fits -o new",
-    "fit votes.txt --cv 3 --draws 0 -o fits",
+    "fit votes.txt --cv 3 -o fits",
 )
 _RATED_READERS = (
     f"satisfaction {RATED} --judge nearest-1 -o new",
@@ -209,7 +209,7 @@ _OF_NEW = (
     f"pairs new {MODEL} -o dpo.jsonl",
     "trust new",
     "trust new --scenario-sample 1",
-    "meta new --draws 100 -o meta",
+    "meta new -o meta",
     "judge new --rubric card -o newer",
     f"judge log.jsonl --rubric own.toml {MODEL} --no-cache --retry-failed -o new",
     "judge log.jsonl --rubric own.toml -o newest",
@@ -238,7 +238,7 @@ FILES: dict[str, Case] = {
         "log.jsonl judged",
         f"judge log.jsonl --ratings people.csv {_NEW}",
         "check log.jsonl --ratings people.csv --json",
-        "meta judged --ratings people.csv --draws 100 -o meta",
+        "meta judged --ratings people.csv -o meta",
     ),
     "mapped": reading("map.toml", _toml, "mapped.jsonl", f"judge mapped.jsonl --map map.toml {_NEW}"),
     "split": reading(

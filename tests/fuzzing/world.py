@@ -15,7 +15,7 @@ from pins.inputs import answer_items, rated, write_inputs
 from tiny_encoder import build_tiny_encoder
 
 MODEL = "--model m --base-url http://127.0.0.1:9/v1"
-RATED = "few.jsonl --split-file split.json --draws 20"
+RATED = "few.jsonl --split-file split.json"
 
 _RUNS = (
     "judge log.jsonl --ratings people.csv -o judged",
@@ -25,12 +25,12 @@ _RUNS = (
     f"satisfaction {RATED} --judge history-mean -o personal",
     f"satisfaction {RATED} --judge memory {MODEL} -o remembered",
     f"satisfaction {RATED} --judge spur {MODEL} -o induced",
-    "fit votes.txt --cv 3 --draws 0 -o fits",
+    "fit votes.txt --cv 3 -o fits",
     "fit rated.jsonl --cv 2 -o local.json",
     "replay select few.jsonl --rule random -n 4 --split-file split.json -o items.json",
     "replay collect items.json --candidate replies:long.jsonl --candidate replies:short.jsonl -o replayed",
     "replay score replayed --judge local",
-    "replay compare replayed --draws 100",
+    "replay compare replayed",
 )
 
 OWN_RUBRIC = """

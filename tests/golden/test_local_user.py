@@ -57,7 +57,7 @@ def figures(study, said, column):
         for b in study.blocks
         for r, value in zip(b.ratings, said[b.view.id][:, column], strict=True)
     ]
-    return figures_of_scores(scored, draws=0).values
+    return figures_of_scores(scored).values
 
 
 @cache

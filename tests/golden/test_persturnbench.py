@@ -200,7 +200,7 @@ def figures(row, held=None):
         if b.view.history
         for r, g in zip(b.ratings, found[b.view.id], strict=True)
     ]
-    return figures_of_scores(scored, draws=0)
+    return figures_of_scores(scored)
 
 
 @pytest.mark.parametrize("row", BASELINES)
@@ -253,7 +253,7 @@ OURS = {
 
 def control(held, raw, method, history, ties):
     """The figures of raw scores through a calibration, histories with the mean that the prompt prints."""
-    return figures_of_scores(calibrated(held, raw, method, ties, history), draws=0).values
+    return figures_of_scores(calibrated(held, raw, method, ties, history)).values
 
 
 def calibrated(held, raw, method, ties, history="prompt"):

@@ -18,10 +18,11 @@ import pytest
 
 from dialogauge.core import Conversation
 from dialogauge.data import read_conversations, read_split
+from dialogauge.stats import group_means, published_interval
 from dialogauge.studies.replay.contexts import DialogueMemory
 from dialogauge.studies.replay.diagnostics import ladder
 from dialogauge.studies.replay.items import ReplayItem, hard_picks
-from dialogauge.studies.replay.table import ReplyScore, Viewer, aggregate, compare_pair, user_draws
+from dialogauge.studies.replay.table import ReplyScore, Viewer, aggregate, compare_pair
 from dialogauge.studies.satisfaction.answers import histories_of
 from dialogauge.studies.satisfaction.blocks import kept_sessions, study_data
 
@@ -78,7 +79,7 @@ def pt10():
 
 def test_pt10_aggregate() -> None:
     expect, items, a, _ = pt10()
-    found = aggregate(items, a, user_draws(1000, 42))
+    found = aggregate(items, a)
     given = expect["A"]
     assert (found.n, found.users, found.scenarios, found.blocks) == (13, 4, 2, 6)
     assert found.micro == given["micro_mean"]
@@ -93,14 +94,14 @@ def test_pt10_aggregate() -> None:
 @pytest.mark.parametrize(("draws", "seed"), [(1000, 42), (200, 7)])
 def test_pt10_interval_by_users(draws, seed) -> None:
     expect, items, a, _ = pt10()
-    found = aggregate(items, a, user_draws(draws, seed)).primary
+    found = published_interval(group_means(a, [i.user for i in items]), draws=draws, seed=seed)
     given = expect[f"ci_seed{seed}_n{draws}"]
-    assert (found.low, found.high) == pytest.approx((given["low"], given["high"]), abs=1e-12)
+    assert found == pytest.approx((given["low"], given["high"]), abs=1e-12)
 
 
 def test_pt10_pairwise() -> None:
     expect, items, a, b = pt10()
-    found = compare_pair(("A", "B"), items, (a, b), user_draws())
+    found = compare_pair(("A", "B"), items, (a, b))
     given = expect["pairwise_A_vs_B"]
     for ours, theirs in (
         ("items", "micro"),
@@ -111,7 +112,7 @@ def test_pt10_pairwise() -> None:
         told = getattr(found, ours).to_json()
         assert told == {k: pytest.approx(given[theirs][k], abs=1e-12) for k in told}
     assert (found.only_a, found.only_b) == (0, 0)
-    wide = compare_pair(("A", "B"), items, (a, b), user_draws(), 1.0).items.to_json()
+    wide = compare_pair(("A", "B"), items, (a, b), 1.0).items.to_json()
     assert wide == {k: pytest.approx(expect["pairwise_margin_1"][k], abs=1e-12) for k in wide}
 
 
@@ -172,7 +173,7 @@ def test_pt16_constant_candidates_with_gold_as_reference(level) -> None:
     cut = [replace(b, view=replace(b.view, history=kept_sessions(b.view.history))) for b in held]
     turns = {b.view.id: len(b.view.history) for b in held}
     histories = {n: replace(h, mean=round(h.mean or 0, 2)) for n, h in histories_of(cut, turns).items()}
-    steps = ladder(Viewer(items, reference, histories, "sample-id"), user_draws())
+    steps = ladder(Viewer(items, reference, histories, "sample-id"))
     expect = case("PT-16")["expect"]["replay_gold_reference"][f"all{level}"]
     for view, key in (("reference-cdf", "reference_cdf"), ("mean-shift", "reference_mean_shift")):
         found, given = steps[view][level], expect[key]

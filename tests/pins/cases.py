@@ -27,7 +27,7 @@ def _words(line: str) -> Words:
 
 
 _MODEL = "--model stub-model --base-url SERVER --max-concurrency 1"
-_RATED = "rated.jsonl --split-file split.json --draws 100"
+_RATED = "rated.jsonl --split-file split.json"
 _RUN = ("run/summary.json", "run/judgements.jsonl")
 
 #: Cases of `judge` that are pinned whole, and what is condensed of the others.
@@ -104,7 +104,7 @@ _JUDGE = (
     _judge(
         "fitted",
         "log.jsonl --judge fitted --fitted-model fits",
-        "fit votes.txt --cv 3 --draws 0 -o fits",
+        "fit votes.txt --cv 3 -o fits",
     ),
     _judge("local-of-run", "first --rubric single", "judge log.jsonl --limit 2 -o first", brief=True),
     _judge("local-other-form", "sessions.json --limit 3", brief=True),
@@ -163,7 +163,7 @@ _LOOKING = (
     ),
     _case(
         "refused-runs",
-        "fit votes.txt --cv 3 --draws 0 -o fits",
+        "fit votes.txt --cv 3 -o fits",
         "judge log.jsonl -o judged",
         f"satisfaction {_RATED} --judge local-user -o personal",
         "replay select rated.jsonl --rule random -n 4 --split-file split.json -o items.json",
@@ -207,13 +207,13 @@ _META = (
     _case(
         "meta-one",
         "judge log.jsonl -o one",
-        "meta one --ratings people.csv --dimension helpfulness --draws 100 --json",
+        "meta one --ratings people.csv --dimension helpfulness --json",
     ),
     _case(
         "meta-two",
         "judge log.jsonl -o one",
         "judge log.jsonl MODEL -o two",
-        "meta one two --ratings people.csv --draws 100 --seed 3 -o meta",
+        "meta one two --ratings people.csv --seed 3 -o meta",
         pins=("meta/meta.json",),
         condensed=_META_TABLES,
     ),
@@ -221,15 +221,15 @@ _META = (
         "meta-dissatisfied",
         "judge rated.jsonl --rubric satisfaction -o one",
         "judge rated.jsonl -o two",
-        "meta one --dissatisfied <3 --draws 100 --json",
-        "meta two --dimension helpfulness=satisfaction --draws 100 --json",
+        "meta one --dissatisfied <3 --json",
+        "meta two --dimension helpfulness=satisfaction --json",
         condensed=_META_TABLES,
     ),
     _case(
         "meta-satisfaction",
-        "satisfaction rated.jsonl --judge history-mean --split-file split.json --draws 0 -o one",
-        "satisfaction rated.jsonl --judge local --split-file split.json --draws 0 -o two",
-        "meta one two --draws 100 -o meta",
+        "satisfaction rated.jsonl --judge history-mean --split-file split.json -o one",
+        "satisfaction rated.jsonl --judge local --split-file split.json -o two",
+        "meta one two -o meta",
         pins=("meta/meta.json",),
         condensed=_META_TABLES,
     ),
@@ -239,13 +239,13 @@ _META = (
 _FIT = (
     _case(
         "fit-run",
-        "fit votes.txt --cv 3 --draws 50 -o run",
+        "fit votes.txt --cv 3 -o run",
         pins=("run/summary.json", "run/model.json", "run/predictions.jsonl"),
         condensed=("rows", "parts.*.controls.*"),
     ),
     _case(
         "fit-rated-run",
-        "fit rated.jsonl --cv 4 --draws 50 --json -o run",
+        "fit rated.jsonl --cv 4 --json -o run",
         pins=("run/model.json",),
         condensed=("parts", "weights", "columns"),
     ),
@@ -279,11 +279,11 @@ _MODEL_JUDGES = (
     "rag",
     "spur",
 )
-_FAULTY = "faulty.jsonl --split-file split.json --draws 100"
-_ALL = "rated.jsonl --split all --draws 0"
+_FAULTY = "faulty.jsonl --split-file split.json"
+_ALL = "rated.jsonl --split all"
 
 _SATISFACTION = (
-    _satisfaction("whole", "rated.jsonl --split-file split.json --draws 0 --judge local-user"),
+    _satisfaction("whole", "rated.jsonl --split-file split.json --judge local-user"),
     *(_satisfaction(name, f"{_RATED} --judge {name}") for name in _HISTORY_JUDGES),
     *(
         _satisfaction(
@@ -327,14 +327,12 @@ _SATISFACTION = (
         for name in ("zero-shot", "memory")
     ),
     *(
-        _satisfaction(
-            f"session-{name}", f"sessions.json --level session --split all --draws 100 --judge {name}{more}"
-        )
+        _satisfaction(f"session-{name}", f"sessions.json --level session --split all --judge {name}{more}")
         for name, more in (("history-mean", ""), ("local", ""), ("zero-shot", " MODEL"), ("memory", " MODEL"))
     ),
     _satisfaction(
         "session-guarded",
-        "sessions.json --level session --split all --draws 100 --judge memory --guard --calibrate cdf MODEL",
+        "sessions.json --level session --split all --judge memory --guard --calibrate cdf MODEL",
     ),
     _satisfaction("dry-run", f"{_RATED} --judge zero-shot --dry-run MODEL"),
     _satisfaction(
@@ -344,12 +342,12 @@ _SATISFACTION = (
     ),
     _satisfaction(
         "of-run",
-        "first --split all --judge history-median --draws 100",
+        "first --split all --judge history-median",
         f"satisfaction {_ALL} --judge nearest-1 -o first",
     ),
     _satisfaction("private", f"{_RATED} --judge history-mean --redact --hash-ids"),
-    _satisfaction("split-by-seed", "rated.jsonl --judge history-median --draws 0 --seed 3"),
-    _satisfaction("odd", "rated_odd.jsonl --judge history-mean --draws 100 --split-file split.json"),
+    _satisfaction("split-by-seed", "rated.jsonl --judge history-median --seed 3"),
+    _satisfaction("odd", "rated_odd.jsonl --judge history-mean --split-file split.json"),
 )
 
 _REPLAY_RUN = (*_RUN[:1], "run/scores.jsonl", "run/items.json")
@@ -371,9 +369,9 @@ _REPLAY = (
         f"replay collect items.json {_FILES} -o run",
         "replay compare run",
         "replay score run --judge local",
-        "replay compare run --draws 100 --margin 0.5 --ties turn-index",
+        "replay compare run --margin 0.5 --ties turn-index",
         "replay score run --judge history-mean",
-        "replay compare run --judge history-mean --draws 100 -o other",
+        "replay compare run --judge history-mean -o other",
         pins=(*_REPLAY_RUN, "other/summary.json"),
         condensed=("views.mean-shift", "views.reference-cdf", "views.*.controls", "rows"),
     ),
@@ -385,7 +383,7 @@ _REPLAY = (
         "replay collect items.json --candidate replies:short.jsonl -o two",
         "replay score one --judge nearest-3",
         "replay score two --judge nearest-3 --reference one",
-        "replay compare one two --draws 100 -o both",
+        "replay compare one two -o both",
         pins=("both/scores.jsonl",),
     ),
     _case(
@@ -394,7 +392,7 @@ _REPLAY = (
         "ANSWER items.json",
         "replay run rated.jsonl --split-file split.json --rule stratified -n 10 --judge local "
         "--candidate long --candidate replies:short.jsonl --agents agents.toml --judge-family stub "
-        "--draws 100 -o run",
+        "-o run",
         pins=_REPLAY_RUN,
         condensed=("views.mean-shift", "views.reference-cdf.controls"),
     ),
@@ -403,13 +401,13 @@ _REPLAY = (
         "replay select rated.jsonl --split-file split.json --rule random -n 6 -o items.json",
         "ANSWER items.json",
         "replay run rated.jsonl --split-file split.json --rule random -n 6 --judge history-mean "
-        "--candidate replies:long.jsonl --draws 100 --redact --hash-ids -o run",
+        "--candidate replies:long.jsonl --redact --hash-ids -o run",
         pins=_REPLAY_RUN[1:],
     ),
     _case(
         "replay-run-model",
         "replay run rated.jsonl --split-file split.json --rule random -n 8 --judge zero-shot MODEL "
-        "--candidate m=stub-model@SERVER --context profile --draws 100 -o run",
+        "--candidate m=stub-model@SERVER --context profile -o run",
         pins=_REPLAY_RUN,
         condensed=("views.mean-shift", "views.reference-cdf"),
     ),

@@ -26,7 +26,7 @@ from dialogauge.runs import StoredRun, open_run
 from dialogauge.runs.directory import write_whole
 from dialogauge.runs.privacy import ratings_as_stored
 from dialogauge.runs.records import json_document
-from dialogauge.stats import ClusterDraws, DissatisfiedRule, parse_rule
+from dialogauge.stats import DissatisfiedRule, parse_rule
 from dialogauge.studies.agreement.agreement import (
     AgreementResult,
     AgreementSettings,
@@ -81,7 +81,7 @@ def _satisfaction(
             ratings_of = _ratings_of(run, table)
             judged = ((replace(c, ratings=tuple(ratings_of(c))), rows) for c, rows in run.judged())
             runs.append(collect_predictions(about, judged, dimension))
-    return compare_runs(runs, ClusterDraws(options.draws, options.seed))
+    return compare_runs(runs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +124,7 @@ def judge_the_judges(options: MetaOptions) -> MetaOutcome:
     satisfaction = _satisfaction(options, names, table)
     runs = zip(options.runs, names, strict=True)
     tables = [targets for run, name in runs for targets in _read(run, name, table, options)]
-    settings = AgreementSettings(draws=options.draws, seed=options.seed)
+    settings = AgreementSettings(seed=options.seed)
     judges: list[JudgeAgreement] = []
     contenders: dict[str, list[TargetTable]] = {}
     rules: dict[str, DissatisfiedRule | None] = {}
@@ -133,9 +133,7 @@ def judge_the_judges(options: MetaOptions) -> MetaOutcome:
         dissatisfied = rules.setdefault(rated, rule or default_rule(targets))
         judges.append(agreement(targets, dissatisfied, settings))
         contenders.setdefault(rated, []).append(targets)
-    comparisons = [
-        c for rated, several in contenders.items() for c in compare_judges(several, rules[rated], settings)
-    ]
+    comparisons = [c for rated, several in contenders.items() for c in compare_judges(several, rules[rated])]
     limits = load_config(options.config_file).trust
     refused = {str(f): f for targets in tables for f in targets.refused}
     outcome = MetaOutcome(

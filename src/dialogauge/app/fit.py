@@ -107,7 +107,6 @@ async def fit_data(
         examples,
         options.dimension,
         parts=options.folds,
-        draws=options.draws,
         seed=options.seed,
         faults=faults,
         unreadable=unreadable,

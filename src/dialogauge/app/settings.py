@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
 SEEDS: Final = 2**32 - 1
 """The largest seed: numpy and many servers take 32 bits."""
-DRAWS: Final = 100_000
-"""The most draws: all are in memory at once."""
 
 
 def _thresholds() -> Any:  # noqa: ANN401 - of a study, which is loaded where it is used
@@ -210,11 +208,10 @@ class JudgingOptions(LimitOptions, RetryOptions, FreshOptions, PrivacyOptions):
     """The command line that asked for this, without secrets; for the manifest and the page."""
 
 
-class DrawOptions(Options):
-    """Bootstrap intervals."""
+class ShuffleOptions(Options):
+    """Chance in the controls."""
 
-    draws: int = setting(1000, "Bootstrap draws for the intervals.", low=0, high=DRAWS)
-    seed: int = setting(0, "Of the draws and the shuffled control.", low=0, high=SEEDS)
+    seed: int = setting(0, "Of the shuffled control.", low=0, high=SEEDS)
 
 
 class TiesOptions(Options):
@@ -316,7 +313,7 @@ class JudgeOptions(DataOptions, RuleOptions, StrictOptions, LanguageOptions, Mod
     """From which figure on the checks of the judge are flagged."""
 
 
-class SatisfactionOptions(UserJudgeOptions, TiesOptions, JudgingOptions, DrawOptions, RatedDataOptions):
+class SatisfactionOptions(UserJudgeOptions, TiesOptions, JudgingOptions, ShuffleOptions, RatedDataOptions):
     """`dialogauge satisfaction`."""
 
     level: Literal["turn", "session"] = setting(
@@ -387,7 +384,7 @@ class RecheckOptions(RunInput, RatingOptions, ModelOptions, LimitOptions, RetryO
     model: str | None = setting(None, "The run's model (else as the run says).")
 
 
-class MetaOptions(RatingOptions, RuleOptions, ConfigOptions, DrawOptions):
+class MetaOptions(RatingOptions, RuleOptions, ConfigOptions, ShuffleOptions):
     """`dialogauge meta`."""
 
     runs: tuple[str, ...] = argument("RUN...", "Run directories.")
@@ -400,7 +397,6 @@ class MetaOptions(RatingOptions, RuleOptions, ConfigOptions, DrawOptions):
     ratings_file: str | None = setting(
         None, "People's ratings, joined by id (else those inside the run).", "--ratings"
     )
-    draws: int = setting(1000, "Bootstrap draws.", low=100, high=DRAWS)
     out: str | None = setting(None, "Folder for meta.json and meta.html.", "-o", "--out")
 
 
@@ -422,7 +418,7 @@ class PairOptions(RunInput, ModelOptions, LimitOptions, PrivacyOptions):
     anyway: bool = setting(False, "Also by the word of a judge that people contradicted.")
 
 
-class FitOptions(DrawOptions, DataOptions, FreshOptions):
+class FitOptions(ShuffleOptions, DataOptions, FreshOptions):
     """`dialogauge fit`."""
 
     inputs: tuple[str, ...] = argument("DATA...", "Rated conversations.")
@@ -527,7 +523,6 @@ class ComparingOptions(AgentsOptions, TiesOptions):
 
     judge_family: str | None = setting(None, "The evaluator's family of models, for self-preference.")
     margin: float = setting(0.0, "A difference of no more than this is a tie.", low=0)
-    draws: int = setting(1000, "Bootstrap draws of users.", low=100, high=DRAWS)
     command: str = ""
 
 
@@ -553,7 +548,7 @@ class CompareOptions(ComparingOptions):
 
     runs: tuple[str, ...] = argument("RUN...", "Run directories of one item set.")
     judge: str | None = setting(None, "Of several evaluators of a run; else the latest.", metavar="NAME")
-    seed: int = setting(42, "Of the draws and of the shuffled control.", low=0, high=SEEDS)
+    seed: int = setting(42, "Of the shuffled control.", low=0, high=SEEDS)
     out: str | None = setting(None, "Folder for summary and page (else a single run's own).", "-o", "--out")
 
     @property
@@ -561,11 +556,11 @@ class CompareOptions(ComparingOptions):
         """The part that the figures depend on."""
         from dialogauge.studies.replay.comparison import CompareSettings
 
-        return CompareSettings(draws=self.draws, seed=self.seed, ties=self.ties, margin=self.margin)
+        return CompareSettings(seed=self.seed, ties=self.ties, margin=self.margin)
 
 
 class BenchmarkOptions(EvaluatorOptions, CandidateOptions, ComparingOptions, ItemOptions):
     """`dialogauge replay run`."""
 
     out: str = setting(..., "Run directory.", "-o", "--out", metavar="RUN")
-    draw_seed: int = setting(42, "Of the draws and of the shuffled control.", low=0, high=SEEDS)
+    draw_seed: int = setting(42, "Of the shuffled control.", low=0, high=SEEDS)

@@ -15,7 +15,7 @@ def meta(options: MetaOptions, as_json: AsJson = False) -> None:
     Every figure has an interval clustered by user (by conversation where users are not known) and stands
     beside a constant judge, reply length, position, and the judge's own scores shuffled. Several runs are
     compared on the targets that they share. Of satisfaction runs every judge stands under every calibration,
-    beside its controls and the ceiling, and each against each on the same draws of users.
+    beside its controls and the ceiling, and each against each.
     """
     from dialogauge.app.agreement import judge_the_judges
     from dialogauge.cli.terminal import print_blocks, print_faults, print_json

@@ -10,32 +10,20 @@ if TYPE_CHECKING:
     from dialogauge.stats.agreement import Figures, figures_of, measures_for
     from dialogauge.stats.calibration import CALIBRATIONS, CalibrationName, CalibrationRun, calibrate
     from dialogauge.stats.coefficients import cohen_kappa, confusion, mid_ranks, pearson, spearman
-    from dialogauge.stats.comparison import (
-        Comparison,
-        adjusted,
-        compare,
-        compare_pairs,
-        compare_replicates,
-        draws_for,
-    )
+    from dialogauge.stats.comparison import Comparison, adjusted, compare, compare_gain, compare_pairs
     from dialogauge.stats.controls import CONTROLS, control_columns, controls_of, thirds
     from dialogauge.stats.cuts import ROUNDING, cuts_of
-    from dialogauge.stats.estimate import (
-        Basis,
-        ClusterDraws,
-        Estimate,
+    from dialogauge.stats.estimate import LEVEL, MIN_CLUSTERS, Basis, Estimate, Gain, too_few
+    from dialogauge.stats.means import (
         group_means,
         macro_estimate,
+        macro_gain,
         macro_mean,
-        macro_replicates,
-        mean_estimate,
-    )
-    from dialogauge.stats.intervals import (
-        clustered_mean,
-        clustered_mean_of_sums,
         mean_bounds,
-        t_estimate,
-        wilson_interval,
+        mean_estimate,
+        mean_of_sums,
+        published_interval,
+        share_estimate,
     )
     from dialogauge.stats.measures import MEASURES, correlated_users, pair_up, title_of, two_sided_users
     from dialogauge.stats.score_history import Calibrated, RawScore, ScoreHistory, Ties, half_even

@@ -1,4 +1,4 @@
-"""Agreement: the figures of sources against a reference, all from the same draws of clusters."""
+"""Agreement: the figures of sources against a reference, all with the same clusters left out."""
 
 from __future__ import annotations
 
@@ -8,34 +8,32 @@ from typing import Final
 
 import numpy as np
 
-from dialogauge.stats.estimate import Basis, ClusterDraws, Estimate
-from dialogauge.stats.measures import (
-    MEASURES,
-    MIN_USERS,
-    Pairs,
-    Prepared,
-    Weights,
-    pair_up,
-    signed_gain,
-)
+from dialogauge.stats.estimate import Basis, Estimate, Range, left_out, parts_of
+from dialogauge.stats.measures import MEASURES, Pairs, Prepared, Weights, pair_up, signed_gain
 from dialogauge.stats.table import Directions, DissatisfiedRule, Floats, Scores, ScoreTable
 
-_NO_DRAWS: Final = ClusterDraws(0)
+_NONE: Final = np.empty(0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Figures:
-    """The figures of one source, with the replicates that their intervals and comparisons are made of."""
+    """The figures of one source, with all that their intervals and comparisons are made of."""
 
     basis: Basis
     values: Mapping[str, float | None]
     """By measure; None where undefined."""
-    replicates: Mapping[str, Floats]
-    """By measure, shape (total draws,), NaN where undefined; empty where there is no interval."""
+    moved: Mapping[str, Floats]
+    """By measure the figure with each part of the clusters left out, shape (parts,), NaN where undefined;
+    empty where no interval was asked for."""
+    limits: Mapping[str, Range]
+    """By measure the lowest and the highest figure that there can be."""
+    support: Mapping[str, int | None]
+    """By measure the clusters that the figure stands on, where not all of them tell something of it."""
 
     def estimate(self, measure: str) -> Estimate:
         """Return one figure with its interval."""
-        return self.basis.estimate(self.values[measure], self.replicates[measure])
+        limits, support = self.limits[measure], self.support[measure]
+        return self.basis.estimate(self.values[measure], self.moved[measure], limits, support=support)
 
     @property
     def estimates(self) -> dict[str, Estimate]:
@@ -58,22 +56,23 @@ def figures_of(
     measures: Sequence[str],
     *,
     rule: DissatisfiedRule | None = None,
-    draws: ClusterDraws = _NO_DRAWS,
+    intervals: bool = True,
 ) -> dict[str, Figures]:
-    """Compute measures of several sources on the same targets and the same draws.
+    """Compute measures of several sources on the same targets, with the same clusters left out.
 
     Args:
         table: Of the targets.
         sources: By name: a column, or several versions of a column that was dealt by chance. A figure of
-            several is the mean over them, undefined where it is in one; each version has its share of the
-            draws, so that the interval holds the chance of the deals too. Of `Directions`, the better one.
+            several is the mean over them, undefined where it is in one. Where there are many clusters each is
+            left out of some of the versions alone, so that the interval holds the chance of the deals too. Of
+            `Directions`, the better one.
         reference: The source of the table that the others are held against.
         measures: Names of `MEASURES`. One that a source does not allow is undefined.
         rule: What counts as dissatisfied.
-        draws: How clusters are drawn; without any there is no interval.
+        intervals: Whether intervals and comparisons are wanted; figures alone are quicker.
     """
     gold = table.sources[reference]
-    basis = Basis(table.n, table.cluster_codes[1], table.unit, draws)
+    basis = Basis(table.n, table.cluster_codes[1], table.unit)
 
     def versions(of: Scores | Sequence[Scores]) -> list[_Version]:
         several = [of] if isinstance(of, Scores) else of
@@ -81,14 +80,15 @@ def figures_of(
 
     def of_source(of: Scores | Sequence[Scores]) -> Figures:
         if isinstance(of, Directions):
-            return _better(*(_figures(basis, [version], measures) for version in versions(of)))
-        return _figures(basis, versions(of), measures)
+            sides = (_figures(basis, [v], measures, intervals=intervals) for v in versions(of))
+            return _better(*sides)
+        return _figures(basis, versions(of), measures, intervals=intervals)
 
     return {name: of_source(of) for name, of in sources.items()}
 
 
 def _better(one: Figures, other: Figures) -> Figures:
-    """Return for each measure the better of two, with its replicates."""
+    """Return for each measure the better of two, with its moved figures."""
 
     def is_better(name: str) -> bool:
         mine, its = (np.array([np.nan if v is None else v]) for v in (one.values[name], other.values[name]))
@@ -98,24 +98,48 @@ def _better(one: Figures, other: Figures) -> Figures:
     return Figures(
         one.basis,
         {name: figures.values[name] for name, figures in of.items()},
-        {name: figures.replicates[name] for name, figures in of.items()},
+        {name: figures.moved[name] for name, figures in of.items()},
+        one.limits,
+        {name: figures.support[name] for name, figures in of.items()},
     )
 
 
-def _figures(basis: Basis, versions: Sequence[_Version], measures: Sequence[str]) -> Figures:
-    """Compute the measures of one source; its draws are those of every other, in however many blocks."""
-    parts: dict[str, list[Floats]] = {m: [] for m in measures}
-    if basis.clusters > 1:
-        widest = max(v.pairs.size for v in versions)
-        for number, block in enumerate(basis.draws.blocks(basis.clusters, widest, len(versions))):
-            for m, replicates in versions[number % len(versions)].figures(block).items():
-                parts[m].append(replicates)
+def _figures(
+    basis: Basis, versions: Sequence[_Version], measures: Sequence[str], *, intervals: bool
+) -> Figures:
     once = np.ones((1, basis.clusters))
+    points = [v.figures(once) for v in versions]
+    values = _means(points, measures)
+    moves = dict.fromkeys(measures, _NONE)
+    if intervals and basis.clusters > 1:
+        moves = _moves(basis.clusters, versions, points, measures)
+    prepared = versions[0].prepared
     return Figures(
         basis,
-        _means([v.figures(once) for v in versions], measures),
-        {m: _joined(parts[m], versions[0].prepared.get(m)) for m in measures},
+        values,
+        {m: move + np.float64(np.nan if (v := values[m]) is None else v) for m, move in moves.items()},
+        {m: MEASURES[m].limits(versions[0].pairs.scale) for m in measures},
+        {m: prepared[m].support if m in prepared else None for m in measures},
     )
+
+
+def _moves(
+    clusters: int,
+    versions: Sequence[_Version],
+    points: Sequence[Mapping[str, Floats]],
+    measures: Sequence[str],
+) -> dict[str, Floats]:
+    """Return by measure how far the figure moves with each part left out: the mean over its versions."""
+    parts = int(parts_of(clusters).max()) + 1
+    totals, counts = {m: np.full(parts, np.nan) for m in measures}, np.zeros(parts)
+    for name in points[0]:
+        totals[name] = np.zeros(parts)
+    widest = max(v.pairs.size for v in versions)
+    for block in left_out(clusters, widest, len(versions)):
+        counts[block.parts] += 1
+        for name, moved in versions[block.version].figures(block.weights).items():
+            totals[name][block.parts] += moved - points[block.version][name]
+    return {m: total / counts for m, total in totals.items()}
 
 
 class _Version:
@@ -138,9 +162,3 @@ def _means(versions: Sequence[Mapping[str, Floats]], measures: Sequence[str]) ->
         known = bool(values) and bool(np.isfinite(values).all())
         out[name] = float(np.mean(values)) if known else None
     return out
-
-
-def _joined(parts: Sequence[Floats], prepared: Prepared | None) -> Floats:
-    """Join the replicates; a mean over too few users has none."""
-    few = prepared is not None and prepared.support is not None and prepared.support < MIN_USERS
-    return np.empty(0) if few or not parts else np.concatenate(parts)

@@ -1,8 +1,8 @@
 """The measures of one source against another, by name: what each needs, which way is better, its formula.
 
-A measure is prepared once for a pair of sources and is then a function of how often each cluster is drawn, so
-the figure itself (every cluster once) and all its bootstrap replicates come from the same lines. What enters
-is tallied first: targets of which both sources say the same are one cell.
+A measure is prepared once for a pair of sources and is then a function of how often each cluster counts, so
+the figure itself (every cluster once) and the figures without some clusters come from the same lines. What
+enters is tallied first: targets of which both sources say the same are one cell.
 
 Sources: Cohen (1968) for quadratic weighted kappa; PersTurnBench, appendix C, for the figures by user and
 within users; Sun et al. (2021) for `uar` and the F1 of their code.
@@ -30,6 +30,7 @@ from dialogauge.stats.coefficients import (
     recall_draws,
     spearman_draws,
 )
+from dialogauge.stats.estimate import Range
 from dialogauge.stats.table import Codes, DissatisfiedRule, Floats, Mask, Scores, ScoreTable
 
 Need = Literal["numbers", "scale", "classes", "ranking", "users", "blocks"]
@@ -37,8 +38,6 @@ Better = Literal["high", "low", "zero"]
 
 MIN_TURNS: Final = 3
 """Targets below which a user has no figure of their own."""
-MIN_USERS: Final = 3
-"""Users with a figure of their own below which their mean has no interval."""
 _MOST: Final = 0.9999
 """Where a user's correlation is held before Fisher's z: nearer to 1, one user would outweigh all others."""
 _DENSE: Final = 64
@@ -46,7 +45,7 @@ _DENSE: Final = 64
 
 
 class Weights:
-    """How often each cluster, and by it each cell, is drawn in a block of draws."""
+    """How often each cluster, and by it each cell, counts in a block."""
 
     def __init__(self, pairs: Pairs, clusters: Floats) -> None:
         self.clusters = clusters
@@ -190,7 +189,7 @@ class Groups:
 
 
 Figure = Callable[[Weights], Floats]
-"""Of a block of draws the figure of each, shape (d,); NaN where undefined."""
+"""Of a block of weights the figure of each, shape (d,); NaN where undefined."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +198,8 @@ class Prepared:
 
     figure: Figure
     support: int | None = None
-    """Of a mean over users: how many have the figure by themselves. None for other measures."""
+    """Clusters that the figure stands on, where others hold targets but tell nothing of it: of a mean over
+    users those with the figure by themselves. None where all do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +215,11 @@ class Measure:
     """Which way is better: a high figure, a low one, or one near zero."""
     null: float | None
     """What a source that tells nothing has where its own figure is undefined; None where there is none."""
+    chance: float | None
+    """What agreement by chance gives, whatever the scores are; None where that depends on them."""
     prepare: Callable[[Pairs], Prepared]
+    limits: Callable[[Scale], Range]
+    """Of the source's scale the lowest and the highest figure that there can be."""
 
 
 def pair_up(
@@ -308,6 +312,16 @@ def _sat(of: _Coefficient) -> _CellFigure:
 
 def _dsat(of: _Coefficient) -> _CellFigure:
     return lambda p, c: of(1 - p.sat, 1 - p.gold_sat, c)
+
+
+def _of_both(figure: _CellFigure) -> _Prepare:
+    """Prepare a figure that adds up both classes: without a hit that of the dissatisfied says nothing."""
+
+    def prepare(pairs: Pairs) -> Prepared:
+        hit = ((1 - pairs.sat) * (1 - pairs.gold_sat)).any()
+        return Prepared(lambda w: figure(pairs, w.cells), None if hit else 0)
+
+    return prepare
 
 
 def _accuracy(pairs: Pairs, cells: Floats) -> Floats:
@@ -428,12 +442,28 @@ def _confidence(pairs: Pairs) -> Floats:
 # The registry ----------------------------------------------------------------------------------------------
 
 
-def _measure(
-    name: str, title: str, needs: str, prepare: _Prepare, better: Better = "high", null: float | None = None
-) -> Measure:
-    return Measure(
-        name, title, frozenset(n for n in get_args(Need) if n in needs.split()), better, null, prepare
-    )
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """What many measures have in common."""
+
+    better: Better
+    null: float | None
+    limits: Callable[[Scale], Range]
+
+
+_SHARE: Final = _Kind("high", None, lambda _: (0.0, 1.0))
+_FAULTS: Final = _Kind("low", None, lambda _: (0.0, 1.0))
+_F1: Final = _Kind("high", 0.0, lambda _: (0.0, 1.0))
+_AUC: Final = _Kind("high", 0.5, lambda _: (0.0, 1.0))
+_CORRELATION: Final = _Kind("high", 0.0, lambda _: (-1.0, 1.0))
+_ERROR: Final = _Kind("low", None, lambda scale: (0.0, scale.high - scale.low))
+_BIAS: Final = _Kind("zero", None, lambda scale: (scale.low - scale.high, scale.high - scale.low))
+
+
+def _measure(name: str, title: str, needs: str, prepare: _Prepare, kind: _Kind = _SHARE) -> Measure:
+    need = frozenset(n for n in get_args(Need) if n in needs.split())
+    chance = kind.null if kind in (_CORRELATION, _AUC) else None
+    return Measure(name, title, need, kind.better, kind.null, chance, prepare, kind.limits)
 
 
 def _pooled() -> Iterable[Measure]:
@@ -446,48 +476,51 @@ def _pooled() -> Iterable[Measure]:
     error = _of_mean(lambda p: np.abs(p.value - p.gold))
     over, under = _of_mean(lambda p: p.value > p.gold), _of_mean(lambda p: p.value < p.gold)
     yield from _correlations("", "{}", "numbers", pearson, spearman)
-    yield _measure("qwk", "quadratic weighted kappa", "scale", kappa, null=0.0)
-    yield _measure("kappa", "Cohen’s kappa", "scale", _of_confusion(cohen_kappa), null=0.0)
+    yield _measure("qwk", "quadratic weighted kappa", "scale", kappa, _CORRELATION)
+    yield _measure("kappa", "Cohen’s kappa", "scale", _of_confusion(cohen_kappa), _CORRELATION)
     yield _measure("uar", "mean recall over the levels", "scale", _of_confusion(average_recall))
     yield _measure("exact", "exact", "scale", exact)
     yield _measure("within_one", "within one", "scale", within_one)
     yield from _errors("", "{}", "scale", error, _rmse)
-    yield _measure("bias", "bias", "scale", _of_mean(lambda p: p.value - p.gold), "zero")
-    yield _measure("over_rated", "rated too high", "scale", over, "low")
-    yield _measure("under_rated", "rated too low", "scale", under, "low")
-    yield _measure("far_off", "off by half the scale or more", "scale", _of_mean(_far), "low")
+    yield _measure("bias", "bias", "scale", _of_mean(lambda p: p.value - p.gold), _BIAS)
+    yield _measure("over_rated", "rated too high", "scale", over, _FAULTS)
+    yield _measure("under_rated", "rated too low", "scale", under, _FAULTS)
+    yield _measure("far_off", "off by half the scale or more", "scale", _of_mean(_far), _FAULTS)
 
 
-_CLASSES: Final[Mapping[str, tuple[str, Better, float | None, _CellFigure]]] = {
-    "accuracy": ("accuracy", "high", None, _accuracy),
-    "f1_macro": ("macro F1", "high", None, _macro_f1),
-    "f1_sat": ("F1 of satisfied", "high", 0.0, _sat(f1_draws)),
-    "f1_dsat": ("F1 of dissatisfied", "high", 0.0, _dsat(f1_draws)),
-    "precision_sat": ("precision of satisfied", "high", None, _sat(precision_draws)),
-    "recall_sat": ("recall of satisfied", "high", None, _sat(recall_draws)),
-    "precision_dsat": ("precision of dissatisfied", "high", None, _dsat(precision_draws)),
-    "recall_dsat": ("recall of dissatisfied", "high", None, _dsat(recall_draws)),
-    "boundary_kappa": ("kappa of the boundary", "high", 0.0, _sat(kappa_draws)),
-    "auc": ("AUC of dissatisfied", "high", 0.5, _auc),
-    "false_sat": ("dissatisfied called satisfied", "low", None, _dsat(_missed)),
-    "false_dsat": ("satisfied called dissatisfied", "low", None, _sat(_missed)),
+_CLASSES: Final[Mapping[str, tuple[str, _Kind, _CellFigure]]] = {
+    "accuracy": ("accuracy", _SHARE, _accuracy),
+    "f1_macro": ("macro F1", _SHARE, _macro_f1),
+    "f1_sat": ("F1 of satisfied", _F1, _sat(f1_draws)),
+    "f1_dsat": ("F1 of dissatisfied", _F1, _dsat(f1_draws)),
+    "precision_sat": ("precision of satisfied", _SHARE, _sat(precision_draws)),
+    "recall_sat": ("recall of satisfied", _SHARE, _sat(recall_draws)),
+    "precision_dsat": ("precision of dissatisfied", _SHARE, _dsat(precision_draws)),
+    "recall_dsat": ("recall of dissatisfied", _SHARE, _dsat(recall_draws)),
+    "boundary_kappa": ("kappa of the boundary", _CORRELATION, _sat(kappa_draws)),
+    "auc": ("AUC of dissatisfied", _AUC, _auc),
+    "false_sat": ("dissatisfied called satisfied", _FAULTS, _dsat(_missed)),
+    "false_dsat": ("satisfied called dissatisfied", _FAULTS, _sat(_missed)),
 }
-"""The figures of the two classes: title, which way is better, null, formula."""
+"""The figures of the two classes: title, kind, formula."""
+_OF_BOTH: Final = ("f1_macro", "boundary_kappa")
+"""Those to which both classes add a part."""
 _BY_USER: Final = ("accuracy", "f1_macro", "f1_sat", "f1_dsat", "precision_sat", "recall_sat")
 
 
 def _boundary() -> Iterable[Measure]:
     """Yield the measures of the two classes: over all targets, user by user, within users."""
-    for name, (title, better, null, figure) in _CLASSES.items():
+    for name, (title, kind, figure) in _CLASSES.items():
         needs = "ranking" if name == "auc" else "classes"
-        yield _measure(name, title, needs, _of_cells(figure), better, null)
+        prepare = _of_both if name in _OF_BOTH else _of_cells
+        yield _measure(name, title, needs, prepare(figure), kind)
     published = "2PR / max(P + R, 1) of dissatisfied"
-    yield _measure("f1_dsat_published", published, "classes", _of_cells(_dsat(_published_f1)), null=0.0)
+    yield _measure("f1_dsat_published", published, "classes", _of_cells(_dsat(_published_f1)), _F1)
     for name in (*_BY_USER, "boundary_kappa", "auc"):
-        title, better, null, figure = _CLASSES[name]
+        title, kind, figure = _CLASSES[name]
         needs = "ranking users" if name == "auc" else "classes users"
         own = _per_user(_user_class(figure))
-        yield _measure(f"per_user_{name}", f"{title}, by user", needs, own, better, null)
+        yield _measure(f"per_user_{name}", f"{title}, by user", needs, own, kind)
 
     def confidence(p: Pairs) -> tuple[Groups, Floats, Floats]:
         return p.by_user, p.gold_sat, _confidence(p)
@@ -509,7 +542,8 @@ def _grouped() -> Iterable[Measure]:
     spearman = _per_user_correlation(spearman_draws, lambda p: p.order)
     yield from _correlations("per_user_", "{}, by user", "numbers users", pearson, spearman)
     kappa = _per_user(_user_kappa)
-    yield _measure("per_user_qwk", "quadratic weighted kappa, by user", "scale users", kappa, null=0.0)
+    title = "quadratic weighted kappa, by user"
+    yield _measure("per_user_qwk", title, "scale users", kappa, _CORRELATION)
     mae = _per_user(lambda p: _mae_draws(p.value, p.gold, p.by_user.counts))
     rmse = _per_user(lambda p: _rmse_draws(p.value, p.gold, p.by_user.counts))
     yield from _errors("per_user_", "{}, by user", "scale users", mae, rmse)
@@ -526,13 +560,13 @@ def _grouped() -> Iterable[Measure]:
 def _correlations(
     prefix: str, title: str, needs: str, pearson: _Prepare, spearman: _Prepare
 ) -> Iterable[Measure]:
-    yield _measure(f"{prefix}pearson", title.format("Pearson"), needs, pearson, null=0.0)
-    yield _measure(f"{prefix}spearman", title.format("Spearman"), needs, spearman, null=0.0)
+    for name, of, prepare in (("pearson", "Pearson", pearson), ("spearman", "Spearman", spearman)):
+        yield _measure(f"{prefix}{name}", title.format(of), needs, prepare, _CORRELATION)
 
 
 def _errors(prefix: str, title: str, needs: str, mae: _Prepare, rmse: _Prepare) -> Iterable[Measure]:
-    yield _measure(f"{prefix}mae", title.format("mean absolute error"), needs, mae, "low")
-    yield _measure(f"{prefix}rmse", title.format("root mean squared error"), needs, rmse, "low")
+    for name, of, prepare in (("mae", "mean absolute error", mae), ("rmse", "root mean squared error", rmse)):
+        yield _measure(f"{prefix}{name}", title.format(of), needs, prepare, _ERROR)
 
 
 MEASURES: Final[Mapping[str, Measure]] = {m.name: m for of in (_pooled, _boundary, _grouped) for m in of()}

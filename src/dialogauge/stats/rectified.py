@@ -8,25 +8,20 @@ targets are a random part of all.
 
 Source: Angelopoulos, Bates, Fannjiang, Jordan and Zrnic (2023), prediction-powered inference; Angelopoulos,
 Duchi and Zrnic (2023), PPI++, whose power tuning is here made for clusters: the factor that makes the sum of
-squares of the clusters' influences least. The interval is a jackknife over clusters, in which the factor is
-tuned anew each time, with Student's t.
+squares of the clusters' influences least. The interval is that of every figure (`estimate`); the factor is
+tuned anew with each cluster left out.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
-from dialogauge.stats.estimate import Estimate
-from dialogauge.stats.intervals import LEVEL, t_quantile
+from dialogauge.stats.estimate import Basis, Estimate, Range
+from dialogauge.stats.means import mean_of_sums
 from dialogauge.stats.table import Floats, label_codes
-
-_METHOD: Final = "jackknife over clusters, Student's t"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +38,13 @@ class RectifiedMean:
 
 
 def rectified_mean(
-    ratings: Sequence[float] | Floats, judge: Sequence[float] | Floats, clusters: Sequence[Hashable]
+    ratings: Sequence[float] | Floats,
+    judge: Sequence[float] | Floats,
+    clusters: Sequence[Hashable],
+    of_ratings: Range,
+    of_judge: Range,
+    *,
+    unit: str = "conversations",
 ) -> RectifiedMean:
     """Return the rectified mean, beside the judge's and that of the ratings alone.
 
@@ -51,6 +52,9 @@ def rectified_mean(
         ratings: Shape (n,), people's; NaN where they did not rate.
         judge: Shape (n,), finite; on any scale.
         clusters: Shape (n,), the cluster of each target.
+        of_ratings: The range of people's ratings.
+        of_judge: That of the judge's scores.
+        unit: What a cluster is.
 
     Raises:
         ValueError: Lengths differ, the judge left a target out, or there is no rated or no unrated one.
@@ -71,16 +75,13 @@ def rectified_mean(
     total, cross = sums.sum(axis=0), sums.T @ sums
     value, factor = _rectified(total, cross)
     left_out = _rectified(total - sums, cross - sums[:, :, None] * sums[:, None, :])[0]
-    of_judge = (sums[:, 2] + sums[:, 3], sums[:, 1] + sums[:, 4])
-    size, n = int(people.size), int(rated.sum())
     # Where few clusters hold the rated targets, the interval is no surer than these few make it.
     fewer = int(min((sums[:, 1] > 0).sum(), (sums[:, 4] > 0).sum()))
+    basis = Basis(int(people.size), groups, unit)
     return RectifiedMean(
-        _jackknifed(_ratio(of_judge[0].sum(), of_judge[1].sum()), _left(*of_judge), size, groups),
-        _jackknifed(
-            _ratio(total[0], total[1]), _left(sums[:, 0], sums[:, 1]), n, int((sums[:, 1] > 0).sum())
-        ),
-        _jackknifed(float(value), left_out, size, groups, fewer),
+        mean_of_sums(sums[:, 2] + sums[:, 3], sums[:, 1] + sums[:, 4], limits=of_judge, unit=unit),
+        mean_of_sums(sums[:, 0], sums[:, 1], limits=of_ratings, unit=unit),
+        basis.estimate(float(value), left_out, of_ratings, support=fewer),
         float(factor),
     )
 
@@ -104,36 +105,3 @@ def _rectified(total: Floats, cross: Floats) -> tuple[Floats, Floats]:
         bb = np.einsum("...i,...ij,...j->...", b, cross, b)
         factor = np.where(bb > 1e-12 * np.abs(mean + 1), -ab / bb, 0.0)
         return mean + factor * (other_mean - own_mean), factor
-
-
-def _ratio(total: float, n: float) -> float:
-    return float(total / n)
-
-
-def _left(totals: Floats, sizes: Floats) -> Floats:
-    """Return the mean without each cluster, shape (clusters that hold something,); NaN of nothing."""
-    filled = sizes > 0
-    with np.errstate(invalid="ignore", divide="ignore"):
-        out: Floats = (totals.sum() - totals[filled]) / (sizes.sum() - sizes[filled])
-    return out
-
-
-def _jackknifed(
-    value: float, left_out: npt.NDArray[np.float64], n: int, clusters: int, sure: int | None = None
-) -> Estimate:
-    """Return an estimate with the interval of what it is without each cluster.
-
-    Args:
-        value: Of the estimate.
-        left_out: Shape (g,), its value without each cluster.
-        n: Targets.
-        clusters: That hold them.
-        sure: How many clusters the degrees of freedom are of; None for all.
-    """
-    g = left_out.size
-    sure = g if sure is None else sure
-    if sure < 2 or not np.isfinite(left_out).all():
-        return Estimate(value, None, None, LEVEL, n, clusters, _METHOD)
-    error = math.sqrt((g - 1) / g * float(((left_out - value) ** 2).sum()))
-    reach = t_quantile(0.5 + LEVEL / 2, sure - 1) * error
-    return Estimate(value, value - reach, value + reach, LEVEL, n, clusters, _METHOD)

@@ -41,7 +41,7 @@ def test_figures_are_read_by_key_or_attribute(run: Run) -> None:
     assert summary.dimensions.helpfulness.mean == summary["dimensions"]["helpfulness"]["mean"]
     assert summary.dimensions.helpfulness.n == 3
     assert summary.conversations.without_reply == 1
-    assert isinstance(summary.dimensions.helpfulness.interval95, tuple)
+    assert isinstance(summary.dimensions.helpfulness.bounds, tuple)
     assert "dimensions" in dir(summary)
     with pytest.raises(AttributeError, match="there is no figure 'mood'; there are people, requested"):
         _ = summary.mood

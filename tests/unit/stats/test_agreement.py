@@ -6,9 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dialogauge.core import Scale
-from dialogauge.stats import pearson
 from dialogauge.stats.agreement import figures_of, measures_for
-from dialogauge.stats.estimate import ClusterDraws
 from dialogauge.stats.measures import MEASURES, correlated_users, pair_up, title_of, two_sided_users
 from dialogauge.stats.table import ScoreTable, parse_rule, scores_of
 from pt11 import GOLD, PT11, SAID, USERS
@@ -23,10 +21,9 @@ def table(said, gold, users=None, *, blocks=None, clusters=None, **judge):
     return ScoreTable(sources, tuple(clusters), "users" if users else "conversations", users, blocks)
 
 
-def figures(of, names=None, *, rule=RULE, draws=0, seed=0):
+def figures(of, names=None, *, rule=RULE):
     names = names or measures_for(of, "judge", "people", rule=rule)
-    settings = ClusterDraws(draws, seed)
-    return figures_of(of, {"judge": of.sources["judge"]}, "people", names, rule=rule, draws=settings)["judge"]
+    return figures_of(of, {"judge": of.sources["judge"]}, "people", names, rule=rule)["judge"]
 
 
 def random_table(seed=0, n=200, users=12, noise=1.0, *, fractions=False):
@@ -146,65 +143,62 @@ POOLED = ("pearson", "spearman", "qwk", "kappa", "uar", "mae", "bias", "f1_dsat"
 
 
 @pytest.mark.parametrize("fractions", [False, True])
-def test_replicates_are_the_figures_of_clusters_written_out(fractions):
+def test_moved_figures_are_those_of_the_clusters_that_stay(fractions):
     of = random_table(n=60, users=7, fractions=fractions)
-    found = figures(of, POOLED, draws=40, seed=3)
-    names = list(dict.fromkeys(of.clusters))
-    rng = np.random.default_rng(3)
-    for draw, times in enumerate(rng.multinomial(7, np.full(7, 1 / 7), size=40)):
-        rows = np.repeat(np.arange(60), [times[names.index(c)] for c in of.clusters])
-        expected = slow_values(of, rows, POOLED)
-        for name in POOLED:
-            value = found.replicates[name][draw]
-            assert (None if np.isnan(value) else pytest.approx(value)) == expected[name], name
+    found = figures(of, POOLED)
+    for part, name in enumerate(dict.fromkeys(of.clusters)):
+        expected = slow_values(of, np.array([i for i, c in enumerate(of.clusters) if c != name]), POOLED)
+        for measure in POOLED:
+            value = found.moved[measure][part]
+            assert (None if np.isnan(value) else pytest.approx(value)) == expected[measure], measure
 
 
-def test_replicates_by_user_weigh_the_users_that_are_drawn():
+def test_moved_figures_by_user_are_those_of_the_users_that_stay():
     of = random_table(n=60, users=7)
-    found = figures(of, ["per_user_mae", "per_user_spearman", "within_user_pearson"], draws=20, seed=3)
-    judge, people = of.sources["judge"].values, of.sources["people"].values
-    names = list(dict.fromkeys(of.clusters))
-    mine = [np.array([i for i, u in enumerate(of.clusters) if u == name]) for name in names]
-    rng = np.random.default_rng(3)
-    for draw, times in enumerate(rng.multinomial(7, np.full(7, 1 / 7), size=20)):
-        errors = np.concatenate(
-            [np.repeat(np.abs(judge[r] - people[r]), t) for r, t in zip(mine, times, strict=True)]
-        )
-        assert found.replicates["per_user_mae"][draw] == pytest.approx(errors.mean())
-        x, y = (
-            np.concatenate([np.tile(of_[r] - of_[r].mean(), t) for r, t in zip(mine, times, strict=True)])
-            for of_ in (judge, people)
-        )
-        assert found.replicates["within_user_pearson"][draw] == pytest.approx(pearson(x, y))
+    names = ("per_user_mae", "per_user_spearman", "per_user_f1_macro", "within_user_pearson")
+    found = figures(of, names)
+    for part, user in enumerate(dict.fromkeys(of.clusters)):
+        stays = np.array([c != user for c in of.clusters])
+        expected = figures(of.only(stays), names).values
+        assert {m: found.moved[m][part] for m in names} == pytest.approx(expected)
 
 
 def test_dense_and_sparse_tallies_agree(monkeypatch):
     of = random_table(fractions=True)
-    dense = figures(of, draws=30)
+    dense = figures(of)
     monkeypatch.setattr("dialogauge.stats.measures._DENSE", 0)
-    sparse = figures(of, draws=30)
+    sparse = figures(of)
     assert sparse.values == pytest.approx(dense.values)
-    for name in dense.replicates:
-        assert sparse.replicates[name] == pytest.approx(dense.replicates[name], nan_ok=True), name
+    for name in dense.moved:
+        assert sparse.moved[name] == pytest.approx(dense.moved[name], nan_ok=True), name
 
 
-def test_intervals_hold_the_figure_and_need_two_clusters():
-    found = figures(random_table(), draws=300, seed=3)
+def test_intervals_hold_the_figure_and_need_five_clusters():
+    found = figures(random_table())
     for name in ("pearson", "qwk", "f1_dsat", "within_user_pearson", "per_user_mae", "auc"):
         estimate = found.estimate(name)
         assert estimate.interval is not None
         assert estimate.interval[0] < estimate.value < estimate.interval[1]
-        assert (estimate.n, estimate.clusters, estimate.method) == (200, 12, "bootstrap by users")
-    one = figures(table(SAID, GOLD, "u" * 14), draws=50)
+        assert (estimate.n, estimate.clusters, estimate.method) == (200, 12, "jackknife by users")
+    one = figures(table(SAID, GOLD, "u" * 14))
     assert {e.interval for e in one.estimates.values()} == {None}
 
 
-def test_fewer_than_three_users_with_a_figure_give_no_interval_of_their_mean():
+def test_fewer_than_five_users_with_a_figure_give_no_interval_of_their_mean():
     gold, said = [1, 3, 5, 2, 4, 4, 5, 4, 4] * 2, [2, 3, 5, 4, 4, 4, 4, 4, 4] * 2
-    found = figures(table(said, gold, "aaabbbccc" + "dddeeefff"), draws=200)
+    found = figures(table(said, gold, "aaabbbccc" + "dddeeefff"))
     assert found.values["per_user_pearson"] is not None
-    assert found.estimate("per_user_pearson").interval is None
+    assert found.estimate("per_user_pearson").reason == "too few users: 2, and an interval takes 5"
     assert found.estimate("per_user_mae").interval is not None
+
+
+def test_a_figure_of_both_classes_takes_a_hit():
+    """Without one its part of the dissatisfied is 0 whoever is left out, and says nothing of itself."""
+    found = figures(table([5, 2, 4, 4] * 6, [3, 5, 4, 5] * 6, sorted("abcdef" * 4)))
+    assert found.values["f1_macro"] is not None
+    assert found.estimate("f1_macro").reason == "none of the users tells anything of it"
+    assert found.estimate("boundary_kappa").interval is None
+    assert found.estimate("f1_dsat").interval == pytest.approx((0, 1 - 0.025 ** (1 / 6)))
 
 
 def test_a_perfect_judge_has_a_whole_correlation_per_user():
@@ -223,26 +217,26 @@ def test_within_blocks_the_level_of_the_block_is_gone():
 
 def test_one_user_alone_is_drawn_by_conversation_and_still_centred_by_user():
     of = table(SAID, GOLD, "u" * 14, clusters=tuple("aabbccddeeffgg"))
-    found = figures(of, draws=200)
+    found = figures(of)
     assert found.values["within_user_pearson"] == pytest.approx(found.values["pearson"])
     assert found.estimate("within_user_pearson").interval is not None
     assert found.estimate("per_user_mae").interval is None  # a mean over one user
 
 
-def test_several_versions_are_averaged_and_share_the_draws():
-    gold, users = [5, 4, 3, 1] * 5, "abcd" * 5
+def test_several_versions_are_averaged():
+    gold, users = [5, 4, 3, 1, 2] * 5, "abcde" * 5
     of = table(gold, gold, users)
-    one, two = scores_of([5, 4, 4, 2] * 5), scores_of([4, 5, 2, 4] * 5)
+    one, two = scores_of([5, 4, 4, 2, 2] * 5), scores_of([4, 5, 2, 4, 3] * 5)
     names = ["mae", "pearson"]
-    found = figures_of(of, {"dealt": (one, two)}, "people", names, draws=ClusterDraws(100, 4))["dealt"]
+    found = figures_of(of, {"dealt": (one, two)}, "people", names)["dealt"]
     alone = figures_of(of, {"one": one, "two": two}, "people", names)
     ends = alone["one"].values["mae"], alone["two"].values["mae"]
     assert found.values["mae"] == pytest.approx(sum(ends) / 2)
-    assert found.replicates["mae"].size == 100
+    assert found.moved["mae"] == pytest.approx((alone["one"].moved["mae"] + alone["two"].moved["mae"]) / 2)
     interval = found.estimate("mae").interval
     assert interval is not None
     assert interval[0] <= ends[0] < ends[1] <= interval[1]
-    flat = figures_of(of, {"dealt": (one, scores_of([4] * 20))}, "people", names)["dealt"]
+    flat = figures_of(of, {"dealt": (one, scores_of([4] * 25))}, "people", names)["dealt"]
     assert flat.values["pearson"] is None
 
 

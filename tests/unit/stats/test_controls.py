@@ -11,7 +11,6 @@ from dialogauge.core import ONE_TO_FIVE, Scale
 from dialogauge.stats.agreement import figures_of
 from dialogauge.stats.comparison import compare_pairs
 from dialogauge.stats.controls import CONTROLS, control_columns, controls_of, deal_by, deals, thirds
-from dialogauge.stats.estimate import ClusterDraws
 from dialogauge.stats.table import ScoreTable, parse_rule, scores_of
 
 
@@ -161,7 +160,7 @@ def against(of, rule=None):
     found = controls_of(of, "judge", "people", rule=rule)
     sources = {"judge": of.sources["judge"], **control_columns(found)}
     names = ["spearman", "exact", "mae"]
-    figures = figures_of(of, sources, "people", names, rule=rule, draws=ClusterDraws(200))
+    figures = figures_of(of, sources, "people", names, rule=rule)
     pairs = [("judge", name) for name in found]
     return {(c.b, c.measure): c for c in compare_pairs(figures, pairs, names)}
 

@@ -1,110 +1,96 @@
-"""Intervals that draw whole clusters, against a loop over draws, and what is undefined."""
-
-import random
+"""The one interval: what it takes, what it never does, and what is left out."""
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from dialogauge.stats import clustered_mean
-from dialogauge.stats.estimate import (
-    ClusterDraws,
-    Estimate,
-    group_means,
-    macro_estimate,
-    mean_estimate,
-    replicates_of,
+from dialogauge.stats import mean_estimate
+from dialogauge.stats.estimate import MIN_CLUSTERS, Basis, Estimate, Gain, Moves, left_out, parts_of
+
+SHARE = (0.0, 1.0)
+
+
+def test_the_freedom_of_even_moves_is_the_clusters_less_one():
+    even = Moves.of(np.array([1.0, -1, 1, -1, 1, -1, 1, -1]), 8)
+    assert (even.variance, even.freedom) == (8, 7)
+
+
+def test_where_one_cluster_makes_the_figure_it_is_less_sure():
+    """2 * 100^2 / (100^2 - 100^2 / 20) = 2.1, and not below 4."""
+    alone = Moves.of(np.array([10.0] + [0.0] * 19), 20)
+    assert (alone.variance, alone.freedom) == (100, 4)
+    few = Moves.of(np.array([10.0] * 4 + [0.0] * 16), 20)
+    assert few.freedom == pytest.approx(2 * 400**2 / (4 * 100**2 - 400**2 / 20))
+
+
+@given(
+    st.lists(st.sampled_from([0.0, 0.5, 1.0]), min_size=MIN_CLUSTERS, max_size=12),
 )
+def test_no_interval_has_width_0_or_leaves_the_range_or_its_figure(values):
+    found = mean_estimate(values)
+    assert 0 <= found.low <= found.value <= found.high <= 1
+    assert found.low < found.high
 
 
-def sample(clusters=60, per=4):
-    rng = np.random.default_rng(3)
-    labels = np.repeat(np.arange(clusters), per)
-    values = np.repeat(rng.normal(size=clusters), per) + rng.normal(scale=0.5, size=clusters * per)
-    return values, labels.tolist()
+def test_where_all_clusters_agree_as_many_may_differ_as_are_seldom_missed():
+    """(1 - share)^10 = .025 gives a share of .3085 of the clusters."""
+    share = 1 - 0.025 ** (1 / 10)
+    same = mean_estimate([5.0] * 10, limits=(1.0, 5.0))
+    assert same.interval == pytest.approx((5 - 4 * share, 5))
+    middle = mean_estimate([2.0] * 10, limits=(1.0, 5.0))
+    assert middle.interval == pytest.approx((2 - share, 2 + 3 * share))
+    equal, p = Basis(40, 10, "users").difference(Gain(0.0, np.zeros(10), 4.0))
+    assert equal.interval == pytest.approx((-4 * share, 4 * share))
+    assert p == 1
+    _, apart = Basis(40, 10, "users").difference(Gain(4.0, np.full(10, 4.0), 4.0))
+    assert apart == 0  # the floor of the comparison is above it
 
 
-def slow_replicates(values, labels, draws, seed):
-    """Draw by draw, each drawn cluster written out with all its values."""
-    names = list(dict.fromkeys(labels))
-    rng = np.random.default_rng(seed)
-    out = []
-    for times in rng.multinomial(len(names), np.full(len(names), 1 / len(names)), size=draws):
-        drawn = [v for v, c in zip(values, labels, strict=True) for _ in range(times[names.index(c)])]
-        out.append(sum(drawn) / len(drawn))
-    return out
+def test_why_there_is_no_interval_is_said():
+    nothing = np.empty(0)
+    few = Basis(9, 3, "users").estimate(0.5, np.array([0.4, 0.5, 0.6]), SHARE)
+    assert (few.interval, few.reason) == (None, "too few users: 3, and an interval takes 5")
+    held = Basis(90, 30, "users").estimate(0.5, np.full(30, 0.5), SHARE, support=2)
+    assert held.reason == "too few users: 2, and an interval takes 5"
+    untold = Basis(90, 30, "users").estimate(0.5, np.full(30, 0.5), SHARE, support=0)
+    assert untold.reason == "none of the users tells anything of it"
+    alone = Basis(90, 30, "users").estimate(0.5, np.append(np.full(29, 0.5), np.nan), SHARE)
+    assert alone.reason == "undefined without some of the users"
+    unasked = Basis(90, 30, "users").estimate(0.5, nothing, SHARE)
+    assert (unasked.interval, unasked.method, unasked.reason) == (None, "none", None)
+    assert Basis(0, 0, "users").estimate(None, nothing, SHARE).reason is None
+    assert set(few.to_json()) == {
+        "value",
+        "low",
+        "high",
+        "level",
+        "n",
+        "clusters",
+        "method",
+        "reason",
+    }
+    assert Estimate(0.5, None, 1.0, 0.95, 9, 9, "none").interval is None
 
 
-def test_interval_is_that_of_clusters_written_out():
-    values, labels = sample(9, 3)
-    found = mean_estimate(values, labels, ClusterDraws(200, seed=5), unit="users")
-    expected = np.quantile(slow_replicates(values, labels, 200, 5), [0.025, 0.975])
-    assert found.interval == pytest.approx(tuple(expected))
-    assert found.value == pytest.approx(values.mean())
-    assert (found.n, found.clusters, found.method) == (27, 9, "bootstrap by users")
+def test_every_cluster_is_left_out_once(monkeypatch):
+    for block_cells in (250_000, 9 * 4):
+        monkeypatch.setattr("dialogauge.stats.estimate._BLOCK_CELLS", block_cells)
+        weights = np.concatenate([b.weights for b in left_out(9)])
+        assert (weights == 1 - np.eye(9)).all()
 
 
-def test_interval_of_a_mean_is_near_the_sandwich_one():
-    values, labels = sample()
-    found = mean_estimate(values, labels, ClusterDraws(2000, seed=1))
-    assert found.interval == pytest.approx(clustered_mean(values, labels).interval, abs=0.03)
+def test_very_many_clusters_are_left_out_in_parts_of_like_size():
+    parts = parts_of(1234)
+    assert set(np.bincount(parts)) == {2, 3}
+    weights = np.concatenate([b.weights for b in left_out(1234)])
+    assert weights.shape == (500, 1234)
+    assert ((weights == 0).sum(axis=0) == 1).all()
 
 
-def test_interval_covers_the_mean_as_often_as_it_says():
-    """Of 200 samples of 40 clusters, 95 % intervals hold the true mean in about 190."""
-    rng = np.random.default_rng(8)
-    held = 0
-    for trial in range(200):
-        values = np.repeat(rng.normal(size=40), 3) + rng.normal(size=120)
-        found = mean_estimate(values, np.repeat(np.arange(40), 3).tolist(), ClusterDraws(200, seed=trial))
-        assert found.low is not None
-        assert found.high is not None
-        held += found.low <= 0 <= found.high
-    assert 178 <= held <= 199
-
-
-def test_more_draws_for_a_p_value_leave_the_interval_where_it_is(monkeypatch):
-    values, labels = sample(9, 3)
-    plain, more = ClusterDraws(100, seed=2), ClusterDraws(100, seed=2, for_p=400)
-    assert mean_estimate(values, labels, plain) == mean_estimate(values, labels, more)
-    assert more.total == 400
-    monkeypatch.setattr("dialogauge.stats.estimate._BLOCK_CELLS", 9 * 7)
-    assert mean_estimate(values, labels, plain) == mean_estimate(values, labels, more)
-
-
-def test_every_version_has_blocks_within_the_draws_of_an_interval():
-    sizes = [len(b) for b in ClusterDraws(100, for_p=150).blocks(5, versions=20)]
-    assert sum(sizes) == 150
-    assert len(sizes[:20]) == 20
-    assert sum(sizes[:20]) == 100
-
-
-def test_what_is_undefined_is_none():
-    draws = ClusterDraws(50)
-    nothing = mean_estimate([], [], draws)
-    assert (nothing.value, nothing.interval, nothing.n, nothing.clusters) == (None, None, 0, 0)
-    one = mean_estimate([1.0, 0.0], ["a", "a"], draws)
-    assert (one.value, one.interval, one.clusters) == (0.5, None, 1)
-    without = mean_estimate([1.0, 0.0], ["a", "b"], ClusterDraws(0))
-    assert (without.value, without.interval, without.method) == (0.5, None, "none")
-    assert replicates_of(lambda w: w.sum(axis=1), 3, ClusterDraws(0)).size == 0
-
-
-def test_the_published_interval_is_that_of_choices_one_by_one():
-    means = group_means([5, 3, float("nan"), 4, 2, 2, 3], ["b", "b", "b", "a", "c", "d", "d"])
-    assert means == {"b": 4, "a": 4, "c": 2, "d": 2.5}
-    found = macro_estimate(means, ClusterDraws(1000, 42, published=True), n=6)
-    rng = random.Random(42)
-    values = [means[name] for name in sorted(means)]
-    drawn = sorted(sum(rng.choice(values) for _ in values) / 4 for _ in range(1000))
-    assert found.interval == pytest.approx((drawn[25], drawn[975]), abs=1e-12)
-    assert (found.value, found.clusters) == (pytest.approx(3.125), 4)
-    more = macro_estimate(means, ClusterDraws(1000, 42, for_p=3000, published=True), n=6)
-    assert more == found
-    assert macro_estimate({}, ClusterDraws(10), n=0).value is None
-
-
-def test_an_interval_can_be_cut_at_the_ends_of_a_scale():
-    found = Estimate(4.5, 3.9, 5.1, 0.95, 9, 3, "bootstrap by users").within(1, 5)
-    assert found.interval == (3.9, 5)
-    assert Estimate(4.5, None, None, 0.95, 9, 1, "none").within(1, 5).interval is None
-    assert set(found.to_json()) == {"value", "low", "high", "level", "n", "clusters", "method"}
+def test_each_part_is_left_out_of_as_many_deals_as_are_cheap():
+    few = list(left_out(10, versions=20))
+    assert [b.version for b in few] == list(range(20))
+    assert all(b.parts.size == 10 for b in few)
+    many = list(left_out(400, versions=20))
+    assert np.bincount(np.concatenate([b.parts for b in many])).tolist() == [2] * 400

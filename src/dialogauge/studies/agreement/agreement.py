@@ -1,7 +1,7 @@
 """How far judges agree with people, always beside controls, and how far with each other's figures.
 
 The table of a judge has two sources, the judge and people; its controls are further sources on the same
-targets and the same draws of clusters. All figures, intervals and comparisons are those of `stats`.
+targets, with the same clusters left out. All figures, intervals and comparisons are those of `stats`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ import numpy as np
 
 from dialogauge.stats import (
     MEASURES,
-    ClusterDraws,
     Comparison,
     DissatisfiedRule,
     Estimate,
@@ -28,7 +27,6 @@ from dialogauge.stats import (
     compare_pairs,
     control_columns,
     controls_of,
-    draws_for,
     figures_of,
     measures_for,
     middle_rule,
@@ -63,19 +61,11 @@ _JUDGE, _PEOPLE = "judge", "people"
 
 @dataclass(frozen=True, slots=True)
 class AgreementSettings:
-    """How intervals and controls are made."""
+    """How controls are made."""
 
-    draws: int = 1000
-    """Bootstrap draws of an interval."""
     shuffles: int = 20
     """Deals of the shuffled control, which is their mean."""
     seed: int = 0
-    level: float = 0.95
-
-    @property
-    def cluster_draws(self) -> ClusterDraws:
-        """How clusters are drawn."""
-        return ClusterDraws(self.draws, self.seed, self.level)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +99,7 @@ class JudgeAgreement:
     users: int | None
     """None where the user of some target is unknown."""
     clustered_by: str
-    """What is drawn for the intervals: `users`, `conversations`, `users and conversations`."""
+    """What the intervals are clustered by: `users`, `conversations`, `users and conversations`."""
     languages: Mapping[str, int]
     fractions: bool
     """Whether the judge's fractions were used where order and distance count."""
@@ -120,7 +110,7 @@ class JudgeAgreement:
     figures: Mapping[str, Estimate]
     controls: tuple[ControlFigures, ...]
     against_controls: tuple[Comparison, ...]
-    """The judge against each control by each measure; p adjusted by Holm over the controls of a measure."""
+    """The judge against each control by each measure; p adjusted by Holm over all of them."""
     bins: tuple[ScoreBin, ...]
 
     @property
@@ -244,7 +234,7 @@ def agreement(
     Args:
         table: The targets that people rated and the judge scored.
         rule: What counts as dissatisfied; None leaves the classes out.
-        settings: Draws, shuffles, seed, level.
+        settings: Shuffles and seed.
         only: The measures to compute.
     """
     targets, scale = table.targets, table.scale
@@ -253,9 +243,8 @@ def agreement(
     able = measures_for(scores, _JUDGE, _PEOPLE, rule=rule)
     measures = [name for name in SHOWN if name in able and name in only]
     controls = controls_of(scores, _JUDGE, _PEOPLE, rule=rule, shuffles=settings.shuffles, seed=settings.seed)
-    draws = draws_for(settings.cluster_draws, len(controls), scores.n)
     columns = {_JUDGE: (scores.sources[_JUDGE],), **control_columns(controls)}
-    figures = figures_of(scores, columns, _PEOPLE, measures, rule=rule, draws=draws)
+    figures = figures_of(scores, columns, _PEOPLE, measures, rule=rule)
     dissatisfied = None
     if rule is not None:
         classes = rule.classes(people.values) if people.dissatisfied is None else people.dissatisfied
@@ -296,22 +285,18 @@ def _bins(judge: Scores, people: Scores) -> tuple[ScoreBin, ...]:
 
 
 def compare_judges(
-    tables: Sequence[TargetTable], rule: DissatisfiedRule | None, settings: AgreementSettings
+    tables: Sequence[TargetTable], rule: DissatisfiedRule | None
 ) -> tuple[JudgeComparison, ...]:
     """Compare every two judges on the targets that both scored, by the measures `COMPARED`.
 
-    p is adjusted by Holm over the pairs of a measure. There are enough draws that all pairs could be told
-    apart, where the number of targets leaves that cheap.
+    p is adjusted by Holm over all pairs and measures.
     """
-    pairs = list(combinations(tables, 2))
-    made = [c for a, b in pairs for c in _compare_two(a, b, rule, settings, len(pairs))]
+    made = [c for a, b in combinations(tables, 2) for c in _compare_two(a, b, rule)]
     over_all = adjusted([c.comparison for c in made])
     return tuple(replace(c, comparison=one) for c, one in zip(made, over_all, strict=True))
 
 
-def _compare_two(
-    a: TargetTable, b: TargetTable, rule: DissatisfiedRule | None, settings: AgreementSettings, pairs: int
-) -> list[JudgeComparison]:
+def _compare_two(a: TargetTable, b: TargetTable, rule: DissatisfiedRule | None) -> list[JudgeComparison]:
     by_key = {t.key: t for t in b.targets}
     shared = [t for t in a.targets if t.key in by_key]
     if not shared:
@@ -321,9 +306,8 @@ def _compare_two(
     able = measures_for(scores, "a", _PEOPLE, rule=rule)
     # Two judges on different scales are compared by rank alone.
     measures = [m for m in COMPARED if m in able and (a.scale == b.scale or "scale" not in MEASURES[m].needs)]
-    draws = draws_for(settings.cluster_draws, pairs, scores.n)
     columns = {name: scores.sources[name] for name in both}
-    figures = figures_of(scores, columns, _PEOPLE, measures, rule=rule, draws=draws)
+    figures = figures_of(scores, columns, _PEOPLE, measures, rule=rule)
     return [
         JudgeComparison(
             a.pair,

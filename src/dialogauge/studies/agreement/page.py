@@ -54,12 +54,11 @@ def agreement_page(
         "measured again. It does not replace asking your users.",
     )
     intervals = (
-        f"Intervals are 95 %, from {s.draws:,} draws of whole users where they are known, else of whole "
-        "conversations. A control that the judge is not above is as good as the judge, as far as these "
-        "ratings can tell."
+        "Intervals are 95 %, by users where they are known, else by conversations. A control that the judge "
+        "is not above is as good as the judge, as far as these ratings can tell."
     )
     made = (
-        f"dialogauge {version}, {s.draws:,} draws, {s.shuffles:,} shuffles, seed {s.seed}. Scores and "
+        f"dialogauge {version}, {s.shuffles:,} shuffles, seed {s.seed}. Scores and "
         "ratings of several raters or repeats are averaged; kappa, exact and within "
         "one take whole scores, halves rounded upward."
     )
@@ -84,7 +83,7 @@ def _judge_section(judge: JudgeAgreement, gate: str, *, whole: bool) -> Section:
     table, unit = _measures(judge), judge.clustered_by
     legend = (
         f"Intervals are clustered by {unit}. ▲ the judge is above the control (p adjusted by Holm over the "
-        f"controls), ▼ below it, ≈ not distinguishable, … too few {unit} or draws to tell, ? undefined. "
+        f"whole table), ▼ below it, ≈ not distinguishable, … too few {unit} to tell, ? undefined. "
     )
     blocks: list[Block] = [Callout((f"Warning: {w}",), "warn") for w in judge.warnings]
     blocks += [Callout((*_notes(judge), gate)), table]
@@ -182,10 +181,7 @@ def _comparisons(result: AgreementResult) -> tuple[Section, ...]:
     made = [(c.comparison, rules.get(c.pair.rated)) for c in result.comparisons]
     titles = (Text(title_of(c.measure, rule), counted(c.difference.n, "target")) for c, rule in made)
     table = comparison_table([c for c, _ in made], titles)
-    lead: Prose = (
-        "On the targets that both scored, with the same draws for both. p is adjusted by Holm over all pairs "
-        "of a measure."
-    )
+    lead: Prose = "On the targets that both scored. p is adjusted by Holm over the whole table."
     return (Section("Judges against each other", (table,), lead),)
 
 

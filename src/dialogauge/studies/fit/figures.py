@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 
 from dialogauge.stats import (
-    ClusterDraws,
     Estimate,
     Figures,
     Scores,
@@ -67,23 +66,22 @@ class PredictedRatings:
 
 
 def figures_with_controls(
-    predicted: PredictedRatings, *, draws: int = 1000, seed: int = 0, shuffles: int = 20
+    predicted: PredictedRatings, *, seed: int = 0, shuffles: int = 20
 ) -> dict[str, Any]:
     """Return the figures of the model and of every control, with their intervals.
 
     Args:
         predicted: The examples.
-        draws: Bootstrap draws; none gives no intervals.
-        seed: Of the draws and the deals.
+        seed: Of the deals.
         shuffles: Deals of the shuffled control.
 
     Returns:
         `metrics` of the model and `controls` by name. Each has by name of `FIGURES` the figure, None where
         undefined; `intervals` with pairs; `n`, `clusters`, `called` and `gold` with the counts of 1 to 5.
     """
-    p, chance = predicted, ClusterDraws(draws, seed)
+    p = predicted
     orders = {"<3": None if p.below is None else -p.below, ">3": p.above}
-    of_side = {side: _of_side(p, side, order, chance, shuffles) for side, order in orders.items()}
+    of_side = {side: _of_side(p, side, order, seed, shuffles) for side, order in orders.items()}
     columns, basis = of_side["<3"]
     out = {}
     for name, versions in columns.items():
@@ -94,12 +92,12 @@ def figures_with_controls(
             for mine, (side, measure) in _MEASURES.items()
             if measure != "auc" or side not in unranked
         }
-        out[name] = _json(p.gold, versions[0], estimates, basis[name], draws)
+        out[name] = _json(p.gold, versions[0], estimates, basis[name])
     return {"metrics": out.pop(_MODEL), "controls": out}
 
 
 def _of_side(
-    predicted: PredictedRatings, side: str, order: Floats | None, chance: ClusterDraws, shuffles: int
+    predicted: PredictedRatings, side: str, order: Floats | None, seed: int, shuffles: int
 ) -> tuple[dict[str, tuple[Scores, ...]], dict[str, Figures]]:
     """Return the columns and figures of model and controls, of one side of the scale."""
     p, rule = predicted, parse_rule(side)
@@ -108,20 +106,17 @@ def _of_side(
     model = scores_of(p.called.astype(np.float64), order=order)
     sources = {_MODEL: model, _PEOPLE: scores_of(p.gold.astype(np.float64))}
     table = ScoreTable(sources, clusters, unit, positions=positions, lengths=lengths)
-    controls = controls_of(table, _MODEL, _PEOPLE, rule=rule, shuffles=shuffles, seed=chance.seed)
+    controls = controls_of(table, _MODEL, _PEOPLE, rule=rule, shuffles=shuffles, seed=seed)
     columns = {_MODEL: (model,), **control_columns(controls)}
     measures = tuple(measure for of, measure in _MEASURES.values() if of == side)
-    return columns, figures_of(table, columns, _PEOPLE, measures, rule=rule, draws=chance)
+    return columns, figures_of(table, columns, _PEOPLE, measures, rule=rule)
 
 
-def _json(
-    gold: Whole, column: Scores, estimates: Mapping[str, Estimate], figures: Figures, draws: int
-) -> dict[str, Any]:
+def _json(gold: Whole, column: Scores, estimates: Mapping[str, Estimate], figures: Figures) -> dict[str, Any]:
     out: dict[str, Any] = dict.fromkeys(FIGURES)
     out |= {name: _number(e.value) for name, e in estimates.items()}
-    if draws:
-        out["intervals"] = {name: [None, None] for name in FIGURES}
-        out["intervals"] |= {name: [_number(e.low), _number(e.high)] for name, e in estimates.items()}
+    out["intervals"] = {name: [None, None] for name in FIGURES}
+    out["intervals"] |= {name: [_number(e.low), _number(e.high)] for name, e in estimates.items()}
     out |= {"n": figures.basis.n, "clusters": figures.basis.clusters}
     for name, values in (("gold", gold), ("called", column.whole)):
         out[name] = np.bincount(np.asarray(values, dtype=np.int64), minlength=6)[1:].tolist()

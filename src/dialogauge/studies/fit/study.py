@@ -108,7 +108,6 @@ class FitStudy(Study[FitResult]):
     dimension: str
     _: KW_ONLY
     parts: int = 5
-    draws: int = 1000
     seed: int = 0
     faults: Sequence[InputError] = ()
     """All that could not be used, ratings included."""
@@ -257,7 +256,7 @@ class FitStudy(Study[FitResult]):
             [e.conversation.user_id for e in chosen],
             [e.conversation.id for e in chosen],
         )
-        return figures_with_controls(predicted, draws=self.draws, seed=self.seed)
+        return figures_with_controls(predicted, seed=self.seed)
 
     def _fitted_on(self, summary: Mapping[str, Any]) -> FittedOn:
         """Return what goes with the model: the figures are those of whole users or conversations left out."""

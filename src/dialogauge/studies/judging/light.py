@@ -21,18 +21,18 @@ import numpy as np
 from dialogauge.core import ONE_TO_FIVE, Level, Scale
 from dialogauge.report import words
 from dialogauge.stats import (
-    ClusterDraws,
+    MIN_CLUSTERS,
     Comparison,
     DissatisfiedRule,
     Estimate,
     Scores,
     ScoreTable,
     cluster_labels,
-    clustered_mean,
     compare_pairs,
     control_columns,
     controls_of,
     figures_of,
+    mean_estimate,
     middle_rule,
     scores_of,
     whole_scores,
@@ -50,7 +50,6 @@ CHANCE: Final = 0.55
 """An AUC below which it is of no use at all."""
 LEAST_EACH: Final = 10
 """Dissatisfied targets, and satisfied ones, without which nothing is said."""
-LEAST_CLUSTERS: Final = 5
 _MANY: Final = 2
 """From so many judged targets for each rated one on, the rectified mean is given."""
 _NOTHING: Final = Estimate(None, None, None, 0.95, 0, 0, "none")
@@ -198,13 +197,14 @@ def _clusters(
 
 
 def _figure(tally: PeopleTally, one: _RatedTargets) -> PeopleFigure:
-    clusters, _ = _clusters(tally, one, one.places)
+    clusters, unit = _clusters(tally, one, one.places)
     conversations = {one.targets.conversations[place] for place in one.places}
     users = {tally.users[number] for number in conversations}
     names = one.scale is None
     mean, scale = _NOTHING, one.scale
     if scale is not None:
-        mean = clustered_mean([float(s) for s in one.scores], clusters).within(scale.low, scale.high)
+        scores = [float(s) for s in one.scores]
+        mean = mean_estimate(scores, clusters, limits=(scale.low, scale.high), unit=unit)
     return PeopleFigure(
         dimension=one.dimension,
         level=one.level,
@@ -215,7 +215,7 @@ def _figure(tally: PeopleTally, one: _RatedTargets) -> PeopleFigure:
         rated_conversations=len(conversations),
         users=None if None in users else len(users),
         mean=mean,
-        dissatisfied=None if one.rule is None else clustered_mean(one.classes, clusters).within(0, 1),
+        dissatisfied=None if one.rule is None else mean_estimate(one.classes, clusters, unit=unit),
         rule=rule_words(one.rule),
         cut="" if one.rule is None else str(one.rule),
         counts=dict(Counter(str(s) for s in one.scores).most_common()) if names else {},
@@ -281,7 +281,7 @@ def _light(tally: PeopleTally, one: _RatedTargets) -> Light:
         return Light("cannot tell", sentence, *about, _NOTHING, "", _NOTHING)
     controls = controls_of(table, _JUDGE, _PEOPLE, rule=one.rule)
     columns = {_JUDGE: (table.sources[_JUDGE],), **control_columns(controls)}
-    figures = figures_of(table, columns, _PEOPLE, ["auc"], rule=one.rule, draws=ClusterDraws())
+    figures = figures_of(table, columns, _PEOPLE, ["auc"], rule=one.rule)
     judge = figures[_JUDGE].estimate("auc")
     pairs = compare_pairs(figures, [(_JUDGE, name) for name in controls], ["auc"])
     answer, closest = _answer(judge, pairs)
@@ -317,8 +317,8 @@ def _too_little(table: ScoreTable, one: _RatedTargets) -> str:
     if fewer < LEAST_EACH:
         some = f"Only {fewer:,}" if fewer else "None"
         return f"{some} of these {'is' if fewer < 2 else 'are'} {word}, and {LEAST_EACH} are needed"
-    if clusters < LEAST_CLUSTERS:
-        return f"They come from {clusters} {table.unit}, and {LEAST_CLUSTERS} are needed"
+    if clusters < MIN_CLUSTERS:
+        return f"They come from {clusters} {table.unit}, and {MIN_CLUSTERS} are needed"
     return ""
 
 
@@ -412,17 +412,17 @@ def _rectified(tally: PeopleTally, one: _RatedTargets) -> Rectified | None:
     rated = int(np.isfinite(ratings[scored]).sum())
     if not rated or scored.size < _MANY * rated:
         return None
-    clusters, _ = _clusters(tally, one, scored.tolist())
-    mean = rectified_mean(ratings[scored], values[scored], clusters)
+    clusters, unit = _clusters(tally, one, scored.tolist())
+    ranges = (one.scale.low, one.scale.high), (scale.low, scale.high)
+    mean = rectified_mean(ratings[scored], values[scored], clusters, *ranges, unit=unit)
     own = _READING_ORDER if one.dimension == _SATISFACTION else ""
     same = judged_by in (own, f"its {one.dimension.replace('_', ' ')}")
     same = same and (scale.worst, scale.best) == (one.scale.worst, one.scale.best)
-    ends = one.scale.low, one.scale.high
     return Rectified(
         one.dimension,
         one.level,
         int(scored.size),
-        mean.judge.within(*ends) if same else _NOTHING,
-        mean.rated_only.within(*ends),
-        mean.rectified.within(*ends),
+        mean.judge if same else _NOTHING,
+        mean.rated_only,
+        mean.rectified,
     )

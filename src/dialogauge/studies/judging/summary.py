@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final, get_args
 
@@ -11,8 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from dialogauge.core import DimensionSpec, Level, Scale, Usage, Verdict
-from dialogauge.stats import Estimate, clustered_mean_of_sums, mean_bounds, t_estimate
-from dialogauge.studies.judging.tally import GROUP_FIELDS, LEVELS, JudgingTally
+from dialogauge.stats import Estimate, mean_bounds, mean_of_sums
+from dialogauge.studies.judging.tally import GROUP_FIELDS, LEVELS, Clusters, JudgingTally
+from dialogauge.text import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class Bin:
 
 @dataclass(frozen=True, slots=True)
 class CurvePoint:
-    """The mean at one turn number, over the first repeat; one value per conversation."""
+    """The mean at one turn number, over the first repeat."""
 
     turn: int
     mean: Estimate
@@ -51,7 +51,7 @@ class DimensionSummary:
     scale: Scale
     requested: int
     mean: Estimate
-    """Clustered by conversation, the interval cut at the ends of the scale; failures and n/a take no part."""
+    """Clustered as the summary says (`clustered_by`); failures and n/a take no part."""
     n_na: int
     n_failed: int
     bounds: tuple[float, float] | None
@@ -157,6 +157,10 @@ class Summary:
     commonest: tuple[str, int] | None
     """What the endpoint said most often where it failed, and for how many targets; not part of the JSON."""
     conversations: ConversationCounts
+    clustered_by: str
+    """What the intervals are clustered by: `users`, `conversations`, `users and conversations`."""
+    users: int | None
+    """Those that are known; None without any."""
     dimensions: tuple[DimensionSummary, ...]
     verdicts: VerdictSummary | None
     """None when the judge gives no verdicts."""
@@ -186,6 +190,12 @@ class Summary:
         without_reply = self.requested - self.replied
         return (self.failed - without_reply) / self.replied if self.replied else None
 
+    @property
+    def stands_on(self) -> str:
+        """What the figures stand on: `20 users, 694 conversations`."""
+        conversations = counted(self.conversations.judged, "conversation")
+        return conversations if self.users is None else f"{counted(self.users, 'user')}, {conversations}"
+
     def dimension(self, name: str) -> DimensionSummary | None:
         """Return the dimension of that name, if there is one."""
         return next((d for d in self.dimensions if d.name == name), None)
@@ -200,6 +210,8 @@ class Summary:
             "failed_share": self.failed_share,
             "failures": dict(self.failures),
             "conversations": asdict(self.conversations),
+            "clustered_by": self.clustered_by,
+            "users": self.users,
             "dimensions": {d.name: d.to_json() for d in self.dimensions},
             "verdicts": None if self.verdicts is None else _verdict_json(self.verdicts),
             "weakest_turns_named": self.weakest_named,
@@ -232,7 +244,8 @@ class Summary:
 
 def _mean_json(mean: Estimate) -> dict[str, Any]:
     interval = None if mean.interval is None else list(mean.interval)
-    return {"mean": mean.value, "n": mean.n, "clusters": mean.clusters, "interval95": interval}
+    out = {"mean": mean.value, "n": mean.n, "clusters": mean.clusters, "interval95": interval}
+    return out if mean.reason is None else {**out, "no_interval": mean.reason}
 
 
 def _usage_json(usage: Usage) -> dict[str, Any]:
@@ -281,8 +294,8 @@ def summarise(
     tally = JudgingTally(dimensions, follow_repeats=repeats != 1)
     for row in rows:
         tally.add(row)
-    sums, lost = tally.sums(), len(unreadable)
-    by, left_out = _breakdowns(tally, sums)
+    sums, lost, clusters = tally.sums(), len(unreadable), tally.clusters()
+    by, left_out = _breakdowns(tally, sums, clusters)
     failures = dict(sorted(tally.failures.items(), key=lambda kv: (-kv[1], kv[0])))
     if lost:
         failures["unreadable"] = failures.get("unreadable", 0) + lost
@@ -296,7 +309,9 @@ def summarise(
         failures=failures,
         commonest=next(iter(tally.messages.most_common(1)), None),
         conversations=conversations,
-        dimensions=tuple(_dimension(tally, sums, i, lost) for i in range(len(tally.dimensions))),
+        clustered_by=clusters.unit,
+        users=clusters.users,
+        dimensions=tuple(_dimension(tally, sums, clusters, i, lost) for i in range(len(tally.dimensions))),
         verdicts=_verdicts(tally, lost + pending * times),
         weakest_named=tally.weakest_named,
         windows=tuple(WindowDifference(k, int(n), s / n) for k, (n, s) in tally.extras.windows.items()),
@@ -319,11 +334,13 @@ def _conversations(tally: JudgingTally, lost: int, pending: int) -> Conversation
     return ConversationCounts(len(states) + lost + pending, judged, failed, without, lost, pending)
 
 
-def _dimension(tally: JudgingTally, sums: Floats, position: int, lost: int) -> DimensionSummary:
+def _dimension(
+    tally: JudgingTally, sums: Floats, clusters: Clusters, position: int, lost: int
+) -> DimensionSummary:
     spec = tally.dimensions[position]
     total, count, n_na = (sums[:, 3 * position + k] for k in range(3))
     requested = tally.requested[spec.level] + (lost if spec.level == "conversation" else 0)
-    mean = _mean(total, count, tally.clusters(), spec.scale)
+    mean = _mean(total, count, clusters.of, clusters.unit, spec.scale)
     n_failed = requested - mean.n - int(n_na.sum())
     scale, bins = spec.scale, tally.bins[position]
     spread = None
@@ -339,30 +356,27 @@ def _dimension(tally: JudgingTally, sums: Floats, position: int, lost: int) -> D
         n_failed=n_failed,
         bounds=mean_bounds(float(total.sum()), mean.n, n_failed, worst=scale.worst, best=scale.best),
         bins=tuple(Bin(lo, hi, c) for (lo, hi), c in zip(bins.edges(), bins.counts, strict=True)),
-        curve=tuple(
-            CurvePoint(t, _point(s).within(scale.low, scale.high))
-            for t, s in sorted(tally.curves[position].items())
-        ),
+        curve=tuple(_curve(tally, clusters, position)),
         spread=spread,
         uncalibrated=spec.name in tally.extras.uncalibrated,
         reasons=dict(tally.extras.reasons.get(spec.name, {})),
     )
 
 
-def _mean(total: Floats, count: Floats, clusters: npt.NDArray[np.intp], scale: Scale) -> Estimate:
-    sums = np.bincount(clusters, total).astype(np.float64)
-    mean = clustered_mean_of_sums(sums, np.bincount(clusters, count))
-    return mean.within(scale.low, scale.high)
+def _mean(total: Floats, count: Floats, of: npt.NDArray[np.intp], unit: str, scale: Scale) -> Estimate:
+    sums = np.bincount(of, total).astype(np.float64)
+    return mean_of_sums(sums, np.bincount(of, count), limits=(scale.low, scale.high), unit=unit)
 
 
-def _point(sums: Sequence[float]) -> Estimate:
-    """The mean of values of which each is a cluster of its own, from n, sum and sum of squares."""
-    n, total, squares = int(sums[0]), sums[1], sums[2]
-    mean = total / n
-    if n == 1:
-        return clustered_mean_of_sums(np.array([total]), np.ones(1))
-    stderr = math.sqrt(max(squares - total * mean, 0.0) / (n - 1) / n)
-    return t_estimate(mean, stderr, n=n, clusters=n)
+def _curve(tally: JudgingTally, clusters: Clusters, position: int) -> Iterator[CurvePoint]:
+    scale = tally.dimensions[position].scale
+    for turn, scores in sorted(tally.curves.items()):
+        values = np.array(scores.values[position])
+        known = ~np.isnan(values)
+        if known.any():
+            of = clusters.of[np.array(scores.cells, dtype=np.intp)[known]]
+            mean = _mean(values[known], np.ones(of.size), of, clusters.unit, scale)
+            yield CurvePoint(turn, mean)
 
 
 def _verdicts(tally: JudgingTally, absent: int) -> VerdictSummary | None:
@@ -380,7 +394,7 @@ def _verdicts(tally: JudgingTally, absent: int) -> VerdictSummary | None:
 
 
 def _breakdowns(
-    tally: JudgingTally, sums: Floats
+    tally: JudgingTally, sums: Floats, clusters: Clusters
 ) -> tuple[dict[str, tuple[GroupSummary, ...]], dict[str, int]]:
     shown: dict[str, tuple[GroupSummary, ...]] = {}
     left_out: dict[str, int] = {}
@@ -391,23 +405,23 @@ def _breakdowns(
         sizes = np.bincount(code, minlength=len(names))
         groups = [g for g in range(len(names)) if sizes[g]]
         order = sorted(groups, key=lambda g: (-sizes[g], names[g] or ""))
-        shown[group] = tuple(_group(tally, sums, names[g], code == g) for g in order[:MAX_GROUPS])
+        shown[group] = tuple(_group(tally, sums, clusters, names[g], code == g) for g in order[:MAX_GROUPS])
         left_out[group] = max(len(order) - MAX_GROUPS, 0)
     return shown, left_out
 
 
 def _group(
-    tally: JudgingTally, sums: Floats, name: str | None, member: npt.NDArray[np.bool_]
+    tally: JudgingTally, sums: Floats, clusters: Clusters, name: str | None, member: npt.NDArray[np.bool_]
 ) -> GroupSummary:
     mine = sums[member]
-    _, clusters = np.unique(tally.clusters()[member], return_inverse=True)
+    _, of = np.unique(clusters.of[member], return_inverse=True)
     means: dict[str, Estimate] = {}
     absent: dict[str, int] = {}
     failed: dict[str, int] = {}
     for i, spec in enumerate(tally.dimensions):
         total, count, n_na = (mine[:, 3 * i + k] for k in range(3))
         asked = mine[:, 3 * len(tally.dimensions) + LEVELS.index(spec.level)].sum()
-        means[spec.name] = _mean(total, count, clusters, spec.scale)
+        means[spec.name] = _mean(total, count, of, clusters.unit, spec.scale)
         absent[spec.name] = int(n_na.sum())
         failed[spec.name] = int(asked - count.sum() - n_na.sum())
     return GroupSummary(name, int(member.sum()), means, absent, failed)

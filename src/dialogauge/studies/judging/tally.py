@@ -12,7 +12,7 @@ import re
 from array import array
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from typing import Any, Final
 
 import numpy as np
@@ -160,6 +160,62 @@ class UsageSums:
         return Usage(**self._counts, cost=self._cost)
 
 
+class TurnScores:
+    """The scores at one turn number, a cell at a time."""
+
+    def __init__(self, dimensions: int) -> None:
+        self.cells = array("l")
+        self.values = [array("d") for _ in range(dimensions)]
+        """By dimension, NaN where a cell has no score."""
+
+    def add(self, position: int, cell: int, value: float) -> None:
+        """Add one score."""
+        if not self.cells or self.cells[-1] != cell or not math.isnan(self.values[position][-1]):
+            self.cells.append(cell)
+            for values in self.values:
+                values.append(math.nan)
+        self.values[position][-1] = value
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Clusters:
+    """Which cells go together."""
+
+    of: npt.NDArray[np.intp]
+    """Shape (cells,)."""
+    unit: str
+    """What a cluster is, as messages say it."""
+    users: int | None
+    """Those that are known; None without any."""
+
+
+class Places:
+    """The conversation and the user of each cell."""
+
+    def __init__(self) -> None:
+        self._conversations: dict[str, int] = {}
+        self._conversation_of = array("l")
+        self._users: dict[str, int] = {}
+        self._user_of = array("l")  # -1 where it is not known
+
+    def add(self, conversation: str, user: str | None) -> None:
+        """Take note of the next cell."""
+        self._conversation_of.append(self._conversations.setdefault(conversation, len(self._conversations)))
+        self._user_of.append(-1 if user is None else self._users.setdefault(user, len(self._users)))
+
+    def clusters(self) -> Clusters:
+        """Return what goes together: the cells of one user where users are known, else of one conversation.
+
+        As in `cluster_labels`, the cells of one user alone are clustered by conversation.
+        """
+        users, conversations = (np.array(of, dtype=np.intp) for of in (self._user_of, self._conversation_of))
+        known, n = users >= 0, len(self._users)
+        if n + (not known.all()) < 2 or not n:
+            return Clusters(conversations, "conversations", n or None)
+        _, codes = np.unique(np.where(known, users, n + conversations), return_inverse=True)
+        return Clusters(codes, "users" if known.all() else "users and conversations", n)
+
+
 class JudgingTally:
     """Running sums over rows; `add` takes one row and keeps nothing of it."""
 
@@ -183,13 +239,13 @@ class JudgingTally:
         self.max_repeat = 0
         self.total = UsageSums()
         self.roles: dict[str, UsageSums] = {}
-        self.curves: list[dict[int, list[float]]] = [{} for _ in self.dimensions]
+        self.curves: dict[int, TurnScores] = {}
+        """By turn number, over the first repeat."""
         self.extras = Extras(self.positions)
         self.repeats = RepeatSums(len(self.dimensions)) if follow_repeats else None
         self._stride = _PER_DIMENSION * len(self.dimensions) + len(LEVELS)
         self._cells: dict[tuple[str, str | None], int] = {}
-        self._clusters: dict[str, int] = {}
-        self._cluster_of = array("l")
+        self._places = Places()
         self._sums = array("d")
         self._state = bytearray()  # bit 0: something was judged, bit 1: something failed, bit 2: no reply
         self._groups: dict[str, dict[str | None, int]] = {f: {} for f in GROUP_FIELDS}
@@ -226,7 +282,7 @@ class JudgingTally:
             cell = self._cells[key] = len(self._cells)
             self._sums.extend([0.0] * self._stride)
             self._state.append(0)
-            self._cluster_of.append(self._clusters.setdefault(key[0], len(self._clusters)))
+            self._places.add(key[0], row.get("user_id"))
             for field in GROUP_FIELDS:
                 codes = self._groups[field]
                 self._group_of[field].append(codes.setdefault(_group(row, field), len(codes)))
@@ -282,16 +338,15 @@ class JudgingTally:
                 self._sums[at + 1] += 1
                 self.bins[position].add(value)
                 if turn is not None and repeat == 1:
-                    self._point(position, turn, value)
+                    self._point(position, turn, cell, value)
                 if self.repeats is not None:
                     self.repeats.add(cell, turn, position, value)
         return numbers
 
-    def _point(self, position: int, turn: int, value: float) -> None:
-        sums = self.curves[position].setdefault(turn, [0.0, 0.0, 0.0])
-        sums[0] += 1
-        sums[1] += value
-        sums[2] += value * value
+    def _point(self, position: int, turn: int, cell: int, value: float) -> None:
+        if (scores := self.curves.get(turn)) is None:
+            scores = self.curves[turn] = TurnScores(len(self.dimensions))
+        scores.add(position, cell, value)
 
     def _spend(self, usage: Mapping[str, Any]) -> None:
         self.total.add(usage)
@@ -302,9 +357,9 @@ class JudgingTally:
         """Return the cells' sums, shape (cells, 3 * dimensions + levels)."""
         return np.array(self._sums, dtype=np.float64).reshape(len(self._cells), self._stride)
 
-    def clusters(self) -> npt.NDArray[np.intp]:
-        """Return the conversation of each cell, as a number; shape (cells,)."""
-        return np.array(self._cluster_of, dtype=np.intp)
+    def clusters(self) -> Clusters:
+        """Return what goes together."""
+        return self._places.clusters()
 
     def groups(self, field: str) -> tuple[list[str | None], npt.NDArray[np.intp]]:
         """Return the group names of a field and the group of each cell."""

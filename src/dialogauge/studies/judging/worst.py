@@ -11,16 +11,19 @@ import math
 from array import array
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
+from dialogauge.core import Scale
 from dialogauge.report import words
-from dialogauge.stats.estimate import Estimate
-from dialogauge.stats.intervals import clustered_mean_of_sums, t_quantile
+from dialogauge.stats import Estimate, mean_estimate
+from dialogauge.stats.comparison import sign_flip_p
+from dialogauge.stats.estimate import Moves
+from dialogauge.studies.judging.light import scale_of
 from dialogauge.studies.judging.sampling import ratings_of
 from dialogauge.studies.passing import ByConversation
 from dialogauge.text import counted
@@ -116,24 +119,23 @@ class GroupTally(ByConversation):
         ratings = np.array(self._ratings)
         rated = np.isfinite(ratings)
         by_people = int(rated.sum()) >= 2 * _LEAST
-        values = -ratings if by_people else np.array(self._faulty)
+        values = ratings if by_people else np.array(self._faulty)
         used = rated if by_people else np.ones(values.size, dtype=bool)
         names = {**self._names, "week": [weeks.get(key) for key in self._keys]}
-        known: list[tuple[_Excess, str, str, Mask]] = []
+        known: list[tuple[float, str, str, Mask]] = []
         for field, groups in names.items():
             clusters = self._clusters(field)
             for name, member in _members(groups):
-                excess = _excess(values[used], member[used], clusters[used])
-                known += [] if excess is None else [(excess, field, name, member & used)]
+                p = _worse(-values[used] if by_people else values[used], member[used], clusters[used])
+                known += [] if p is None else [(p, field, name, member & used)]
         if not known:
             return None
-        excess, field, name, member = max(known, key=lambda one: one[0].t)
-        if excess.t <= t_quantile(1 - _LEVEL / (2 * len(known)), excess.df):
+        p, field, name, member = min(known, key=lambda one: one[0])
+        if p * len(known) > _LEVEL:
             return None
         clusters = self._clusters(field)
-        group, others = (
-            _mean(ratings if by_people else values, clusters, side) for side in (member, used & ~member)
-        )
+        scale = scale_of(values[used].tolist()) if by_people else Scale(0, 1, integer=False)
+        group, others = (_mean(values, clusters, side, scale) for side in (member, used & ~member))
         what = "people’s mean rating" if by_people else "something wrong is named in"
         return WorstGroup(field, name, int(member.sum()), what, not by_people, group, others, len(known))
 
@@ -155,35 +157,39 @@ def _members(names: Sequence[str | None]) -> Iterator[tuple[str, Mask]]:
             yield name, code == codes[name]
 
 
-class _Excess(NamedTuple):
-    t: float
-    """How much worse a group is than the others, in standard errors."""
-    df: int
-
-
-def _excess(values: Floats, member: Mask, clusters: npt.NDArray[np.intp]) -> _Excess | None:
-    sides = [_mean(values, clusters, side) for side in (member, ~member)]
-    least = min(side.clusters for side in sides)
-    if least < _LEAST:
-        return None
+def _worse(values: Floats, member: Mask, clusters: npt.NDArray[np.intp]) -> float | None:
+    """Return the p-value of a group's mean above that of all others, two-sided; 1 where it is not above."""
+    _, codes = np.unique(clusters, return_inverse=True)
+    mine, rest = (_sums(values, codes, side) for side in (member, ~member))
+    own, others = (int((sizes > 0).sum()) for _, sizes in (mine, rest))
     # A group in which all are alike has no spread of its own: it is given that of all.
-    floor = float(values.std(ddof=1))
-    if floor == 0:
+    floor = float(values.var(ddof=1))
+    if min(own, others) < _LEAST or floor == 0:
         return None
-    errors = [max(_stderr(side), floor / math.sqrt(side.clusters)) for side in sides]
-    difference = (sides[0].value or 0.0) - (sides[1].value or 0.0)
-    return _Excess(difference / math.hypot(*errors), least - 1)
+    excess, moved = _excess(mine, rest)
+    moves = Moves.of(moved - excess, min(own, others))
+    moves = replace(moves, variance=max(moves.variance, floor / own + floor / others))
+    return max(moves.p(excess), sign_flip_p(min(own, others))) if excess > 0 else 1.0
 
 
-def _mean(values: Floats, clusters: npt.NDArray[np.intp], side: Mask) -> Estimate:
-    sums = np.bincount(clusters[side], weights=values[side]).astype(np.float64)
-    return clustered_mean_of_sums(sums, np.bincount(clusters[side]))
+_Sums = tuple[Floats, Floats]
+"""Of each cluster the sum of the values and how many there are."""
 
 
-def _stderr(mean: Estimate) -> float:
-    if mean.interval is None:
-        return 0.0
-    return (mean.interval[1] - mean.interval[0]) / 2 / t_quantile(0.5 + mean.level / 2, mean.clusters - 1)
+def _sums(values: Floats, codes: npt.NDArray[np.intp], side: Mask) -> _Sums:
+    sums = np.bincount(codes, weights=np.where(side, values, 0.0)).astype(np.float64)
+    return sums, np.bincount(codes, weights=side.astype(np.float64)).astype(np.float64)
+
+
+def _excess(mine: _Sums, rest: _Sums) -> tuple[float, Floats]:
+    """Return how much higher the mean of one side is, and the same with each cluster left out."""
+    value = float(mine[0].sum() / mine[1].sum() - rest[0].sum() / rest[1].sum())
+    one, other = ((sums.sum() - sums) / (sizes.sum() - sizes) for sums, sizes in (mine, rest))
+    return value, one - other
+
+
+def _mean(values: Floats, clusters: npt.NDArray[np.intp], side: Mask, scale: Scale) -> Estimate:
+    return mean_estimate(values[side], clusters[side].tolist(), limits=(scale.low, scale.high))
 
 
 def week_of(metadata: Mapping[str, Any]) -> str | None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dialogauge.stats import ClusterDraws, Estimate, Ties, adjusted
+from dialogauge.stats import Estimate, Ties, adjusted
 from dialogauge.studies.replay.diagnostics import (
     LengthControl,
     LengthFigures,
@@ -32,7 +32,6 @@ from dialogauge.studies.replay.table import (
     aggregate,
     compare_candidates,
     compare_pair,
-    user_draws,
 )
 
 
@@ -40,7 +39,6 @@ from dialogauge.studies.replay.table import (
 class CompareSettings:
     """How candidates are compared."""
 
-    draws: int = 1000
     seed: int = 42
     ties: Ties = "mid"
     margin: float = 0.0
@@ -74,10 +72,14 @@ class ViewResult:
     def at_the_ceiling(self) -> tuple[str, ...]:
         """Candidates whose interval reaches the ceiling: this view cannot tell them from perfect ones.
 
-        On ranks an interval may lie above it: unequal scores spread over ranks that equal ones share.
+        Of too few users for an interval the mean counts. Both are read as they are shown, to two places. On
+        ranks an interval may lie above it: unequal scores spread over ranks that equal ones share.
         """
-        top, figures = self.ceiling, self.aggregates.items()
-        return tuple(n for n, a in figures if top is not None and (a.primary.high or 0.0) >= top)
+        top = self.ceiling
+        ends = {name: a.primary.high or a.user_macro for name, a in self.aggregates.items()}
+        if top is None:
+            return ()
+        return tuple(n for n, end in ends.items() if end is not None and round(end, 2) >= round(top, 2))
 
     def to_json(self) -> dict[str, Any]:
         """Write the view."""
@@ -150,28 +152,27 @@ def compare(
         settings: How.
         family: The evaluator's; None when it has none.
     """
-    draws = user_draws(settings.draws, settings.seed)
     families = {name: of.about.get("family") for name, of in scores.candidates.items()}
     viewer = scores.viewer(settings.ties)
     tables = scores.tables(settings.ties)
-    steps = ladder(viewer, draws)
-    by_length = length_control(viewer, scores, draws)
+    steps = ladder(viewer)
+    by_length = length_control(viewer, scores)
     views: dict[View, ViewResult] = {}
     for view in VIEWS:
         table = tables[view]
         figures = {
-            name: aggregate(table.items, table.row(name), draws, fractions=table.fractions(name))
+            name: aggregate(table.items, table.row(name), fractions=table.fractions(name))
             for name in table.names
         }
         views[view] = ViewResult(
             view=view,
             aggregates=dict(sorted(figures.items(), key=lambda entry: -(entry[1].user_macro or 0.0))),
-            pairs=compare_candidates(table, draws, margin=settings.margin),
+            pairs=compare_candidates(table, margin=settings.margin),
             ladder=steps[view],
             length=by_length[view],
             shuffled=shuffled(table, deals=settings.deals, seed=settings.seed),
             positions=by_position(table),
-            self_preference=self_preference(table, family, families, draws),
+            self_preference=self_preference(table, family, families),
             left_as_they_are=viewer.left_as_they_are(view),
         )
     gold = np.array([item.gold for item in scores.items], dtype=np.float64)
@@ -180,21 +181,18 @@ def compare(
         length_figures(tables["raw"], scores),
         settings,
         scores,
-        aggregate(scores.items, gold, draws),
-        _planted(scores, viewer, draws, settings.margin),
+        aggregate(scores.items, gold),
+        _planted(scores, viewer, settings.margin),
     )
 
 
-def _planted(
-    scores: EvaluatorScores, viewer: Viewer, draws: ClusterDraws, margin: float
-) -> tuple[Pairing, ...]:
+def _planted(scores: EvaluatorScores, viewer: Viewer, margin: float) -> tuple[Pairing, ...]:
     table = viewer.tables({name: of.scores for name, of in scores.planted.items()})["raw"]
     pairs = [
         compare_pair(
             (name, ORIGINAL),
             table.items,
             (table.row(name), table.row(ORIGINAL)),
-            draws,
             margin,
             (table.fractions(name), table.fractions(ORIGINAL)),
         )

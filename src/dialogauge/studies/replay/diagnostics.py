@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 from dialogauge.core import ONE_TO_FIVE
-from dialogauge.stats import ClusterDraws, Estimate, group_means, macro_estimate, spearman, thirds
+from dialogauge.stats import Basis, Estimate, group_means, macro_gain, spearman, thirds
 from dialogauge.studies.replay.items import ORIGINAL, ReplayItem
 from dialogauge.studies.replay.table import (
     Aggregate,
@@ -30,7 +30,7 @@ LADDER: Final = (5, 4, 3)
 """The constant candidates: what one gets whose every reply is given a 5, a 4, a 3."""
 
 
-def ladder(viewer: Viewer, draws: ClusterDraws) -> dict[View, dict[int, Aggregate]]:
+def ladder(viewer: Viewer) -> dict[View, dict[int, Aggregate]]:
     """Return the figures of the constant candidates in each view; that of 5 is the ceiling.
 
     On a scale of ranks even a candidate whose every reply gets a 5 stays below 5, and candidates whose
@@ -43,9 +43,7 @@ def ladder(viewer: Viewer, draws: ClusterDraws) -> dict[View, dict[int, Aggregat
     tables = viewer.tables(columns, original=False)
     return {
         view: {
-            level: aggregate(
-                viewer.items, table.row(str(level)), draws, fractions=table.fractions(str(level))
-            )
+            level: aggregate(viewer.items, table.row(str(level)), fractions=table.fractions(str(level)))
             for level in LADDER
         }
         for view, table in tables.items()
@@ -68,13 +66,12 @@ class LengthControl:
         }
 
 
-def length_control(viewer: Viewer, scores: EvaluatorScores, draws: ClusterDraws) -> dict[View, LengthControl]:
+def length_control(viewer: Viewer, scores: EvaluatorScores) -> dict[View, LengthControl]:
     """Score every reply by its length alone: 3, 4 or 5 by the thirds of the original replies' lengths.
 
     Args:
         viewer: Of the evaluator; its scores are replaced.
         scores: The evaluator's: replies that have none take no part.
-        draws: Of users.
     """
     reference = scores.original.lengths
     items = {i.id: i for i in viewer.items}
@@ -98,8 +95,8 @@ def length_control(viewer: Viewer, scores: EvaluatorScores, draws: ClusterDraws)
     }
     out: dict[View, LengthControl] = {}
     for view, table in blind.tables(columns).items():
-        figures = {name: aggregate(table.items, table.row(name), draws) for name in table.names}
-        pairs = tuple(p for p in compare_candidates(table, draws) if p.b == ORIGINAL)
+        figures = {name: aggregate(table.items, table.row(name)) for name in table.names}
+        pairs = tuple(p for p in compare_candidates(table) if p.b == ORIGINAL)
         out[view] = LengthControl(figures, pairs)
     return out
 
@@ -241,7 +238,7 @@ class SelfPreference:
 
 
 def self_preference(
-    table: CandidateScores, family: str | None, families: Mapping[str, str | None], draws: ClusterDraws
+    table: CandidateScores, family: str | None, families: Mapping[str, str | None]
 ) -> SelfPreference:
     """Hold candidates of the judge's family against those of other known families.
 
@@ -249,7 +246,6 @@ def self_preference(
         table: Of one view.
         family: The judge's.
         families: The candidates'; one of no known family takes no part.
-        draws: Of users.
     """
     named = {n: families.get(n) for n in table.names if n != ORIGINAL and families.get(n)}
     own = tuple(n for n, f in named.items() if f == family)
@@ -259,8 +255,9 @@ def self_preference(
     both = table.shared((*own, *others))
     delta = _mean_of(both, own) - _mean_of(both, others)
     by_user = group_means(delta, [i.user for i in table.items])
-    n = int(np.isfinite(delta).sum())
-    return SelfPreference(family, own, others, macro_estimate(by_user, draws, n=n) if by_user else None)
+    basis = Basis(int(np.isfinite(delta).sum()), len(by_user), "users")
+    difference, _ = basis.difference(macro_gain(by_user, ONE_TO_FIVE.high - ONE_TO_FIVE.low))
+    return SelfPreference(family, own, others, difference if by_user else None)
 
 
 def _mean_of(table: CandidateScores, names: Sequence[str]) -> Floats:

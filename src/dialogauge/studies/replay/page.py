@@ -86,10 +86,9 @@ def replay_page(
         created: The day.
         version: Of dialogauge.
     """
-    s, card = comparison.settings, items.card
+    card = items.card
     primary = (
-        "The primary figure is the mean over users of each user's mean, with a 95 % interval from "
-        f"{s.draws:,} draws of whole users (seed {s.seed}). ",
+        "The primary figure is the mean over users of each user's mean, with a 95 % interval by users. ",
         Span(ORIGINAL, "strong"),
         " are the replies that the users saw and rated, scored by the same evaluator.",
     )
@@ -570,7 +569,7 @@ def _lengths(comparison: ReplayComparison) -> DataTable:
 def _made_section(comparison: ReplayComparison, command: str, version: str) -> Section:
     s = comparison.settings
     sentence = (
-        f" {s.draws:,} draws of users, seed {s.seed}, ties {s.ties}. The original replies of every touched "
+        f" Seed {s.seed}, ties {s.ties}. The original replies of every touched "
         "block are scored first, by the same evaluator; the calibrated views stand on them and on what each "
         "user rated in other scenarios. A candidate's failed reply is a failure, and is never replaced by "
         "the original."

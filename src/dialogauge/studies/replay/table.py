@@ -17,7 +17,6 @@ from dialogauge.stats import (
     Basis,
     CalibrationName,
     CalibrationRun,
-    ClusterDraws,
     Comparison,
     Estimate,
     RawScore,
@@ -25,12 +24,11 @@ from dialogauge.stats import (
     Ties,
     adjusted,
     calibrate,
-    compare_replicates,
-    draws_for,
+    compare_gain,
     group_means,
     macro_estimate,
+    macro_gain,
     macro_mean,
-    macro_replicates,
 )
 from dialogauge.studies.replay.items import ORIGINAL, ReplayItem
 
@@ -80,12 +78,9 @@ class CandidateScores:
         return CandidateScores(self.items, tuple(names), whole, value)
 
 
-def user_draws(draws: int = 1000, seed: int = 42) -> ClusterDraws:
-    """Return the published way of drawing users, on which all intervals of the benchmark stand."""
-    return ClusterDraws(draws, seed, published=True)
-
-
 _SATISFIED = 4
+_LIMITS = (ONE_TO_FIVE.low, ONE_TO_FIVE.high)
+_WIDTH = ONE_TO_FIVE.high - ONE_TO_FIVE.low
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,9 +148,7 @@ def interval_json(estimate: Estimate | None) -> list[float] | None:
     return None if estimate is None or estimate.interval is None else list(estimate.interval)
 
 
-def aggregate(
-    items: Sequence[ReplayItem], whole: Floats, draws: ClusterDraws, *, fractions: Floats | None = None
-) -> Aggregate:
+def aggregate(items: Sequence[ReplayItem], whole: Floats, *, fractions: Floats | None = None) -> Aggregate:
     """Compute the figures of one candidate.
 
     Source: PersTurnBench, section 5.1 and appendix G.1.
@@ -163,7 +156,6 @@ def aggregate(
     Args:
         items: The items asked for.
         whole: Its whole scores, shape (items,); NaN where there is none.
-        draws: Of users.
         fractions: The same with fractions; the whole scores when None.
     """
     users = [i.user for i in items]
@@ -182,7 +174,7 @@ def aggregate(
         scenarios=len(by_scenario),
         blocks=len({i.block for i in with_score}),
         micro=float(scored.mean()) if n else None,
-        primary=macro_estimate(by_user, draws, n=n),
+        primary=macro_estimate(by_user, n=n, limits=_LIMITS),
         bounds=_bounds(whole, users),
         task_macro=macro_mean(by_scenario),
         block_macro=macro_mean(group_means(whole, [i.block for i in items])),
@@ -190,7 +182,7 @@ def aggregate(
         dsat=float((scored < _SATISFIED).mean()) if n else None,
         counts=tuple(int((np.rint(scored) == s).sum()) for s in range(1, 6)),
         scenario_means=by_scenario,
-        fraction=macro_estimate(exact, draws, n=n),
+        fraction=macro_estimate(exact, n=n, limits=_LIMITS),
         gold_error=float(np.abs(scored - gold).mean()) if n else None,
     )
 
@@ -250,7 +242,7 @@ class Pairing:
 
     @property
     def difference(self) -> Estimate:
-        """How much more the first gets, with its paired interval: users are drawn with all their items."""
+        """How much more the first gets, with its paired interval by users."""
         return self.comparison.difference
 
     def to_json(self) -> dict[str, Any]:
@@ -277,21 +269,18 @@ class Pairing:
         }
 
 
-def compare_candidates(
-    table: CandidateScores, draws: ClusterDraws, *, margin: float = 0.0
-) -> tuple[Pairing, ...]:
+def compare_candidates(table: CandidateScores, *, margin: float = 0.0) -> tuple[Pairing, ...]:
     """Compare every candidate with the original replies, and with every other candidate.
 
-    p-values are adjusted by Holm over all pairs together; they take as many draws as so many pairs need.
+    p-values are adjusted by Holm over all pairs together.
     """
     others = [name for name in table.names if name != ORIGINAL]
     named = [(name, ORIGINAL) for name in others if ORIGINAL in table.names] + list(combinations(others, 2))
-    draws = draws_for(draws, len(named), len(table.items))
     pairs = []
     for a, b in named:
         two = table.shared((a, b))
         whole, exact = (two.row(a), two.row(b)), (two.fractions(a), two.fractions(b))
-        pairs.append(compare_pair((a, b), table.items, whole, draws, margin, exact))
+        pairs.append(compare_pair((a, b), table.items, whole, margin, exact))
     over_all = adjusted([f.comparison for f in pairs])
     return tuple(replace(f, comparison=comparison) for f, comparison in zip(pairs, over_all, strict=True))
 
@@ -300,7 +289,6 @@ def compare_pair(
     names: tuple[str, str],
     items: Sequence[ReplayItem],
     scores: tuple[Floats, Floats],
-    draws: ClusterDraws,
     margin: float = 0.0,
     fractions: tuple[Floats, Floats] | None = None,
 ) -> Pairing:
@@ -312,7 +300,6 @@ def compare_pair(
         names: Of the two.
         items: The items asked for.
         scores: Whole scores of both, each of shape (items,); NaN where there is none.
-        draws: Of users.
         margin: A difference of no more than this is a tie.
         fractions: The same with fractions.
     """
@@ -324,16 +311,11 @@ def compare_pair(
     fraction = None
     if fractions is not None and by_user:
         exact = group_means(np.where(both, fractions[0] - fractions[1], np.nan), users)
-        fraction = macro_estimate(exact, draws, n=int(both.sum()))
+        fraction, _ = Basis(int(both.sum()), len(exact), "users").difference(macro_gain(exact, _WIDTH))
     macros = [macro_mean(group_means(np.where(both, of, np.nan), users)) for of in (a, b)]
-    comparison = compare_replicates(
-        names,
-        "user_macro",
-        (macros[0], macros[1]),
-        macro_mean(by_user),
-        macro_replicates(by_user, draws),
-        Basis(int(both.sum()), len(by_user), "users", draws),
-    )
+    basis = Basis(int(both.sum()), len(by_user), "users")
+    gain = macro_gain(by_user, _WIDTH)
+    comparison = compare_gain(names, "user_macro", (macros[0], macros[1]), gain, basis)
     return Pairing(
         names[0],
         names[1],

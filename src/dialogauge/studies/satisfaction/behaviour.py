@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dialogauge.core.protocols import Population, RatedBlock
-from dialogauge.stats import ClusterDraws, Estimate, Scores, ScoreTable, pearson, whole_scores
+from dialogauge.stats import Estimate, Scores, ScoreTable, pearson, whole_scores
 from dialogauge.studies.satisfaction.answers import JudgedReply
 from dialogauge.studies.satisfaction.figures import BOUNDARY, Metrics, mean_by_user, metrics_of_one
 
@@ -75,13 +75,12 @@ class Drift:
         return {**asdict(self), "warnings": list(self.warnings)}
 
 
-def drift_of(blocks: Iterable[RatedBlock], population: Population, draws: ClusterDraws) -> Drift:
+def drift_of(blocks: Iterable[RatedBlock], population: Population) -> Drift:
     """Compare the ratings of the targets with the histories.
 
     Args:
         blocks: Of the users judged; those without a history take no part.
         population: The training users' blocks.
-        draws: How users are drawn; without any nothing is called a shift.
     """
     cases: list[tuple[str, str, float]] = []
     """User, conversation, and the rating less the mean of the user's history."""
@@ -101,7 +100,8 @@ def drift_of(blocks: Iterable[RatedBlock], population: Population, draws: Cluste
 
     def mean_of(shifts: Sequence[tuple[str, str, float]]) -> Estimate:
         users, sessions = [user for user, *_ in shifts], [session for _, session, _ in shifts]
-        return mean_by_user([value for *_, value in shifts], users, sessions, draws)
+        width = LEVELS[-1] - LEVELS[0]
+        return mean_by_user([value for *_, value in shifts], users, sessions, (-width, width))
 
     return Drift(
         mean_of(cases),
@@ -181,22 +181,19 @@ class Pictures:
         return asdict(self)
 
 
-def pictures_of(
-    answers: Sequence[JudgedReply], scores: Scores, means: Mapping[str, float], draws: ClusterDraws
-) -> Pictures:
+def pictures_of(answers: Sequence[JudgedReply], scores: Scores, means: Mapping[str, float]) -> Pictures:
     """Gather what the charts show.
 
     Args:
         answers: The targets that the judge scored.
         scores: What it gave them, with fractions and as whole scores.
         means: By block the mean of the user's history.
-        draws: How users are drawn; without any there are no intervals.
     """
     pairs = Counter(zip(scores.whole.tolist(), whole_scores([a.gold for a in answers]).tolist(), strict=True))
     bins = []
     for members in _bins(scores.values.tolist()):
         mine = [answers[i] for i in members]
-        people = _mean([a.gold for a in mine], mine, draws)
+        people = _mean([a.gold for a in mine], mine, (LEVELS[0], LEVELS[-1]))
         bins.append(ReliabilityBin(float(scores.values[members].mean()), people))
     return Pictures(
         tuple(tuple(pairs[judge, people] for people in LEVELS) for judge in LEVELS),
@@ -206,10 +203,12 @@ def pictures_of(
 
 
 def _mean(
-    values: Sequence[float] | npt.NDArray[np.float64], answers: Sequence[JudgedReply], draws: ClusterDraws
+    values: Sequence[float] | npt.NDArray[np.float64],
+    answers: Sequence[JudgedReply],
+    limits: tuple[float, float] = (0.0, 1.0),
 ) -> Estimate:
     """Return the mean of a value of each answer."""
-    return mean_by_user(values, [a.user for a in answers], [a.session for a in answers], draws)
+    return mean_by_user(values, [a.user for a in answers], [a.session for a in answers], limits)
 
 
 def _bins(values: Sequence[float]) -> list[list[int]]:
@@ -269,16 +268,13 @@ class Behaviour:
         return {**asdict(self), "after_dissatisfaction": self.after_dissatisfaction.to_json()}
 
 
-def behaviour_of(
-    answers: Sequence[JudgedReply], table: ScoreTable, scores: Scores, draws: ClusterDraws
-) -> Behaviour:
+def behaviour_of(answers: Sequence[JudgedReply], table: ScoreTable, scores: Scores) -> Behaviour:
     """Follow users and judge along the conversations.
 
     Args:
         answers: The targets that the judge scored.
         table: Of the same targets.
         scores: What the judge gave them, as rows show it.
-        draws: How users are drawn; without any there are no intervals.
     """
     sessions: dict[str, list[int]] = defaultdict(list)
     for i in sorted(range(len(answers)), key=lambda i: answers[i].position):
@@ -295,11 +291,11 @@ def behaviour_of(
     by_judge = [after for before, after in follows if not judge[before]]
 
     def share(satisfied: npt.NDArray[np.bool_], turns: Sequence[int]) -> Estimate:
-        return _mean(satisfied[turns].astype(np.float64), [answers[i] for i in turns], draws)
+        return _mean(satisfied[turns].astype(np.float64), [answers[i] for i in turns])
 
     def stable(satisfied: npt.NDArray[np.bool_]) -> Estimate:
         whole = [float(satisfied[turns].all()) for turns in sessions.values()]
-        return _mean(whole, [answers[turns[0]] for turns in sessions.values()], draws)
+        return _mean(whole, [answers[turns[0]] for turns in sessions.values()])
 
     here = np.zeros(len(answers), dtype=np.bool_)
     here[upset] = True
@@ -310,5 +306,5 @@ def behaviour_of(
             "judge_there": share(judge, upset),
             "judge": share(judge, by_judge),
         },
-        metrics_of_one(table.only(here), scores.take(here), draws=draws),
+        metrics_of_one(table.only(here), scores.take(here)),
     )

@@ -11,7 +11,7 @@ from dialogauge.core import Conversation, UsageError
 from dialogauge.core.protocols import RatedReply
 from dialogauge.runs import Row
 from dialogauge.runs.records import own_scores
-from dialogauge.stats import ClusterDraws, Comparison, compare_pairs, draws_for, figures_of
+from dialogauge.stats import Comparison, compare_pairs, figures_of
 from dialogauge.studies.satisfaction.answers import SATISFACTION, JudgedReply, answer_of, rows_by_reply
 from dialogauge.studies.satisfaction.blocks import collect_rated
 from dialogauge.studies.satisfaction.figures import (
@@ -67,7 +67,7 @@ class SeveralJudges:
     figures: Mapping[str, Metrics]
     """By run."""
     comparisons: tuple[Comparison, ...]
-    """Every pair; p adjusted by Holm over the pairs of a figure."""
+    """Every pair; p adjusted by Holm over all of them."""
     left_out: Mapping[str, int]
     """By run, the turns that it scored and another did not."""
 
@@ -145,12 +145,11 @@ def listed(ids: Sequence[str]) -> str:
     return ", ".join(ids[:_SHOWN]) + more
 
 
-def compare_runs(runs: Sequence[Predictions], draws: ClusterDraws) -> SeveralJudges:
+def compare_runs(runs: Sequence[Predictions]) -> SeveralJudges:
     """Compare every run with every other on the turns that all of them scored.
 
     Args:
         runs: At least one; their names differ.
-        draws: How users are drawn.
 
     Raises:
         UsageError: No turn was scored by all, or the runs disagree about what a user gave a turn.
@@ -167,13 +166,12 @@ def compare_runs(runs: Sequence[Predictions], draws: ClusterDraws) -> SeveralJud
         raise UsageError(msg, hint="compare runs of the same ratings, or give them with --ratings")
     columns = {r.name: judge_scores([r.scored[id] for id in shared]).rounded() for r in runs}
     table, pairs = rated_table([first[id] for id in shared]), list(combinations(columns, 2))
-    more = draws_for(draws, len(pairs), table.n)
-    compared = figures_of(table, columns, PEOPLE, COMPARED, rule=RULE, draws=more) if pairs else {}
+    compared = figures_of(table, columns, PEOPLE, COMPARED, rule=RULE) if pairs else {}
     return SeveralJudges(
         runs=tuple(runs),
         n=len(shared),
         users=len(set(table.users or ())),
-        figures=metrics_of(table, columns, draws=draws),
+        figures=metrics_of(table, columns),
         comparisons=compare_pairs(compared, pairs, COMPARED),
         left_out={r.name: len(r.scored) - len(shared) for r in runs},
     )

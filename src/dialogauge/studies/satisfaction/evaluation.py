@@ -19,7 +19,6 @@ from dialogauge.stats import (
     Calibrated,
     CalibrationName,
     CalibrationRun,
-    ClusterDraws,
     Comparison,
     ScoreHistory,
     Scores,
@@ -29,7 +28,6 @@ from dialogauge.stats import (
     compare_pairs,
     control_columns,
     controls_of,
-    draws_for,
     figures_of,
     mid_ranks,
     scores_of,
@@ -123,14 +121,8 @@ class EvaluationSettings:
     calibrate: CalibrationName = "none"
     """The calibration of the scores that rows and the main figures show."""
     ties: Ties = "mid"
-    draws: int = 1000
     seed: int = 0
     shuffles: int = 20
-
-    @property
-    def cluster_draws(self) -> ClusterDraws:
-        """How users are drawn."""
-        return ClusterDraws(self.draws, self.seed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,8 +192,7 @@ class _Work:
         }
         new = {keys[name]: versions for name, versions in columns.items() if keys[name] not in self.known}
         named = {str(i): versions for i, versions in enumerate(new.values())}
-        draws = self.settings.cluster_draws
-        computed = metrics_of(self.table, named, failed=self.failed, draws=draws)
+        computed = metrics_of(self.table, named, failed=self.failed)
         self.known |= dict(zip(new, computed.values(), strict=True))
         metrics = {name: self.known[key] for name, key in keys.items()}
         return UnderCalibration(run, metrics.pop(_JUDGE), metrics, metrics.pop(_CEILING))
@@ -223,8 +214,7 @@ class _Work:
         """Compare the judge with each control, under the calibration that was asked for."""
         _, columns = self.shown(self.settings.calibrate)
         names = [name for name in CONTROLS if name in columns]
-        draws = draws_for(self.settings.cluster_draws, len(names), self.table.n)
-        figures = figures_of(self.table, columns, PEOPLE, COMPARED, rule=RULE, draws=draws)
+        figures = figures_of(self.table, columns, PEOPLE, COMPARED, rule=RULE)
         return compare_pairs(figures, [(_JUDGE, name) for name in names], COMPARED)
 
     def _calibrated(self, method: CalibrationName, column: Scores) -> CalibrationRun:
@@ -289,7 +279,7 @@ class Evaluation:
     pictures: Pictures
     """What the charts are drawn from."""
     against_controls: tuple[Comparison, ...]
-    """The judge against each control, on the same draws; p adjusted over the controls."""
+    """The judge against each control; p adjusted over all of these comparisons."""
     without_history: Metrics
     calibrated: Mapping[str, Calibrated]
     """By turn id, under the calibration that was asked for; users without a history as they are."""
@@ -332,7 +322,7 @@ def evaluate(
     Args:
         answers: One for each target.
         histories: By block, of the users that have one.
-        settings: Which calibration is the main one, and how intervals are made.
+        settings: Which calibration is the main one, and how controls are made.
         reference: The blocks' original replies, where they are not the judged replies themselves.
         unread: Fits of the control that knows the user and reads no reply.
     """
@@ -351,17 +341,16 @@ def evaluate(
             calibrated[a.id] = Calibrated(a.value, a.score)
     free = work.uncapped(settings.calibrate).scores
     caps = [(a.cap, c) for a, c in zip(answered, free, strict=True) if a.cap is not None]
-    draws = settings.cluster_draws
     fractions = scores_of(values, whole=whole.values)
     return Evaluation(
         settings=settings,
         calibrations={method: work.under(method) for method in CALIBRATIONS},
-        fractions=metrics_of_one(work.table, fractions, failed=work.failed, draws=draws),
+        fractions=metrics_of_one(work.table, fractions, failed=work.failed),
         by=_by(answered, work.table, whole),
-        behaviour=behaviour_of(answered, work.table, whole, draws),
-        pictures=pictures_of(answered, fractions, work.means, draws),
+        behaviour=behaviour_of(answered, work.table, whole),
+        pictures=pictures_of(answered, fractions, work.means),
         against_controls=work.against() if answered else (),
-        without_history=_apart(apart, draws),
+        without_history=_apart(apart),
         calibrated=calibrated,
         guard=GuardCounts(len(caps), sum(c.rounded > cap for cap, c in caps)),
     )
@@ -388,12 +377,13 @@ def _by(answers: Sequence[JudgedReply], table: ScoreTable, scores: Scores) -> di
         groups = np.array([group if (group := of(a)) in often else _REST for a in answers])
         members = {group: groups == group for group in sorted(set(groups.tolist()))}
         out[name] = {
-            group: metrics_of_one(table.only(here), scores.take(here)) for group, here in members.items()
+            group: metrics_of_one(table.only(here), scores.take(here), intervals=False)
+            for group, here in members.items()
         }
     return out
 
 
-def _apart(answers: Sequence[JudgedReply], draws: ClusterDraws) -> Metrics:
+def _apart(answers: Sequence[JudgedReply]) -> Metrics:
     scored = [a for a in answers if a.score is not None]
     column, failed = judge_scores(scored).rounded(), len(answers) - len(scored)
-    return metrics_of_one(rated_table(scored), column, failed=failed, draws=draws)
+    return metrics_of_one(rated_table(scored), column, failed=failed)

@@ -16,7 +16,6 @@ import numpy.typing as npt
 
 from dialogauge.stats import (
     MEASURES,
-    ClusterDraws,
     Estimate,
     Scores,
     ScoreTable,
@@ -42,7 +41,6 @@ FIGURES: Final = tuple(name for name in MEASURES if name not in _OTHERS)
 """The measures of the study, in the order in which files show them."""
 ORDINAL: Final = tuple(name for name in FIGURES if not MEASURES[name].needs & {"classes", "ranking"})
 """Those that read a score as one of five, and not only its side of the boundary."""
-NO_DRAWS: Final = ClusterDraws(0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +53,7 @@ class Metrics:
     values: Mapping[str, float | None]
     """By name; None where a figure is undefined."""
     intervals: Mapping[str, tuple[float, float] | None]
-    """95 %, clustered by user; empty when no draws were asked for."""
+    """95 %, clustered by user; empty where none were asked for."""
     users_used: Mapping[str, int]
     """Users that the per-user figures stand on."""
 
@@ -102,42 +100,40 @@ def metrics_of(
     columns: Mapping[str, Scores | Sequence[Scores]],
     *,
     failed: int = 0,
-    draws: ClusterDraws = NO_DRAWS,
+    intervals: bool = True,
 ) -> dict[str, Metrics]:
-    """Compute all figures of several columns on the same targets and the same draws of users.
+    """Compute all figures of several columns on the same targets.
 
     Args:
         table: Of the targets, as `rated_table` makes it.
         columns: By name; of what was dealt by chance several versions, whose mean counts.
         failed: How many targets the judge failed on; counted, never scored.
-        draws: How users are drawn; without any there are no intervals.
+        intervals: Whether they are wanted; figures alone are quicker.
     """
-    figures = figures_of(table, columns, PEOPLE, FIGURES, rule=RULE, draws=draws)
+    figures = figures_of(table, columns, PEOPLE, FIGURES, rule=RULE, intervals=intervals)
     users = len(set(table.users or ()))
     out = {}
     for name, column in columns.items():
         first = column if isinstance(column, Scores) else column[0]
         pairs = pair_up(table, first, table.sources[PEOPLE], RULE)
-        drawn = {m: e.interval for m, e in figures[name].estimates.items()} if draws.draws and table.n else {}
+        ends = {m: e.interval for m, e in figures[name].estimates.items()} if intervals and table.n else {}
         used = {"correlation": 0, "boundary": 0}
         if table.n:
             used = {"correlation": correlated_users(pairs), "boundary": int(two_sided_users(pairs).sum())}
-        out[name] = Metrics(table.n, failed, users, figures[name].values, drawn, used)
+        out[name] = Metrics(table.n, failed, users, figures[name].values, ends, used)
     return out
 
 
-def metrics_of_one(
-    table: ScoreTable, column: Scores, *, failed: int = 0, draws: ClusterDraws = NO_DRAWS
-) -> Metrics:
+def metrics_of_one(table: ScoreTable, column: Scores, *, failed: int = 0, intervals: bool = True) -> Metrics:
     """Compute all figures of one column."""
-    return metrics_of(table, {"judge": column}, failed=failed, draws=draws)["judge"]
+    return metrics_of(table, {"judge": column}, failed=failed, intervals=intervals)["judge"]
 
 
 def mean_by_user(
     values: Sequence[float] | npt.NDArray[np.float64],
     users: Sequence[str],
     sessions: Sequence[str],
-    draws: ClusterDraws,
+    limits: tuple[float, float] = (0.0, 1.0),
 ) -> Estimate:
     """Return the mean over cases with an interval clustered by user; of one user alone by conversation.
 
@@ -145,7 +141,7 @@ def mean_by_user(
         values: Shape (n,); a share takes 0 and 1.
         users: Shape (n,).
         sessions: Shape (n,), the conversation of each case.
-        draws: How users are drawn.
+        limits: The range of the values.
     """
     clusters, unit = cluster_labels(users, sessions)
-    return mean_estimate(values, clusters, draws, unit=unit)
+    return mean_estimate(values, clusters, limits=limits, unit=unit)

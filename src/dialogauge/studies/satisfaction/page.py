@@ -104,7 +104,7 @@ _READING: Final = (
     ("▲", "the judge is better than this control"),
     ("▼", "the judge is worse"),
     ("≈", "they are not distinguishable"),
-    ("…", "too few users or draws to tell"),
+    ("…", "too few users to tell"),
     ("?", "undefined"),
 )
 _USERS_DRAWN: Final = 600
@@ -222,7 +222,7 @@ def panel(name: str, rows: Iterable[DotRow], ceiling: float | None) -> Card:
 
 def _reading() -> Card:
     note = (
-        "Compared on the same draws of users; p adjusted by Holm over the controls. Ceiling: the users’ own "
+        "p adjusted by Holm over the whole table. Ceiling: the users’ own "
         "scores through the same calibration."
     )
     return Card("How to read this", (Definitions(_READING), Callout((note,))))
@@ -232,7 +232,7 @@ def finding(judge: str, against: Sequence[Json]) -> str:
     """Say by which figures the judge is above every control, where it cannot be told from one, and below."""
     if not against or all(c["side"] in ("undefined", "too few to tell") for c in against):
         too_few = any(c["side"] == "too few to tell" for c in against)
-        why = "too few users or draws for so many comparisons" if too_few else "there is no interval"
+        why = "too few users for so many comparisons" if too_few else "there is no interval"
         return f"Whether the judge is above a judge that reads nothing cannot be told: {why}."
     sides = {m: {c["side"] for c in against if c["measure"] == m} for m in COMPARED}
     above = [_SHORT[m] for m, of in sides.items() if "above" in of and of <= {"above", "undefined"}]
@@ -240,7 +240,7 @@ def finding(judge: str, against: Sequence[Json]) -> str:
     if above:
         sentences = [f"{judge} is above every control by {', '.join(above)}."]
     for side, what in (
-        ("too few to tell", "There are too few users or draws to tell it from some controls"),
+        ("too few to tell", "There are too few users to tell it from some controls"),
         ("not distinguishable", "It is not shown to be above some controls"),
         ("below", "It is below some controls"),
     ):

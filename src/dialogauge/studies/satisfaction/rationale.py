@@ -15,7 +15,6 @@ from typing import Any, Final, Literal
 
 from dialogauge.core import Conversation, Judged, Judgement, Score
 from dialogauge.core.protocols import Population, RatedBlock, RatedReply
-from dialogauge.stats import ClusterDraws
 from dialogauge.studies.satisfaction.answers import SATISFACTION
 from dialogauge.studies.satisfaction.figures import BOUNDARY, mean_by_user
 from dialogauge.text import LanguageTally, content_terms, pieces
@@ -296,7 +295,6 @@ def check_rationales(
     blocks: Sequence[RatedBlock],
     rows: Sequence[Sequence[Judged]],
     population: Population,
-    draws: ClusterDraws,
 ) -> RationaleCheck | None:
     """Check reasons and rationales; None when the judge gave neither.
 
@@ -304,7 +302,6 @@ def check_rationales(
         blocks: What was judged.
         rows: For each block one row for each target, in order, with the judge's own scores.
         population: The training users, whose most frequent reason is a control.
-        draws: How users are drawn; without any there is no interval.
     """
     judgements = [row.outcome for judged in rows for row in judged if isinstance(row.outcome, Judgement)]
     if not any(j.rationale or _label(j) for j in judgements):
@@ -318,7 +315,7 @@ def check_rationales(
         without_rationale=sum(t.rationale is None for t in turns),
         not_comparable=sum(t.rationale is not None and t.own is None for t in turns),
         reasons=_table(turns),
-        reason_agreement=_agreement([t for t in turns if t.both_reasons], population, draws),
+        reason_agreement=_agreement([t for t in turns if t.both_reasons], population),
         terms=_use([t.own for t in turns if t.own is not None]),
         terms_by_chance=_use(chance) if chance else None,
         missed=sum(t.missed for t in turns),
@@ -372,11 +369,11 @@ def _table(turns: Sequence[_Turn]) -> dict[str, dict[str, int]]:
     return {a: {b: counts[a, b] for b in names} for a in names}
 
 
-def _agreement(turns: Sequence[_Turn], population: Population, draws: ClusterDraws) -> ReasonAgreement:
+def _agreement(turns: Sequence[_Turn], population: Population) -> ReasonAgreement:
     n = len(turns)
     hits = [float(t.user_reason == t.judge_reason) for t in turns]
     users, sessions = [t.user for t in turns], [t.rated.reply.conversation.id for t in turns]
-    agreed = mean_by_user(hits, users, sessions, draws)
+    agreed = mean_by_user(hits, users, sessions)
     people, judge = Counter(t.user_reason for t in turns), Counter(t.judge_reason for t in turns)
     shuffled = sum(people[r] * judge[r] for r in REASONS) / n**2 if n else None
     kappa = None

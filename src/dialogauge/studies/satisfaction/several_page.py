@@ -111,7 +111,7 @@ def _pairs_section(pairs: Sequence[Comparison]) -> tuple[Section, ...]:
     if not pairs:
         return ()
     lead = (
-        "Every two judges on the same turns and the same draws of users; p is adjusted by Holm over the "
+        "Every two judges on the same turns; p is adjusted by Holm over the "
         "pairs of a measure. “Not distinguishable” is an answer."
     )
     table = comparison_table(pairs, (PANELS[c.measure][0] for c in pairs), shown=_PAIRS_FIRST)

@@ -250,7 +250,7 @@ class SatisfactionStudy(Study[SatisfactionResult]):
         self._failures = dict(failed.most_common())
         histories = histories_of(data.blocks, data.history_turns)
         evaluation = evaluate(answers, histories, self.settings, self.reference, _unread_fits(data))
-        rationale = check_rationales(blocks, of_blocks, data.population, self.settings.cluster_draws)
+        rationale = check_rationales(blocks, of_blocks, data.population)
         self._figures = self._figures_json(evaluation, rationale)
         self._unfinished = len(self._conversations_asked - {a.session for a in answers})
         calibrated, method = evaluation.calibrated, self.settings.calibrate
@@ -290,7 +290,7 @@ class SatisfactionStudy(Study[SatisfactionResult]):
     def _figures_json(self, evaluation: Evaluation, rationale: RationaleCheck | None) -> dict[str, Any]:
         weights = self.judge.weights if isinstance(self.judge, LocalUserJudge) else {}
         side_only = says_side_only(self.judge.dimensions)
-        drift = drift_of(self.data.blocks, self.data.population, self.settings.cluster_draws)
+        drift = drift_of(self.data.blocks, self.data.population)
         return {
             "study": {**_counts(self.data), "rating_faults": len(self._faults)},
             "signals": [joined.to_json(weights.get(joined.run)) for joined in self.signals],

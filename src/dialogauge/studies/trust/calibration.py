@@ -27,7 +27,7 @@ def calibrate(
         tables: One for each dimension that was rated under its own name.
         ratings: Where the ratings are from.
         limits: The kappa and the number of dialogues that are asked for.
-        settings: Of the bootstrap.
+        settings: Of the controls.
     """
     dimensions = tuple(
         judge_gate(agreement(t, None, settings or AgreementSettings(), only=("qwk",)), limits)

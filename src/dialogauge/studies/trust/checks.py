@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from dialogauge.core import NOT_APPLICABLE, Conversation
 from dialogauge.signals import cut, read_dialogue, read_repairs
-from dialogauge.stats import clustered_mean, pearson, spearman, wilson_interval
+from dialogauge.stats import cluster_labels, mean_estimate, pearson, share_estimate, spearman
 from dialogauge.studies.trust.result import Status, TrustCase, TrustCheck, TrustFigure, TrustThresholds
 from dialogauge.studies.trust.tally import LONG, Sampled, TrustTally
 from dialogauge.text import counted, pieces
@@ -66,11 +66,9 @@ def check_aggregation(tally: TrustTally, limits: TrustThresholds, judge: str) ->
     n = len(table)
     near = np.abs(table[:, 0] - table[:, 1]) <= _NEAR
     r = pearson(table[:, 0], table[:, 1])
-    share = float(near.mean()) if n else None
     chance = _chance(table)
-    interval = wilson_interval(int(near.sum()), n)
     figures = (
-        TrustFigure("within half a point of the turns’ mean", share, n, interval, share=True),
+        _share("within half a point of the turns’ mean", int(near.sum()), n),
         TrustFigure("the same between unrelated conversations", chance, n, share=True),
         TrustFigure("correlation with the turns’ mean", r, n),
     )
@@ -186,7 +184,8 @@ def _percent(share: float) -> str:
 
 
 def _share(name: str, hits: int, n: int) -> TrustFigure:
-    return TrustFigure(name, hits / n if n else None, n, wilson_interval(hits, n), share=True)
+    share = share_estimate(hits, n)
+    return TrustFigure(name, share.value, n, share.interval, share=True)
 
 
 def _rated_turns(conversation: Conversation) -> dict[int, float]:
@@ -231,7 +230,8 @@ class TextFindings:
     tokens: list[float] = field(default_factory=list)
     """Words and Chinese characters of its reply."""
     characters: list[float] = field(default_factory=list)
-    clusters: list[str] = field(default_factory=list)
+    users: list[str | None] = field(default_factory=list)
+    conversations: list[str] = field(default_factory=list)
     corrected: int = 0
     """Conversations with a correction of the assistant and something said of repair handling."""
     passed_over: list[TrustCase] = field(default_factory=list)
@@ -258,7 +258,8 @@ def _measure(texts: TextFindings, conversation: Conversation, scores: Mapping[in
             texts.scores.append(scores[turn.number])
             texts.tokens.append(pieces(text).units)
             texts.characters.append(len(text))
-            texts.clusters.append(conversation.id)
+            texts.users.append(conversation.user_id)
+            texts.conversations.append(conversation.id)
 
 
 def _look_for_repairs(texts: TextFindings, conversation: Conversation, sample: Sampled) -> None:
@@ -295,7 +296,7 @@ def check_repair(texts: TextFindings, tally: TrustTally, limits: TrustThresholds
 
 def check_length(texts: TextFindings, tally: TrustTally, limits: TrustThresholds) -> TrustCheck:
     """Whether long replies are scored as more helpful."""
-    name, n = (tally.helpful or "helpfulness").replace("_", " "), len(texts.scores)
+    name, n = tally.helpful_name, len(texts.scores)
     coefficients = (
         ("Pearson, tokens", pearson(texts.scores, texts.tokens)),
         ("Spearman, tokens", spearman(texts.scores, texts.tokens)),
@@ -321,20 +322,21 @@ def check_length(texts: TextFindings, tally: TrustTally, limits: TrustThresholds
             leaning = "leans a little against length" if least >= -limit else "scores long replies lower"
             at = f"{least:z.2f} at the lowest"
         sentence = f"The judge {leaning}: {name} correlates with the reply’s length at {at} ({n:,} replies)."
-    return conclude("length", limits, status, sentence, n, figures + _terciles(texts, name))
+    return conclude("length", limits, status, sentence, n, figures + _terciles(texts, tally))
 
 
-def _terciles(texts: TextFindings, name: str) -> tuple[TrustFigure, ...]:
+def _terciles(texts: TextFindings, tally: TrustTally) -> tuple[TrustFigure, ...]:
     """Mean score of the shortest, the middling and the longest third of the replies."""
     if not texts.scores:
         return ()
     tokens = np.array(texts.tokens)
-    scores, clusters = np.array(texts.scores), np.array(texts.clusters, dtype=object)
+    scores, (labels, unit) = np.array(texts.scores), cluster_labels(texts.users, texts.conversations)
     low, high = np.quantile(tokens, [1 / 3, 2 / 3])
     out = []
     for label, here in zip(
         _PARTS, (tokens <= low, (tokens > low) & (tokens <= high), tokens > high), strict=True
     ):
-        mean = clustered_mean(scores[here], clusters[here].tolist())
-        out.append(TrustFigure(f"{name}, {label}", mean.value, mean.n, mean.interval))
+        clusters = [label for label, there in zip(labels, here.tolist(), strict=True) if there]
+        mean = mean_estimate(scores[here], clusters, limits=tally.range_of_helpful, unit=unit)
+        out.append(TrustFigure(f"{tally.helpful_name}, {label}", mean.value, mean.n, mean.interval))
     return tuple(out)

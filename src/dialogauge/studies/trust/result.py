@@ -100,7 +100,7 @@ class CalibrationDimension:
     kappa: float | None
     """Quadratic weighted kappa."""
     interval: tuple[float, float] | None
-    """95 %, of a bootstrap that draws whole conversations."""
+    """95 %, by users where they are known, else by conversations."""
     n: int
     """Targets that people rated and the judge scored."""
     dialogues: int

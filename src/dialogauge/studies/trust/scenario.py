@@ -11,7 +11,7 @@ from dialogauge.core import NOT_APPLICABLE, Conversation, Message, digest_text
 from dialogauge.rubrics import ScenarioRule
 from dialogauge.runs.records import own_scores
 from dialogauge.signals import cut
-from dialogauge.stats import clustered_mean, wilson_interval
+from dialogauge.stats import mean_estimate, share_estimate
 from dialogauge.studies.trust.checks import conclude, only
 from dialogauge.studies.trust.result import Status, TrustCase, TrustCheck, TrustFigure, TrustThresholds
 
@@ -85,7 +85,7 @@ def not_checked(*, shown: bool = True) -> TrustCheck:
 
 
 def check_scenario(
-    before: Iterable[Row], again: Iterable[Row], names: Sequence[str], *, missing: int = 0
+    before: Iterable[Row], again: Iterable[Row], names: Sequence[str], *, span: float = 4.0, missing: int = 0
 ) -> TrustCheck:
     """Compare the scores with those of the same conversations without, or with another's, scenario.
 
@@ -93,6 +93,7 @@ def check_scenario(
         before: Rows of the run; of repeats the first counts, and other conversations do not.
         again: Rows of the variants, each with its `variant`.
         names: The dimensions.
+        span: From the lowest to the highest score of the widest of their scales.
         missing: How many variants are still to be judged.
     """
     old = {_target(row): own_scores(row) for row in before if row["repeat"] == 1}
@@ -108,7 +109,7 @@ def check_scenario(
             of_one = moved.setdefault((row["variant"], row["conversation_id"], row["candidate"]), {})
             of_one.setdefault(name, []).append(float(b) - float(a))
     changes = _changes(moved)
-    figures = tuple(_figures(changes, names))
+    figures = tuple(_figures(changes, names, span))
     status, sentence = _conclusion(figures, changes, failed)
     if missing:
         sentence += f" {missing:,} of the sample are still to be judged: the same command goes on."
@@ -132,19 +133,20 @@ def _changes(
     return out
 
 
-def _figures(changes: Mapping[str, Mapping[str, list[float]]], names: Sequence[str]) -> Iterable[TrustFigure]:
+def _figures(
+    changes: Mapping[str, Mapping[str, list[float]]], names: Sequence[str], span: float
+) -> Iterable[TrustFigure]:
     for kind, words in _WORDS.items():
         of_kind = changes.get(kind, {})
         for name in ("", *names):
             if name in of_kind:
-                mean = clustered_mean(of_kind[name])
+                mean = mean_estimate(of_kind[name], limits=(-span, span))
                 label = f"{kind}: {name.replace('_', ' ')}" if name else f"change {words}"
                 yield TrustFigure(label, mean.value, mean.n, mean.interval)
         if "" in of_kind:
-            moved, n = sum(abs(v) > 1e-9 for v in of_kind[""]), len(of_kind[""])
-            yield TrustFigure(
-                f"{kind}: conversations that change", moved / n, n, wilson_interval(moved, n), share=True
-            )
+            moved = share_estimate(sum(abs(v) > 1e-9 for v in of_kind[""]), len(of_kind[""]))
+            label = f"{kind}: conversations that change"
+            yield TrustFigure(label, moved.value, moved.n, moved.interval, share=True)
 
 
 def _conclusion(
@@ -254,7 +256,7 @@ def _count(findings: RuleFindings, case: TrustCase, score: float | str, rule: Sc
 def check_rules(findings: RuleFindings, limits: TrustThresholds) -> TrustCheck:
     """Whether breaches of the scenario's rules lower the score."""
     n, above = len(findings.breaches), int(sum(findings.breaches))
-    mean = clustered_mean(findings.breaches, findings.clusters).within(0, 1)
+    mean = mean_estimate(findings.breaches, findings.clusters)
     figure = TrustFigure("breaches scored above the limit", mean.value, n, mean.interval, share=True)
     status: Status = "cannot tell"
     sentence = f"No scored reply breaks one of the {findings.rules} scenario rules."

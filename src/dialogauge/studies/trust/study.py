@@ -139,7 +139,9 @@ class TrustStudy(Study[TrustResult]):
     ) -> TrustCheck | None:
         """Compare variants and run; what broke off does not take the place of a check of more."""
         before = run.rows_of({v.conversation.id for v in self.variants})
-        check = check_scenario(before, rows, [d.name for d in run.dimensions], missing=ending.pending)
+        names, scales = [d.name for d in run.dimensions], [d.scale for d in run.dimensions]
+        span = max((s.high - s.low for s in scales), default=1.0)
+        check = check_scenario(before, rows, names, span=span, missing=ending.pending)
         if ending.pending and check.n <= (0 if earlier is None else earlier.n):
             return earlier
         return check

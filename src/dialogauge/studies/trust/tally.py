@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from dialogauge.core import NOT_APPLICABLE, DimensionSpec, digest_text
+from dialogauge.core import NOT_APPLICABLE, ONE_TO_FIVE, DimensionSpec, digest_text
 from dialogauge.runs.records import own_scores
 from dialogauge.studies.passing import ByConversation, Smallest
 
@@ -48,6 +48,9 @@ class TrustTally(ByConversation):
         self.turn = {d.name: d for d in dimensions if d.level == "turn"}
         self.whole = {d.name: d for d in dimensions if d.level == "conversation"}
         self.helpful = "helpfulness" if "helpfulness" in self.turn else next(iter(self.turn), None)
+        self.helpful_name = (self.helpful or "helpfulness").replace("_", " ")
+        scale = self.turn[self.helpful].scale if self.helpful else ONE_TO_FIVE
+        self.range_of_helpful = scale.low, scale.high
         self.pairs = array("d")
         """Of conversations whose turns differ: mean of the whole, mean of the turns, on 0..1."""
         self.verdicts = [0, 0]

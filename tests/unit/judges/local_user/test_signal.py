@@ -84,7 +84,7 @@ async def values(judge, of=None):
 
 def within_user(found):
     scored = [(b.view.user, b.view.id, r.score, found[r.reply.id]) for b in study().blocks for r in b.ratings]
-    return figures_of_scores(scored, draws=0).values["within_user_pearson"]
+    return figures_of_scores(scored).values["within_user_pearson"]
 
 
 def judge_with(*scores, names="abc"):

@@ -30,7 +30,7 @@ def run(verdicts, failed=0, **more):
         ("verdict<=borderline:0.05", False, 0.1),
         ("helpfulness.mean>=4.5", True, 4.5),
         ("helpfulness.mean>4.5", False, 4.5),
-        ("helpfulness.low>=4.4", False, pytest.approx(4.5 - 2.262157 * 0.5 / 9**0.5, abs=1e-5)),
+        ("helpfulness.low>=4.4", False, pytest.approx(3.9535, abs=1e-4)),
         ("coherence.worst>=4", True, 4),
         ("failed<=0.02", True, 0),
         ("failed<0", False, 0),

@@ -4,7 +4,7 @@ import tracemalloc
 import pytest
 
 from dialogauge.core import Scale
-from dialogauge.stats import clustered_mean
+from dialogauge.stats import mean_estimate
 from dialogauge.studies.judging.summary import MAX_GROUPS, summarise
 from report_samples import CARD, FRACTIONS, dimension, made_run, row
 
@@ -45,7 +45,7 @@ def test_interval_is_clustered_by_conversation_in_any_order_of_rows():
     pairs = [
         (r["scores"]["helpfulness"], r["conversation_id"]) for r in made.rows if r["scores"] and r["turn"]
     ]
-    expected = clustered_mean(*map(list, zip(*pairs, strict=True)))
+    expected = mean_estimate(*map(list, zip(*pairs, strict=True)), limits=(1.0, 5.0))
     found = summary.dimension("helpfulness").mean
     assert found.interval == pytest.approx(expected.interval)
     assert (found.n, found.clusters) == (expected.n, expected.clusters)
@@ -120,7 +120,7 @@ def test_histogram_curve_and_windows():
     found = summary.dimension("helpfulness")
     assert [(b.low, b.count) for b in found.bins] == [(1, 0), (2, 1), (3, 0), (4, 2), (5, 0)]
     assert [(p.turn, p.mean.value, p.mean.n) for p in found.curve] == [(1, 3, 2), (2, 3.5, 1)]
-    assert found.curve[0].mean.interval == (1, 5)  # 3 -+ 12.7, cut at the ends of the scale
+    assert found.curve[0].mean.reason == "too few conversations: 2, and an interval takes 5"
     assert [(w.dimension, w.n, w.mean_absolute) for w in summary.windows] == [("helpfulness", 2, 0.5)]
 
 

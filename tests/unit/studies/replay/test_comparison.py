@@ -21,7 +21,6 @@ from dialogauge.studies.replay.table import (
     Viewer,
     aggregate,
     compare_candidates,
-    user_draws,
 )
 
 USERS = 8
@@ -99,7 +98,9 @@ def test_the_ceiling_of_ranks_lies_below_five() -> None:
 
 def test_an_interval_above_the_ceiling_reaches_it_too() -> None:
     view = result(scores(perfect=lambda i: 5)).views["reference-cdf"]
-    lower = replace(view, ladder={**view.ladder, 5: view.ladder[3]})
+    three = view.ladder[3]
+    below = replace(three, primary=replace(three.primary, value=1.5))
+    lower = replace(view, ladder={**view.ladder, 5: below})
     low = lower.aggregates["perfect"].primary.low
     assert lower.ceiling is not None
     assert low is not None
@@ -184,7 +185,7 @@ def test_shuffled_deals_lie_around_zero() -> None:
 
 def test_ladder_of_constant_candidates() -> None:
     viewer = Viewer(items(), list(given(level).values()), HISTORIES)
-    steps = ladder(viewer, user_draws(100))
+    steps = ladder(viewer)
     for view in VIEWS:
         values = [steps[view][n].user_macro or 0 for n in (3, 4, 5)]
         assert values == sorted(values)
@@ -202,7 +203,7 @@ def test_self_preference() -> None:
     assert "self-preference" in told.words
     assert "no known family" in result().views["raw"].self_preference.words
     table = CandidateScores(items(), (ORIGINAL, "same"), np.full((2, 64), 4.0), np.full((2, 64), 4.0))
-    assert self_preference(table, "qwen", {"same": "qwen"}, user_draws(100)).difference is None
+    assert self_preference(table, "qwen", {"same": "qwen"}).difference is None
 
 
 @pytest.mark.parametrize(
@@ -224,11 +225,11 @@ def test_positions() -> None:
 
 def test_one_user_has_no_interval() -> None:
     one = [i for i in items() if i.user == "u0"]
-    found = aggregate(one, np.full(8, 4.0), user_draws(100))
+    found = aggregate(one, np.full(8, 4.0))
     assert (found.primary.low, found.user_macro) == (None, 4.0)
 
 
 def test_margin() -> None:
     table = CandidateScores(items(), (ORIGINAL, "c"), np.array([[4.0] * 64, [3.0] * 64]), np.zeros((2, 64)))
-    assert compare_candidates(table, user_draws(100))[0].items.losses == 64
-    assert compare_candidates(table, user_draws(100), margin=1.0)[0].items.ties == 64
+    assert compare_candidates(table)[0].items.losses == 64
+    assert compare_candidates(table, margin=1.0)[0].items.ties == 64

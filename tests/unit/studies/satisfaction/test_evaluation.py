@@ -76,7 +76,7 @@ def study():
 
 def test_judge_controls_and_ceiling_under_each_calibration() -> None:
     answers, histories = study()
-    found = evaluate(answers, histories, EvaluationSettings("cdf", draws=0))
+    found = evaluate(answers, histories, EvaluationSettings("cdf"))
     told = found.to_json()
     assert told["metrics"] == told["calibrations"]["cdf"]["metrics"]
     assert found.calibrations["none"].ceiling.values["pearson"] == pytest.approx(1)
@@ -89,7 +89,7 @@ def test_judge_controls_and_ceiling_under_each_calibration() -> None:
 def test_the_judges_own_rounding_stands_where_nothing_is_calibrated() -> None:
     _, histories = study()
     halves = [answer(i, gold=4, score=4, value=4.5) for i in range(6)]
-    found = evaluate(halves, histories, EvaluationSettings(draws=0))
+    found = evaluate(halves, histories, EvaluationSettings())
     assert found.chosen.judge.values["mae"] == 0
     assert found.fractions.values["mae"] == 0.5
     assert {c.rounded for c in found.calibrated.values()} == {4}
@@ -99,7 +99,7 @@ def test_failures_and_users_without_history_stand_apart() -> None:
     answers, histories = study()
     answers[0] = answer(0, score=None)
     lonely = [answer(i, "z", gold=2, score=5, history=False) for i in range(2)]
-    found = evaluate([*answers, *lonely], histories, EvaluationSettings(draws=0))
+    found = evaluate([*answers, *lonely], histories, EvaluationSettings())
     assert (found.chosen.judge.n, found.chosen.judge.n_failed) == (11, 1)
     assert found.without_history.n == 2
     assert found.without_history.values["mae"] == 3
@@ -108,14 +108,14 @@ def test_failures_and_users_without_history_stand_apart() -> None:
 
 
 def test_nothing_at_all() -> None:
-    found = evaluate([], {}, EvaluationSettings(draws=10))
+    found = evaluate([], {}, EvaluationSettings())
     assert found.chosen.judge.n == 0
     assert found.chosen.judge.values["pearson"] is None
 
 
 def test_every_control_has_every_figure_with_an_interval() -> None:
     answers, histories = study()
-    found = evaluate(answers, histories, EvaluationSettings(draws=40), unread=lambda _: FIT).to_json()
+    found = evaluate(answers, histories, EvaluationSettings(), unread=lambda _: FIT).to_json()
     keys = set(found["metrics"])
     assert keys >= {
         "n", "n_failed", "pearson", "spearman", "qwk", "mae", "rmse", "f1_dsat", "precision_dsat",
@@ -131,7 +131,7 @@ def test_every_control_has_every_figure_with_an_interval() -> None:
 
 def test_rare_reasons_are_taken_together() -> None:
     answers = [replace(answer(i), reason=f"reason {i}") for i in range(80)]
-    found = evaluate(answers, {"a": ScoreHistory.of([4] * 6)}, EvaluationSettings(draws=0))
+    found = evaluate(answers, {"a": ScoreHistory.of([4] * 6)}, EvaluationSettings())
     assert len(found.by["reason"]) == 51
     assert found.by["reason"]["(all others)"].n == 30
 
@@ -139,11 +139,11 @@ def test_rare_reasons_are_taken_together() -> None:
 @pytest.mark.parametrize("method", CALIBRATIONS)
 def test_no_calibration_lifts_a_score_above_what_a_failed_condition_allows(method) -> None:
     answers, histories = study()
-    free = evaluate(answers, histories, EvaluationSettings(method, draws=0))
+    free = evaluate(answers, histories, EvaluationSettings(method))
     # a user who always gave 5 would have every score of a 4 lifted, failed or not
     lenient = {b: ScoreHistory.of([5] * 6) for b in histories}
     capped = [replace(a, score=2, value=2.0, cap=2) if a.position == 4 else a for a in answers]
-    found = evaluate(capped, lenient, EvaluationSettings(method, draws=0))
+    found = evaluate(capped, lenient, EvaluationSettings(method))
     for a in capped:
         if a.cap is not None:
             assert found.calibrated[a.id].rounded <= 2
@@ -156,6 +156,6 @@ def test_no_calibration_lifts_a_score_above_what_a_failed_condition_allows(metho
     assert (
         found.chosen.ceiling
         == evaluate(
-            [replace(a, cap=None) for a in capped], lenient, EvaluationSettings(method, draws=0)
+            [replace(a, cap=None) for a in capped], lenient, EvaluationSettings(method)
         ).chosen.ceiling
     )

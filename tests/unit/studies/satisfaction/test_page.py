@@ -16,7 +16,6 @@ from dialogauge.stats import CALIBRATIONS, ScoreHistory
 from dialogauge.studies.satisfaction.answers import JudgedReply
 from dialogauge.studies.satisfaction.behaviour import drift_of
 from dialogauge.studies.satisfaction.evaluation import EvaluationSettings, evaluate
-from dialogauge.studies.satisfaction.figures import NO_DRAWS
 from dialogauge.studies.satisfaction.page import users_sections
 from parsed_pages import ParsedPage, judged_html, judged_page, manifest_of, needs_chromium
 from report_samples import Made, dimension, row
@@ -52,11 +51,11 @@ def summary(users=24, name="u") -> dict:
                         value=value,
                     )
                 )
-    found = evaluate(answers, histories, EvaluationSettings("none", draws=60, shuffles=3))
+    found = evaluate(answers, histories, EvaluationSettings("none", shuffles=3))
     told = {
         **found.to_json(),
         "drift": {
-            **drift_of([], Population(()), NO_DRAWS).to_json(),
+            **drift_of([], Population(())).to_json(),
             "warnings": [f"Score drift in {name}."],
         },
         "study": {

@@ -7,7 +7,6 @@ import pytest
 from dialogauge.core import Conversation, Judged, JudgeFailure, Judgement, Message, Rating, Target, as_scores
 from dialogauge.data import UserSplit
 from dialogauge.rubrics import load_rubric
-from dialogauge.stats import ClusterDraws
 from dialogauge.studies.satisfaction.blocks import study_data
 from dialogauge.studies.satisfaction.rationale import (
     NO_REASON,
@@ -66,7 +65,7 @@ FAILED = (Judged(Target("c", "turn", 1), JudgeFailure("timeout", "no reply")),)
 def checked(rows):
     found = study()
     by_block = [rows.get(b.view.id, FAILED) for b in found.blocks]
-    return check_rationales(found.blocks, by_block, found.population, ClusterDraws(50))
+    return check_rationales(found.blocks, by_block, found.population)
 
 
 @pytest.mark.parametrize(

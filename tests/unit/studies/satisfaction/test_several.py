@@ -5,9 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dialogauge.core import UsageError
-from dialogauge.stats import ClusterDraws
 from dialogauge.studies.satisfaction.comparison import Predictions, collect_predictions, compare_runs
-from dialogauge.studies.satisfaction.figures import NO_DRAWS
 from rated import rated_answer, rated_talk
 
 
@@ -75,16 +73,16 @@ def run(name, ids, said=4, gold=4):
 
 
 def test_only_turns_that_all_scored_are_compared() -> None:
-    found = compare_runs([run("a", ["u1", "u2", "v1"]), run("b", ["u2", "v1", "v2"])], ClusterDraws(20))
+    found = compare_runs([run("a", ["u1", "u2", "v1"]), run("b", ["u2", "v1", "v2"])])
     assert (found.n, found.users) == (2, 2)
     assert found.left_out == {"a": 1, "b": 1}
     assert {(c.a, c.b) for c in found.comparisons} == {("a", "b")}
-    alone = compare_runs([run("a", ["u1"])], ClusterDraws(20))
+    alone = compare_runs([run("a", ["u1"])])
     assert alone.comparisons == ()
 
 
 def test_runs_of_other_turns_or_other_ratings_are_refused() -> None:
     with pytest.raises(UsageError, match=r"no turn was scored by all of the runs \(a: u1; b: w1\)"):
-        compare_runs([run("a", ["u1"]), run("b", ["w1"])], NO_DRAWS)
+        compare_runs([run("a", ["u1"]), run("b", ["w1"])])
     with pytest.raises(UsageError, match="different ratings of 1 turn: u1"):
-        compare_runs([run("a", ["u1"]), run("b", ["u1"], gold=2)], NO_DRAWS)
+        compare_runs([run("a", ["u1"]), run("b", ["u1"], gold=2)])

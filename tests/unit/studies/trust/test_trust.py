@@ -359,9 +359,7 @@ def rated(n, noise, per=2, name="coherence"):
 
 
 def gate(*tables):
-    return calibrate(
-        tables, ratings="r.csv", limits=LIMITS, settings=AgreementSettings(draws=200, shuffles=4)
-    )
+    return calibrate(tables, ratings="r.csv", limits=LIMITS, settings=AgreementSettings(shuffles=4))
 
 
 def test_the_gate_marks_what_is_below_the_threshold():

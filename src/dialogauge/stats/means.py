@@ -1,0 +1,160 @@
+"""Means: over targets in clusters, over groups, with failures; and a published interval of them."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from dialogauge.stats.coefficients import divided
+from dialogauge.stats.estimate import LEVEL, Basis, Estimate, Gain, Range
+from dialogauge.stats.table import Floats, label_codes
+
+Label = TypeVar("Label", bound=Hashable)
+
+
+def mean_bounds(
+    total: float, n: int, n_failed: int, *, worst: float, best: float
+) -> tuple[float, float] | None:
+    """Return the mean if every failure had been the worst score, and if it had been the best.
+
+    Args:
+        total: Sum of the scores.
+        n: How many scores; n/a is no score and no failure.
+        n_failed: How many scores are missing because the judge failed.
+        worst: The worst score of the scale (the higher end where lower is better).
+        best: The best score of the scale.
+
+    Returns:
+        None where there is neither a score nor a failure.
+
+    Raises:
+        ValueError: A count is negative.
+    """
+    if n < 0 or n_failed < 0:
+        msg = f"counts cannot be negative: n={n}, n_failed={n_failed}"
+        raise ValueError(msg)
+    asked = n + n_failed
+    return ((total + n_failed * worst) / asked, (total + n_failed * best) / asked) if asked else None
+
+
+def mean_estimate(
+    values: Sequence[float] | Floats,
+    clusters: Sequence[Hashable] | None = None,
+    *,
+    limits: Range = (0.0, 1.0),
+    unit: str = "conversations",
+) -> Estimate:
+    """Return the mean of `values` with an interval clustered by `clusters`.
+
+    Args:
+        values: Shape (n,), finite; a share takes 0 and 1.
+        clusters: Shape (n,), the cluster of each value; None when each value is a cluster of its own.
+        limits: The range of the values.
+        unit: What a cluster is.
+
+    Raises:
+        ValueError: Lengths differ, or a value is not finite.
+    """
+    array = np.asarray(values, dtype=np.float64)
+    if not np.isfinite(array).all():
+        msg = "a mean takes finite values only: leave out what failed or does not apply"
+        raise ValueError(msg)
+    if clusters is None:
+        return mean_of_sums(array, np.ones(array.size), limits=limits, unit=unit)
+    if len(clusters) != array.size:
+        msg = f"{array.size} values but {len(clusters)} clusters"
+        raise ValueError(msg)
+    codes, groups = label_codes(clusters)
+    sums = np.bincount(codes, weights=array, minlength=groups).astype(np.float64)
+    return mean_of_sums(sums, np.bincount(codes, minlength=groups), limits=limits, unit=unit)
+
+
+def share_estimate(hits: int, n: int, *, unit: str = "conversations") -> Estimate:
+    """Return the share of `hits` among n clusters.
+
+    Raises:
+        ValueError: Counts that cannot be.
+    """
+    if not 0 <= hits <= n:
+        msg = f"no share for {hits} of {n}"
+        raise ValueError(msg)
+    return mean_estimate((np.arange(n) < hits).astype(np.float64), unit=unit)
+
+
+def mean_of_sums(
+    sums: Floats, counts: npt.NDArray[Any], *, limits: Range, unit: str = "conversations"
+) -> Estimate:
+    """Return the clustered mean from the sum and the count of the values in each cluster.
+
+    Args:
+        sums: Shape (G,), the sum of a cluster's values.
+        counts: Shape (G,), the number of a cluster's values; clusters without values are left out.
+        limits: The range of the values.
+        unit: What a cluster is.
+    """
+    sizes = np.asarray(counts, dtype=np.float64)
+    filled = sizes > 0
+    sums, sizes = np.asarray(sums, dtype=np.float64)[filled], sizes[filled]
+    total, n = float(sums.sum()), float(sizes.sum())
+    moved = divided(total - sums, n - sizes)
+    return Basis(int(n), sizes.size, unit).estimate(total / n if n else None, moved, limits)
+
+
+def group_means(values: Sequence[float] | Floats, groups: Sequence[Label]) -> dict[Label, float]:
+    """Return the mean of each group, in the order in which groups first come; NaN values take no part."""
+    array = np.asarray(values, dtype=np.float64)
+    known = ~np.isnan(array)
+    codes: dict[Label, int] = {}
+    of = [codes.setdefault(g, len(codes)) for g, there in zip(groups, known.tolist(), strict=True) if there]
+    places = np.array(of, dtype=np.intp)
+    means = np.bincount(places, weights=array[known]) / np.bincount(places)
+    return dict(zip(codes, means.tolist(), strict=True))
+
+
+def macro_mean(means: Mapping[Any, float]) -> float | None:
+    """Return the mean of the groups' means, each group counted once; None without a group."""
+    return sum(means.values()) / len(means) if means else None
+
+
+def macro_gain(differences: Mapping[Any, float], reach: float) -> Gain:
+    """Return the mean of the users' mean differences, none of which is above `reach` either way."""
+    return Gain(macro_mean(differences), _moved(differences), reach)
+
+
+def _moved(means: Mapping[Any, float]) -> Floats:
+    """Return the mean of the groups' means with each group left out, shape (groups,)."""
+    values = np.array(list(means.values()), dtype=np.float64)
+    return divided(values.sum() - values, np.full(values.size, values.size - 1.0))
+
+
+def macro_estimate(means: Mapping[Any, float], *, n: int, limits: Range) -> Estimate:
+    """Return the mean of the users' means with an interval by users.
+
+    Args:
+        means: By user, as `group_means` returns them.
+        n: Values behind the means.
+        limits: The range of the values.
+    """
+    return Basis(n, len(means), "users").estimate(macro_mean(means), _moved(means), limits)
+
+
+def published_interval(means: Mapping[Any, float], *, draws: int = 1000, seed: int = 42) -> Range | None:
+    """Return the interval of the mean of the users' means that PersTurnBench publishes.
+
+    It is too narrow where there are few users, and stands here so that published figures can be had.
+
+    Users are drawn by Python's own generator; the ends are order statistics, the sorted replicates at
+    floor(n (1 - level) / 2) and floor(n (1 + level) / 2), counted from 0. None with fewer than two users.
+
+    Source: PersTurnBench, appendix G.
+    """
+    values = [means[user] for user in sorted(means)]
+    if len(values) < 2 or not draws:
+        return None
+    rng = random.Random(seed)
+    drawn = sorted(sum(rng.choice(values) for _ in values) / len(values) for _ in range(draws))
+    return drawn[int(draws * (1 - LEVEL) / 2)], drawn[min(draws - 1, int(draws * (1 + LEVEL) / 2))]
