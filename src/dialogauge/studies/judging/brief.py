@@ -21,6 +21,7 @@ from dialogauge.report import (
 from dialogauge.runs import Manifest
 from dialogauge.studies.judging.opening import Known, opening
 from dialogauge.studies.judging.page import figure_of, not_judged
+from dialogauge.studies.judging.people_page import rectified_section
 from dialogauge.studies.judging.summary import DimensionSummary, Summary, VerdictSummary
 from dialogauge.studies.judging.tally import MARKS
 from dialogauge.studies.judging.transcripts import ShownConversations
@@ -40,8 +41,10 @@ def brief(
     """Lay out a run for a terminal: the first screen, what to know before one relies on it, the scores."""
     notes = Callout(tuple(manifest.judge.get("notes", ())), "info")
     before = () if known.trust is None else trust_brief(known.trust)
+    people = known.people
     return (
         *opening(summary, known, sample.weak_turns),
+        *([rectified_section(people)] if people is not None and people.rectified else []),
         *before,
         *([Section("", (notes,))] if notes.paragraphs else []),
         *summary_blocks(summary, graded=known.graded),

@@ -27,7 +27,7 @@ def people_section(people: People) -> Section:
     rule = [Callout((f"Dissatisfied means: {'; '.join(rules)}.",))] if rules else []
     blocks: list[Block] = [figures, *rule, _light(people.light)]
     if people.rectified:
-        blocks.append(_rectified(people))
+        blocks.append(rectified_section(people))
     return Section("What people said", tuple(blocks), lead, "People", "people")
 
 
@@ -62,7 +62,8 @@ def _light(light: Light) -> Section:
     return Section("The judge beside them", (table, Callout((sentence,))), lead)
 
 
-def _rectified(people: People) -> Section:
+def rectified_section(people: People) -> Section:
+    """Lay out the means of targets of which some are rated and many are only judged."""
     heads = ("dimension", "targets", "the judge alone", "rated only", "set right by ratings")
     rows = [
         (

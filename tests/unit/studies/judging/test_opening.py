@@ -4,11 +4,15 @@ from dialogauge.core import ONE_TO_FIVE, Conversation, Message
 from dialogauge.judges.local.evidence import KindEvidence
 from dialogauge.report import Page, to_html, to_text
 from dialogauge.stats import Estimate
+from dialogauge.studies.judging.brief import brief
 from dialogauge.studies.judging.findings import FindingExample, FindingsSummary, KindSummary, ReadFirst
-from dialogauge.studies.judging.opening import Known
+from dialogauge.studies.judging.opening import Known, opening
 from dialogauge.studies.judging.people import Light, People, PeopleFigure, Rectified
-from parsed_pages import ParsedPage, judged_html
-from report_samples import Made, dimension, made_run, row
+from dialogauge.studies.judging.sampling import Sampler
+from dialogauge.studies.judging.summary import summarise
+from dialogauge.studies.judging.transcripts import read_sample
+from parsed_pages import ParsedPage, judged_html, manifest_of, run_of
+from report_samples import CARD, Made, dimension, made_run, row
 
 
 def estimate(value, low, high, n=100):
@@ -116,10 +120,6 @@ def test_what_people_said_stands_in_a_table_with_the_controls():
 
 
 def test_a_terminal_says_the_same():
-    from dialogauge.studies.judging.opening import opening
-    from dialogauge.studies.judging.summary import summarise
-    from report_samples import CARD
-
     made = made_run(60, failing=0)
     summary = summarise(made.rows, dimensions=CARD)
     text = to_text(opening(summary, Known(people=people(), findings=findings(made)), ()), wrapped=False)
@@ -153,3 +153,24 @@ def test_a_finding_in_another_language_is_named_in_plain_english_with_its_quote_
     assert "turn 2: 用户说已问过。 我问过了 General phrases: 空话。 请稍等" in text
     assert "谢谢" not in text
     assert "General phrases" in html[html.index('class="finder"') :]
+
+
+def test_a_terminal_shows_means_set_right_and_hides_levels_of_a_judge_that_does_not_grade():
+    made = made_run(60, failing=0)
+    rows = [{**r, "details": {**r["details"], "uncalibrated": ["helpfulness"]}} for r in made.rows]
+    summary = summarise(rows, dimensions=CARD)
+    sampler = Sampler(CARD)
+    assert list(sampler.through(rows))
+    sample = read_sample(run_of(made), sampler.result(), summary.dimensions)
+
+    def shown(known):
+        return to_text(brief(summary, sample, known, manifest_of()), wrapped=False)
+
+    text = shown(Known(people=people(), findings=findings(made)))
+    assert text.index("With something to read".lower()) < text.index("set right by ratings")
+    assert text.index("set right by ratings") < text.index("What was judged")
+    assert "never compared with people: helpfulness." in text
+    assert "verdicts" not in text
+    graded = shown(Known(people=people()))
+    assert "verdicts" in graded
+    assert "never compared with people: helpfulness" not in graded
