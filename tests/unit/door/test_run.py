@@ -74,7 +74,7 @@ def test_a_run_is_opened_again(run: Run) -> None:
 
 
 def test_gates(run: Run) -> None:
-    met = run.gate("helpfulness.mean>=1")
+    met = run.gate("helpfulness.value>=1")
     assert met
     assert "met" in met.sentence
     assert not run.gate("helpfulness.mean>5")

@@ -14,20 +14,22 @@ from dialogauge.rubrics import NO_RUBRIC, load_rubric
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from dialogauge.stats import Estimate
     from dialogauge.studies.judging.summary import DimensionSummary, Summary
 
 _CARD: Final = get_args(Verdict)
 
 _FORMS: Final = (
     "a gate is written as verdict>=good:0.9 (share of requested conversations at least good), "
-    "verdict<=poor:0.05 (share at most poor, or without a verdict), helpfulness.mean>=4, "
-    "helpfulness.low>=3.8 (lower end of the 95 % interval), helpfulness.worst>=3.5 (mean if every failure "
+    "verdict<=poor:0.05 (share at most poor, or without a verdict), helpfulness.mean>=4 "
+    "(the sample shows it: by the end of the 95 % interval that speaks against), helpfulness.value>=4 "
+    "(the mean of these conversations alone), helpfulness.worst>=3.5 (mean if every failure "
     "were the worst score), or failed<=0.02"
 )
 _NUMBER = r"([0-9]*\.?[0-9]+)"
 _VERDICT = re.compile(rf"verdict\s*(>=|<=)\s*([^\s:][^:]*?)\s*:\s*{_NUMBER}")
 _FAILED = re.compile(rf"failed\s*(<=|<)\s*{_NUMBER}")
-_DIMENSION = re.compile(rf"([\w-]+)\.(mean|low|high|worst|best)\s*(>=|<=|>|<)\s*(-?{_NUMBER[1:-1]})")
+_DIMENSION = re.compile(rf"([\w-]+)\.(mean|value|low|high|worst|best)\s*(>=|<=|>|<)\s*(-?{_NUMBER[1:-1]})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +53,7 @@ class Gate:
     subject: str
     """`verdict`, `failed` or the name of a dimension."""
     figure: str
-    """The verdict, or mean, low, high, worst, best."""
+    """The verdict, or mean, value, low, high, worst, best."""
     operator: str
     threshold: float
     verdicts: tuple[str, ...] = _CARD
@@ -90,10 +92,27 @@ class Gate:
             shown = "undefined" if share is None else words.percent(share)
             return self._result(share, f"failed targets: {shown} of {summary.replied}", share=True)
         dimension = next(d for d in summary.dimensions if d.name == self.subject)
+        counts = f"{dimension.n}/{dimension.requested} scored, {dimension.n_failed} failed"
+        if self.figure == "mean":
+            return self._shown(dimension.mean, counts)
         value = _figure(dimension, self.figure)
         shown = "undefined" if value is None else f"{value:z.3f}"
-        counts = f"{dimension.n}/{dimension.requested} scored, {dimension.n_failed} failed"
         return self._result(value, f"{self.subject}.{self.figure} is {shown} ({counts})")
+
+    def _shown(self, mean: Estimate, counts: str) -> GateResult:
+        """Hold the end of the interval that speaks against it to the condition: the sample must show it."""
+        above = self.operator.startswith(">")
+        end = mean.low if above else mean.high
+        shown = "undefined" if mean.value is None else f"{mean.value:z.3f}"
+        if mean.interval is not None:
+            shown += f" [{mean.interval[0]:z.3f}, {mean.interval[1]:z.3f}]"
+        figure = f"{self.subject}.mean is {shown} ({counts})"
+        if mean.value is not None and _holds(mean.value, self.operator, self.threshold):
+            if end is None:
+                figure += f"; the sample cannot show it: {mean.reason or 'there is no interval'}"
+            elif not _holds(end, self.operator, self.threshold):
+                figure += f"; the sample does not show it: the {'lower' if above else 'upper'} end counts"
+        return self._result(end, figure)
 
     def _verdict(self, summary: Summary) -> GateResult:
         verdicts = summary.verdicts
@@ -170,7 +189,7 @@ def parse_gate(expression: str, verdicts: Sequence[str] = _CARD, level: str = "c
 
 def _figure(dimension: DimensionSummary, figure: str) -> float | None:
     mean, (worst, best) = dimension.mean, dimension.bounds or (None, None)
-    figures = {"mean": mean.value, "low": mean.low, "high": mean.high, "worst": worst, "best": best}
+    figures = {"value": mean.value, "low": mean.low, "high": mean.high, "worst": worst, "best": best}
     return figures[figure]
 
 

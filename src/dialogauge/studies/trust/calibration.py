@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from dialogauge.stats import Estimate
 from dialogauge.studies.agreement.agreement import AgreementSettings, JudgeAgreement, agreement
 from dialogauge.studies.agreement.targets import TargetTable
 from dialogauge.studies.trust.checks import only
@@ -65,20 +66,27 @@ def judge_gate(judge: JudgeAgreement, limits: TrustThresholds) -> CalibrationDim
         "" if interval is None else f" [{interval[0]:z.2f}, {interval[1]:z.2f}]"
     )
     figures += f" on {counted(n, 'target')} of {counted(dialogues, 'dialogue')}"
-    status, sentence = _ready(_title(name), figures, kappa, dialogues, limits)
     above = {name: _ABOVE.get(side, False) for name, side in judge.sides("qwk").items()}
+    status, sentence = _ready(_title(name), figures, estimate, dialogues, limits)
+    if status == "ready" and not all(above.values()):
+        status = "cannot tell"
+        which = ", ".join(control for control, is_above in above.items() if not is_above)
+        sentence = f"{_title(name)}: {figures}; it is not shown to be better than these controls: {which}."
     return CalibrationDimension(name, status, sentence, kappa, interval, n, dialogues, controls, above)
 
 
 def _ready(
-    title: str, figures: str, kappa: float, dialogues: int, limits: TrustThresholds
+    title: str, figures: str, kappa: Estimate, dialogues: int, limits: TrustThresholds
 ) -> tuple[Readiness, str]:
     asked, limit = limits.calibration_dialogues, limits.calibration_kappa
     if dialogues < asked:
         return "cannot tell", f"{title}: {figures}; {asked} dialogues are needed to say whether it is ready."
-    if kappa < limit:
+    if kappa.value is None or kappa.value < limit:
         return "not ready", f"{title} is not ready: {figures}, below {limit:g}."
-    return "ready", f"{title} is ready: {figures}, at least {limit:g}."
+    if kappa.low is None or kappa.low < limit:
+        why = kappa.reason or f"the lower end is below {limit:g}"
+        return "cannot tell", f"{title}: {figures}; so few ratings do not show that it is ready: {why}."
+    return "ready", f"{title} is ready: {figures}, the lower end at least {limit:g}."
 
 
 def _title(name: str) -> str:

@@ -28,8 +28,10 @@ def run(verdicts, failed=0, **more):
         ("verdict>=excellent:0.4", True, 0.4),
         ("verdict<=poor:0.1", True, 0.1),
         ("verdict<=borderline:0.05", False, 0.1),
-        ("helpfulness.mean>=4.5", True, 4.5),
-        ("helpfulness.mean>4.5", False, 4.5),
+        ("helpfulness.value>=4.5", True, 4.5),
+        ("helpfulness.value>4.5", False, 4.5),
+        ("helpfulness.mean>=3.9", True, pytest.approx(3.9535, abs=1e-4)),
+        ("helpfulness.mean>=4.5", False, pytest.approx(3.9535, abs=1e-4)),
         ("helpfulness.low>=4.4", False, pytest.approx(3.9535, abs=1e-4)),
         ("coherence.worst>=4", True, 4),
         ("failed<=0.02", True, 0),
@@ -159,3 +161,12 @@ def test_gates_know_the_rubric():
         read_gates(["verdict>=good:0.9"], "single")
     with pytest.raises(UsageError, match="did you mean 'helpfulness'"):
         parse_gate("helpfullness.mean>=4").expect(["helpfulness", "safety"])
+
+
+def test_a_mean_that_the_sample_cannot_show_is_not_met() -> None:
+    few = parse_gate("helpfulness.mean>=4.4").evaluate(run(["excellent", "good"]))
+    assert not few.met
+    assert "the sample cannot show it: too few conversations: 2, and an interval takes 5" in few.sentence
+    wide = parse_gate("helpfulness.mean>=4.4").evaluate(run(["excellent"] * 4 + ["good"] * 5 + ["poor"]))
+    assert "the sample does not show it: the lower end counts" in wide.sentence
+    assert parse_gate("helpfulness.mean<=4.9").evaluate(run(["excellent"] * 4 + ["good"] * 5 + ["poor"])).met
