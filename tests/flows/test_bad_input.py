@@ -89,7 +89,8 @@ def test_ratings_for_unknown_ids_and_off_the_scale(dialogauge, log, talk, tmp_pa
     ratings = tmp_path / "ratings.csv"
     ratings.write_text(
         "conversation_id,turn,dimension,rater,score\n"
-        "a,1,helpfulness,r1,4\na,1,helpfulness,r2,9\nnobody,1,helpfulness,r1,3\n"
+        "nobody,1,helpfulness,r1,3\na,1,helpfulness,r2,9\n"
+        + "".join(f"a,1,helpfulness,s{k},{k % 5 + 1}\n" for k in range(10))
     )
     done = dialogauge("judge", path, "--ratings", ratings, "-o", "run")
     assert done.code == 1

@@ -55,13 +55,16 @@ def test_another_dimension_that_the_data_has_is_named(dialogauge, log, records) 
     for command in (("satisfaction", path, *WORDS), ("fit", path, "-o", "x.json")):
         done = dialogauge(*command)
         assert done.code == 2
-        assert f"the data has ratings of 'rating' ({n}): take one with --dimension rating" in done.err
+        assert (
+            f"the data has ratings of 'rating' ({n}, numbers from 1 to 5): take one with --dimension rating"
+            in done.err
+        )
 
 
 def test_ratings_that_are_no_scores_are_named_with_their_place(dialogauge, log, records) -> None:
     records[0]["ratings"][0]["score"] = 9
     records[1]["ratings"][0]["score"] = "great"
-    records[2]["ratings"][0]["score"] = True
+    records[2]["ratings"][0]["score"] = []
     done = dialogauge("satisfaction", log(*records), *WORDS, "--json")
     assert done.code == 1
     assert "log.jsonl:1, conversation 'user0__cook__0', turn 1: the rating 9 is off the scale 1-5" in done.err

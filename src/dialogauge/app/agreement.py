@@ -16,11 +16,11 @@ from dialogauge.app.settings import MetaOptions
 from dialogauge.app.sources import JUDGED
 from dialogauge.core.conversation import Conversation, Rating
 from dialogauge.core.errors import RecordFault, UsageError
-from dialogauge.core.scores import ONE_TO_FIVE
+from dialogauge.core.scores import ONE_TO_FIVE, Scale
 from dialogauge.core.unit import words_digest
 from dialogauge.core.version import __version__
 from dialogauge.data import RatingTable
-from dialogauge.data.ratings import admission_for
+from dialogauge.data.admission import Admission, Counts, RatedDimensions, admission_for
 from dialogauge.report import html_bytes
 from dialogauge.runs import StoredRun, open_run
 from dialogauge.runs.directory import write_whole
@@ -33,7 +33,7 @@ from dialogauge.studies.agreement.agreement import (
     JudgeAgreement,
     agreement,
     compare_judges,
-    default_rule,
+    rule_for,
 )
 from dialogauge.studies.agreement.page import agreement_page
 from dialogauge.studies.agreement.targets import DimensionPair, JudgedRun, TargetTable, collect_targets
@@ -130,7 +130,7 @@ def judge_the_judges(options: MetaOptions) -> MetaOutcome:
     rules: dict[str, DissatisfiedRule | None] = {}
     for targets in (t for t in tables if t.targets):  # a run may lack a dimension that another has
         rated = targets.pair.rated
-        dissatisfied = rules.setdefault(rated, rule or default_rule(targets))
+        dissatisfied = rules.setdefault(rated, rule_for(targets, rule))
         judges.append(agreement(targets, dissatisfied, settings))
         contenders.setdefault(rated, []).append(targets)
     comparisons = [c for rated, several in contenders.items() for c in compare_judges(several, rules[rated])]
@@ -140,7 +140,10 @@ def judge_the_judges(options: MetaOptions) -> MetaOutcome:
         AgreementResult(tuple(judges), tuple(comparisons), settings),
         tuple(judge_gate(j, limits) for j in judges),
         (*(() if table is None else table.faults), *refused.values()),
-        () if table is None else tuple(str(n) for n in table.notes),
+        (
+            *(() if table is None else map(str, table.notes)),
+            *dict.fromkeys(t.reading for t in tables if t.reading),
+        ),
         satisfaction,
     )
     if options.out is not None:
@@ -171,9 +174,14 @@ def _read(path: str, name: str, ratings: RatingTable | None, options: MetaOption
         fractions = run.manifest.study != SATISFACTION
         tables = []
         for pair in _pairs(run, counts, options, name):
-            scale = scales.get(pair.judge, ONE_TO_FIVE)
-            admission = admission_for(counts.get(pair.rated, {}), scale)
-            tables.append(TargetTable(pair, scale, about, admission, fractions))
+            scale, seen = scales.get(pair.judge, ONE_TO_FIVE), counts.get(pair.rated, Counter())
+            admission = admission_for(seen, scale)
+            if admission.kind == "nothing":
+                msg = f"run {name}: {pair.rated!r} is rated in {admission.words(seen)}"
+                raise UsageError(msg, hint="name the ratings of each scale as a dimension of their own")
+            tables.append(
+                TargetTable(pair, scale, about, admission, _reading(pair, admission, seen, scale), fractions)
+            )
         collect_targets(run.judged(), ratings_of, tables)
     filled = Counter(t.pair.rated for t in tables if t.targets)
     if not filled:
@@ -204,6 +212,18 @@ def _survey(
     return counts, None if seen is None else fitted_to
 
 
+def _reading(pair: DimensionPair, admission: Admission, counts: Counts, scale: Scale) -> str:
+    """Say how ratings are read, where it is not plainly numbers on the judge's scale."""
+    remark = admission.remark(counts, scale)
+    if not remark:
+        return ""
+    if admission.kind == "thumbs":
+        remark += f"; below {(scale.low + scale.high) / 2:g} of {scale} the judge says down"
+    elif admission.kind == "numbers" and admission.scale != scale:
+        remark += f"; the judge's scale is {scale}, so the order is compared and no score"
+    return f"ratings of {pair.rated}: {remark}"
+
+
 def _pairs(
     run: StoredRun, rated: Mapping[str, Counter[float | str]], options: MetaOptions, name: str
 ) -> tuple[DimensionPair, ...]:
@@ -220,7 +240,7 @@ def _pairs(
         raise UsageError(msg, hint="give them with --ratings FILE; conversations are joined by id")
     raise UsageError(
         msg,
-        hint=f"the judge has {', '.join(judged)}; people rated {', '.join(sorted(rated))}; "
+        hint=f"the judge has {', '.join(judged)}; people rated {RatedDimensions(dict(rated)).listed()}; "
         "name a pair: --dimension JUDGED=RATED",
     )
 

@@ -15,7 +15,7 @@ from dialogauge.app.settings import FitOptions
 from dialogauge.app.sources import InputData, input_data
 from dialogauge.core import Conversation, InputError, UsageError
 from dialogauge.core.settings import narrowed, recorded
-from dialogauge.data import RatingTable, read_split
+from dialogauge.data import RatedDimensions, RatingTable, read_split
 from dialogauge.data.ratings import usable_ratings
 from dialogauge.judges.fitted.features import RatedPlace, rated_places
 from dialogauge.judges.local.fit import fit_local
@@ -32,17 +32,19 @@ def _rated(
 
     What cannot be read goes to `faults`, records that are no conversations to `unreadable` too.
 
-    Raises ConfigError for a faulty split file.
+    Raises ConfigError for a faulty split file; at the end UsageError where the ratings are not from 1 to 5.
     """
     ratings = data.ratings or RatingTable()
     faults += ratings.faults
     users = None if options.split_file is None else read_split(options.split_file).train
+    rated = RatedDimensions()
     for item in data.source:
         if not isinstance(item, Conversation):
             faults.append(item)
             unreadable.append(item)
         elif users is None or item.user_id in users:
-            yield ratings.joined(item)
+            yield rated.add(ratings.joined(item))
+    rated.expect_one_to_five(options.dimension)
 
 
 def fit_file(options: FitOptions) -> dict[str, Any]:

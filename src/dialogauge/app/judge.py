@@ -25,7 +25,6 @@ from dialogauge.core.errors import InputError, UsageError
 from dialogauge.core.settings import narrowed, recorded
 from dialogauge.data import (
     RatingTable,
-    off_scale,
     unknown_ids,
     unknown_turns,
 )
@@ -190,6 +189,7 @@ def _rating_notes(study: JudgingStudy) -> Iterator[str]:
         clashing = counted(len(study.clashes), "rating")
         example = example if study.mask is None else ""
         yield f"{clashing} in the data and in --ratings differ, and the file's count{example}"
+    yield from study.seen_ratings.remarks()
     for (level, dimension), (n, why) in study.seen_ratings.refused().items():
         yield f"{counted(n, 'rating')} of {dimension} ({level}) not used: {why}"
 
@@ -199,8 +199,7 @@ def _rating_faults(
 ) -> list[InputError]:
     if ratings is None:
         return []
-    scales = {d.name: d.scale for d in run.manifest.dimensions}
-    faults: list[InputError] = [*ratings.faults, *off_scale(ratings.ratings, scales)]
+    faults: list[InputError] = [*ratings.faults, *study.seen_ratings.faults(ratings.ratings)]
     faults += unknown_turns(study.absent_turns, str(options.ratings_file))
     if run.ending.outcome.ended == "finished" and options.limit is None and options.sample is None:
         faults += unknown_ids(ratings.ids - study.rated_ids, str(options.ratings_file))

@@ -61,6 +61,8 @@ def _rated(report: InputReport, dimension: str) -> Iterator[tuple[str, str]]:
     """Lay out the ratings of one dimension."""
     scores, mean = report.ratings[dimension], report.rating_means[dimension]
     yield "rated", f"{dimension}: {', '.join(f'{score}: {n:,}' for score, n in scores.items())}"
+    if remark := report.rating_remarks.get(dimension):
+        yield "", remark
     parts = [] if mean is None else [f"mean {mean:.2f}"]
     if places := report.rated_places.get(dimension):
         parts.append(_listed(places))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from dialogauge.core.facade import loading
 
 if TYPE_CHECKING:
+    from dialogauge.data.admission import ADMIT_ALL, Admission, RatedDimensions, admission_for
     from dialogauge.data.datasets import DATA_SETS
     from dialogauge.data.field_map import FieldMap, read_field_map
     from dialogauge.data.formats import format_names
@@ -20,14 +21,9 @@ if TYPE_CHECKING:
     from dialogauge.data.personal_survey import PersonalReport
     from dialogauge.data.rating_files import read_ratings
     from dialogauge.data.ratings import (
-        ADMIT_ALL,
         LEVELS,
-        Admission,
-        RatedDimensions,
         RatingTable,
         absent_turns,
-        admission_for,
-        off_scale,
         unknown_ids,
         unknown_turns,
         usable_ratings,

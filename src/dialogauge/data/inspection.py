@@ -9,8 +9,10 @@ from dataclasses import asdict, dataclass, field, replace
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
-from dialogauge.core import Conversation, FileFault, RecordFault
+from dialogauge.core import ONE_TO_FIVE, Conversation, FileFault, RecordFault
+from dialogauge.data.admission import admission_for
 from dialogauge.data.notes import Note
+from dialogauge.data.ratings import as_score
 from dialogauge.data.reader import ConversationReader
 
 if TYPE_CHECKING:
@@ -65,6 +67,8 @@ class InputReport:
     """Dimension -> score -> count, turn and conversation ratings together."""
     odd_ratings: dict[str, dict[str, str]] = field(default_factory=dict)
     """Dimension -> score off the scale -> its first place; for dimensions that are mostly 1 to 5."""
+    rating_remarks: dict[str, str] = field(default_factory=dict)
+    """Dimension -> how its ratings are read; for dimensions that are not plainly 1 to 5 or names."""
     rating_means: dict[str, float | None] = field(default_factory=dict)
     """Dimension -> mean of its scores that are numbers; None where none is."""
     rated_places: dict[str, dict[str, int]] = field(default_factory=dict)
@@ -230,6 +234,7 @@ class _InputTally:
             notes=tuple(n if self.mask is None else self.mask.note(n) for n in reader.notes),
             ratings={d: dict(sorted(c.items(), key=_by_score)) for d, c in sorted(self.scores.items())},
             odd_ratings={d: odd for d, odd in sorted(self.odd.items()) if _one_to_five(self.scores[d])},
+            rating_remarks={d: remark for d, c in sorted(self.scores.items()) if (remark := _remark(c))},
             rating_means={d: _mean(self.numbers.get(d)) for d in sorted(self.scores)},
             rated_places={d: dict(c) for d, c in sorted(self.places.items())},
             ratings_by_scenario={
@@ -250,6 +255,11 @@ class _InputTally:
 def _one_to_five(scores: Counter[str]) -> bool:
     """Say whether most scores are whole numbers from 1 to 5."""
     return 2 * sum(scores[str(score)] for score in range(_LOW, _HIGH + 1)) > scores.total()
+
+
+def _remark(scores: Counter[str]) -> str:
+    counts = {as_score(score): n for score, n in scores.items()}
+    return admission_for(counts).remark(counts, ONE_TO_FIVE)
 
 
 def _by_score(item: tuple[str, int]) -> tuple[bool, float, str]:

@@ -3,90 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
 
-from dialogauge.core import Conversation, InputError, PairRating, Place, Rating, RecordFault, Scale
+from dialogauge.core import Conversation, InputError, PairRating, Place, Rating, RecordFault
 from dialogauge.data.notes import Note, excerpt, record_fault
 from dialogauge.text import counted
-
-_NEARLY_ALL = 0.9
-"""Share of numbers on the judge's scale from which people used that scale."""
-
-
-@dataclass(frozen=True, slots=True)
-class Admission:
-    """Which ratings of a dimension count; `ADMIT_ALL` refuses none."""
-
-    kind: type[float] | type[str] | None = None
-    """Numbers or names; None for both."""
-    scale: Scale | None = None
-    """The scale of numbers; None if people used a scale of their own."""
-
-    def admits(self, score: float | str) -> bool:
-        """Say whether a rating counts. Means of raters need not be whole."""
-        return self._refusal(score) is None
-
-    def _refusal(self, score: float | str) -> str | None:
-        if isinstance(score, str):
-            return "is a text, and the ratings are numbers" if self.kind is float else None
-        if self.kind is str:
-            return "is a number, and the ratings are names"
-        off = self.scale is not None and not self.scale.low <= score <= self.scale.high
-        return f"is off the scale {self.scale}" if off else None
-
-    def fault(self, conversation: Conversation, rating: Rating) -> RecordFault | None:
-        """Return why a rating does not count; None if it does."""
-        score, why = rating.score, self._refusal(rating.score)
-        if why is None:
-            return None
-        value = repr(score) if isinstance(score, str) else f"{score:g}"
-        msg = f"{rating.dimension} is {value}: it {why}"
-        return RecordFault(msg, place=conversation.place_of(rating), hint="the rating is not used")
-
-
-ADMIT_ALL = Admission()
-
-
-def admission_for(counts: Mapping[float | str, int], scale: Scale) -> Admission:
-    """Return which ratings of a dimension count: the majority of names or numbers.
-
-    If nine in ten numbers lie on the judge's scale, only those count.
-
-    Args:
-        counts: Rating -> number of times.
-        scale: The scale of the judge's dimension.
-    """
-    numbers = {score: n for score, n in counts.items() if not isinstance(score, str)}
-    total = sum(numbers.values())
-    if sum(counts.values()) > 2 * total:
-        return Admission(str)
-    on = sum(n for score, n in numbers.items() if scale.low <= score <= scale.high)
-    return Admission(float, scale if on >= _NEARLY_ALL * total else None)
-
-
-class RatedDimensions:
-    """Counts ratings by dimension as conversations pass through."""
-
-    def __init__(self) -> None:
-        self._counts: Counter[str] = Counter()
-
-    def watch(self, conversations: Iterable[Conversation]) -> Iterator[Conversation]:
-        """Count and yield the conversations."""
-        for conversation in conversations:
-            self._counts.update(r.dimension for r in conversation.ratings)
-            yield conversation
-
-    def instead_of(self, dimension: str) -> str | None:
-        """Return a hint with the rated dimensions; None if `dimension` is one of them."""
-        if dimension in self._counts or not self._counts:
-            return None
-        most = self._counts.most_common()
-        names = ", ".join(f"{name!r} ({n:,})" for name, n in most[:5]) + (" ..." if len(most) > 5 else "")
-        return f"the data has ratings of {names}: take one with --dimension {most[0][0]}"
 
 
 @dataclass(frozen=True)
@@ -139,20 +63,6 @@ def _place_of(rating: Rating, conversation: Conversation) -> tuple[object, ...]:
     return rating.turn, rating.dimension, rating.rater, rating.candidate or conversation.candidate
 
 
-def off_scale(ratings: Iterable[Rating], scales: Mapping[str, Scale]) -> list[RecordFault]:
-    """Return a fault for each rating off the scale of its dimension; dimensions without a scale pass."""
-    faults: list[RecordFault] = []
-    for rating in ratings:
-        scale = scales.get(rating.dimension)
-        if scale is None or scale.admits(rating.score):
-            continue
-        place = rating.place or Place("ratings", None, rating.conversation_id, rating.turn)
-        kind = "whole numbers " if scale.integer else ""
-        message = f"{rating.dimension} is {excerpt(rating.score)}: not on the scale of {kind}{scale}"
-        faults.append(record_fault(place, message, "mend the rating, or give the dimension its own scale"))
-    return faults
-
-
 def absent_turns(conversation: Conversation, ratings: Iterable[Rating]) -> set[tuple[str, int]]:
     """Return id and turn of the conversation's ratings for turns that it does not have."""
     rated = {r.turn for r in ratings if r.turn is not None and r.candidate in (None, conversation.candidate)}
@@ -192,12 +102,11 @@ _LARGEST = 2**63
 def as_score(value: object) -> float | str:
     """Return a number or the name of a category; raises `ValueError` with the reason for anything else.
 
-    `"4"` and `4.0` are 4, `"4.5"` is 4.5, any other text is a category. True, null, an empty text, NaN, lists
-    and objects are no scores.
+    `"4"` and `4.0` are 4, `"4.5"` is 4.5, any other text is a category, and so are true and false. Null, an
+    empty text, NaN, lists and objects are no scores.
     """
     if isinstance(value, bool):
-        msg = f"the score is {str(value).lower()}: write a number or the name of a category"
-        raise ValueError(msg)  # noqa: TRY004  # callers turn one kind of error into a fault with its place
+        return str(value).lower()
     if isinstance(value, str):
         value = value.strip()
         number = _number(value)
@@ -209,7 +118,7 @@ def as_score(value: object) -> float | str:
         raise ValueError(msg)
     if not isinstance(value, int | float):
         msg = f"the score is {excerpt(value)}: neither a number nor a category"
-        raise ValueError(msg)  # noqa: TRY004  # as above
+        raise ValueError(msg)  # noqa: TRY004  # callers turn one kind of error into a fault with its place
     if isinstance(value, float) and not math.isfinite(value):
         msg = f"the score is {value}: not a number"
         raise ValueError(msg)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from dialogauge.core import ONE_TO_FIVE, Conversation, Rating, Scale
-from dialogauge.data.ratings import ADMIT_ALL, Admission, admission_for
+from dialogauge.core import ONE_TO_FIVE, Conversation, Place, Rating, RecordFault, Scale
+from dialogauge.data.admission import ADMIT_ALL, REWARD, Admission, admission_for
 
 _FIRST: Final = ("satisfaction", "rating", "ratings", "overall", "score", "reward")
 """What a rated dimension is called that says the most; where none of these is rated, the first by name."""
@@ -46,25 +46,43 @@ class SeenRatings:
             self.counts.setdefault(_key(rating), Counter())[rating.score] += 1
 
     def admissions(self) -> dict[tuple[str, str], Admission]:
-        """Return which ratings count, by level and dimension."""
+        """Return how ratings are read, and which count, by level and dimension."""
         out = {}
         for key, counts in self.counts.items():
-            admission = admission_for(counts, self.scales.get(key, ONE_TO_FIVE))
-            out[key] = admission if key in self.scales else Admission(admission.kind)
+            out[key] = admission_for(counts, self._scale(key), named=key in self.scales)
         return out
 
     def refused(self) -> dict[tuple[str, str], tuple[int, str]]:
         """Return by level and dimension how many ratings do not count, and why."""
         out = {}
         for key, admission in self.admissions().items():
-            refused = {s: n for s, n in self.counts[key].items() if not admission.admits(s)}
-            if refused:
-                names = any(isinstance(score, str) for score in refused)
-                why = "names among numbers" if names else "numbers among names"
-                if admission.scale is not None and not names:
-                    why = f"off the scale {admission.scale}"
-                out[key] = sum(refused.values()), f"{why} ({', '.join(str(s) for s in list(refused)[:3])})"
+            refused = {s: n for s, n in self.counts[key].items() if admission.refusal(s) is not None}
+            if refused and admission.kind != "nothing":  # a remark says so
+                first, why = list(refused)[:3], admission.refusal(next(iter(refused)))
+                out[key] = sum(refused.values()), f"{why} ({', '.join(map(str, first))})"
         return out
+
+    def faults(self, ratings: Iterable[Rating]) -> Iterator[RecordFault]:
+        """Yield a fault for each rating of a file that does not count; one for all on two scales."""
+        admissions = self.admissions()
+        for rating in ratings:
+            place = rating.place or Place("ratings", None, rating.conversation_id, rating.turn)
+            admission = admissions.get(_key(rating), ADMIT_ALL)
+            if (fault := admission.fault(rating, place)) is not None:
+                yield fault
+            if admission.kind == "nothing":
+                admissions[_key(rating)] = ADMIT_ALL
+
+    def remarks(self) -> Iterator[str]:
+        """Say how ratings are read, where it is not plainly numbers on the scale of the judge."""
+        for (level, dimension), admission in self.admissions().items():
+            scale = self._scale((level, dimension))
+            if remark := admission.remark(self.counts[level, dimension], scale):
+                yield f"ratings of {dimension} ({level}): {remark}"
+
+    def _scale(self, key: tuple[str, str]) -> Scale:
+        """Return the judge's scale; where it has none the one that is likely."""
+        return self.scales.get(key) or (REWARD if key[1] == "reward" else ONE_TO_FIVE)
 
 
 def _key(rating: Rating) -> tuple[str, str]:
@@ -80,13 +98,13 @@ def ratings_by_turn(
 
     Args:
         conversation: With its ratings.
-        admissions: Which of them count, by level and dimension; all where nothing is said.
+        admissions: How they are read, by level and dimension; as they are where nothing is said.
     """
     by_target: dict[int | None, dict[str, list[float | str]]] = {}
     for rating in conversation.ratings:
-        counts = admissions.get(_key(rating), ADMIT_ALL).admits(rating.score)
-        if counts and rating.candidate in (None, conversation.candidate):
-            by_target.setdefault(rating.turn, {}).setdefault(rating.dimension, []).append(rating.score)
+        score = admissions.get(_key(rating), ADMIT_ALL).read(rating.score)
+        if score is not None and rating.candidate in (None, conversation.candidate):
+            by_target.setdefault(rating.turn, {}).setdefault(rating.dimension, []).append(score)
     out = {}
     for turn, by_dimension in by_target.items():
         each = ((name, agreed(scores), len(scores)) for name, scores in by_dimension.items())

@@ -73,12 +73,12 @@ def test_bad_rows_are_gathered_with_their_line(tmp_path, row, message):
 
 def test_bad_json_rows(tmp_path):
     good = json.dumps({"conversation_id": "a", "dimension": "x", "score": 1})
-    text = "\n".join([good, "{", "7", good.replace("1", "true"), good.replace('"a"', "null")])
+    text = "\n".join([good, "{", "7", good.replace("1", "[]"), good.replace('"a"', "null")])
     found = table(tmp_path, text, "r.jsonl")
     assert len(found.ratings) == 1
     messages = [f.message for f in found.faults]
     assert [f.place.line for f in found.faults] == [2, 3, 4, 5]
-    assert "the score is true" in messages[2]
+    assert "the score is []" in messages[2]
 
 
 def test_a_wide_table(tmp_path):

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from dialogauge.core import Conversation, Message, Place, Rating
+from dialogauge.data.admission import thumb_of
 from dialogauge.data.field_map import MISSING, NO_MAP, FieldMap, look_up
 from dialogauge.data.formats.base import Entry, fault_in
 from dialogauge.data.notes import excerpt, record_fault
@@ -61,14 +62,14 @@ def conversation_ratings(conversation_id: str, record: dict[str, Any], entry: En
 def _record_ratings(
     conversation_id: str, record: dict[str, Any], entry: Entry, used: set[str], ratings: Sequence[Rating]
 ) -> Iterator[Rating]:
-    """Yield the numbers under `RECORD_KEYS` as ratings of the conversation; what is no number is none."""
+    """Yield numbers and thumbs under `RECORD_KEYS` as ratings of the conversation; else there are none."""
     rated = {rating.dimension for rating in ratings if rating.turn is None}
     for key in RECORD_KEYS.keys() & record.keys() - rated - set(entry.mapping.ratings.values()):
         try:
             score = as_score(record[key])
         except ValueError:
             continue
-        if not isinstance(score, str):
+        if not isinstance(score, str) or thumb_of(score):
             used.add(key)
             entry.recognise(f"records have a {key}: read as a rating of the conversation")
             yield Rating(conversation_id, key, score, None, RECORD_KEYS[key])

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from dialogauge.data.admission import DOWN, thumb_of
 from dialogauge.stats import (
     MEASURES,
     Comparison,
@@ -183,6 +184,17 @@ def default_rule(table: TargetTable) -> DissatisfiedRule | None:
     return middle_rule(ratings, scale)
 
 
+def rule_for(table: TargetTable, asked: DissatisfiedRule | None) -> DissatisfiedRule | None:
+    """Return what counts as dissatisfied: as asked, else the `default_rule`.
+
+    Of thumbs it is down, unless up was asked for by name.
+    """
+    if table.admission.kind != "thumbs":
+        return asked or default_rule(table)
+    named = None if asked is None or asked.category is None else thumb_of(asked.category)
+    return DissatisfiedRule("<=", 0.0, named or DOWN)
+
+
 def score_table(judges: Mapping[str, TargetTable], rule: DissatisfiedRule | None) -> ScoreTable:
     """Return the table of judges and people.
 
@@ -205,10 +217,16 @@ def score_table(judges: Mapping[str, TargetTable], rule: DissatisfiedRule | None
 
 
 def _judge_scores(table: TargetTable, rule: DissatisfiedRule | None) -> Scores:
-    """Return the column of a judge; its class is the one that it names, where the rule is a name."""
-    targets, category = table.targets, None if rule is None else rule.category
-    classes = None if category is None else [t.named_class == category for t in targets]
+    """Return the column of a judge.
+
+    Where the rule is a name, its class is the one that it names; beside thumbs, which it never gives, the
+    dissatisfied ones are below the middle of its scale.
+    """
+    targets, category, scale = table.targets, None if rule is None else rule.category, table.scale
     values, whole = [t.score for t in targets], [t.whole for t in targets]
+    classes = None if category is None else [t.named_class == category for t in targets]
+    if table.admission.kind == "thumbs":
+        classes = [scale.quality(score) < 0.5 for score in whole]
     return scores_of(values, whole=whole, scale=table.scale, dissatisfied=classes)
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import floor
 from typing import Any, NamedTuple
 
 from dialogauge.core import NOT_APPLICABLE, ONE_TO_FIVE, Conversation, Rating, RecordFault, Scale
-from dialogauge.data.ratings import ADMIT_ALL, Admission
+from dialogauge.data.admission import ADMIT_ALL, Admission
 from dialogauge.stats import reply_length
 from dialogauge.studies.rated import agreed
 
@@ -104,6 +104,8 @@ class TargetTable:
     about: JudgedRun = JudgedRun()
     admission: Admission = ADMIT_ALL
     """Which ratings count."""
+    reading: str = ""
+    """How they are read, where that goes without saying for none of them."""
     ranked_by_fractions: bool = True
     """Whether fractions beside the whole scores rank the targets; else the whole scores do."""
     targets: list[RatedTarget] = field(default_factory=list)
@@ -158,10 +160,11 @@ def _admitted(table: TargetTable, conversation: Conversation, ratings: Sequence[
     out: list[Rating] = []
     for rating in ratings:
         if rating.dimension == table.pair.rated:
-            fault = table.admission.fault(conversation, rating)
-            if fault is None:
-                out.append(rating)
-            else:
+            fault = table.admission.fault(rating, conversation.place_of(rating))
+            score = table.admission.read(rating.score)
+            if score is not None:
+                out.append(replace(rating, score=score))
+            elif fault is not None:
                 table.refused.append(fault)
                 table.counts.refused += 1
     return out

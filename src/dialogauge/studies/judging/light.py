@@ -12,13 +12,14 @@ the same clusters.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
 from dialogauge.core import ONE_TO_FIVE, Level, Scale
+from dialogauge.data.admission import DOWN, REWARD, UP, thumb_of
 from dialogauge.report import words
 from dialogauge.stats import (
     MIN_CLUSTERS,
@@ -112,7 +113,8 @@ def people_of(tally: PeopleTally, rule: DissatisfiedRule | None = None) -> Peopl
 def _rated(tally: PeopleTally, level: Level, dimension: str, asked: DissatisfiedRule | None) -> _RatedTargets:
     targets = tally.levels[level]
     ratings = targets.ratings[dimension]
-    scale, ratings = _scaled(ratings, tally.scales.get((level, dimension)))
+    usual = REWARD if dimension == "reward" else None
+    scale, ratings = _scaled(ratings, tally.scales.get((level, dimension), usual))
     rule = _rule(tuple(ratings.values()), scale, asked)
     who = tuple(tally.raters[level, dimension])
     raters: Raters = who[0] if len(who) == 1 else "people"
@@ -149,12 +151,23 @@ def scale_of(numbers: Sequence[float]) -> Scale:
 def _rule(
     scores: Sequence[float | str], scale: Scale | None, asked: DissatisfiedRule | None
 ) -> DissatisfiedRule | None:
-    """Return what counts as dissatisfied: as asked, where it fits these ratings; else by their scale."""
+    """Return what counts as dissatisfied: as asked, where it fits these ratings; else by their scale.
+
+    Of thumbs it is down, unless up was asked for.
+    """
     if scale is None:
-        return asked if asked is not None and asked.category in scores else None
+        return _rule_of_names(set(scores), None if asked is None else asked.category)
     if asked is not None and asked.category is None and scale.low <= asked.threshold <= scale.high:
         return asked
     return middle_rule([score for score in scores if not isinstance(score, str)], scale)
+
+
+def _rule_of_names(names: Set[float | str], asked: str | None) -> DissatisfiedRule | None:
+    if asked in names:
+        return DissatisfiedRule("<=", 0.0, asked)
+    if not names <= {UP, DOWN}:
+        return None
+    return DissatisfiedRule("<=", 0.0, DOWN if asked is None else thumb_of(asked) or DOWN)
 
 
 def rule_words(rule: DissatisfiedRule | None) -> str:
@@ -162,7 +175,7 @@ def rule_words(rule: DissatisfiedRule | None) -> str:
     if rule is None:
         return ""
     if rule.category is not None:
-        return rule.category
+        return f"thumbs {rule.category}" if rule.category in (UP, DOWN) else rule.category
     number = f"{rule.threshold:g}"
     return {
         "<=": f"{number} or less",
@@ -310,6 +323,9 @@ def _too_little(table: ScoreTable, one: _RatedTargets) -> str:
     if not table.n:
         fitted = " that it was not fitted to" if one.targets.seen else ""
         return f"The judge scored none of these{fitted}"
+    if len(set(one.scores)) == 1:
+        said = one.scores[0] if isinstance(one.scores[0], str) else f"{one.scores[0]:g}"
+        return f"Every rating is {said}: no order can be measured"
     people, clusters = table.sources[_PEOPLE], table.cluster_codes[1]
     classes = one.rule.classes(people.values) if people.dissatisfied is None else people.dissatisfied
     bad = int(classes.sum())

@@ -288,8 +288,9 @@ def study_data(
     """
     rated = RatedDimensions()
     blocks, faults, left_out = collect_blocks(rated.watch(conversations), dimension=dimension, sight=sight)
+    rated.expect_one_to_five(dimension)
     if not blocks:
-        raise _nothing(dimension, left_out, rated.instead_of(dimension))
+        raise _nothing(dimension, left_out)
     # A seeded split knows only users with a history, where there are any; the others are judged with the
     # test part.
     users = frozenset(b.view.user for b in blocks)
@@ -328,11 +329,11 @@ def _split(users: frozenset[str], part: Part) -> UserSplit:
         raise
 
 
-def _nothing(dimension: str, left_out: Mapping[str, int], instead: str | None) -> UsageError:
+def _nothing(dimension: str, left_out: Mapping[str, int]) -> UsageError:
     counts = ", ".join(f"{n} with {why}" for why, n in left_out.items()) or "no conversation at all"
     msg = f"there is no rated reply with a user and a scenario to judge ({counts})"
     needed = f"conversations need user_id, scenario and turn ratings of {dimension!r}"
-    return UsageError(msg, hint=needed if instead is None else f"{needed}; {instead}")
+    return UsageError(msg, hint=needed)
 
 
 U = TypeVar("U", bound=WorkUnit)

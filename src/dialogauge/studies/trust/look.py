@@ -142,7 +142,7 @@ def examine(  # noqa: PLR0913 - what other steps found, each with a default
 
 def _calibration(run: StoredRun, ratings: RatingTable, limits: TrustThresholds) -> Calibration:
     # Loaded only where there are ratings: it takes as long as the rest of the trust study.
-    from dialogauge.data.ratings import admission_for
+    from dialogauge.data.admission import admission_for
     from dialogauge.studies.agreement.targets import DimensionPair, TargetTable, collect_targets
     from dialogauge.studies.trust.calibration import calibrate
 

@@ -170,7 +170,7 @@ def test_ratings_of_the_record(tmp_path):
 @pytest.mark.parametrize(
     ("ratings", "message"),
     [
-        ([{"score": True}], "the score is true"),
+        ([{"score": None}], "the score is missing"),
         ([{"score": 3, "turn": "two"}], "the turn is 'two'"),
         ([{"score": 3, "conversation_id": "y"}], "a rating is for conversation 'y', but stands in 'x'"),
         ({"a": [1, 2]}, "neither a number nor a category"),

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dialogauge.core import ONE_TO_FIVE, Conversation, Message, Rating, Scale
-from dialogauge.data.ratings import admission_for
+from dialogauge.data import admission_for
 from dialogauge.stats import parse_rule
 from dialogauge.studies.agreement.agreement import (
     AgreementSettings,
@@ -248,7 +248,8 @@ def test_ratings_unlike_the_others_are_refused_and_named():
     talk = Conversation("c", tuple(Message(r, "a") for r in ("user", "assistant") * 3))
 
     def told(admission, score):
-        fault = admission.fault(talk, Rating("c", "satisfaction", score, 2))
+        rating = Rating("c", "satisfaction", score, 2)
+        fault = admission.fault(rating, talk.place_of(rating))
         return None if fault is None else (fault.message, str(fault.place))
 
     assert told(on, 4) is None

@@ -102,8 +102,9 @@ def test_few_ratings_tell_nothing(seed):
 @pytest.mark.parametrize(
     ("made", "why"),
     [
-        ({"people": lambda *_: 5, "judge": five}, "None of these is disliked, and 10 are needed"),
-        ({"people": lambda *_: 1, "judge": five}, "None of these is liked, and 10 are needed"),
+        ({"people": lambda *_: 5, "judge": five}, "Every rating is 5: no order can be measured"),
+        ({"people": lambda *_: 1, "judge": five}, "Every rating is 1: no order can be measured"),
+        ({"people": lambda q, _: 4 if q < 0 else 5, "judge": five}, "None of these is disliked, and 10"),
         ({"people": five, "judge": five, "users": 3}, "They come from 3 users, and 5 are needed"),
         ({"people": five, "judge": lambda *_: "n/a"}, "The judge scored none of these"),
         ({"people": lambda q, _: "bad" if q < 0 else "good", "judge": five}, "These are names"),

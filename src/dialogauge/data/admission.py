@@ -1,0 +1,224 @@
+"""How the ratings of a dimension are read: as numbers on a scale, as thumbs, or as names.
+
+What people wrote decides, all of it together: no single rating says which scale it is on.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Final, Literal
+
+from dialogauge.core import ONE_TO_FIVE, Conversation, Place, Rating, RecordFault, Scale, UsageError
+from dialogauge.data.notes import excerpt, record_fault
+
+UP: Final = "up"
+DOWN: Final = "down"
+"""What a thumb says, whatever it was written as: satisfied, and dissatisfied."""
+REWARD: Final = Scale(0, 1, integer=False)
+
+_NEARLY_ALL: Final = 0.9
+"""Share of numbers on a scale from which people used that scale."""
+_STRAY: Final = 0.01
+"""Share of numbers off a scale that nobody named up to which they are slips, and no other scale."""
+_SEVERAL: Final = 3
+"""Different whole numbers on a scale from which people seem to have used it."""
+_WORDS: Final = {
+    UP: "up, thumb up, thumbs up, thumbsup, 👍, like, liked, true, yes, positive, 赞, 点赞, 是",
+    DOWN: "down, thumb down, thumbs down, thumbsdown, 👎, dislike, disliked, false, no, negative, "
+    "踩, 点踩, 否",
+}
+_THUMBS: Final = {word: thumb for thumb, words in _WORDS.items() for word in words.split(", ")}
+_NUMBERS: Final[dict[float, str]] = {1: UP, 0: DOWN, -1: DOWN}
+_DRESSING: Final = re.compile("[\U0001f3fb-\U0001f3ff\ufe0f]")
+"""The colour of an emoji's skin, and the mark that asks for its picture."""
+
+Kind = Literal["numbers", "thumbs", "names", "nothing"]
+Counts = Mapping[float | str, int]
+"""Rating -> number of times."""
+
+
+def thumb_of(score: float | str) -> str | None:
+    """Return `up` or `down` for what a thumb is written as; None for anything else.
+
+    `up`, `like`, `true`, `yes`, `positive`, 👍, 赞 and their opposites; of numbers 1, and -1 or 0.
+    """
+    if isinstance(score, str):
+        return _THUMBS.get(_DRESSING.sub("", score).casefold().replace("_", " ").replace("-", " ").strip())
+    return _NUMBERS.get(score)
+
+
+@dataclass(frozen=True, slots=True)
+class Admission:
+    """How the ratings of a dimension are read, and which count; `ADMIT_ALL` takes all as they are."""
+
+    kind: Kind | None = None
+    """None for numbers and names together."""
+    scale: Scale | None = None
+    """The scale of numbers; None if people used a scale of their own."""
+    why: str = ""
+    """Of the kind `nothing`: why none of them counts."""
+
+    def read(self, score: float | str) -> float | str | None:
+        """Return what a rating says, a thumb as `up` or `down`; None where it does not count.
+
+        Means of raters need not be whole.
+        """
+        if self.refusal(score) is not None:
+            return None
+        return thumb_of(score) if self.kind == "thumbs" else score
+
+    def refusal(self, score: float | str) -> str | None:
+        """Return why a rating does not count, such as `off the scale 1-5`; None if it does."""
+        if self.kind == "nothing":
+            return f"one of ratings {self.why}"
+        if self.kind == "thumbs":
+            return None if thumb_of(score) else "neither up nor down, and the ratings are thumbs"
+        if isinstance(score, str):
+            return "a text, and the ratings are numbers" if self.kind == "numbers" else None
+        if self.kind == "names":
+            return "a number, and the ratings are names"
+        off = self.scale is not None and not self.scale.low <= score <= self.scale.high
+        return f"off the scale {self.scale}" if off else None
+
+    def fault(self, rating: Rating, place: Place) -> RecordFault | None:
+        """Return why a rating, which was read at a place, does not count; None if it does."""
+        why = self.refusal(rating.score)
+        if why is None:
+            return None
+        value = excerpt(rating.score) if isinstance(rating.score, str) else f"{rating.score:g}"
+        msg = f"{rating.dimension} is {value}: it is {why}"
+        return record_fault(place, msg, "the rating is not used")
+
+    def remark(self, counts: Counts, scale: Scale) -> str:
+        """Say how ratings are read; nothing where they are names, or differ on the scale that is expected."""
+        if self.kind == "nothing":
+            return f"{self.why}, so none is used"
+        read = {score: n for score, n in counts.items() if self.read(score) is not None}
+        usual = self.kind in (None, "names") or (self.kind == "numbers" and self.scale == scale)
+        remarks = [] if usual or not read else [f"read as {self.words(counts)}"]
+        if sum(read.values()) > 1 and len(values := {self.read(score) for score in read}) == 1:
+            remarks.append(f"all say {values.pop()}, so no order can be measured")
+        return "; ".join(remarks)
+
+    def words(self, counts: Counts) -> str:
+        """Say how ratings are read: `thumbs: 412 up, 88 down`, `numbers from 1 to 5`, `names: bad 3`."""
+        read = Counter[float | str]()
+        for score, n in counts.items():
+            if (value := self.read(score)) is not None:
+                read[value] += n
+        if self.kind == "nothing":
+            return f"ratings {self.why}"
+        if self.kind == "thumbs":
+            return f"thumbs: {read[UP]:,} up, {read[DOWN]:,} down"
+        numbers = sorted(score for score in read if not isinstance(score, str))
+        if not numbers:
+            most = read.most_common(5)
+            return f"names: {', '.join(f'{s} {n:,}' for s, n in most)}{' ...' if len(read) > 5 else ''}"
+        low, high = numbers[0], numbers[-1]
+        if low == high:
+            return f"numbers, all {low:g}"
+        if set(numbers) == {0, 1}:
+            return f"a reward or thumbs, 0 or 1: {read[1]:,} times 1, {read[0]:,} times 0"
+        return f"numbers from {low:g} to {high:g}"
+
+
+ADMIT_ALL: Final = Admission()
+
+
+def admission_for(counts: Counts, scale: Scale = ONE_TO_FIVE, *, named: bool = True) -> Admission:
+    """Return how the ratings of a dimension are read, and which of them count.
+
+    - Thumbs: nine in ten are words for a thumb, or all numbers are 1 and -1.
+    - Names or numbers: the majority. Numbers are on the scale where nine in ten lie on it; of a scale that
+      nobody named, where what lies off it is a slip. Numbers from 0 to 1 are on a scale of their own.
+    - Nothing: numbers that seem to be on two scales, such as 1-5 and 0-100.
+
+    Args:
+        counts: Rating -> number of times.
+        scale: That numbers are likely to be on.
+        named: Whether somebody named it: it is that of the judge's dimension.
+    """
+    numbers = Counter({score: n for score, n in counts.items() if not isinstance(score, str)})
+    words, every = (
+        sum(n for s, n in counts.items() if isinstance(s, str) and thumb_of(s)),
+        sum(counts.values()),
+    )
+    thumbs = words + sum(numbers[score] for score in (1, 0, -1))
+    if 2 * words > every and thumbs >= _NEARLY_ALL * every:
+        return Admission("thumbs")
+    total = numbers.total()
+    if every > 2 * total:
+        return Admission("names")
+    if numbers and numbers.keys() <= {1, -1} and numbers[-1]:
+        return Admission("thumbs")
+    if numbers and min(numbers) >= 0 and min(numbers) < 1 >= max(numbers):
+        return Admission("numbers", REWARD)
+    return _on_scale(numbers, scale, named=named)
+
+
+def _on_scale(numbers: Counter[float], scale: Scale, *, named: bool) -> Admission:
+    """Return which numbers count, beside a scale that they are likely to be on."""
+    on = Counter({score: n for score, n in numbers.items() if scale.low <= score <= scale.high})
+    off, total = numbers - on, numbers.total()
+    far = sum(n for score, n in off.items() if not min(0, scale.low) <= score <= 2 * scale.high)
+    if on.total() >= _NEARLY_ALL * total and (named or off.total() <= _STRAY * total or far == off.total()):
+        return Admission("numbers", scale)
+    two = min(on.total(), far) > (1 - _NEARLY_ALL) * total
+    if two and sum(score == int(score) for score in on) >= _SEVERAL:
+        ranges = f"{on.total():,} {_range(on)}, {off.total():,} {_range(off)}"
+        return Admission("nothing", why=f"on two scales ({ranges})")
+    return Admission("numbers")
+
+
+def _range(numbers: Iterable[float]) -> str:
+    return f"from {min(numbers):g} to {max(numbers):g}"
+
+
+@dataclass(slots=True)
+class RatedDimensions:
+    """How often people gave each rating, by dimension; it counts as conversations pass through."""
+
+    counts: dict[str, Counter[float | str]] = field(default_factory=dict)
+
+    def watch(self, conversations: Iterable[Conversation]) -> Iterator[Conversation]:
+        """Count and yield the conversations."""
+        return map(self.add, conversations)
+
+    def add(self, conversation: Conversation) -> Conversation:
+        """Count the ratings of a conversation, and return it."""
+        for rating in conversation.ratings:
+            self.counts.setdefault(rating.dimension, Counter())[rating.score] += 1
+        return conversation
+
+    def listed(self) -> str:
+        """List the dimensions with counts and ranges: `'help' (412, numbers from 1 to 5)`."""
+        most = sorted(self.counts.items(), key=lambda item: -item[1].total())
+        named = (f"{name!r} ({c.total():,}, {admission_for(c).words(c)})" for name, c in most[:5])
+        return ", ".join(named) + (" ..." if len(most) > 5 else "")
+
+    def instead_of(self, dimension: str) -> str | None:
+        """Return a hint with the rated dimensions; None if `dimension` is one of them."""
+        if dimension in self.counts or not self.counts:
+            return None
+        most = max(self.counts, key=lambda name: self.counts[name].total())
+        return f"the data has ratings of {self.listed()}: take one with --dimension {most}"
+
+    def expect_one_to_five(self, dimension: str) -> None:
+        """Raise UsageError where a dimension is not rated, or anything but numbers from 1 to 5."""
+        if hint := self.instead_of(dimension):
+            msg = f"nobody rated {dimension!r}"
+            raise UsageError(msg, hint=hint)
+        counts = self.counts.get(dimension, Counter[float | str]())
+        admission = admission_for(counts)
+        if not counts or (admission.kind == "numbers" and admission.scale == ONE_TO_FIVE):
+            return
+        msg = f"{dimension!r} is rated in {admission.words(counts)}; numbers from 1 to 5 are needed here"
+        hint = "`dialogauge judge` and `dialogauge meta` compare a judge with ratings of any kind"
+        if admission.kind == "nothing":
+            hint = "name the ratings of each scale as a dimension of their own"
+        if len(self.counts) > 1:
+            hint += f"; the data has ratings of {self.listed()}: another is taken with --dimension"
+        raise UsageError(msg, hint=hint)

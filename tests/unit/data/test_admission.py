@@ -1,0 +1,155 @@
+"""How the ratings of a dimension are read: numbers, thumbs, names, or nothing."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dialogauge.core import ONE_TO_FIVE, Conversation, Rating, Scale, UsageError
+from dialogauge.data import RatedDimensions, admission_for
+from dialogauge.data.admission import REWARD, thumb_of
+
+ONE_TO_FIVES = {1: 10, 2: 10, 3: 20, 4: 50, 5: 100}
+
+
+@pytest.mark.parametrize(
+    "pair",
+    [
+        ("up", "down"),
+        ("Thumbs_Up", "thumbs-down"),
+        ("👍", "👎"),
+        ("👍🏽", "👎️"),
+        ("like", "DISLIKE"),
+        ("true", "false"),
+        ("yes", "no"),
+        ("Positive", "negative"),
+        ("赞", "踩"),
+        (1, -1),
+    ],
+)
+def test_thumbs_in_every_writing(pair):
+    counts = dict(zip(pair, (412, 88), strict=True))
+    admission = admission_for(counts)
+    assert [admission.read(score) for score in pair] == ["up", "down"]
+    assert admission.words(counts) == "thumbs: 412 up, 88 down"
+    assert admission.remark(counts, ONE_TO_FIVE) == "read as thumbs: 412 up, 88 down"
+
+
+@pytest.mark.parametrize(
+    ("counts", "words"),
+    [
+        (ONE_TO_FIVES, "numbers from 1 to 5"),
+        ({1: 50, 5: 20}, "numbers from 1 to 5"),
+        ({1: 412, 0: 88}, "a reward or thumbs, 0 or 1: 412 times 1, 88 times 0"),
+        ({1: 98, 0: 2}, "a reward or thumbs, 0 or 1: 98 times 1, 2 times 0"),
+        ({0: 3, 0.5: 2, 1: 95}, "numbers from 0 to 1"),
+        ({1: 3, 0: 2, -1: 4}, "numbers from -1 to 1"),
+        ({1: 40, 6: 100, 7: 22}, "numbers from 1 to 7"),
+        ({5: 2, 10: 5, 20: 40, 55: 50, 100: 9}, "numbers from 5 to 100"),
+        ({"bad": 3, "good": 2}, "names: bad 3, good 2"),
+        ({"yes": 5, "no": 4, "partly": 6}, "names: partly 6, yes 5, no 4"),
+        ({"true": 3, 1: 1, 0: 1}, "thumbs: 4 up, 1 down"),
+        ({"up": 95, "down": 4, "meh": 1}, "thumbs: 95 up, 4 down"),
+        (ONE_TO_FIVES | {55: 2}, "numbers from 1 to 5"),
+        (
+            {3: 20, 4: 40, 5: 30, 20: 10, 85: 40, 90: 30},
+            "ratings on two scales (90 from 3 to 5, 80 from 20 to 90)",
+        ),
+    ],
+)
+def test_what_all_the_ratings_say_together(counts, words):
+    assert admission_for(counts).words(counts) == words
+
+
+def test_numbers_are_on_a_scale_that_somebody_named_sooner():
+    counts = {1: 10, 3: 40, 5: 45, 6: 5}
+    assert admission_for(counts).scale == ONE_TO_FIVE
+    assert admission_for(counts, named=False).scale is None
+    assert admission_for({0: 50, 1: 49, 1.5: 1}, REWARD, named=False).read(1.5) is None
+    assert admission_for({-2: 50, 7: 40, 0.5: 9}, REWARD, named=False).read(7) == 7
+    assert admission_for({1: 5, 4: 5}, Scale(0, 10)).scale == Scale(0, 10)
+
+
+@pytest.mark.parametrize(
+    ("counts", "odd", "why"),
+    [
+        (
+            {"up": 95, "down": 4, "meh": 1},
+            "meh",
+            "it is neither up nor down, and the ratings are thumbs",
+        ),
+        (ONE_TO_FIVES | {55: 2}, 55, "is 55: it is off the scale 1-5"),
+        (ONE_TO_FIVES | {"up": 2}, "up", "is 'up': it is a text, and the ratings are numbers"),
+        ({3: 20, 4: 40, 5: 30, 85: 40, 90: 30}, 85, "it is one of ratings on two scales (90 from 3 to 5, 70"),
+    ],
+)
+def test_the_odd_one_is_refused_by_name(counts, odd, why):
+    rating = Rating("c", "help", odd, 1)
+    fault = admission_for(counts).fault(rating, Conversation("c", ()).place_of(rating))
+    assert why in fault.message
+    assert (fault.place.conversation_id, fault.place.turn) == ("c", 1)
+
+
+def test_ratings_that_are_all_alike_have_no_order():
+    for counts, said in (({5: 9}, "5"), ({"yes": 9}, "up"), ({"good": 9}, "good")):
+        remark = admission_for(counts).remark(counts, ONE_TO_FIVE)
+        assert remark.endswith(f"all say {said}, so no order can be measured")
+    assert admission_for({5: 1}).remark({5: 1}, ONE_TO_FIVE) == ""
+    assert admission_for({}).remark({}, ONE_TO_FIVE) == ""
+
+
+@given(
+    st.dictionaries(
+        st.one_of(st.text(min_size=1), st.integers(-100, 100), st.floats(-10, 100)), st.integers(1, 50)
+    )
+)
+def test_every_rating_is_read_or_refused(counts):
+    admission = admission_for(counts)
+    for score in counts:
+        assert (admission.read(score) is None) == (admission.refusal(score) is not None)
+    assert isinstance(admission.words(counts), str)
+    if admission.kind == "thumbs":
+        assert {admission.read(score) for score in counts} <= {"up", "down", None}
+    if admission.kind != "nothing" and counts:
+        assert any(admission.read(score) is not None for score in counts)
+
+
+def test_thumbs_are_words_and_nothing_like_them():
+    assert [thumb_of(score) for score in ("upset", "know", "", 2, 0.5, "1")] == [None] * 6
+
+
+def counted(**counts):
+    rated = RatedDimensions()
+    for dimension, scores in counts.items():
+        ratings = tuple(Rating("c", dimension, score) for score in scores)
+        assert [c.ratings for c in rated.watch([Conversation("c", (), ratings=ratings)])] == [ratings]
+    return rated
+
+
+def test_dimensions_are_listed_with_counts_and_ranges():
+    rated = counted(help=[1, 2, 5], vote=["up", "down"], percent=[10, 90])
+    listed = (
+        "'help' (3, numbers from 1 to 5), 'vote' (2, thumbs: 1 up, 1 down), "
+        "'percent' (2, numbers from 10 to 90)"
+    )
+    assert rated.listed() == listed
+    assert rated.instead_of("fun") == f"the data has ratings of {listed}: take one with --dimension help"
+    assert rated.instead_of("vote") is None
+
+
+def test_a_study_of_one_to_five_refuses_what_is_not():
+    rated = counted(help=[1, 2, 5], vote=["up", "down"])
+    rated.expect_one_to_five("help")
+    RatedDimensions().expect_one_to_five("help")
+    with pytest.raises(
+        UsageError, match="'vote' is rated in thumbs: 1 up, 1 down; numbers from 1 to 5"
+    ) as error:
+        rated.expect_one_to_five("vote")
+    assert "'help' (3, numbers from 1 to 5)" in error.value.hint
+    with pytest.raises(UsageError, match="nobody rated 'fun'"):
+        rated.expect_one_to_five("fun")
+    two = counted(help=[1, 2, 3, 4, 5, 5, 85, 90, 75, 60])
+    with pytest.raises(UsageError, match="two scales") as error:
+        two.expect_one_to_five("help")
+    assert "a dimension of their own" in error.value.hint
