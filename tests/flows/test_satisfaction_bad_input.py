@@ -120,7 +120,7 @@ def test_published_data_with_a_bad_rating(dialogauge, tmp_path) -> None:
             path = tmp_path / "data" / "User_1" / task / f"{k}.json"
             path.parent.mkdir(parents=True, exist_ok=True)
             turns = [{"role": "user", "content": "怎么走?"}, {"role": "assistant", "content": "直走。"}]
-            turns[1]["satisfaction"] = "很好" if (task, k) == ("礼物准备", 1) else "4"
+            turns[1]["satisfaction"] = "很好" if (task, k) == ("礼物准备", 1) else str(4 + k)
             value = {"task_type": task, "task_context": "", "profile": {}, "history": turns}
             path.write_text(json.dumps(value, ensure_ascii=False), "utf-8")
     done = dialogauge("satisfaction", "data", *WORDS, "--json")

@@ -128,7 +128,10 @@ def judge_the_judges(options: MetaOptions) -> MetaOutcome:
     judges: list[JudgeAgreement] = []
     contenders: dict[str, list[TargetTable]] = {}
     rules: dict[str, DissatisfiedRule | None] = {}
-    for targets in (t for t in tables if t.targets):  # a run may lack a dimension that another has
+    differ = [t for t in tables if len({target.people for target in t.targets}) > 1]
+    if not differ:
+        raise _all_alike(tables)
+    for targets in differ:  # a run may lack a dimension that another has
         rated = targets.pair.rated
         dissatisfied = rules.setdefault(rated, rule_for(targets, rule))
         judges.append(agreement(targets, dissatisfied, settings))
@@ -177,7 +180,7 @@ def _read(path: str, name: str, ratings: RatingTable | None, options: MetaOption
             scale, seen = scales.get(pair.judge, ONE_TO_FIVE), counts.get(pair.rated, Counter())
             admission = admission_for(seen, scale)
             if admission.kind == "nothing":
-                msg = f"run {name}: {pair.rated!r} is rated in {admission.words(seen)}"
+                msg = f"run {name}: {pair.rated!r} has {admission.words(seen)}"
                 raise UsageError(msg, hint="name the ratings of each scale as a dimension of their own")
             tables.append(
                 TargetTable(pair, scale, about, admission, _reading(pair, admission, seen, scale), fractions)
@@ -220,7 +223,7 @@ def _reading(pair: DimensionPair, admission: Admission, counts: Counts, scale: S
     if admission.kind == "thumbs":
         remark += f"; below {(scale.low + scale.high) / 2:g} of {scale} the judge says down"
     elif admission.kind == "numbers" and admission.scale != scale:
-        remark += f"; the judge's scale is {scale}, so the order is compared and no score"
+        remark += f"; the judge's scale is {scale}"
     return f"ratings of {pair.rated}: {remark}"
 
 
@@ -263,6 +266,12 @@ def _nothing_scored(table: TargetTable) -> UsageError:
     if not counts.rated:
         msg, hint = f"run {name}: nobody rated {table.pair.rated!r}", "name a pair: --dimension A=B"
     return UsageError(msg, hint=hint)
+
+
+def _all_alike(tables: Sequence[TargetTable]) -> UsageError:
+    n, said = next((len(t.targets), t.targets[0].people) for t in tables if t.targets)
+    msg = f"people said the same of {counted(n, 'target')}, {said}: no order can be measured"
+    return UsageError(msg, hint="a judge is compared with ratings that differ")
 
 
 def _write(out: Path, options: MetaOptions, outcome: MetaOutcome) -> tuple[Path, ...]:

@@ -154,7 +154,8 @@ class _Making:
         used = [f for level in LEVELS if (f := self.people.main(level)) is not None]
         rules = (f"{f.what} of {f.n:,} {f.level}s, {f.rule} is bad" for f in used)
         if not used:
-            return ("people's ratings say nothing of good and bad: the rows rest on the judge",)
+            why = "people's ratings say nothing of good and bad: the rows rest on the judge"
+            return (why,) if self.people.figures else (self.people.light.sentence, why)
         first = f"people's ratings come first ({'; '.join(rules)})"
         return first, f"whether the judge agrees with people: {self.people.light.answer}"
 

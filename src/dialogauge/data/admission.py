@@ -13,6 +13,7 @@ from typing import Final, Literal
 
 from dialogauge.core import ONE_TO_FIVE, Conversation, Place, Rating, RecordFault, Scale, UsageError
 from dialogauge.data.notes import excerpt, record_fault
+from dialogauge.text import counted
 
 UP: Final = "up"
 DOWN: Final = "down"
@@ -203,22 +204,38 @@ class RatedDimensions:
         """Return a hint with the rated dimensions; None if `dimension` is one of them."""
         if dimension in self.counts or not self.counts:
             return None
-        most = max(self.counts, key=lambda name: self.counts[name].total())
-        return f"the data has ratings of {self.listed()}: take one with --dimension {most}"
+        able = [name for name, counts in self.counts.items() if _from_one_to_five(counts)]
+        most = max(able, key=lambda name: self.counts[name].total(), default=None)
+        end = "none of them from 1 to 5" if most is None else f"take one with --dimension {most}"
+        return f"the data has ratings of {self.listed()}: {end}"
 
     def expect_one_to_five(self, dimension: str) -> None:
-        """Raise UsageError where a dimension is not rated, or anything but numbers from 1 to 5."""
+        """Raise UsageError where a dimension is not rated by numbers from 1 to 5."""
         if hint := self.instead_of(dimension):
             msg = f"nobody rated {dimension!r}"
             raise UsageError(msg, hint=hint)
         counts = self.counts.get(dimension, Counter[float | str]())
-        admission = admission_for(counts)
-        if not counts or (admission.kind == "numbers" and admission.scale == ONE_TO_FIVE):
+        if not counts or _from_one_to_five(counts):
             return
-        msg = f"{dimension!r} is rated in {admission.words(counts)}; numbers from 1 to 5 are needed here"
-        hint = "`dialogauge judge` and `dialogauge meta` compare a judge with ratings of any kind"
+        admission = admission_for(counts)
+        has, hint = "is rated in", "`dialogauge judge` and `dialogauge meta` take ratings of any kind"
         if admission.kind == "nothing":
-            hint = "name the ratings of each scale as a dimension of their own"
+            has, hint = "has", "the ratings of each scale need a dimension of their own"
         if len(self.counts) > 1:
             hint += f"; the data has ratings of {self.listed()}: another is taken with --dimension"
+        msg = f"{dimension!r} {has} {admission.words(counts)}; numbers from 1 to 5 are needed here"
         raise UsageError(msg, hint=hint)
+
+    def expect_order(self, dimension: str) -> None:
+        """Raise UsageError where all ratings of a dimension say the same."""
+        counts = self.counts.get(dimension, Counter[float | str]())
+        admission = admission_for(counts)
+        if len({admission.read(score) for score in counts} - {None}) == 1 and counts.total() > 1:
+            remark = admission.remark(counts, ONE_TO_FIVE)
+            msg = f"{counted(counts.total(), 'rating')} of {dimension!r}: {remark}"
+            raise UsageError(msg, hint="give ratings that differ")
+
+
+def _from_one_to_five(counts: Counts) -> bool:
+    admission = admission_for(counts)
+    return admission.kind == "numbers" and admission.scale == ONE_TO_FIVE

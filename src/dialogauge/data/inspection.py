@@ -10,7 +10,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from dialogauge.core import ONE_TO_FIVE, Conversation, FileFault, RecordFault
-from dialogauge.data.admission import admission_for
+from dialogauge.data.admission import Admission, admission_for
 from dialogauge.data.notes import Note
 from dialogauge.data.ratings import as_score
 from dialogauge.data.reader import ConversationReader
@@ -70,7 +70,7 @@ class InputReport:
     rating_remarks: dict[str, str] = field(default_factory=dict)
     """Dimension -> how its ratings are read; for dimensions that are not plainly 1 to 5 or names."""
     rating_means: dict[str, float | None] = field(default_factory=dict)
-    """Dimension -> mean of its scores that are numbers; None where none is."""
+    """Dimension -> mean of its scores that are numbers; None where none is, of thumbs, and of two scales."""
     rated_places: dict[str, dict[str, int]] = field(default_factory=dict)
     """Dimension -> rated `turns` (from 1 on) and `conversations` rated as a whole."""
     ratings_by_scenario: dict[str, dict[str, int]] = field(default_factory=dict)
@@ -228,14 +228,26 @@ class _InputTally:
             self.numbers[dimension] = total + score, count + 1
 
     def report(self, reader: ConversationReader) -> InputReport:
+        counts = {d: {as_score(s): n for s, n in c.items()} for d, c in sorted(self.scores.items())}
+        readings = {d: admission_for(c) for d, c in counts.items()}
         return replace(
             self.counts,
             formats=dict(Counter(file.format for file in reader.files.values())),
             notes=tuple(n if self.mask is None else self.mask.note(n) for n in reader.notes),
             ratings={d: dict(sorted(c.items(), key=_by_score)) for d, c in sorted(self.scores.items())},
-            odd_ratings={d: odd for d, odd in sorted(self.odd.items()) if _one_to_five(self.scores[d])},
-            rating_remarks={d: remark for d, c in sorted(self.scores.items()) if (remark := _remark(c))},
-            rating_means={d: _mean(self.numbers.get(d)) for d in sorted(self.scores)},
+            odd_ratings={
+                d: odd
+                for d, odd in sorted(self.odd.items())
+                if readings[d].scale in (None, ONE_TO_FIVE)
+                and _has_mean(readings[d])
+                and _one_to_five(self.scores[d])
+            },
+            rating_remarks={
+                d: remark for d, r in readings.items() if (remark := r.remark(counts[d], ONE_TO_FIVE))
+            },
+            rating_means={
+                d: _mean(self.numbers.get(d)) if _has_mean(r) else None for d, r in readings.items()
+            },
             rated_places={d: dict(c) for d, c in sorted(self.places.items())},
             ratings_by_scenario={
                 d: dict(c.most_common(_MAX_SCENARIOS)) for d, c in sorted(self.by_scenario.items())
@@ -257,9 +269,8 @@ def _one_to_five(scores: Counter[str]) -> bool:
     return 2 * sum(scores[str(score)] for score in range(_LOW, _HIGH + 1)) > scores.total()
 
 
-def _remark(scores: Counter[str]) -> str:
-    counts = {as_score(score): n for score, n in scores.items()}
-    return admission_for(counts).remark(counts, ONE_TO_FIVE)
+def _has_mean(reading: Admission) -> bool:
+    return reading.kind not in ("thumbs", "nothing")
 
 
 def _by_score(item: tuple[str, int]) -> tuple[bool, float, str]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from dialogauge.core import PairRating, Place, Rating, RecordFault
+from dialogauge.data.admission import thumb_of
 from dialogauge.data.field_map import MISSING, NO_MAP, FieldMap, look_up
 from dialogauge.data.json_values import json_values, starts_json
 from dialogauge.data.notes import NoteBook, excerpt, file_fault, record_fault
@@ -117,7 +118,7 @@ def _dimensions(rows: Iterable[dict[str, Any]], names: Iterable[str]) -> dict[st
             except ValueError:
                 del scores[name]
                 continue
-            scores[name][score if isinstance(score, str) else None] += 1
+            scores[name][(thumb_of(score) or score) if isinstance(score, str) else None] += 1
             if len(scores[name]) > _MOST_CATEGORIES + 1 or len(str(score)) > _LONGEST_CATEGORY:
                 del scores[name]
     return {name: name for name, counts in scores.items() if _repeated(counts)}

@@ -73,6 +73,13 @@ class SeenRatings:
             if admission.kind == "nothing":
                 admissions[_key(rating)] = ADMIT_ALL
 
+    @property
+    def unusable(self) -> str:
+        """What is wrong with ratings of which none counts; empty where there are no such ratings."""
+        kinds = self.admissions().items()
+        why = (f"Ratings of {key[1]} ({key[0]}) are {a.why}, so none is used." for key, a in kinds if a.why)
+        return " ".join(why)
+
     def remarks(self) -> Iterator[str]:
         """Say how ratings are read, where it is not plainly numbers on the scale of the judge."""
         for (level, dimension), admission in self.admissions().items():

@@ -86,18 +86,24 @@ class _RatedTargets:
         return np.array([self.rule is not None and self.rule.holds(s) for s in self.scores], dtype=np.float64)
 
 
-def people_of(tally: PeopleTally, rule: DissatisfiedRule | None = None) -> People | None:
+def people_of(
+    tally: PeopleTally, rule: DissatisfiedRule | None = None, *, unusable: str = ""
+) -> People | None:
     """Return what people said and whether the judge agrees with them; None where they said nothing.
 
     Args:
         tally: Through which the run has passed.
         rule: What counts as dissatisfied, where it was asked for.
+        unusable: What is wrong with ratings of which none counts.
     """
     rated = [
         _rated(tally, level, dimension, rule)
         for level in LEVELS
         for dimension in sorted(tally.levels[level].ratings, key=preference)
     ]
+    if not rated and unusable:
+        light = Light("cannot tell", unusable, "", "conversation", "", "auc", _NOTHING, "", _NOTHING)
+        return People((), light)
     if not rated:
         return None
     first = _lights_on(tally, rated)
@@ -209,10 +215,13 @@ def _clusters(
     return cluster_labels([tally.users[n] for n in numbers], [tally.names[n] for n in numbers])
 
 
+def _users(tally: PeopleTally, one: _RatedTargets) -> set[str | None]:
+    return {tally.users[one.targets.conversations[place]] for place in one.places}
+
+
 def _figure(tally: PeopleTally, one: _RatedTargets) -> PeopleFigure:
     clusters, unit = _clusters(tally, one, one.places)
-    conversations = {one.targets.conversations[place] for place in one.places}
-    users = {tally.users[number] for number in conversations}
+    conversations, users = {one.targets.conversations[place] for place in one.places}, _users(tally, one)
     names = one.scale is None
     mean, scale = _NOTHING, one.scale
     if scale is not None:
@@ -287,7 +296,8 @@ def _people_scores(ratings: Sequence[float | str], one: _RatedTargets) -> Scores
 
 def _light(tally: PeopleTally, one: _RatedTargets) -> Light:
     judged_by, values, scale = _judged_by(tally, one)
-    opening, table = _opening(one), _table(tally, one, values, scale)
+    table = _table(tally, one, values, scale)
+    opening = _opening(one, alone=table.unit == "conversations" and len(_users(tally, one) - {None}) == 1)
     if why := _too_little(table, one):
         sentence = f"{opening}. {why}, so nobody can tell whether the judge agrees."
         about = (one.dimension, one.level, judged_by, "auc")
@@ -357,8 +367,13 @@ def _kinds(one: _RatedTargets) -> tuple[str, str]:
     return ("failed", "successful") if one.dimension == "reward" else ("disliked", "liked")
 
 
-def _opening(one: _RatedTargets) -> str:
-    """Say what people said: `Your users rated 2,873 turns; 18 % of these were disliked (3 or less)`."""
+def _opening(one: _RatedTargets, *, alone: bool = False) -> str:
+    """Say what people said: `Your users rated 2,873 turns; 18 % of these were disliked (3 or less)`.
+
+    Args:
+        one: The rated targets.
+        alone: Whether they are all of one user.
+    """
     targets = counted(len(one.places), one.level)
     if one.dimension == "reward":
         opening, how = f"{targets} {'carries' if len(one.places) == 1 else 'carry'} a reward", "failed"
@@ -370,7 +385,8 @@ def _opening(one: _RatedTargets) -> str:
         )
     if one.rule is None:
         return opening
-    return f"{opening}; {words.percent(float(one.classes.mean()))} of these {how} ({rule_words(one.rule)})"
+    opening += f"; {words.percent(float(one.classes.mean()))} of these {how} ({rule_words(one.rule)})"
+    return f"{opening}. They are all one user's, so intervals are over conversations" if alone else opening
 
 
 def _clause(

@@ -109,19 +109,22 @@ def _how_many(summary: Summary, findings: FindingsSummary | None, people: People
 def _said(figure: PeopleFigure) -> list[Tile]:
     rated = f"{counted(figure.n, 'rating')}, {counted(figure.rated_conversations, 'conversation')}"
     if figure.scale is None:
-        return [
-            Tile(f"{figure.what}: {words.name(name)}", Count(n, figure.n))
-            for name, n in figure.counts.items()
-        ]
-    _, called, low = _RATERS[figure.raters]
+        each = figure.counts.items()
+        tiles = [Tile(f"{figure.what}: {words.name(name)}", Count(n, figure.n)) for name, n in each]
+        return [*tiles, *_dissatisfied(figure)]
+    called = _RATERS[figure.raters][1]
     scale = f"of {figure.scale.low:g} to {figure.scale.high:g}; {rated}"
     tiles = [
         Tile(called.format(figure.what), Number(figure.mean.value, interval=figure.mean.interval), scale)
     ]
-    if figure.dissatisfied is not None:
-        share = Percent(figure.dissatisfied.value, figure.dissatisfied.interval)
-        tiles.append(Tile(low, share, f"that is, {figure.rule}"))
-    return tiles
+    return [*tiles, *_dissatisfied(figure)]
+
+
+def _dissatisfied(figure: PeopleFigure) -> list[Tile]:
+    if figure.dissatisfied is None:
+        return []
+    share = Percent(figure.dissatisfied.value, figure.dissatisfied.interval)
+    return [Tile(_RATERS[figure.raters][2], share, f"that is, {figure.rule}")]
 
 
 def light_callout(people: People | None) -> Callout:

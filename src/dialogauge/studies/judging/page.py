@@ -104,7 +104,7 @@ def report_page(
     sections = [
         *(against_users or [Section("At a glance", first, short="Glance", anchor="glance")]),
         *([_weak_section(sample.weak_turns, graded=graded)] if sample.weak_turns else []),
-        *([] if people is None else [people_section(people)]),
+        *([] if people is None or not people.figures else [people_section(people)]),
         Section("Before you rely on this", tuple(before), short="Before relying", anchor="before"),
         *([trust_section(trust)] if trust is not None else []),
         _counts_section(summary, graded=graded),

@@ -243,7 +243,8 @@ class JudgingStudy(Study[JudgingResult]):
         trust = look_into(run, tally, self.thresholds, self.ratings, kept)
         findings = by_kind.result()
         sample = read_sample(run, sampler.result(), summary.dimensions, findings)
-        people = None if self.people is None else people_of(self.people, self.dissatisfied)
+        unusable = self.seen_ratings.unusable
+        people = self.people and people_of(self.people, self.dissatisfied, unusable=unusable)
         worst = groups.worst(sample.weeks)
         return JudgingResult(summary, gates, trust, sample, findings, people, worst)
 

@@ -291,6 +291,7 @@ def study_data(
     rated.expect_one_to_five(dimension)
     if not blocks:
         raise _nothing(dimension, left_out)
+    rated.expect_order(dimension)
     # A seeded split knows only users with a history, where there are any; the others are judged with the
     # test part.
     users = frozenset(b.view.user for b in blocks)

@@ -53,7 +53,8 @@ def judge_gate(judge: JudgeAgreement, limits: TrustThresholds) -> CalibrationDim
     estimate = judge.figures.get("qwk")
     kappa = None if estimate is None else estimate.value
     controls = {c.name: c.figures["qwk"].value for c in judge.controls if "qwk" in c.figures}
-    if estimate is None or kappa is None:
+    alike = len({level for b in judge.bins for level in b.people}) == 1
+    if estimate is None or kappa is None or alike:
         reason = "scores and ratings have no scale in common"
         if not n:
             reason = "no rated target has a score"
