@@ -58,7 +58,7 @@ def test_meta_compares_thumbs_by_class_and_not_by_kappa(dialogauge, rated):
     dialogauge("judge", rated(lambda good, _: "up" if good else "down"), "-o", "run")
     done = dialogauge("meta", "run", "--dimension", "satisfaction")
     assert done.code == 0
-    assert "read as thumbs: 48 up, 24 down; below 3 of 1-5 the judge says down" in done.unwrapped
+    assert "read as thumbs: 48 up, 24 down; of the judge's scores <=3 is down" in done.unwrapped
     judge = dialogauge("meta", "run", "--dimension", "satisfaction", "--json").json["judges"][0]
     assert {"auc", "f1_dsat"} <= judge["figures"].keys()
     assert not {"qwk", "pearson", "mae"} & judge["figures"].keys()

@@ -56,6 +56,8 @@ _TEXTS = (
     "0",
     "-1",
     "1",
+    "up",
+    "👎",
 )
 _VALUES: tuple[Any, ...] = (
     None,

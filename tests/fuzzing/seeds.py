@@ -143,6 +143,11 @@ WIDE_RATINGS = [
     {"dialogue_id": "t1", "helpfulness": 4, "safety": 5, "label": "good"},
     {"dialogue_id": "t2", "helpfulness": 3, "safety": 5, "label": "good"},
 ]
+THUMBS = [
+    {"conversation_id": "t1", "turn": 1, "vote": True, "like": "👍🏽", "reward": 1, "percent": 90},
+    {"conversation_id": "t1", "turn": 2, "vote": False, "like": "踩", "reward": 0, "percent": 4},
+    {"conversation_id": "t2", "turn": 1, "vote": "up", "like": -1, "reward": 1.5, "percent": 3},
+]
 PAIRS = [
     {"a": "m1", "b": "m2", "winner": "m1", "rater": "ann", "turn": 1, "conversation_id": "t1"},
     {"a": "m1", "b": "m2", "winner": "tie"},

@@ -24,14 +24,16 @@ from dialogauge.core import (
     DialogaugeError,
     InputError,
     Message,
+    Place,
     Request,
     Scale,
     conversation_digest,
 )
 from dialogauge.data import (
     Mask,
+    RatedDimensions,
+    admission_for,
     inspect_conversations,
-    off_scale,
     read_conversations,
     read_field_map,
     read_ratings,
@@ -166,7 +168,7 @@ def ratings(rng: random.Random, folder: Path) -> str:
     else:
         rows = [
             mutate.structure(rng, row) if rng.random() < 0.5 else row
-            for row in rng.choice((seeds.LONG_RATINGS, seeds.WIDE_RATINGS, seeds.PAIRS))
+            for row in rng.choice((seeds.LONG_RATINGS, seeds.WIDE_RATINGS, seeds.THUMBS, seeds.PAIRS))
         ]
         data = mutate.lines_or_array(rng, rows)
     path = _write(folder, "ratings.csv", mutate.spoil(rng, data))
@@ -174,7 +176,14 @@ def ratings(rng: random.Random, folder: Path) -> str:
         table = read_ratings(path)
     except InputError as error:
         return _placed(error)
-    off_scale(table.ratings, {"helpfulness": Scale(), "rating": Scale(0, 1, integer=False)})
+    counts = RatedDimensions()
+    counts.add(Conversation("t", (), ratings=table.ratings))
+    counts.listed()
+    for of_dimension in counts.counts.values():
+        admission = admission_for(of_dimension, Scale())
+        admission.remark(of_dimension, Scale())
+        for rating in table.ratings:
+            _ = admission.read(rating.score), admission.fault(rating, rating.place or Place("ratings"))
     for name in table.ids:
         table.for_conversation(name)
     for fault in table.faults:

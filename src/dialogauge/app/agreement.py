@@ -26,7 +26,7 @@ from dialogauge.runs import StoredRun, open_run
 from dialogauge.runs.directory import write_whole
 from dialogauge.runs.privacy import ratings_as_stored
 from dialogauge.runs.records import json_document
-from dialogauge.stats import DissatisfiedRule, parse_rule
+from dialogauge.stats import DissatisfiedRule, middle_rule, parse_rule
 from dialogauge.studies.agreement.agreement import (
     AgreementResult,
     AgreementSettings,
@@ -221,7 +221,7 @@ def _reading(pair: DimensionPair, admission: Admission, counts: Counts, scale: S
     if not remark:
         return ""
     if admission.kind == "thumbs":
-        remark += f"; below {(scale.low + scale.high) / 2:g} of {scale} the judge says down"
+        remark += f"; of the judge's scores {middle_rule((), scale)} is down"
     elif admission.kind == "numbers" and admission.scale != scale:
         remark += f"; the judge's scale is {scale}"
     return f"ratings of {pair.rated}: {remark}"

@@ -220,13 +220,13 @@ def _judge_scores(table: TargetTable, rule: DissatisfiedRule | None) -> Scores:
     """Return the column of a judge.
 
     Where the rule is a name, its class is the one that it names; beside thumbs, which it never gives, the
-    dissatisfied ones are below the middle of its scale.
+    dissatisfied ones are those of the middle of its scale or less.
     """
     targets, category, scale = table.targets, None if rule is None else rule.category, table.scale
     values, whole = [t.score for t in targets], [t.whole for t in targets]
     classes = None if category is None else [t.named_class == category for t in targets]
     if table.admission.kind == "thumbs":
-        classes = [scale.quality(score) < 0.5 for score in whole]
+        classes = middle_rule((), scale).classes(np.array(whole, dtype=np.float64)).tolist()
     return scores_of(values, whole=whole, scale=table.scale, dissatisfied=classes)
 
 

@@ -244,7 +244,8 @@ class JudgingStudy(Study[JudgingResult]):
         findings = by_kind.result()
         sample = read_sample(run, sampler.result(), summary.dimensions, findings)
         unusable = self.seen_ratings.unusable
-        people = self.people and people_of(self.people, self.dissatisfied, unusable=unusable)
+        rated, rule = self.people, self.dissatisfied
+        people = None if rated is None else people_of(rated, rule, unusable=unusable)
         worst = groups.worst(sample.weeks)
         return JudgingResult(summary, gates, trust, sample, findings, people, worst)
 
