@@ -269,8 +269,8 @@ def _nothing_scored(table: TargetTable) -> UsageError:
 
 
 def _all_alike(tables: Sequence[TargetTable]) -> UsageError:
-    n, said = next((len(t.targets), t.targets[0].people) for t in tables if t.targets)
-    msg = f"people said the same of {counted(n, 'target')}, {said}: no order can be measured"
+    n, score = next((len(t.targets), t.targets[0].people) for t in tables if t.targets)
+    msg = f"people said the same of {counted(n, 'target')}, {score}: no order can be measured"
     return UsageError(msg, hint="a judge is compared with ratings that differ")
 
 

@@ -7,7 +7,17 @@ from typing import TYPE_CHECKING
 from dialogauge.core.facade import loading
 
 if TYPE_CHECKING:
-    from dialogauge.data.admission import ADMIT_ALL, Admission, RatedDimensions, admission_for
+    from dialogauge.data.admission import (
+        ADMIT_ALL,
+        DOWN,
+        REWARD,
+        UP,
+        Admission,
+        Counts,
+        RatedDimensions,
+        admission_for,
+        thumb_of,
+    )
     from dialogauge.data.datasets import DATA_SETS
     from dialogauge.data.field_map import FieldMap, read_field_map
     from dialogauge.data.formats import format_names

@@ -334,8 +334,8 @@ def _too_little(table: ScoreTable, one: _RatedTargets) -> str:
         fitted = " that it was not fitted to" if one.targets.seen else ""
         return f"The judge scored none of these{fitted}"
     if len(set(one.scores)) == 1:
-        said = one.scores[0] if isinstance(one.scores[0], str) else f"{one.scores[0]:g}"
-        return f"Every rating is {said}: no order can be measured"
+        alike = one.scores[0] if isinstance(one.scores[0], str) else f"{one.scores[0]:g}"
+        return f"Every rating is {alike}: no order can be measured"
     people, clusters = table.sources[_PEOPLE], table.cluster_codes[1]
     classes = one.rule.classes(people.values) if people.dissatisfied is None else people.dissatisfied
     bad = int(classes.sum())
