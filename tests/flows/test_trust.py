@@ -259,7 +259,7 @@ def test_meta_says_what_does_not_fit(dialogauge, rated, tmp_path):
         assert told in done.err
     (tmp_path / "other.csv").write_text("conversation_id,turn,dimension,score\nc1,1,mood,3\n")
     done = dialogauge("meta", "run", "--ratings", "other.csv")
-    assert "people rated mood" in done.err
+    assert "people rated 'mood' (1, numbers, all 3)" in done.err
     assert dialogauge("meta", "nothing").code == 1
 
 

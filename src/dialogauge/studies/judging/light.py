@@ -333,7 +333,7 @@ def _too_little(table: ScoreTable, one: _RatedTargets) -> str:
     if not table.n:
         fitted = " that it was not fitted to" if one.targets.seen else ""
         return f"The judge scored none of these{fitted}"
-    if len(set(one.scores)) == 1:
+    if len(one.scores) > 1 == len(set(one.scores)):
         alike = one.scores[0] if isinstance(one.scores[0], str) else f"{one.scores[0]:g}"
         return f"Every rating is {alike}: no order can be measured"
     people, clusters = table.sources[_PEOPLE], table.cluster_codes[1]
