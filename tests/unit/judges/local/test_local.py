@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dialogauge.core import Conversation, Judgement, Message, Rating, Request, UsageError
+from dialogauge.core import Conversation, Judgement, Message, Rating, Request, ToolCall, UsageError
 from dialogauge.judges.local.judge import LocalJudge
 
 
@@ -220,3 +220,26 @@ def test_a_reply_that_only_closes_is_not_called_unsatisfying(user, reply):
     *_, last = LocalJudge(rubric_id="satisfaction").judge_now(talked)
     assert last.outcome.details["label"] == "SAT"
     assert last.outcome.details["signals"] == []
+
+
+def worked(*results, closing="Thanks, bye!"):
+    """Build a talk in which tools return the results, and the user closes content."""
+    steps = []
+    for number, result in enumerate(results):
+        steps += [
+            Message("assistant", None, (ToolCall(f"c{number}", f"tool_{number}", "{}"),)),
+            Message("tool", result, tool_call_id=f"c{number}"),
+        ]
+    ends = [Message("assistant", "That is settled as far as it goes, sorry."), Message("user", closing)]
+    start = Message("user", "Please move my booking to Friday.")
+    return Conversation("c", (start, *steps, *ends, Message("assistant", "Goodbye!")))
+
+
+def completion(conversation):
+    return judge(conversation)[-1].outcome.numbers["task_completion"]
+
+
+def test_where_tools_do_the_work_a_content_goodbye_is_not_the_whole_task():
+    assert completion(worked('{"moved": true}')) == 4
+    assert completion(worked('{"error": "no such booking"}')) == 3
+    assert completion(talk("When is it open?", "It is open from nine to five.", "Thanks, bye!", "Bye!")) == 5
