@@ -190,7 +190,7 @@ def read_features(
         t.number: {"context_use": 0.0, "helpfulness": 0.0} for t in dialogue.replied
     }
     for signal in signals:
-        if not signal.hindsight:
+        if signal.named and not signal.hindsight:
             of_turn = strengths[signal.turn]
             of_turn[signal.about] = max(signal.strength, of_turn[signal.about])
     before = _EarlierTurns()
