@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from dialogauge.core import Conversation, FileFault, Place, RecordFault
+from dialogauge.core import Conversation, FileFault, Place, RecordFault, UsageError
 from dialogauge.data.field_map import NO_MAP, FieldMap
 from dialogauge.data.formats import format_names, format_of, named_format
 from dialogauge.data.formats.base import Context, Format, Outcome, Sample
@@ -79,6 +79,9 @@ class ConversationReader:
         self._forced = forced
         self._mapping = mapping
         self._strict = strict
+        if not inputs:
+            msg = "no input is named"
+            raise UsageError(msg, hint="name files or folders of conversations")
         sources, self._left_out = locate(inputs, reading_order)
         self._streams = [LineStream(source) for source in sources]
         self._files: dict[str, FileCounts] = {}

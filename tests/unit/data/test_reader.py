@@ -341,3 +341,8 @@ def test_the_hint_on_an_id_seen_before_speaks_of_rows_in_a_table_only(tmp_path) 
     fault = list(read_conversations([str(tmp_path / "twice.jsonl")], strict=False))[1]
     assert "ids must differ" in str(fault)
     assert "rows" not in str(fault)
+
+
+def test_no_input_at_all_is_refused():
+    with pytest.raises(UsageError, match="no input is named"):
+        read_conversations([])
