@@ -92,7 +92,7 @@ def pairs(run: str, **options: Any) -> tuple[PairResult, list[dict[str, Any]], l
 
 def test_a_model_writes_the_better_replies(desk: Any, run: str) -> None:
     result, found, sources = pairs(run, model=f"py:{desk.module}:better")
-    assert result == PairResult(2, {"no weakest turn": 1})
+    assert (result.written, result.left_out, result.repaired) == (2, {"no weakest turn": 1}, 2)
     assert found == [
         {
             "prompt": [plain_message(m) for m in TALKS[0].messages[:2]],
@@ -131,7 +131,8 @@ def test_what_a_model_cannot_better_is_left_out_and_counted(desk: Any, run: str)
 def test_a_limit_saves_calls_and_is_counted(desk: Any, run: str) -> None:
     result, found, _ = pairs(run, model=f"py:{desk.module}:better", limit=1, max_calls=1)
     assert len(found) == 1
-    assert result == PairResult(1, {"no weakest turn": 1, "over --limit": 1})
+    assert (result.written, result.repaired) == (1, 1)
+    assert result.left_out == {"no weakest turn": 1, "over --limit": 1}
 
 
 def test_a_spent_budget_keeps_what_was_written(desk: Any, run: str) -> None:
@@ -207,7 +208,9 @@ def test_sft(run: str) -> None:
     assert found == [{"messages": [plain_message(m) for m in TALKS[2].messages[:2]]}]
     assert sources[0]["turn"] is None
     assert result.left_out == {"verdict below excellent": 2}
-    assert pairs(run, kind="sft")[0] == PairResult(3, {})
+    result = pairs(run, kind="sft")[0]
+    assert (result.written, result.left_out) == (3, {})
+    assert result.balance == {"to follow by the judge": 3}
 
 
 def test_active(run: str) -> None:
@@ -252,7 +255,7 @@ def test_nothing_was_judged(desk: Any) -> None:
         ({"kind": "ppo"}, "kind 'ppo' is not one of dpo, kto, sft, active"),
         ({"target": "axolotl"}, "target 'axolotl' is not one of trl"),
         ({"min_verdict": "fine"}, "min_verdict 'fine' is not one of excellent, good, borderline, poor"),
-        ({}, "neither a model nor a column"),
+        ({}, "neither ratings, a model nor a column"),
     ],
 )
 def test_what_does_not_exist_is_refused(run: str, options: dict[str, Any], message: str) -> None:
