@@ -98,9 +98,11 @@ def write_pairs(options: PairOptions, notify: Callable[[bool], None] = lambda _:
         spare_runs(file)
     with open_run(options.run, options.privacy, studies=JUDGED) as run:
         spare(files, run.manifest.settings)
+        people = stored_people(run)
+        if options.kind == "dpo" and people is None and not _names_better(options):
+            raise _nothing_better()
         for file in files:
             expect_writable(file)
-        people = stored_people(run)
         made = _Making(options, run, people, left_out)
         if options.kind == "dpo":
             rows, error = made.dpo(stop, notify)
@@ -115,6 +117,16 @@ def write_pairs(options: PairOptions, notify: Callable[[bool], None] = lambda _:
     repaired = sum("chosen_turn" not in source for _, source in rows) if asked else 0
     balance = _balance(options.kind, rows)
     return PairResult(len(rows), lost, error, stop.requested, repaired, balance, made.notes())
+
+
+def _names_better(options: PairOptions) -> bool:
+    return options.chosen_field is not None or bool(references(options))
+
+
+def _nothing_better() -> UsageError:
+    msg = "a preference pair needs a better reply, and neither ratings, a model nor a column gives one"
+    hint = "give --model NAME --base-url URL to have it written, or --chosen-field KEY of yours"
+    return UsageError(msg, hint=hint)
 
 
 _RESTS_ON: Final[Mapping[Source, str]] = {"people": "people's ratings", "judge": "the judge"}
@@ -197,14 +209,9 @@ class _Making:
         preferred = rated_pairs(self.judged()) if self.people is not None else ()
         rows: list[Row] = [(dpo_row(pair.fork, pair.chosen), _preferred(pair)) for pair in preferred]
         options = self.options
-        named = options.chosen_field is not None or bool(references(options))
-        if not named and not rows:
-            msg = (
-                "a preference pair needs a better reply, and neither ratings, a model nor a column gives one"
-            )
-            hint = "give --model NAME --base-url URL to have it written, or --chosen-field KEY of yours"
-            raise UsageError(msg, hint=hint)
-        if not named:
+        if not _names_better(options):
+            if not rows:
+                raise _nothing_better()
             return rows, None
         paired = {(source["conversation_id"], source["turn"]) for _, source in rows}
         forks = [one for one in self.forks() if (one[1].conversation_id, one[1].turn) not in paired]

@@ -114,6 +114,8 @@ def test_a_model_writes_the_better_replies(desk: Any, run: str) -> None:
         "quality": 0.25,
         "issues": ["vague"],
         "chosen_from": f"py:{desk.module}:better",
+        "source": "judge",
+        "rating": None,
     }
     assert [(s["conversation_id"], s["turn"]) for s in sources] == [("a", 1), ("b", 2)]
 
