@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         containment,
         gram_buckets,
         gram_number,
+        gram_parts,
         hashed_grams,
         presence,
         word_grams,

@@ -90,7 +90,7 @@ def _table() -> NDArray[np.uint8]:
 def shape_of(text: str) -> TextShape:
     """Return the numbers of `SHAPE`, in linear time; all are finite, also for an empty text."""
     points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
-    classes = _table()[np.minimum(points, 0x10000)]
+    classes = _table().take(points, mode="clip")
     counts = dict(zip(_NAMES, np.bincount(classes, minlength=len(_NAMES)).tolist(), strict=True))
     size = max(1, len(text))
     lines = [line for line in text.split("\n") if line.strip()] or [""]
@@ -126,8 +126,13 @@ def shape_of(text: str) -> TextShape:
         float(last in _CLASSES["question"] and last != ""),
         float(last in "。.!！" and last != ""),
         math.log1p(counts["quote"]),
-        len(set(text)) / size**0.6,
+        _distinct(points) / size**0.6,
     )
+
+
+def _distinct(points: NDArray[np.uint32]) -> int:
+    ascending = np.sort(points)
+    return int(np.count_nonzero(ascending[1:] != ascending[:-1])) + bool(points.size)
 
 
 def _runs(classes: NDArray[np.uint8], name: str) -> int:

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from dialogauge.core import Conversation, Message
 from dialogauge.core.protocols import Reply, Sight
-from dialogauge.judges.local_user.substance import substance_of, terms_of
-from dialogauge.text import BUCKETS, SHAPE, TextShape, gram_buckets, presence, shape_of
+from dialogauge.judges.local_user.substance import substance_of, terms_of, terms_of_context
+from dialogauge.text import BUCKETS, SHAPE, TextShape, gram_buckets, gram_parts, presence, shape_of
 
 _READ: Final = 4000
 """Characters of a message that n-grams are taken of."""
@@ -45,15 +45,23 @@ class ReadReply:
 class _Text:
     text: str
     shape: TextShape
-    grams: NDArray[np.uint16]
+    grams: NDArray[np.intp]
     """Distinct buckets of its pairs of characters."""
     seen: Seen
     """Which these are."""
+    parts: Sequence[NDArray[np.uint16]] = ()
+    """Of a reply the buckets of all its n-grams by their length, with repeats."""
 
     @classmethod
     def of(cls, text: str) -> _Text:
-        grams = np.unique(gram_buckets(text[:_READ], 2, shortest=2))
-        return cls(text, shape_of(text), grams, presence(grams))
+        return cls(text, shape_of(text), *_seen(gram_buckets(text[:_READ], 2, shortest=2)))
+
+    @classmethod
+    def of_reply(cls, reply: str, before: _Before) -> _Text:
+        """Read the substance."""
+        text = substance_of(reply, before.asked)
+        parts = gram_parts(text[:_READ])
+        return cls(text, shape_of(text), *_seen(parts[1]), parts)
 
     @property
     def size(self) -> int:
@@ -63,6 +71,13 @@ class _Text:
     def number(self, name: str) -> float:
         """Return one of the numbers of `SHAPE`."""
         return self.shape[SHAPE.index(name)]
+
+
+def _seen(buckets: NDArray[np.uint16]) -> tuple[NDArray[np.intp], Seen]:
+    ascending = np.sort(buckets)  # faster than np.unique
+    last = np.flatnonzero(ascending[1:] != ascending[:-1])
+    grams = np.append(ascending[last], ascending[-1:]).astype(np.intp)
+    return grams, presence(grams)
 
 
 _NOTHING: Final = np.zeros(BUCKETS, np.bool_)
@@ -105,6 +120,12 @@ def _share(text: _Text, seen: Seen, of: int) -> float:
     return float(np.count_nonzero(seen[text.grams])) / of if of else 0.0
 
 
+def _known(text: _Text, before: _Before) -> int:
+    """Return how many of a text's n-grams any message before had."""
+    told = before.replies[text.grams] | before.requests[text.grams] | before.request.seen[text.grams]
+    return int(np.count_nonzero(told))
+
+
 def _longer(a: _Text, b: _Text) -> float:
     return a.number("length") - b.number("length")
 
@@ -125,7 +146,7 @@ _RELATION: Final[Mapping[str, Callable[[_Text, _Before], float]]] = {
     "repeats_any_reply": lambda r, b: _share(r, b.replies, r.size),
     "request_repeats_request": lambda _, b: _share(b.request, b.requests, b.request.size),
     "request_takes_up_reply": lambda _, b: _share(b.request, b.last.seen, b.request.size),
-    "new": lambda r, b: 1 - _share(r, b.replies | b.requests | b.request.seen, r.size),
+    "new": lambda r, b: 1 - _known(r, b) / r.size if r.size else 1.0,
 }
 """A reply's place, and how it relates to the messages before it."""
 
@@ -163,16 +184,13 @@ def _walked(conversation: Conversation) -> Iterator[tuple[int, Message, _Text, _
     Of a reply its substance is read.
     """
     context = (conversation.context or "")[:_READ]
-    before = _Before(presence(gram_buckets(context, 2, shortest=2)), set(terms_of(context)))
+    before = _Before(presence(gram_buckets(context, 2, shortest=2)), set(terms_of_context(context)))
     for index, message in enumerate(conversation.messages):
         if message.role in ("user", "assistant"):
-            text = _Text.of(message.text) if message.role == "user" else _substance(message.text, before)
+            user = message.role == "user"
+            text = _Text.of(message.text) if user else _Text.of_reply(message.text, before)
             yield index, message, text, before
             before.add(message.role, text)
-
-
-def _substance(reply: str, before: _Before) -> _Text:
-    return _Text.of(substance_of(reply, before.asked))
 
 
 def read_replies(conversation: Conversation, sight: Sight) -> Iterator[tuple[int, ReadReply]]:
@@ -184,7 +202,7 @@ def read_replies(conversation: Conversation, sight: Sight) -> Iterator[tuple[int
                 following = conversation.messages[index + 1 :]
                 after = next((m.text for m in following if m.role == "user"), None)
                 features += _hindsight(text, before, after)
-            grams, counts = np.unique(gram_buckets(text.text[:_READ]), return_counts=True)
+            grams, counts = np.unique(np.concatenate(text.parts), return_counts=True)
             yield index, ReadReply(features, grams, counts.astype(np.float32))
 
 
@@ -196,7 +214,7 @@ def read_instead(conversation: Conversation, texts: Mapping[int, str]) -> dict[i
         texts: By index of an assistant message what to read in its place.
     """
     return {
-        index: _foresight(_substance(texts[index], before), before)
+        index: _foresight(_Text.of_reply(texts[index], before), before)
         for index, _, _, before in _walked(conversation)
         if index in texts
     }

@@ -23,6 +23,7 @@ from dialogauge.judges.local_user.features import (
     read_misplaced,
     relation_columns,
 )
+from dialogauge.judges.local_user.outright import declines, parts
 from dialogauge.judges.local_user.process import (
     Belief,
     ProcessFit,
@@ -35,6 +36,7 @@ from dialogauge.judges.local_user.process import (
 from dialogauge.stats import ROUNDING, cuts_of, pearson
 
 Floats = NDArray[np.float64]
+Seen = NDArray[np.bool_]
 
 _WEIGHT: Final = 0.25
 """Variance of the weight that all users give a signal, in units of the variance of the ratings."""
@@ -159,6 +161,8 @@ _RARE: Final = 0.0025
 """Share of replies that do not answer: one in 400."""
 _UNANSWERED: Final = 2.0
 """The rating of a reply that does not answer; a lower expected one stays."""
+_PARTED: Final = 4.5
+"""The rating of a reply to thanks or a goodbye; a higher expected one stays."""
 _PAIRS: Final = 3000
 """Replies that are put in the place of others, evenly spread over all."""
 _LEAST: Final = 50
@@ -180,9 +184,13 @@ class Answering:
         return out
 
 
-def expected(rating: Floats, answers: Floats) -> Floats:
-    """Return the expected ratings of replies that answer with some likelihood only, shape (rows,)."""
-    return answers * rating + (1 - answers) * np.minimum(rating, _UNANSWERED)
+def expected(rating: Floats, answers: Floats, partings: Seen) -> Floats:
+    """Return the expected ratings of replies that answer with some likelihood only, shape (rows,).
+
+    A parting has nothing to answer.
+    """
+    out: Floats = answers * rating + (1 - answers) * np.minimum(rating, _UNANSWERED)
+    return np.where(partings, np.maximum(rating, _PARTED), out)
 
 
 def misplaced(users: Mapping[str, Sequence[RatedReply]]) -> tuple[list[Reply], list[str]]:
@@ -339,8 +347,8 @@ class UserModel:
         rated = RatedRows(past, (_scores(history) - self.centre) / self.spread)
         moved = self.spread * pulls(self.belief, rated, targets)
         values = self.centre + self.spread * prior(self.belief, targets) + moved.sum(axis=0)
-        answers = _answers(self.answering, targets.form)
-        values, moved = expected(values, answers), moved * answers
+        answers, partings = _answers(self.answering, targets.form, view.targets)
+        values, moved = expected(values, answers, partings), moved * np.where(partings, 0.0, answers)
         return [
             Prediction(float(value), _strongest(history, column), float(share))
             for value, column, share in zip(values, moved.T, answers, strict=True)
@@ -390,9 +398,9 @@ def fit_user_model(
     cuts: tuple[float, ...] = ROUNDING
     agreed = None
     if fit.left_out:
-        read = (reader.read([r.reply for r in replies]) for replies in users.values())
-        answers = [_answers(answering, columns.form([r.features for r in replies])) for replies in read]
-        predicted = expected(centre + spread * np.concatenate(fit.left_out), np.concatenate(answers))
+        given = [r.reply for replies in users.values() for r in replies]
+        answers, partings = _answers(answering, columns.form([r.features for r in reader.read(given)]), given)
+        predicted = expected(centre + spread * np.concatenate(fit.left_out), answers, partings)
         cuts = cuts_of(predicted, scores)
         agreed = pearson(predicted, scores)
     return UserModel(
@@ -416,8 +424,11 @@ def _answering(
     return fit_answering(own, columns.form(read_misplaced(replies, texts)))
 
 
-def _answers(answering: Answering | None, form: Floats) -> Floats:
-    return np.ones(len(form)) if answering is None else answering.share(form)
+def _answers(answering: Answering | None, form: Floats, replies: Sequence[Reply]) -> tuple[Floats, Seen]:
+    """Return how likely each reply is to answer, and which are partings."""
+    share = np.ones(len(form)) if answering is None else answering.share(form)
+    partings = np.array([parts(reply) for reply in replies], dtype=np.bool_)
+    return share * (1 - np.array([declines(reply) for reply in replies])), partings
 
 
 def _strongest(history: Sequence[RatedReply], moved: Floats) -> tuple[tuple[str, float], ...]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Set as AbstractSet
+from functools import lru_cache
 from typing import Final
 
 from dialogauge.text import content_terms, pieces
@@ -21,6 +22,8 @@ _FIRM = re.compile(r"[\d`|]|https?:|[:：]\s*$|^\s*(?:[-*•·+>]\s|#|[一二三
 """A figure, code, a table, an address, what leads to a list, or a mark of a list or a heading."""
 _LONGEST: Final = 240
 """Bytes of UTF-8 of a courtesy: 240 Latin letters or 80 Chinese characters."""
+_NEAR: Final = 60
+"""Characters that most courtesies fit into."""
 _MOST: Final = 12
 """Sentences that are left out at either end."""
 _IN_PASSING: Final = (1, 0)
@@ -30,6 +33,12 @@ _IN_PASSING: Final = (1, 0)
 def terms_of(text: str) -> frozenset[str]:
     """Return the content terms of a text but for single characters."""
     return frozenset(term for term in content_terms(pieces(text)) if len(term) > 1)
+
+
+@lru_cache(maxsize=256)
+def terms_of_context(text: str) -> frozenset[str]:
+    """Return the same of a context, which many conversations share."""
+    return terms_of(text)
 
 
 def substance_of(reply: str, asked: AbstractSet[str]) -> str:
@@ -63,12 +72,24 @@ def _begin(reply: str, asked: AbstractSet[str], allowed: int) -> int:
 def _end(reply: str, begin: int, asked: AbstractSet[str], allowed: int) -> int:
     end = len(reply)
     for _ in range(_MOST):
-        near = _SENTENCE.finditer(reply, max(begin, end - _LONGEST - 1), end)
-        last = max((sentence.start() for sentence in near if sentence.group()), default=end)
+        last = _last(reply, begin, end)
         if last == end or not _is_courtesy(reply[last:end], asked, allowed):
             break
         end = last
     return end
+
+
+def _last(reply: str, begin: int, end: int) -> int:
+    """Return where the last sentence begins; of a long one a place within it."""
+    last = end
+    for near in (_NEAR, _LONGEST + 1):
+        start = max(begin, end - near)
+        for sentence in _SENTENCE.finditer(reply, start, end):
+            if sentence.end() > sentence.start():
+                last = sentence.start()
+        if last > start or start == begin:
+            break
+    return last
 
 
 def _is_courtesy(sentence: str, asked: AbstractSet[str], allowed: int) -> bool:

@@ -126,7 +126,7 @@ def test_pairs_far_apart_are_learnt_without_overflow() -> None:
 
 def test_the_expected_rating_by_hand() -> None:
     # 4 with 1/2 and 2 with 1/2; a 1 stays a 1; certain answers stay
-    found = expected(np.array([4.0, 1.0, 4.0]), np.array([0.5, 0.5, 1.0]))
+    found = expected(np.array([4.0, 1.0, 4.0]), np.array([0.5, 0.5, 1.0]), np.zeros(3, bool))
     assert found == pytest.approx([3.0, 1.0, 4.0])
 
 
