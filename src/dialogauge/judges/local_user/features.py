@@ -76,8 +76,8 @@ class _Text:
 def _seen(buckets: NDArray[np.uint16]) -> tuple[NDArray[np.intp], Seen]:
     ascending = np.sort(buckets)  # faster than np.unique
     last = np.flatnonzero(ascending[1:] != ascending[:-1])
-    grams = np.append(ascending[last], ascending[-1:]).astype(np.intp)
-    return grams, presence(grams)
+    grams = np.append(ascending[last], ascending[-1:])
+    return grams.astype(np.intp), presence(grams)
 
 
 _NOTHING: Final = np.zeros(BUCKETS, np.bool_)
