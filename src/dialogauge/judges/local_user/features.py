@@ -122,8 +122,8 @@ def _share(text: _Text, seen: Seen, of: int) -> float:
 
 def _known(text: _Text, before: _Before) -> int:
     """Return how many of a text's n-grams any message before had."""
-    told = before.replies[text.grams] | before.requests[text.grams] | before.request.seen[text.grams]
-    return int(np.count_nonzero(told))
+    before_it = before.replies[text.grams] | before.requests[text.grams] | before.request.seen[text.grams]
+    return int(np.count_nonzero(before_it))
 
 
 def _longer(a: _Text, b: _Text) -> float:

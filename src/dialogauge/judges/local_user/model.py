@@ -398,8 +398,10 @@ def fit_user_model(
     cuts: tuple[float, ...] = ROUNDING
     agreed = None
     if fit.left_out:
-        given = [r.reply for replies in users.values() for r in replies]
-        answers, partings = _answers(answering, columns.form([r.features for r in reader.read(given)]), given)
+        rated_replies = [r.reply for replies in users.values() for r in replies]
+        answers, partings = _answers(
+            answering, columns.form([r.features for r in reader.read(rated_replies)]), rated_replies
+        )
         predicted = expected(centre + spread * np.concatenate(fit.left_out), answers, partings)
         cuts = cuts_of(predicted, scores)
         agreed = pearson(predicted, scores)
