@@ -29,6 +29,8 @@ _TECHNICAL = re.compile(
 _ASKS_LANGUAGE = re.compile(
     r"translat|english|chinese|mandarin|language|英文|英语|中文|汉语|翻译|译成|外语|双语|语言(?!模型)|口语|单词|作文|词汇"
 )
+_CHINESE = re.compile("[\u4e00-\u9fff]+")
+_LATIN = re.compile("[A-Za-z]+")
 _LEAST = 20
 """Characters below which a language cannot be told."""
 
@@ -64,8 +66,8 @@ def _debris(turn: TurnView) -> str:
 
 def _script(text: str) -> str:
     """Return `zh` or `latin` where a text is nearly all of the one, else an empty string."""
-    chinese = sum("\u4e00" <= c <= "\u9fff" for c in text)
-    latin = sum(c.isalpha() and c.isascii() for c in text)
+    chinese = sum(map(len, _CHINESE.findall(text)))
+    latin = sum(map(len, _LATIN.findall(text)))
     if 2 * chinese + latin < _LEAST:
         return ""
     if 2 * chinese > 0.8 * (2 * chinese + latin):
