@@ -120,12 +120,12 @@ def test_sample_limit_repeats_and_dry_run(dialogauge, log, talk):
 
 def test_gates_and_their_exit_code(dialogauge, log, talk, tmp_path):
     path = log(talk("a"))
-    assert dialogauge("judge", path, "--gate", "verdict>=good:1", "-o", "run").code == 0
+    assert dialogauge("judge", path, "--gate", "verdict.value>=good:1", "-o", "run").code == 0
     done = dialogauge("judge", path, "--gate", "verdict>=excellent:0.5", "-o", "run")
     assert done.code == 100
     assert "not met" in done.out
     assert dialogauge("judge", path, "--gate", "verdict>>good", "-o", "run").code == 2
-    both = ("--gate", "verdict>=good:1", "--gate", "verdict>=excellent:0.5")
+    both = ("--gate", "verdict.value>=good:1", "--gate", "verdict>=excellent:0.5")
     done = dialogauge("judge", path, *both, "-o", "run", "--json")
     assert (done.code, [gate["met"] for gate in done.json["gates"]]) == (100, [True, False])
     assert done.json == json.loads((tmp_path / "run" / "summary.json").read_text())
@@ -197,10 +197,10 @@ def test_check_counts(dialogauge, log, talk):
 
 def test_gates_on_the_verdicts_of_the_rubric(dialogauge, log, talk):
     words = ("judge", log(talk("a"), talk("b")), "--rubric", "satisfaction", "-o", "run")
-    done = dialogauge(*words, "--gate", "verdict>=SAT:0", "--gate", "verdict<=DSAT:1")
+    done = dialogauge(*words, "--gate", "verdict.value>=SAT:0", "--gate", "verdict.value<=DSAT:1")
     assert done.code == 0, done.err
     assert "of 2 requested turns" in done.out
-    assert dialogauge(*words, "--gate", "verdict>=SAT:1", "--gate", "verdict<=SAT:0.5").code == 100
+    assert dialogauge(*words, "--gate", "verdict.value>=SAT:1", "--gate", "verdict<=SAT:0.5").code == 100
     for gate, said in (("verdict>=STA:0.9", "did you mean 'SAT'"), ("satisfacton.mean>=1", "'satisfaction'")):
         done = dialogauge(*words, "--gate", gate, "--fresh")
         assert done.code == 2

@@ -213,6 +213,7 @@ currency = "EUR"
 GATES = (
     "verdict>=good:0.9",
     "verdict<=poor:0.05",
+    "verdict.value>=good:0.9",
     "helpfulness.mean>=4",
     "coherence.low >= 3.8",
     "helpfulness.worst<5",

@@ -85,7 +85,9 @@ _JUDGE = (
     _judge("local-task", "examples.jsonl --rubric task"),
     _judge("local-factuality", "examples.jsonl --rubric factuality"),
     _judge("local-repeats", "log.jsonl --repeats 2 --sample 3 --seed 5", brief=True),
-    _judge("local-gate-met", "log.jsonl --gate helpfulness.value>=1 --gate verdict>=poor:1", brief=True),
+    _judge(
+        "local-gate-met", "log.jsonl --gate helpfulness.value>=1 --gate verdict.value>=poor:1", brief=True
+    ),
     _judge(
         "local-gate-not-met", "log.jsonl --gate verdict>=good:0.9 --gate helpfulness.mean>=4.9", brief=True
     ),

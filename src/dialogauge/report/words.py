@@ -51,6 +51,11 @@ def percent(value: float | None) -> str:
     return f"{value:.0%}".replace("%", " %") if value in (0, 1) else f"{value:.1%}".replace("%", " %")
 
 
+def percents(ends: Ends) -> str:
+    """Write the interval of a share as `[80.1 %, 97.5 %]`."""
+    return f"[{percent(ends[0])}, {percent(ends[1])}]"
+
+
 def cost(value: float | None) -> str:
     """Write a cost, or say that it is unknown; never 0 for what is not known."""
     if value is None:
@@ -140,7 +145,7 @@ def _number_words(cell: Number) -> tuple[str, tuple[str, ...]]:
 def _wider_words(cell: Percent | Interval | Mix | Figure) -> tuple[str, tuple[str, ...]]:
     if isinstance(cell, Percent):
         ends = cell.interval
-        return percent(cell.value), () if ends is None else (f"[{percent(ends[0])}, {percent(ends[1])}]",)
+        return percent(cell.value), () if ends is None else (percents(ends),)
     if isinstance(cell, Interval):
         return interval(cell.ends, cell.digits), ()
     if isinstance(cell, Mix):

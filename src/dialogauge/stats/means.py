@@ -86,7 +86,12 @@ def share_estimate(hits: int, n: int, *, unit: str = "conversations") -> Estimat
 
 
 def mean_of_sums(
-    sums: Floats, counts: npt.NDArray[Any], *, limits: Range, unit: str = "conversations"
+    sums: Floats,
+    counts: npt.NDArray[Any],
+    *,
+    limits: Range,
+    unit: str = "conversations",
+    support: int | None = None,
 ) -> Estimate:
     """Return the clustered mean from the sum and the count of the values in each cluster.
 
@@ -95,13 +100,14 @@ def mean_of_sums(
         counts: Shape (G,), the number of a cluster's values; clusters without values are left out.
         limits: The range of the values.
         unit: What a cluster is.
+        support: Clusters that it stands on, where others hold targets but tell nothing of it.
     """
     sizes = np.asarray(counts, dtype=np.float64)
     filled = sizes > 0
     sums, sizes = np.asarray(sums, dtype=np.float64)[filled], sizes[filled]
     total, n = float(sums.sum()), float(sizes.sum())
     moved = divided(total - sums, n - sizes)
-    return Basis(int(n), sizes.size, unit).estimate(total / n if n else None, moved, limits)
+    return Basis(int(n), sizes.size, unit).estimate(total / n if n else None, moved, limits, support=support)
 
 
 def group_means(values: Sequence[float] | Floats, groups: Sequence[Label]) -> dict[Label, float]:

@@ -110,6 +110,8 @@ def test_what_a_run_did_not_read_is_counted(
 
 def test_gates_are_in_the_summary(desk: Any) -> None:
     desk.judge.rows = lambda c, _: judged_rows(c, 5, verdict="excellent")
-    outcome = desk.run(desk.log(talk("u: hi", "a: hello")), gates=("verdict>=good:1", "coherence.mean>=6"))
+    outcome = desk.run(
+        desk.log(talk("u: hi", "a: hello")), gates=("verdict.value>=good:1", "coherence.mean>=6")
+    )
     assert [g.met for g in outcome.run.result.gates] == [True, False]
     assert [g["met"] for g in desk.json("summary.json")["gates"]] == [True, False]

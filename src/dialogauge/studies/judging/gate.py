@@ -14,6 +14,7 @@ from dialogauge.rubrics import NO_RUBRIC, load_rubric
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from dialogauge.core import Level
     from dialogauge.stats import Estimate
     from dialogauge.studies.judging.summary import DimensionSummary, Summary
 
@@ -22,12 +23,12 @@ _CARD: Final = get_args(Verdict)
 _FORMS: Final = (
     "a gate is written as verdict>=good:0.9 (share of requested conversations at least good), "
     "verdict<=poor:0.05 (share at most poor, or without a verdict), helpfulness.mean>=4 "
-    "(the sample shows it: by the end of the 95 % interval that speaks against), helpfulness.value>=4 "
-    "(the mean of these conversations alone), helpfulness.worst>=3.5 (mean if every failure "
-    "were the worst score), or failed<=0.02"
+    "(the sample shows it, as with verdict: by the end of the 95 % interval that speaks against), "
+    "verdict.value>=good:0.9 or helpfulness.value>=4 (these conversations alone), "
+    "helpfulness.worst>=3.5 (mean if every failure were the worst score), or failed<=0.02"
 )
 _NUMBER = r"([0-9]*\.?[0-9]+)"
-_VERDICT = re.compile(rf"verdict\s*(>=|<=)\s*([^\s:][^:]*?)\s*:\s*{_NUMBER}")
+_VERDICT = re.compile(rf"verdict(\.value)?\s*(>=|<=)\s*([^\s:][^:]*?)\s*:\s*{_NUMBER}")
 _FAILED = re.compile(rf"failed\s*(<=|<)\s*{_NUMBER}")
 _DIMENSION = re.compile(rf"([\w-]+)\.(mean|value|low|high|worst|best)\s*(>=|<=|>|<)\s*(-?{_NUMBER[1:-1]})")
 
@@ -58,8 +59,10 @@ class Gate:
     threshold: float
     verdicts: tuple[str, ...] = _CARD
     """The names that the rubric gives, the best first; empty where it gives none."""
-    level: str = "conversation"
+    level: Level = "conversation"
     """Of what is given a verdict: the turns or the conversations."""
+    plain: bool = False
+    """Whether a share of verdicts is that of these conversations alone."""
 
     def expect(self, dimensions: Sequence[str]) -> None:
         """Raise UsageError where the rubric has no such verdict or dimension; it names those there are."""
@@ -94,52 +97,50 @@ class Gate:
         dimension = next(d for d in summary.dimensions if d.name == self.subject)
         counts = f"{dimension.n}/{dimension.requested} scored, {dimension.n_failed} failed"
         if self.figure == "mean":
-            return self._shown(dimension.mean, counts)
+            mean = dimension.mean
+            shown = "undefined" if mean.value is None else f"{mean.value:z.3f}"
+            if mean.interval is not None:
+                shown += f" [{mean.interval[0]:z.3f}, {mean.interval[1]:z.3f}]"
+            return self._shown(mean, f"{self.subject}.mean is {shown} ({counts})")
         value = _figure(dimension, self.figure)
         shown = "undefined" if value is None else f"{value:z.3f}"
         return self._result(value, f"{self.subject}.{self.figure} is {shown} ({counts})")
 
-    def _shown(self, mean: Estimate, counts: str) -> GateResult:
+    def _shown(self, estimate: Estimate, figure: str, *, share: bool = False) -> GateResult:
         """Hold the end of the interval that speaks against it to the condition: the sample must show it."""
         above = self.operator.startswith(">")
-        end = mean.low if above else mean.high
-        shown = "undefined" if mean.value is None else f"{mean.value:z.3f}"
-        if mean.interval is not None:
-            shown += f" [{mean.interval[0]:z.3f}, {mean.interval[1]:z.3f}]"
-        figure = f"{self.subject}.mean is {shown} ({counts})"
-        if mean.value is not None and _holds(mean.value, self.operator, self.threshold):
+        end = estimate.low if above else estimate.high
+        if estimate.value is not None and _holds(estimate.value, self.operator, self.threshold):
             if end is None:
-                figure += f"; the sample cannot show it: {mean.reason or 'there is no interval'}"
+                figure += f"; the sample cannot show it: {estimate.reason or 'there is no interval'}"
             elif not _holds(end, self.operator, self.threshold):
                 figure += f"; the sample does not show it: the {'lower' if above else 'upper'} end counts"
-        return self._result(end, figure)
+        return self._result(end, figure, share=share)
 
     def _verdict(self, summary: Summary) -> GateResult:
-        verdicts = summary.verdicts
-        if set(self.verdicts) <= set(_CARD):
-            if verdicts is None and summary.scored:
-                msg = f"gate {self.expression!r}: this rubric gives no verdicts"
-                raise UsageError(msg, hint=_FORMS)
-            counts, requested = (verdicts.counts, verdicts.requested) if verdicts is not None else ({}, 0)
-        else:
-            counts = summary.labels.get("class", {})
-            requested = max((d.requested for d in summary.dimensions if d.level == self.level), default=0)
-            if self.level == "conversation":
-                requested += summary.conversations.pending * summary.repeats
-        if not requested:
-            return self._result(None, f"no {self.level} has a verdict", share=True)
-        at, missing = self.verdicts.index(self.figure), requested - sum(counts.values())
-        hits, word, qualifying = 0, "at least", self.verdicts[: at + 1]
+        if set(self.verdicts) <= set(_CARD) and summary.verdicts is None and summary.scored:
+            msg = f"gate {self.expression!r}: this rubric gives no verdicts"
+            raise UsageError(msg, hint=_FORMS)
+        at, word = self.verdicts.index(self.figure), "at least"
         if self.operator == "<=":
-            hits, word, qualifying = missing, "without a verdict or at most", self.verdicts[at:]
-        hits += sum(counts.get(v, 0) for v in qualifying)
-        share = hits / requested
+            word = "without a verdict or at most"
+            share, missing = summary.named.share(self.verdicts[:at], self.level, others=True)
+        else:
+            share, missing = summary.named.share(self.verdicts[: at + 1], self.level)
+        if share.value is None:
+            return self._result(None, f"no {self.level} has a verdict", share=True)
+        shown = words.percent(share.value)
+        if share.interval is not None and not self.plain:
+            shown += f" {words.percents(share.interval)}"
         figure = (
-            f"{hits} of {requested} requested {self.level}s ({words.percent(share)}) are {word} {self.figure}"
+            f"{round(share.value * share.n)} of {share.n} requested {self.level}s ({shown}) are "
+            f"{word} {self.figure}"
         )
         if missing:
             figure += f"; {missing} have no verdict and count against the gate"
-        return self._result(share, figure, share=True)
+        if self.plain:
+            return self._result(share.value, figure, share=True)
+        return self._shown(share, figure, share=True)
 
     def _result(self, value: float | None, figure: str, *, share: bool = False) -> GateResult:
         met = value is not None and _holds(value, self.operator, self.threshold)
@@ -160,7 +161,7 @@ def read_gates(expressions: Sequence[str], rubric: str) -> tuple[Gate, ...]:
     return tuple(parse_gate(text, loaded.verdicts, loaded.level) for text in expressions)
 
 
-def parse_gate(expression: str, verdicts: Sequence[str] = _CARD, level: str = "conversation") -> Gate:
+def parse_gate(expression: str, verdicts: Sequence[str] = _CARD, level: Level = "conversation") -> Gate:
     """Read a gate such as `verdict>=good:0.9`, `helpfulness.mean>=4` or `failed<=0.02`.
 
     Args:
@@ -173,10 +174,14 @@ def parse_gate(expression: str, verdicts: Sequence[str] = _CARD, level: str = "c
     """
     text = expression.strip()
     if match := _VERDICT.fullmatch(text):
-        operator, verdict, share = match.groups()
-        if float(share) <= 1:
-            gate = Gate(text, "verdict", verdict, operator, float(share), tuple(verdicts), level)
+        plain, operator, verdict, share = match.groups()
+        if (limit := float(share)) <= 1:
+            gate = Gate(text, "verdict", verdict, operator, limit, tuple(verdicts), level, bool(plain))
             gate.expect(())
+            if not plain and limit == (operator == ">="):
+                msg = f"gate {text!r}: no sample shows that a share is {limit:.0%}"
+                hint = f"verdict.value{text.removeprefix('verdict').lstrip()} asks these conversations alone"
+                raise UsageError(msg, hint=hint)
             return gate
     elif match := _FAILED.fullmatch(text):
         if float(match[2]) <= 1:

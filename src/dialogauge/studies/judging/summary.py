@@ -14,6 +14,9 @@ from dialogauge.stats import Estimate, mean_bounds, mean_of_sums
 from dialogauge.studies.judging.tally import GROUP_FIELDS, LEVELS, Clusters, JudgingTally
 from dialogauge.text import counted
 
+Floats = npt.NDArray[np.float64]
+Counts = npt.NDArray[np.intp]
+
 
 @dataclass(frozen=True, slots=True)
 class Bin:
@@ -143,6 +146,45 @@ class GroupSummary:
     n_failed: Mapping[str, int]
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Named:
+    """Which verdicts were given in each cluster."""
+
+    unit: str
+    """What a cluster is, as messages say it."""
+    requested: Mapping[Level, Counts]
+    """By level the targets asked for, shape (clusters,)."""
+    given: Mapping[str, Counts]
+    """By verdict how often it was given, shape (clusters,)."""
+    absent: int
+    """Conversations (times repeats) that are in no cluster: unreadable or pending."""
+
+    def share(self, names: Sequence[str], level: Level, *, others: bool = False) -> tuple[Estimate, int]:
+        """Return the share of the targets with one of the verdicts, clustered, and how many lack any verdict.
+
+        What has no verdict was asked for and counts as not given, also where none of a cluster has one. It
+        makes nothing surer: the interval takes `MIN_CLUSTERS` clusters in which there are verdicts.
+
+        Args:
+            names: Of verdicts.
+            level: Of what is given them.
+            others: Return the share of those without one of the verdicts.
+        """
+        none = np.zeros_like(self.requested[level])
+        absent = np.ones(self.absent if level == "conversation" else 0, dtype=np.intp)
+        asked = np.append(self.requested[level], absent)
+        known = sum(self.given.values(), none)
+        hits = np.append(sum((self.given[n] for n in names if n in self.given), none), 0 * absent)
+        share = mean_of_sums(
+            (asked - hits if others else hits).astype(np.float64),
+            asked,
+            limits=(0.0, 1.0),
+            unit=self.unit,
+            support=int(np.count_nonzero(known)),
+        )
+        return share, int(asked.sum() - known.sum())
+
+
 @dataclass(frozen=True, slots=True)
 class Summary:
     """All figures of a run; `to_json()` is `summary.json`."""
@@ -164,6 +206,8 @@ class Summary:
     dimensions: tuple[DimensionSummary, ...]
     verdicts: VerdictSummary | None
     """None when the judge gives no verdicts."""
+    named: Named = field(compare=False, repr=False)
+    """Not part of the JSON."""
     weakest_named: int
     windows: tuple[WindowDifference, ...]
     labels: Mapping[str, Mapping[str, int]]
@@ -262,8 +306,6 @@ def _verdict_json(verdicts: VerdictSummary) -> dict[str, Any]:
     }
 
 
-Floats = npt.NDArray[np.float64]
-
 MAX_GROUPS: Final = 50
 """Groups shown per breakdown, the largest first; the others are counted."""
 
@@ -313,6 +355,7 @@ def summarise(
         users=clusters.users,
         dimensions=tuple(_dimension(tally, sums, clusters, i, lost) for i in range(len(tally.dimensions))),
         verdicts=_verdicts(tally, lost + pending * times),
+        named=_named(tally, sums, clusters, lost + pending * times),
         weakest_named=tally.weakest_named,
         windows=tuple(WindowDifference(k, int(n), s / n) for k, (n, s) in tally.extras.windows.items()),
         labels={name: dict(counts.most_common()) for name, counts in tally.extras.labels.items()},
@@ -391,6 +434,15 @@ def _verdicts(tally: JudgingTally, absent: int) -> VerdictSummary | None:
         compared=tally.verdicts_compared,
         mismatched=tally.verdicts_mismatched,
     )
+
+
+def _named(tally: JudgingTally, sums: Floats, clusters: Clusters, absent: int) -> Named:
+    asked = sums[:, 3 * len(tally.dimensions) :]
+    requested = {
+        level: np.bincount(clusters.of, asked[:, at]).astype(np.intp) for at, level in enumerate(LEVELS)
+    }
+    given = tally.given["verdict" if tally.verdicts else "class"].by_cluster(clusters.of)
+    return Named(clusters.unit, requested, given, absent)
 
 
 def _breakdowns(

@@ -18,7 +18,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from dialogauge.core import NOT_APPLICABLE, DimensionSpec, Scale, Usage
+from dialogauge.core import NOT_APPLICABLE, DimensionSpec, Level, Scale, Usage
 from dialogauge.runs.records import own_scores
 
 MARKS: Final = {
@@ -105,7 +105,7 @@ class Extras:
                 counts[reason] += 1
 
 
-LEVELS: Final = ("turn", "window", "conversation", "pair")
+LEVELS: Final[tuple[Level, ...]] = ("turn", "window", "conversation", "pair")
 GROUP_FIELDS: Final = ("language", "scenario", "candidate")
 
 _COUNTS: Final = tuple(f.name for f in fields(Usage) if f.name != "cost")
@@ -189,6 +189,29 @@ class Clusters:
     """Those that are known; None without any."""
 
 
+class Given:
+    """The cells of each verdict, once for each time that it was given there."""
+
+    def __init__(self) -> None:
+        self._cells: dict[str, array[int]] = {}
+
+    def add(self, cell: int, name: str) -> None:
+        """Take note of one verdict."""
+        self._cells.setdefault(name, array("l")).append(cell)
+
+    def by_cluster(self, of: npt.NDArray[np.intp]) -> dict[str, npt.NDArray[np.intp]]:
+        """Return by name how often it was given in each cluster, shape (clusters,).
+
+        Args:
+            of: Shape (cells,), the cluster of each cell.
+        """
+        groups = int(of.max(initial=-1)) + 1
+        return {
+            name: np.bincount(of[np.array(cells, dtype=np.intp)], minlength=groups)
+            for name, cells in self._cells.items()
+        }
+
+
 class Places:
     """The conversation and the user of each cell."""
 
@@ -231,10 +254,10 @@ class JudgingTally:
         """What the endpoint said of failures."""
         self._messages: dict[tuple[str, str], str] = {}
         self.verdicts: Counter[str] = Counter()
+        self.given = {"verdict": Given(), "class": Given()}
+        """Verdicts of the card, and of rubrics that name their own."""
         self.bases: Counter[str] = Counter()
-        self.verdicts_compared = 0
-        self.verdicts_mismatched = 0
-        self.weakest_named = 0
+        self.verdicts_compared = self.verdicts_mismatched = self.weakest_named = 0
         self.conversation_rows = 0
         self.max_repeat = 0
         self.total = UsageSums()
@@ -265,12 +288,15 @@ class JudgingTally:
         self._sums[cell * self._stride + self._stride - len(LEVELS) + LEVELS.index(level)] += 1
         if level == "conversation":
             self._name_language(cell, row)
-            self._conclude(row, verdict)
+            self._conclude(cell, row, verdict)
         if failure:
             self._fail(cell, failure)
             return
         numbers = self._score(cell, row, scores)
-        self.extras.add(row.get("details") or {})
+        details = row.get("details") or {}
+        self.extras.add(details)
+        if (name := details.get("class", details.get("label"))) is not None:
+            self.given["class"].add(cell, str(name))
         self._state[cell] |= 1
         judged = numbers or not scores
         self.outcomes["scored" if judged else "not_applicable"] += 1
@@ -307,13 +333,14 @@ class JudgingTally:
                 self.messages[message] += 1
         self._state[cell] |= 4 if kind == "no_reply" else 2
 
-    def _conclude(self, row: Mapping[str, Any], verdict: str | None) -> None:
+    def _conclude(self, cell: int, row: Mapping[str, Any], verdict: str | None) -> None:
         self.conversation_rows += 1
         if row["weakest_turn"] is not None:
             self.weakest_named += 1
         if verdict is None:
             return
         self.verdicts[verdict] += 1
+        self.given["verdict"].add(cell, verdict)
         self.bases[row["verdict_basis"] or "full"] += 1
         own = (row.get("details") or {}).get("model_verdict")
         if own is not None:

@@ -1,3 +1,5 @@
+import re
+
 import pytest
 
 from dialogauge.core import UsageError
@@ -23,11 +25,11 @@ def run(verdicts, failed=0, **more):
 @pytest.mark.parametrize(
     ("expression", "met", "value"),
     [
-        ("verdict>=good:0.9", True, 0.9),
-        ("verdict >= good : 0.91", False, 0.9),
-        ("verdict>=excellent:0.4", True, 0.4),
-        ("verdict<=poor:0.1", True, 0.1),
-        ("verdict<=borderline:0.05", False, 0.1),
+        ("verdict.value>=good:0.9", True, 0.9),
+        ("verdict.value >= good : 0.91", False, 0.9),
+        ("verdict.value>=excellent:0.4", True, 0.4),
+        ("verdict.value<=poor:0.1", True, 0.1),
+        ("verdict.value<=borderline:0.05", False, 0.1),
         ("helpfulness.value>=4.5", True, 4.5),
         ("helpfulness.value>4.5", False, 4.5),
         ("helpfulness.mean>=3.9", True, pytest.approx(3.9535, abs=1e-4)),
@@ -46,11 +48,11 @@ def test_gates(expression, met, value):
 
 def test_conversations_without_a_verdict_count_against_the_gate():
     summary = run(["good"] * 8, failed=1, unreadable=["x"])
-    good = parse_gate("verdict>=good:0.9").evaluate(summary)
+    good = parse_gate("verdict.value>=good:0.9").evaluate(summary)
     assert (good.met, good.value) == (False, 0.8)
     assert "2 have no verdict and count against the gate" in good.sentence
-    assert not parse_gate("verdict<=poor:0.1").evaluate(summary).met
-    assert not parse_gate("verdict>=good:0.9").evaluate(run(["good"] * 8, pending=1)).met
+    assert not parse_gate("verdict.value<=poor:0.1").evaluate(summary).met
+    assert not parse_gate("verdict.value>=good:0.9").evaluate(run(["good"] * 8, pending=1)).met
     assert not parse_gate("failed<=0.02").evaluate(summary).met
 
 
@@ -113,13 +115,13 @@ def own(*names, level="conversation", failed=0, **more):
 @pytest.mark.parametrize(
     ("expression", "met", "value"),
     [
-        ("verdict>=great:0.5", True, 0.5),
-        ("verdict>=fair enough:0.8", False, 0.7),
-        ("verdict >= fair enough : 0.7", True, 0.7),
-        ("verdict>=bad:0.8", True, 0.8),
-        ("verdict<=bad:0.3", True, 0.3),
-        ("verdict<=bad:0.2", False, 0.3),
-        ("verdict<=great:1", True, 1.0),
+        ("verdict.value>=great:0.5", True, 0.5),
+        ("verdict.value>=fair enough:0.8", False, 0.7),
+        ("verdict.value >= fair enough : 0.7", True, 0.7),
+        ("verdict.value>=bad:0.8", True, 0.8),
+        ("verdict.value<=bad:0.3", True, 0.3),
+        ("verdict.value<=bad:0.2", False, 0.3),
+        ("verdict.value<=great:1", True, 1.0),
     ],
 )
 def test_a_rubrics_own_verdicts(level, expression, met, value):
@@ -131,9 +133,9 @@ def test_a_rubrics_own_verdicts(level, expression, met, value):
 
 
 def test_conversations_that_are_pending_or_unreadable_have_no_verdict_of_the_rubrics_own():
-    result = parse_gate("verdict>=great:0.5", OWN).evaluate(own("great", pending=1, unreadable=["x"]))
+    result = parse_gate("verdict.value>=great:0.5", OWN).evaluate(own("great", pending=1, unreadable=["x"]))
     assert (result.met, result.value) == (False, pytest.approx(1 / 3))
-    assert parse_gate("verdict>=great:0.5", OWN).evaluate(own()).value is None
+    assert parse_gate("verdict.value>=great:0.5", OWN).evaluate(own()).value is None
 
 
 @pytest.mark.parametrize(
@@ -170,3 +172,57 @@ def test_a_mean_that_the_sample_cannot_show_is_not_met() -> None:
     wide = parse_gate("helpfulness.mean>=4.4").evaluate(run(["excellent"] * 4 + ["good"] * 5 + ["poor"]))
     assert "the sample does not show it: the lower end counts" in wide.sentence
     assert parse_gate("helpfulness.mean<=4.9").evaluate(run(["excellent"] * 4 + ["good"] * 5 + ["poor"])).met
+
+
+def test_a_share_of_verdicts_is_met_where_the_sample_shows_it() -> None:
+    many = run(["good"] * 97 + ["poor"] * 3)
+    met = parse_gate("verdict>=good:0.85").evaluate(many)
+    assert met.met
+    assert met.value is not None
+    assert 0.85 < met.value < 0.97
+    assert re.search(r"97 of 100 requested conversations \(97.0 % \[8\d.\d %, 99.\d %\]\)", met.sentence)
+    bound = parse_gate("verdict>=good:0.95").evaluate(many)
+    assert not bound.met
+    assert "the sample does not show it: the lower end counts" in bound.sentence
+    assert parse_gate("verdict.value>=good:0.95").evaluate(many).met
+    assert parse_gate("verdict<=poor:0.15").evaluate(many).met
+    upper = parse_gate("verdict<=poor:0.05").evaluate(many)
+    assert not upper.met
+    assert "the upper end counts" in upper.sentence
+
+
+def test_a_share_that_all_have_is_as_sure_as_there_are_conversations() -> None:
+    gate = parse_gate("verdict>=good:0.9")
+    assert gate.evaluate(run(["good"] * 36)).met
+    assert not gate.evaluate(run(["good"] * 34)).met
+    few = gate.evaluate(run(["good"] * 4))
+    assert (few.met, few.value) == (False, None)
+    assert "the sample cannot show it: too few conversations: 4, and an interval takes 5" in few.sentence
+
+
+def test_the_conversations_of_one_user_go_together() -> None:
+    def rows(users: int) -> list[dict[str, object]]:
+        names = ["poor" if i % 10 == i // 10 % 2 * 10 else "good" for i in range(100)]
+        return [
+            row(f"c{i}", "conversation", scores={"coherence": 4}, verdict=name, user_id=f"u{i % users}")
+            for i, name in enumerate(names)
+        ]
+
+    by_user = parse_gate("verdict>=good:0.8").evaluate(summarise(rows(4), dimensions=SPECS))
+    assert "too few users: 4, and an interval takes 5" in by_user.sentence
+    assert parse_gate("verdict>=good:0.8").evaluate(summarise(rows(50), dimensions=SPECS)).met
+
+
+@pytest.mark.parametrize("lost", [{"failed": 30}, {"pending": 30}, {"unreadable": ["x"] * 30}])
+@pytest.mark.parametrize("expression", ["verdict>=good:0.001", "verdict<=poor:0.999"])
+def test_failing_makes_nothing_surer(lost, expression) -> None:
+    result = parse_gate(expression).evaluate(run(["good"] * 4, **lost))
+    assert not result.met
+    assert "too few conversations: 4" in result.sentence
+    assert parse_gate(expression).evaluate(run(["good"] * 40, **lost)).met
+
+
+@pytest.mark.parametrize("expression", ["verdict>=good:1", "verdict<=poor:0"])
+def test_what_no_sample_can_show_is_refused(expression) -> None:
+    with pytest.raises(UsageError, match=r"no sample shows.*verdict\.value.=.*these conversations alone"):
+        parse_gate(expression)
