@@ -45,7 +45,7 @@ _CONFIG = """
 lang = "en"
 repeats = 2
 max_concurrency = 1
-gate = ["verdict>=good:0.5"]
+gate = ["verdict.value>=good:0.5"]
 [roles.judge]
 model = "small"
 base_url = "SERVER"
