@@ -58,6 +58,7 @@ if TYPE_CHECKING:
         Text,
         Tone,
         ordinal_tones,
+        p_value,
     )
     from dialogauge.report.html import html_bytes, to_html
     from dialogauge.report.terminal import to_text

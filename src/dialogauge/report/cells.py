@@ -5,6 +5,7 @@ An undefined value is None, and stays visible as a dash; a reason for it (`n/a`,
 
 from __future__ import annotations
 
+import math
 from typing import Final, Literal
 
 from dialogauge.core.values import Value
@@ -18,6 +19,8 @@ between two sides; `plain` where no order is meant."""
 
 Emphasis = Literal["strong", "plain", "quiet"]
 """`strong`: what the page is about; `plain`: what it is compared with; `quiet`: what is no candidate."""
+
+_P_DIGITS: Final = 3
 
 _STEPS: Final[tuple[Tone, ...]] = ("worst", "low", "middle", "good", "best")
 
@@ -91,6 +94,21 @@ class Number(Value):
     """Where the interval needs fewer decimals than the value."""
     notes: tuple[str, ...] = ()
     """Short lines beneath."""
+    at_most: bool = False
+    """The value is no more than this; written with ≤."""
+
+
+def p_value(p: float | None, *, at_floor: bool = False) -> Number:
+    """Return a p-value for a table; one that is at its floor, or less than can be shown, with ≤.
+
+    Args:
+        p: In [0, 1].
+        at_floor: It can be no lower with so few clusters or draws, and may be lower in truth.
+    """
+    least = 10**-_P_DIGITS
+    if p is None or not (at_floor or p < least):
+        return Number(p, _P_DIGITS)
+    return Number(max(least, math.ceil(round(p / least, 6)) * least), _P_DIGITS, at_most=True)
 
 
 class Percent(Value):

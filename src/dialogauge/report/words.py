@@ -139,7 +139,8 @@ def _number_words(cell: Number) -> tuple[str, tuple[str, ...]]:
         beneath.append(interval(cell.interval, fewer))
     if cell.bounds is not None:
         beneath.append(f"bounds {bounds(cell.bounds, cell.digits, signed=cell.signed)}")
-    return decimal(cell.value, cell.digits, signed=cell.signed), (*beneath, *cell.notes)
+    limit = "≤" if cell.at_most else ""
+    return limit + decimal(cell.value, cell.digits, signed=cell.signed), (*beneath, *cell.notes)
 
 
 def _wider_words(cell: Percent | Interval | Mix | Figure) -> tuple[str, tuple[str, ...]]:

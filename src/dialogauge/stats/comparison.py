@@ -43,6 +43,8 @@ class Comparison:
     """The lowest `p_holm` that so few clusters can give so many comparisons."""
     p_holm: float | None = None
     """Adjusted over all comparisons that were made together."""
+    at_floor: bool = False
+    """Whether p is the lowest that so few clusters can give."""
     agrees: bool | None = None
     """Whether the better one agrees with people at all: its own interval lies above what chance gives. None
     where the measure has no such level, or neither is better."""
@@ -150,6 +152,7 @@ def compare_gain(
         difference,
         p=None if p is None else max(p, least),
         least_p=None if p is None else least,
+        at_floor=p is not None and p <= least,
     )
 
 

@@ -1,6 +1,18 @@
 import pytest
 
-from dialogauge.report.cells import Count, Figure, Interval, Missing, Mix, Number, Part, Percent, Span, Text
+from dialogauge.report.cells import (
+    Count,
+    Figure,
+    Interval,
+    Missing,
+    Mix,
+    Number,
+    Part,
+    Percent,
+    Span,
+    Text,
+    p_value,
+)
 from dialogauge.report.visible import plain, visible
 from dialogauge.report.words import (
     bounds,
@@ -56,6 +68,22 @@ def test_a_figure_in_a_line():
     assert figure_line(Figure(4, 1, 1)) == "4.00 [no interval] · 1/1 scored · 0 failed"
     assert figure_line(Figure(None, 0, 9, 9)) == "no score · 0/9 scored · 9 n/a · 0 failed"
     assert "bounds 0.100–0.900" in figure_line(Figure(0.5, 1, 2, 0, 1, None, (0.1, 0.9), 3))
+
+
+@pytest.mark.parametrize(
+    ("p", "at_floor", "shown"),
+    [
+        (0.03125, True, "≤0.032"),
+        (0.03125, False, "0.031"),
+        (0.002, True, "≤0.002"),
+        (2.0**-30, True, "≤0.001"),
+        (2.0**-30, False, "≤0.001"),
+        (0.0, False, "≤0.001"),
+        (None, False, "–"),
+    ],
+)
+def test_a_p_value_that_can_be_no_lower_is_a_bound(p, at_floor, shown):
+    assert cell_words(p_value(p, at_floor=at_floor)) == (shown, ())
 
 
 def test_numbers_in_words():

@@ -86,6 +86,7 @@ def test_gains_are_antisymmetric_and_point_to_the_better():
 def test_too_few_clusters_show_nothing_however_clear_they_are():
     six = compare_pairs(judged({"good": GOOD, "bad": BAD}, "abcdef"), [("good", "bad")], ["pearson"] * 2)[0]
     assert (six.p, six.p_holm, six.least_p) == (2 / 2**6, 2 * 2 / 2**6, 2 * 2 / 2**6)
+    assert six.at_floor
     assert six.side == "too few to tell"
     assert six.words == "too few users to tell good from bad"
     for users in ("abc", "a"):

@@ -19,6 +19,7 @@ from dialogauge.report import (
     TableColumn,
     Text,
     data_table,
+    p_value,
     shares_of_rows,
     words,
 )
@@ -207,7 +208,7 @@ def comparison_table(
             *(c.a, Number(c.figure_a, 3)),
             *(c.b, Number(c.figure_b, 3)),
             Number(c.difference.value, 3, c.difference.interval),
-            Number(c.p_holm, 3),
+            p_value(c.p_holm, at_floor=c.at_floor),
             f"{words.sign(c.side)} {c.words}",
         )
         for c, title in zip(comparisons, titles, strict=True)

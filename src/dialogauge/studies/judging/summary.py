@@ -154,7 +154,7 @@ class Named:
     """What a cluster is, as messages say it."""
     requested: Mapping[Level, Counts]
     """By level the targets asked for, shape (clusters,)."""
-    given: Mapping[str, Counts]
+    counts: Mapping[str, Counts]
     """By verdict how often it was given, shape (clusters,)."""
     absent: int
     """Conversations (times repeats) that are in no cluster: unreadable or pending."""
@@ -173,8 +173,8 @@ class Named:
         none = np.zeros_like(self.requested[level])
         absent = np.ones(self.absent if level == "conversation" else 0, dtype=np.intp)
         asked = np.append(self.requested[level], absent)
-        known = sum(self.given.values(), none)
-        hits = np.append(sum((self.given[n] for n in names if n in self.given), none), 0 * absent)
+        known = sum(self.counts.values(), none)
+        hits = np.append(sum((self.counts[n] for n in names if n in self.counts), none), 0 * absent)
         share = mean_of_sums(
             (asked - hits if others else hits).astype(np.float64),
             asked,
@@ -441,8 +441,8 @@ def _named(tally: JudgingTally, sums: Floats, clusters: Clusters, absent: int) -
     requested = {
         level: np.bincount(clusters.of, asked[:, at]).astype(np.intp) for at, level in enumerate(LEVELS)
     }
-    given = tally.given["verdict" if tally.verdicts else "class"].by_cluster(clusters.of)
-    return Named(clusters.unit, requested, given, absent)
+    counts = tally.verdict_cells["verdict" if tally.verdicts else "class"].by_cluster(clusters.of)
+    return Named(clusters.unit, requested, counts, absent)
 
 
 def _breakdowns(

@@ -189,7 +189,7 @@ class Clusters:
     """Those that are known; None without any."""
 
 
-class Given:
+class VerdictCells:
     """The cells of each verdict, once for each time that it was given there."""
 
     def __init__(self) -> None:
@@ -254,7 +254,7 @@ class JudgingTally:
         """What the endpoint said of failures."""
         self._messages: dict[tuple[str, str], str] = {}
         self.verdicts: Counter[str] = Counter()
-        self.given = {"verdict": Given(), "class": Given()}
+        self.verdict_cells = {"verdict": VerdictCells(), "class": VerdictCells()}
         """Verdicts of the card, and of rubrics that name their own."""
         self.bases: Counter[str] = Counter()
         self.verdicts_compared = self.verdicts_mismatched = self.weakest_named = 0
@@ -296,7 +296,7 @@ class JudgingTally:
         details = row.get("details") or {}
         self.extras.add(details)
         if (name := details.get("class", details.get("label"))) is not None:
-            self.given["class"].add(cell, str(name))
+            self.verdict_cells["class"].add(cell, str(name))
         self._state[cell] |= 1
         judged = numbers or not scores
         self.outcomes["scored" if judged else "not_applicable"] += 1
@@ -340,7 +340,7 @@ class JudgingTally:
         if verdict is None:
             return
         self.verdicts[verdict] += 1
-        self.given["verdict"].add(cell, verdict)
+        self.verdict_cells["verdict"].add(cell, verdict)
         self.bases[row["verdict_basis"] or "full"] += 1
         own = (row.get("details") or {}).get("model_verdict")
         if own is not None:

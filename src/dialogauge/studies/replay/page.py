@@ -33,6 +33,7 @@ from dialogauge.report import (
     Text,
     data_table,
     ordinal_tones,
+    p_value,
     words,
 )
 from dialogauge.studies.replay.comparison import ReplayComparison, ViewResult
@@ -205,7 +206,7 @@ def _planted_sections(comparison: ReplayComparison) -> tuple[Section, ...]:
             p.a.partition(": ")[2],
             Number(p.difference.value, 3, p.difference.interval, p.bounds, signed=True),
             None if p.fraction is None else Number(p.fraction.value, 3, p.fraction.interval, signed=True),
-            Number(p.comparison.p_holm, 3),
+            p_value(p.comparison.p_holm, at_floor=p.comparison.at_floor),
             p.comparison.side,
         )
         for p in comparison.planted
@@ -483,7 +484,8 @@ def _pair(p: Pairing) -> tuple[Cell, ...]:
         Part("losses", p.items.losses, "worst"),
     )
     difference = Number(p.difference.value, 3, p.difference.interval, p.bounds, signed=True)
-    return (p.a, p.b, Mix(won), difference, Number(p.comparison.p_holm, 3), p.comparison.side)
+    test = p.comparison
+    return (p.a, p.b, Mix(won), difference, p_value(test.p_holm, at_floor=test.at_floor), test.side)
 
 
 def _pairs_note(result: ViewResult, margin: float) -> str:
@@ -515,7 +517,9 @@ def _controls(result: ViewResult) -> tuple[DataTable, ...]:
         length = by_length.get(dealt.candidate)
         alone = None if length is None else _difference(length)
         difference = Number(deltas.get(dealt.candidate), 3, signed=True)
-        rows.append((dealt.candidate, difference, alone, Interval(dealt.range, 3), Number(dealt.p, 3)))
+        lowest = dealt.p is not None and dealt.p <= 1 / (dealt.deals + 1)
+        p = p_value(dealt.p, at_floor=lowest)
+        rows.append((dealt.candidate, difference, alone, Interval(dealt.range, 3), p))
     heads = ("candidate against original", "difference", "by reply length alone", "dealt at random", "p")
     return (data_table(f"Controls, {result.view}", heads, rows, captioned=False),)
 
