@@ -61,6 +61,8 @@ def summary_blocks(summary: Summary, *, graded: bool = True) -> tuple[Block, ...
         f"{summary.failed:,} failed"
     )
     pairs = [("conversations", ", ".join(judged)), ("targets", targets)]
+    if counts.judged:
+        pairs.append(("intervals", f"95 %, {summary.intervals}"))
     if summary.failures:
         reasons = ", ".join(f"{words.name(kind)} {n:,}" for kind, n in summary.failures.items())
         pairs.append(("failed, by reason", reasons))

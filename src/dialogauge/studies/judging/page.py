@@ -298,7 +298,7 @@ def _scores_section(
         )
         blocks.append(Callout((sentence,)))
     lead = (
-        "Bars count the scores. Below them the mean (ring), its 95 % interval, clustered by conversation "
+        f"Bars count the scores. Below them the mean (ring), its 95 % interval, {summary.intervals} "
         "(thick line), and, where judgements failed, the bounds that the failures could move it to "
         "(brackets)."
     )

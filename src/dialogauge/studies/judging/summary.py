@@ -240,6 +240,11 @@ class Summary:
         conversations = counted(self.conversations.judged, "conversation")
         return conversations if self.users is None else f"{counted(self.users, 'user')}, {conversations}"
 
+    @property
+    def intervals(self) -> str:
+        """What the intervals are made of: `by users (20 users, 694 conversations)`."""
+        return f"by {self.clustered_by} ({self.stands_on})"
+
     def dimension(self, name: str) -> DimensionSummary | None:
         """Return the dimension of that name, if there is one."""
         return next((d for d in self.dimensions if d.name == name), None)

@@ -113,7 +113,8 @@ def _calibration_table(calibration: Calibration, kappa: float, *, loud: bool) ->
     # A dimension without a kappa has no controls.
     controls = tuple(dict.fromkeys(name for d in calibration.dimensions for name in d.controls))
     title = (
-        "Quadratic weighted kappa with its 95 % interval, drawn by conversation; below "
+        "Quadratic weighted kappa with its 95 % interval, by users where they are known, else by "
+        "conversations; below "
         f"{words.decimal(kappa)} a dimension is not ready. Beside it what judges reach that know nothing."
     )
     heads: tuple[Column, ...] = (

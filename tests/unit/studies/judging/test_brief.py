@@ -17,7 +17,8 @@ def test_the_same_honest_figures_as_the_summary():
     assert "1 unreadable, 2 pending" in lines[1]
     assert f"{summary.requested:,} requested, {summary.scored:,} scored" in lines[2]
     assert lines[2].endswith(f"{summary.failed:,} failed")
-    assert all(f"{kind.replace('_', ' ')} {n}" in lines[3] for kind, n in summary.failures.items())
+    assert lines[3] == "intervals          95 %, by users (40 users, 40 conversations)"
+    assert all(f"{kind.replace('_', ' ')} {n}" in lines[4] for kind, n in summary.failures.items())
     for found in summary.dimensions:
         line = next(x for x in lines if x.startswith(found.name.replace("_", " ")))
         for part in (
@@ -33,6 +34,13 @@ def test_the_same_honest_figures_as_the_summary():
     assert "differ from the verdict that the model gave itself" in text
     assert "\njudge " in text
     assert max(map(len, lines)) <= 120
+
+
+def test_intervals_say_what_they_stand_on():
+    rows = [row(f"c{i}", turn=1, scores={"helpfulness": 4}, user_id=f"u{i % 20}") for i in range(60)]
+    summary = summarise(rows, dimensions=CARD[1:2])
+    assert summary.stands_on == "20 users, 60 conversations"
+    assert "95 %, by users (20 users, 60 conversations)" in shown(summary)
 
 
 def test_nothing_judged_gives_dashes_not_zeros():

@@ -69,6 +69,7 @@ def test_figures_on_the_page_are_those_of_the_summary():
         head, *counts = figure_line(figure).split(" · ")
         assert head in page.text
         assert " · ".join(counts) in page.text
+    assert f"its 95 % interval, by users ({summary.stands_on})" in page.text
     for verdict, count in summary.verdicts.counts.items():
         assert re.search(
             rf"{verdict} {count} {count / summary.verdicts.requested:.1%}".replace("%", " %"), page.text
