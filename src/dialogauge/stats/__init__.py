@@ -23,7 +23,6 @@ if TYPE_CHECKING:
         mean_estimate,
         mean_of_sums,
         published_interval,
-        share_estimate,
     )
     from dialogauge.stats.measures import MEASURES, correlated_users, pair_up, title_of, two_sided_users
     from dialogauge.stats.score_history import Calibrated, RawScore, ScoreHistory, Ties, half_even

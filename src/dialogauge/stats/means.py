@@ -73,18 +73,6 @@ def mean_estimate(
     return mean_of_sums(sums, np.bincount(codes, minlength=groups), limits=limits, unit=unit)
 
 
-def share_estimate(hits: int, n: int, *, unit: str = "conversations") -> Estimate:
-    """Return the share of `hits` among n clusters.
-
-    Raises:
-        ValueError: Counts that cannot be.
-    """
-    if not 0 <= hits <= n:
-        msg = f"no share for {hits} of {n}"
-        raise ValueError(msg)
-    return mean_estimate((np.arange(n) < hits).astype(np.float64), unit=unit)
-
-
 def mean_of_sums(
     sums: Floats,
     counts: npt.NDArray[Any],

@@ -250,7 +250,7 @@ class ScoreTable:
 
 
 def cluster_labels(
-    users: Sequence[str | None], conversations: Sequence[Hashable]
+    users: Sequence[Hashable | None], conversations: Sequence[Hashable]
 ) -> tuple[tuple[Hashable, ...], str]:
     """Return the cluster of each target, and what a cluster is.
 

@@ -17,7 +17,6 @@ from dialogauge.stats.means import (
     mean_estimate,
     mean_of_sums,
     published_interval,
-    share_estimate,
 )
 
 FIVE = (1.0, 5.0)
@@ -62,8 +61,6 @@ def test_refuses_what_is_no_number_and_lengths_that_differ():
         mean_estimate([1, float("nan")])
     with pytest.raises(ValueError, match="2 values but 1 clusters"):
         mean_estimate([1, 2], ["a"])
-    with pytest.raises(ValueError, match="no share"):
-        share_estimate(3, 2)
 
 
 @settings(max_examples=60, deadline=None)
@@ -94,7 +91,7 @@ def test_a_share_that_every_cluster_has_leaves_room_for_those_not_seen():
     stats = pytest.importorskip("scipy.stats")
     for hits in (0, 7):
         oracle = stats.binomtest(hits, 7).proportion_ci(method="exact")
-        assert share_estimate(hits, 7).interval == pytest.approx((oracle.low, oracle.high))
+        assert mean_estimate([float(hits > 0)] * 7).interval == pytest.approx((oracle.low, oracle.high))
 
 
 def test_user_macro_means_have_intervals_by_users():

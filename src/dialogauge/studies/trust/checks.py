@@ -11,9 +11,9 @@ import numpy.typing as npt
 
 from dialogauge.core import NOT_APPLICABLE, Conversation
 from dialogauge.signals import cut, read_dialogue, read_repairs
-from dialogauge.stats import cluster_labels, mean_estimate, pearson, share_estimate, spearman
+from dialogauge.stats import cluster_labels, mean_estimate, pearson, spearman
 from dialogauge.studies.trust.result import Status, TrustCase, TrustCheck, TrustFigure, TrustThresholds
-from dialogauge.studies.trust.tally import LONG, Sampled, TrustTally
+from dialogauge.studies.trust.tally import LONG, NEAR, Sampled, Seen, TrustTally
 from dialogauge.text import counted, pieces
 
 
@@ -24,8 +24,6 @@ def only(n: int, one: str, several: str) -> str:
 
 Floats = npt.NDArray[np.float64]
 
-_NEAR: Final = 0.125 + 1e-9
-"""Half a point of a scale of 1 to 5."""
 _ENOUGH: Final = 20
 _ENOUGH_LONG: Final = 5
 _FAULT: Final = 0.6
@@ -64,11 +62,10 @@ def check_aggregation(tally: TrustTally, limits: TrustThresholds, judge: str) ->
     """Whether the conversation's scores are more than the average of its turns'."""
     table: Floats = np.array(tally.pairs, dtype=np.float64).reshape(-1, 2)
     n = len(table)
-    near = np.abs(table[:, 0] - table[:, 1]) <= _NEAR
     r = pearson(table[:, 0], table[:, 1])
     chance = _chance(table)
     figures = (
-        _share("within half a point of the turns’ mean", int(near.sum()), n),
+        _share("within half a point of the turns’ mean", tally.near),
         TrustFigure("the same between unrelated conversations", chance, n, share=True),
         TrustFigure("correlation with the turns’ mean", r, n),
     )
@@ -111,16 +108,16 @@ def _chance(table: Floats) -> float | None:
     if n < 2:
         return None
     whole, ordered = table[:, 0], np.sort(table[:, 1])
-    low = np.searchsorted(ordered, whole - _NEAR, side="left")
-    high = np.searchsorted(ordered, whole + _NEAR, side="right")
-    own = int((np.abs(table[:, 0] - table[:, 1]) <= _NEAR).sum())
+    low = np.searchsorted(ordered, whole - NEAR, side="left")
+    high = np.searchsorted(ordered, whole + NEAR, side="right")
+    own = int((np.abs(table[:, 0] - table[:, 1]) <= NEAR).sum())
     return float((int((high - low).sum()) - own) / (n * (n - 1)))
 
 
 def check_verdicts(tally: TrustTally, limits: TrustThresholds) -> TrustCheck:
     """Whether the verdict that the model gives itself follows from its own scores."""
-    compared, mismatched = tally.verdicts
-    figure = _share("own verdict differs from the computed one", mismatched, compared)
+    compared, mismatched = len(tally.mismatched.holds), tally.mismatched.hits
+    figure = _share("own verdict differs from the computed one", tally.mismatched)
     status: Status = "cannot tell"
     sentence = "The judge gives no verdict of its own; the verdict is computed from its scores."
     if figure.value is not None:
@@ -144,8 +141,8 @@ def check_identical(
     Turns differ where people's ratings of them do by two points or more; in a conversation whose turns
     nobody rated, where some have a finding and others have none, unless the scores were made of findings.
     """
-    long, alike = tally.identical["long"]
-    short, short_alike = tally.identical["short"]
+    of_long, of_short = tally.identical["long"], tally.identical["short"]
+    long, alike, short, short_alike = len(of_long.holds), of_long.hits, len(of_short.holds), of_short.hits
     talks = list(conversations(tally.alike()))
     known = [c for c in talks if by_findings or len(_rated_turns(c)) > 1]
     cases = [case for c in known if (case := _varied(c)) is not None]
@@ -153,9 +150,9 @@ def check_identical(
     differing = alike * len(cases) / looked if looked else 0.0
     share = differing / long if long else None
     figures = (
-        _share("long, all turns alike", alike, long),
+        _share("long, all turns alike", of_long),
         TrustFigure("long, alike although the turns differ", share, long, share=True),
-        _share("shorter, all turns alike", short_alike, short),
+        _share("shorter, all turns alike", of_short),
     )
     status: Status = "cannot tell"
     seen = only(long, "conversation has", "conversations have")
@@ -183,9 +180,9 @@ def _percent(share: float) -> str:
     return f"{share:.0%}".replace("%", " %")
 
 
-def _share(name: str, hits: int, n: int) -> TrustFigure:
-    share = share_estimate(hits, n)
-    return TrustFigure(name, share.value, n, share.interval, share=True)
+def _share(name: str, seen: Seen) -> TrustFigure:
+    share = seen.share()
+    return TrustFigure(name, share.value, share.n, share.interval, share=True)
 
 
 def _rated_turns(conversation: Conversation) -> dict[int, float]:
@@ -232,8 +229,9 @@ class TextFindings:
     characters: list[float] = field(default_factory=list)
     users: list[str | None] = field(default_factory=list)
     conversations: list[str] = field(default_factory=list)
-    corrected: int = 0
-    """Conversations with a correction of the assistant and something said of repair handling."""
+    corrected: Seen = field(default_factory=Seen)
+    """Conversations with a correction of the assistant and something said of repair handling: whether that
+    is n/a."""
     passed_over: list[TrustCase] = field(default_factory=list)
     """... where that is n/a."""
 
@@ -267,8 +265,9 @@ def _look_for_repairs(texts: TextFindings, conversation: Conversation, sample: S
     repairs = [r for r in read_repairs(read_dialogue(conversation, "en")) if r.on_assistant]
     if not repairs:
         return
-    texts.corrected += 1
-    if sample.repair == NOT_APPLICABLE:
+    passed_over = sample.repair == NOT_APPLICABLE
+    texts.corrected.add(conversation.user_id, conversation.id, holds=passed_over)
+    if passed_over:
         number = repairs[0].turn
         quote = f"“{cut(conversation.turn(number).user_text)}”"
         note = f" The judge notes: {cut(sample.repair_note)}" if sample.repair_note else ""
@@ -277,8 +276,8 @@ def _look_for_repairs(texts: TextFindings, conversation: Conversation, sample: S
 
 def check_repair(texts: TextFindings, tally: TrustTally, limits: TrustThresholds) -> TrustCheck:
     """Whether corrections by the user are passed over as not applicable."""
-    n, passed = texts.corrected, len(texts.passed_over)
-    figure = _share("repair handling n/a although the user corrects", passed, n)
+    n, passed = len(texts.corrected.holds), len(texts.passed_over)
+    figure = _share("repair handling n/a although the user corrects", texts.corrected)
     status: Status = "cannot tell"
     if "repair_handling" not in tally.whole:
         sentence = "The rubric has no repair_handling."

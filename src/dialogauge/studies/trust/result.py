@@ -56,7 +56,7 @@ class TrustFigure:
     """None when it is undefined."""
     n: int
     interval: tuple[float, float] | None = None
-    """95 %, clustered by conversation where a conversation gives several values."""
+    """95 %, by users where they are known, else by conversations."""
     share: bool = False
     """Whether it is a share, 0 to 1."""
 

@@ -11,11 +11,14 @@ from dialogauge.core import NOT_APPLICABLE, Conversation, Message, digest_text
 from dialogauge.rubrics import ScenarioRule
 from dialogauge.runs.records import own_scores
 from dialogauge.signals import cut
-from dialogauge.stats import mean_estimate, share_estimate
+from dialogauge.stats import cluster_labels, mean_estimate
 from dialogauge.studies.trust.checks import conclude, only
 from dialogauge.studies.trust.result import Status, TrustCase, TrustCheck, TrustFigure, TrustThresholds
+from dialogauge.studies.trust.tally import Seen
 
 Row = Mapping[str, Any]
+Changes = Mapping[str, Mapping[str, Sequence[tuple[str, float]]]]
+"""By kind and dimension: conversations, and by how much their scores change."""
 
 _TITLE: Final = "The scenario ignored"
 _NAME: Final = "scenario_ignored"
@@ -98,8 +101,10 @@ def check_scenario(
     """
     old = {_target(row): own_scores(row) for row in before if row["repeat"] == 1}
     moved: dict[tuple[str, str, str | None], dict[str, list[float]]] = {}
+    users: dict[str, str | None] = {}
     failed = 0
     for row in again:
+        users[row["conversation_id"]] = row.get("user_id")
         failed += row["failure"] is not None
         earlier, now = old.get(_target(row), {}), own_scores(row)
         for name in names:
@@ -109,7 +114,7 @@ def check_scenario(
             of_one = moved.setdefault((row["variant"], row["conversation_id"], row["candidate"]), {})
             of_one.setdefault(name, []).append(float(b) - float(a))
     changes = _changes(moved)
-    figures = tuple(_figures(changes, names, span))
+    figures = tuple(_figures(changes, names, span, users))
     status, sentence = _conclusion(figures, changes, failed)
     if missing:
         sentence += f" {missing:,} of the sample are still to be judged: the same command goes on."
@@ -123,35 +128,39 @@ def _target(row: Row) -> tuple[str, str | None, str, int | None]:
 
 def _changes(
     moved: Mapping[tuple[str, str, str | None], Mapping[str, Sequence[float]]],
-) -> dict[str, dict[str, list[float]]]:
+) -> Changes:
     """By kind and dimension the mean change of each conversation; under the empty name that of all."""
-    out: dict[str, dict[str, list[float]]] = {}
-    for (kind, _, _), by_name in moved.items():
+    out: dict[str, dict[str, list[tuple[str, float]]]] = {}
+    for (kind, conversation, _), by_name in moved.items():
         means = {name: sum(values) / len(values) for name, values in by_name.items()}
         for name, change in {**means, "": sum(means.values()) / len(means)}.items():
-            out.setdefault(kind, {}).setdefault(name, []).append(change)
+            out.setdefault(kind, {}).setdefault(name, []).append((conversation, change))
     return out
 
 
 def _figures(
-    changes: Mapping[str, Mapping[str, list[float]]], names: Sequence[str], span: float
+    changes: Changes, names: Sequence[str], span: float, users: Mapping[str, str | None]
 ) -> Iterable[TrustFigure]:
     for kind, words in _WORDS.items():
         of_kind = changes.get(kind, {})
         for name in ("", *names):
             if name in of_kind:
-                mean = mean_estimate(of_kind[name], limits=(-span, span))
+                talks = [conversation for conversation, _ in of_kind[name]]
+                clusters, unit = cluster_labels([users[c] for c in talks], talks)
+                values = [change for _, change in of_kind[name]]
+                mean = mean_estimate(values, clusters, limits=(-span, span), unit=unit)
                 label = f"{kind}: {name.replace('_', ' ')}" if name else f"change {words}"
                 yield TrustFigure(label, mean.value, mean.n, mean.interval)
         if "" in of_kind:
-            moved = share_estimate(sum(abs(v) > 1e-9 for v in of_kind[""]), len(of_kind[""]))
+            seen = Seen()
+            for conversation, change in of_kind[""]:
+                seen.add(users[conversation], conversation, holds=abs(change) > 1e-9)
+            moved = seen.share()
             label = f"{kind}: conversations that change"
             yield TrustFigure(label, moved.value, moved.n, moved.interval, share=True)
 
 
-def _conclusion(
-    figures: Sequence[TrustFigure], changes: Mapping[str, Mapping[str, list[float]]], failed: int
-) -> tuple[Status, str]:
+def _conclusion(figures: Sequence[TrustFigure], changes: Changes, failed: int) -> tuple[Status, str]:
     overall = {
         kind: next((f for f in figures if f.name == f"change {words}"), None)
         for kind, words in _WORDS.items()
@@ -186,7 +195,8 @@ class RuleFindings:
 
     breaches: list[float] = field(default_factory=list)
     """Of each scored breach whether it was scored above the limit: 1 or 0."""
-    clusters: list[str] = field(default_factory=list)
+    users: list[str | None] = field(default_factory=list)
+    conversations: list[str] = field(default_factory=list)
     unscored: int = 0
     cases: list[TrustCase] = field(default_factory=list)
     rules: int = 0
@@ -232,7 +242,11 @@ def _check_turns(
                 continue
             seen.add(own)
             _count(
-                findings, TrustCase(conversation.id, turn.number, _words(rule, score, match[0])), score, rule
+                findings,
+                conversation.user_id,
+                TrustCase(conversation.id, turn.number, _words(rule, score, match[0])),
+                score,
+                rule,
             )
 
 
@@ -242,13 +256,16 @@ def _words(rule: ScenarioRule, score: float | str, quote: str) -> str:
     )
 
 
-def _count(findings: RuleFindings, case: TrustCase, score: float | str, rule: ScenarioRule) -> None:
+def _count(
+    findings: RuleFindings, user: str | None, case: TrustCase, score: float | str, rule: ScenarioRule
+) -> None:
     if isinstance(score, str):
         findings.unscored += 1
         return
     above = score > rule.at_most
     findings.breaches.append(float(above))
-    findings.clusters.append(case.conversation_id)
+    findings.users.append(user)
+    findings.conversations.append(case.conversation_id)
     if above:
         findings.cases.append(case)
 
@@ -256,7 +273,8 @@ def _count(findings: RuleFindings, case: TrustCase, score: float | str, rule: Sc
 def check_rules(findings: RuleFindings, limits: TrustThresholds) -> TrustCheck:
     """Whether breaches of the scenario's rules lower the score."""
     n, above = len(findings.breaches), int(sum(findings.breaches))
-    mean = mean_estimate(findings.breaches, findings.clusters)
+    clusters, unit = cluster_labels(findings.users, findings.conversations)
+    mean = mean_estimate(findings.breaches, clusters, unit=unit)
     figure = TrustFigure("breaches scored above the limit", mean.value, n, mean.interval, share=True)
     status: Status = "cannot tell"
     sentence = f"No scored reply breaks one of the {findings.rules} scenario rules."

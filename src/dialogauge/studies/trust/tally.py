@@ -7,12 +7,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+import numpy as np
+
 from dialogauge.core import NOT_APPLICABLE, ONE_TO_FIVE, DimensionSpec, digest_text
 from dialogauge.runs.records import own_scores
+from dialogauge.stats import Estimate, cluster_labels, mean_estimate
 from dialogauge.studies.passing import ByConversation, Smallest
 
 Row = Mapping[str, Any]
 
+Whose = tuple[str | None, str]
+"""User and conversation."""
+
+NEAR: Final = 0.125 + 1e-9
+"""Half a point of a scale of 1 to 5."""
 LONG: Final = 10
 """A conversation of more scored turns is long."""
 SHORT: Final = 3
@@ -34,6 +42,36 @@ class Sampled:
     """What the judge noted of it."""
 
 
+class Seen:
+    """Whether something holds of one conversation after the other, and of which user."""
+
+    def __init__(self) -> None:
+        self.holds = array("b")
+        self._users = array("q")  # -1 where it is not known
+        self._conversations = array("q")
+
+    def add(self, user: str | None, conversation: str, *, holds: bool) -> None:
+        """Take note of one conversation."""
+        self.holds.append(holds)
+        self._users.append(-1 if user is None else _number_of(user))
+        self._conversations.append(_number_of(conversation))
+
+    @property
+    def hits(self) -> int:
+        """Of how many it holds."""
+        return sum(self.holds)
+
+    def share(self) -> Estimate:
+        """Return the share of which it holds, clustered by users where they are known."""
+        users = [None if user < 0 else user for user in self._users]
+        labels, unit = cluster_labels(users, self._conversations)
+        return mean_estimate(np.array(self.holds, dtype=np.float64), labels, unit=unit)
+
+
+def _number_of(name: str) -> int:
+    return int(digest_text(name)[:15], 16)
+
+
 class TrustTally(ByConversation):
     """Sums over rows; rows of one conversation stand together, and of repeats the first counts."""
 
@@ -53,10 +91,12 @@ class TrustTally(ByConversation):
         self.range_of_helpful = scale.low, scale.high
         self.pairs = array("d")
         """Of conversations whose turns differ: mean of the whole, mean of the turns, on 0..1."""
-        self.verdicts = [0, 0]
-        """Of the model's own verdicts: compared, mismatched."""
-        self.identical = {"long": [0, 0], "short": [0, 0]}
-        """Conversations with enough scored turns, and those with all turns scored alike."""
+        self.near = Seen()
+        """Of the same conversations: whether the two are half a point of a scale of 1 to 5 apart at most."""
+        self.mismatched = Seen()
+        """Of the model's own verdicts: whether it is not the computed one."""
+        self.identical = {"long": Seen(), "short": Seen()}
+        """Conversations with enough scored turns: whether all turns are scored alike."""
         self._sample = Smallest[Sampled](sample)
         self._alike = Smallest[tuple[str, str | None]](_IDENTICAL_KEPT)
         self._number = 0
@@ -69,15 +109,15 @@ class TrustTally(ByConversation):
         turns = {number: scores for number, scores in turns.items() if scores}
         whole = next((r for r in unit if r["level"] == "conversation"), None)
         rank = int(digest_text(key[0]), 16)
-        self._compare(turns, whole)
-        self._vary(turns, rank, key)
+        whose = (unit[0].get("user_id"), key[0])
+        self._compare(turns, whole, whose)
+        self._vary(turns, rank, key, whose)
         if self._sample.admits(rank):
             self._sample.offer(rank, self._number, self._sampled(key, unit, whole))
         if whole is not None and whole["verdict"] is not None:
             own = (whole["details"] or {}).get("model_verdict")
             if own is not None:
-                self.verdicts[0] += 1
-                self.verdicts[1] += own != whole["verdict"]
+                self.mismatched.add(*whose, holds=own != whole["verdict"])
 
     def sampled(self) -> list[Sampled]:
         """Return the sampled conversations, by the digest of their id."""
@@ -96,22 +136,23 @@ class TrustTally(ByConversation):
                 out[name] = spec.scale.quality(value)
         return out
 
-    def _compare(self, turns: Mapping[int, Mapping[str, float]], whole: Row | None) -> None:
+    def _compare(self, turns: Mapping[int, Mapping[str, float]], whole: Row | None, whose: Whose) -> None:
         numbers = {} if whole is None else self._numbers(whole, self.whole)
         values = [v for scores in turns.values() for v in scores.values()]
         if numbers and values and not _same(turns):
-            self.pairs.append(sum(numbers.values()) / len(numbers))
-            self.pairs.append(sum(values) / len(values))
+            pair = (sum(numbers.values()) / len(numbers), sum(values) / len(values))
+            self.pairs.extend(pair)
+            self.near.add(*whose, holds=abs(pair[0] - pair[1]) <= NEAR)
 
-    def _vary(self, turns: Mapping[int, Mapping[str, float]], rank: int, key: tuple[str, str | None]) -> None:
+    def _vary(
+        self, turns: Mapping[int, Mapping[str, float]], rank: int, key: tuple[str, str | None], whose: Whose
+    ) -> None:
         if len(turns) < SHORT:
             return
-        counts = self.identical["long" if len(turns) > LONG else "short"]
-        counts[0] += 1
-        if _same(turns):
-            counts[1] += 1
-            if len(turns) > LONG:
-                self._alike.offer(rank, self._number, key)
+        same = _same(turns)
+        self.identical["long" if len(turns) > LONG else "short"].add(*whose, holds=same)
+        if same and len(turns) > LONG:
+            self._alike.offer(rank, self._number, key)
 
     def _sampled(self, key: tuple[str, str | None], unit: Sequence[Row], whole: Row | None) -> Sampled:
         helpful: dict[int, float] = {}

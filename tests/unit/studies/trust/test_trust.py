@@ -109,6 +109,29 @@ def test_where_nothing_varies_averaging_cannot_be_told(rows, why):
     assert why in check.sentence
 
 
+@pytest.mark.parametrize(("users", "interval"), [(None, True), (4, False), (20, True)])
+def test_shares_are_by_users_where_they_are_known(users, interval):
+    rng = random.Random(7)
+    rows = []
+    for i in range(60):
+        user = None if users is None else f"u{i % users}"
+        turns = [rng.randint(1, 5) for _ in range(4)]
+        judged = judged_rows(f"c{i}", [*turns, 1, 5], (rng.randint(1, 5), 3, 3))
+        rows += [{**r, "user_id": user} for r in judged]
+    share, *_ = look(rows)[1]["single_turn_aggregation"].figures
+    assert share.n == 60
+    assert (share.interval is not None) is interval
+
+
+def test_the_share_that_a_scenario_changes_is_by_users():
+    talks = [replace(t, user_id=f"u{i % 4}") for i, t in enumerate(scenario_talks(20))]
+    users = {t.id: t.user_id for t in talks}
+    judged = again(draw_variants(talks, 20, 1), lambda _: 2)
+    rows = [{**r, "user_id": users[r["conversation_id"]]} for r in judged]
+    check = check_scenario(rows_before(talks), rows, WHOLE)
+    assert {f.interval for f in check.figures} == {None}
+
+
 def correcting(name, *, note=None, handling="n/a"):
     conversation = talk(
         name,
