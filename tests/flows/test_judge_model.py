@@ -65,7 +65,7 @@ WRONG = {
 
 
 FAILED = {"fewer turns": [True, True, False], "no conversation": [False, False, True]}
-FAILED |= {"weakest unknown": [False, False, True]}
+FAILED |= {"weakest unknown": [False, False, True], "another turn": [True, True, False]}
 
 
 @pytest.mark.parametrize("name", WRONG)

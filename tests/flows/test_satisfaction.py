@@ -109,7 +109,7 @@ def test_the_judge_that_is_fitted_to_the_user(dialogauge, data, tmp_path) -> Non
     assert done.code == 0, done.err
     assert (done.json["metrics"]["n"], done.json["metrics"]["n_failed"]) == (180, 0)
     told = json.loads((tmp_path / "run" / "manifest.json").read_text())["judge"]
-    assert told["settings"] == {"mode": "hindsight", "version": 2}
+    assert told["settings"] == {"mode": "hindsight", "version": 3}
     assert told["fitted_on"]["users"] == 2
     assert all(1 <= row["scores"]["satisfaction"] <= 5 for row in rows_of(tmp_path / "run"))
 
@@ -228,6 +228,7 @@ def test_several_judges_on_one_table(dialogauge, two_runs, tmp_path) -> None:
         "f1_dsat",
         "mae",
         "within_user_pearson",
+        "within_block_pearson",
     }
     page = (tmp_path / "out" / "meta.html").read_text()
     assert "Which judge is nearer to the users" in page

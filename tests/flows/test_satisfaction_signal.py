@@ -256,9 +256,9 @@ def test_runs_that_are_of_no_use_are_refused(dialogauge, told, data, log, tmp_pa
 
 def test_sessions_are_no_signal_of_replies(dialogauge, judged, told, log) -> None:
     records = talks()
-    for record in records:
+    for number, record in enumerate(records):
         id, user = record["conversation_id"], record["user_id"]
-        whole = {"conversation_id": id, "dimension": "satisfaction", "score": 4, "rater": user}
+        whole = {"conversation_id": id, "dimension": "satisfaction", "score": 3 + number % 3, "rater": user}
         record["ratings"].append(whole)
     file = log(*records, name="sessions.jsonl")
     assert judged("--level", "session", file=file).code == 0
