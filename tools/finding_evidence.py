@@ -69,7 +69,9 @@ class RatedTurn:
     """Named."""
     fault: bool
     order: float
-    """Where to read first: the lowest."""
+    """Where to read first: the lowest; infinite for a run without a reply."""
+    mean: float
+    """Of a rewarded conversation the mean over its turns; of a turn the order itself."""
 
 
 def sources(shared: Path) -> Iterator[tuple[str, list[Conversation]]]:
@@ -108,8 +110,9 @@ def rated(name: str, conversations: Iterable[Conversation], mode: Mode) -> list[
         if rewards:
             named = frozenset(s.name for s in signals if s.named)
             fault = any(is_fault([s for s in signals if s.turn == t.number]) for t in dialogue.replied)
-            lowest = min(order.values(), default=5.0)
-            out.append(RatedTurn(group, dialogue.language, rewards[0] < 1, named, fault, lowest))
+            values = list(order.values()) or [math.inf]
+            places = min(values), sum(values) / len(values)
+            out.append(RatedTurn(group, dialogue.language, rewards[0] < 1, named, fault, *places))
             continue
         for turn in dialogue.replied:
             if scores := ratings.get(turn.number):
@@ -117,7 +120,7 @@ def rated(name: str, conversations: Iterable[Conversation], mode: Mode) -> list[
                 named = frozenset(s.name for s in mine if s.named)
                 bad = sum(scores) / len(scores) <= limit
                 place = order.get(turn.number, 5.0)
-                out.append(RatedTurn(group, dialogue.language, bad, named, is_fault(mine), place))
+                out.append(RatedTurn(group, dialogue.language, bad, named, is_fault(mine), place, place))
     return out
 
 
@@ -203,11 +206,29 @@ def overall(name: str, mode: str, turns: Sequence[RatedTurn]) -> str:
         [i in first for i in range(len(turns))],
     ):
         cells.append(figures(turns, fires))
-    bad = [t.order for t in turns if t.bad]
-    good = np.sort([t.order for t in turns if not t.bad])
-    below = np.searchsorted(good, bad, "left") + np.searchsorted(good, bad, "right")
-    cells.append(f"{1 - float(np.mean(below)) / (2 * len(good)):.3f}")
+    orders = [[t.order for t in turns], [t.mean for t in turns]]
+    cells.append(
+        ", mean ".join(area(turns, order) for order in (orders if orders[0] != orders[1] else orders[:1]))
+    )
     return "| " + " | ".join(cells) + " |"
+
+
+def area(turns: Sequence[RatedTurn], order: Sequence[float]) -> str:
+    """Write how often the worse of two has the lower place, with the interval by groups."""
+    codes, groups = label_codes([t.group for t in turns])
+    values, bad = np.round(order, 6), np.array([t.bad for t in turns])
+    judged = np.isfinite(values)
+
+    def auc(kept: np.ndarray[Any, np.dtype[np.bool_]]) -> float:
+        good, worse = np.sort(values[kept & judged & ~bad]), values[kept & judged & bad]
+        below = np.searchsorted(good, worse, "left") + np.searchsorted(good, worse, "right")
+        return 1 - float(np.mean(below)) / (2 * len(good))
+
+    unit = "users" if groups < 200 else "conversations"
+    moved = np.array([auc(codes != group) for group in range(groups)])
+    value = auc(np.ones(bad.size, bool))
+    estimate = Basis(bad.size, groups, unit).estimate(value, moved, (0.0, 1.0))
+    return f"{value:.3f} [{estimate.low:.3f}, {estimate.high:.3f}]"
 
 
 def figures(turns: Sequence[RatedTurn], fires: Sequence[bool]) -> str:

@@ -50,6 +50,8 @@ class _RatedTurns:
     forms: tuple[Form, ...]
     """Of the replies up to each turn."""
     languages: tuple[str, ...]
+    with_tools: int
+    """Turns of conversations in which tools were called."""
     seen: frozenset[str]
     """`words_digest` of the conversations."""
 
@@ -89,7 +91,7 @@ def fit_local(
     return LocalCoefficients(
         fitted["hindsight"],
         fitted["foresight"],
-        fit_reach(table.forms, table.languages),
+        fit_reach(table.forms, table.languages, table.with_tools),
         dimension,
         int(table.scores.size),
         table.conversations,
@@ -101,7 +103,7 @@ def fit_local(
 
 
 def _table(conversations: Iterable[Conversation], dimension: str) -> _RatedTurns:
-    rows: list[tuple[tuple[float, ...], float, int, float, Form, str, float, float]] = []
+    rows: list[tuple[tuple[float, ...], float, int, float, Form, str, float, float, bool]] = []
     evidence = load_evidence()
     index: dict[str, int] = {}
     seen: set[str] = set()
@@ -119,6 +121,7 @@ def _table(conversations: Iterable[Conversation], dimension: str) -> _RatedTurns
         for signal in signals:
             named[signal.turn].append(signal)
         form = running_form(features, names)
+        tools = any(t.called or t.tools for t in dialogue.turns)
         group = index.setdefault(conversation.user_id or f"\0{conversation.id}", len(index))
         lengths = {t.number: reply_length(t.reply.text) for t in dialogue.turns}
         rows += [
@@ -131,12 +134,13 @@ def _table(conversations: Iterable[Conversation], dimension: str) -> _RatedTurns
                 dialogue.language,
                 evidence.penalty(named[turn]),
                 evidence.penalty(s for s in named[turn] if not s.hindsight),
+                tools,
             )
             for turn, score in _turn_scores(conversation, dimension).items()
             if turn in features
         ]
-    columns = zip(*rows, strict=True) if rows else ((),) * 8
-    features_of, scores, groups, read, forms, languages, lowered, lowered_before = columns
+    columns = zip(*rows, strict=True) if rows else ((),) * 9
+    features_of, scores, groups, read, forms, languages, lowered, lowered_before, with_tools = columns
     return _RatedTurns(
         np.array(features_of, dtype=float).reshape(-1, len(names)),
         {"hindsight": np.array(lowered, dtype=float), "foresight": np.array(lowered_before, dtype=float)},
@@ -146,6 +150,7 @@ def _table(conversations: Iterable[Conversation], dimension: str) -> _RatedTurns
         np.array(read, dtype=float),
         forms,
         languages,
+        sum(with_tools),
         frozenset(seen),
     )
 

@@ -7,6 +7,7 @@ n/a for anything else.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -71,7 +72,7 @@ Rubric = Literal["card", "satisfaction", "session", "session-guarded", "single"]
 RUBRICS: Final[tuple[Rubric, ...]] = get_args(Rubric)
 """The shipped rubrics that it can judge by."""
 
-_VERSION = 4
+_VERSION = 5
 """Raised when the signals or the table change, so that stored judgements are not taken for new ones."""
 _NO_SAFETY = "The local judge cannot tell harmful content from harmless; use a language model for safety."
 _UNCALIBRATED = (*TURN_DIMENSIONS[:2], *CONVERSATION_DIMENSIONS)
@@ -259,6 +260,8 @@ class _Reading:
         self._model, self._reach, self._log = coefficients.mode(mode), coefficients.reach, log
         self._features = read_features(dialogue, signals, mode)
         self._form = running_form(self._features, self._model.names, log.forms if log is not None else ())
+        tools = (t.number for t in dialogue.turns if t.called or t.tools)
+        self._first_tool = next(tools, math.inf)
         self._closing = {t.number for t in dialogue.replied if only_closes(t)}
         self.satisfaction = {t.number: self._satisfaction(t) for t in dialogue.replied}
         self.after = dict(zip((t.number for t in dialogue.turns), dialogue.turns[1:], strict=False))
@@ -266,15 +269,24 @@ class _Reading:
     def _satisfaction(self, turn: TurnView) -> float:
         """The fitted model, less what the named findings weigh; a reply that only closes is as good as most.
 
-        The form of replies says something in logs like the fitted ones only.
+        The form of replies says something in logs like the fitted ones only, and no wording says what was
+        done with tools where no fitted turn had any.
         """
-        number = turn.number
-        value = self._model.predict(self._features[number], by_form=self._within_reach(turn))
+        number, value = turn.number, self._model.intercept
+        if self.reads_wording(turn):
+            value = self._model.predict(self._features[number], by_form=self._within_reach(turn))
         if number in self._closing:
             value = max(value, self._model.intercept)
         return max(LOWEST, min(HIGHEST, value - load_evidence().penalty(self.by_turn[number])))
 
+    def reads_wording(self, turn: TurnView) -> bool:
+        """Say whether the fitted model takes part, or findings alone; tools are known as the language is."""
+        last = turn.number if self.mode == "foresight" else self.dialogue.turns[-1].number
+        return self._reach.tools or self._first_tool > last
+
     def _within_reach(self, turn: TurnView) -> bool:
+        if not self.reads_wording(turn):
+            return False
         language = self.language(turn) if self._log is None else self._log.language
         return self._reach.holds(language, self._form[turn.number])
 
@@ -319,10 +331,16 @@ def _card_turn(reading: _Reading, turn: TurnView) -> Judgement | JudgeFailure:
         details={
             "uncalibrated": [d for d in _UNCALIBRATED if d in TURN_DIMENSIONS],
             "language": language,
+            **_order(reading, turn),
             "signals": _findings(signals),
             "not_judged": {"safety": _NO_SAFETY},
         },
     )
+
+
+def _order(reading: _Reading, turn: TurnView) -> dict[str, Any]:
+    """Say where nothing but findings orders the turns."""
+    return {} if reading.reads_wording(turn) else {"order_from": "findings"}
 
 
 def _findings(signals: list[Signal]) -> list[dict[str, Any]]:
@@ -396,6 +414,7 @@ def _satisfaction(reading: _Reading, turn: TurnView) -> Judgement | JudgeFailure
             "label": "SAT" if score >= _SATISFIED else "DSAT",
             "labels": {"level_from": stands_on},
             "language": language,
+            **_order(reading, turn),
             "signals": _findings(signals),
             "uncalibrated": [],
         },

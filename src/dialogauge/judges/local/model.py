@@ -57,6 +57,8 @@ class Reach:
     """Standard deviation of the fitted turns."""
     distance: float
     """How far from the centre a form may lie, in spreads (root mean square)."""
+    tools: bool = True
+    """Whether enough of the fitted turns were of conversations in which tools were called."""
 
     def holds(self, language: str, form: Form) -> bool:
         """Say whether the cuts hold for a turn of that language whose replies so far have that form."""
@@ -82,8 +84,8 @@ def running_form(
     return out
 
 
-def fit_reach(forms: Sequence[Form], languages: Sequence[str]) -> Reach:
-    """Return the reach of cuts that are fitted to turns of these forms and languages."""
+def fit_reach(forms: Sequence[Form], languages: Sequence[str], with_tools: int = 0) -> Reach:
+    """Return the reach of a fit to turns of these forms and languages, `with_tools` of them beside tools."""
     often = Counter(languages)
     table = np.array(forms)
     centre, spread = table.mean(axis=0), np.maximum(table.std(axis=0), _LEAST_SPREAD)
@@ -93,6 +95,7 @@ def fit_reach(forms: Sequence[Form], languages: Sequence[str]) -> Reach:
         tuple(map(float, centre)),
         tuple(map(float, spread)),
         max(1.0, float(np.quantile(away, _WITHIN))),
+        with_tools >= _LEAST_TURNS,
     )
 
 
@@ -230,6 +233,7 @@ class _Spread(TypedDict):
 class _StoredReach(TypedDict):
     languages: tuple[str, ...]
     distance: float
+    tools: NotRequired[bool]
     form: dict[str, _Spread]
 
 
@@ -305,6 +309,7 @@ def _reach_json(reach: Reach) -> dict[str, Any]:
     return {
         "languages": list(reach.languages),
         "distance": round(reach.distance, 6),
+        "tools": reach.tools,
         "form": {name: {"centre": round(c, 6), "spread": round(s, 6)} for name, c, s in form},
     }
 
@@ -317,7 +322,7 @@ def _reach_from(value: _StoredReach) -> Reach:
     centre = tuple(form[name]["centre"] for name in FORM_FEATURES)
     spread = tuple(form[name]["spread"] for name in FORM_FEATURES)
     _check_spread(spread)
-    return Reach(value["languages"], centre, spread, value["distance"])
+    return Reach(value["languages"], centre, spread, value["distance"], value.get("tools", True))
 
 
 def _check_spread(spread: Iterable[float]) -> None:

@@ -129,7 +129,7 @@ class FindingsTally(ByConversation):
                 self._examples[name] = (strength, place)
             best = max(best, (weights.get(name, 0.0) + strength / 100, finding["note"]))
         order = row["scores"].get("satisfaction")
-        if isinstance(order, int | float):
+        if isinstance(order, int | float) and (findings or "order_from" not in row["details"]):
             self._scored += 1
             self._named += bool(findings)
             turn = ReadFirst(row["conversation_id"], row["turn"], best[1])

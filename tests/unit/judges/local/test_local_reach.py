@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dialogauge.core import Conversation, FileFault, Message
+from dialogauge.core import Conversation, FileFault, Message, ToolCall
 from dialogauge.judges.local.judge import LocalJudge
 from dialogauge.judges.local.model import (
     LocalCoefficients,
@@ -149,3 +149,44 @@ def test_the_reach_is_told():
     assert "1,413 rated turns" in note
     assert "Chinese" in note
     assert LocalJudge(rubric_id="session").describe()["notes"] == []
+
+
+def with_tools(*, tools):
+    """Two replies of unlike wording, the second after a tool where there are tools."""
+    call = (ToolCall("k", "find_order", "{}"),)
+    steps = (Message("assistant", None, call), Message("tool", "shipped", tool_call_id="k")) if tools else ()
+    return Conversation(
+        "c",
+        (
+            Message("user", "Where is my order 4711, and can I still change the address?"),
+            Message("assistant", "I am sorry, unfortunately I cannot say. What is the number of the order?"),
+            Message("user", "It is 4711, as ordered on Monday."),
+            *steps,
+            Message("assistant", "It has left the depot and arrives tomorrow."),
+        ),
+    )
+
+
+def values(conversation, mode, coefficients=None):
+    judge = LocalJudge(mode, coefficients=coefficients, rubric_id="satisfaction")
+    return [row.outcome.scores["satisfaction"].value for row in judge.judge_now(conversation)]
+
+
+def test_where_tools_are_called_findings_alone_order_as_no_fitted_turn_had_any():
+    fitted = load_coefficients()
+    assert not fitted.reach.tools
+    assert set(values(with_tools(tools=True), "hindsight")) == {round(fitted.hindsight.intercept, 3)}
+    first, second = values(with_tools(tools=True), "foresight")
+    assert (first, second) == (
+        values(with_tools(tools=False), "foresight")[0],
+        round(fitted.foresight.intercept, 3),
+    )
+    assert first != second
+
+
+def test_a_model_that_was_fitted_beside_tools_reads_the_wording_there():
+    fitted = load_coefficients()
+    own = replace(fitted, reach=replace(fitted.reach, tools=True))
+    assert len(set(values(with_tools(tools=True), "hindsight", own))) == 2
+    assert fit_reach([(5.0, 0.6, 0.0)] * 60, ["en"] * 60, 50).tools
+    assert not fit_reach([(5.0, 0.6, 0.0)] * 60, ["en"] * 60, 49).tools

@@ -71,6 +71,12 @@ def test_as_many_turns_are_to_be_read_as_have_findings_and_a_tenth_at_least():
     assert first[0].reason == "note told_already"
 
 
+def test_where_findings_alone_order_a_turn_without_one_is_not_put_first():
+    plain = row("a", 1, 4.0)
+    plain["details"]["order_from"] = "findings"
+    assert [one.turn for one in tallied(plain, row("a", 2, 4.2)).first] == [2]
+
+
 def test_a_language_that_was_not_checked_is_no_conversation_without_findings():
     findings = tallied(unsupported("a", "fr"), unsupported("b"), row("c", 1, 4.0))
     assert (findings.conversations, findings.with_finding) == (1, 0)
