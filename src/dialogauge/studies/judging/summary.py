@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Final, get_args
 
 import numpy as np
@@ -163,26 +163,35 @@ class Named:
         """Return the share of the targets with one of the verdicts, clustered, and how many lack any verdict.
 
         What has no verdict was asked for and counts as not given, also where none of a cluster has one. It
-        makes nothing surer: the interval takes `MIN_CLUSTERS` clusters in which there are verdicts.
+        makes nothing surer: the interval takes `MIN_CLUSTERS` clusters in which there are verdicts, and where
+        it is wider than with a few more failures (one fault among many clusters), their end is taken.
 
         Args:
             names: Of verdicts.
             level: Of what is given them.
             others: Return the share of those without one of the verdicts.
         """
-        none = np.zeros_like(self.requested[level])
-        absent = np.ones(self.absent if level == "conversation" else 0, dtype=np.intp)
-        asked = np.append(self.requested[level], absent)
+        asked = self.requested[level]
+        none = np.zeros_like(asked)
         known = sum(self.counts.values(), none)
-        hits = np.append(sum((self.counts[n] for n in names if n in self.counts), none), 0 * absent)
-        share = mean_of_sums(
-            (asked - hits if others else hits).astype(np.float64),
-            asked,
-            limits=(0.0, 1.0),
-            unit=self.unit,
-            support=int(np.count_nonzero(known)),
-        )
-        return share, int(asked.sum() - known.sum())
+        absent = self.absent if level == "conversation" else 0
+        hits = sum((self.counts[n] for n in names if n in self.counts), none)
+
+        def failing(more: int) -> Estimate:
+            lost = np.ones(absent + more, dtype=np.intp)
+            of = np.append(asked, lost)
+            with_one = np.append(hits, 0 * lost)
+            share = (of - with_one if others else with_one).astype(np.float64)
+            support = int(np.count_nonzero(known))
+            return mean_of_sums(share, of, limits=(0.0, 1.0), unit=self.unit, support=support)
+
+        share = failing(0)
+        if share.low is not None and share.high is not None:
+            worse = [failing(more) for more in range(_MORE_FAILURES)]
+            low = share.low if others else max(one.low or 0.0 for one in worse)
+            high = min(1.0 if one.high is None else one.high for one in worse) if others else share.high
+            share = replace(share, low=low, high=high)
+        return share, int(asked.sum() + absent - known.sum())
 
 
 @dataclass(frozen=True, slots=True)
@@ -311,6 +320,7 @@ def _verdict_json(verdicts: VerdictSummary) -> dict[str, Any]:
     }
 
 
+_MORE_FAILURES: Final = 4
 MAX_GROUPS: Final = 50
 """Groups shown per breakdown, the largest first; the others are counted."""
 

@@ -222,6 +222,15 @@ def test_failing_makes_nothing_surer(lost, expression) -> None:
     assert parse_gate(expression).evaluate(run(["good"] * 40, **lost)).met
 
 
+@pytest.mark.parametrize("conversations", [6, 20, 100])
+@pytest.mark.parametrize(("expression", "sign"), [("verdict>=good:0.5", -1), ("verdict<=poor:0.5", 1)])
+def test_one_more_failure_never_brings_a_gate_nearer(conversations, expression, sign) -> None:
+    runs = [run(["good"] * conversations, failed=n) for n in range(8)]
+    ends = [parse_gate(expression).evaluate(one).value for one in runs]
+    assert None not in ends
+    assert ends == sorted(ends, key=lambda end: sign * end)
+
+
 @pytest.mark.parametrize("expression", ["verdict>=good:1", "verdict<=poor:0"])
 def test_what_no_sample_can_show_is_refused(expression) -> None:
     with pytest.raises(UsageError, match=r"no sample shows.*verdict\.value.=.*these conversations alone"):
