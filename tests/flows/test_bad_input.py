@@ -72,7 +72,7 @@ def test_unknown_role(dialogauge, log, talk):
 
 
 def test_a_message_of_ten_megabytes_is_judged(dialogauge, log, talk):
-    done = dialogauge("judge", log(talk("a", "word " * 2_000_000)), "-o", "run")
+    done = dialogauge("judge", log(talk("a", "This is what I have to say. " * 360_000)), "-o", "run")
     assert done.code == 0
 
 

@@ -359,6 +359,7 @@ NO_FILE: Final[Mapping[str, str]] = {
     "dissatisfied": "a rule",
     "format": "a name",
     "gates": "conditions: the case `gate`",
+    "id": "of a conversation",
     "judge": "a name",
     "judge_family": "a name",
     "licence": "a text",
@@ -394,6 +395,7 @@ OWN_FILES: Final = frozenset(
         "core/files.py",  # what the others read through
         "door/run.py",  # a page, shown as it stands
         "judges/known_answers.py",
+        "judges/local/evidence.py",
         "judges/local/model.py",
         "report/html.py",
         "rubrics/templates.py",
