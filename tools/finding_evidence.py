@@ -4,8 +4,9 @@
 
 FOLDER holds data/ as docs/results/trust.md describes it. For each source, mode and kind: how often the kind is
 named, the share of dissatisfied turns (failed tasks) there, the same share of all turns of the same users or
-domain, and the ratio of both with an interval that draws users (dialogues where none is known). Kinds were
-chosen on the training users, the rewards and the blind reading; the other sources were opened afterwards.
+domain, and the ratio of both with an interval by users (dialogues where none is known); and what was seen in
+all sources together over what their bases lead one to expect. Kinds were chosen on the training users, the
+rewards and the blind reading; the last lost their names after the other sources were seen by kind as well.
 With --check nothing is written.
 """
 
@@ -24,7 +25,7 @@ import numpy as np
 
 from dialogauge.core import Conversation, Judged, Judgement, Score
 from dialogauge.data import read_conversations
-from dialogauge.judges.local.evidence import TITLES
+from dialogauge.judges.local.evidence import POOLED, TITLES
 from dialogauge.judges.local.judge import LocalJudge
 from dialogauge.signals import Mode, find_signals, is_fault, read_dialogue
 from dialogauge.stats import Estimate
@@ -37,7 +38,6 @@ TABLE = ROOT / "src" / "dialogauge" / "judges" / "local" / "evidence.json"
 PAGES = (ROOT / "docs" / "local-judge.md", ROOT / "docs" / "results" / "believable.md")
 CHOSEN_ON = frozenset({"RecLLMSim train users", "tau rewards, airline", "tau rewards, retail"})
 READ: dict[str, tuple[int, int]] = {
-    "called_wrong": (12, 3),
     "digresses": (2, 0),
     "doubted": (12, 4),
     "ignores_tool_error": (6, 1),
@@ -149,6 +149,42 @@ def lift(turns: Sequence[RatedTurn], fires: Sequence[bool]) -> tuple[float, floa
     return float((fired * bad).sum() / fired.sum()), float(bad.mean()), estimate
 
 
+def pooled(kind: str, mode: Mode, seen: dict[str, list[RatedTurn]]) -> dict[str, Any] | None:
+    """Return the evidence of all sources together: seen over expected; None for a kind of one source."""
+    hits: defaultdict[tuple[str, str], float] = defaultdict(float)
+    expected_hits: defaultdict[tuple[str, str], float] = defaultdict(float)
+    fires, named_in = 0, set()
+    for name, turns in seen.items():
+        base = sum(t.bad for t in turns) / len(turns)
+        for t in (t for t in turns if kind in t.kinds):
+            place = name.partition(",")[0], t.group
+            hits[place] += t.bad
+            expected_hits[place] += base
+            fires += 1
+            named_in.add(name)
+    if len(named_in) < 2:
+        return None
+    bad, usual = np.array(list(hits.values())), np.array(list(expected_hits.values()))
+    value = float(bad.sum() / usual.sum())
+    moved = divided(bad.sum() - bad, usual.sum() - usual)
+    most = fires / float(usual.sum())
+    estimate = Basis(fires, bad.size, "users").estimate(value, moved, (0.0, most), support=bad.size)
+    row = {"source": POOLED, "mode": mode, "language": "mixed", "fires": fires}
+    shares = {"share": float(bad.sum()) / fires, "base": float(usual.sum()) / fires}
+    return {**row, **shares, "lift": asdict(estimate), "chosen_on": True}
+
+
+def chance(kind: str) -> float:
+    """Return Fisher's one-sided p of so many at fault by chance, against the turns without a finding."""
+    (n, real), (others, theirs) = READ[kind], READ_WITHOUT
+    ways = (
+        math.comb(n, k) * math.comb(others, real + theirs - k)
+        for k in range(real, n + 1)
+        if k <= real + theirs
+    )
+    return sum(ways) / math.comb(n + others, real + theirs)
+
+
 def reading(kind: str) -> dict[str, Any]:
     """Return the evidence of the blind reading: the ratio has no interval by users."""
     n, real = READ[kind]
@@ -160,7 +196,7 @@ def reading(kind: str) -> dict[str, Any]:
 
 def weight(rows: Sequence[dict[str, Any]]) -> float:
     """Return what a kind weighs: by the training users, else by the reading, else by the rewards."""
-    choosing = [r for r in rows if r["chosen_on"] and r["mode"] == "hindsight"]
+    choosing = [r for r in rows if r["chosen_on"] and r["mode"] == "hindsight" and r["source"] != POOLED]
     by = {r["source"]: r for r in choosing}
     if (own := by.get("RecLLMSim train users")) and own["fires"] >= 3:
         ratio = (own["share"] * own["fires"] + PRIOR * own["base"]) / (own["fires"] + PRIOR) / own["base"]
@@ -178,9 +214,10 @@ def measure(shared: Path) -> tuple[dict[str, Any], list[str]]:
     """Return the table, and the lines of figures of all named findings together."""
     kinds: dict[str, list[dict[str, Any]]] = {kind: [] for kind in TITLES}
     lines: list[str] = []
+    seen: dict[Mode, dict[str, list[RatedTurn]]] = {mode: {} for mode in get_args(Mode)}
     for name, conversations in sources(shared):
         for mode in get_args(Mode):
-            turns = rated(name, conversations, mode)
+            turns = seen[mode][name] = rated(name, conversations, mode)
             language = max({t.language for t in turns}, key=[t.language for t in turns].count)
             place = {"source": name, "mode": mode, "language": language}
             for kind in TITLES:
@@ -190,9 +227,17 @@ def measure(shared: Path) -> tuple[dict[str, Any], list[str]]:
                     row = {**place, "fires": sum(fires), "share": share, "base": base}
                     kinds[kind].append({**row, "lift": asdict(ratio), "chosen_on": name in CHOSEN_ON})
             lines.append(overall(name, mode, turns))
+    for kind, rows in kinds.items():
+        rows += [row for mode in get_args(Mode) if (row := pooled(kind, mode, seen[mode]))]
     for kind in READ:
         kinds[kind].append(reading(kind))
-    return {"kinds": kinds, "weights": {kind: weight(rows) for kind, rows in kinds.items()}}, lines
+    borne_out = [
+        kind
+        for kind, rows in kinds.items()
+        if any((r["lift"]["low"] or 0) > 1 for r in rows) or (kind in READ and chance(kind) <= 0.05)
+    ]
+    weights = {kind: weight(rows) for kind, rows in kinds.items()}
+    return {"kinds": kinds, "weights": weights, "borne_out": borne_out}, lines
 
 
 def overall(name: str, mode: str, turns: Sequence[RatedTurn]) -> str:

@@ -87,10 +87,19 @@ FaultKind = Literal[
     "drift",
 ]
 
+_UNNAMED = (
+    "no_overlap",
+    "not_taken_up",
+    "knows_nothing",
+    "corrected",
+    "frustrated",
+    "asked_again",
+    "called_wrong",
+)
 _NAMED_FROM = {
-    **dict.fromkeys(("no_overlap", "not_taken_up", "knows_nothing", "corrected", "frustrated"), 2.0),
-    **dict.fromkeys(("same_again", "said_otherwise", "off_topic", "called_wrong"), 0.6),
-    **dict.fromkeys(("asks_for_given", "asked_again", "vague"), 0.7),
+    **dict.fromkeys(_UNNAMED, 2.0),
+    **dict.fromkeys(("same_again", "said_otherwise", "off_topic"), 0.6),
+    **dict.fromkeys(("asks_for_given", "vague"), 0.7),
 }
 """Strengths from which a finding is named, 0.4 for others. What neither ratings nor blind reading bear out
 counts towards a fault that another finding names, and no page names it."""

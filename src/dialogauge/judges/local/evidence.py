@@ -10,10 +10,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
-from typing import Any
+from typing import Any, Final
 
 from dialogauge.signals import Signal
 from dialogauge.stats import Estimate
+
+POOLED: Final = "all sources together"
+"""The source of the pooled evidence: what was seen, over what the base of each source leads one to expect."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +57,20 @@ class KindEvidence:
             )
         if self.source.startswith("tau"):
             return f"{shares[0]} of such runs failed their task ({self.source}), of all {shares[1]}{times}."
+        if self.source == POOLED:
+            return (
+                f"Where people rated or tasks were rewarded ({POOLED}), {shares[0]} of {self.fires} such "
+                f"turns or runs were rated dissatisfied or failed, of all {shares[1]}{times}."
+            )
         return (
             f"Where people rated ({self.source}), {shares[0]} of {self.fires} such turns were rated "
             f"dissatisfied, of all turns {shares[1]}{times}."
         )
+
+    @property
+    def above(self) -> bool:
+        """Whether more are dissatisfied than elsewhere, by the interval."""
+        return self.lift.interval is not None and self.lift.interval[0] > 1
 
     def to_json(self) -> dict[str, Any]:
         """Write the evidence; what is undefined is null."""
@@ -73,10 +86,16 @@ class EvidenceTable:
     weights: Mapping[str, float]
     """By how much a finding lowers the satisfaction, in points of 1 to 5: where to read first."""
 
+    borne_out: frozenset[str] = frozenset()
+    """Kinds whose lift is above 1 by an interval in some source, or by the blind reading; of others it is
+    known only that they are right on our own samples."""
+
     def best(self, kind: str, mode: str, language: str) -> KindEvidence | None:
-        """Return what is most to the point: the same language, not what it was chosen on, most often seen."""
+        """Return what is most to the point: an interval above 1, the language, not chosen on, most seen."""
         known = [e for e in self.kinds.get(kind, ()) if e.mode == mode and e.fires >= _TELLING]
-        return max(known, key=lambda e: (e.language == language, not e.chosen_on, e.fires), default=None)
+        return max(
+            known, key=lambda e: (e.above, e.language == language, not e.chosen_on, e.fires), default=None
+        )
 
     def penalty(self, signals: Iterable[Signal]) -> float:
         """Return by how much the named findings about a turn lower its satisfaction."""
@@ -107,9 +126,7 @@ TITLES: Mapping[str, str] = {
     "not_answered": "User: that is no answer",
     "not_changed": "User: nothing was changed",
     "refusal_challenged": "User: why do you decline",
-    "called_wrong": "User: that is wrong",
     "doubted": "User: doubts the reply",
-    "asked_again": "User: asks the same again",
     "left_out": "User: something is missing or of no use",
     "wants_other": "User: wants something else",
     "wants_detail": "User: wants the detail left out",
@@ -123,7 +140,7 @@ def load_evidence() -> EvidenceTable:
     file = resources.files("dialogauge.judges.local") / "evidence.json"
     value = json.loads(file.read_text(encoding="utf-8"))
     kinds = {kind: tuple(map(_evidence, rows)) for kind, rows in value["kinds"].items()}
-    return EvidenceTable(kinds, value["weights"])
+    return EvidenceTable(kinds, value["weights"], frozenset(value["borne_out"]))
 
 
 def _evidence(row: Mapping[str, Any]) -> KindEvidence:

@@ -62,7 +62,7 @@ class FindingsSummary:
     not_judged: Mapping[str, int]
     """Language -> conversations in a language that the judge was not checked on."""
     kinds: tuple[KindSummary, ...]
-    """Commonest first."""
+    """Commonest first; those that people's ratings or blind reading bear out before all others."""
     first: tuple[ReadFirst, ...]
     """The turns to read first, best first."""
 
@@ -142,6 +142,7 @@ class FindingsTally(ByConversation):
         if not self._names and not self._unsupported.total():
             return None
         language = max(self._languages, key=lambda one: self._languages[one], default="other")
+        borne_out = load_evidence().borne_out
         kinds = tuple(
             KindSummary(
                 kind,
@@ -151,7 +152,7 @@ class FindingsTally(ByConversation):
                 load_evidence().best(kind, self._mode, language),
                 self._examples[kind][1],
             )
-            for kind, turns in self._turns.most_common()
+            for kind, turns in sorted(self._turns.most_common(), key=lambda one: one[0] not in borne_out)
         )
         unsupported = {name: n for name, n in self._unsupported.items() if n}
         worth = max(self._named, -(-self._scored // _TENTH))  # a small log is not read in full

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from dialogauge.judges.local.evidence import load_evidence
 from dialogauge.report import (
     Block,
     Callout,
@@ -162,7 +163,9 @@ def _line(kind: KindSummary) -> tuple[str, Prose]:
 
 def _measured(kind: KindSummary) -> str:
     """Say how often this kind is right."""
-    return "Not measured on rated data yet." if kind.evidence is None else kind.evidence.words
+    measured = "Not measured on rated data yet." if kind.evidence is None else kind.evidence.words
+    known = kind.kind in load_evidence().borne_out
+    return measured if known else f"Known to be right on our own samples only. {measured}"
 
 
 def _worst(worst: WorstGroup | None) -> list[tuple[str, Prose]]:

@@ -1,7 +1,7 @@
 """Findings by kind, and the turns to read first."""
 
 from dialogauge.core.shape import read_as
-from dialogauge.judges.local.evidence import TITLES, load_evidence
+from dialogauge.judges.local.evidence import POOLED, TITLES, load_evidence
 from dialogauge.signals.signal import _NOTES, Signal
 from dialogauge.studies.judging.findings import FindingsSummary, FindingsTally
 
@@ -52,6 +52,17 @@ def test_kinds_are_counted_by_turns_and_by_conversations():
     assert vague.turns == 1
     assert (doubted.example.conversation_id, doubted.example.turn) == ("a", 2)
     assert (doubted.example.quote, doubted.example.note) == ("quote doubted", "note doubted")
+
+
+def test_kinds_that_people_bear_out_come_before_those_known_from_our_own_samples():
+    often = [
+        row("a", turn, 2.0, ("ignores_tool_error", 0.9), ("repeats_itself", 0.8)) for turn in range(1, 6)
+    ]
+    findings = tallied(*often, row("b", 1, 3.0, ("doubted", 0.5)))
+    assert [kind.kind for kind in findings.kinds] == ["doubted", "ignores_tool_error", "repeats_itself"]
+    borne_out = load_evidence().borne_out
+    assert "doubted" in borne_out
+    assert not {"ignores_tool_error", "repeats_itself"} & borne_out
 
 
 def test_the_lowest_turns_come_first_with_the_finding_that_weighs_most():
@@ -105,6 +116,7 @@ def test_the_evidence_is_of_the_language_and_of_data_that_the_kind_was_not_chose
     assert table.best("wants_other", "hindsight", "zh").source == "RecLLMSim dev users"
     assert table.best("wants_other", "hindsight", "en").source == "USS MultiWOZ"
     assert table.best("wants_other", "foresight", "zh") is None
+    assert table.best("repeats_reply", "hindsight", "en").source == POOLED
     assert table.best("off_topic", "hindsight", "en") is None
 
 

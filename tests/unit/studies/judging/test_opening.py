@@ -39,10 +39,10 @@ def findings(made):
     ids = [c.id for c in made.conversations]
     kinds = tuple(
         KindSummary(
-            f"kind_{n}", f"What is wrong {n}", 40 - n, 30 - n, evidence if n else None,
+            kind, f"What is wrong {n}", 40 - n, 30 - n, evidence if n else None,
             FindingExample(ids[n], 2, "as I said", "The user says it again."),
         )
-        for n in range(5)
+        for n, kind in enumerate(("doubted", "refuses", "told_already", "reversed", "left_out"))
     )  # fmt: skip
     first = (ReadFirst(ids[3], 5, "The user doubts the reply."), ReadFirst(ids[1], 2, "The reply repeats."))
     return FindingsSummary(60, 33, {"fr": 4}, kinds, first)
