@@ -20,8 +20,10 @@ from dialogauge.report.elements import Html, text
 
 _MARKS: Final = re.compile(r"[*`~|]|^ {0,9}(?:#|>|[-+•] |\d+[.)] )", re.MULTILINE)
 """Without one of these a text is no Markdown."""
-_FENCE: Final = re.compile(r" {0,9}(`{3,}|~{3,})[ \t]*[\w+#.-]{0,20}[ \t]*$")
-_HEADING: Final = re.compile(r" {0,3}#{1,6}\s+(.*?)(?:\s+#+)?\s*$")
+_FENCE: Final = re.compile(r" {0,9}(`{3,}+|~{3,}+)[ \t]*+[\w+#.-]{0,20}[ \t]*$")
+_HEADING: Final = re.compile(r" {0,3}#{1,6}\s+(.*)$")
+_CLOSING: Final = re.compile(r"(?<!\S)#++$")
+"""The marks that may end a heading."""
 _ITEM: Final = re.compile(r"([ \t]*)(?:([-*+•])|(\d{1,9}[.)]))[ \t]+(?=\S)(.*)$")
 _QUOTE: Final = re.compile(r" {0,3}&gt;[ \t]?(.*)$")
 _RULE: Final = re.compile(r" {0,3}([-*_])(?:[ \t]*\1){2,}[ \t]*$")
@@ -31,7 +33,7 @@ _BETWEEN: Final = re.compile(r"[ \t]*\|(?:[ \t]*:?-+:?[ \t]*\|)+[ \t]*$")
 _STARTS: Final = "-*_+•#&0123456789"
 """How a line begins that is no prose; a `>` is `&gt;` here."""
 _INLINE: Final = re.compile(
-    r"(?P<tick>`+)(?P<code>[^`\n]+)(?P=tick)"
+    r"(?<!`)(?P<tick>`++)(?P<code>[^`\n]+)(?P=tick)"
     r"|\*\*(?![\s*])(?P<b>(?:[^*]|\*(?!\*))+?)(?<!\s)\*\*"
     r"|~~(?![\s~])(?P<del>[^~]+?)(?<!\s)~~"
     r"|(?<![\w*])\*(?![\s*])(?P<i>[^*]+?)(?<!\s)\*(?![\w*])"
@@ -108,7 +110,8 @@ def _innermost(match: re.Match[str]) -> str:
 
 def _headings(lines: list[str]) -> str:
     headings = filter(None, map(_HEADING.match, lines))
-    return "".join(_in("p", _in("b", _inline(match[1]))) for match in headings)
+    words = (_CLOSING.sub("", match[1].rstrip()).rstrip() for match in headings)
+    return "".join(_in("p", _in("b", _inline(line))) for line in words)
 
 
 def _list(lines: list[str]) -> str:

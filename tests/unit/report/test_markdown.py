@@ -83,3 +83,21 @@ def test_long_texts_of_marks_are_read_in_one_pass(piece):
     # A pattern that went back and forth would not end within the patience of any reader.
     text = (piece * 20_000)[:20_000]
     assert _words(html.unescape(TAG.sub("", markdown(text)))) == _words(text)
+
+
+@pytest.mark.parametrize(
+    ("start", "piece", "end"),
+    [
+        ("# a", " ", "x"),
+        ("# a", " #", "x"),
+        ("a ", "`", ""),
+        ("- ", "`", "b"),
+        ("**", "`", "**"),
+        ("|a|\n|-|\n|", "`", "|"),
+        ("```", " ", "!"),
+        ("~~~", " ", "!"),
+    ],
+)
+def test_one_long_line_of_marks_is_read_in_one_pass(start, piece, end):
+    text = start + piece * (200_000 // len(piece)) + end
+    assert _words(html.unescape(TAG.sub("", markdown(text)))) == _words(text)
