@@ -104,7 +104,14 @@ def test_what_counts_as_dissatisfied_can_be_asked_for(dialogauge, log, talk, tmp
         assert dialogauge("judge", path, "--dissatisfied", rule, "-o", "run").code == 0
         (figure,) = people_of(tmp_path / "run")["figures"]
         assert (figure["rule"], figure["dissatisfied"]["value"]) == (words, share)
-    assert dialogauge("judge", path, "--dissatisfied", " ", "-o", "run").code == 2
+    for rule in (" ", "<", ">=nan", "<<3"):
+        assert dialogauge("judge", path, "--dissatisfied", rule, "-o", "run").code == 2
+    for rule in ("99", "3 or 4", "DSAT"):
+        done = dialogauge("judge", path, "--dissatisfied", rule, "-o", "run")
+        assert (
+            f"--dissatisfied {rule} fits none of these ratings, so what counts is: 3 or less"
+            in done.unwrapped
+        )
 
 
 def test_ratings_are_columns_of_an_export(dialogauge, log, talk, tmp_path):

@@ -30,6 +30,7 @@ from dialogauge.llm import (
     function_digest,
 )
 from dialogauge.studies.replay.items import ORIGINAL
+from dialogauge.studies.replay.planted import MAKERS
 
 
 class AgentEntry(BaseModel):
@@ -124,8 +125,9 @@ def read_candidates(
         if not name:
             msg = "a candidate has no name"
             raise UsageError(msg, hint="give it a name: --candidate NAME=...")
-        if name == ORIGINAL:
-            msg = f"no candidate may be called {ORIGINAL!r}: the replies in the data are"
+        if name == ORIGINAL or name in MAKERS:
+            called = "the replies in the data are" if name == ORIGINAL else "a planted candidate is"
+            msg = f"no candidate may be called {name!r}: {called}"
             raise UsageError(msg, hint="give it a name: --candidate NAME=...")
         if name in names:
             msg = f"two candidates are called {name!r}"

@@ -25,6 +25,7 @@ from dialogauge.core.errors import InputError, UsageError
 from dialogauge.core.settings import narrowed, recorded
 from dialogauge.data import (
     RatingTable,
+    thumb_of,
     unknown_ids,
     unknown_turns,
 )
@@ -37,8 +38,9 @@ from dialogauge.runs import (
     run_study,
     units_left,
 )
-from dialogauge.stats import parse_rule
+from dialogauge.stats import DissatisfiedRule, parse_rule
 from dialogauge.studies.judging.gate import read_gates
+from dialogauge.studies.judging.people import People
 from dialogauge.studies.judging.study import JudgingResult, JudgingStudy, sampled
 from dialogauge.text import counted
 
@@ -100,7 +102,7 @@ async def judge_data(
     rating_faults = _rating_faults(options, data.ratings, study, run)
     faults = [*study.faults, *(f if run.mask is None else run.mask.fault(f) for f in rating_faults)]
     notes = (*shown_notes(data.notes, run.mask), *built.notices())
-    notes = (*notes, *_rating_notes(study))
+    notes = (*notes, *_rating_notes(study), *_rule_notes(options, study.dissatisfied, run.result.people))
     if study.left_out:
         notes = (*notes, f"{study.left_out} not judged: the rubric shows them as worked examples")
     return JudgeOutcome(run, tuple(faults), notes, options.max_failed)
@@ -192,6 +194,19 @@ def _rating_notes(study: JudgingStudy) -> Iterator[str]:
     yield from study.seen_ratings.remarks()
     for (level, dimension), (n, why) in study.seen_ratings.refused().items():
         yield f"{counted(n, 'rating')} of {dimension} ({level}) not used: {why}"
+
+
+def _rule_notes(
+    options: JudgeOptions, asked: DissatisfiedRule | None, people: People | None
+) -> Iterator[str]:
+    """Say where what was asked for as dissatisfied fits none of the ratings."""
+    if asked is None or people is None or not people.figures:
+        return
+    cuts = {str(asked), f"={thumb_of(asked.category or '')}"}
+    if not any(figure.cut in cuts for figure in people.figures):
+        taken = people.figures[0].rule
+        instead = f", so what counts is: {taken}" if taken else ""
+        yield f"--dissatisfied {options.dissatisfied} fits none of these ratings{instead}"
 
 
 def _rating_faults(

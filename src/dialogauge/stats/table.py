@@ -90,13 +90,13 @@ def parse_rule(text: str) -> DissatisfiedRule:
     """Read `3` (3 or less), `<3`, `>=4` (where low is good), or the name of a category.
 
     Raises:
-        UsageError: Nothing is named.
+        UsageError: Nothing is named, or no number follows a sign.
     """
     stripped = text.strip()
     if match := _FORM.fullmatch(stripped):
         return DissatisfiedRule(match[1] or "<=", float(match[2]))
     name = stripped.removeprefix("=").strip()
-    if not name:
+    if not name or name[0] in "<>":
         msg = f"--dissatisfied {text!r} says nothing"
         raise UsageError(msg, hint="give 3 (3 or less), '<3', or the name of a category such as DSAT")
     return DissatisfiedRule("<=", 0.0, name)

@@ -92,3 +92,10 @@ def test_a_misspelt_agent_is_no_model(reference: str, key: str, monkeypatch: pyt
 def test_what_is_no_candidate(reference: str, said: str) -> None:
     with pytest.raises(UsageError, match=said):
         read(reference)
+
+
+@pytest.mark.parametrize("name", ["original", "planted: refusal"])
+def test_no_candidate_is_called_like_the_ones_that_are_there_anyway(name: str) -> None:
+    Path("agents.toml").write_text(f'[[agent]]\nname = "{name}"\ncandidate = "replies:r.jsonl"\n')
+    with pytest.raises(UsageError, match=f"no candidate may be called '{name}'"):
+        read(name)
