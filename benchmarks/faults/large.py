@@ -41,7 +41,7 @@ FEW_BAITS = ("long_text:turns", "long_body:empty lists", "long_headers:\\n")
 FEW_HEAPS = ("continue_forever", "huge_body:empty lists")
 
 
-def delays(folder: Path, baits: Sequence[str] = BAITS, most_s: float = _STANDSTILL_S) -> Findings:
+def delays(folder: Path, baits: Sequence[str] = BAITS) -> Findings:
     """Let one conversation of 100 get a bait; measure how long all others stand still.
 
     That is the CPU time which the judging process spends between two beats of its event loop, so that other
@@ -53,7 +53,7 @@ def delays(folder: Path, baits: Sequence[str] = BAITS, most_s: float = _STANDSTI
         seen, rows = _judged(folder, 100, {} if bait == "none" else {50: bait}, latency=0.05)
         stood = seen["standstill_s"]
         scored = [row for row in rows if row["scores"] is not None]
-        findings.hold(stood < most_s, f"{bait}: stood still for {stood * 1000:.0f} ms")
+        findings.hold(stood < _STANDSTILL_S, f"{bait}: stood still for {stood * 1000:.0f} ms")
         findings.hold(len(rows) == 100 and len(scored) >= 99, f"{bait}: {len(scored)} scored of {len(rows)}")
         lines.append((bait[:40], round(stood * 1000, 1)))
     lines.sort(key=lambda line: -line[1])

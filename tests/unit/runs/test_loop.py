@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 
 import pytest
@@ -111,6 +113,23 @@ async def test_every_unit_is_judged_once_and_handed_on() -> None:
     assert progress.usage.calls == 20
     for unit, rows in sink.results:
         assert rows == judged_rows(unit.conversation)
+
+
+@pytest.mark.parametrize("fault", [None, RuntimeError("a bug")])
+async def test_while_units_are_done_the_loop_waits_little_for_other_threads(fault: Exception | None) -> None:
+    during: list[float] = []
+
+    async def work(_: WorkUnit) -> Sequence[Record]:
+        during.append(sys.getswitchinterval())
+        if fault is not None:
+            raise fault
+        return []
+
+    before = sys.getswitchinterval()
+    with nullcontext() if fault is None else pytest.raises(RuntimeError):
+        await run_work(iter(Units(3)), work, Sink(), workers=1, progress=Progress(), stop=StopSignal())
+    assert max(during) == pytest.approx(0.0005)
+    assert sys.getswitchinterval() == before
 
 
 async def test_no_units_at_all() -> None:
