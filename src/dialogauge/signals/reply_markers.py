@@ -22,7 +22,7 @@ REFUSES = Marker(
 OUT_OF_ROLE = Marker(
     r"\bas (?:a|an|your|the) [\w ,-]{2,40}?,? i(?:'m| am)? ?(?:can(?:not|'t| not| only)\b|not\b|unable\b|only\b|have to (?:decline|refuse|pass)|must (?:decline|refuse)|won't\b|will not\b|do not\b|don't\b)",
     r"\bi(?:'m| am) (?:just |only |merely |simply )?(?:a|an|your|the) [\w -]{2,40},? (?:and|so)(?: i)? (?:can't|cannot|can only|am not|'m not|don't|do not|only)\b",
-    r"\bi(?:'m| am)? ?(?:only|just|solely) (?:able|allowed|here|designed|built|meant|trained|permitted|set up) to\b|\bi can only (?:assist|help|answer|talk|discuss|support|handle|deal|respond)\b|\bi only (?:handle|deal with|answer|cover|support|help with|talk about)\b",
+    r"\bi(?:'m| am)? ?(?:just (?:able|allowed|permitted)|(?:only|solely) (?:able|allowed|here|designed|built|meant|trained|permitted|set up)) to\b|\bi can only (?:assist|help|answer|talk|discuss|support|handle|deal|respond)\b|\bi only (?:handle|deal with|answer|cover|support|help with|talk about)\b",
     r"\bi(?:'m| am) (?:designed|built|made|meant|trained|here) (?:to|for) [^.]{2,40} only\b|\bmy (?:role|job|purpose|function|scope|expertise) is (?:limited|restricted|confined|only)\b",
     r"(?:作为|身为)[^。,，!！?？]{1,16}[,，]?我?(?:不能|无法|不便|不会|只能|没办法|没法|不可以|恕)|我(?:是|只是)(?:一?[个名位])?[^。,，]{1,12}[,，](?:只能|只会|无法|不能|没法)",
     r"我(?:只|仅)(?:负责|能(?:够)?(?:回答|处理|协助|提供|帮|解答|聊|讨论|支持)|限于?|支持)|我的(?:职责|角色|任务|功能|定位)(?:是)?(?:仅|只|限)",
@@ -36,9 +36,9 @@ BEYOND = Marker(
 """Declines because the request lies outside of what the assistant does."""
 
 MAY_REFUSE = Marker(
-    "n't|not|unable|declin|refus|rather|pass|stay away|leave|steer|keep|avoid|as an? |as your |as the |only|against|outside|beyond|violat|无法|不|没|恕|拒|超出|超过|作为|身为|只|仅|请|爱莫"
+    "n't|not|unable|declin|refus|rather|pass|stay away|leave|steer|keep|avoid|as an? |as your |as the |only|solely|just (?:able|allowed|permitted)|limited|restricted|confined|against|outside|beyond|violat|无法|不|没|恕|拒|超出|超过|作为|身为|只|仅|限|请|爱莫"
 )
-"""Every match of `REFUSES` contains one of these; they are cheaper to find."""
+"""Every match of `REFUSES`, `OUT_OF_ROLE` and `BEYOND` contains one of these; they are cheaper to find."""
 
 ALTERNATIVE = Marker(
     r"\b(?:but i can(?!'t|not)|however,? i can(?!'t|not)|i can (?:instead|help you|offer|show|explain)|instead,? (?:i|you|we|here)|here(?:'s| is| are) (?:how|what|some|a|an|another)|what i can do|i could)\b",

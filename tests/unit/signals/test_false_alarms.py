@@ -182,12 +182,16 @@ REFUSALS = (
     "I won't be able to do that for you.",
     "This isn't something I'm allowed to do.",
     "I have to decline this one.",
+    "My role is limited to billing.",
+    "I am solely here to talk about cooking.",
+    "I'm just allowed to talk about cooking.",
     "作为一名编程助手,我不能帮你写旅行计划。",
     "我是一个代码助手,只能回答编程相关的问题。",
     "我只负责售后问题,其他的帮不了您。",
     "不好意思,这个我做不了。",
     "这超出了我的能力范围。",
     "我的职责仅限于技术支持,无法安排行程。",
+    "我的职责限于技术支持。",
 )
 
 
@@ -201,6 +205,7 @@ def test_a_refusal_is_seen(reply):
     "reply",
     [
         "I can't recommend the old town enough: begin at the castle, then walk down to the river.",
+        "I'm just here to help: begin in Belem, end in Alfama.",
         "You can't go wrong with tram 28. Begin in Belem, end in Alfama.",
         "I cannot check live prices, but here is a plan: day 1 Alfama, day 2 Belem, day 3 Sintra.",
         "作为历史名城,里斯本不能只待一天。第一天去老城,第二天去海边。",

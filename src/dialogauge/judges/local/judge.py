@@ -1,8 +1,8 @@
 """The local judge: no model, no network, no key. It names the words that each score stands on.
 
 Turn scores come from findings (`dialogauge.signals`) by the table in `scores`; the satisfaction from a
-small fitted model (`model`). It cannot judge safety, and says so; it judges English and Chinese, and gives
-n/a for anything else.
+small fitted model (`model`). It cannot judge safety, and says so; it judges English and Chinese, and
+fails on anything else.
 """
 
 from __future__ import annotations

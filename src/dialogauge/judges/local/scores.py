@@ -50,7 +50,7 @@ _WORDS: dict[str, tuple[str, str]] = {
         "用户被转交给他人处理,这也可能是对的。",
     ),
     "tool_failed": ("A tool failed on the way.", "中途有工具出错。"),
-    "found": ("Something on the way is worth reading.", "途中有值得一读之处。"),
+    "worth_reading": ("Something on the way is worth reading.", "途中有值得一读之处。"),
     "left_open": ("The last request is left open.", "最后一个请求没有下文。"),
     "mostly_faulty": ("Most turns have a fault.", "多数轮次有故障。"),
     "content": ("The user closes content.", "用户满意地结束了对话。"),
@@ -216,7 +216,7 @@ def _on_the_way(dialogue: Dialogue, by_turn: dict[int, list[Signal]]) -> list[st
     """Name what speaks against the work with tools: how a talk ends says little of what was done."""
     failed = any(failed_tools(t) for t in dialogue.replied)
     named = any(s.named for signals in by_turn.values() for s in signals)
-    return [*(["tool_failed"] if failed else []), *(["found"] if named else [])]
+    return [*(["tool_failed"] if failed else []), *(["worth_reading"] if named else [])]
 
 
 def _repairs(dialogue: Dialogue, by_turn: dict[int, list[Signal]]) -> tuple[Number, str]:
