@@ -132,7 +132,7 @@ ADMIT_ALL: Final = Admission()
 def admission_for(counts: Counts, scale: Scale = ONE_TO_FIVE, *, named: bool = True) -> Admission:
     """Return how the ratings of a dimension are read, and which of them count.
 
-    - Thumbs: nine in ten are words for a thumb, or all numbers are 1 and -1.
+    - Thumbs: nine in ten are thumbs and most of them words; or the majority are numbers, all 1 and -1.
     - Names or numbers: the majority. Numbers are on the scale where nine in ten lie on it; of a scale that
       nobody named, where what lies off it is a slip. Numbers from 0 to 1 are on a scale of their own.
     - Nothing: numbers that seem to be on two scales, such as 1-5 and 0-100.
@@ -143,10 +143,8 @@ def admission_for(counts: Counts, scale: Scale = ONE_TO_FIVE, *, named: bool = T
         named: Whether somebody named it: it is that of the judge's dimension.
     """
     numbers = Counter({score: n for score, n in counts.items() if not isinstance(score, str)})
-    words, every = (
-        sum(n for s, n in counts.items() if isinstance(s, str) and thumb_of(s)),
-        sum(counts.values()),
-    )
+    every = sum(counts.values())
+    words = sum(n for s, n in counts.items() if isinstance(s, str) and thumb_of(s))
     thumbs = words + sum(numbers[score] for score in (1, 0, -1))
     if 2 * words > every and thumbs >= _NEARLY_ALL * every:
         return Admission("thumbs")

@@ -64,7 +64,8 @@ def _record_ratings(
 ) -> Iterator[Rating]:
     """Yield numbers and thumbs under `RECORD_KEYS` as ratings of the conversation; else there are none."""
     rated = {rating.dimension for rating in ratings if rating.turn is None}
-    for key in RECORD_KEYS.keys() & record.keys() - rated - set(entry.mapping.ratings.values()):
+    rated.update(entry.mapping.ratings.values())
+    for key in [key for key in RECORD_KEYS if key in record and key not in rated]:
         try:
             score = as_score(record[key])
         except ValueError:

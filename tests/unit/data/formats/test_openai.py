@@ -167,6 +167,17 @@ def test_ratings_of_the_record(tmp_path):
     assert c.metadata == {}
 
 
+def test_numbers_beside_the_messages_rate_the_conversation_in_one_order(tmp_path):
+    beside = {"reward": 1, "rating": "up", "satisfaction": 4, "score": 2}
+    c, _ = read_one(tmp_path, {"id": "x", "messages": [USER, REPLY], **beside})
+    assert c.ratings == (
+        Rating("x", "satisfaction", 4),
+        Rating("x", "rating", "up"),
+        Rating("x", "reward", 1, rater="environment"),
+    )
+    assert c.metadata == {"score": 2}
+
+
 @pytest.mark.parametrize(
     ("ratings", "message"),
     [
