@@ -132,6 +132,8 @@ class RunDirectory:
             self._lock.close()
             self._lock = None
             msg = f"another process is writing the run {self.path}"
+            if not isinstance(error, BlockingIOError):
+                msg = f"the run directory {self.path} cannot be locked: {error.strerror}"
             raise StoreError(msg, hint="wait for it, or choose another directory with -o") from error
         for name in FILES:
             _sweep(self.file(name))
@@ -246,7 +248,9 @@ def writing_whole(target: Path) -> Iterator[IO[bytes]]:
         handle = os.open(passing, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _MODE)
         try:
             with os.fdopen(handle, "wb") as out:
-                _hold(out)
+                # Where the file system has no locks, nobody sweeps either.
+                with contextlib.suppress(OSError):
+                    _hold(out)
                 yield out
             passing.replace(target)
         except BaseException:

@@ -311,3 +311,16 @@ def test_what_a_killed_process_was_writing_beside_a_file_is_swept_away(tmp_path:
         write_whole(target, [b"two"])  # another process at the same time takes nothing away
     assert sorted(p.name for p in tmp_path.iterdir()) == [others.name, target.name]
     assert target.read_bytes() == b"one"
+
+
+def test_a_file_system_without_locks_takes_files_and_no_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr("dialogauge.runs.directory.fcntl.flock", refuse)
+    write_whole(tmp_path / "rows.csv", [b"rows"])
+    assert (tmp_path / "rows.csv").read_bytes() == b"rows"
+    with pytest.raises(StoreError, match="cannot be locked: No locks available"):
+        RunDirectory(tmp_path / "run").open_for_writing("judge")
