@@ -56,9 +56,8 @@ class RetryState:
         """Whether the item's deadline shortened the last attempt."""
         self.lost = Usage()
         """What was sent and had no answer."""
-        self._unreached: list[float] = []
-        self._silent_since: float | None = None
-        self._last_problem: float | None = None
+        self._problems: list[tuple[float, bool]] = []
+        """When each attempt ended, and whether it did not reach the endpoint."""
 
     def start(self) -> None:
         """Count an attempt that is about to be sent; the first one starts the item's deadline."""
@@ -74,25 +73,22 @@ class RetryState:
     def renew(self, retries: int) -> None:
         """Begin anew with so many retries and a whole deadline: what was tried found nobody there."""
         self._left, self._started, self._waits = retries, None, 0
-        self._unreached.clear()
+        self._problems.clear()
 
     def note_problem(self, problem: Problem) -> None:
         """Record the problem of an attempt."""
-        self._silent_since, self._last_problem = self._last_problem, self._timing.clock()
-        if problem.unreached:
-            self._unreached.append(self._timing.clock())
-        else:
-            self._unreached.clear()
+        self._problems.append((self._timing.clock(), problem.unreached))
 
     @property
     def silent_since(self) -> float | None:
         """When the last attempt but one ended, or the only one; None before any."""
-        return self._last_problem if self._silent_since is None else self._silent_since
+        return self._problems[-2:][0][0] if self._problems else None
 
     @property
     def unreached_since(self) -> float | None:
         """When the last attempt but one ended, if it and the last did not reach the endpoint; else None."""
-        return self._unreached[-2] if len(self._unreached) > 1 else None
+        last = self._problems[-2:]
+        return last[0][0] if len(last) > 1 and all(unreached for _, unreached in last) else None
 
     @property
     def started(self) -> float | None:
