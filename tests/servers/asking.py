@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from dialogauge.llm import ChatRequest, ReplySchema, RetrySettings
@@ -29,6 +30,12 @@ def question(text: str = "How good was it?", **options: Any) -> ChatRequest:
     return ChatRequest(({"role": "user", "content": text},), **options)
 
 
-def but_for_barest(fault: str) -> FaultPlan:
-    """A fault for every request but the barest: the server is up, and the item to blame."""
-    return FaultPlan(choose=lambda body: None if "the word: yes" in str(body["messages"]) else fault)
+def but_for_barest(*faults: str) -> FaultPlan:
+    """Faults, the last for good, for all but the barest request: the server is up, and the item to blame."""
+    left = list(faults)
+
+    def choose(body: Mapping[str, Any]) -> str | None:
+        barest = "the word: yes" in str(body["messages"])
+        return None if barest else left.pop(0) if len(left) > 1 else left[0]
+
+    return FaultPlan(choose=choose)

@@ -406,7 +406,7 @@ async def test_a_last_attempt_without_time_keeps_the_reason(serve, connect):
 
 
 async def test_an_attempt_with_all_its_time_is_a_timeout_whatever_came_before(serve, connect):
-    stub = serve("x", faults=but_for_barest("hang"))
+    stub = serve("x", faults=but_for_barest("500", "hang"))
     retries = quick(attempt_deadline=0.05, max_retries=1)
     failure = await connect(stub.url, retry=retries).complete(question())
     assert isinstance(failure, ChatFailure)

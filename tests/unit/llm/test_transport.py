@@ -246,6 +246,7 @@ async def test_the_key_is_masked_in_headers_body_and_errors():
 @pytest.mark.parametrize(
     "body",
     [
+        b'{"a": ' + b"[" * 500_000 + b"]" * 500_000 + b"}",
         b'{"a": ' + b"[" * 99_000 + b"]" * 99_000 + b"}",
         b'{"a": ' + b"9" * 1_000_000 + b"}",
         b'{"a": 1e' + b"9" * 1_000_000 + b"}",
@@ -253,7 +254,7 @@ async def test_the_key_is_masked_in_headers_body_and_errors():
         b'{"a": "' + b"\\u0073\\ud800" * 80_000 + b'"}',
         b'{"a": "' + b"\\\\" * 500_000 + b'"',
     ],
-    ids=["deep", "long number", "huge number", "many keys", "many escapes", "cut"],
+    ids=["too deep", "deep", "long number", "huge number", "many keys", "many escapes", "cut"],
 )
 async def test_reading_a_large_answer_does_not_stop_the_others(body):
     longest = 0.0
@@ -269,7 +270,7 @@ async def test_reading_a_large_answer_does_not_stop_the_others(body):
     watching = asyncio.create_task(watch())
     response = await asked(sends(answer(body)), 60)
     watching.cancel()
-    assert isinstance(response, Response)
+    assert isinstance(response, Problem if body.count(b"[") > 100_000 else Response)
     assert longest < 1.0  # 0.02 on a machine of its own
 
 
