@@ -46,6 +46,15 @@ def test_an_unknown_id_names_near_ones(dialogauge, tmp_path, log, talk):
     assert dialogauge("show", "nowhere", "a").code == 1
 
 
+def test_an_argument_that_is_empty_is_named_as_help_names_it(dialogauge, log, talk):
+    dialogauge("judge", log(talk("c1", "It opens at nine.", "By bus 4.")), "-o", "run")
+    for arguments, name in ((("run", ""), "ID"), (("", "c1"), "RUN")):
+        refused = dialogauge("show", *arguments)
+        assert refused.code == 2
+        assert f"{name} is empty" in refused.err
+        assert "--" not in refused.err
+
+
 def test_a_masked_run_is_shown_masked_and_asked_by_its_masked_ids(dialogauge, log, talk, tmp_path):
     path = log(talk("ann", "Call 13912345678 or ann@example.org."))
     dialogauge("judge", path, "-o", "masked", "--hash-ids")

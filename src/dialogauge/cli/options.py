@@ -44,7 +44,7 @@ def takes(kind: type[S]) -> Callable[[Callable[Concatenate[S, P], None]], Callab
             }
             made = {"command": command_line()} if "command" in {f.name for f in fields(kind)} else {}
             others = {name: value for name, value in values.items() if name not in settings}
-            options = merged(kind, chosen, lambda one: one.option, _say, **made)
+            options = merged(kind, chosen, _called, _say, **made)
             with kept_for_json() if others.get("as_json") else nullcontext():
                 function(options, **others)  # type: ignore[call-arg]
 
@@ -58,6 +58,13 @@ def takes(kind: type[S]) -> Callable[[Callable[Concatenate[S, P], None]], Callab
         return command
 
     return decorate
+
+
+def _called(one: Setting) -> str:
+    """Return what a user calls a setting: its option, or the name of an argument (`RUN`, `INPUT`)."""
+    if not one.argument:
+        return one.option
+    return (one.metavar or one.name.upper()).partition(" ")[0].rstrip(".")
 
 
 def _say(text: str) -> None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final
 
 import numpy as np
 
-from dialogauge.stats.estimate import Basis, Estimate, Range, left_out, parts_of
-from dialogauge.stats.measures import MEASURES, Pairs, Prepared, Weights, pair_up, signed_gain
+from dialogauge.stats.estimate import Basis, Estimate, LeftOut, Range, left_out, parts_of
+from dialogauge.stats.measures import MEASURES, Measure, Pairs, Prepared, Weights, pair_up
 from dialogauge.stats.table import Directions, DissatisfiedRule, Floats, Scores, ScoreTable
 
 _NONE: Final = np.empty(0)
@@ -87,6 +88,22 @@ def figures_of(
     return {name: of_source(of) for name, of in sources.items()}
 
 
+def signed_gain(measure: Measure, mine: Floats, other: Floats) -> Floats:
+    """Return how much better `mine` is than `other`: above 0 is better, whichever way the measure points.
+
+    Where one of the two is undefined (a constant ranks nothing), the measure's null stands for it; where both
+    are, so is the gain.
+    """
+    if measure.null is not None:
+        lone = np.isfinite(mine) ^ np.isfinite(other)
+        mine, other = (np.where(lone & ~np.isfinite(of), measure.null, of) for of in (mine, other))
+    if measure.better == "high":
+        return mine - other
+    if measure.better == "low":
+        return other - mine
+    return np.abs(other) - np.abs(mine)
+
+
 def _better(one: Figures, other: Figures) -> Figures:
     """Return for each measure the better of two, with its moved figures."""
 
@@ -137,7 +154,7 @@ def _moves(
     widest = max(v.pairs.size for v in versions)
     for block in left_out(clusters, widest, len(versions)):
         counts[block.parts] += 1
-        for name, moved in versions[block.version].figures(block.weights).items():
+        for name, moved in versions[block.version].without(block).items():
             totals[name][block.parts] += moved - points[block.version][name]
     return {m: total / counts for m, total in totals.items()}
 
@@ -153,6 +170,19 @@ class _Version:
     def figures(self, clusters: Floats) -> dict[str, Floats]:
         weights = Weights(self.pairs, clusters)
         return {name: of.figure(weights) for name, of in self.prepared.items()}
+
+    def without(self, block: LeftOut) -> dict[str, Floats]:
+        """Return the figures with each part of a block left out."""
+        weights, known = Weights(self.pairs, block.weights), self._without
+        return {
+            name: known[name][block.parts] if name in known else of.figure(weights)
+            for name, of in self.prepared.items()
+        }
+
+    @cached_property
+    def _without(self) -> dict[str, Floats]:
+        part = parts_of(self.pairs.clusters)
+        return {name: of.without(part) for name, of in self.prepared.items() if of.without is not None}
 
 
 def _means(versions: Sequence[Mapping[str, Floats]], measures: Sequence[str]) -> dict[str, float | None]:

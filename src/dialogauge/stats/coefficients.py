@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from dialogauge.stats.table import Floats
+from dialogauge.stats.table import Codes, Floats
 
 Whole = npt.NDArray[np.int64]
 Values = Sequence[float] | Floats | npt.NDArray[np.bool_]
@@ -68,6 +68,39 @@ def auc_draws(scores: Values, positive: Values, weights: Floats) -> Floats:
     below, up_to = (under[:, np.searchsorted(a[low], a[high], side=side)] for side in _SIDES)
     ones = w[:, high]
     return divided((ones * (below + up_to) / 2).sum(axis=1), ones.sum(axis=1) * under[:, -1])
+
+
+def auc_without(scores: Values, positive: Values, part: Codes, parts: int) -> Floats:
+    """AUC with each part of the values left out, shape (parts,): as of `auc_draws`, without a matrix.
+
+    Args:
+        scores: Shape (n,), finite.
+        positive: Shape (n,), 0 or 1.
+        part: Shape (n,), the part of each value, from 0.
+        parts: How many there are.
+    """
+    _, rank = np.unique(scores, return_inverse=True)
+    ones, zeros = (np.flatnonzero(np.asarray(positive) == label) for label in (1, 0))
+    own = part * (rank.max(initial=0) + 1) + rank  # compares within a part; below is all of the parts before
+
+    def sums(of: Codes, values: Floats | None = None) -> Floats:
+        return np.bincount(part[of], weights=values, minlength=parts).astype(np.float64)
+
+    n_ones, n_zeros = sums(ones), sums(zeros)
+    won = _places(rank[ones], rank[zeros])
+    lost = ones.size - _places(rank[zeros], rank[ones])
+    inside = sums(ones, _places(own[ones], own[zeros])) - n_ones * (np.cumsum(n_zeros) - n_zeros)
+    # The pairs of which one or the other is in a part go with it; those of which both are went twice.
+    top = won.sum() - sums(ones, won) - sums(zeros, lost) + inside
+    return divided(top, (ones.size - n_ones) * (zeros.size - n_zeros))
+
+
+def _places(of: Codes, among: Codes) -> Floats:
+    """Return how many are below each rank, those of the same rank half. Shapes (n,), (m,) -> (n,)."""
+    ordered = np.sort(among)
+    below, up_to = (np.searchsorted(ordered, of, side=side) for side in _SIDES)
+    places: Floats = (below + up_to) / 2
+    return places
 
 
 def kappa_draws(x: Values, y: Values, weights: Floats) -> Floats:

@@ -15,9 +15,9 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
-from dialogauge.stats.agreement import Figures
+from dialogauge.stats.agreement import Figures, signed_gain
 from dialogauge.stats.estimate import Basis, Estimate, Gain
-from dialogauge.stats.measures import MEASURES, signed_gain
+from dialogauge.stats.measures import MEASURES
 
 ALPHA: Final = 0.05
 

@@ -20,6 +20,7 @@ import numpy as np
 from dialogauge.core import Scale
 from dialogauge.stats.coefficients import (
     auc_draws,
+    auc_without,
     average_recall,
     cohen_kappa,
     divided,
@@ -80,22 +81,28 @@ class Pairs:
         """Shape (n,), and how many clusters there are."""
         self._table = table
         every = np.column_stack(list(columns.values()))
-        cells, self.cell = np.unique(every, axis=0, return_inverse=True)
-        self.cell = self.cell.reshape(-1)
+        cells, self.cell = every, np.arange(self.n)
         self.counts: Floats | None = None
         """Shape (clusters, cells); None where each target is a cell of its own."""
-        if self.clusters * cells.shape[0] <= _DENSE * self.n:
-            self.counts = _tally(self.cluster, self.clusters, self.cell, cells.shape[0])
-        else:
-            cells, self.cell = every, np.arange(self.n)
+        most = _DENSE * self.n // max(self.clusters, 1)
+        if np.unique(columns["order"]).size <= most:  # there are as many cells at least
+            tallied, cell = np.unique(every, axis=0, return_inverse=True)
+            if tallied.shape[0] <= most:
+                cells, self.cell = tallied, cell.reshape(-1)
+                self.counts = _tally(self.cluster, self.clusters, self.cell, cells.shape[0])
         by_name = dict(zip(columns, cells.T, strict=True))
         self.gold, self.value = by_name["gold"], by_name["value"]
         """Shape (cells,): the reference's number and the source's, with fractions."""
         self.gold_whole, self.whole = by_name["gold_whole"], by_name["whole"]
-        self.order = by_name["order"]
+        self.order: Floats = by_name["order"]
         """What the source ranks by."""
         self.gold_sat, self.sat = 1 - by_name["gold_class"], 1 - by_name["class"]
         """1 where the reference, or the source, is satisfied."""
+
+    @property
+    def ranking(self) -> Floats:
+        """What the source ranks by, the satisfied highest."""
+        return self.order if self.low_is_bad else -self.order
 
     @property
     def size(self) -> int:
@@ -200,6 +207,9 @@ class Prepared:
     support: int | None = None
     """Clusters that the figure stands on, where others hold targets but tell nothing of it: of a mean over
     users those with the figure by themselves. None where all do."""
+    without: Callable[[Codes], Floats] | None = None
+    """Of the part of each cluster, shape (clusters,), the figure without each of the parts, shape (parts,);
+    None where weights are as quick."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,8 +268,7 @@ def pair_up(
         "gold_class": nothing if gold_class is None else gold_class,
         "class": nothing if own is None else own,
     }
-    high = source.scale.higher_is_better
-    low_is_bad = high if rule is None or rule.category is not None else rule.lower
+    low_is_bad = source.scale.higher_is_better if rule is None or rule.category is not None else rule.lower
     able = frozenset(need for need, ok in can.items() if ok)
     return Pairs(columns, table, source.scale, able, low_is_bad=low_is_bad)
 
@@ -333,7 +342,16 @@ def _macro_f1(pairs: Pairs, cells: Floats) -> Floats:
 
 
 def _auc(pairs: Pairs, cells: Floats) -> Floats:
-    return auc_draws(pairs.order if pairs.low_is_bad else -pairs.order, pairs.gold_sat, cells)
+    return auc_draws(pairs.ranking, pairs.gold_sat, cells)
+
+
+def _ranking(pairs: Pairs) -> Prepared:
+    """Prepare the AUC over all targets; where each is a cell of its own, weights would take long."""
+
+    def without(part: Codes) -> Floats:
+        return auc_without(pairs.ranking, pairs.gold_sat, part[pairs.cluster], int(part.max()) + 1)
+
+    return Prepared(lambda w: _auc(pairs, w.cells), None, without if pairs.counts is None else None)
 
 
 def _missed(called: Floats, positive: Floats, weights: Floats) -> Floats:
@@ -512,15 +530,14 @@ def _boundary() -> Iterable[Measure]:
     """Yield the measures of the two classes: over all targets, user by user, within users."""
     for name, (title, kind, figure) in _CLASSES.items():
         needs = "ranking" if name == "auc" else "classes"
-        prepare = _of_both if name in _OF_BOTH else _of_cells
-        yield _measure(name, title, needs, prepare(figure), kind)
+        prepare = _ranking if name == "auc" else (_of_both if name in _OF_BOTH else _of_cells)(figure)
+        yield _measure(name, title, needs, prepare, kind)
     published = "2PR / max(P + R, 1) of dissatisfied"
     yield _measure("f1_dsat_published", published, "classes", _of_cells(_dsat(_published_f1)), _F1)
     for name in (*_BY_USER, "boundary_kappa", "auc"):
         title, kind, figure = _CLASSES[name]
         needs = "ranking users" if name == "auc" else "classes users"
-        own = _per_user(_user_class(figure))
-        yield _measure(f"per_user_{name}", f"{title}, by user", needs, own, kind)
+        yield _measure(f"per_user_{name}", f"{title}, by user", needs, _per_user(_user_class(figure)), kind)
 
     def confidence(p: Pairs) -> tuple[Groups, Floats, Floats]:
         return p.by_user, p.gold_sat, _confidence(p)
@@ -541,9 +558,8 @@ def _grouped() -> Iterable[Measure]:
     pearson = _per_user_correlation(pearson_draws, lambda p: p.value)
     spearman = _per_user_correlation(spearman_draws, lambda p: p.order)
     yield from _correlations("per_user_", "{}, by user", "numbers users", pearson, spearman)
-    kappa = _per_user(_user_kappa)
     title = "quadratic weighted kappa, by user"
-    yield _measure("per_user_qwk", title, "scale users", kappa, _CORRELATION)
+    yield _measure("per_user_qwk", title, "scale users", _per_user(_user_kappa), _CORRELATION)
     mae = _per_user(lambda p: _mae_draws(p.value, p.gold, p.by_user.counts))
     rmse = _per_user(lambda p: _rmse_draws(p.value, p.gold, p.by_user.counts))
     yield from _errors("per_user_", "{}, by user", "scale users", mae, rmse)
@@ -582,19 +598,3 @@ def title_of(name: str, rule: str | None) -> str:
     """
     measure = MEASURES[name]
     return f"{measure.title} ({rule})" if rule and measure.needs & {"classes", "ranking"} else measure.title
-
-
-def signed_gain(measure: Measure, mine: Floats, other: Floats) -> Floats:
-    """Return how much better `mine` is than `other`: above 0 is better, whichever way the measure points.
-
-    Where one of the two is undefined (a constant ranks nothing), the measure's null stands for it; where both
-    are, so is the gain.
-    """
-    if measure.null is not None:
-        lone = np.isfinite(mine) ^ np.isfinite(other)
-        mine, other = (np.where(lone & ~np.isfinite(of), measure.null, of) for of in (mine, other))
-    if measure.better == "high":
-        return mine - other
-    if measure.better == "low":
-        return other - mine
-    return np.abs(other) - np.abs(mine)

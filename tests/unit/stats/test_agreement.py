@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from dialogauge.core import Scale
 from dialogauge.stats.agreement import figures_of, measures_for
+from dialogauge.stats.estimate import parts_of
 from dialogauge.stats.measures import MEASURES, correlated_users, pair_up, title_of, two_sided_users
 from dialogauge.stats.table import ScoreTable, parse_rule, scores_of
 from pt11 import GOLD, PT11, SAID, USERS
@@ -43,6 +44,17 @@ def test_pt11_users_with_figures_of_their_own():
     of = table(SAID, GOLD, USERS)
     pairs = pair_up(of, of.sources["judge"], of.sources["people"], RULE)
     assert (correlated_users(pairs), int(two_sided_users(pairs).sum())) == (2, 2)
+
+
+@pytest.mark.parametrize("fractions", [False, True])
+def test_the_auc_of_many_clusters_moves_as_without_each_part_of_them(fractions):
+    of = random_table(n=1400, users=700, fractions=fractions)
+    part = parts_of(of.cluster_codes[1])[of.cluster_codes[0]]
+    moved = figures(of, ["auc"]).moved["auc"]
+    assert moved.size == 500
+    for number in (0, 7, 499):
+        rest = of.only(part != number)
+        assert figures(rest, ["auc"]).values["auc"] == pytest.approx(moved[number], abs=1e-12)
 
 
 @pytest.mark.parametrize("fractions", [False, True])

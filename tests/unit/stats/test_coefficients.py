@@ -12,6 +12,7 @@ from dialogauge.stats import (
 )
 from dialogauge.stats.coefficients import (
     auc_draws,
+    auc_without,
     average_recall,
     f1_draws,
     kappa_draws,
@@ -97,6 +98,16 @@ def test_weights_mean_repetition(pairs, data):
         assert np.isnan(found) if expected is None else found == pytest.approx(expected, abs=1e-9)
     found, expected = float(auc_draws(x, y > 3, weights)[0]), once(auc_draws, many_x, many_y > 3)
     assert np.isnan(found) if expected is None else found == pytest.approx(expected)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(st.integers(1, 5), st.booleans(), st.integers(0, 4)), min_size=1, max_size=30))
+def test_the_auc_without_each_part_is_that_of_the_others(rows):
+    scores, positive, part = (np.array(column) for column in zip(*rows, strict=True))
+    weights = (part != np.arange(6)[:, None]).astype(float)  # nothing is in the last part
+    np.testing.assert_array_equal(
+        auc_without(scores, positive, part, 6), auc_draws(scores, positive, weights)
+    )
 
 
 @settings(max_examples=30, deadline=None)

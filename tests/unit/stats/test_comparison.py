@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dialogauge.stats.agreement import figures_of
+from dialogauge.stats.agreement import figures_of, signed_gain
 from dialogauge.stats.comparison import (
     adjusted,
     compare,
@@ -16,7 +16,7 @@ from dialogauge.stats.comparison import (
     holm,
 )
 from dialogauge.stats.estimate import Basis, Gain
-from dialogauge.stats.measures import MEASURES, signed_gain
+from dialogauge.stats.measures import MEASURES
 from dialogauge.stats.table import ScoreTable, parse_rule, scores_of
 
 NAMES = ("pearson", "qwk", "f1_dsat", "mae", "auc", "bias")
