@@ -32,7 +32,7 @@ _RUN = ("run/summary.json", "run/judgements.jsonl")
 
 #: Cases of `judge` that are pinned whole, and what is condensed of the others.
 _WHOLE = ("local-card-hindsight", "model-card", "model-card-faulty")
-_BY = ("by", "dimensions.*.by_turn", "dimensions.*.histogram")
+_PARTS = ("by", "dimensions.*.by_turn", "dimensions.*.histogram", "findings.kinds", "trust.checks.*")
 #: Tables of the satisfaction study of which the headline is enough, but for one case that pins them whole.
 _TABLES = (
     "calibrations.*",
@@ -44,14 +44,18 @@ _TABLES = (
     "against_controls",
     "without_history",
     "behaviour",
-    "by",
     "reliability",
     "rationale.*",
     "users",
+    *_PARTS,
     "rows",
 )
-#: Of that case, the calibrations whose tables look like those of the others.
-_SAME_TABLES = tuple(f"calibrations.{name}" for name in ("mean-shift", "reference-*", "pooled"))
+#: Of that case, the tables that look like those of the others.
+_SAME_TABLES = (
+    *(f"calibrations.{name}" for name in ("none", "mean-shift", "reference-*", "pooled", "cdf.controls.*")),
+    *(f"controls.{name}" for name in ("constant", "always dissatisfied", "user mean", "reply length*")),
+    *(f"metrics_by.{name}.*" for name in ("gold", "reason")),
+)
 
 
 def _case(name: str, *lines: str, pins: tuple[str, ...] = (), condensed: tuple[str, ...] = ()) -> Case:
@@ -60,7 +64,7 @@ def _case(name: str, *lines: str, pins: tuple[str, ...] = (), condensed: tuple[s
 
 def _judge(name: str, line: str, *before: str, brief: bool = False) -> Case:
     """`dialogauge judge` into `run`, and perhaps commands before it."""
-    condensed = () if name in _WHOLE else _BY if not brief else (*_BY, "rows")
+    condensed = () if name in _WHOLE else _PARTS if not brief else (*_PARTS, "rows")
     return _case(f"judge-{name}", *before, f"judge {line} -o run", pins=_RUN, condensed=condensed)
 
 
@@ -285,7 +289,7 @@ _FAULTY = "faulty.jsonl --split-file split.json"
 _ALL = "rated.jsonl --split all"
 
 _SATISFACTION = (
-    _satisfaction("whole", "rated.jsonl --split-file split.json --judge local-user"),
+    _satisfaction("whole", "rated.jsonl --split-file wide.json --judge local-user"),
     *(_satisfaction(name, f"{_RATED} --judge {name}") for name in _HISTORY_JUDGES),
     *(
         _satisfaction(

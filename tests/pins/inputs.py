@@ -17,6 +17,8 @@ CHOSEN = (
 )
 USERS, SCENARIOS = 8, ("cook", "gift", "trip")
 SPLIT = {"train": [f"user{u}" for u in range(5)], "test": [f"user{u}" for u in range(5, USERS + 1)]}
+#: With as many users to judge as an interval takes.
+WIDE = {"train": [f"user{u}" for u in range(3)], "test": [f"user{u}" for u in range(3, USERS)]}
 LABELS = ("very dissatisfied", "dissatisfied", "neutral", "satisfied", "very satisfied")
 
 _REPLIES = {
@@ -67,6 +69,7 @@ def write_inputs(folder: Path, url: str) -> None:
     _rows(folder / "rated.jsonl", rated())
     _rows(folder / "odd.jsonl", _odd())
     (folder / "split.json").write_text(json.dumps(SPLIT))
+    (folder / "wide.json").write_text(json.dumps(WIDE))
     (folder / "sessions.json").write_text(json.dumps(_sessions()))
     (folder / "votes.txt").write_text(_votes(), encoding="utf-8")
     (folder / "people.csv").write_text(_people())
