@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import io
 import os
 import signal
@@ -48,12 +49,20 @@ def main() -> None:
 
 
 def _heed_signals() -> None:
+    atexit.register(_ignore_signals)  # the first to be registered is the last to be called
     signal.signal(signal.SIGINT, _leave)
     sys.unraisablehook, sys.excepthook = _unraisable, _uncaught
     for name in ("SIGTERM", "SIGHUP"):
         number = getattr(signal, name, None)  # Windows has no SIGHUP
         if number is not None and signal.getsignal(number) is signal.SIG_DFL:
             signal.signal(number, lambda *_: signal.raise_signal(signal.SIGINT))
+
+
+def _ignore_signals() -> None:
+    """Let the process end with its own code: Python takes our handlers away now, and a signal would kill it."""
+    for number in (signal.SIGINT, signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)):
+        if callable(signal.getsignal(number)):
+            signal.signal(number, signal.SIG_IGN)
 
 
 def _leave(*_: object) -> NoReturn:
