@@ -31,7 +31,7 @@ def run(times: int, *, quick: bool = False) -> dict[str, Any]:
         return {}
     study = _study(Path(shared) / "data" / "recllmsim")
     judged = {name: _judged(study, scores) for name, scores in _signals(study).items()}
-    figures = _figures(judged if quick else 1000)
+    figures = _figures(judged)
     head = (
         "signal",
         "its own Pearson",

@@ -24,7 +24,7 @@ Campaign = Callable[[Path, Command, bool], Iterator[Findings]]
 
 
 def _single(folder: Path, command: Command, short: bool) -> Iterator[Findings]:  # noqa: FBT001 - long or short
-    yield single.together(folder, command, attempt_s=1.5, item_s=5.0)
+    yield single.together(folder, command, attempt_s=0.5, item_s=2.0)
     if not short:
         yield single.each_by_itself(folder)
 

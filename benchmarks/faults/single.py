@@ -55,7 +55,7 @@ def together(folder: Path, command: Command, *, attempt_s: float, item_s: float)
 
 
 def each_by_itself(folder: Path, *, cases_each: int = 8, at_once: int = 4) -> Findings:
-    """Run each fault by itself, always and in passing, as processes with deadlines of 1.5 and 6 s."""
+    """Run each fault by itself, always and in passing, as processes with deadlines of 0.6 and 4 s."""
     findings = Findings("every fault by itself")
     faults = list(ALWAYS)
 
@@ -80,7 +80,7 @@ def _one(
     chosen = dict.fromkeys(range(number), fault)
     plan = FaultPlan(choose=by_case(chosen) if when == "always" else first_request(chosen))
     with OpenAIStub(cases.reply, faults=plan) as stub:
-        options = patience(folder, stub.url, attempt_s=1.5, item_s=6)
+        options = patience(folder, stub.url, attempt_s=0.6, item_s=4)
         began = time.monotonic()
         done = command(
             "judge", cases.log, "--rubric", cases.rubric, *options, "--no-cache", "--fresh", "-o", "run"
