@@ -248,10 +248,11 @@ def _judge_by_model(run: Run) -> None:
 
 
 def test_everything_was_judged(run: Run) -> None:
-    for name in ("run", "model"):
+    unread = {(HOSTILE["zero width"], "unsupported_language")}  # signs within its words make it no English
+    for name, expected in (("run", unread), ("model", set())):
         rows = [json.loads(line) for line in run.read(f"{name}/judgements.jsonl").splitlines()]
         assert {r["conversation_id"] for r in rows} == set(HOSTILE.values())
-        assert {r["failure"]["kind"] for r in rows if r["failure"]} <= {"unsupported_language"}
+        assert {(r["conversation_id"], r["failure"]["kind"]) for r in rows if r["failure"]} == expected
     issues = {
         i for line in run.read("model/judgements.jsonl").splitlines() for i in json.loads(line)["issues"]
     }

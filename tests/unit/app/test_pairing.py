@@ -77,6 +77,9 @@ def run(desk: Any, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureReque
     return str(desk.folder / "run")
 
 
+NOTES = ("nobody rated this run: the rows rest on the judge",)
+
+
 def lines(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
@@ -92,7 +95,9 @@ def pairs(run: str, **options: Any) -> tuple[PairResult, list[dict[str, Any]], l
 
 def test_a_model_writes_the_better_replies(desk: Any, run: str) -> None:
     result, found, sources = pairs(run, model=f"py:{desk.module}:better")
-    assert (result.written, result.left_out, result.repaired) == (2, {"no weakest turn": 1}, 2)
+    assert result == PairResult(
+        2, {"no weakest turn": 1}, None, False, 2, {"rejected by the judge": 2}, NOTES
+    )
     assert found == [
         {
             "prompt": [plain_message(m) for m in TALKS[0].messages[:2]],
@@ -133,8 +138,8 @@ def test_what_a_model_cannot_better_is_left_out_and_counted(desk: Any, run: str)
 def test_a_limit_saves_calls_and_is_counted(desk: Any, run: str) -> None:
     result, found, _ = pairs(run, model=f"py:{desk.module}:better", limit=1, max_calls=1)
     assert len(found) == 1
-    assert (result.written, result.repaired) == (1, 1)
-    assert result.left_out == {"no weakest turn": 1, "over --limit": 1}
+    left_out = {"no weakest turn": 1, "over --limit": 1}
+    assert result == PairResult(1, left_out, None, False, 1, {"rejected by the judge": 1}, NOTES)
 
 
 def test_a_spent_budget_keeps_what_was_written(desk: Any, run: str) -> None:
@@ -210,9 +215,8 @@ def test_sft(run: str) -> None:
     assert found == [{"messages": [plain_message(m) for m in TALKS[2].messages[:2]]}]
     assert sources[0]["turn"] is None
     assert result.left_out == {"verdict below excellent": 2}
-    result = pairs(run, kind="sft")[0]
-    assert (result.written, result.left_out) == (3, {})
-    assert result.balance == {"to follow by the judge": 3}
+    whole = PairResult(3, {}, balance={"to follow by the judge": 3}, notes=NOTES)
+    assert pairs(run, kind="sft")[0] == whole
 
 
 def test_active(run: str) -> None:

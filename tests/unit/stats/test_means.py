@@ -131,3 +131,15 @@ def test_many_clusters_come_near_the_textbook():
     found = mean_estimate(values, limits=FIVE)
     half = 1.96 * values.std(ddof=1) / math.sqrt(values.size)
     assert found.high - found.low == pytest.approx(2 * half, rel=0.02)
+
+
+@pytest.mark.parametrize(
+    ("clusters", "times", "least", "most"), [(20, 400, 0.92, 0.98), (40, 200, 0.89, 0.995)]
+)
+def test_covers_the_true_mean_about_as_often_as_it_says(clusters, times, least, most):
+    rng, labels, hits = np.random.default_rng(7), np.repeat(np.arange(clusters), 4), 0
+    for _ in range(times):
+        values = np.repeat(rng.normal(size=clusters), 4) + rng.normal(scale=0.3, size=labels.size)
+        found = mean_estimate(values, labels.tolist(), limits=(-9.0, 9.0))
+        hits += found.low <= 0 <= found.high
+    assert least <= hits / times <= most

@@ -82,7 +82,8 @@ async def test_without_history_the_others_speak(name) -> None:
     view = next(b.view for b in study.blocks if b.view.user == "new")
     (row,) = await build_history_judge(name).judge(request_of(view, study.population))
     assert row.outcome.details["prior"] is True
-    assert row.outcome.numbers["satisfaction"] in (3, 4, 5)
+    # Of the one who is known two 5s came after a mean of 2, and a 2 after a mean of 5: about 3 lies between.
+    assert row.outcome.numbers["satisfaction"] in ((3,) if name == "reply-unread" else (4, 5))
     (lost,) = await build_history_judge(name).judge(request_of(view, Population(())))
     assert isinstance(lost.outcome, JudgeFailure)
 

@@ -4,6 +4,7 @@ import pytest
 from dialogauge.stats import (
     CONTROLS,
 )
+from dialogauge.stats.estimate import Basis
 from dialogauge.studies.fit.figures import FIGURES, PredictedRatings, figures_with_controls
 
 
@@ -49,6 +50,21 @@ def test_ranking_figures_have_intervals_by_conversation():
     assert set(found["intervals"]) == set(FIGURES)
     few = model_of(gold, gold, "aaabbb", **ranks)
     assert few["intervals"]["auc_below3"] == [None, None]
+
+
+def test_ranking_intervals_are_those_of_conversations_left_out():
+    rng = np.random.default_rng(5)
+    gold, shares = rng.integers(1, 6, 60), rng.integers(0, 9, 60) / 8
+    clusters = rng.integers(0, 9, 60)
+    found = model_of(gold, gold, clusters.tolist(), below=shares, above=shares)
+
+    def auc(stays):
+        over, under = shares[stays & (gold > 3)], shares[stays & (gold <= 3)]
+        return np.mean([(a > b) + (a == b) / 2 for a in over for b in under])
+
+    moved = np.array([auc(clusters != c) for c in range(9)])
+    expected = Basis(60, 9).estimate(auc(clusters >= 0), moved, (0.0, 1.0)).interval
+    assert found["intervals"]["auc_above3"] == pytest.approx(expected, abs=1e-6)
 
 
 def test_what_is_undefined_is_none():
