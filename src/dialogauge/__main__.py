@@ -59,7 +59,7 @@ def _heed_signals() -> None:
 
 
 def _ignore_signals() -> None:
-    """Let the process end with its own code: Python takes our handlers away now, and a signal would kill it."""
+    """Let the process end with its own code: Python takes our handlers away, and a signal would kill it."""
     for number in (signal.SIGINT, signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)):
         if callable(signal.getsignal(number)):
             signal.signal(number, signal.SIG_IGN)

@@ -117,7 +117,7 @@ def test_a_base_url_that_is_none_is_no_part_of_the_models_name(url: str, monkeyp
     monkeypatch.setenv("OPENAI_BASE_URL", "http://elsewhere/v1")
     with pytest.raises(UsageError, match="--base-url does not begin with http"):
         merge(model="m", base_url=url)
-    with pytest.raises(UsageError, match="^base_url is empty .is a variable not set"):
+    with pytest.raises(UsageError, match=r"^base_url is empty \(is a variable not set"):
         merge(model="m", base_url="")
 
 
