@@ -153,9 +153,13 @@ def test_where_some_are_rated_the_judges_mean_stands_beside_the_rectified_one(
         if number % 4 == 0 or number % 7 == 0:
             record["messages"][1]["satisfaction"] = number % 3 + 2
         records.append(record)
-    dialogauge("judge", log(*records), "-o", "run")
+    shown = dialogauge("judge", log(*records), "-o", "run").unwrapped
     (mean,) = people_of(tmp_path / "run")["rectified"]
     assert mean["targets"] == 80
     assert mean["rated_only"]["n"] == 14
     assert 1 <= mean["judge"]["value"] <= 5
     assert mean["rectified"]["low"] < mean["rectified"]["value"] < mean["rectified"]["high"]
+    page = (tmp_path / "run/report.html").read_text()
+    for words in ("satisfaction, all turns", "people’s, rated ones only", "n 14", "n 80"):
+        assert words in shown
+        assert words in page

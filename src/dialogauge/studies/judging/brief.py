@@ -44,8 +44,8 @@ def brief(
     people = known.people
     return (
         *opening(summary, known, sample.weak_turns),
-        *([rectified_section(people)] if people is not None and people.rectified else []),
         *before,
+        *([rectified_section(people)] if people is not None and people.rectified else []),
         *([Section("", (notes,))] if notes.paragraphs else []),
         *summary_blocks(summary, graded=known.graded),
     )

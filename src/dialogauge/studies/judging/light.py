@@ -434,7 +434,7 @@ def _pairs(judge: Estimate) -> str:
 
 
 def _rectified(tally: PeopleTally, one: _RatedTargets) -> Rectified | None:
-    """Return the mean over all targets of a level; None of names, and where few are unrated."""
+    """Return people's mean over all targets of a level; None of names, and where few are unrated."""
     if one.scale is None:
         return None
     judged_by, values, scale = _judged_by(tally, one)
@@ -457,4 +457,5 @@ def _rectified(tally: PeopleTally, one: _RatedTargets) -> Rectified | None:
         mean.judge if same else _NOTHING,
         mean.rated_only,
         mean.rectified,
+        len(one.targets.seen.intersection(scored[np.isfinite(ratings[scored])].tolist())),
     )

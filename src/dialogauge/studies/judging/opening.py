@@ -27,7 +27,7 @@ from dialogauge.report import (
     words,
 )
 from dialogauge.studies.judging.findings import FindingsSummary, KindSummary
-from dialogauge.studies.judging.people import Agreement, People, PeopleFigure, Raters
+from dialogauge.studies.judging.people import Agreement, People, PeopleFigure, Raters, Rectified
 from dialogauge.studies.judging.summary import Summary
 from dialogauge.studies.judging.worst import WorstGroup
 from dialogauge.studies.trust.result import Trust
@@ -98,7 +98,8 @@ def _how_many(summary: Summary, findings: FindingsSummary | None, people: People
     figure = people.figures[0] if people is not None and people.figures else None
     users = "" if figure is None or figure.users is None else f"of {counted(figure.users, 'user')}"
     tiles = [Tile("conversations judged", Count(counts.judged, counts.requested), users)]
-    tiles += [] if figure is None else _said(figure)
+    if people is not None and figure is not None:
+        tiles += [*_said(figure), *_over_all(figure, people.over_all(figure))]
     if findings is not None:
         tiles.append(Tile("with something to read", Count(findings.with_finding, findings.conversations)))
         unread = sum(findings.not_judged.values())
@@ -119,6 +120,19 @@ def _said(figure: PeopleFigure) -> list[Tile]:
         Tile(called.format(figure.what), Number(figure.mean.value, interval=figure.mean.interval), scale)
     ]
     return [*tiles, *_dissatisfied(figure)]
+
+
+def _over_all(figure: PeopleFigure, one: Rectified | None) -> list[Tile]:
+    if one is None:
+        return []
+    label = f"{_RATERS[figure.raters][1].format(figure.what)}, all {figure.level}s"
+    mean = Number(one.rectified.value, interval=one.rectified.interval)
+    note = (
+        f"an estimate of what people would say of all {one.targets:,}, made of "
+        f"{counted(one.rated_only.n, 'rating')} and the judge’s scores (rectified mean)"
+    )
+    note += f"; the judge was fitted to {one.fitted:,} of the ratings" if one.fitted else ""
+    return [Tile(label, mean, note)]
 
 
 def _dissatisfied(figure: PeopleFigure) -> list[Tile]:

@@ -68,7 +68,7 @@ class Light:
 
 @dataclass(frozen=True, slots=True)
 class Rectified:
-    """A mean over all targets, most of them judged alone, set right by those that people rated too."""
+    """People's mean over all targets, of which they rated some and the judge scored all."""
 
     dimension: str
     level: Level
@@ -79,6 +79,9 @@ class Rectified:
     rated_only: Estimate
     """Mean of people's ratings over the rated targets."""
     rectified: Estimate
+    """Of people's mean over all targets, made of both: a statement about people."""
+    fitted: int = 0
+    """Rated targets that the judge was fitted to: there it is nearer to people than elsewhere."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +96,12 @@ class People:
     def to_json(self) -> dict[str, Any]:
         """Write it as it stands in `summary.json` under `people`."""
         return asdict(self)
+
+    def over_all(self, figure: PeopleFigure) -> Rectified | None:
+        """Return what belongs to a figure of which many targets are not rated; else None."""
+        return next(
+            (r for r in self.rectified if (r.dimension, r.level) == (figure.dimension, figure.level)), None
+        )
 
     def main(self, level: Level) -> PeopleFigure | None:
         """Return the figure of a level that comes first of those that say who was dissatisfied."""

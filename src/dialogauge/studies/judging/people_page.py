@@ -1,4 +1,4 @@
-"""What people said, as a part of a page: every figure, those of the light, and means set right by ratings."""
+"""What people said, as a part of a page: every figure, those of the light, and the rectified means."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from dialogauge.report import (
     Block,
     Callout,
     Cell,
+    Missing,
     Number,
     Percent,
     Section,
@@ -15,6 +16,7 @@ from dialogauge.report import (
 )
 from dialogauge.stats import Estimate
 from dialogauge.studies.judging.people import Light, People, PeopleFigure
+from dialogauge.text import counted
 
 
 def people_section(people: People) -> Section:
@@ -64,24 +66,40 @@ def _light(light: Light) -> Section:
 
 def rectified_section(people: People) -> Section:
     """Lay out the means of targets of which some are rated and many are only judged."""
-    heads = ("dimension", "targets", "the judge alone", "rated only", "set right by ratings")
+    heads = (
+        "",
+        TableColumn("of", "text"),
+        "the judge’s own mean",
+        "people’s, rated ones only",
+        "people’s, all (rectified)",
+    )
     rows = [
         (
             words.name(one.dimension),
-            one.targets,
-            _number(one.judge),
-            _number(one.rated_only),
-            _number(one.rectified),
+            f"{one.level}s",
+            _number(one.judge, with_n=True) if one.judge.n else Missing("on another scale"),
+            _number(one.rated_only, with_n=True),
+            _number(one.rectified, with_n=True),
         )
         for one in people.rectified
     ]
-    table = data_table("Means set right by ratings", heads, rows, captioned=False)
+    title = "People’s mean over all, rated or not"
     lead = (
-        "Some targets are rated, many are only judged. Set right: the judge’s mean over all, moved by how "
-        "far it was off where people rated (prediction-powered inference)."
+        "The last figure estimates what people would say of all, from their ratings and from how the judge "
+        "scores what they did not rate (prediction-powered inference). It is a statement about people, "
+        "whatever the judge is worth, and holds where chance decided what was rated."
     )
-    return Section("Means set right by ratings", (table,), lead)
+    blocks = [data_table(title, heads, rows, captioned=False)]
+    notes = tuple(
+        f"The judge was fitted to {one.fitted:,} of the {counted(one.rated_only.n, 'rating')} of "
+        f"{words.name(one.dimension)}: the rectified interval may be too narrow."
+        for one in people.rectified
+        if one.fitted
+    )
+    return Section(title, (*blocks, *([Callout(notes)] if notes else [])), lead)
 
 
-def _number(estimate: Estimate, digits: int = 2) -> Number:
-    return Number(estimate.value, digits, estimate.interval)
+def _number(estimate: Estimate, digits: int = 2, *, with_n: bool = False) -> Number:
+    notes = [f"no interval: {estimate.reason}"] if estimate.reason else []
+    notes += [f"n {estimate.n:,}"] if with_n else []
+    return Number(estimate.value, digits, estimate.interval, notes=tuple(notes))

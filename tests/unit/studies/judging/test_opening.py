@@ -116,7 +116,23 @@ def test_what_people_said_stands_in_a_table_with_the_controls():
     assert "turns 300 60 20" in text
     assert "the length of the reply 0.600" in text
     assert "+0.100 [0.050, 0.150]" in text
-    assert "set right by ratings" in text
+    means = "the judge’s own mean people’s, rated ones only people’s, all (rectified)"
+    assert f"{means} rating turns 4.00 [3.90, 4.10] n 100 3.00 [2.00, 4.00] n 100 3.50" in text
+
+
+def test_where_many_are_unrated_the_head_estimates_what_people_would_say_and_names_no_score_of_the_judge():
+    for answer in ("agrees", "does not", "cannot tell"):
+        known = Known(people=people(answer))
+        estimate = (
+            "users’ satisfaction, all turns 3.50 [3.30, 3.70] an estimate of what people would say of all 300"
+        )
+        head = ParsedPage(glance(page(known))).text
+        assert f"{estimate}, made of 100 ratings and the judge’s scores (rectified mean)" in head
+        assert "4.00" not in head
+        first = opening(summarise(made_run(60, failing=0).rows, dimensions=CARD), known, ())
+        lines = " ".join(to_text(first, wrapped=False).split())
+        assert estimate in lines
+        assert "4.00" not in lines
 
 
 def test_a_terminal_says_the_same():
@@ -155,7 +171,7 @@ def test_a_finding_in_another_language_is_named_in_plain_english_with_its_quote_
     assert "General phrases" in html[html.index('class="finder"') :]
 
 
-def test_a_terminal_shows_means_set_right_and_hides_levels_of_a_judge_that_does_not_grade():
+def test_a_terminal_shows_rectified_means_and_hides_levels_of_a_judge_that_does_not_grade():
     made = made_run(60, failing=0)
     rows = [{**r, "details": {**r["details"], "uncalibrated": ["helpfulness"]}} for r in made.rows]
     summary = summarise(rows, dimensions=CARD)
@@ -167,8 +183,8 @@ def test_a_terminal_shows_means_set_right_and_hides_levels_of_a_judge_that_does_
         return to_text(brief(summary, sample, known, manifest_of()), wrapped=False)
 
     text = shown(Known(people=people(), findings=findings(made)))
-    assert text.index("With something to read".lower()) < text.index("set right by ratings")
-    assert text.index("set right by ratings") < text.index("What was judged")
+    assert text.index("With something to read".lower()) < text.index("people’s, all (rectified)")
+    assert text.index("people’s, all (rectified)") < text.index("What was judged")
     assert "never compared with people: helpfulness." in text
     assert "verdicts" not in text
     graded = shown(Known(people=people()))
