@@ -72,8 +72,26 @@ def test_unknown_role(dialogauge, log, talk):
 
 
 def test_a_message_of_ten_megabytes_is_judged(dialogauge, log, talk):
-    done = dialogauge("judge", log(talk("a", "This is what I have to say. " * 360_000)), "-o", "run")
+    done = dialogauge("judge", log(talk("a", "word " * 2_000_000)), "-o", "run")
     assert done.code == 0
+
+
+def test_replies_that_hardly_say_their_language_are_judged(dialogauge, log, talk, tmp_path):
+    replies = (
+        *("4", "12.50 + 3 = 15.50", "2026-11-23", "OK", "👍", "...", "no " * 300, "ha" * 500, "Error! " * 50),
+        *("`ls -la`", "https://example.org/a/b", "x = y + z"),
+        "Paris, Lisbon, Vienna, Prague, Athens, Dublin, Oslo, Berlin, Rome, Madrid, Riga, Bern, Warsaw",
+    )
+    asked = [talk(f"words {n}", reply) for n, reply in enumerate((*replies, "Le Marais."))]
+    numbers = [talk(f"numbers {n}", reply) for n, reply in enumerate(replies)]
+    for record in numbers:
+        record["messages"][0]["content"] = "12 + 30 = ?"
+    foreign = talk("foreign", "Museum buka jam sembilan pagi setiap hari, kecuali hari Senin dan hari libur.")
+    foreign["messages"][0]["content"] = "Museum buka jam berapa besok pagi, dan berapa harga tiketnya?"
+    done = dialogauge("judge", log(*asked, *numbers, foreign), "--max-failed", 0.1, "-o", "run")
+    assert done.code == 0
+    rows = rows_of(tmp_path / "run")
+    assert {row["conversation_id"] for row in rows if row["failure"]} == {"foreign"}
 
 
 def test_an_id_seen_before(dialogauge, log, talk, tmp_path):

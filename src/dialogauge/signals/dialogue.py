@@ -171,7 +171,7 @@ def read_dialogue(conversation: Conversation, language: Language | None = None) 
             continue
         turns.append(_turn(turn, tally, language))
     context = "\n".join(filter(None, (conversation.instructions, conversation.context)))
-    return Dialogue(tuple(turns), TextView(context), TextView(opening), language or tally.language())
+    return Dialogue(tuple(turns), TextView(context), TextView(opening), language or _language(tally))
 
 
 def _turn(turn: Turn, tally: LanguageTally, language: Language | None) -> TurnView:
@@ -186,8 +186,13 @@ def _turn(turn: Turn, tally: LanguageTally, language: Language | None) -> TurnVi
         _tools(turn),
         tuple(call.name for m in turn.steps for call in m.tool_calls),
         turn.has_reply,
-        language or tally.language(),
+        language or _language(tally),
     )
+
+
+def _language(tally: LanguageTally) -> Language:
+    """Return the language of what was said; English for numbers alone, which are read alike in any."""
+    return tally.language() if tally.lettered else "en"
 
 
 def _tools(turn: Turn) -> tuple[ToolResult, ...]:

@@ -1,13 +1,14 @@
 """The language of a text: English, Chinese or another one.
 
 Shares of scripts decide; within the Latin script, frequent words of English and of other languages. Code
-blocks, links and addresses do not count.
+blocks, links and addresses do not count. What says nothing (names, a few rare words, one word over and over)
+is taken for English; many different words with hardly a frequent English one among them are not.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from dialogauge.text.tokens import ENGLISH_STOP, FOREIGN_STOP
@@ -20,6 +21,8 @@ _KANA_HANGUL = re.compile("[\u3040-\u30ff\u1100-\u11ff\uac00-\ud7af]+")
 _LATIN = re.compile("[A-Za-z\u00c0-\u024f\u1e00-\u1eff]+(?:'[a-z]+)?")
 _OTHER_SCRIPT = re.compile("[\u0370-\u058f\u0590-\u08ff\u0900-\u0fff\u1000-\u10ff\u1780-\u17ff]+")
 _LENGTH = 800  # characters of each text that count
+_MANY = 12
+"""Words: of so many different ones that are no names, one at least is frequent in English text."""
 
 
 def has_chinese(text: str) -> bool:
@@ -45,6 +48,10 @@ class LanguageTally:
     """Frequent words of other languages in Latin script."""
     other: int = 0
     """Words in other scripts."""
+    rare: set[str] = field(default_factory=set)
+    """A dozen Latin words or more that are no names, of texts with hardly a frequent English word."""
+    lettered: bool = False
+    """Whether there is a letter in any script."""
 
     def add(self, text: str) -> None:
         """Count one text, its first 800 characters."""
@@ -52,8 +59,12 @@ class LanguageTally:
         if "`" in text or "http" in text or "@" in text:
             text = _NOISE.sub(" ", text)
         latin = _LATIN.findall(text.lower().replace("\u2019", "'"))
+        english = sum(map(ENGLISH_STOP.__contains__, latin))
         self.latin += len(latin)
-        self.english += sum(map(ENGLISH_STOP.__contains__, latin))
+        self.english += english
+        self.lettered = self.lettered or any(map(str.isalpha, text))
+        if _is_sparse(english, len(latin)) and len(self.rare) < _MANY:
+            self.rare.update(word.lower() for word in _LATIN.findall(text) if not word.istitle())
         if not text.isascii():
             self.han += sum(map(len, _HAN.findall(text)))
             self.kana += sum(map(len, _KANA_HANGUL.findall(text)))
@@ -63,26 +74,29 @@ class LanguageTally:
 
     def language(self) -> Language:
         """Return the language of the texts so far; `other` without letters."""
-        if self.kana > 0.15 * (self.han + self.kana):
-            return "other"
-        written = self.han * 0.6 + self.latin + self.other
-        if not written or self.other > 0.4 * written:
+        written = self.han * 0.6 + self.kana * 0.6 + self.latin + self.other
+        kana = self.kana > 0.15 * (self.han + self.kana)
+        running = kana and self.kana * 0.6 > 0.2 * written  # no mere smiley or name
+        if not written or running or self.other > 0.4 * written:
             return "other"
         if self.han * 0.6 >= 0.3 * written:
             return "zh"
-        return self._latin()
+        if self.foreign > self.english * 0.5 or self.accented > 0.2 * self.latin:
+            return "other"
+        if not _is_sparse(self.english, self.latin):
+            return "en"
+        if self.han * 0.6 >= 0.1 * written and not kana:
+            return "zh"  # beside names, code or data
+        return "other" if len(self.rare) >= _MANY else "en"
 
-    def _latin(self) -> Language:
-        if self.foreign > self.english * 0.5:
-            return "other"
-        if self.accented > 0.2 * self.latin:
-            return "other"
-        # Running English text has 35-50 % of these words; telegrams and lists have few.
-        return "en" if self.english >= 0.08 * self.latin or self.latin < 12 else "other"
+
+def _is_sparse(english: int, latin: int) -> bool:
+    """Say whether words say little: of running English text 35-50 % are frequent words; of lists few."""
+    return english < 0.08 * latin
 
 
 def detect_language(*texts: str) -> Language:
-    """Return the language of texts together: `en` for a few rare words, `other` without letters."""
+    """Return the language of texts together: `en` where little says which, `other` without letters."""
     tally = LanguageTally()
     for text in texts:
         tally.add(text)

@@ -22,6 +22,30 @@ from dialogauge.text import LanguageTally, detect_language
         ("Я хочу заказать столик", "other"),
         ("", "other"),
         ("1234 !!", "other"),
+        ("word " * 200, "en"),
+        ("Refund! " * 40, "en"),
+        (
+            "Paris, Lisbon, Vienna, Prague, Athens, Dublin, Oslo, Berlin, Rome, Madrid, Riga, Bern",
+            "en",
+        ),
+        ("OK.", "en"),
+        ("Hello, would you tell me more about yourself, please? ヾノ≧∀≦)o Sure!", "en"),
+        (
+            '帮我做一个三个月的视频剪辑学习计划！{"uuid": "a-b-c-d", "x": "plan", "kind": "list"}',
+            "zh",
+        ),
+        ("次の関数をAPIのcallで使うと、server error, timeout, retryの順に出ます", "other"),
+        ("saya mau pesan meja buat dua orang malam nanti, kira-kira jam delapan, dekat stasiun", "other"),
+        (
+            "ningependa kuhifadhi meza kwa watu wawili usiku huu karibu stesheni, tafadhali nisaidie",
+            "other",
+        ),
+        (
+            "haluaisin varata pöydän kahdelle hengelle illaksi, kiitos avusta paljon, ja palaan pian",
+            "other",
+        ),
+        ("bhai mujhe kal subah dilli jane wali gaadi ka ticket chahiye, kitne paise lagenge batao", "other"),
+        ("ᎣᏏᏲ ሰላም ነው", "other"),
     ],
 )
 def test_languages(text, language):

@@ -396,7 +396,7 @@ def _card_whole(reading: _Reading, turns: Sequence[Judgement | JudgeFailure]) ->
 
 
 def _unsupported() -> JudgeFailure:
-    reason = "Neither English nor Chinese: the local judge was checked on no other language (see --lang)."
+    reason = "Not read as English or Chinese: the local judge was checked on no other language (see --lang)."
     return JudgeFailure("unsupported_language", reason)
 
 

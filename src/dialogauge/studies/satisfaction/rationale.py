@@ -17,7 +17,7 @@ from dialogauge.core import Conversation, Judged, Judgement, Score
 from dialogauge.core.protocols import Population, RatedBlock, RatedReply
 from dialogauge.studies.satisfaction.answers import SATISFACTION
 from dialogauge.studies.satisfaction.figures import BOUNDARY, mean_by_user
-from dialogauge.text import LanguageTally, content_terms, pieces
+from dialogauge.text import content_terms, detect_language, pieces
 
 RationaleKind = Literal["core", "not_core", "off_task"]
 
@@ -230,7 +230,8 @@ class Sources:
             conversation: As the judge was shown it.
         """
         terms = terms_of(rationale)
-        if not terms or _language([rationale]) != _language(m.text for m in conversation.messages):
+        spoken = detect_language(*(m.text for m in conversation.messages))
+        if not terms or detect_language(rationale) != spoken:
             return None
         here = terms & self._vocabulary.of(conversation)
         sources_only = (terms & self._terms) - here
@@ -245,13 +246,6 @@ class Sources:
 def terms_of(text: str) -> Terms:
     """Return the content terms of a text."""
     return content_terms(pieces(text))
-
-
-def _language(texts: Iterable[str]) -> str:
-    tally = LanguageTally()
-    for text in texts:
-        tally.add(text)
-    return tally.language()
 
 
 _LABEL = "reason"
