@@ -262,9 +262,13 @@ def _judged_by(tally: PeopleTally, one: _RatedTargets) -> tuple[str, Floats, Sca
         if np.isfinite(values[places]).mean() >= 0.5:
             scale = tally.scales.get((one.level, name)) or tally.scales.get(("turn", name)) or ONE_TO_FIVE
             in_order = order and name == _SATISFACTION
-            return (_READING_ORDER if in_order else f"its {name.replace('_', ' ')}"), values, scale
+            return (_READING_ORDER if in_order else _its(name)), values, scale
     column = one.targets.column(MEAN)
     return f"the mean of its scores of the {one.level}", column, Scale(0, 1, integer=False)
+
+
+def _its(dimension: str) -> str:
+    return f"its {dimension.replace('_', ' ')}"
 
 
 def _table(tally: PeopleTally, one: _RatedTargets, values: Floats, scale: Scale) -> ScoreTable:
@@ -447,8 +451,8 @@ def _rectified(tally: PeopleTally, one: _RatedTargets) -> Rectified | None:
     clusters, unit = _clusters(tally, one, scored.tolist())
     ranges = (one.scale.low, one.scale.high), (scale.low, scale.high)
     mean = rectified_mean(ratings[scored], values[scored], clusters, *ranges, unit=unit)
-    own = _READING_ORDER if one.dimension == _SATISFACTION else ""
-    same = judged_by in (own, f"its {one.dimension.replace('_', ' ')}")
+    alike = (_READING_ORDER, _its(_SATISFACTION)) if preference(one.dimension)[0] < UNRANKED else ()
+    same = judged_by in (*alike, _its(one.dimension))
     same = same and (scale.worst, scale.best) == (one.scale.worst, one.scale.best)
     return Rectified(
         one.dimension,

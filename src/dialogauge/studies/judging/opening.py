@@ -26,6 +26,7 @@ from dialogauge.report import (
     Transcript,
     words,
 )
+from dialogauge.stats import Estimate
 from dialogauge.studies.judging.findings import FindingsSummary, KindSummary
 from dialogauge.studies.judging.people import Agreement, People, PeopleFigure, Raters, Rectified
 from dialogauge.studies.judging.summary import Summary
@@ -99,7 +100,7 @@ def _how_many(summary: Summary, findings: FindingsSummary | None, people: People
     users = "" if figure is None or figure.users is None else f"of {counted(figure.users, 'user')}"
     tiles = [Tile("conversations judged", Count(counts.judged, counts.requested), users)]
     if people is not None and figure is not None:
-        tiles += [*_said(figure), *_over_all(figure, people.over_all(figure))]
+        tiles += _said(figure, people.over_all(figure))
     if findings is not None:
         tiles.append(Tile("with something to read", Count(findings.with_finding, findings.conversations)))
         unread = sum(findings.not_judged.values())
@@ -108,38 +109,30 @@ def _how_many(summary: Summary, findings: FindingsSummary | None, people: People
     return Tiles(tuple(tiles))
 
 
-def _said(figure: PeopleFigure) -> list[Tile]:
+def _said(figure: PeopleFigure, over_all: Rectified | None) -> list[Tile]:
     rated = f"{counted(figure.n, 'rating')}, {counted(figure.rated_conversations, 'conversation')}"
+    called, bad = (text.format(figure.what) for text in _RATERS[figure.raters][1:])
     if figure.scale is None:
-        each = figure.counts.items()
-        tiles = [Tile(f"{figure.what}: {words.name(name)}", Count(n, figure.n)) for name, n in each]
-        return [*tiles, *_dissatisfied(figure)]
-    called = _RATERS[figure.raters][1]
-    scale = f"of {figure.scale.low:g} to {figure.scale.high:g}; {rated}"
-    tiles = [
-        Tile(called.format(figure.what), Number(figure.mean.value, interval=figure.mean.interval), scale)
-    ]
-    return [*tiles, *_dissatisfied(figure)]
+        names = figure.commonest
+        tiles = [Tile(f"{figure.what}: {words.name(name)}", Count(n, figure.n)) for name, n in names]
+    else:
+        scale = f"of {figure.scale.low:g} to {figure.scale.high:g}; {rated}"
+        tiles = [_tile(called, figure.mean, scale)]
+        if over_all is not None:
+            note = (
+                f"estimated for all {over_all.targets:,} from {counted(over_all.rated_only.n, 'rating')} and "
+                "the judge’s scores (rectified mean)"
+            )
+            tiles.append(_tile(f"{called}, all {figure.level}s", over_all.rectified, note))
+    if figure.dissatisfied is not None:
+        tiles.append(_tile(bad, figure.dissatisfied, f"that is, {figure.rule}", share=True))
+    return tiles
 
 
-def _over_all(figure: PeopleFigure, one: Rectified | None) -> list[Tile]:
-    if one is None:
-        return []
-    label = f"{_RATERS[figure.raters][1].format(figure.what)}, all {figure.level}s"
-    mean = Number(one.rectified.value, interval=one.rectified.interval)
-    note = (
-        f"an estimate of what people would say of all {one.targets:,}, made of "
-        f"{counted(one.rated_only.n, 'rating')} and the judge’s scores (rectified mean)"
-    )
-    note += f"; the judge was fitted to {one.fitted:,} of the ratings" if one.fitted else ""
-    return [Tile(label, mean, note)]
-
-
-def _dissatisfied(figure: PeopleFigure) -> list[Tile]:
-    if figure.dissatisfied is None:
-        return []
-    share = Percent(figure.dissatisfied.value, figure.dissatisfied.interval)
-    return [Tile(_RATERS[figure.raters][2], share, f"that is, {figure.rule}")]
+def _tile(label: str, estimate: Estimate, note: str, *, share: bool = False) -> Tile:
+    kind = Percent if share else Number
+    value = kind(estimate.value, interval=estimate.interval)
+    return Tile(label, value, f"{note}; {estimate.reason}" if estimate.reason else note)
 
 
 def light_callout(people: People | None) -> Callout:

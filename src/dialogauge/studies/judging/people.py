@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from dialogauge.core import Level, Scale, StoreError
 from dialogauge.core.shape import read_as
@@ -14,6 +14,9 @@ from dialogauge.stats import Estimate
 Agreement = Literal["agrees", "does not", "cannot tell"]
 Raters = Literal["users", "people", "environment"]
 """Who rated: the conversations' own users; others, or nobody knows; what the agent acted on."""
+
+
+_NAMES: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +45,13 @@ class PeopleFigure:
     """The same as `--dissatisfied` takes it: `<=3`."""
     counts: Mapping[str, int] = field(default_factory=dict)
     """Of names: how often each was said."""
+
+    @property
+    def commonest(self) -> tuple[tuple[str, int], ...]:
+        """The names that were said most often, and how often the others were together."""
+        first = tuple(sorted(self.counts.items(), key=lambda pair: (-pair[1], pair[0]))[:_NAMES])
+        others = self.n - sum(n for _, n in first)
+        return (*first, ("(others)", others)) if others else first
 
 
 @dataclass(frozen=True, slots=True)

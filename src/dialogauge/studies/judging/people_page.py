@@ -35,7 +35,7 @@ def people_section(people: People) -> Section:
 
 def _figure(figure: PeopleFigure) -> tuple[Cell, ...]:
     if figure.scale is None:
-        mean: Cell = ", ".join(f"{words.name(name)} {n:,}" for name, n in figure.counts.items())
+        mean: Cell = ", ".join(f"{words.name(name)} {n:,}" for name, n in figure.commonest)
     else:
         mean = _number(figure.mean)
     share = figure.dissatisfied
@@ -77,7 +77,7 @@ def rectified_section(people: People) -> Section:
         (
             words.name(one.dimension),
             f"{one.level}s",
-            _number(one.judge, with_n=True) if one.judge.n else Missing("on another scale"),
+            _number(one.judge, with_n=True) if one.judge.n else Missing("of another kind"),
             _number(one.rated_only, with_n=True),
             _number(one.rectified, with_n=True),
         )
@@ -100,6 +100,6 @@ def rectified_section(people: People) -> Section:
 
 
 def _number(estimate: Estimate, digits: int = 2, *, with_n: bool = False) -> Number:
-    notes = [f"no interval: {estimate.reason}"] if estimate.reason else []
+    notes = ["no interval"] if estimate.reason else []
     notes += [f"n {estimate.n:,}"] if with_n else []
     return Number(estimate.value, digits, estimate.interval, notes=tuple(notes))

@@ -1,4 +1,5 @@
 import re
+from dataclasses import replace
 
 from dialogauge.core import ONE_TO_FIVE, Conversation, Message
 from dialogauge.judges.local.evidence import KindEvidence
@@ -95,6 +96,25 @@ def test_without_ratings_the_page_says_how_to_add_some():
     assert "dialogauge judge LOG --ratings FILE" in text
 
 
+def test_of_many_names_the_head_shows_the_commonest_and_the_others_together():
+    said = people()
+    names = {f"name {n}": 41 - n for n in range(1, 41)}
+    figure = replace(said.figures[0], scale=None, counts=names, n=820, mean=estimate(None, None, None, 0))
+    text = ParsedPage(page(Known(people=replace(said, figures=(figure,))))).text
+    assert text.count("satisfaction: name 5 36 of 820") == 1
+    assert text.count("satisfaction: (others) 630 of 820") == 1
+    assert "name 6" not in text
+
+
+def test_what_has_no_interval_says_why():
+    few = Estimate(3.0, None, None, 0.95, 15, 3, "none", "too few users: 3, and an interval takes 5")
+    said = people("cannot tell")
+    figure = replace(said.figures[0], mean=few, dissatisfied=replace(few, value=0.6))
+    head = ParsedPage(glance(page(Known(people=replace(said, figures=(figure,)))))).text
+    for words in ("of 1 to 5; 300 ratings, 60 conversations", "that is, 3 or less"):
+        assert f"{words}; too few users: 3, and an interval takes 5" in head
+
+
 def test_turns_to_read_first_lead_to_their_place_and_say_why_first():
     made = made_run(60, failing=0)
     html = page(Known(people=people(), findings=findings(made)), made)
@@ -120,14 +140,12 @@ def test_what_people_said_stands_in_a_table_with_the_controls():
     assert f"{means} rating turns 4.00 [3.90, 4.10] n 100 3.00 [2.00, 4.00] n 100 3.50" in text
 
 
-def test_where_many_are_unrated_the_head_estimates_what_people_would_say_and_names_no_score_of_the_judge():
+def test_where_many_are_unrated_the_head_has_the_rectified_mean_and_no_score_of_the_judge():
     for answer in ("agrees", "does not", "cannot tell"):
         known = Known(people=people(answer))
-        estimate = (
-            "users’ satisfaction, all turns 3.50 [3.30, 3.70] an estimate of what people would say of all 300"
-        )
+        estimate = "users’ satisfaction, all turns 3.50 [3.30, 3.70] estimated for all 300 from 100"
         head = ParsedPage(glance(page(known))).text
-        assert f"{estimate}, made of 100 ratings and the judge’s scores (rectified mean)" in head
+        assert f"{estimate} ratings and the judge’s scores (rectified mean)" in head
         assert "4.00" not in head
         first = opening(summarise(made_run(60, failing=0).rows, dimensions=CARD), known, ())
         lines = " ".join(to_text(first, wrapped=False).split())
