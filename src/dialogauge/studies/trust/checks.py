@@ -12,6 +12,7 @@ import numpy.typing as npt
 from dialogauge.core import NOT_APPLICABLE, Conversation
 from dialogauge.signals import cut, read_dialogue, read_repairs
 from dialogauge.stats import cluster_labels, mean_estimate, pearson, spearman
+from dialogauge.studies.rated import SeenRatings, ratings_by_turn
 from dialogauge.studies.trust.result import Status, TrustCase, TrustCheck, TrustFigure, TrustThresholds
 from dialogauge.studies.trust.tally import LONG, NEAR, Sampled, Seen, TrustTally
 from dialogauge.text import counted, pieces
@@ -27,8 +28,8 @@ Floats = npt.NDArray[np.float64]
 _ENOUGH: Final = 20
 _ENOUGH_LONG: Final = 5
 _FAULT: Final = 0.6
-_APART: Final = 2
-"""Points between ratings of turns that differ, on 1 to 5."""
+_APART: Final = 0.5
+"""How far ratings of turns that differ are apart, of their scale: 2 points of 1 to 5."""
 _CASES: Final = 20
 
 
@@ -65,7 +66,7 @@ def check_aggregation(tally: TrustTally, limits: TrustThresholds, judge: str) ->
     r = pearson(table[:, 0], table[:, 1])
     chance = _chance(table)
     figures = (
-        _share("within half a point of the turns’ mean", tally.near),
+        share_figure("within half a point of the turns’ mean", tally.near),
         TrustFigure("the same between unrelated conversations", chance, n, share=True),
         TrustFigure("correlation with the turns’ mean", r, n),
     )
@@ -117,7 +118,7 @@ def _chance(table: Floats) -> float | None:
 def check_verdicts(tally: TrustTally, limits: TrustThresholds) -> TrustCheck:
     """Whether the verdict that the model gives itself follows from its own scores."""
     compared, mismatched = len(tally.mismatched.holds), tally.mismatched.hits
-    figure = _share("own verdict differs from the computed one", tally.mismatched)
+    figure = share_figure("own verdict differs from the computed one", tally.mismatched)
     status: Status = "cannot tell"
     sentence = "The judge gives no verdict of its own; the verdict is computed from its scores."
     if figure.value is not None:
@@ -138,26 +139,27 @@ def check_identical(
 ) -> TrustCheck:
     """Whether long conversations get the same scores at every turn although the turns differ.
 
-    Turns differ where people's ratings of them do by two points or more; in a conversation whose turns
-    nobody rated, where some have a finding and others have none, unless the scores were made of findings.
+    Turns differ where people's ratings of them do by half of their scale or more; in a conversation whose
+    turns nobody rated, where some have a finding and others none, unless the scores were made of findings.
     """
     of_long, of_short = tally.identical["long"], tally.identical["short"]
     long, alike, short, short_alike = len(of_long.holds), of_long.hits, len(of_short.holds), of_short.hits
     talks = list(conversations(tally.alike()))
-    known = [c for c in talks if by_findings or len(_rated_turns(c)) > 1]
-    cases = [case for c in known if (case := _varied(c)) is not None]
-    looked = len(known)
+    lowest = _lowest_by_ratings(talks)
+    if by_findings:
+        lowest = {at: lowest[at] if at in lowest else _gravest(c) for at, c in enumerate(talks)}
+    cases, looked = [case for case in lowest.values() if case is not None], len(lowest)
     differing = alike * len(cases) / looked if looked else 0.0
     share = differing / long if long else None
     figures = (
-        _share("long, all turns alike", of_long),
+        share_figure("long, all turns alike", of_long),
         TrustFigure("long, alike although the turns differ", share, long, share=True),
-        _share("shorter, all turns alike", of_short),
+        share_figure("shorter, all turns alike", of_short),
     )
     status: Status = "cannot tell"
     seen = only(long, "conversation has", "conversations have")
     sentence = f"{seen} over {LONG} scored turns; {_ENOUGH_LONG} are needed."
-    if long >= _ENOUGH_LONG and alike and not known:
+    if long >= _ENOUGH_LONG and alike and not lowest:
         sentence = (
             f"Of {long:,} conversations with over {LONG} turns, {alike:,} have the same scores at "
             "every turn; "
@@ -165,13 +167,15 @@ def check_identical(
         )
     elif share is not None and long >= _ENOUGH_LONG:
         status = "flagged" if share > limits.identical_share else "ok"
-        faulty = f", {_percent(share)} of all although some turns are faulty and some not" if alike else ""
+        differ = f", {_percent(share)} of all although their turns differ" if alike else ""
+        if looked < alike:
+            differ += f" (as those of {len(cases):,} of {looked:,} that were looked into)"
         others = (
             f"; so have {_percent(short_alike / short)} of {counted(short, 'shorter one')}" if short else ""
         )
         sentence = (
             f"Of {long:,} conversations with over {LONG} turns, {alike:,} have the same scores at every turn"
-            f"{faulty}{others}."
+            f"{differ}{others}."
         )
     return conclude("identical_scores", limits, status, sentence, long, figures, cases)
 
@@ -180,29 +184,40 @@ def _percent(share: float) -> str:
     return f"{share:.0%}".replace("%", " %")
 
 
-def _share(name: str, seen: Seen) -> TrustFigure:
+def share_figure(name: str, seen: Seen) -> TrustFigure:
+    """Return the share of which something holds, with its interval."""
     share = seen.share()
     return TrustFigure(name, share.value, share.n, share.interval, share=True)
 
 
-def _rated_turns(conversation: Conversation) -> dict[int, float]:
-    """Return people's mean rating of each turn, of the dimension that most turns are rated by."""
-    of: dict[str, dict[int, list[float]]] = {}
-    for rating in conversation.ratings:
-        if rating.turn is not None and not isinstance(rating.score, str):
-            of.setdefault(rating.dimension, {}).setdefault(rating.turn, []).append(rating.score)
-    most = max(of.values(), key=len, default={})
-    return {turn: sum(scores) / len(scores) for turn, scores in most.items()}
+def _lowest_by_ratings(talks: Sequence[Conversation]) -> dict[int, TrustCase | None]:
+    """Return of each conversation with rated turns, by its place, the turn rated lowest; None if none differ.
+
+    Of the dimension that most of its turns are rated by, in numbers on a scale that is known.
+    """
+    seen = SeenRatings({})
+    for talk in talks:
+        seen.add(talk)
+    admissions = seen.admissions()
+    out: dict[int, TrustCase | None] = {}
+    for at, talk in enumerate(talks):
+        of: dict[str, dict[int, float]] = {}
+        for turn, ratings in ratings_by_turn(talk, admissions).items():
+            for one in ratings:
+                if turn is not None and not isinstance(one.score, str):
+                    of.setdefault(one.dimension, {})[turn] = one.score
+        name, rated = max(of.items(), key=lambda item: len(item[1]), default=("", {}))
+        scale = admissions["turn", name].scale if len(rated) > 1 else None
+        if scale is not None:
+            low, high = min(rated, key=rated.__getitem__), max(rated, key=rated.__getitem__)
+            note = f"People rated it {rated[low]:.3g}, and turn {high} {rated[high]:.3g}."
+            apart = rated[high] - rated[low] >= _APART * (scale.high - scale.low)
+            out[at] = TrustCase(talk.id, low, note) if apart else None
+    return out
 
 
-def _varied(conversation: Conversation) -> TrustCase | None:
-    """Point at the turn that people rated lowest, or that has the gravest finding, where turns differ."""
-    if len(rated := _rated_turns(conversation)) > 1:
-        low, high = min(rated, key=rated.__getitem__), max(rated, key=rated.__getitem__)
-        if rated[high] - rated[low] < _APART:
-            return None
-        note = f"People rated it {rated[low]:.3g}, and turn {high} {rated[high]:.3g}."
-        return TrustCase(conversation.id, low, note)
+def _gravest(conversation: Conversation) -> TrustCase | None:
+    """Return the turn with the gravest finding, where some turns have one and others none."""
     from dialogauge.signals import find_signals  # many patterns, and hardly ever asked for
 
     faults = [s for s in find_signals(read_dialogue(conversation), "hindsight") if s.strength >= _FAULT]
@@ -277,7 +292,7 @@ def _look_for_repairs(texts: TextFindings, conversation: Conversation, sample: S
 def check_repair(texts: TextFindings, tally: TrustTally, limits: TrustThresholds) -> TrustCheck:
     """Whether corrections by the user are passed over as not applicable."""
     n, passed = len(texts.corrected.holds), len(texts.passed_over)
-    figure = _share("repair handling n/a although the user corrects", texts.corrected)
+    figure = share_figure("repair handling n/a although the user corrects", texts.corrected)
     status: Status = "cannot tell"
     if "repair_handling" not in tally.whole:
         sentence = "The rubric has no repair_handling."

@@ -12,7 +12,7 @@ from dialogauge.rubrics import ScenarioRule
 from dialogauge.runs.records import own_scores
 from dialogauge.signals import cut
 from dialogauge.stats import cluster_labels, mean_estimate
-from dialogauge.studies.trust.checks import conclude, only
+from dialogauge.studies.trust.checks import conclude, only, share_figure
 from dialogauge.studies.trust.result import Status, TrustCase, TrustCheck, TrustFigure, TrustThresholds
 from dialogauge.studies.trust.tally import Seen
 
@@ -155,9 +155,7 @@ def _figures(
             seen = Seen()
             for conversation, change in of_kind[""]:
                 seen.add(users[conversation], conversation, holds=abs(change) > 1e-9)
-            moved = seen.share()
-            label = f"{kind}: conversations that change"
-            yield TrustFigure(label, moved.value, moved.n, moved.interval, share=True)
+            yield share_figure(f"{kind}: conversations that change", seen)
 
 
 def _conclusion(figures: Sequence[TrustFigure], changes: Changes, failed: int) -> tuple[Status, str]:
@@ -193,10 +191,8 @@ def _change_words(figure: TrustFigure, words: str) -> str:
 class RuleFindings:
     """Breaches found and what became of them."""
 
-    breaches: list[float] = field(default_factory=list)
-    """Of each scored breach whether it was scored above the limit: 1 or 0."""
-    users: list[str | None] = field(default_factory=list)
-    conversations: list[str] = field(default_factory=list)
+    above: Seen = field(default_factory=Seen)
+    """Of each scored breach whether it was scored above the limit."""
     unscored: int = 0
     cases: list[TrustCase] = field(default_factory=list)
     rules: int = 0
@@ -263,23 +259,19 @@ def _count(
         findings.unscored += 1
         return
     above = score > rule.at_most
-    findings.breaches.append(float(above))
-    findings.users.append(user)
-    findings.conversations.append(case.conversation_id)
+    findings.above.add(user, case.conversation_id, holds=above)
     if above:
         findings.cases.append(case)
 
 
 def check_rules(findings: RuleFindings, limits: TrustThresholds) -> TrustCheck:
     """Whether breaches of the scenario's rules lower the score."""
-    n, above = len(findings.breaches), int(sum(findings.breaches))
-    clusters, unit = cluster_labels(findings.users, findings.conversations)
-    mean = mean_estimate(findings.breaches, clusters, unit=unit)
-    figure = TrustFigure("breaches scored above the limit", mean.value, n, mean.interval, share=True)
+    n, above = len(findings.above.holds), findings.above.hits
+    figure = share_figure("breaches scored above the limit", findings.above)
     status: Status = "cannot tell"
     sentence = f"No scored reply breaks one of the {findings.rules} scenario rules."
-    if mean.value is not None:
-        status = "flagged" if mean.value > limits.scenario_rule_share else "ok"
+    if figure.value is not None:
+        status = "flagged" if figure.value > limits.scenario_rule_share else "ok"
         sentence = f"Of {n:,} replies that break a scenario rule, {above:,} are scored above its limit."
     if findings.unscored:
         sentence += f" {findings.unscored:,} breaches have no score."

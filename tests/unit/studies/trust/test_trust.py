@@ -269,6 +269,12 @@ def test_scores_made_of_findings_are_not_checked_by_them():
     even = [rated(c, 5, 4, 4) for c in talks]
     for judge in ("local", "the judge"):
         assert look(alike, even, judge=judge)[1]["identical_scores"].status == "ok"
+    rewards = look(alike, [rated(c, 1, 0, 1) for c in talks], judge="local")[1]["identical_scores"]
+    assert (rewards.status, rewards.cases_total) == ("flagged", 6)
+    of_a_hundred = look(alike, [rated(c, 80, 78, 75) for c in talks], judge="local")[1]["identical_scores"]
+    assert of_a_hundred.status == "cannot tell"
+    few = look(alike, [rated(talks[0], 5, 2, 4), *talks[1:]], judge="local")[1]["identical_scores"]
+    assert "differ (as those of 1 of 1 that were looked into)" in few.sentence
 
 
 def test_only_the_first_repeat_counts_and_failures_take_no_part():
@@ -357,7 +363,7 @@ def lawyer(name, score, context="A LEGAL helpline"):
 def test_breaches_of_a_scenario_rule_must_cost_points():
     made = [lawyer("a", 5), lawyer("b", 2), lawyer("c", 5, "a bakery"), lawyer("d", "n/a")]
     found = find_breaches(made, [LAW])
-    assert (found.breaches, found.unscored) == ([1.0, 0.0], 1)
+    assert (list(found.above.holds), found.unscored) == ([1, 0], 1)
     check = look([], rules=found)[1]["scenario_rules"]
     assert (check.status, check.n, check.cases_total) == ("flagged", 2, 1)
     assert (check.cases[0].conversation_id, check.cases[0].turn) == ("a", 2)
@@ -365,7 +371,7 @@ def test_breaches_of_a_scenario_rule_must_cost_points():
     assert fine.status == "ok"
     assert look([], rules=find_breaches([], [LAW]))[1]["scenario_rules"].status == "cannot tell"
     whole = ScenarioRule("whole", "legal", "sue", "coherence", 2)
-    assert find_breaches([lawyer("a", 5)], [whole]).breaches == [1.0]
+    assert find_breaches([lawyer("a", 5)], [whole]).above.holds.tolist() == [1]
 
 
 def rated(n, noise, per=2, name="coherence"):
