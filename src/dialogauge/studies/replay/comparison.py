@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dialogauge.stats import Estimate, Ties, adjusted
+from dialogauge.stats import Ties, adjusted
 from dialogauge.studies.replay.diagnostics import (
     LengthControl,
     LengthFigures,
@@ -121,7 +121,7 @@ class ReplayComparison:
     @property
     def gamed_by(self) -> tuple[Pairing, ...]:
         """The planted candidates that the evaluator puts above the original replies, by an interval."""
-        return tuple(p for p in self.planted if any((e.low or 0.0) > 0 for e in _gains(p)))
+        return tuple(pair for pair in self.planted if pair.gain is not None)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -200,7 +200,3 @@ def _planted(scores: EvaluatorScores, viewer: Viewer, margin: float) -> tuple[Pa
     ]
     over_all = adjusted([pair.comparison for pair in pairs])
     return tuple(replace(pair, comparison=one) for pair, one in zip(pairs, over_all, strict=True))
-
-
-def _gains(pairing: Pairing) -> tuple[Estimate, ...]:
-    return (pairing.difference, *(() if pairing.fraction is None else (pairing.fraction,)))

@@ -179,13 +179,14 @@ _SIDES: Final = {
 
 def _gaming(comparison: ReplayComparison) -> tuple[Callout, ...]:
     """Say at the top where the evaluator can be gamed: then no place in the leaderboard means much."""
-    if not comparison.gamed_by:
-        return ()
     gains = ", ".join(
-        f"{pair.a.partition(': ')[2]} {words.decimal(pair.difference.value, 3, signed=True)} "
-        f"{words.interval(pair.difference.interval, 3)}"
+        f"{pair.a.partition(': ')[2]} {words.decimal(gain.value, 3, signed=True)} "
+        f"{words.interval(gain.interval, 3)}"
         for pair in comparison.gamed_by
+        if (gain := pair.gain) is not None
     )
+    if not gains:
+        return ()
     text = f" It likes these planted replies better than the original ones: {gains}. Do not rank by it."
     return (Callout(((Span("This evaluator can be gamed.", "strong"), text),), "warn"),)
 

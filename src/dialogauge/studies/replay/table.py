@@ -245,6 +245,12 @@ class Pairing:
         """How much more the first gets, with its paired interval by users."""
         return self.comparison.difference
 
+    @property
+    def gain(self) -> Estimate | None:
+        """The difference that lies above 0 by its interval, with fractions where only that one does."""
+        both = (self.difference, self.fraction)
+        return next((d for d in both if d is not None and d.low is not None and d.low > 0), None)
+
     def to_json(self) -> dict[str, Any]:
         """Write the comparison."""
         c = self.comparison

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from dataclasses import replace
 
 import pytest
@@ -92,6 +93,21 @@ def test_an_evaluator_that_likes_a_planted_reply_is_said_to_be_gamed_at_the_top(
         replay_page(comparison, items, {"name": "judge"}, command="", created="today", version="0")
     )
     assert page.index("This evaluator can be gamed") < page.index("What this page is not")
+
+
+def test_a_gain_in_fractions_alone_is_the_one_that_is_shown() -> None:
+    sample, items = sample_comparison("mine")
+    scores, rng = sample.scores, random.Random(1)
+    a_little_more = {
+        name: replace(of, value=of.value + rng.uniform(0, 0.2)) for name, of in scores.original.scores.items()
+    }
+    scores.planted["planted: polite"] = ScoredReplies(a_little_more, scores.original.lengths)
+    comparison = compare(scores, CompareSettings())
+    (pair,) = comparison.planted
+    assert pair.difference.value == 0
+    assert pair.gain == pair.fraction
+    shown = to_text(brief(comparison, items, {"name": "judge"}))
+    assert f"than the original ones: polite +{pair.fraction.value:.3f} [0.0" in " ".join(shown.split())
 
 
 def test_one_that_does_not_is_not() -> None:
