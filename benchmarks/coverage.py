@@ -82,8 +82,8 @@ class Sampling:
         for _ in range(20):
             of = self.table(rng, 3000)
             judged = {"judge": of.sources["judge"]}
-            found = figures_of(of, judged, "people", figures, rule=_RULE, intervals=False)["judge"].values
-            values.append([found[name] or 0.0 for name in figures])
+            figure = figures_of(of, judged, "people", figures, rule=_RULE, intervals=False)["judge"].values
+            values.append([figure[name] or 0.0 for name in figures])
         return dict(zip(figures, np.mean(values, axis=0).tolist(), strict=True))
 
 
@@ -108,8 +108,8 @@ def coverage(
     drawn: dict[str, list[bool]] = {name: [] for name in figures}
     for _ in range(samples):
         of = sampling.table(rng, users)
-        found = figures_of(of, {"judge": of.sources["judge"]}, "people", figures, rule=_RULE)["judge"]
-        for name, estimate in found.estimates.items():
+        judge = figures_of(of, {"judge": of.sources["judge"]}, "people", figures, rule=_RULE)["judge"]
+        for name, estimate in judge.estimates.items():
             if estimate.interval is not None:
                 low, high = estimate.interval
                 hits[name].append((low <= truth[name] <= high, high - low))
@@ -152,7 +152,7 @@ def levels(
         samples: How many.
         against: `other`, a judge of the same skill; or a control, for a judge without any.
     """
-    rng, told = np.random.default_rng(users), dict.fromkeys(figures, 0)
+    rng, rejected = np.random.default_rng(users), dict.fromkeys(figures, 0)
     for _ in range(samples):
         of = sampling.table(rng, users)
         columns: Mapping[str, Any] = of.sources
@@ -160,11 +160,11 @@ def levels(
             controls = controls_of(of, "judge", "people", rule=_RULE)
             columns = {"judge": of.sources["judge"], **control_columns(controls)}
         mine = {name: columns[name] for name in ("judge", against)}
-        found = figures_of(of, mine, "people", figures, rule=_RULE)
+        both = figures_of(of, mine, "people", figures, rule=_RULE)
         for name in figures:
-            (one,) = compare_pairs(found, [("judge", against)], [name])
-            told[name] += one.difference.low is not None and (one.p or 0.0) <= max(_ALPHA, sign_flip_p(users))
-    return {name: n / samples for name, n in told.items()}
+            (one,) = compare_pairs(both, [("judge", against)], [name])
+            rejected[name] += one.p is not None and one.p <= max(_ALPHA, sign_flip_p(users))
+    return {name: n / samples for name, n in rejected.items()}
 
 
 def rare_faults(share: float, users: int, turns: int, samples: int) -> tuple[float, float, float]:
@@ -183,8 +183,8 @@ def rare_faults(share: float, users: int, turns: int, samples: int) -> tuple[flo
         often = 1 / (1 + np.exp(-(shift + rng.normal(0, 1, users))))
         faults = rng.binomial(sizes, often)
         values = np.concatenate([[1.0] * f + [5.0] * (n - f) for f, n in zip(faults, sizes, strict=True)])
-        found = mean_estimate(values, np.repeat(np.arange(users), sizes).tolist(), limits=(1.0, 5.0))
-        low, high = found.interval or (1.0, 5.0)
+        mean = mean_estimate(values, np.repeat(np.arange(users), sizes).tolist(), limits=(1.0, 5.0))
+        low, high = mean.interval or (1.0, 5.0)
         hits += low <= truth <= high
         widths.append(high - low)
         weights = rng.multinomial(users, np.full(users, 1 / users), size=_DRAWS)
@@ -195,14 +195,14 @@ def rare_faults(share: float, users: int, turns: int, samples: int) -> tuple[flo
 
 def replay_level(users: int, samples: int) -> float:
     """Return how often two equal candidates are told apart by the mean over users of their differences."""
-    rng, told = np.random.default_rng(users), 0
+    rng, rejected = np.random.default_rng(users), 0
     for _ in range(samples):
         sizes = rng.integers(1, 9, users)
         gains = rng.exponential(0.5, users) - 0.5
         means = {f"u{u}": gains[u] + rng.normal(0, 0.9 / np.sqrt(sizes[u])) for u in range(users)}
-        difference, p = Basis(int(sizes.sum()), users, "users").difference(macro_gain(means, 4.0))
-        told += difference.low is not None and (p or 0.0) <= _ALPHA
-    return told / samples
+        _, p = Basis(int(sizes.sum()), users, "users").difference(macro_gain(means, 4.0))
+        rejected += p is not None and p <= _ALPHA
+    return rejected / samples
 
 
 def run(times: int, *, quick: bool = False) -> dict[str, Any]:
@@ -222,8 +222,8 @@ def run(times: int, *, quick: bool = False) -> dict[str, Any]:
     ranked = ("pearson", "spearman", "qwk", "auc", "f1_dsat")
     rows: dict[str, list[float]] = {}
     for control in ("constant", "shuffled"):
-        told = {n: levels(blind, ranked[:4], n, samples, against=control) for n in CLUSTERS}
-        rows |= {f"{name}, {control}": values for name, values in _by_figure(told).items()}
+        of_blind = {n: levels(blind, ranked[:4], n, samples, against=control) for n in CLUSTERS}
+        rows |= {f"{name}, {control}": values for name, values in _by_figure(of_blind).items()}
     rows["user macro (replay)"] = [replay_level(n, 4 * samples) for n in CLUSTERS]
     _print("Level: a judge without skill against a control; two equal candidates", rows)
     faults = {

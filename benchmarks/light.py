@@ -1,4 +1,4 @@
-"""How often the light for the judge says what it should: `python -m benchmarks.light [--reps N]`.
+"""How often the light for the judge says what it should: `python -m benchmarks light`.
 
 Users rate turns, whole users differ in level and the judge in skill. Of a judge that reads nothing, and of
 one that goes by length where length tells something, "agrees" is an error; of a judge that sees what people
@@ -7,15 +7,19 @@ see, "does not".
 
 from __future__ import annotations
 
-import argparse
 from collections import Counter
 from collections.abc import Callable
+from typing import Any, get_args
 
 import numpy as np
 
+from benchmarks.tables import table
 from dialogauge.core import PlainDimension
 from dialogauge.studies.judging.light import people_of
+from dialogauge.studies.judging.people import Agreement
 from dialogauge.studies.judging.people_tally import PeopleTally
+
+__all__ = ["run"]
 
 Judge = Callable[[np.random.Generator, float, float], float]
 JUDGES: dict[str, Judge] = {
@@ -48,12 +52,9 @@ def rated_run(rng: np.random.Generator, judge: Judge, users: int) -> PeopleTally
     return tally
 
 
-def main() -> None:
-    """Print for each judge and number of users how often each answer is given, and the mean AUC."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--reps", type=int, default=60)
-    reps = parser.parse_args().reps
-    print("| judge | users | AUC | agrees | does not | cannot tell |\n|---|---|---|---|---|---|")
+def run(times: int, *, quick: bool = False) -> dict[str, Any]:
+    """Draw runs of each judge and number of users; print how often each answer is given, and the mean AUC."""
+    reps, rows = 10 if quick else 30 * times, []
     for name, judge in JUDGES.items():
         for users in (5, 10, 20, 50):
             rng, answers, aucs = np.random.default_rng(users), Counter[str](), []
@@ -61,10 +62,8 @@ def main() -> None:
                 people = people_of(rated_run(rng, judge, users))
                 if people is not None:
                     answers[people.light.answer] += 1
-                    aucs.append(people.light.judge.value or 0.5)
-            shares = " | ".join(f"{answers[a] / reps:.2f}" for a in ("agrees", "does not", "cannot tell"))
-            print(f"| {name} | {users} | {np.mean(aucs):.2f} | {shares} |", flush=True)
-
-
-if __name__ == "__main__":
-    main()
+                    aucs += [auc for auc in (people.light.judge.value,) if auc is not None]
+            shares = {answer: answers[answer] / reps for answer in get_args(Agreement)}
+            rows.append({"judge": name, "users": users, "mean AUC": float(np.mean(aucs)), **shares})
+    print(table("The light for the judge", list(rows[0]), [list(row.values()) for row in rows]))
+    return {"reps": reps, "rows": rows}
