@@ -25,7 +25,8 @@ _FORMS: Final = (
     "verdict<=poor:0.05 (share at most poor, or without a verdict), helpfulness.mean>=4 "
     "(the sample shows it, as with verdict: by the end of the 95 % interval that speaks against), "
     "verdict.value>=good:0.9 or helpfulness.value>=4 (these conversations alone), "
-    "helpfulness.worst>=3.5 (mean if every failure were the worst score), or failed<=0.02"
+    "helpfulness.worst>=3.5 (mean if every failure were the worst score), or failed<=0.02 "
+    "(the failures of this run, counted)"
 )
 _NUMBER = r"([0-9]*\.?[0-9]+)"
 _VERDICT = re.compile(rf"verdict(\.value)?\s*(>=|<=)\s*([^\s:][^:]*?)\s*:\s*{_NUMBER}")

@@ -66,6 +66,12 @@ def test_the_share_of_failures_stands_beside_the_targets_that_it_is_of():
     assert "failed targets: 50.0 % of 2;" in result.sentence
 
 
+def test_failures_are_counted_and_are_no_sample():
+    assert parse_gate("failed<=0").evaluate(run(["good"] * 2)).met
+    one = parse_gate("failed<=0.2").evaluate(run(["good"] * 2, failed=1))
+    assert (one.met, one.value) == (True, 0.2)
+
+
 def test_what_is_undefined_is_not_met():
     result = parse_gate("helpfulness.mean>=1").evaluate(summarise([], dimensions=SPECS))
     assert (result.met, result.value) == (False, None)
