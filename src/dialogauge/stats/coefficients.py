@@ -1,8 +1,8 @@
 """How two columns go together: correlations, AUC, kappas, and precision, recall and F1 of two classes.
 
 Every coefficient has two forms. `pearson(x, y)` gives the figure. `pearson_draws(x, y, weights)` gives
-it once per row of a weight matrix (draws, n), without a Python loop: a bootstrap passes how often each
-value was drawn. A coefficient that is undefined is None, and NaN among draws.
+it once per row of a weight matrix (draws, n), without a Python loop: the weights say how often each value
+counts, 0 for one that is left out. A coefficient that is undefined is None, and NaN among draws.
 """
 
 from __future__ import annotations

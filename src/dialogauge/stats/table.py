@@ -196,7 +196,7 @@ class ScoreTable:
 
     sources: Mapping[str, Scores]
     clusters: tuple[Hashable, ...]
-    """Shape (n,): whole clusters are drawn for every interval; see `cluster_labels`."""
+    """Shape (n,): whole clusters are left out for every interval; see `cluster_labels`."""
     unit: str = "conversations"
     """What a cluster is, as messages say it."""
     users: tuple[Hashable, ...] | None = None

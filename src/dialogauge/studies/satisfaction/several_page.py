@@ -111,8 +111,8 @@ def _pairs_section(pairs: Sequence[Comparison]) -> tuple[Section, ...]:
     if not pairs:
         return ()
     lead = (
-        "Every two judges on the same turns; p is adjusted by Holm over the "
-        "pairs of a measure. “Not distinguishable” is an answer."
+        "Every two judges on the same turns; p is adjusted by Holm over the whole table. "
+        "“Not distinguishable” is an answer."
     )
     table = comparison_table(pairs, (PANELS[c.measure][0] for c in pairs), shown=_PAIRS_FIRST)
     return (Section("Which judge is nearer to the users", (table,), lead, "Pairs"),)
