@@ -1,4 +1,4 @@
-"""Student's t, without scipy: its quantiles and its tail."""
+"""Student's t and the beta distribution, without scipy: quantiles, and the tail of t."""
 
 from __future__ import annotations
 
@@ -34,6 +34,23 @@ def t_quantile(p: float, df: float) -> float:
         lambda t: -norm * (1 + t * t / df) ** (-(df + 1) / 2),
         (0.0, high),
         min(NormalDist().inv_cdf(p), high),
+    )
+
+
+def beta_quantile(p: float, a: float, b: float) -> float:
+    """Return the p-quantile of the beta distribution, to about 1e-10.
+
+    Args:
+        p: In (0, 1).
+        a: Shape, above 0.
+        b: Shape, above 0.
+    """
+    log_norm = math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b)
+    return _root(
+        lambda x: _beta_regularised(x, 1 - x, a, b) - p,
+        lambda x: math.exp(log_norm + (a - 1) * math.log(x) + (b - 1) * math.log1p(-x)),
+        (0.0, 1.0),
+        a / (a + b),
     )
 
 

@@ -47,6 +47,32 @@ def test_where_all_clusters_agree_as_many_may_differ_as_are_seldom_missed():
     assert apart == 0  # the floor of the comparison is above it
 
 
+@pytest.mark.parametrize("faulty", [1, 2, 3])
+def test_few_events_reach_as_far_as_an_exact_interval_of_the_trials_that_are_as_sure(faulty):
+    """Korn and Graubard: the deviation gives the trials, t in place of z leaves fewer of them."""
+    stats = pytest.importorskip("scipy.stats")
+    values = np.array([1.0] * faulty + [0.0] * (100 - faulty))
+    share, moved = faulty / 100, (faulty - values) / 99
+    spread = Moves.of(moved - share, 100)
+    t = stats.t.ppf(0.975, spread.freedom)
+    trials = min(100, share * (1 - share) / spread.variance) * (stats.norm.ppf(0.975) / t) ** 2
+    exact = stats.beta.ppf(0.975, trials * share + 1, trials * (1 - share))
+    rare = mean_estimate(values)
+    assert rare.high == pytest.approx(exact, rel=1e-4)
+    half = stats.norm.ppf(0.975) / (trials * share * (1 - share)) ** 0.5
+    logit = np.log(share / (1 - share))
+    assert rare.low == pytest.approx(1 / (1 + np.exp(half - logit)), rel=1e-4)
+    assert rare.high < 1 / (1 + np.exp(-half - logit))
+    often = mean_estimate(1 - values)
+    assert often.interval == pytest.approx((1 - rare.high, 1 - rare.low))
+
+
+def test_one_more_event_never_lowers_an_end():
+    ends = [mean_estimate([1.0] * n + [0.0] * (60 - n)).interval for n in range(61)]
+    assert [low for low, _ in ends] == sorted(low for low, _ in ends)
+    assert [high for _, high in ends] == sorted(high for _, high in ends)
+
+
 def test_why_there_is_no_interval_is_said():
     nothing = np.empty(0)
     few = Basis(9, 3, "users").estimate(0.5, np.array([0.4, 0.5, 0.6]), SHARE)
