@@ -23,7 +23,7 @@ from dialogauge.stats import (
     controls_of,
     figures_of,
     macro_gain,
-    mean_estimate,
+    mean_of_sums,
     pair_up,
     parse_rule,
     scores_of,
@@ -167,28 +167,35 @@ def levels(
     return {name: n / samples for name, n in rejected.items()}
 
 
-def rare_faults(share: float, users: int, turns: int, samples: int) -> tuple[float, float, float]:
+def rare_faults(
+    share: float, users: int, turns: int, samples: int, *, apart: float = 1.0
+) -> tuple[float, float, float]:
     """Return how often the interval of a mean score holds it where few turns are faulty, and how wide it is.
 
-    A faulty turn gets a 1, all others a 5; users differ in how many they meet (a logistic intercept). The
-    third figure is the coverage of bootstrap percentiles.
+    A faulty turn gets a 1, all others a 5. The third figure is the coverage of bootstrap percentiles.
+
+    Args:
+        share: Of faulty turns, about.
+        users: In a sample, at least 5.
+        turns: Of a user, on average.
+        samples: How many.
+        apart: How far users differ in how many they meet (standard deviation of a logistic intercept).
     """
     rng, hits, widths, drawn = np.random.default_rng([users, turns]), 0, [], 0
-    many = 1 / (1 + np.exp(-(np.log(share / (1 - share)) + rng.normal(0, 1, 400_000))))
+    many = 1 / (1 + np.exp(-(np.log(share / (1 - share)) + rng.normal(0, apart, 400_000))))
     # Moved so that the share over users, and not that of the middle user, is about the one asked for.
     shift = np.log(share / (1 - share)) * 2 - np.log(many.mean() / (1 - many.mean()))
-    truth = 5 - 4 * float((1 / (1 + np.exp(-(shift + rng.normal(0, 1, 400_000))))).mean())
+    truth = 5 - 4 * float((1 / (1 + np.exp(-(shift + rng.normal(0, apart, 400_000))))).mean())
     for _ in range(samples):
-        sizes = np.maximum(1, rng.poisson(turns, users))
-        often = 1 / (1 + np.exp(-(shift + rng.normal(0, 1, users))))
+        sizes = 1 + rng.poisson(turns - 1, users)
+        often = 1 / (1 + np.exp(-(shift + rng.normal(0, apart, users))))
         faults = rng.binomial(sizes, often)
-        values = np.concatenate([[1.0] * f + [5.0] * (n - f) for f, n in zip(faults, sizes, strict=True)])
-        mean = mean_estimate(values, np.repeat(np.arange(users), sizes).tolist(), limits=(1.0, 5.0))
-        low, high = mean.interval or (1.0, 5.0)
-        hits += low <= truth <= high
-        widths.append(high - low)
+        scores = 5.0 * sizes - 4 * faults
+        mean = mean_of_sums(scores, sizes, limits=(1.0, 5.0))
+        hits += mean.low <= truth <= mean.high
+        widths.append(mean.high - mean.low)
         weights = rng.multinomial(users, np.full(users, 1 / users), size=_DRAWS)
-        ends = np.quantile((weights @ (5 * sizes - 4 * faults)) / (weights @ sizes), [0.025, 0.975])
+        ends = np.quantile((weights @ scores) / (weights @ sizes), [0.025, 0.975])
         drawn += ends[0] <= truth <= ends[1]
     return hits / samples, float(np.mean(widths)), float(drawn) / samples
 
@@ -227,15 +234,23 @@ def run(times: int, *, quick: bool = False) -> dict[str, Any]:
     rows["user macro (replay)"] = [replay_level(n, 4 * samples) for n in CLUSTERS]
     _print("Level: a judge without skill against a control; two equal candidates", rows)
     faults = {
-        f"{share:.0%} of {turns} turns each": [rare_faults(share, n, turns, samples) for n in CLUSTERS[1:]]
+        f"{share:.0%} of {turns} turns each{', users far apart' if apart > 1 else ''}": [
+            rare_faults(share, n, turns, samples, apart=apart) for n in CLUSTERS[1:]
+        ]
+        for apart in (1, 2)
         for share, turns in ((0.02, 35), (0.03, 35), (0.02, 200))
     }
     for place, title in enumerate(("coverage", "mean width on 1 to 5", "coverage of bootstrap percentiles")):
         _print(
             f"Rare faults: {title}", {k: [float("nan"), *(f[place] for f in of)] for k, of in faults.items()}
         )
-    many = [(share, n, *rare_faults(share, n, 4, samples)) for share in (0.02, 0.03) for n in (100, 300)]
-    head = ("faulty turns", "conversations of 4 turns", "coverage", "mean width", "bootstrap")
+    many = [
+        (f"{share:.0%}", n, turns, *rare_faults(share, n, turns, samples))
+        for turns in (4, 1)
+        for share in (0.02, 0.03)
+        for n in (50, 100, 300)
+    ]
+    head = ("faulty turns", "conversations", "turns", "coverage", "mean width on 1 to 5", "bootstrap")
     print(table("Rare faults, each conversation a cluster", head, many))
     return {
         "samples": samples,
