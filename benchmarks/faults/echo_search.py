@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from urllib.parse import unquote_to_bytes
 
-__all__ = ["found", "marked", "texts_in"]
+__all__ = ["marked", "secrets_in", "texts_in"]
 
 _DEEP = 3
 _GAP = re.compile("[\\s\0:\u200b-\u200f\u2060\ufeff\u00ad-]")
@@ -27,7 +27,7 @@ _CODE = re.compile(
 )
 
 
-def found(text: str, secrets: Sequence[str], *, thorough: bool = True) -> dict[str, str]:
+def secrets_in(text: str, secrets: Sequence[str], *, thorough: bool = True) -> dict[str, str]:
     """Return the secrets that can be read out of a text, or half of them, each with the way in which.
 
     A `thorough` search undoes escapes of each kind alone too; it is for short texts.

@@ -16,7 +16,7 @@ from urllib.parse import quote
 
 from benchmarks.faults.echo_forms import drawn_secret
 from benchmarks.faults.echo_places import Echo, Echoing, serving
-from benchmarks.faults.echo_search import found, marked, texts_in
+from benchmarks.faults.echo_search import marked, secrets_in, texts_in
 from benchmarks.faults.running import Findings, command_in, start
 from benchmarks.process import CLI
 from benchmarks.tables import table
@@ -79,7 +79,7 @@ class _Account:
     def add(self, texts: Iterable[tuple[str, str]], echoing: Echoing) -> None:
         made = {echo.number: echo for echo in echoing.echoes}
         behind = {one for _, text in texts for one in marked(text) if one[0] in made}
-        seen = {number for number, after in behind if found(after, [made[number].secret])}
+        seen = {number for number, after in behind if secrets_in(after, [made[number].secret])}
         self.made += made.values()
         self.seen += [made[number] for number in seen]
         kept = "\n".join(text for _, text in texts)
@@ -90,7 +90,7 @@ def _hold(findings: Findings, number: int, texts: list[tuple[str, str]], echoing
     """Hold that no secret can be read, and that replies without one are stored as they came."""
     secrets = {secret for known in echoing.secrets.values() for secret in known}
     for where, text in texts:
-        for secret, way in found(text, [*secrets], thorough=False).items():
+        for secret, way in secrets_in(text, [*secrets], thorough=False).items():
             findings.wrong.append(f"round {number}, {where}: {secret!r} {way}")
     account = _Account()
     account.add(texts, echoing)

@@ -108,7 +108,6 @@ _SLOW_DOWN = {
     "error": {"code": 429, "status": "RESOURCE_EXHAUSTED", "message": "You exceeded your current quota."}
 }
 _RETRY = {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "0.2s"}
-_JSON = {"Content_Type": "application/json"}
 
 #: What a name makes of the bytes of a healthy body and an argument.
 WIRES: Mapping[str, Callable[[bytes, str], Pieces]] = {

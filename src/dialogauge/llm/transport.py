@@ -185,9 +185,9 @@ class Transport:
 
 
 def _socket(address: aiohttp.AddrInfoType) -> socket.socket:
-    made = socket.socket(*address[:3])
-    made.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _BUFFERED)
-    return made
+    connection = socket.socket(*address[:3])
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _BUFFERED)
+    return connection
 
 
 def read_body(raw: bytes, secrets: Secrets) -> tuple[bytes, object]:
