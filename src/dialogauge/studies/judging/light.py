@@ -360,8 +360,9 @@ def _answer(judge: Estimate, pairs: Sequence[Comparison]) -> tuple[Agreement, Co
     beaten = [p for p in pairs if p.difference.high is not None and p.difference.high < WORTH]
     if beaten or judge.high < CHANCE:
         return "does not", min(beaten or pairs, key=lambda pair: pair.difference.value or 0.0)
-    above = judge.low > 0.5 and all((p.difference.low or 0.0) > 0 for p in pairs)
-    return ("agrees" if above else "cannot tell"), closest
+    if judge.low > 0.5 and all((p.difference.low or 0.0) > 0 for p in pairs):
+        return "agrees", closest
+    return "cannot tell", min(pairs, key=lambda pair: pair.difference.low or 0.0)
 
 
 # In words --------------------------------------------------------------------------------------------------

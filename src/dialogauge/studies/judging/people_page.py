@@ -66,17 +66,10 @@ def _light(light: Light) -> Section:
 
 def rectified_section(people: People) -> Section:
     """Lay out the means of targets of which some are rated and many are only judged."""
-    heads = (
-        "",
-        TableColumn("of", "text"),
-        "the judge’s own mean",
-        "people’s, rated ones only",
-        "people’s, all (rectified)",
-    )
+    heads = ("", "the judge’s mean", "people’s, of the rated", "people’s, of all")
     rows = [
         (
-            words.name(one.dimension),
-            f"{one.level}s",
+            f"{words.name(one.dimension)} of {one.level}s",
             _number(one.judge, with_n=True) if one.judge.n else Missing("of another kind"),
             _number(one.rated_only, with_n=True),
             _number(one.rectified, with_n=True),
@@ -85,9 +78,9 @@ def rectified_section(people: People) -> Section:
     ]
     title = "People’s mean over all, rated or not"
     lead = (
-        "The last figure estimates what people would say of all, from their ratings and from how the judge "
-        "scores what they did not rate (prediction-powered inference). It is a statement about people, "
-        "whatever the judge is worth, and holds where chance decided what was rated."
+        "The last, the rectified mean, estimates what people would say of all, from their ratings and from "
+        "how the judge scores what they did not rate (prediction-powered inference). It is a statement about "
+        "people, whatever the judge is worth, and holds where chance decided what was rated."
     )
     blocks = [data_table(title, heads, rows, captioned=False)]
     notes = tuple(

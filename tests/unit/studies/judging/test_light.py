@@ -99,6 +99,26 @@ def test_few_ratings_tell_nothing(seed):
     assert weak.answer == "cannot tell"
 
 
+@pytest.mark.parametrize("seed", [18, 29])
+def test_where_nobody_can_tell_the_control_that_is_named_is_one_that_the_judge_may_not_be_above(seed):
+    def long(q, rng):
+        return q * 0.2 + rng.normal()
+
+    made = {
+        "conversations": 30,
+        "turns": 6,
+        "users": 8,
+        "people": five,
+        "judge": lambda q, r: five(q, r, 0.8),
+    }
+    light = people_of(tally_of(**made, length=long, seed=seed)).light
+    assert light.answer == "cannot tell"
+    assert light.control == "going by the place in the conversation"
+    assert light.difference.low <= 0
+    length = light.controls["going by the length of the reply"]
+    assert length.value > light.controls[light.control].value  # it comes nearer, and is surely below
+
+
 @pytest.mark.parametrize(
     ("made", "why"),
     [

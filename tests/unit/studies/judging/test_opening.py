@@ -136,8 +136,8 @@ def test_what_people_said_stands_in_a_table_with_the_controls():
     assert "turns 300 60 20" in text
     assert "the length of the reply 0.600" in text
     assert "+0.100 [0.050, 0.150]" in text
-    means = "the judge’s own mean people’s, rated ones only people’s, all (rectified)"
-    assert f"{means} rating turns 4.00 [3.90, 4.10] n 100 3.00 [2.00, 4.00] n 100 3.50" in text
+    means = "the judge’s mean people’s, of the rated people’s, of all"
+    assert f"{means} rating of turns 4.00 [3.90, 4.10] n 100 3.00 [2.00, 4.00] n 100 3.50" in text
 
 
 def test_where_many_are_unrated_the_head_has_the_rectified_mean_and_no_score_of_the_judge():
@@ -201,8 +201,8 @@ def test_a_terminal_shows_rectified_means_and_hides_levels_of_a_judge_that_does_
         return to_text(brief(summary, sample, known, manifest_of()), wrapped=False)
 
     text = shown(Known(people=people(), findings=findings(made)))
-    assert text.index("With something to read".lower()) < text.index("people’s, all (rectified)")
-    assert text.index("people’s, all (rectified)") < text.index("What was judged")
+    assert text.index("With something to read".lower()) < text.index("people’s, of the rated")
+    assert text.index("people’s, of the rated") < text.index("What was judged")
     assert "never compared with people: helpfulness." in text
     assert "verdicts" not in text
     graded = shown(Known(people=people()))
