@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import random
 import time
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 
 from benchmarks.conversations import text_of
 from benchmarks.process import in_process
+from benchmarks.recllmsim import folder, read_study
 from benchmarks.tables import table
 
 __all__ = ["run"]
@@ -21,11 +21,9 @@ _TARGETS, _EXCHANGES, _CHARS = 20, 5, 1000
 def run(times: int, *, quick: bool = False) -> dict[str, Any]:
     """Measure and print; return the figures."""
     del quick
-    shared = os.environ.get("DIALOGAUGE_SHARED")
-    figures: dict[str, Any] = in_process(
-        __name__, str(Path(shared) / "data" / "recllmsim") if shared else "", times
-    )
-    if shared:
+    data = folder()
+    figures: dict[str, Any] = in_process(__name__, str(data or ""), times)
+    if data is not None:
         head = ("fit s", "targets", "history", "targets a second", "and the history read anew for each block")
         rows = [[figures["study"][k] for k in ("fit_s", "targets", "history", "per_s", "cold_per_s")]]
         print(
@@ -46,13 +44,7 @@ def measure(path: str, times: int) -> dict[str, Any]:
 
 
 def _study(path: str, times: int) -> dict[str, Any]:
-    from dialogauge.core import Conversation
-    from dialogauge.data import read_conversations, read_split
-    from dialogauge.studies.satisfaction.blocks import study_data
-
-    read = read_conversations([str(Path(path) / "human_exp_V2")])
-    talks = [c for c in read if isinstance(c, Conversation)]
-    study = study_data(talks, split=read_split(str(Path(path) / "split.json")))
+    study = read_study(Path(path))
     found = [_judged(study, cold=cold) for cold in (False, True) for _ in range(times)]
     warm = min(seconds for _, seconds in found[:times])
     cold = min(seconds for _, seconds in found[times:])

@@ -7,12 +7,11 @@ with a judge of a given quality, and say nothing of any judge there is.
 from __future__ import annotations
 
 import asyncio
-import os
 import random
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
+from benchmarks.recllmsim import folder, read_study
 from benchmarks.tables import table
 
 __all__ = ["run"]
@@ -24,12 +23,12 @@ _NOISE = (1.0, 2.0, 4.0)
 
 def run(times: int, *, quick: bool = False) -> dict[str, Any]:
     """Judge the dev users of RecLLMSim alone and with each signal; print and return the figures."""
-    del times
-    shared = os.environ.get("DIALOGAUGE_SHARED")
-    if not shared:
+    del times, quick
+    data = folder()
+    if data is None:
         print("local_user_signal needs RecLLMSim: set DIALOGAUGE_SHARED")
         return {}
-    study = _study(Path(shared) / "data" / "recllmsim")
+    study = read_study(data)
     judged = {name: _judged(study, scores) for name, scores in _signals(study).items()}
     figures = _figures(judged)
     head = (
@@ -46,16 +45,7 @@ def run(times: int, *, quick: bool = False) -> dict[str, Any]:
     return figures
 
 
-def _study(folder: Path) -> Any:  # noqa: ANN401 - imported where measured
-    from dialogauge.core import Conversation
-    from dialogauge.data import read_conversations, read_split
-    from dialogauge.studies.satisfaction.blocks import study_data
-
-    talks = [c for c in read_conversations([str(folder / "human_exp_V2")]) if isinstance(c, Conversation)]
-    return study_data(talks, split=read_split(str(folder / "split.json")))
-
-
-def _signals(study: Any) -> dict[str, Mapping[str, float] | None]:  # noqa: ANN401
+def _signals(study: Any) -> dict[str, Mapping[str, float] | None]:  # noqa: ANN401 - imported where measured
     blocks = (*study.blocks, *study.population.blocks)
     found: dict[str, Mapping[str, float] | None] = {"none": None, "local": _local(blocks)}
     for noise in _NOISE:

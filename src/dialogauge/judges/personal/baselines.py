@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from dialogauge.core import Judged, Judgement, PlainDimension, Request, Score, UsageError, digest, whole_score
 from dialogauge.core.protocols import BlockView, Population, RatedReply, Reads, Reply
-from dialogauge.judges.personal.reply_unread import fit_reply_unread
+from dialogauge.judges.personal.reply_unread import ReplyUnread, fit_reply_unread
 from dialogauge.retrieval import TfidfIndex
 from dialogauge.stats import half_even
 
@@ -255,6 +255,10 @@ def _same(view: BlockView, population: Population, *, value: Value) -> Sequence[
     return [Guess(whole_score(number), number, prior=not view.history)] * len(view.targets)
 
 
+def _always(value: Value) -> Callable[[], Rule]:
+    return lambda: partial(_same, value=value)
+
+
 def history_cdf_hash(view: BlockView, population: Population) -> Sequence[Guess]:
     """The user's scores dealt to the targets in the order of the SHA-1 of their ids: reads nothing at all."""
     ordered = sorted(_known(view.scores or population.scores))
@@ -272,26 +276,38 @@ def quantile_at(ordered: Sequence[float], q: float) -> float:
     return ordered[min(len(ordered) - 1, max(0, int(q * len(ordered))))]
 
 
-def reply_unread(view: BlockView, population: Population) -> Sequence[Guess]:
-    """The history's mean, the reply's length and its place, weighed as fits the training users best."""
-    fit = fit_reply_unread(population)
-    if fit is None:
-        return _same(view, population, value=_VALUES["history-mean"])
-    values = fit.of_view(view)
-    whole = fit.whole(values).tolist()
-    return [
-        Guess(int(score), value, prior=not view.history)
-        for score, value in zip(whole, values.tolist(), strict=True)
-    ]
+@dataclass
+class ReplyUnreadRule:
+    """The history's mean, the reply's length and its place, weighed as fits the training users best.
+
+    It is fitted when the first block comes, and anew when the population is another one.
+    """
+
+    _fitted: tuple[Population, ReplyUnread | None] | None = field(default=None, init=False)
+
+    def __call__(self, view: BlockView, population: Population) -> Sequence[Guess]:
+        """Guess the ratings of a block's targets."""
+        if self._fitted is None or self._fitted[0] is not population:
+            self._fitted = population, fit_reply_unread(population)
+        _, fit = self._fitted
+        if fit is None:
+            return _same(view, population, value=_VALUES["history-mean"])
+        values = fit.of_view(view)
+        whole = fit.whole(values).tolist()
+        return [
+            Guess(int(score), value, prior=not view.history)
+            for score, value in zip(whole, values.tolist(), strict=True)
+        ]
 
 
-_PLAIN: Final[Mapping[str, Rule]] = {
-    **{name: partial(_same, value=value) for name, value in _VALUES.items()},
-    "history-cdf-hash": history_cdf_hash,
-    "reply-unread": reply_unread,
-    "nearest-1": partial(nearest, k=1),
-    "nearest-3": partial(nearest, k=3),
+_PLAIN: Final[Mapping[str, Callable[[], Rule]]] = {
+    **{name: _always(value) for name, value in _VALUES.items()},
+    "history-cdf-hash": lambda: history_cdf_hash,
+    "reply-unread": ReplyUnreadRule,
+    "nearest-1": lambda: partial(nearest, k=1),
+    "nearest-3": lambda: partial(nearest, k=3),
 }
+"""By name what makes the rule of a judge: one that is fitted is each judge's own."""
 _EPISODIC: Final = "episodic-nearest"
 
 HISTORY_JUDGES: Final = (*_PLAIN, _EPISODIC)
@@ -316,4 +332,4 @@ def build_history_judge(name: str, *, strategy: Strategy | None = None, k: int |
     if strategy is not None or k is not None:
         msg = f"the judge {name} takes neither --strategy nor --k"
         raise UsageError(msg, hint=f"they belong to {_EPISODIC}")
-    return HistoryJudge(name, _PLAIN[name])
+    return HistoryJudge(name, _PLAIN[name]())

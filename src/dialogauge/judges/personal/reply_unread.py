@@ -8,7 +8,7 @@ What a judge reaches beyond this, it reaches by reading.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -66,7 +66,8 @@ def fit_reply_unread(population: Population) -> ReplyUnread | None:
     centre = float(np.mean(population.scores))
     users: dict[str, list[tuple[Floats, Floats]]] = {}
     for block in population.blocks:
-        users.setdefault(block.view.user, []).extend(_rows(block, centre))
+        if block.ratings:
+            users.setdefault(block.view.user, []).append(_rows(block, centre))
     parts = [tuple(np.concatenate(column) for column in zip(*rows, strict=True)) for rows in users.values()]
     moments = [(x.T @ x, x.T @ y) for x, y in parts]
     square, shift = (np.sum(column, axis=0) for column in zip(*moments, strict=True))
@@ -79,13 +80,12 @@ def fit_reply_unread(population: Population) -> ReplyUnread | None:
     return ReplyUnread(weights, cuts, centre)
 
 
-def _rows(block: RatedBlock, centre: float) -> Iterator[tuple[Floats, Floats]]:
-    if block.ratings:
-        scores = block.view.scores
-        above = sum(scores) / len(scores) - centre if scores else 0.0
-        lengths = [reply_length(r.reply.text) for r in block.ratings]
-        design = _design(np.full(len(lengths), above), lengths, [r.reply.position for r in block.ratings])
-        yield design, np.array([r.score - centre for r in block.ratings], dtype=np.float64)
+def _rows(block: RatedBlock, centre: float) -> tuple[Floats, Floats]:
+    scores = block.view.scores
+    above = sum(scores) / len(scores) - centre if scores else 0.0
+    lengths = [reply_length(r.reply.text) for r in block.ratings]
+    design = _design(np.full(len(lengths), above), lengths, [r.reply.position for r in block.ratings])
+    return design, np.array([r.score - centre for r in block.ratings], dtype=np.float64)
 
 
 def _design(means: Floats, lengths: Sequence[float], positions: Sequence[float]) -> Floats:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -150,6 +151,28 @@ async def test_the_reply_unread_is_least_squares_on_mean_length_and_place() -> N
     score = row[0].outcome.scores["satisfaction"]
     assert score.value == pytest.approx(fit.of_view(view)[0])
     assert score.whole == 1 + sum(score.value > cut for cut in fit.cuts)
+
+
+async def test_the_reply_unread_is_fitted_once_for_a_population(monkeypatch) -> None:
+    fits = []
+
+    def counted(population):
+        fits.append(population)
+        return fit_reply_unread(population)
+
+    monkeypatch.setattr("dialogauge.judges.personal.baselines.fit_reply_unread", counted)
+    study, judge = study_data(TALKS, split=SPLIT), build_history_judge("reply-unread")
+    for population in (study.population, Population(study.population.blocks[:1])):
+        for block in study.blocks:
+            await judge.judge(request_of(block.view, population))
+    assert [len(population.blocks) for population in fits] == [2, 1]
+
+
+def test_a_block_that_nobody_rated_tells_nothing() -> None:
+    known = study_data(TALKS, split=SPLIT).population
+    unrated = replace(known.blocks[0], view=replace(known.blocks[0].view, user="t2"), ratings=())
+    more = fit_reply_unread(Population((*known.blocks, unrated)))
+    assert more.weights == pytest.approx(fit_reply_unread(known).weights)
 
 
 async def test_nobody_known_leaves_the_history() -> None:

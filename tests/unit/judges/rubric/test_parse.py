@@ -105,7 +105,8 @@ LISTED = [
     (
         ("turn",),
         3,
-        "per_turn[1].turn: turn 3 was not asked for; per_turn: turn 3 was not asked",
+        "per_turn[1].turn: turn 3 was not asked for; per_turn: turn 3 was not asked for, and turn 2 has no "
+        "entry: are the turns counted from 1, as in the dialogue?",
     ),
     (("turn",), 1, "per_turn[1].turn: turn 1 appears twice; per_turn: no entry for turn 2"),
     (("turn",), "2", 'per_turn[1].turn: expected the number of a turn, found "2"'),
