@@ -18,6 +18,8 @@ __all__ = ["Check", "check_narrow", "check_wide"]
 
 _TURNS = 14
 """More than ten: judged in windows."""
+_SHAPELESS = ("invalid_json", "invalid_schema", "window_failed")
+"""What becomes of a reply that no schema held."""
 _FILLER = "and then we walked on along the river and looked at the old houses "
 
 
@@ -77,9 +79,9 @@ def _judged(server: Server, folder: Path, name: str, source: str, *words: object
     run = name.replace(",", "").replace(" ", "-")
     done = _run(server, folder, run, source, *words)
     kinds = _kinds(folder / run)
-    ended = done.code in (0, 3) and sum(kinds.values()) > 0 and "Traceback" not in done.err
-    all_scored = set(kinds) == {"scored"} and done.code == 0
-    held = all_scored if server.grammar else ended
+    known = {"scored"} if server.grammar else {"scored", *_SHAPELESS}
+    code = 0 if kinds.keys() == {"scored"} else 3
+    held = bool(kinds) and kinds.keys() <= known and done.code == code and "Traceback" not in done.err
     return Check(name, _counted(kinds, done), held)
 
 
