@@ -105,8 +105,25 @@ def test_of_replies_to_the_same_messages_the_one_rated_higher_is_chosen():
 def test_replies_rated_alike_or_of_the_same_words_are_no_pair():
     made = [judged("u: a", f"a: {r}", people={1: s}, qualities=(1.0,)) for r, s in (("x", 4), ("y", 4))]
     assert not list(rated_pairs(made))
-    near = [judged("u: a", f"a: {r}", people={1: s}, qualities=(1.0,)) for r, s in (("x", 3), ("y", 3.75))]
-    assert not list(rated_pairs(near))
+    for higher, pairs in ((3.9, 0), (4, 1)):
+        scores = (("x", 3), ("y", higher))
+        near = [judged("u: a", f"a: {r}", people={1: s}, qualities=(1.0,)) for r, s in scores]
+        assert len(list(rated_pairs(near))) == pairs
     same = [judged("u: a", "a: x", people={1: s}, qualities=(1.0,)) for s in (1, 5)]
     assert not list(rated_pairs(same))
     assert not list(rated_pairs([replace(one, people={}) for one in made]))
+
+
+def test_replies_to_other_messages_and_replies_to_images_are_no_pair():
+    before = [
+        judged(f"u: {asked}", "a: yes", "u: b", f"a: {r}", people={2: s})
+        for asked, r, s in (("a", "x", 1), ("c", "y", 5))
+    ]
+    assert not list(rated_pairs(before))
+    shown = ({"type": "image_url", "image_url": {"url": "https://example.org/a.png"}},)
+    made = [judged("u: a", f"a: {r}", people={1: s}, qualities=(1.0,)) for r, s in (("x", 1), ("y", 5))]
+    assert len(list(rated_pairs(made))) == 1
+    for number, one in enumerate(made):
+        messages = (replace(one.conversation.messages[0], content=shown), *one.conversation.messages[1:])
+        made[number] = replace(one, conversation=replace(one.conversation, messages=messages))
+    assert not list(rated_pairs(made))

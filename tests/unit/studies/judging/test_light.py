@@ -7,14 +7,16 @@ import pytest
 
 from dialogauge.core import ONE_TO_FIVE, PlainDimension, Rating, Scale
 from dialogauge.core.unit import words_digest
-from dialogauge.stats import parse_rule
-from dialogauge.studies.judging.light import people_of, rule_words, scale_of
+from dialogauge.stats import Comparison, Estimate, parse_rule
+from dialogauge.studies.judging.light import _answer, people_of, rule_words, scale_of
 from dialogauge.studies.judging.people import People
-from dialogauge.studies.judging.people_tally import PeopleTally
+from dialogauge.studies.judging.people_tally import MEAN, PeopleTally
 from dialogauge.studies.rated import ratings_by_turn
 from talks import talk
 
 HELP = PlainDimension("helpfulness", "turn")
+SHARE = 1 - 0.025 ** (1 / 30)
+"""Of 30 conversations, so many may be otherwise although all that were seen are alike."""
 
 
 def row(name, turn, scores, *, user=None):
@@ -49,6 +51,49 @@ def tally_of(
     return tally
 
 
+def interval(low, high):
+    return Estimate((low + high) / 2, low, high, 0.95, 100, 20, "jackknife by users")
+
+
+@pytest.mark.parametrize(
+    ("judge", "gains", "answer", "control"),
+    [
+        ((0.6, 0.7), {"far": (0.05, 0.15), "near": (0.01, 0.1)}, "agrees", "near"),
+        ((0.49, 0.7), {"far": (0.05, 0.15), "near": (0.01, 0.1)}, "cannot tell", "near"),
+        ((0.6, 0.7), {"far": (0.05, 0.15), "near": (-0.01, 0.1)}, "cannot tell", "near"),
+        ((0.6, 0.7), {"far": (0.05, 0.15), "near": (-0.01, 0.021)}, "cannot tell", "near"),
+        ((0.6, 0.7), {"far": (0.05, 0.15), "near": (-0.01, 0.019)}, "does not", "near"),
+        ((0.6, 0.7), {"wide": (-0.3, 0.2), "near": (-0.01, 0.015)}, "does not", "near"),
+        ((0.4, 0.549), {"far": (0.05, 0.15), "near": (0.01, 0.1)}, "does not", "near"),
+        ((0.4, 0.551), {"far": (0.05, 0.15), "near": (0.01, 0.1)}, "cannot tell", "near"),
+    ],
+)
+def test_the_answer_takes_chance_and_every_control_by_its_interval(judge, gains, answer, control):
+    pairs = [
+        Comparison("judge", name, "auc", "users", 0.65, 0.6, interval(*ends), 0.01, 0.001)
+        for name, ends in gains.items()
+    ]
+    found = _answer(interval(*judge), pairs)
+    assert (found[0], found[1].b) == (answer, control)
+
+
+def test_what_is_kept_of_a_conversation():
+    tally = PeopleTally([HELP, PlainDimension("tone", "turn", Scale(1, 3))])
+    lines = ("u: so?", f"a: {'x' * 10}", "u: and?", f"a: {'x' * 20}", "u: so?", "a: y")
+    rated = talk(*lines, id="c", ratings=(Rating("c", "fun", 4, 1), Rating("c", "fun", 2)))
+    unread = {**row("c", 3, None), "failure": {"kind": "no_reply", "message": ""}}
+    rows = [row("c", 1, {"helpfulness": 5, "tone": 1, "mood": 3}), row("c", 1, {"helpfulness": 3, "tone": 1})]
+    take(tally, [*rows, row("c", 2, {"helpfulness": 1}), unread], rated)
+    turns, whole = tally.levels["turn"], tally.levels["conversation"]
+    assert (turns.turns.tolist(), turns.lengths.tolist()) == ([1, 2], [10, 20])
+    assert turns.column("helpfulness").tolist() == [4, 1]
+    assert turns.column("mood").tolist() == pytest.approx([3, np.nan], nan_ok=True)
+    assert turns.column(MEAN).tolist() == [(0.5 + 0.25) / 2, 0]  # of 1 to 5 and of 1 to 3, in two repeats
+    assert (whole.turns.tolist(), whole.lengths.tolist()) == ([2], [31])
+    assert whole.column("helpfulness").tolist() == [3]  # the turns speak for the whole
+    assert (turns.ratings, whole.ratings) == ({"fun": {0: 4}}, {"fun": {0: 2}})
+
+
 def five(q, rng, noise=0.5):
     return int(np.clip(round(4 + q + rng.normal(0, noise)), 1, 5))
 
@@ -70,7 +115,9 @@ def test_a_judge_that_sees_what_people_see_agrees():
 
 
 def test_a_judge_that_reads_nothing_does_not_agree():
-    light = people_of(tally_of(conversations=300, people=five, judge=blind)).light
+    people = people_of(tally_of(conversations=300, people=five, judge=blind))
+    light = people.light
+    assert people.figures[0].users is None
     assert light.answer == "does not"
     assert light.judge.high < 0.55
     assert light.sentence.startswith("People rated 1,500 turns")
@@ -156,6 +203,9 @@ def test_the_light_stands_on_the_level_with_more_ratings_and_the_others_are_figu
         rows = [row(name, 1, {"helpfulness": 3}), row(name, 2, {"helpfulness": 4}), row(name, None, {})]
         take(tally, rows, talk("u: a", "a: b", "u: c", "a: d", id=name, ratings=tuple(ratings)))
     people = people_of(tally)
+    assert all(
+        f.mean.interval == (4 - 3 * SHARE, 4 + SHARE) for f in people.figures if f.what == "satisfaction"
+    )
     assert [(f.level, f.dimension, f.n) for f in people.figures] == [
         ("turn", "helpfulness", 60),
         ("conversation", "satisfaction", 30),
@@ -163,6 +213,37 @@ def test_the_light_stands_on_the_level_with_more_ratings_and_the_others_are_figu
         ("conversation", "tone", 30),
     ]
     assert (people.light.level, people.light.dimension) == ("turn", "helpfulness")
+
+
+def test_the_light_stands_on_whole_conversations_where_more_of_them_were_rated():
+    tally, rng = PeopleTally([HELP]), np.random.default_rng(0)
+    for number in range(30):
+        name, score = f"c{number}", five(rng.normal(), rng)
+        ratings = [Rating(name, "helpfulness", score), *[Rating(name, "helpfulness", 4, 1)] * (number < 20)]
+        take(tally, [row(name, 1, {"helpfulness": 3})], talk("u: a", "a: b", id=name, ratings=tuple(ratings)))
+    assert people_of(tally).light.level == "conversation"
+
+
+def test_a_judge_that_does_not_grade_is_compared_by_the_order_in_which_it_would_have_one_read():
+    tally = tally_of(conversations=1, people=five, judge=five)
+    rng = np.random.default_rng(0)
+    for number in range(60):
+        name, quality = f"d{number}", rng.normal()
+        scores = {"helpfulness": blind(quality, rng), "satisfaction": five(quality, rng)}
+        rating = Rating(name, "helpfulness", five(quality, rng), 1)
+        take(tally, [row(name, 1, scores)], talk("u: so?", "a: xx", id=name, ratings=(rating,)))
+    light = people_of(tally).light
+    assert (light.answer, light.judged_by) == ("agrees", "the order in which it would have you read")
+
+
+def test_the_judges_mean_stands_beside_peoples_only_where_it_is_of_the_same():
+    (mean,) = people_of(tally_of(people=five, judge=five, rated=0.2)).rectified
+    assert mean.judge.value is not None
+    tally = tally_of(people=five, judge=five, rated=0)
+    rated = talk("u: so?", "a: xx", id="r", ratings=(Rating("r", "tone", 4, 1),))
+    take(tally, [row("r", 1, {"helpfulness": 4})], rated)
+    (mean,) = people_of(tally).rectified
+    assert (mean.dimension, mean.judge.value) == ("tone", None)
 
 
 def test_where_few_are_rated_the_mean_of_all_is_rectified():

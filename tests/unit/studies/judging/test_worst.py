@@ -20,7 +20,9 @@ def tally(*groups, field="scenario", rating=None):
 
 
 def test_the_group_with_most_that_is_wrong_is_named_with_the_others_beside_it():
-    worst = tally(("booking", 40, 4), ("refunds", 20, 15), ("travel", 40, 5)).worst({})
+    taken = tally(("booking", 40, 4), ("refunds", 20, 15), ("travel", 40, 5))
+    taken.add(row("failed", turn=1, scores=None, scenario="refunds"))
+    worst = taken.worst({})
     assert (worst.field, worst.name, worst.conversations, worst.compared) == ("scenario", "refunds", 20, 3)
     assert worst.group.value == 0.75
     assert worst.others.value == pytest.approx(9 / 80)
@@ -42,13 +44,33 @@ def test_people_s_ratings_count_where_there_are_enough():
     [
         (("a", 40, 8), ("b", 40, 10)),
         (("a", 4, 4), ("b", 90, 0)),
+        (("a", 5, 5), ("b", 90, 0)),  # the signs of five clusters show nothing
+        (("a", 12, 12), ("b", 40, 30)),  # that all of a few are alike makes them no surer than others
         (("a", 40, 40),),
+        (("a", 40, 40), (None, 40, 0)),
         (("a", 20, 0), ("b", 20, 0)),
         (),
     ],
 )
 def test_no_group_is_named_without_a_difference_that_holds(groups):
     assert tally(*groups).worst({}) is None
+
+
+def test_a_difference_that_holds_of_two_groups_need_not_hold_of_twelve():
+    few = (("odd", 20, 15), ("a", 60, 24))
+    assert tally(*few).worst({}).name == "odd"
+    many = tally(("odd", 20, 15), *((f"g{n}", 6, 2 + n % 2 + n % 3 % 2) for n in range(10)))
+    assert many.worst({}) is None
+
+
+def test_what_is_wrong_with_turns_that_were_judged_counts_alone():
+    taken = GroupTally()
+    for number in range(80):
+        name = "ab"[number % 2]
+        shared = {"scenario": name, "issues": ["x"] if name == "a" else []}
+        taken.add(row(f"c{number}", turn=1, scores={"helpfulness": 3}, scenario=name))
+        taken.add(row(f"c{number}", "conversation", scores={"coherence": 3}, **shared))
+    assert taken.worst({}) is None
 
 
 def test_a_group_of_one_user_says_nothing_of_scenarios():

@@ -47,7 +47,8 @@ def test_polite_phrases_stand_around_the_original() -> None:
 
 
 def test_a_refusal_quotes_the_request() -> None:
-    english, chinese = texts("planted: refusal", ENGLISH, CHINESE)
+    english, chinese, broken = texts("planted: refusal", ENGLISH, CHINESE, ("Where\n\n is it?", "Here."))
+    assert "“Where is it?”" in broken
     assert "Which museum is open on Monday?" in english
     assert len(english) < 160
     assert CHINESE[0] in chinese
