@@ -429,7 +429,7 @@ class HttpChatClient:
             sent = self._timing.clock()
             outcome = await self._exchange(content, retries.attempt_limit, expected)
             # Before the release: the limit must change before the next request is admitted.
-            self._inform_limiter(outcome)
+            self._inform_limiter(outcome, self._timing.clock() - sent)
             if isinstance(outcome, Problem) and outcome.status is None and not outcome.unreached:
                 outcome = self._note_silence(outcome, sent, retries, expected)
         finally:
@@ -460,9 +460,9 @@ class HttpChatClient:
         retries.forgive()
         return replace(problem, remedy="wait")
 
-    def _inform_limiter(self, outcome: Completion | Problem) -> None:
+    def _inform_limiter(self, outcome: Completion | Problem, took: float) -> None:
         if isinstance(outcome, Completion):
-            self._limiter.succeeded()
+            self._limiter.succeeded(took)
         elif outcome.status == 503 and outcome.retry_after is None:
             self._limiter.unavailable()
         elif outcome.overload:

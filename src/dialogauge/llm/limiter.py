@@ -72,6 +72,9 @@ class AdaptiveLimiter:
         self._cuts = 0
         self._unavailable = 0.0
         self._last_success = self._last_silence = float("-inf")
+        self._pace = 0.0
+        self._paced = 0
+        self._behind_until = float("-inf")
 
     def state(self) -> LimiterState:
         """Return the current state."""
@@ -105,10 +108,13 @@ class AdaptiveLimiter:
         self._in_flight -= 1
         self._admit_waiters()
 
-    def succeeded(self) -> None:
-        """Record a proper answer."""
+    def succeeded(self, took: float = 0.0) -> None:
+        """Record a proper answer, which `took` that many seconds."""
         self._unavailable -= self._unavailable / _MEMORY
-        self._last_success = self._clock()
+        now = self._clock()
+        self._paced = min(self._paced + 1, _MEMORY)
+        self._pace += (min(took, now - self._last_success) - self._pace) / self._paced
+        self._last_success = now
         if self._limit >= self.maximum:
             return
         if self._doubling:
@@ -138,8 +144,13 @@ class AdaptiveLimiter:
     def timed_out(self, sent: float) -> bool:
         """Record that a request had no answer before its deadline; it was `sent` at this time of the clock.
 
-        True if that is no fault of its own: others were answered in the meantime, and fewer at once may help.
+        True if that is no fault of its own: others were answered in the meantime, and fewer at once may help;
+        or the server may have been busy with requests given up before. Requests sent alone add nothing to
+        those, so that one without an answer is not sent for ever.
         """
+        waited = sent < self._behind_until
+        if self._limit >= 2:
+            self._behind_until = max(self._behind_until, self._clock()) + self._pace
         self._unavailable += (1.0 - self._unavailable) / _MEMORY
         queued = self._unavailable > _STRAY and (self._limit >= 2 or sent < self._last_silence)
         if queued and sent >= self._last_silence:
@@ -149,7 +160,7 @@ class AdaptiveLimiter:
             self._successes = 0
             self._cuts += 1
         self._doubling = False
-        return queued and self._last_success > sent
+        return waited or (queued and self._last_success > sent)
 
     def overloaded(self, wait: float | None = None) -> None:
         """Record "too many requests", or a request to `wait` that many seconds."""

@@ -356,6 +356,9 @@ def _escapes(raw: bytes) -> Iterator[re.Match[bytes]]:
     at = 0
     while at < len(raw):
         stop = at + _AT_A_TIME
+        if not _may_escape(raw[at:stop]):
+            at = stop
+            continue
         for escape in _ESCAPE.finditer(raw, at, stop + _LONGEST):
             if escape.start() >= stop:
                 break
@@ -364,12 +367,16 @@ def _escapes(raw: bytes) -> Iterator[re.Match[bytes]]:
         at = max(at, stop)
 
 
+def _may_escape(raw: bytes) -> bool:
+    return b"%" in raw or b"&" in raw or b"\\" in raw
+
+
 def _levels(raw: bytes, *, placed: bool) -> Iterator[tuple[bytes, tuple[_Places, ...]]]:
     """Yield a text as it is, then unescaped once and more, each with the way back if it is to be `placed`."""
     places: tuple[_Places, ...] = ()
     yield raw, places
     for _ in range(_LEVELS):
-        if not any(sign in raw for sign in (b"%", b"&", b"\\")):
+        if not _may_escape(raw):
             return
         unescaped, way, end = bytearray(), _Places(), 0
         for escape in _escapes(raw):

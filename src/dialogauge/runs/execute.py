@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import signal
 import sys
 import time
@@ -216,14 +217,22 @@ stored would wait that long several times over, and with it every other conversa
 
 
 @contextlib.contextmanager
-def _short_turns() -> Iterator[None]:
-    """Let threads hand on the interpreter sooner while the context lasts."""
-    before = sys.getswitchinterval()
+def _responsive() -> Iterator[None]:
+    """Let the loop wait little for other threads while the context lasts.
+
+    They hand on the interpreter sooner, and whatever exists already is spared by the garbage collector, which
+    stops all threads: a large reply makes it go through every object several times over.
+    """
+    before, freezes = sys.getswitchinterval(), gc.get_freeze_count() == 0
     sys.setswitchinterval(min(before, _TURN_S))
+    if freezes:
+        gc.freeze()
     try:
         yield
     finally:
         sys.setswitchinterval(before)
+        if freezes:
+            gc.unfreeze()
 
 
 async def run_work(
@@ -254,7 +263,7 @@ async def run_work(
         stop.watch(task)
     ticker = asyncio.create_task(shared.tick())
     try:
-        with _short_turns():
+        with _responsive():
             results = await asyncio.gather(*tasks, return_exceptions=True)
     finally:
         ticker.cancel()

@@ -308,6 +308,46 @@ def test_silence_at_a_limit_of_one_is_the_items_own():
     assert limiter.state().cuts == 0
 
 
+def after_one_wave(service_s):
+    """Twenty requests at once to a server that does one at a time; 15 are given up after five services."""
+    limiter, clock = make(20)
+    for _ in range(5):
+        clock.now += service_s
+        limiter.succeeded(clock.now)
+    for _ in range(15):
+        limiter.timed_out(0.0)
+    return limiter, clock
+
+
+def test_silence_is_forgiven_while_the_server_may_go_on_with_what_was_given_up():
+    limiter, clock = after_one_wave(1.0)
+    # It has 15 s of work left after these 5 s; each wave is given up in its turn, and the limit falls to one.
+    for sent, count in [(5.0, 10), (10.0, 5), (15.0, 2)]:
+        clock.now = sent + 5
+        assert all([limiter.timed_out(sent) for _ in range(count)])
+    assert limiter.state().limit == 1
+    # 5 + 15 + 10 + 5 + 1: the last wave of two had one at a limit of one.
+    clock.now = 40.9
+    assert limiter.timed_out(35.9)
+    clock.now = 41.1
+    assert not limiter.timed_out(36.1)
+
+
+def test_silence_after_quick_answers_is_no_queue():
+    limiter, clock = after_one_wave(0.01)
+    clock.now = 10.0
+    assert not any([limiter.timed_out(5.0) for _ in range(10)])
+
+
+def test_a_request_that_is_never_answered_is_not_forgiven_for_ever():
+    limiter, clock = after_one_wave(1.0)
+    forgiven = 0
+    while limiter.timed_out(clock.now):
+        clock.now += 5
+        forgiven += 1
+    assert forgiven <= 6
+
+
 async def test_who_asks_again_comes_first():
     limiter, _ = make(1)
     await limiter.acquire()

@@ -359,9 +359,9 @@ def one_by_one(seconds: float, *, forgets: bool, came: list[bytes]) -> Serve:
 @pytest.mark.parametrize("forgets", [True, False])
 async def test_a_server_that_does_one_at_a_time_gets_all_items_done(connect, forgets):
     came: list[bytes] = []
-    async with raw_server(one_by_one(0.05, forgets=forgets, came=came)) as transport:
+    async with raw_server(one_by_one(0.06, forgets=forgets, came=came)) as transport:
         url = transport._endpoint.base_url
-        retry = RetrySettings(attempt_deadline=0.4, item_deadline=20, backoff_base=0.05, backoff_cap=1.0)
+        retry = RetrySettings(attempt_deadline=0.3, item_deadline=12, backoff_base=0.01, backoff_cap=0.6)
         client = connect(url, retry=retry)
         replies = await asyncio.gather(*(client.complete(question(str(n))) for n in range(20)))
         assert [type(reply) for reply in replies] == [ChatReply] * 20
