@@ -74,7 +74,8 @@ class AdaptiveLimiter:
         self._last_success = self._last_silence = float("-inf")
         self._pace = 0.0
         self._paced = 0
-        self._behind_until = float("-inf")
+        self._behind_since = self._behind_until = float("-inf")
+        """From when until when the server may be busy with what was given up."""
 
     def state(self) -> LimiterState:
         """Return the current state."""
@@ -148,13 +149,16 @@ class AdaptiveLimiter:
         or the server may have been busy with requests given up before. Requests sent alone add nothing to
         those, so that one without an answer is not sent for ever.
         """
-        waited = sent < self._behind_until
+        now = self._clock()
+        waited = self._behind_since <= sent < self._behind_until
         if self._limit >= 2:
-            self._behind_until = max(self._behind_until, self._clock()) + self._pace
+            if now >= self._behind_until:
+                self._behind_since = self._behind_until = now
+            self._behind_until += self._pace
         self._unavailable += (1.0 - self._unavailable) / _MEMORY
         queued = self._unavailable > _STRAY and (self._limit >= 2 or sent < self._last_silence)
         if queued and sent >= self._last_silence:
-            now = self._last_silence = self._clock()
+            self._last_silence = now
             self._limit = max(1.0, self._limit / 2)
             self._calm_after = max(self._calm_after, now + _COOLDOWN)
             self._successes = 0
