@@ -7,10 +7,14 @@ import random
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from typing import Final
 
 from dialogauge.core.errors import EndpointError
 from dialogauge.core.judgement import Usage
 from dialogauge.llm.problems import Problem
+
+_LEAST_PART: Final = 0.05
+"""Of a deadline: with less time left no further attempt is sent, for its silence would say nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +130,8 @@ class RetryState:
         if problem.retry_after is not None:
             delay = min(problem.retry_after, settings.retry_after_cap) + min(delay, settings.backoff_base)
         remaining = self.remaining
-        return delay if remaining is None or delay < remaining else None
+        least = _LEAST_PART * min(settings.attempt_deadline, settings.item_deadline)
+        return delay if remaining is None or delay + least < remaining else None
 
     def _may_go_on(self, problem: Problem) -> bool:
         if problem.remedy == "wait":

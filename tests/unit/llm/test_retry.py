@@ -42,6 +42,15 @@ def test_waiting_is_bounded_by_the_deadline_only():
     assert retries.attempt_limit == 5.0
 
 
+def test_an_attempt_that_would_have_no_time_is_not_made():
+    retries, now = make(attempt_deadline=20.0, item_deadline=100.0, max_retries=9, backoff_base=0.0)
+    retries.start()
+    now[0] = 98.9
+    assert retries.delay(WAIT) == 0.0
+    now[0] = 99.1
+    assert retries.delay(WAIT) is None
+
+
 def test_never_less_than_asked_and_never_more_than_the_cap():
     retries, _ = make(backoff_base=0.5, retry_after_cap=60.0)
     asked = Problem("rate_limited", "x", "wait", retry_after=7.0)
