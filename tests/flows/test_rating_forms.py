@@ -54,6 +54,28 @@ def test_thumbs_are_read_as_satisfied_or_not_and_said(dialogauge, rated, tmp_pat
     assert rows_of(tmp_path / "run")[0]["rating"]["score"] in ("up", "down")
 
 
+def test_a_no_to_something_bad_is_not_called_dissatisfied(dialogauge, log, talk, tmp_path):
+    records = []
+    for number in range(40):
+        record = talk(f"c{number}", "It opens at nine.", "By bus 4.")
+        record["messages"][1]["ratings"] = {"hallucination": "yes" if number % 10 == 0 else "no"}
+        record["ratings"] = {"toxic": number % 20 == 0}
+        records.append(record)
+    path = log(*records)
+    done = dialogauge("judge", path, "-o", "run")
+    assert done.code == 0
+    assert "thumb" not in done.out + (tmp_path / "run/report.html").read_text()
+    figures = json.loads((tmp_path / "run/summary.json").read_text())["people"]["figures"]
+    assert [(f["dimension"], f["dissatisfied"], f["counts"]) for f in figures] == [
+        ("hallucination", None, {"no": 36, "yes": 4}),
+        ("toxic", None, {"false": 38, "true": 2}),
+    ]
+    rows = dialogauge("pairs", "run", "--kind", "sft", "-o", "sft.jsonl").unwrapped
+    assert "people were dissatisfied" not in rows
+    asked = dialogauge("judge", path, "-o", "asked", "--dissatisfied", "yes").unwrapped
+    assert "10.0 % of these were disliked (yes)" in asked
+
+
 def test_meta_compares_thumbs_by_class_and_not_by_kappa(dialogauge, rated):
     dialogauge("judge", rated(lambda good, _: "up" if good else "down"), "-o", "run")
     done = dialogauge("meta", "run", "--dimension", "satisfaction")

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         Counts,
         RatedDimensions,
         admission_for,
+        asks_approval,
         thumb_of,
     )
     from dialogauge.data.datasets import DATA_SETS

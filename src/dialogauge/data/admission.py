@@ -27,11 +27,17 @@ _STRAY: Final = 0.01
 _SEVERAL: Final = 3
 """Different whole numbers on a scale from which people seem to have used it."""
 _WORDS: Final = {
-    UP: "up, thumb up, thumbs up, thumbsup, 👍, like, liked, true, yes, positive, 赞, 点赞, 是",
-    DOWN: "down, thumb down, thumbs down, thumbsdown, 👎, dislike, disliked, false, no, negative, "
-    "踩, 点踩, 否",
+    UP: "up, thumb up, thumbs up, thumbsup, 👍, like, liked, positive, 赞, 点赞",
+    DOWN: "down, thumb down, thumbs down, thumbsdown, 👎, dislike, disliked, negative, 踩, 点踩",
 }
-_THUMBS: Final = {word: thumb for thumb, words in _WORDS.items() for word in words.split(", ")}
+_ANSWERS: Final = {"true": UP, "yes": UP, "是": UP, "false": DOWN, "no": DOWN, "否": DOWN}
+"""Thumbs where people were asked whether they approve; else nobody knows which answer is the good one."""
+_THUMBS: Final = {word: thumb for thumb, words in _WORDS.items() for word in words.split(", ")} | _ANSWERS
+_APPROVAL: Final = (
+    "satisfaction, satisfied, rating, ratings, overall, score, reward, feedback, thumb, thumbs, thumbs up, "
+    "vote, like, liked, helpful, helpfulness, useful, usefulness, correct, resolved, solved, success"
+)
+"""Dimensions to which a yes is approval."""
 _NUMBERS: Final[dict[float, str]] = {1: UP, 0: DOWN, -1: DOWN}
 _DRESSING: Final = re.compile("[\U0001f3fb-\U0001f3ff\ufe0f]")
 """The colour of an emoji's skin, and the mark that asks for its picture."""
@@ -46,9 +52,16 @@ def thumb_of(score: float | str) -> str | None:
 
     `up`, `like`, `true`, `yes`, `positive`, 👍, 赞 and their opposites; of numbers 1, and -1 or 0.
     """
-    if isinstance(score, str):
-        return _THUMBS.get(_DRESSING.sub("", score).casefold().replace("_", " ").replace("-", " ").strip())
-    return _NUMBERS.get(score)
+    return _THUMBS.get(_plain(score)) if isinstance(score, str) else _NUMBERS.get(score)
+
+
+def _plain(word: str) -> str:
+    return _DRESSING.sub("", word).casefold().replace("_", " ").replace("-", " ").strip()
+
+
+def asks_approval(dimension: str) -> bool:
+    """Say whether a yes to what a dimension asks is approval: to `helpful` it is, to `hallucination` not."""
+    return _plain(dimension) in _APPROVAL.split(", ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,10 +142,13 @@ class Admission:
 ADMIT_ALL: Final = Admission()
 
 
-def admission_for(counts: Counts, scale: Scale = ONE_TO_FIVE, *, named: bool = True) -> Admission:
+def admission_for(
+    counts: Counts, scale: Scale = ONE_TO_FIVE, *, named: bool = True, approval: bool = True
+) -> Admission:
     """Return how the ratings of a dimension are read, and which of them count.
 
-    - Thumbs: nine in ten are thumbs and most of them words; or the majority are numbers, all 1 and -1.
+    - Thumbs: nine in ten are thumbs and most of them words; or the majority are numbers, all 1 and -1. Yes
+      and no, true and false are such words only where the dimension asks for approval.
     - Names or numbers: the majority. Numbers are on the scale where nine in ten lie on it; of a scale that
       nobody named, where what lies off it is a slip. Numbers from 0 to 1 are on a scale of their own.
     - Nothing: numbers that seem to be on two scales, such as 1-5 and 0-100.
@@ -141,10 +157,12 @@ def admission_for(counts: Counts, scale: Scale = ONE_TO_FIVE, *, named: bool = T
         counts: Rating -> number of times.
         scale: That numbers are likely to be on.
         named: Whether somebody named it: it is that of the judge's dimension.
+        approval: Whether people were asked if they approve; see `asks_approval`.
     """
     numbers = Counter({score: n for score, n in counts.items() if not isinstance(score, str)})
     every = sum(counts.values())
-    words = sum(n for s, n in counts.items() if isinstance(s, str) and thumb_of(s))
+    known = _THUMBS if approval else _THUMBS.keys() - _ANSWERS
+    words = sum(n for s, n in counts.items() if isinstance(s, str) and _plain(s) in known)
     thumbs = words + sum(numbers[score] for score in (1, 0, -1))
     if 2 * words > every and thumbs >= _NEARLY_ALL * every:
         return Admission("thumbs")
@@ -195,7 +213,8 @@ class RatedDimensions:
     def listed(self) -> str:
         """List the dimensions with counts and ranges: `'help' (412, numbers from 1 to 5)`."""
         most = sorted(self.counts.items(), key=lambda item: -item[1].total())
-        named = (f"{name!r} ({c.total():,}, {admission_for(c).words(c)})" for name, c in most[:5])
+        read = ((name, c, admission_for(c, approval=asks_approval(name))) for name, c in most[:5])
+        named = (f"{name!r} ({c.total():,}, {admission.words(c)})" for name, c, admission in read)
         return ", ".join(named) + (" ..." if len(most) > 5 else "")
 
     def instead_of(self, dimension: str) -> str | None:
@@ -215,7 +234,7 @@ class RatedDimensions:
         counts = self.counts.get(dimension, Counter[float | str]())
         if not counts or _from_one_to_five(counts):
             return
-        admission = admission_for(counts)
+        admission = admission_for(counts, approval=asks_approval(dimension))
         has, hint = "is rated in", "`dialogauge judge` and `dialogauge meta` take ratings of any kind"
         if admission.kind == "nothing":
             has, hint = "has", "the ratings of each scale need a dimension of their own"
@@ -227,7 +246,7 @@ class RatedDimensions:
     def expect_order(self, dimension: str) -> None:
         """Raise UsageError where all ratings of a dimension say the same."""
         counts = self.counts.get(dimension, Counter[float | str]())
-        admission = admission_for(counts)
+        admission = admission_for(counts, approval=asks_approval(dimension))
         if len({admission.read(score) for score in counts} - {None}) == 1 and counts.total() > 1:
             remark = admission.remark(counts, ONE_TO_FIVE)
             msg = f"{counted(counts.total(), 'rating')} of {dimension!r}: {remark}"

@@ -10,7 +10,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from dialogauge.core import ONE_TO_FIVE, Conversation, FileFault, RecordFault
-from dialogauge.data.admission import Admission, admission_for
+from dialogauge.data.admission import Admission, admission_for, asks_approval
 from dialogauge.data.notes import Note
 from dialogauge.data.ratings import as_score
 from dialogauge.data.reader import ConversationReader
@@ -229,7 +229,7 @@ class _InputTally:
 
     def report(self, reader: ConversationReader) -> InputReport:
         counts = {d: {as_score(s): n for s, n in c.items()} for d, c in sorted(self.scores.items())}
-        readings = {d: admission_for(c) for d, c in counts.items()}
+        readings = {d: admission_for(c, approval=asks_approval(d)) for d, c in counts.items()}
         return replace(
             self.counts,
             formats=dict(Counter(file.format for file in reader.files.values())),

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from dialogauge.core import ONE_TO_FIVE, Conversation, Place, Rating, RecordFault, Scale
-from dialogauge.data.admission import ADMIT_ALL, REWARD, Admission, admission_for
+from dialogauge.data.admission import ADMIT_ALL, REWARD, Admission, admission_for, asks_approval
 
 _FIRST: Final = ("satisfaction", "rating", "ratings", "overall", "score", "reward")
 """What a rated dimension is called that says the most; where none of these is rated, the first by name."""
@@ -49,7 +49,9 @@ class SeenRatings:
         """Return how ratings are read, and which count, by level and dimension."""
         out = {}
         for key, counts in self.counts.items():
-            out[key] = admission_for(counts, self._scale(key), named=key in self.scales)
+            named = key in self.scales
+            approval = named or asks_approval(key[1])
+            out[key] = admission_for(counts, self._scale(key), named=named, approval=approval)
         return out
 
     def refused(self) -> dict[tuple[str, str], tuple[int, str]]:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from dialogauge.core import ONE_TO_FIVE, Conversation, Rating, Scale, UsageError
 from dialogauge.data import RatedDimensions, admission_for
-from dialogauge.data.admission import REWARD, thumb_of
+from dialogauge.data.admission import REWARD, asks_approval, thumb_of
 
 ONE_TO_FIVES = {1: 10, 2: 10, 3: 20, 4: 50, 5: 100}
 
@@ -34,6 +34,30 @@ def test_thumbs_in_every_writing(pair):
     assert [admission.read(score) for score in pair] == ["up", "down"]
     assert admission.words(counts) == "thumbs: 412 up, 88 down"
     assert admission.remark(counts, ONE_TO_FIVE) == "read as thumbs: 412 up, 88 down"
+
+
+@pytest.mark.parametrize("pair", [("yes", "no"), ("true", "False"), ("是", "否")])
+def test_a_yes_is_no_thumb_where_nobody_asked_for_approval(pair):
+    counts = dict(zip(pair, (81, 2804), strict=True)) | {"unclear": 122}
+    assert admission_for(counts, approval=asks_approval("helpful")).kind == "thumbs"
+    names = admission_for(counts, approval=asks_approval("hallucination"))
+    assert names.kind == "names"
+    assert [names.read(score) for score in counts] == list(counts)
+    assert admission_for({"up": 8, "down": 9}, approval=False).kind == "thumbs"
+
+
+@pytest.mark.parametrize(
+    ("dimension", "asks"),
+    [
+        ("Satisfaction", True),
+        ("thumbs_up", True),
+        ("not_helpful", False),
+        ("hallucination", False),
+        ("", False),
+    ],
+)
+def test_which_dimensions_ask_for_approval(dimension, asks):
+    assert asks_approval(dimension) is asks
 
 
 @pytest.mark.parametrize(
