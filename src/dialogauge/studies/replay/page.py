@@ -518,10 +518,8 @@ def _controls(result: ViewResult) -> tuple[DataTable, ...]:
         length = by_length.get(dealt.candidate)
         alone = None if length is None else _difference(length)
         difference = Number(deltas.get(dealt.candidate), 3, signed=True)
-        lowest = dealt.p is not None and dealt.p <= 1 / (dealt.deals + 1)
-        p = p_value(dealt.p, at_floor=lowest)
-        rows.append((dealt.candidate, difference, alone, Interval(dealt.range, 3), p))
-    heads = ("candidate against original", "difference", "by reply length alone", "dealt at random", "p")
+        rows.append((dealt.candidate, difference, alone, Interval(dealt.range, 3)))
+    heads = ("candidate against original", "difference", "by reply length alone", "dealt at random")
     return (data_table(f"Controls, {result.view}", heads, rows, captioned=False),)
 
 
