@@ -25,7 +25,7 @@ import numpy as np
 
 from dialogauge.core import Conversation, Judged, Judgement, Score
 from dialogauge.data import read_conversations
-from dialogauge.judges.local.evidence import POOLED, TITLES
+from dialogauge.judges.local.evidence import BLIND, POOLED, TITLES
 from dialogauge.judges.local.judge import LocalJudge
 from dialogauge.signals import Mode, find_signals, is_fault, read_dialogue
 from dialogauge.stats import Estimate
@@ -190,7 +190,7 @@ def reading(kind: str) -> dict[str, Any]:
     n, real = READ[kind]
     base = READ_WITHOUT[1] / READ_WITHOUT[0]
     none = Estimate(real / n / base, None, None, 0.95, n, n, "none")
-    row = {"source": "blind reading", "mode": "hindsight", "language": "en", "fires": n}
+    row = {"source": BLIND, "mode": "hindsight", "language": "en", "fires": n}
     return {**row, "share": real / n, "base": base, "lift": asdict(none), "chosen_on": True}
 
 
@@ -200,7 +200,7 @@ def weight(rows: Sequence[dict[str, Any]]) -> float:
     by = {r["source"]: r for r in choosing}
     if (own := by.get("RecLLMSim train users")) and own["fires"] >= 3:
         ratio = (own["share"] * own["fires"] + PRIOR * own["base"]) / (own["fires"] + PRIOR) / own["base"]
-    elif seen := by.get("blind reading"):
+    elif seen := by.get(BLIND):
         ratio = 1 + 4 * seen["share"]
     else:
         total = sum(r["fires"] for r in by.values())

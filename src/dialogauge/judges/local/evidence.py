@@ -15,6 +15,8 @@ from typing import Any, Final
 from dialogauge.signals import Signal
 from dialogauge.stats import Estimate
 
+BLIND: Final = "blind reading"
+"""The source of what was read by somebody who did not see the finding."""
 POOLED: Final = "all sources together"
 """The source of the pooled evidence: what was seen, over what the base of each source leads one to expect."""
 
@@ -50,7 +52,7 @@ class KindEvidence:
         if self.lift.interval is not None:
             times += f" [{self.lift.interval[0]:.1f}, {self.lift.interval[1]:.1f}]"
         shares = f"{100 * self.share:.1f} %", f"{100 * self.base:.1f} %"
-        if self.source == "blind reading":
+        if self.source == BLIND:
             return (
                 f"Too rare where people rated. A reader who did not see the finding held {shares[0]} of "
                 f"{self.fires} such replies to be at fault, of replies without a finding {shares[1]}."
@@ -91,11 +93,18 @@ class EvidenceTable:
     known only that they are right on our own samples."""
 
     def best(self, kind: str, mode: str, language: str) -> KindEvidence | None:
-        """Return what is most to the point: an interval above 1, the language, not chosen on, most seen."""
+        """Return what is most to the point.
+
+        First what bears the kind out: an interval above 1, else a blind reading. Then the language, what it
+        was not chosen on, and the most seen.
+        """
         known = [e for e in self.kinds.get(kind, ()) if e.mode == mode and e.fires >= _TELLING]
-        return max(
-            known, key=lambda e: (e.above, e.language == language, not e.chosen_on, e.fires), default=None
-        )
+
+        def worth(e: KindEvidence) -> tuple[object, ...]:
+            read = e.source == BLIND and kind in self.borne_out
+            return e.above, read, e.language == language, not e.chosen_on, e.fires
+
+        return max(known, key=worth, default=None)
 
     def penalty(self, signals: Iterable[Signal]) -> float:
         """Return by how much the named findings about a turn lower its satisfaction."""
@@ -129,7 +138,7 @@ TITLES: Mapping[str, str] = {
     "doubted": "User: doubts the reply",
     "left_out": "User: something is missing or of no use",
     "wants_other": "User: wants something else",
-    "wants_detail": "User: wants the detail left out",
+    "wants_detail": "User: asks for detail that is missing",
 }
 """Every kind that is named, in plain words."""
 

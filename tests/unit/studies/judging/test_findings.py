@@ -3,7 +3,7 @@
 import pytest
 
 from dialogauge.core.shape import read_as
-from dialogauge.judges.local.evidence import POOLED, TITLES, EvidenceTable, KindEvidence, load_evidence
+from dialogauge.judges.local.evidence import BLIND, POOLED, TITLES, EvidenceTable, KindEvidence, load_evidence
 from dialogauge.signals.signal import _NOTES, Signal
 from dialogauge.stats import Estimate
 from dialogauge.studies.judging.findings import FindingsSummary, FindingsTally
@@ -169,6 +169,16 @@ def test_what_is_most_to_the_point_is_shown(better, worse):
         assert EvidenceTable({"kind": rows}, {}).best("kind", "hindsight", "en") is better
 
 
+def test_what_bears_a_kind_out_is_shown_and_no_interval_that_does_not():
+    read, wide, above = evidence(None, BLIND, fires=11), evidence(0.5, fires=20), evidence(1.1, fires=5)
+    for rows in ((read, wide), (wide, read)):
+        borne_out = EvidenceTable({"kind": rows}, {}, frozenset({"kind"}))
+        assert borne_out.best("kind", "hindsight", "en") is read
+        assert EvidenceTable({"kind": rows}, {}).best("kind", "hindsight", "en") is wide
+    both = EvidenceTable({"kind": (read, above)}, {}, frozenset({"kind"}))
+    assert both.best("kind", "hindsight", "en") is above
+
+
 @pytest.mark.parametrize(
     ("source", "words"),
     [
@@ -182,5 +192,5 @@ def test_what_is_most_to_the_point_is_shown(better, worse):
 )
 def test_evidence_says_what_was_measured_and_how_surely(source, words):
     assert words + ": 2.0 times as many [1.1, 3.0]." in evidence(1.1, source).words
-    blind = evidence(1.1, "blind reading").words
+    blind = evidence(1.1, BLIND).words
     assert "held 50.0 % of 20 such replies to be at fault, of replies without a finding 25.0 %." in blind
