@@ -201,6 +201,7 @@ def _http(
 ) -> ChatClient:
     from dialogauge.llm.http import HttpChatClient, HttpSettings
     from dialogauge.llm.retry import RetrySettings
+    from dialogauge.llm.wire import MAX_BYTES
 
     if settings.base_url is None:
         msg = f"the role {role!r} has no base_url"
@@ -220,7 +221,7 @@ def _http(
             max_concurrency=max_concurrency,
             key_variable=settings.api_key_env,
             headers=settings.headers,
-            max_bytes=int((settings.max_reply_mb or 2) * 2**20),
+            max_bytes=MAX_BYTES if settings.max_reply_mb is None else int(settings.max_reply_mb * 2**20),
         ),
         prices=prices,
         budget=budget,

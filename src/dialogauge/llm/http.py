@@ -23,7 +23,7 @@ from dialogauge.llm.retry import EndpointHealth, RetrySettings, RetryState, Timi
 from dialogauge.llm.schema_support import SchemaLadder
 from dialogauge.llm.secrets import shown_parameters
 from dialogauge.llm.waits import read_reset, read_retry_after
-from dialogauge.llm.wire import Completion, Rung, encode, read_completion
+from dialogauge.llm.wire import MAX_BYTES, Completion, Rung, encode, read_completion
 
 if TYPE_CHECKING:
     from dialogauge.llm.transport import Response, Transport
@@ -56,7 +56,7 @@ class HttpSettings:
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     """Further headers."""
     proxy: str | None = field(default=None, repr=False)
-    max_bytes: int = 2 << 20
+    max_bytes: int = MAX_BYTES
     """Of one response, as it is sent and unpacked."""
     name: str | None = None
     """The model's name in rows and on pages; None: its own name."""

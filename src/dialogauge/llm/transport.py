@@ -20,10 +20,8 @@ from yarl import URL
 from dialogauge.llm.endpoint import Endpoint
 from dialogauge.llm.problems import Problem
 from dialogauge.llm.secrets import Secrets
-from dialogauge.llm.wire import parse_json
+from dialogauge.llm.wire import MAX_BYTES, parse_json
 
-MAX_BYTES: Final = 2 << 20
-"""Of a response by default, as it is sent and unpacked; a verdict has a few kB."""
 _AT_ONCE: Final = 1 << 14
 """Bytes that are read on the event loop; what is larger could block it, and is read in a thread."""
 _LARGE: Final = 1 << 18

@@ -12,6 +12,8 @@ import orjson
 
 from dialogauge.llm.protocol import ChatRequest, FinishReason, ReplySchema
 
+MAX_BYTES = 2 << 20
+"""Of a response by default, as it is sent and unpacked; a verdict has a few kB."""
 _MOST_TOKENS = 1_000_000_000
 _DEEPEST = 250
 """Levels that can be written again for sure."""
