@@ -13,14 +13,15 @@ from typing import Any, Final, Protocol, TypeGuard, cast
 
 import orjson
 
-from dialogauge.core import ROLES, Conversation, InputError, Message, Place, RecordFault
+from dialogauge.core import ROLES, Conversation, InputError, Message, Place, Rating, RecordFault
 from dialogauge.data.field_map import NO_MAP, FieldMap
 from dialogauge.data.formats import format_of, named_format
 from dialogauge.data.formats.base import Context, Entry, Format, RecordFormat, Sample
-from dialogauge.data.formats.csv_table import conversations_of, named_columns, rating_columns
+from dialogauge.data.formats.csv_table import conversations_of, named_columns
 from dialogauge.data.json_values import too_deep
 from dialogauge.data.notes import Note, NoteBook, excerpt, record_fault
 from dialogauge.data.opening import InputSource
+from dialogauge.data.ratings import score_at
 from dialogauge.data.reader import note_order
 from dialogauge.data.tables import DelimitedTable, Row
 
@@ -200,9 +201,19 @@ def _complete(conversation: Conversation, place: Place) -> Conversation:
             known = ", ".join(ROLES)
             msg = f"message {number} has the unknown role {excerpt(message.role)}"
             raise record_fault(place, msg, f"known: {known}")
-    complete = replace(conversation, messages=messages, place=conversation.place or place)
+    ratings = tuple(_scored(rating, place) for rating in conversation.ratings)
+    complete = replace(conversation, messages=messages, ratings=ratings, place=conversation.place or place)
     _as_json(complete, place)
     return complete
+
+
+def _scored(rating: object, place: Place) -> Rating:
+    """Return a rating with its score as a file would yield it."""
+    if not isinstance(rating, Rating):
+        raise record_fault(place, f"a rating is {excerpt(rating)}: not a Rating")
+    plain = isinstance(rating.score, int | float | str)  # else a number of NumPy, or none at all
+    score = rating.score if plain else _as_json(rating.score, place)
+    return replace(rating, score=score_at(place, "a rating", score))
 
 
 def _as_json(item: object, place: Place) -> Any:  # noqa: ANN401 - any JSON value
@@ -237,17 +248,13 @@ class _Messages:
     ) -> None:
         named = named_columns(columns, mapping)
         self.columns = columns
-        text, rated = named.get("content"), rating_columns(columns, mapping).values()
+        text = named.get("content")
         groups: dict[object, list[Row]] = {}
         for number, row in enumerate(rows):
             if text is not None and not _missing(row[text]) and not isinstance(row[text], str):
                 msg = f"column {text!r} holds {excerpt(row[text])}: not a text"
                 hint = "give a column `messages` for content in parts and for tool calls"
                 raise record_fault(Place(TABLE, number), msg, hint)
-            for column in rated:
-                if type(row.get(column)).__name__ in ("bool", "bool_"):
-                    msg = f"column {column!r} holds {row[column]}: no score"
-                    raise record_fault(Place(TABLE, number), msg, "write a number or the name of a category")
             cells = {column: _cell(value) for column, value in row.items()}
             groups.setdefault(cells.get(named.get("conversation_id", "")), []).append(Row(cells, number))
         self._groups = groups

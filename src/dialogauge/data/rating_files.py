@@ -184,7 +184,7 @@ class _Faults:
         if not self._others:
             return tuple(self._named)
         last = self._named[-1].place
-        more = f"{counted(self._others, 'more row')} could not be read"
+        more = f"{counted(self._others, 'more row')} could not be used"
         return (*self._named, record_fault(Place(last.file) if last else Place("ratings"), more))
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from dialogauge.core import Conversation, InputError, Message, Place, RecordFault, UsageError
-from dialogauge.data import FieldMap, is_table, memory_conversations
+from dialogauge.core import Conversation, InputError, Message, Place, Rating, RecordFault, UsageError
+from dialogauge.data import FieldMap, is_table, memory_conversations, thumb_of
 from talks import conversation_record, talk
 
 CHAT = [{"role": "user", "content": "When?"}, {"role": "assistant", "content": "At nine."}]
@@ -238,14 +238,42 @@ def test_the_same_conversation_twice_is_a_fault() -> None:
     assert ["the id was seen before" in str(fault) for fault in faults] == [True]
 
 
-def test_a_truth_value_is_no_score_in_a_column_of_ratings() -> None:
+def test_a_truth_value_in_a_column_of_ratings_is_a_thumb() -> None:
     import numpy as np
 
-    def rows(score):
-        return (("user", None), ("assistant", score))
-
-    for true in (True, np.True_):
-        with pytest.raises(RecordFault, match=r"DataFrame:1: column 'satisfaction' holds True: no score"):
-            read(Frame([{**said("a", role, "x"), "satisfaction": score} for role, score in rows(true)]))
+    for true, false in ((True, False), (np.True_, np.False_)):
+        rows = [said("a", "user", "x"), {**said("a", "assistant", "x"), "satisfaction": true}]
+        rows += [said("b", "user", "x"), {**said("b", "assistant", "x"), "satisfaction": false}]
+        ratings = [
+            c.ratings[0].score for c in read(Frame([{"satisfaction": None, **row} for row in rows]))[0]
+        ]
+        assert list(map(thumb_of, ratings)) == ["up", "down"]
     rows = [{**said("a", "user", "x"), "seen": True}]
     assert read(Frame(rows))[0][0].messages[0].extra == {"seen": "True"}
+
+
+def test_scores_of_ratings_are_those_that_a_file_could_hold() -> None:
+    import numpy as np
+
+    def rated(*scores: Any) -> Conversation:
+        return Conversation("a", MESSAGES, ratings=tuple(Rating("a", "help", score, 1) for score in scores))
+
+    scores = [
+        r.score for r in read([rated(4.0, "5", " up ", True, np.int64(2), np.float64(2.5))])[0][0].ratings
+    ]
+    assert scores == [4, 5, "up", "true", 2, 2.5]
+    for score, why in (
+        (float("nan"), "the score is nan"),
+        (float("inf"), "the score is inf"),
+        (1e70, "too large"),
+        (None, "the score is missing"),
+        ("", "the score is missing"),
+        ([1], "neither a number nor a category"),
+        (object(), "cannot be written as JSON"),
+    ):
+        conversations, faults, _ = read([rated(score), Conversation("b", MESSAGES)])
+        assert ([c.id for c in conversations], len(faults)) == (["b"], 1)
+        assert why in faults[0]
+        assert "source[0]" in faults[0]
+    rows = replace(rated(), ratings=({"dimension": "help", "score": 4},))
+    assert "not a Rating" in read([rows])[1][0]

@@ -237,7 +237,7 @@ def test_no_rating_file_takes_more_than_300_mb(tmp_path, line):
     peak, ratings, faults, last = done.stdout.split(maxsplit=3)
     assert int(peak) < 300
     assert (int(ratings), int(faults)) == (1 + (b"score" in line), 1001)
-    assert re.search("more rows could not be read", last)
+    assert re.search("more rows could not be used", last)
 
 
 def test_more_ratings_than_memory_takes_are_refused(tmp_path, monkeypatch):
