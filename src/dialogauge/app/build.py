@@ -201,7 +201,6 @@ def _http(
 ) -> ChatClient:
     from dialogauge.llm.http import HttpChatClient, HttpSettings
     from dialogauge.llm.retry import RetrySettings
-    from dialogauge.llm.wire import MAX_BYTES
 
     if settings.base_url is None:
         msg = f"the role {role!r} has no base_url"
@@ -211,18 +210,20 @@ def _http(
         retry = replace(retry, attempt_deadline=settings.timeout_s)
     if settings.deadline_s is not None:
         retry = replace(retry, item_deadline=settings.deadline_s)
+    http = HttpSettings(
+        retry=retry,
+        max_concurrency=max_concurrency,
+        key_variable=settings.api_key_env,
+        headers=settings.headers,
+    )
+    if settings.max_reply_mb is not None:
+        http = replace(http, max_bytes=int(settings.max_reply_mb * 2**20))
     return HttpChatClient(
         settings.model,
         settings.base_url,
         api_key=read_key(settings, role),
         parameters=_sampling(settings),
-        settings=HttpSettings(
-            retry=retry,
-            max_concurrency=max_concurrency,
-            key_variable=settings.api_key_env,
-            headers=settings.headers,
-            max_bytes=MAX_BYTES if settings.max_reply_mb is None else int(settings.max_reply_mb * 2**20),
-        ),
+        settings=http,
         prices=prices,
         budget=budget,
     )
