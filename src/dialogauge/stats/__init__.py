@@ -9,11 +9,18 @@ from dialogauge.core.facade import loading
 if TYPE_CHECKING:
     from dialogauge.stats.agreement import Figures, figures_of, measures_for
     from dialogauge.stats.calibration import CALIBRATIONS, CalibrationName, CalibrationRun, calibrate
-    from dialogauge.stats.coefficients import cohen_kappa, confusion, mid_ranks, pearson, spearman
-    from dialogauge.stats.comparison import Comparison, adjusted, compare, compare_gain, compare_pairs
+    from dialogauge.stats.coefficients import auc_draws, cohen_kappa, confusion, mid_ranks, pearson, spearman
+    from dialogauge.stats.comparison import (
+        Comparison,
+        adjusted,
+        compare,
+        compare_gain,
+        compare_pairs,
+        sign_flip_p,
+    )
     from dialogauge.stats.controls import CONTROLS, control_columns, controls_of, thirds
     from dialogauge.stats.cuts import ROUNDING, cuts_of
-    from dialogauge.stats.estimate import LEVEL, MIN_CLUSTERS, Basis, Estimate, Gain, too_few
+    from dialogauge.stats.estimate import LEVEL, MIN_CLUSTERS, Basis, Estimate, Gain, Moves, too_few
     from dialogauge.stats.means import (
         group_means,
         macro_estimate,
@@ -25,9 +32,11 @@ if TYPE_CHECKING:
         published_interval,
     )
     from dialogauge.stats.measures import MEASURES, correlated_users, pair_up, title_of, two_sided_users
+    from dialogauge.stats.rectified import rectified_mean
     from dialogauge.stats.score_history import Calibrated, RawScore, ScoreHistory, Ties, half_even
     from dialogauge.stats.table import (
         DissatisfiedRule,
+        Floats,
         Scores,
         ScoreTable,
         cluster_labels,

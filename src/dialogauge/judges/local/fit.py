@@ -24,8 +24,7 @@ from dialogauge.judges.local.model import (
     running_form,
 )
 from dialogauge.signals import Mode, Signal, feature_names, find_signals, read_dialogue, read_features
-from dialogauge.stats import pearson, reply_length, spearman
-from dialogauge.stats.coefficients import auc_draws
+from dialogauge.stats import auc_draws, pearson, reply_length, spearman
 from dialogauge.text import counted
 
 Floats = NDArray[np.float64]

@@ -26,6 +26,7 @@ from dialogauge.stats import (
     Comparison,
     DissatisfiedRule,
     Estimate,
+    Floats,
     Scores,
     ScoreTable,
     cluster_labels,
@@ -35,11 +36,10 @@ from dialogauge.stats import (
     figures_of,
     mean_estimate,
     middle_rule,
+    rectified_mean,
     scores_of,
     whole_scores,
 )
-from dialogauge.stats.rectified import rectified_mean
-from dialogauge.stats.table import Floats
 from dialogauge.studies.judging.people import Agreement, Light, People, PeopleFigure, Raters, Rectified
 from dialogauge.studies.judging.people_tally import LEVELS, MEAN, LevelTargets, PeopleTally
 from dialogauge.studies.rated import UNRANKED, preference

@@ -12,8 +12,7 @@ import numpy as np
 
 from dialogauge.core import Conversation, DimensionSpec, Level, Scale
 from dialogauge.core.unit import words_digest
-from dialogauge.stats import reply_length
-from dialogauge.stats.table import Floats
+from dialogauge.stats import Floats, reply_length
 from dialogauge.studies.judging.people import Raters
 from dialogauge.studies.rated import TargetRating
 

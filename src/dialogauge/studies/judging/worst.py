@@ -20,16 +20,13 @@ import numpy.typing as npt
 
 from dialogauge.core import Scale
 from dialogauge.report import words
-from dialogauge.stats import Estimate, mean_estimate
-from dialogauge.stats.comparison import sign_flip_p
-from dialogauge.stats.estimate import Moves
+from dialogauge.stats import Estimate, Floats, Moves, mean_estimate, sign_flip_p
 from dialogauge.studies.judging.light import scale_of
 from dialogauge.studies.judging.sampling import ratings_of
 from dialogauge.studies.passing import ByConversation
 from dialogauge.text import counted
 
 Row = Mapping[str, Any]
-Floats = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
 
 _FIELDS: Final = {"scenario": "scenario", "candidate": "candidate", "user": "user_id"}

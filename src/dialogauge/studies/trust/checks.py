@@ -7,11 +7,10 @@ from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
 from dialogauge.core import NOT_APPLICABLE, Conversation
 from dialogauge.signals import cut, read_dialogue, read_repairs
-from dialogauge.stats import cluster_labels, mean_estimate, pearson, spearman
+from dialogauge.stats import Floats, cluster_labels, mean_estimate, pearson, spearman
 from dialogauge.studies.rated import SeenRatings, ratings_by_turn
 from dialogauge.studies.trust.result import Status, TrustCase, TrustCheck, TrustFigure, TrustThresholds
 from dialogauge.studies.trust.tally import LONG, NEAR, Sampled, Seen, TrustTally
@@ -22,8 +21,6 @@ def only(n: int, one: str, several: str) -> str:
     """Begin a sentence: `No reply was`, `Only 1 reply was`, `Only 4 replies were`."""
     return f"Only {counted(n, one, several)}" if n else f"No {one}"
 
-
-Floats = npt.NDArray[np.float64]
 
 _ENOUGH: Final = 20
 _ENOUGH_LONG: Final = 5
