@@ -163,3 +163,14 @@ def test_where_some_are_rated_the_judges_mean_stands_beside_the_rectified_one(
     for words in ("satisfaction, all turns", "people’s, of the rated", "n 14", "n 80"):
         assert words in shown
         assert words in page
+
+
+def test_numbers_of_turns_and_names_of_the_whole_under_one_name_are_both_exported(
+    dialogauge, log, talk, tmp_path
+):
+    records = [rated(talk, f"c{n}", 4, ratings={"rating": "fine"}) for n in range(3)]
+    dialogauge("judge", log(*records), "-o", "run")
+    for ending in ("csv", "parquet"):
+        assert dialogauge("export", "run", "-o", f"rows.{ending}").code == 0
+    with (tmp_path / "rows.csv").open(newline="") as file:
+        assert [row["rating_rating"] for row in csv.DictReader(file)] == ["4", "", "fine"] * 3

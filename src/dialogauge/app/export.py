@@ -66,16 +66,16 @@ class ExportColumns:
 
     judged: Sequence[str]
     rated: Mapping[str, bool] = field(default_factory=dict)
-    """Those that people rated, and whether in numbers."""
+    """Those that people rated, and whether only in numbers."""
 
 
 def export_columns(run: StoredRun) -> ExportColumns:
     """Return which dimensions of a run have columns."""
     people = stored_people(run)
-    figures = () if people is None else people.figures
-    return ExportColumns(
-        [d.name for d in run.dimensions], {f.dimension: f.scale is not None for f in figures}
-    )
+    rated: dict[str, bool] = {}
+    for figure in () if people is None else people.figures:
+        rated[figure.dimension] = rated.get(figure.dimension, True) and figure.scale is not None
+    return ExportColumns([d.name for d in run.dimensions], rated)
 
 
 class _Counter:
@@ -116,8 +116,9 @@ def _ratings(rating: Mapping[str, Any], rated: Mapping[str, bool]) -> dict[str, 
     flat: dict[str, Any] = {}
     for name, number in rated.items():
         score = scores.get(name)
-        text = isinstance(score, str)
-        flat[f"rating_{name}"] = None if score is None or number == text else score if text else float(score)
+        if score is not None:
+            score = float(score) if number else score if isinstance(score, str) else f"{score:g}"
+        flat[f"rating_{name}"] = score
     return flat | ({"raters": rating.get("raters")} if rated else {})
 
 

@@ -348,7 +348,7 @@ def _too_little(table: ScoreTable, one: _RatedTargets) -> str:
         some = f"Only {fewer:,}" if fewer else "None"
         return f"{some} of these {'is' if fewer < 2 else 'are'} {word}, and {LEAST_EACH} are needed"
     if clusters < MIN_CLUSTERS:
-        return f"They come from {clusters} {table.unit}, and {MIN_CLUSTERS} are needed"
+        return f"They come from {_units(table)}, and {MIN_CLUSTERS} are needed"
     return ""
 
 
@@ -417,12 +417,13 @@ def _clause(
         return f"{first}: chance is 50 %, and {reached}."
     if answer == "does not":
         return f"{first}, no better than {control}, {_share(closest.figure_b)}."
-    unit = (
-        counted(table.cluster_codes[1], table.unit.removesuffix("s"))
-        if " " not in table.unit
-        else f"{table.cluster_codes[1]:,} {table.unit}"
-    )
-    return f"{first}; {reached}, and from {unit} nobody can tell which is better."
+    return f"{first}; {reached}, and from {_units(table)} nobody can tell which is better."
+
+
+def _units(table: ScoreTable) -> str:
+    """Count the clusters: `20 users`, `31 users and conversations`."""
+    clusters, unit = table.cluster_codes[1], table.unit
+    return f"{clusters:,} {unit}" if " " in unit else counted(clusters, unit.removesuffix("s"))
 
 
 def _share(value: float | None) -> str:

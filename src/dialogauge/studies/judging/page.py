@@ -185,6 +185,8 @@ def _checked(summary: Summary, manifest: Manifest, known: Known, *, with_users: 
             "Beside them stands what these users said themselves. How far the two agree holds for these "
             "users and scenarios; for others it has to be measured again."
         )
+    elif known.people is not None and known.people.light.judge.value is None:
+        sentence = "In this run the judge could not be compared with people: why stands above."
     elif known.people is not None:
         sentence = (
             f"In this run the judge was compared with people by one figure, {known.people.light.judged_by}; "

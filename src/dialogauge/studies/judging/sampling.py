@@ -164,18 +164,30 @@ def _case(unit: Sequence[Row], dimensions: Sequence[DimensionSpec]) -> Case:
         scores=tuple(sums[d.name].shown for d in dimensions),
         failure=failure,
         order=(rank, 1.0 if overall is None else overall, head["conversation_id"]),
-        rating=min(ratings_of(unit), default=None),
+        rating=min(ratings_of(unit)[1], default=None),
         kinds=_kinds(unit),
     )
 
 
-def ratings_of(unit: Sequence[Row]) -> list[float]:
-    """Return what people said of a conversation; where they rated turns only, of each of these."""
+RatedAs = tuple[str, str]
+"""Level and dimension of ratings."""
+
+
+def ratings_of(unit: Sequence[Row]) -> tuple[RatedAs | None, list[float]]:
+    """Return what people said of a conversation, and as what; where they rated turns only, of each of these.
+
+    Dimensions are never taken together: the one of the most turns counts. None where there are no numbers.
+    """
     for level in ("conversation", "turn"):
-        scores = [row["rating"]["score"] for row in unit if row["level"] == level and row.get("rating")]
-        if numbers := [float(score) for score in scores if not isinstance(score, str)]:
-            return numbers
-    return []
+        by_dimension: dict[str, list[float]] = {}
+        for row in unit:
+            rating = row.get("rating") if row["level"] == level else None
+            if rating and not isinstance(rating["score"], str):
+                by_dimension.setdefault(rating["dimension"], []).append(float(rating["score"]))
+        if by_dimension:
+            dimension = max(by_dimension, key=lambda name: len(by_dimension[name]))
+            return (level, dimension), by_dimension[dimension]
+    return None, []
 
 
 def _kinds(unit: Sequence[Row]) -> tuple[str, ...]:

@@ -22,7 +22,7 @@ from dialogauge.core import Scale
 from dialogauge.report import words
 from dialogauge.stats import Estimate, Floats, Moves, mean_estimate, sign_flip_p
 from dialogauge.studies.judging.light import scale_of
-from dialogauge.studies.judging.sampling import ratings_of
+from dialogauge.studies.judging.sampling import RatedAs, ratings_of
 from dialogauge.studies.passing import ByConversation
 from dialogauge.text import counted
 
@@ -90,6 +90,7 @@ class GroupTally(ByConversation):
         """Begin before the first row."""
         super().__init__()
         self._ratings = array("d")
+        self._rated: list[RatedAs | None] = []
         self._faulty = array("d")
         self._keys: list[tuple[str, str | None]] = []
         self._names: dict[str, list[str | None]] = {field: [] for field in _FIELDS}
@@ -99,7 +100,8 @@ class GroupTally(ByConversation):
         judged = [row for row in unit if row["scores"] is not None]
         if not judged:
             return
-        ratings = ratings_of(unit)
+        rated_as, ratings = ratings_of(unit)
+        self._rated.append(rated_as)
         self._ratings.append(sum(ratings) / len(ratings) if ratings else math.nan)
         self._faulty.append(float(any(row["issues"] for row in judged if row["turn"] is not None)))
         self._keys.append((unit[0]["conversation_id"], unit[0]["candidate"]))
@@ -114,14 +116,15 @@ class GroupTally(ByConversation):
         """
         self.close()
         ratings = np.array(self._ratings)
-        rated = np.isfinite(ratings)
+        used_ratings = [kind for kind, _ in Counter(filter(None, self._rated)).most_common(1)]
+        rated = np.array([kind in used_ratings for kind in self._rated], dtype=bool)
         by_people = int(rated.sum()) >= 2 * _LEAST
         values = ratings if by_people else np.array(self._faulty)
         used = rated if by_people else np.ones(values.size, dtype=bool)
         names = {**self._names, "week": [weeks.get(key) for key in self._keys]}
         known: list[tuple[float, str, str, Mask]] = []
         for field, groups in names.items():
-            clusters = self._clusters(field)
+            clusters, _ = self._clusters(field)
             for name, member in _members(groups):
                 p = _worse(-values[used] if by_people else values[used], member[used], clusters[used])
                 known += [] if p is None else [(p, field, name, member & used)]
@@ -130,18 +133,24 @@ class GroupTally(ByConversation):
         p, field, name, member = min(known, key=lambda one: one[0])
         if p * len(known) > _LEVEL:
             return None
-        clusters = self._clusters(field)
+        clusters, unit = self._clusters(field)
         scale = scale_of(values[used].tolist()) if by_people else Scale(0, 1, integer=False)
-        group, others = (_mean(values, clusters, side, scale) for side in (member, used & ~member))
+        group, others = (
+            mean_estimate(values[side], clusters[side].tolist(), limits=(scale.low, scale.high), unit=unit)
+            for side in (member, used & ~member)
+        )
         what = "people’s mean rating" if by_people else "something wrong is named in"
         return WorstGroup(field, name, int(member.sum()), what, not by_people, group, others, len(known))
 
-    def _clusters(self, field: str) -> npt.NDArray[np.intp]:
-        """Return the user of each conversation as a number; of users, and where unknown, the conversation."""
+    def _clusters(self, field: str) -> tuple[npt.NDArray[np.intp], str]:
+        """Return the cluster of each conversation as a number, and what it is: its user where that is known.
+
+        Of users, and where the user of some is not known, it is the conversation.
+        """
         users = self._names["user"]
         if field == "user" or None in users:
-            return np.arange(len(users))
-        return np.unique(np.array(users, dtype=object).astype(str), return_inverse=True)[1]
+            return np.arange(len(users)), "conversations"
+        return np.unique(np.array(users, dtype=object).astype(str), return_inverse=True)[1], "users"
 
 
 def _members(names: Sequence[str | None]) -> Iterator[tuple[str, Mask]]:
@@ -183,10 +192,6 @@ def _excess(mine: _Sums, rest: _Sums) -> tuple[float, Floats]:
     value = float(mine[0].sum() / mine[1].sum() - rest[0].sum() / rest[1].sum())
     one, other = ((sums.sum() - sums) / (sizes.sum() - sizes) for sums, sizes in (mine, rest))
     return value, one - other
-
-
-def _mean(values: Floats, clusters: npt.NDArray[np.intp], side: Mask, scale: Scale) -> Estimate:
-    return mean_estimate(values[side], clusters[side].tolist(), limits=(scale.low, scale.high))
 
 
 def week_of(metadata: Mapping[str, Any]) -> str | None:

@@ -39,6 +39,23 @@ def test_people_s_ratings_count_where_there_are_enough():
     assert "people’s mean rating 2.00" in worst.sentence
 
 
+def test_ratings_in_several_dimensions_are_not_compared():
+    taken = tally(("a", 20, 0), ("b", 20, 0), rating={"a": 4, "b": 4})
+    for number in range(15):
+        unit = row(f"c-{number}", turn=1, scores={"helpfulness": 3}, scenario="c")
+        taken.add({**unit, "rating": {"dimension": "reward", "score": 0.5, "raters": 1}})
+    assert taken.worst({}) is None
+
+
+def test_the_interval_says_what_it_is_clustered_by():
+    taken = GroupTally()
+    for number in range(120):
+        unit = row(f"c-{number}", turn=1, scores={"helpfulness": 3}, user_id=f"u{number % 40}")
+        taken.add({**unit, "scenario": "ab"[number % 40 < 20], "issues": ["x"] * (number % 40 < 20)})
+    worst = taken.worst({})
+    assert (worst.field, worst.group.method, worst.group.clusters) == ("scenario", "jackknife by users", 20)
+
+
 @pytest.mark.parametrize(
     "groups",
     [
