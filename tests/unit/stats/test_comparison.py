@@ -123,8 +123,21 @@ def test_only_who_agrees_at_all_agrees_better():
         return compare_pairs(of, [(a, b)], [measure])[0].words
 
     assert words("good", "blind", "pearson") == "good agrees better with people"
+    assert words("blind", "good", "pearson") == "good agrees better with people"
     assert words("turned", "blind", "pearson") == "blind is above turned, but not above chance"
     assert words("blind", "good", "mae") == "good is closer to people"
+
+
+def test_a_difference_that_four_users_make_shows_nothing_however_many_there_are():
+    users = tuple(sorted("abcdefghijkl" * 5))
+    people = [1, 2, 3, 4, 5] * 4 + [4] * 40
+    sources = {"good": scores_of([1, 2, 3, 4, 5] * 12), "poor": scores_of([1, 3, 2, 5, 4] * 12)}
+    table = ScoreTable({**sources, "people": scores_of(people)}, users, "users", users)
+    of = figures_of(table, sources, "people", ["per_user_pearson"])
+    (found,) = compare_pairs(of, [("good", "poor")], ["per_user_pearson"])
+    assert found.difference.value == pytest.approx(0.2)
+    assert (found.difference.interval, found.side) == (None, "too few to tell")
+    assert found.difference.reason == "too few users: 4, and an interval takes 5"
 
 
 def test_holm_is_over_all_comparisons_that_can_be_tested():

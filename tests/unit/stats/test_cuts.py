@@ -32,4 +32,5 @@ def test_scores_are_said_as_often_as_wanted() -> None:
 
 def test_rounding_where_too_little_is_known() -> None:
     assert cuts_of(np.zeros(49), np.arange(49) % 5 + 1.0) == ROUNDING
+    assert cuts_of(np.zeros(50), np.arange(50) % 5 + 1.0) == (0, 0, 0, 0)
     assert cuts_of(np.zeros(80), np.full(80, 4.0)) == ROUNDING

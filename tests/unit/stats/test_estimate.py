@@ -99,6 +99,21 @@ def test_why_there_is_no_interval_is_said():
     assert Estimate(0.5, None, 1.0, 0.95, 9, 9, "none").interval is None
 
 
+def test_an_interval_stays_within_what_can_be():
+    uneven = np.array([0.9, *[1.0] * 9])
+    low, high = Basis(40, 10, "users").estimate(1.0, uneven, SHARE).interval
+    assert 0 < low < high == 1
+    gain, _ = Basis(40, 10, "users").difference(Gain(3.0, np.array([2.5, 3.5] * 5), 4.0))
+    assert gain.interval == (pytest.approx(3 - 2.262157 * 2.5**0.5), 4)
+
+
+def test_a_figure_that_few_clusters_make_is_no_surer_than_these_few():
+    moved = 0.5 + np.array([0.01, -0.01] * 15)
+    few, all_ = (Basis(90, 30, "users").estimate(0.5, moved, SHARE, support=n) for n in (6, 30))
+    assert few.low < all_.low
+    assert few.high > all_.high
+
+
 def test_every_cluster_is_left_out_once(monkeypatch):
     for block_cells in (250_000, 9 * 4):
         monkeypatch.setattr("dialogauge.stats.estimate._BLOCK_CELLS", block_cells)
@@ -109,6 +124,7 @@ def test_every_cluster_is_left_out_once(monkeypatch):
 def test_very_many_clusters_are_left_out_in_parts_of_like_size():
     parts = parts_of(1234)
     assert set(np.bincount(parts)) == {2, 3}
+    assert (parts != np.arange(1234) % 500).any()  # by chance, whatever the order of the data
     weights = np.concatenate([b.weights for b in left_out(1234)])
     assert weights.shape == (500, 1234)
     assert ((weights == 0).sum(axis=0) == 1).all()

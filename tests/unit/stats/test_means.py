@@ -108,10 +108,11 @@ def test_user_macro_means_have_intervals_by_users():
 
 
 def test_the_published_interval_is_that_of_choices_one_by_one():
-    means = {"b": 4, "a": 4, "c": 2, "d": 2.5}
+    means = {name: 1 + 37 * n**3 % 101 / 25 for n, name in enumerate("badcfehg", 1)}
     rng = random.Random(42)
     values = [means[name] for name in sorted(means)]
-    drawn = sorted(sum(rng.choice(values) for _ in values) / 4 for _ in range(1000))
+    drawn = sorted(sum(rng.choice(values) for _ in values) / 8 for _ in range(1000))
+    assert drawn[25] < drawn[26]
     assert published_interval(means) == pytest.approx((drawn[25], drawn[975]), abs=1e-12)
     assert published_interval({"a": 1.0}) is None
 

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dialogauge.stats.estimate import Basis
+from dialogauge.stats.means import mean_estimate
 from dialogauge.stats.rectified import rectified_mean
 
 RANGE = (0.0, 10.0)
@@ -64,6 +65,18 @@ def test_the_judges_scale_makes_no_difference():
     )
     assert moved.value == pytest.approx(plain.value)
     assert moved.interval == pytest.approx(plain.interval)
+
+
+def test_each_mean_is_over_its_own_targets_on_its_own_range():
+    ratings, judge, codes = drawn(np.random.default_rng(1), clusters=30, skill=1)
+    ratings = np.clip(ratings, 1, 5)
+    rated = np.isfinite(ratings)
+    mean = rectified_mean(ratings, 50 + judge, codes, (1.0, 5.0), (0.0, 100.0))
+    assert mean.judge == mean_estimate(50 + judge, codes, limits=(0.0, 100.0))
+    assert mean.rated_only == mean_estimate(ratings[rated], codes[rated], limits=(1.0, 5.0))
+    lowest = rectified_mean(np.where(rated, 1.05, np.nan), 0 * judge, codes, (1.0, 5.0), (0.0, 100.0))
+    assert lowest.rectified.low > 1
+    assert lowest.rectified.high < 5
 
 
 def test_a_judge_that_says_the_same_of_all_changes_nothing():

@@ -17,6 +17,7 @@ from dialogauge.judges.personal.baselines import (
     quantile_at,
 )
 from dialogauge.judges.personal.reply_unread import fit_reply_unread
+from dialogauge.stats import cuts_of
 from dialogauge.studies.satisfaction.blocks import study_data
 from knowing import request_of
 from rated import rated_talk
@@ -136,16 +137,25 @@ async def test_the_reply_unread_is_least_squares_on_mean_length_and_place() -> N
     split = UserSplit(frozenset(f"t{u}" for u in range(10)), frozenset({"me", "new"}))
     study = study_data([*talks, *TALKS[2:]], split=split)
     fit = fit_reply_unread(study.population)
-    rows, gold, centre = [], [], sum(study.population.scores) / len(study.population.scores)
+    rows, gold, users = [], [], []
+    centre = sum(study.population.scores) / len(study.population.scores)
     for block in study.population.blocks:
         mean = sum(block.view.scores) / len(block.view.scores)
         for rated in block.ratings:
             reply = rated.reply
             rows.append([1.0, mean - centre, math.log1p(len(reply.text)), math.log1p(reply.position)])
             gold.append(rated.score - centre)
+            users.append(block.view.user)
     # A ridge of 1 is four more rows that say nothing.
     design, above = np.vstack([rows, np.eye(4)]), np.array([*gold, 0, 0, 0, 0])
     assert fit.weights == pytest.approx(np.linalg.lstsq(design, above, rcond=None)[0])
+    # The cuts are those of ratings foretold by a fit without the user.
+    foretold = []
+    for user, line in zip(users, rows, strict=True):
+        others = np.array([u != user for u in users] + [True] * 4)
+        foretold.append(line @ np.linalg.lstsq(design[others], above[others], rcond=None)[0])
+    assert fit.cuts == pytest.approx(cuts_of(centre + np.array(foretold), centre + np.array(gold)))
+    assert fit.whole(np.array(fit.cuts)).tolist() == [1, 2, 3, 4]
     view = next(b.view for b in study.blocks if b.view.id == "me__a")
     row = await build_history_judge("reply-unread").judge(request_of(view, study.population))
     score = row[0].outcome.scores["satisfaction"]

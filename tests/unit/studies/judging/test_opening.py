@@ -12,6 +12,7 @@ from dialogauge.studies.judging.people import Light, People, PeopleFigure, Recti
 from dialogauge.studies.judging.sampling import Sampler
 from dialogauge.studies.judging.summary import summarise
 from dialogauge.studies.judging.transcripts import read_sample
+from dialogauge.studies.judging.worst import WorstGroup
 from parsed_pages import ParsedPage, judged_html, manifest_of, run_of
 from report_samples import CARD, Made, dimension, made_run, row
 
@@ -61,7 +62,10 @@ def glance(html):
 
 def test_the_first_screen_answers_in_order():
     made = made_run(60, failing=0)
-    shown = glance(page(Known(people=people(), findings=findings(made)), made))
+    worst = WorstGroup(
+        "scenario", "refunds", 20, "people’s mean rating", False, estimate(2, 1.5, 2.5), estimate(4, 3, 5), 3
+    )
+    shown = glance(page(Known(people=people(), findings=findings(made), worst=worst), made))
     text = ParsedPage(shown[shown.index("<h2") : shown.rindex("</section>")]).text
     places = [
         text.index(words)
@@ -70,7 +74,8 @@ def test_the_first_screen_answers_in_order():
             "The judge agrees with your users. It finds 70 of 100 pairs.", "What is wrong 0",
             "40 turns in 30 conversations", "Not measured on rated data yet.", "What is wrong 1",
             "55.0 % of 80 such turns were rated dissatisfied, of all turns 16.7 %: 3.3 times",
-            "What is wrong 2", "read first", "The user doubts the reply.",
+            "What is wrong 2", "worst group", "scenario refunds", "read first", "The user doubts the reply.",
+            "The reply repeats.",
         )
     ]  # fmt: skip
     assert places == sorted(places)
@@ -88,6 +93,15 @@ def test_no_score_or_verdict_stands_above_the_fold_of_a_judge_that_does_not_grad
     assert not re.search(r"helpfulness <b>\d\.\d\d", head)
     assert "an order, no grades" in html
     assert "Verdicts of 60 conversations" in page(Known(people=people()))
+
+
+def test_a_kind_that_nobody_bore_out_says_so():
+    made = made_run(60, failing=0)
+    known = findings(made)
+    (kind, *_) = known.kinds
+    for name, said in (("doubted", False), ("repeats_itself", True)):
+        one = Known(people=people(), findings=replace(known, kinds=(replace(kind, kind=name),)))
+        assert ("Known to be right on our own samples only." in glance(page(one, made))) is said
 
 
 def test_without_ratings_the_page_says_how_to_add_some():
