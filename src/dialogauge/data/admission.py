@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
@@ -190,8 +190,9 @@ def _on_scale(numbers: Counter[float], scale: Scale, *, named: bool) -> Admissio
     return Admission("numbers")
 
 
-def _range(numbers: Iterable[float]) -> str:
-    return f"from {min(numbers):g} to {max(numbers):g}"
+def _range(numbers: Collection[float]) -> str:
+    low, high = min(numbers), max(numbers)
+    return f"at {low:g}" if low == high else f"from {low:g} to {high:g}"
 
 
 @dataclass(slots=True)

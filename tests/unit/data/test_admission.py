@@ -76,6 +76,12 @@ def test_which_dimensions_ask_for_approval(dimension, asks):
         ({"true": 3, 1: 1, 0: 1}, "thumbs: 4 up, 1 down"),
         ({"up": 95, "down": 4, "meh": 1}, "thumbs: 95 up, 4 down"),
         (ONE_TO_FIVES | {55: 2}, "numbers from 1 to 5"),
+        ({"up": 80, "down": 10, "meh": 10}, "thumbs: 80 up, 10 down"),
+        ({"up": 80, "down": 9, "meh": 11}, "names: up 80, meh 11, down 9"),
+        ({1: 9}, "numbers, all 1"),
+        ({4: 45, 5: 45, 20: 10}, "numbers from 4 to 5"),
+        ({4: 45, 5: 44, 20: 11}, "numbers from 4 to 20"),
+        ({3: 20, 4: 25, 5: 44, 20: 11}, "ratings on two scales (89 from 3 to 5, 11 at 20)"),
         (
             {3: 20, 4: 40, 5: 30, 20: 10, 85: 40, 90: 30},
             "ratings on two scales (90 from 3 to 5, 80 from 20 to 90)",
@@ -90,6 +96,11 @@ def test_numbers_are_on_a_scale_that_somebody_named_sooner():
     counts = {1: 10, 3: 40, 5: 45, 6: 5}
     assert admission_for(counts).scale == ONE_TO_FIVE
     assert admission_for(counts, named=False).scale is None
+    assert admission_for(ONE_TO_FIVES | {55: 10}, named=False).scale == ONE_TO_FIVE  # no scale goes so far
+    assert admission_for({1: 9}).scale == ONE_TO_FIVE
+    longer = {1: 40, 6: 100, 7: 22}
+    assert admission_for(longer).remark(longer, ONE_TO_FIVE) == "read as numbers from 1 to 7"
+    assert admission_for(ONE_TO_FIVES).remark(ONE_TO_FIVES, ONE_TO_FIVE) == ""
     assert admission_for({0: 50, 1: 49, 1.5: 1}, REWARD, named=False).read(1.5) is None
     assert admission_for({-2: 50, 7: 40, 0.5: 9}, REWARD, named=False).read(7) == 7
     assert admission_for({1: 5, 4: 5}, Scale(0, 10)).scale == Scale(0, 10)
@@ -160,6 +171,9 @@ def test_dimensions_are_listed_with_counts_and_ranges():
     assert rated.listed() == listed
     assert rated.instead_of("fun") == f"the data has ratings of {listed}: take one with --dimension help"
     assert rated.instead_of("vote") is None
+    later = counted(few=[1, 2], help=[1, 2, 5])
+    assert later.instead_of("fun").endswith("take one with --dimension help")
+    assert counted(vote=["up"]).instead_of("fun").endswith("none of them from 1 to 5")
 
 
 def test_a_study_of_one_to_five_refuses_what_is_not():
@@ -177,3 +191,12 @@ def test_a_study_of_one_to_five_refuses_what_is_not():
     with pytest.raises(UsageError, match="two scales") as error:
         two.expect_one_to_five("help")
     assert "a dimension of their own" in error.value.hint
+
+
+def test_a_study_of_order_refuses_ratings_that_all_say_the_same():
+    rated = counted(help=[4, 4, 4], vote=["up", "like"], once=[3], fine=[3, 4])
+    for dimension, said in (("help", "3 ratings of 'help': all say 4"), ("vote", "all say up")):
+        with pytest.raises(UsageError, match=said):
+            rated.expect_order(dimension)
+    for dimension in ("once", "fine", "none"):
+        rated.expect_order(dimension)

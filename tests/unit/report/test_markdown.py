@@ -26,6 +26,16 @@ MARKS = set("*`~|#>+-•_ \t\n\r:")
         ("## Plan ##", "<p><b>Plan</b></p>"),
         ("#hashtag", "<p>#hashtag</p>"),
         ("- a\n  - b", '<ul><li class="d0">a</li><li class="d1">b</li></ul>'),
+        (
+            "- a\n - b\n\t- c\n    - d\n     - e\n      - f",
+            '<ul><li class="d0">a</li><li class="d1">b</li><li class="d2">c</li><li class="d2">d</li>'
+            '<li class="d3">e</li><li class="d3">f</li></ul>',
+        ),
+        ("~~gone~~", "<p><del>gone</del></p>"),
+        ("snake*b* c", "<p>snake*b* c</p>"),
+        ("``x` y", "<p>``x` y</p>"),
+        ("```\n~~~\n```", "<pre><code>~~~</code></pre>"),
+        ("a\r\nb", "<p>a\nb</p>"),
         ("3. three\n7) seven", '<ul><li class="d0 n">3. three</li><li class="d0 n">7) seven</li></ul>'),
         ("2026 was good", "<p>2026 was good</p>"),
         ("> said", "<blockquote>said</blockquote>"),

@@ -217,6 +217,26 @@ def test_an_answer_with_a_reservation_is_no_refusal(reply):
     assert kinds(talk(asked, reply)).get("refuses", 0) < SURE
 
 
+RIVER = "We walked on along the river and looked at the old houses and the boats. "
+
+
+@pytest.mark.parametrize(
+    ("reply", "tool", "strength"),
+    [
+        ("I'm sorry, I can't help with that.", None, 0.9),
+        ("I won't be able to do that for you, but I can suggest a plan.", None, 0.55),
+        (f"I'm sorry, I can't do that. {RIVER * 5}", None, 0.5),
+        (f"I'm sorry, I can't do that. {RIVER * 14}", None, 0.2),
+        ("I have to decline this one.", {"booked": True}, 0.35),
+        ("Sorry, I can't do that, there was an error with the booking system.", {"error": "down"}, 0.2),
+    ],
+)
+def test_a_refusal_is_the_weaker_the_more_it_helps_or_has_its_reasons(reply, tool, strength):
+    steps = [] if tool is None else [[("book", {"day": "Friday"}, tool)]]
+    found = kinds(talk("Can you plan a short trip to Lisbon for us?", *steps, reply))
+    assert found["refuses"] == pytest.approx(strength)
+
+
 def test_a_refusal_by_the_role_that_the_instructions_give_is_no_fault():
     role = "You are a coding assistant. Only talk about software."
     refused = talk("Plan a trip to Rome.", "As a coding assistant, I cannot plan trips.", system=role)
@@ -228,6 +248,8 @@ CLOSINGS = (
     ("Great, thanks a lot. Bye!", "Goodbye, have a lovely evening!"),
     ("好的,谢谢你!", "不客气!祝你旅途愉快,有需要随时找我。"),
     ("没有别的了,再见。", "再见,祝您生活愉快!"),
+    ("Thanks!", "You're welcome!"),
+    ("Goodbye.", "Take care!"),
 )
 
 
@@ -244,6 +266,9 @@ def test_a_reply_that_only_closes_is_known(user, reply):
 def test_thanks_with_a_request_do_not_close():
     talked = talk("Thanks! And how much is the ticket?", "It is 12 pounds.")
     assert not only_closes(read_dialogue(talked).replied[0])
+    for words, closes in ((5, True), (200, False)):
+        told = talk("Thanks!", "Rome " * words)
+        assert only_closes(read_dialogue(told).replied[0]) is closes
 
 
 @pytest.mark.parametrize(

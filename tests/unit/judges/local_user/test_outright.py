@@ -41,6 +41,21 @@ def test_an_answer_declines_nothing(said: str) -> None:
     assert declines(reply("Where can I eat pasta in Rome?", said)) == 0
 
 
+def test_only_a_short_reply_declines_or_takes_leave() -> None:
+    for room, short in ((900, True), (1000, False)):
+        refused = reply("Where can I eat?", "As a coding assistant I cannot answer that." + " " * room)
+        assert (declines(refused) > 0) is short
+    for room, short in ((500, True), (600, False)):
+        assert parts(reply("Thanks!", "You're welcome!" + " " * room)) is short
+
+
+def test_a_refusal_is_as_strong_as_it_is_itself() -> None:
+    mild = ("Can you plan a trip?", "I won't be able to do that for you, but I can suggest a plan.")
+    assert declines(reply(*mild)) == pytest.approx(0.55)
+    refused = ("Can you help?", "As a coding assistant I cannot answer that.")
+    assert declines(reply(*refused, *mild)) == pytest.approx(0.55)
+
+
 def test_a_refusal_earlier_in_the_conversation_is_not_this_one() -> None:
     refused = ("推荐罗马的餐厅", "抱歉，我无法回答这个问题。")
     assert declines(reply(*refused, "为什么？", "罗马的餐厅：Da Enzo。")) == 0

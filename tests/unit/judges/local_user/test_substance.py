@@ -63,6 +63,15 @@ def test_a_surrogate_and_very_many_sentences_are_read() -> None:
     assert substance_of("Ah! " * 100_000, ASKED).count("Ah") == 100_000 - 24
 
 
+def test_a_courtesy_may_be_long_and_hold_one_term_by_chance() -> None:
+    assert substance_of(f"I do love pasta! {PLAIN}. " + "I wish you well " * 14, ASKED) == PLAIN
+    assert substance_of(f"I do love pasta in Rome! {PLAIN}", ASKED) == f"I do love pasta in Rome! {PLAIN}"
+    for times, stays in ((38, False), (42, True)):  # 240 bytes are 80 Chinese characters
+        thanks = "谢谢" * times
+        assert (thanks in substance_of(f"{thanks}！{PLAIN}", ASKED)) is stays
+    assert terms_of("pizza, 吃 pasta") == {"pizza", "pasta"}
+
+
 def test_it_is_read_once_as_it_is_read_twice() -> None:
     for text in (PLAIN, LISTED, "Ah! So? Eat pasta in Rome. Good."):
         once = substance_of(text, ASKED)
