@@ -18,11 +18,11 @@ from dialogauge.data.field_map import NO_MAP, FieldMap
 from dialogauge.data.formats import format_of, named_format
 from dialogauge.data.formats.base import Context, Entry, Format, RecordFormat, Sample
 from dialogauge.data.formats.csv_table import conversations_of, named_columns
+from dialogauge.data.formats.fields import rating_in
 from dialogauge.data.json_values import too_deep
 from dialogauge.data.notes import Note, NoteBook, excerpt, record_fault
 from dialogauge.data.opening import InputSource
-from dialogauge.data.ratings import score_at
-from dialogauge.data.reader import note_order
+from dialogauge.data.reader import note_oddities
 from dialogauge.data.tables import DelimitedTable, Row
 
 SOURCE: Final = "source"
@@ -134,13 +134,12 @@ class MemoryReader:
         if isinstance(item, InputError):
             return item
         place = self._place(index)
+        entry = Entry(context, place, str(index), "the position in the source")
         if isinstance(item, Conversation):
-            return _complete(item, place)
+            return _complete(item, entry)
         if not isinstance(self._format, RecordFormat):
             raise record_fault(place, f"this is {excerpt(item)}: no conversation", _KINDS)
-        record = _as_json(item, place)
-        entry = Entry(context, place, str(index), "the position in the source")
-        return self._format.convert(record, entry)
+        return self._format.convert(_as_json(item, place), entry)
 
     def _checked(
         self, conversation: Conversation, first_places: dict[str, Place]
@@ -152,7 +151,7 @@ class MemoryReader:
             before = Place(first.file, first.line)
             return record_fault(place, f"the id was seen before, at {before}", "ids must differ")
         try:
-            note_order(conversation, place, self._book)
+            note_oddities(conversation, place, self._book)
         except RecordFault as fault:
             return fault
         return conversation
@@ -186,8 +185,9 @@ class MemoryReader:
 _KINDS: Final = "give conversations, lists of messages, records with 'messages', a DataFrame, or paths"
 
 
-def _complete(conversation: Conversation, place: Place) -> Conversation:
-    """Check a conversation and return it with a place and a tuple of messages."""
+def _complete(conversation: Conversation, entry: Entry) -> Conversation:
+    """Check a conversation and return it with a place, a tuple of messages, and ratings as of a file."""
+    place = entry.place
     if not isinstance(conversation.id, str) or not conversation.id:
         raise record_fault(place, f"the conversation has the id {excerpt(conversation.id)}: not a text")
     place = Place(place.file, None, conversation.id)
@@ -201,19 +201,20 @@ def _complete(conversation: Conversation, place: Place) -> Conversation:
             known = ", ".join(ROLES)
             msg = f"message {number} has the unknown role {excerpt(message.role)}"
             raise record_fault(place, msg, f"known: {known}")
-    ratings = tuple(_scored(rating, place) for rating in conversation.ratings)
+    ratings = tuple(_rating(r, conversation.id, replace(entry, place=place)) for r in conversation.ratings)
     complete = replace(conversation, messages=messages, ratings=ratings, place=conversation.place or place)
     _as_json(complete, place)
     return complete
 
 
-def _scored(rating: object, place: Place) -> Rating:
-    """Return a rating with its score as a file would yield it."""
+def _rating(rating: object, conversation_id: str, entry: Entry) -> Rating:
+    """Return a rating as the row of a file would yield it."""
     if not isinstance(rating, Rating):
-        raise record_fault(place, f"a rating is {excerpt(rating)}: not a Rating")
-    plain = isinstance(rating.score, int | float | str)  # else a number of NumPy, or none at all
-    score = rating.score if plain else _as_json(rating.score, place)
-    return replace(rating, score=score_at(place, "a rating", score))
+        raise record_fault(entry.place, f"a rating is {excerpt(rating)}: not a Rating")
+    row = _as_json(replace(rating, place=None), entry.place)
+    if isinstance(rating.score, float):
+        row["score"] = rating.score  # JSON has no NaN, which is to be named
+    return replace(rating_in(row, "rating", conversation_id, None, entry), place=rating.place)
 
 
 def _as_json(item: object, place: Place) -> Any:  # noqa: ANN401 - any JSON value

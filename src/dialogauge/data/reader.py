@@ -27,6 +27,7 @@ from dialogauge.data.notes import (
     too_long,
 )
 from dialogauge.data.opening import locate
+from dialogauge.data.ratings import absent_turns
 from dialogauge.data.sources import LineStream, as_utf8
 from dialogauge.data.tables import read_header
 
@@ -175,7 +176,7 @@ class ConversationReader:
         if first is not None:
             return self._twice(place, first)
         try:
-            note_order(outcome, place, self._book)
+            note_oddities(outcome, place, self._book)
         except RecordFault as fault:
             return fault
         return outcome
@@ -195,8 +196,8 @@ class ConversationReader:
             raise _unrecognised(stream, self._mapping)
 
 
-def note_order(conversation: Conversation, place: Place, book: NoteBook) -> None:
-    """Note what is odd about the order of the messages; nothing is changed.
+def note_oddities(conversation: Conversation, place: Place, book: NoteBook) -> None:
+    """Note what is odd about the order of the messages, and ratings of no turn; nothing is changed.
 
     Raises `RecordFault` for a conversation that is too long, and with a strict book for the first oddity.
     """
@@ -215,6 +216,10 @@ def note_order(conversation: Conversation, place: Place, book: NoteBook) -> None
         book.assume("conversations have two messages of one role in a row: one turn", place)
     if not replied:
         book.assume("conversations have no reply of the assistant", place)
+    # A rating of turn 0 is one before anything was said.
+    if any(turn for _, turn in absent_turns(conversation, conversation.ratings)):
+        text = "conversations have a rated turn that is not there: the rating is not used"
+        book.assume(text, place, hint="turns are numbered from 1, one for each time the user speaks")
 
 
 def _format_hint() -> str:

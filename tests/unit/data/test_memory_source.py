@@ -277,3 +277,35 @@ def test_scores_of_ratings_are_those_that_a_file_could_hold() -> None:
         assert "source[0]" in faults[0]
     rows = replace(rated(), ratings=({"dimension": "help", "score": 4},))
     assert "not a Rating" in read([rows])[1][0]
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "why"),
+    [
+        ("turn", "two", "the turn is 'two'"),
+        ("turn", 1.5, "the turn is 1.5"),
+        ("turn", -1, "the turn is -1"),
+        ("dimension", "", "the dimension ''"),
+        ("dimension", None, "the dimension None"),
+        ("conversation_id", "b", "a rating is for conversation 'b'"),
+    ],
+)
+def test_ratings_in_memory_are_checked_as_rows_of_a_file(field: str, value: Any, why: str) -> None:
+    rating = replace(Rating("a", "help", 4, 1), **{field: value})
+    conversations, faults, _ = read(
+        [Conversation("a", MESSAGES, ratings=(rating,)), Conversation("b", MESSAGES)]
+    )
+    assert ([c.id for c in conversations], len(faults)) == (["b"], 1)
+    assert why in faults[0]
+
+
+def test_a_rating_of_a_turn_that_is_not_there_is_said() -> None:
+    place = Place("ratings.csv", 3, "a", 1)
+    ratings = Rating("a", "help", 4, "1", 7, place=place), Rating("a", "help", 2, 2), Rating("a", "help", 5)
+    (conversation,), faults, notes = read([Conversation("a", MESSAGES, ratings=ratings)])
+    assert conversation.ratings == (Rating("a", "help", 4, 1, "7"), *ratings[1:])
+    assert conversation.ratings[0].place == place
+    assert faults == []
+    assert "1 conversation has a rated turn that is not there: the rating is not used" in notes[-1]
+    with pytest.raises(RecordFault, match="a rated turn that is not there"):
+        read([Conversation("a", MESSAGES, ratings=ratings)], strict=True)

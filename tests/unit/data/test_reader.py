@@ -346,3 +346,16 @@ def test_the_hint_on_an_id_seen_before_speaks_of_rows_in_a_table_only(tmp_path) 
 def test_no_input_at_all_is_refused():
     with pytest.raises(UsageError, match="no input is named"):
         read_conversations([])
+
+
+def test_a_rating_of_a_turn_that_is_not_there_is_said(tmp_path):
+    rows = [{"dimension": "help", "score": 4, "turn": turn} for turn in (0, 1, 2)]
+    messages = [{"role": "user", "content": "When?"}, {"role": "assistant", "content": "At nine."}]
+    path = tmp_path / "log.jsonl"
+    path.write_text(json.dumps({"id": "a", "messages": messages, "ratings": rows}))
+    reader = read_conversations([str(path)])
+    (conversation,) = reader
+    assert [rating.turn for rating in conversation.ratings] == [0, 1, 2]
+    assert any("has a rated turn that is not there" in str(note) for note in reader.notes)
+    with pytest.raises(RecordFault, match="a rated turn that is not there"):
+        list(read_conversations([str(path)], strict=True))

@@ -91,7 +91,7 @@ def _ratings(
                 yield Rating(conversation_id, key, _score(item, entry), turn, f"rater{number}")
     elif isinstance(value, dict):
         if "score" in value:
-            yield _row(value, key, conversation_id, turn, entry)
+            yield rating_in(value, key, conversation_id, turn, entry)
             return
         for dimension, score in value.items():
             if score is not None:
@@ -100,7 +100,16 @@ def _ratings(
         yield Rating(conversation_id, key, _score(value, entry), turn)
 
 
-def _row(row: dict[str, Any], key: str, conversation_id: str, turn: int | None, entry: Entry) -> Rating:
+def rating_in(row: dict[str, Any], key: str, conversation_id: str, turn: int | None, entry: Entry) -> Rating:
+    """Return the rating in a row of the long format; `RecordFault` where it is none.
+
+    Args:
+        row: What was rated, and how.
+        key: The dimension of a row without one.
+        conversation_id: Of the conversation that the row stands in.
+        turn: That of a row without one.
+        entry: The record.
+    """
     try:
         own_turn = as_turn(row.get("turn"))
     except ValueError as error:
