@@ -19,6 +19,7 @@ NAMES = (
     "prefixes",
     "local_judge",
     "local_user",
+    "local_user_parts",
     "local_user_signal",
     "large_runs",
     "replay_scale",

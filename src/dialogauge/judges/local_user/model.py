@@ -23,7 +23,7 @@ from dialogauge.judges.local_user.features import (
     read_misplaced,
     relation_columns,
 )
-from dialogauge.judges.local_user.outright import declines, parts
+from dialogauge.judges.local_user.outright import declines, takes_leave
 from dialogauge.judges.local_user.process import (
     Belief,
     ProcessFit,
@@ -429,7 +429,7 @@ def _answering(
 def _answers(answering: Answering | None, form: Floats, replies: Sequence[Reply]) -> tuple[Floats, Seen]:
     """Return how likely each reply is to answer, and which are partings."""
     share = np.ones(len(form)) if answering is None else answering.share(form)
-    partings = np.array([parts(reply) for reply in replies], dtype=np.bool_)
+    partings = np.array([takes_leave(reply) for reply in replies], dtype=np.bool_)
     return share * (1 - np.array([declines(reply) for reply in replies])), partings
 
 

@@ -23,7 +23,7 @@ def declines(reply: Reply) -> float:
     return max((min(1.0, s.strength) for s in find_refusals(dialogue) if s.turn == reply.turn), default=0.0)
 
 
-def parts(reply: Reply) -> bool:
+def takes_leave(reply: Reply) -> bool:
     """Say whether the user only thanked or took leave, and the reply only answers that."""
     return len(reply.text) <= _PARTING and only_closes(_turn(reply))
 

@@ -8,7 +8,7 @@ import pytest
 from dialogauge.core import Conversation, Message
 from dialogauge.core.protocols import Reply
 from dialogauge.judges.local_user.model import expected
-from dialogauge.judges.local_user.outright import declines, parts
+from dialogauge.judges.local_user.outright import declines, takes_leave
 
 
 def reply(*texts: str) -> Reply:
@@ -46,7 +46,7 @@ def test_only_a_short_reply_declines_or_takes_leave() -> None:
         refused = reply("Where can I eat?", "As a coding assistant I cannot answer that." + " " * room)
         assert (declines(refused) > 0) is short
     for room, short in ((500, True), (600, False)):
-        assert parts(reply("Thanks!", "You're welcome!" + " " * room)) is short
+        assert takes_leave(reply("Thanks!", "You're welcome!" + " " * room)) is short
 
 
 def test_a_refusal_is_as_strong_as_it_is_itself() -> None:
@@ -72,7 +72,7 @@ def test_a_refusal_earlier_in_the_conversation_is_not_this_one() -> None:
     ],
 )
 def test_a_parting_answers_thanks_or_a_goodbye_and_no_request(request_: str, said: str, told: bool) -> None:
-    assert parts(reply(request_, said)) is told
+    assert takes_leave(reply(request_, said)) is told
 
 
 def test_what_a_parting_is_worth_by_hand() -> None:
