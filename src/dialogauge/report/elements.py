@@ -6,9 +6,11 @@ renderer has to think of escaping, and none can forget it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
+from functools import lru_cache
 
-from dialogauge.report.visible import visible
+from dialogauge.report.visible import INVISIBLE, visible
 
 
 class Html(str):
@@ -24,8 +26,13 @@ _EMPTY = frozenset({"br", "input", "line", "meta", "polygon", "polyline", "rect"
 """Elements without content."""
 
 
+_SPECIAL = re.compile(f"[&<>]|{INVISIBLE}")
+
+
 def text(words: str) -> Html:
     """Escape a text for an element, and make its invisible characters visible."""
+    if _SPECIAL.search(words) is None:
+        return Html(words)
     return Html(visible(words).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;"))
 
 
@@ -36,17 +43,17 @@ def quotable(words: str) -> Html:
 
 def joined(*children: Child) -> Html:
     """Put children one after the other."""
-    return Html("".join(_pieces(children)))
+    pieces: list[str] = []
+    _gather(children, pieces)
+    return Html("".join(pieces))
 
 
-def _pieces(children: Iterable[Child]) -> Iterable[str]:
+def _gather(children: Iterable[Child], pieces: list[str]) -> None:
     for child in children:
-        if isinstance(child, Html):
-            yield child
-        elif isinstance(child, str):
-            yield text(child)
+        if isinstance(child, str):
+            pieces.append(child if isinstance(child, Html) else text(child))
         elif child is not None:
-            yield from _pieces(child)
+            _gather(child, pieces)
 
 
 def element(tag: str, *children: Child, **attributes: str | float | bool | None) -> Html:
@@ -58,16 +65,22 @@ def element(tag: str, *children: Child, **attributes: str | float | bool | None)
         attributes: `class_` is `class`, and `aria_label` is `aria-label`; None and False leave one out, True
             writes its name alone.
     """
-    start = f"<{tag}{''.join(_attributes(attributes))}"
-    return Html(f"{start}/>") if tag in _EMPTY else Html(f"{start}>{''.join(_pieces(children))}</{tag}>")
+    pieces = [f"<{tag}"]
+    for name, value in attributes.items():
+        if value is not None and value is not False and value != "":
+            pieces.append(_attribute(name, value))
+    if tag in _EMPTY:
+        pieces.append("/>")
+    else:
+        pieces.append(">")
+        _gather(children, pieces)
+        pieces.append(f"</{tag}>")
+    return Html("".join(pieces))
 
 
-def _attributes(attributes: dict[str, str | float | bool | None]) -> Iterable[str]:
-    for key, value in attributes.items():
-        if value is None or value is False or value == "":
-            continue
-        written = key.rstrip("_").replace("_", "-")
-        if value is True:
-            yield f" {written}"
-        else:
-            yield f' {written}="{quotable(value) if isinstance(value, str) else f"{value:g}"}"'
+@lru_cache(maxsize=1024, typed=True)
+def _attribute(name: str, value: str | float) -> str:
+    written = name.rstrip("_").replace("_", "-")
+    if value is True:
+        return f" {written}"
+    return f' {written}="{quotable(value) if isinstance(value, str) else f"{value:g}"}"'

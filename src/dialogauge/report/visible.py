@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 import unicodedata
 
-_INVISIBLE = re.compile(
+INVISIBLE = (
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
     "\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb\ud800-\udfff\U000e0000-\U000e0fff]"
 )
 """Control, bidi, zero-width, filler and tag characters, lone surrogates; not tab and line feed."""
+_INVISIBLE = re.compile(INVISIBLE)
 
 
 def visible(text: str) -> str:
