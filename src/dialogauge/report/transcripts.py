@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from dialogauge.core.values import Value
 from dialogauge.report.cells import Cell, Prose, Text
 
 
-class TranscriptMessage(Value):
+@dataclass(frozen=True, slots=True)
+class TranscriptMessage:
     """A message as it came."""
 
     role: str
@@ -16,7 +19,8 @@ class TranscriptMessage(Value):
     """Whether only its first lines are shown until it is opened."""
 
 
-class Scored(Value):
+@dataclass(frozen=True, slots=True)
+class Scored:
     """A dimension and what it got."""
 
     name: str
@@ -25,7 +29,8 @@ class Scored(Value):
     """Who said so, where it was not the judge: `a person`."""
 
 
-class Finding(Value):
+@dataclass(frozen=True, slots=True)
+class Finding:
     """Something that is said of a turn or a conversation, or a quote from it, or both."""
 
     text: str
@@ -38,7 +43,8 @@ class Finding(Value):
     """The words that the text stands on."""
 
 
-class TranscriptTurn(Value):
+@dataclass(frozen=True, slots=True)
+class TranscriptTurn:
     """One turn with its judgement."""
 
     number: int | None
