@@ -7,7 +7,7 @@ renderer has to think of escaping, and none can forget it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
 from dialogauge.report.visible import INVISIBLE, visible
@@ -56,6 +56,19 @@ def _gather(children: Iterable[Child], pieces: list[str]) -> None:
             _gather(child, pieces)
 
 
+LATER = Html("\0")
+"""Stands where `filled` puts in what is written later. No text holds this character: it is made visible."""
+
+
+def filled(markup: str, parts: Iterable[Iterable[str]]) -> Iterator[str]:
+    """Yield markup piece by piece, with a part in each place of `LATER`, so that no whole of it is made."""
+    first, *rest = markup.split(LATER)
+    yield first
+    for part, after in zip(parts, rest, strict=True):
+        yield from part
+        yield after
+
+
 def element(tag: str, *children: Child, **attributes: str | float | bool | None) -> Html:
     """Write an element.
 
@@ -79,7 +92,7 @@ def element(tag: str, *children: Child, **attributes: str | float | bool | None)
 
 
 @lru_cache(maxsize=1024, typed=True)
-def _attribute(name: str, value: str | float) -> str:
+def _attribute(name: str, value: str | float | bool) -> str:  # noqa: FBT001 - one of its values
     written = name.rstrip("_").replace("_", "-")
     if value is True:
         return f" {written}"

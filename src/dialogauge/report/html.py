@@ -38,7 +38,7 @@ from dialogauge.report.blocks import (
     Tiles,
 )
 from dialogauge.report.cells import Cell, Count, Figure, Mix, Number, Prose, Span, Text
-from dialogauge.report.elements import Html, element, joined, quotable, text
+from dialogauge.report.elements import LATER, Html, filled, element, joined, quotable, text
 from dialogauge.report.html_transcript import transcript, transcript_list
 from dialogauge.report.transcripts import Transcript, TranscriptList
 from dialogauge.report.words import (
@@ -76,7 +76,7 @@ def to_html(page: Page) -> str:
 
 
 def html_bytes(page: Page) -> Iterator[bytes]:
-    """Write a page as `to_html` does, in UTF-8, one section after the other."""
+    """Write a page as `to_html` does, in UTF-8, piece by piece."""
     return (chunk.encode("utf-8", "replace") for chunk in _chunks(page))
 
 
@@ -86,7 +86,7 @@ def _chunks(page: Page) -> Iterator[str]:
     sections = [b for b in page.blocks if isinstance(b, Section)]
     script = _asset("page.js") if writer.has_lists else ""
     yield f'<!doctype html>\n<html lang="en">{_head(page, _asset("style.css"), script)}<body>'
-    yield element(
+    header = element(
         "header",
         element("p", " · ".join(filter(None, ("dialogauge", page.created))), class_="eyebrow"),
         element("h1", page.title, dir="auto"),
@@ -94,10 +94,11 @@ def _chunks(page: Page) -> Iterator[str]:
         writer.navigation(sections),
         writer.blocks(head),
     )
+    yield from writer.with_lists(header)
     yield "<main>"
     for number, section in enumerate(sections):
         yield "\n" if number else ""
-        yield writer.blocks([section])
+        yield from writer.with_lists(writer.blocks([section]))
     yield f"</main>{element('script', Html(script)) if script else ''}</body></html>\n"
 
 
@@ -153,12 +154,18 @@ class _Writer:
             StackedBar: self._stacked,
             Tiles: self._tiles,
             Transcript: self._transcript,
-            TranscriptList: lambda b: transcript_list(b, self._transcript),
+            TranscriptList: self._list,
         }
+        self._lists: list[Iterator[str]] = []
 
     def blocks(self, blocks: Iterable[Block]) -> Html:
         """Write blocks one after the other."""
         return Html("\n".join(self._writers[type(b)](b) for b in blocks))
+
+    def with_lists(self, markup: Html) -> Iterator[str]:
+        """Yield what was written last, with its lists of transcripts one by one."""
+        lists, self._lists = self._lists, []
+        return filled(markup, lists)
 
     def prose(self, prose: Prose) -> Html:
         """Write a sentence with what looks different in it."""
@@ -420,6 +427,10 @@ class _Writer:
         verdict = None if block.verdict is None else self._text_cell(block.verdict)
         reason = self.prose(block.reason) if block.reason else None
         return transcript(block, self._linked(block.title, block.link), verdict, reason)
+
+    def _list(self, block: TranscriptList) -> Html:
+        self._lists.append(transcript_list(block, self._transcript))
+        return LATER
 
     # arrangement
 

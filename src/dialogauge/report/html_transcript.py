@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 from typing import Final
 
-from dialogauge.report.elements import Html, element, joined, text
+from dialogauge.report.elements import LATER, Html, element, filled, joined, text
 from dialogauge.report.markdown import is_markdown, markdown
 from dialogauge.report.transcripts import (
     Finding,
@@ -24,14 +24,14 @@ _START: Final = 240
 _WIDE: Final = "\u2e80"
 
 
-def transcript_list(block: TranscriptList, write: Callable[[Transcript], Html]) -> Html:
-    """Write a list of transcripts; what the page's script searches by is hidden until the script is there."""
+def transcript_list(block: TranscriptList, write: Callable[[Transcript], Html]) -> Iterator[str]:
+    """Write a list of transcripts one by one; what the page's script searches by is hidden until it is there."""
     options = [list(dict.fromkeys(g for t in block.transcripts for g in t.groups[i])) for i in _places(block)]
     places = [{option: str(at) for at, option in enumerate(names)} for names in options]
-    written = [_marked(write(t), t, places) for t in block.transcripts]
-    first, rest = written[: block.shown], written[block.shown :]
+    first, rest = block.transcripts[: block.shown], block.transcripts[block.shown :]
     summary = element("summary", f"The other {len(rest):,}")
-    others = element("details", summary, element("div", rest, class_="talks"), class_="more")
+    talks = element("div", LATER, class_="talks")
+    others = element("details", summary, talks, class_="more") if rest else None
     finder = element(
         "div",
         element("label", element("span", "Search"), element("input", type="search")),
@@ -43,9 +43,9 @@ def transcript_list(block: TranscriptList, write: Callable[[Transcript], Html]) 
         aria_label=block.title,
         hidden=True,
     )
-    return element(
-        "div", finder, element("div", first, class_="talks"), others if rest else None, class_="list"
-    )
+    whole = element("div", finder, talks, others, class_="list")
+    parts = (first, rest) if rest else (first,)
+    return filled(whole, ((_marked(write(t), t, places) for t in part) for part in parts))
 
 
 def _places(block: TranscriptList) -> range:
