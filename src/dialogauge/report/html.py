@@ -38,7 +38,7 @@ from dialogauge.report.blocks import (
     Tiles,
 )
 from dialogauge.report.cells import Cell, Count, Figure, Mix, Number, Prose, Span, Text
-from dialogauge.report.elements import LATER, Html, filled, element, joined, quotable, text
+from dialogauge.report.elements import LATER, Html, element, filled, joined, quotable, text
 from dialogauge.report.html_transcript import transcript, transcript_list
 from dialogauge.report.transcripts import Transcript, TranscriptList
 from dialogauge.report.words import (

@@ -25,7 +25,7 @@ _WIDE: Final = "\u2e80"
 
 
 def transcript_list(block: TranscriptList, write: Callable[[Transcript], Html]) -> Iterator[str]:
-    """Write a list of transcripts one by one; what the page's script searches by is hidden until it is there."""
+    """Write a list of transcripts one by one; what to search it by is hidden until the script is there."""
     options = [list(dict.fromkeys(g for t in block.transcripts for g in t.groups[i])) for i in _places(block)]
     places = [{option: str(at) for at, option in enumerate(names)} for names in options]
     first, rest = block.transcripts[: block.shown], block.transcripts[block.shown :]

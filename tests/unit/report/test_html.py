@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+import tracemalloc
 from base64 import b64encode
 from functools import lru_cache
 from importlib import resources
@@ -27,7 +28,7 @@ from dialogauge.report.blocks import (
 )
 from dialogauge.report.cells import Number, Text
 from dialogauge.report.elements import Html, element, joined, text
-from dialogauge.report.html import to_html
+from dialogauge.report.html import html_bytes, to_html
 from dialogauge.report.svg import place, ticks
 from dialogauge.report.transcripts import Transcript, TranscriptList, TranscriptMessage, TranscriptTurn
 from parsed_pages import OPTIONAL_END, VOID, ParsedPage, contrast, luminance, needs_chromium
@@ -340,6 +341,42 @@ def test_a_clamped_message_opens_by_a_click_and_a_short_one_is_whole():
 def test_a_list_takes_a_rank_for_each_order():
     with pytest.raises(ValueError, match="'c' has 0 ranks, 0 groups"):
         TranscriptList("list", (Transcript("c", ()),), orders=("turns",))
+
+
+def talks(*names, words="x"):
+    turns = (TranscriptTurn(1, (TranscriptMessage("user", words),)),)
+    return tuple(Transcript(name, turns) for name in names)
+
+
+def test_conversations_stand_in_their_lists_in_order_whatever_they_say():
+    first = TranscriptList("one", talks("a1", "a2", "a3", words="\0\0"), shown=2)
+    second = TranscriptList("two", talks("b1"), shown=2)
+    made = to_html(Page("t", (first, Section("S", (second, Section("inner", (*talks("c1"), first)))))))
+    names = re.findall(r'<span class="id">(.*?)</span>|<h2>(S)|<h3>(inner)', made)
+    assert ["".join(one) for one in names] == [
+        *("a1", "a2", "a3"),
+        "S",
+        "b1",
+        "inner",
+        "c1",
+        "a1",
+        "a2",
+        "a3",
+    ]
+    assert "\0" not in made
+    assert made.count("The other 1") == 2
+
+
+def test_a_page_of_many_conversations_is_never_whole_in_memory():
+    page = Page(
+        "t", (Section("S", (TranscriptList("l", talks(*map(str, range(300)), words="y" * 20_000)),)),)
+    )
+    tracemalloc.start()
+    size = sum(map(len, html_bytes(page)))
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert size > 6_000_000
+    assert most < 1_000_000
 
 
 def test_tags_that_need_no_end_are_known():
