@@ -32,7 +32,7 @@ from dialogauge.stats.coefficients import (
     spearman_draws,
 )
 from dialogauge.stats.estimate import Range
-from dialogauge.stats.table import Codes, DissatisfiedRule, Floats, Mask, Scores, ScoreTable
+from dialogauge.stats.table import Codes, DissatisfiedRule, Floats, Mask, Scores, ScoreTable, row_codes
 
 Need = Literal["numbers", "scale", "classes", "ranking", "users", "blocks"]
 Better = Literal["high", "low", "zero"]
@@ -42,7 +42,7 @@ MIN_TURNS: Final = 3
 _MOST: Final = 0.9999
 """Where a user's correlation is held before Fisher's z: nearer to 1, one user would outweigh all others."""
 _DENSE: Final = 64
-"""Cells times clusters, for each target, up to which the tally of clusters by cells is kept as one array."""
+"""Cells times clusters, for each target, up to which clusters are tallied by cells, in an array of 8 MB."""
 
 
 class Weights:
@@ -84,12 +84,12 @@ class Pairs:
         cells, self.cell = every, np.arange(self.n)
         self.counts: Floats | None = None
         """Shape (clusters, cells); None where each target is a cell of its own."""
-        most = _DENSE * self.n // max(self.clusters, 1)
+        most = min(_DENSE * self.n, 1_000_000) // max(self.clusters, 1)
         if np.unique(columns["order"]).size <= most:  # there are as many cells at least
-            tallied, cell = np.unique(every, axis=0, return_inverse=True)
-            if tallied.shape[0] <= most:
-                cells, self.cell = tallied, cell.reshape(-1)
-                self.counts = _tally(self.cluster, self.clusters, self.cell, cells.shape[0])
+            codes, first = row_codes(list(columns.values()))
+            if first.size <= most:
+                cells, self.cell = every[first], codes
+                self.counts = _tally(self.cluster, self.clusters, codes, first.size)
         by_name = dict(zip(columns, cells.T, strict=True))
         self.gold, self.value = by_name["gold"], by_name["value"]
         """Shape (cells,): the reference's number and the source's, with fractions."""

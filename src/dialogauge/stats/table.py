@@ -26,6 +26,9 @@ import numpy.typing as npt
 
 from dialogauge.core import ONE_TO_FIVE, Scale, UsageError
 
+_WIDEST: Final = 2**31
+"""A number of a row above which the next column could make one that does not fit."""
+
 Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.intp]
 Mask = npt.NDArray[np.bool_]
@@ -276,3 +279,19 @@ def label_codes(labels: Sequence[Hashable]) -> tuple[Codes, int]:
     known: dict[Hashable, int] = {}
     codes = np.array([known.setdefault(label, len(known)) for label in labels], dtype=np.intp)
     return codes, len(known)
+
+
+def row_codes(columns: Sequence[Floats]) -> tuple[Codes, Codes]:
+    """Number the different rows of columns, shape (n,) each, in the order of their values.
+
+    Returns:
+        The number of each row, shape (n,), and where each number first comes, shape (different rows,).
+    """
+    key = np.zeros(columns[0].size, dtype=np.intp)
+    for column in columns:
+        levels, codes = np.unique(column, return_inverse=True)
+        key = key * levels.size + codes
+        if key.max(initial=0) > _WIDEST:
+            key = np.unique(key, return_inverse=True)[1]
+    _, first, codes = np.unique(key, return_index=True, return_inverse=True)
+    return codes, first

@@ -12,6 +12,7 @@ from dialogauge.stats.table import (
     label_codes,
     parse_rule,
     reply_length,
+    row_codes,
     scores_of,
     whole_scores,
 )
@@ -24,6 +25,22 @@ def test_halves_go_upward_and_stay_on_the_scale():
     assert found.tolist() == [1, 2, 3, 4, 4, 5, 5]
     assert np.isnan(whole_scores([NAN])).all()
     assert whole_scores([-1.5, 9.5], Scale(0, 10)).tolist() == [0, 10]
+
+
+@given(st.lists(st.tuples(*[st.sampled_from([-1.5, 0.0, 1.0, 3.25])] * 3), min_size=1, max_size=30))
+def test_rows_that_are_alike_have_one_number_in_the_order_of_their_values(rows):
+    every = np.array(rows)
+    codes, first = row_codes(list(every.T))
+    different, expected = np.unique(every, axis=0, return_inverse=True)
+    assert codes.tolist() == expected.reshape(-1).tolist()
+    assert every[first].tolist() == different.tolist()
+
+
+def test_many_columns_of_many_values_are_numbered_too():
+    columns = np.random.default_rng(0).permuted(np.tile(np.arange(3000.0), (12, 1)), axis=1)
+    codes, first = row_codes([*columns])
+    assert codes.tolist() == columns[0].tolist()
+    assert first.size == 3000
 
 
 @given(st.lists(st.integers(2, 38).map(lambda q: q / 8), min_size=1, max_size=10))
