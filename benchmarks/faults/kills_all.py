@@ -124,7 +124,7 @@ def _try(
     shutil.copytree(begun, plain)
     _end(findings, study, plain)
     whole = time.monotonic() - began
-    expected = _left(plain)
+    expected = _contents(plain)
     shutil.rmtree(plain)
     while signals:
         here = folder / "disturbed"
@@ -137,7 +137,7 @@ def _try(
                 if came:
                     break
         _end(findings, study, here)
-        now = _left(here)
+        now = _contents(here)
         for name in sorted({*expected, *now}):
             same = expected.get(name) == now.get(name)
             findings.hold(same, f"{study.name}: {name} is not as undisturbed")
@@ -162,7 +162,7 @@ def _signalled(folder: Path, study: _Study, what: signal.Signals, seconds: float
     return False
 
 
-def _left(folder: Path) -> dict[str, Any]:
+def _contents(folder: Path) -> dict[str, Any]:
     """Return what stands in a folder, by name, but for what a file says of how it was made."""
     left: dict[str, Any] = {}
     for path in folder.rglob("*"):

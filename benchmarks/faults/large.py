@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks.faults.cases import Cases, by_case
-from benchmarks.faults.observed import watched
+from benchmarks.faults.observed import observe
 from benchmarks.faults.running import Findings, patience, rows_of
 from benchmarks.tables import table
 from servers.faults import FaultPlan
@@ -89,5 +89,5 @@ def _judged(
         patience(folder, stub.url, attempt_s=4, item_s=8)
         with (folder / "patience.toml").open("a") as out:
             out.write(f"api_key_env = {json.dumps('STUB_KEY')}\n")
-        seen = watched(folder, cases.log, cases.rubric, "patience.toml", key=_KEY)
+        seen = observe(folder, cases.log, cases.rubric, "patience.toml", key=_KEY)
     return seen, rows_of(folder / "run")

@@ -12,7 +12,7 @@ from typing import Any
 
 from benchmarks.faults.cases import Cases, number_of
 from benchmarks.faults.kinds import ALWAYS, CAUSES, OVERLOAD, PASSING, SCORED
-from benchmarks.faults.observed import watched
+from benchmarks.faults.observed import observe
 from benchmarks.faults.running import Findings, outcomes, patience, rows_of
 from benchmarks.tables import table
 from servers.broken_http import WIRES
@@ -46,7 +46,7 @@ def mixed(folder: Path, *, number: int = 10_000, latency: float = 0.1, seed: int
         plan.stub = stub
         patience(folder, stub.url, attempt_s=_ATTEMPT_S, item_s=_ITEM_S)
         began = time.monotonic()
-        seen = watched(folder, cases.log, cases.rubric, "patience.toml")
+        seen = observe(folder, cases.log, cases.rubric, "patience.toml")
         took = time.monotonic() - began
     rows = rows_of(folder / "run")
     _compare(findings, cases, rows, stub, folder)

@@ -26,7 +26,7 @@ from dialogauge.app.settings import JudgeOptions
 from dialogauge.llm import LimiterState
 from dialogauge.runs import Progress
 
-__all__ = ["watched"]
+__all__ = ["observe"]
 
 _EVERY_S = 0.1
 
@@ -84,7 +84,7 @@ class Watcher:
             thread.join()
 
 
-def watched(folder: Path, log: str, rubric: str, config: str, *, key: str = "") -> dict[str, Any]:
+def observe(folder: Path, log: str, rubric: str, config: str, *, key: str = "") -> dict[str, Any]:
     """Judge a log of this folder in a process of its own; return what was seen, and its error output."""
     words = [str(folder / word) for word in (log, rubric, config, "run", "seen.json")]
     done = subprocess.run(
