@@ -8,12 +8,12 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any, Final
 
 from benchmarks.faults.echo_forms import CUT_FORMS, FORMS
 from servers.contented import contented
-from servers.echoing import PLACES, message
+from servers.echoing import PLACES, listening, message
 from servers.verdicts import fill
 
 __all__ = ["Echo", "Echoing", "serving"]
@@ -214,16 +214,8 @@ def serving(echoing: Echoing) -> Iterator[Echoing]:
 
         def log_message(self, *_: object) -> None: ...
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    echoing.url = f"127.0.0.1:{server.server_port}/v1"
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
+    with listening(Handler) as echoing.url:
         yield echoing
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
 
 
 def _line(text: str) -> str:

@@ -150,12 +150,18 @@ def echoing(secrets: Sequence[str]) -> Iterator[Echoes]:
 
         def log_message(self, *_: object) -> None: ...
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    echoes.url = f"127.0.0.1:{server.server_port}/v1"
+    with listening(Handler) as echoes.url:
+        yield echoes
+
+
+@contextmanager
+def listening(handler: type[BaseHTTPRequestHandler]) -> Iterator[str]:
+    """Serve on 127.0.0.1; yields the URL behind its scheme, so that user info can stand before it."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     try:
-        yield echoes
+        yield f"127.0.0.1:{server.server_port}/v1"
     finally:
         server.shutdown()
         server.server_close()

@@ -1,18 +1,7 @@
 import pytest
 
-from dialogauge.report.cells import (
-    Count,
-    Figure,
-    Interval,
-    Missing,
-    Mix,
-    Number,
-    Part,
-    Percent,
-    Span,
-    Text,
-    p_value,
-)
+from dialogauge.report import cells
+from dialogauge.report.cells import Count, Figure, Interval, Missing, Mix, Number, Part, Percent, Span, Text
 from dialogauge.report.visible import plain, visible
 from dialogauge.report.words import (
     bounds,
@@ -83,7 +72,7 @@ def test_a_figure_in_a_line():
     ],
 )
 def test_a_p_value_that_can_be_no_lower_is_a_bound(p, at_floor, shown):
-    assert cell_words(p_value(p, at_floor=at_floor)) == (shown, ())
+    assert cell_words(cells.p_value(p, at_floor=at_floor)) == (shown, ())
 
 
 def test_numbers_in_words():
