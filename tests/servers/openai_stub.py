@@ -159,6 +159,8 @@ class OpenAIStub:
         self.port = runner.addresses[0][1]
         self._ready.set()
         await self._over.wait()
+        await site.stop()
+        await asyncio.sleep(0.01)  # What was accepted just now gets its transport, which closes its socket.
         await runner.cleanup()
 
     async def _models(self, _: web.Request) -> web.Response:
