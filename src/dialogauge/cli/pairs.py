@@ -22,11 +22,11 @@ def pairs(options: PairOptions) -> None:
     result = write_pairs(options, TerminalObserver().interrupted)
     typer.echo(plain(f"{counted(result.written, 'row')}: {options.out}"))
     for what, number in result.balance.items():
-        typer.echo(plain(f"  {number} {what}"))
+        typer.echo(plain(f"  {number:,} {what}"))
     for note in result.notes:
         typer.echo(plain(f"  {note}"))
     for reason, number in result.left_out.items():
-        typer.echo(plain(f"  {number} left out: {reason}"))
+        typer.echo(plain(f"  {number:,} left out: {reason}"))
     if result.error is not None:
         typer.echo(f"dialogauge: {plain(str(result.error))}", err=True)
     ended = 130 if result.interrupted else 1 if result.error else 0

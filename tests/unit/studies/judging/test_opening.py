@@ -129,6 +129,14 @@ def test_what_has_no_interval_says_why():
         assert f"{words}; too few users: 3, and an interval takes 5" in head
 
 
+def test_the_page_says_that_the_judge_was_compared_only_where_it_was():
+    said = people("cannot tell")
+    assert "In this run the judge was compared with people by one figure" in page(Known(people=said))
+    nothing = replace(said.light, judge=estimate(None, None, None, 0))
+    without = page(Known(people=replace(said, light=nothing)))
+    assert "In this run the judge could not be compared with people: why stands above." in without
+
+
 def test_turns_to_read_first_lead_to_their_place_and_say_why_first():
     made = made_run(60, failing=0)
     html = page(Known(people=people(), findings=findings(made)), made)
