@@ -67,12 +67,13 @@ def run(times: int, *, quick: bool = False) -> dict[str, Any]:
     if data is None:
         print("local_user_parts needs RecLLMSim: set DIALOGAUGE_SHARED")
         return {}
-    users = {"test": "dev"} if quick else {"test": "dev", "train": "training users left out"}
-    studies = {of: read_study(data, of) for of in users}
+    studies = {"dev": read_study(data)}
+    if not quick:
+        studies["training users left out"] = read_study(data, "train")
     figures: dict[str, Any] = {}
     for name, part in _PARTS.items():
-        figures[name] = {of: _figures(study, part) for of, study in studies.items()}
-    head = ["", *(f"{named}, {kind}" for named in users.values() for kind in ("expected", "whole"))]
+        figures[name] = {users: _figures(study, part) for users, study in studies.items()}
+    head = ["", *(f"{users}, {kind}" for users in studies for kind in ("expected", "whole"))]
     title = (
         "local-user; expected: Pearson / Spearman / within user / within block, "
         "whole: Pearson / Spearman / QWK / F1 / within user"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 __all__ = ["folder", "read_study"]
 
@@ -15,7 +15,7 @@ def folder() -> Path | None:
     return Path(shared) / "data" / "recllmsim" if shared else None
 
 
-def read_study(at: Path, part: str = "test") -> Any:  # noqa: ANN401 - imported where measured
+def read_study(at: Path, part: Literal["test", "train"] = "test") -> Any:  # noqa: ANN401 - imported where measured
     """Return the blocks of the dev users (`test`) or of the training users (`train`)."""
     from dialogauge.core import Conversation
     from dialogauge.data import read_conversations, read_split
