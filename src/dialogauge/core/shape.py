@@ -176,12 +176,13 @@ def _either(shapes: Sequence[Any], known: frozenset[type]) -> Reader:
 
 
 def _first(readers: Sequence[Reader], value: Any) -> Any:  # noqa: ANN401 - any JSON value
+    """Return what the first reader makes of a value; else the first Misfit, or one of what is inside."""
     deepest: Misfit | None = None
     for reader in readers:
         try:
             return reader(value)
         except Misfit as misfit:
-            if deepest is None or not deepest.path:
+            if deepest is None or (misfit.path and not deepest.path):
                 deepest = misfit
     raise deepest or Misfit("fits nothing")
 

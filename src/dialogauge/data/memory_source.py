@@ -14,6 +14,7 @@ from typing import Any, Final, Protocol, TypeGuard, cast
 import orjson
 
 from dialogauge.core import ROLES, Conversation, InputError, Message, Place, Rating, RecordFault
+from dialogauge.core.shape import Misfit, read_as
 from dialogauge.data.field_map import NO_MAP, FieldMap
 from dialogauge.data.formats import format_of, named_format
 from dialogauge.data.formats.base import Context, Entry, Format, RecordFormat, Sample
@@ -191,7 +192,24 @@ def _complete(conversation: Conversation, entry: Entry) -> Conversation:
     if not isinstance(conversation.id, str) or not conversation.id:
         raise record_fault(place, f"the conversation has the id {excerpt(conversation.id)}: not a text")
     place = Place(place.file, None, conversation.id)
-    messages = tuple(conversation.messages)
+    for what in ("messages", "ratings"):
+        if not isinstance(values := getattr(conversation, what), tuple | list):
+            raise record_fault(place, f"its {what} are {excerpt(values)}: not a tuple")
+    _expect_messages(conversation.messages, place)
+    try:
+        read_as(_as_json(replace(conversation, ratings=(), place=None), place), Conversation)
+    except Misfit as misfit:
+        raise record_fault(place, f"its {misfit}") from misfit
+    own = replace(entry, place=place)
+    return replace(
+        conversation,
+        messages=tuple(conversation.messages),
+        ratings=tuple(_rating(rating, conversation.id, own) for rating in conversation.ratings),
+        place=conversation.place or place,
+    )
+
+
+def _expect_messages(messages: Sequence[object], place: Place) -> None:
     if not messages:
         raise record_fault(place, "the conversation has no messages")
     for number, message in enumerate(messages, start=1):
@@ -201,10 +219,6 @@ def _complete(conversation: Conversation, entry: Entry) -> Conversation:
             known = ", ".join(ROLES)
             msg = f"message {number} has the unknown role {excerpt(message.role)}"
             raise record_fault(place, msg, f"known: {known}")
-    ratings = tuple(_rating(r, conversation.id, replace(entry, place=place)) for r in conversation.ratings)
-    complete = replace(conversation, messages=messages, ratings=ratings, place=conversation.place or place)
-    _as_json(complete, place)
-    return complete
 
 
 def _rating(rating: object, conversation_id: str, entry: Entry) -> Rating:

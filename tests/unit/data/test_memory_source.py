@@ -7,7 +7,16 @@ from typing import Any
 
 import pytest
 
-from dialogauge.core import Conversation, InputError, Message, Place, Rating, RecordFault, UsageError
+from dialogauge.core import (
+    Conversation,
+    InputError,
+    Message,
+    Place,
+    Rating,
+    RecordFault,
+    ToolCall,
+    UsageError,
+)
 from dialogauge.data import FieldMap, is_table, memory_conversations, thumb_of
 from talks import conversation_record, talk
 
@@ -309,3 +318,28 @@ def test_a_rating_of_a_turn_that_is_not_there_is_said() -> None:
     assert "1 conversation has a rated turn that is not there: the rating is not used" in notes[-1]
     with pytest.raises(RecordFault, match="a rated turn that is not there"):
         read([Conversation("a", MESSAGES, ratings=ratings)], strict=True)
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "why"),
+    [
+        ("user_id", 5, "its user_id is 5, not a text"),
+        ("scenario", ["a"], "its scenario is a list, not a text"),
+        ("metadata", [1], "its metadata is a list, not an object"),
+        ("profile", "kind", "its profile is 'kind', not an object"),
+        ("ratings", None, "its ratings are None: not a tuple"),
+        ("messages", "When?", "its messages are 'When?': not a tuple"),
+        ("messages", (Message("user", 5), MESSAGES[1]), "its messages[0].content is 5, not a text"),
+        ("messages", (Message("user", [1]), MESSAGES[1]), "its messages[0].content[0] is 1, not an object"),
+        (
+            "messages",
+            (*MESSAGES, Message("assistant", None, (ToolCall("1", "f", {"a": 1}),))),
+            "its messages[2].tool_calls[0].arguments is an object, not a text",
+        ),
+    ],
+)
+def test_conversations_in_memory_are_what_they_are_declared_to_be(field: str, value: Any, why: str) -> None:
+    bad = replace(Conversation("a", MESSAGES), **{field: value})
+    conversations, faults, _ = read([bad, Conversation("b", MESSAGES)])
+    assert ([c.id for c in conversations], len(faults)) == (["b"], 1)
+    assert why in faults[0]
