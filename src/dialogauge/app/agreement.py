@@ -20,7 +20,7 @@ from dialogauge.core.scores import ONE_TO_FIVE, Scale
 from dialogauge.core.unit import words_digest
 from dialogauge.core.version import __version__
 from dialogauge.data import RatingTable
-from dialogauge.data.admission import Admission, Counts, RatedDimensions, admission_for
+from dialogauge.data.admission import Admission, Counts, RatedDimensions, admission_for, asks_approval
 from dialogauge.report import html_bytes
 from dialogauge.runs import StoredRun, open_run
 from dialogauge.runs.directory import write_whole
@@ -178,13 +178,18 @@ def _read(path: str, name: str, ratings: RatingTable | None, options: MetaOption
         tables = []
         for pair in _pairs(run, counts, options, name):
             scale, seen = scales.get(pair.judge, ONE_TO_FIVE), counts.get(pair.rated, Counter())
-            admission = admission_for(seen, scale)
+            approval = pair.rated == pair.judge or asks_approval(pair.rated)
+            admission = admission_for(seen, scale, approval=approval)
             if admission.kind == "nothing":
                 msg = f"run {name}: {pair.rated!r} has {admission.words(seen)}"
                 raise UsageError(msg, hint="name the ratings of each scale as a dimension of their own")
-            tables.append(
-                TargetTable(pair, scale, about, admission, _reading(pair, admission, seen, scale), fractions)
-            )
+            reading = _reading(pair, admission, seen, scale)
+            if admission.kind == "names" and options.dissatisfied is None:
+                reading = (
+                    f"ratings of {pair.rated}: read as {admission.words(seen)}; nothing is compared, since "
+                )
+                reading += "nothing says which of them is a dissatisfied one (--dissatisfied NAME)"
+            tables.append(TargetTable(pair, scale, about, admission, reading, fractions))
         collect_targets(run.judged(), ratings_of, tables)
     filled = Counter(t.pair.rated for t in tables if t.targets)
     if not filled:

@@ -36,7 +36,10 @@ def transcript_list(block: TranscriptList, write: Callable[[Transcript], Html]) 
         "div",
         element("label", element("span", "Search"), element("input", type="search")),
         _select("Sort by", "reading order", block.orders),
-        (_select(name, "all", names) for name, names in zip(block.filters, options, strict=True)),
+        (
+            _select(name.capitalize(), "all", names)
+            for name, names in zip(block.filters, options, strict=True)
+        ),
         element("p", role="status", class_="small soft"),
         class_="finder",
         role="search",
