@@ -138,13 +138,13 @@ def test_a_file_of_rows_has_one_type_in_each_column(dialogauge, log, talk, tmp_p
         assert all(isinstance(m["content"], str) for m in messages)
 
 
-def rated_log(log, talk, *, score, n=60, words=None):
+def rated_log(log, talk, *, score, n=60):
     """Make conversations whose turns a person rated by `score(number, turn)`; None leaves one out."""
     records = []
     for number in range(n):
         again = f"It opens at nine on every day but Monday, and hall {number} opens an hour later."
         replies = [again, again if number % 3 else f"The cafe of hall {number} opens at ten.", "By bus 4."]
-        record = talk(f"c{number}", *(words(number) if words else replies), user_id=f"u{number % 12}")
+        record = talk(f"c{number}", *replies, user_id=f"u{number % 12}")
         for turn in (1, 2, 3):
             if (given := score(number, turn)) is not None:
                 record["messages"][2 * turn - 1]["satisfaction"] = given
@@ -184,7 +184,45 @@ def test_rows_of_a_judge_that_people_contradicted_are_refused(dialogauge, log, t
     assert "by the judge" in done.out
     # what rests on people's ratings alone needs no judge
     assert dialogauge("pairs", "run", "--kind", "sft", "-o", "sft.jsonl").code == 0
-    assert dialogauge("pairs", "run", "--kind", "active", "-o", "active.jsonl").code == 0
+    done = dialogauge("pairs", "run", "--kind", "active", "-o", "active.jsonl")
+    assert (done.code, lines(tmp_path / "active.jsonl")) == (0, [])
+    assert "300 left out: people rated it already" in done.unwrapped
+
+
+def test_weak_turns_by_the_word_of_a_judge_that_people_contradicted_are_not_paid_for(
+    dialogauge, log, talk, serve, tmp_path
+):
+    def score(number, turn):
+        return None if number % 3 == 1 else (number * 7 + turn * 5) % 5 + 1
+
+    dialogauge("judge", rated_log(log, talk, score=score, n=300), "-o", "run")
+    stub = serve('{"reply": "On Sundays it opens at ten."}')
+    for better in (("--chosen-field", "better"), ("--model", "m", "--base-url", stub.url)):
+        done = dialogauge("pairs", "run", "-o", "dpo.jsonl", *better)
+        assert done.code == 2
+        assert "would rest on a judge that does not agree with people" in done.err
+    assert (stub.asked, (tmp_path / "dpo.jsonl").exists()) == ([], False)
+
+
+def test_labels_follow_the_ratings_that_say_who_was_dissatisfied(dialogauge, log, talk, tmp_path):
+    records = []
+    for number in range(12):
+        record = talk(f"c{number}", "It opens at nine.", user_id=f"u{number}")
+        record["messages"][1]["ratings"] = {
+            "satisfaction": "fine" if number % 2 else "so",
+            "tone": 1 + number % 5,
+        }
+        records.append(record)
+    dialogauge("judge", log(*records), "-o", "run")
+    assert dialogauge("pairs", "run", "--kind", "kto", "-o", "kto.jsonl").code == 0
+    assert [row["label"] for row in lines(tmp_path / "kto.jsonl")] == [1 + n % 5 > 3 for n in range(12)]
+
+
+def test_conversations_that_people_disliked_are_not_to_be_followed(dialogauge, log, talk, tmp_path):
+    dialogauge("judge", rated_log(log, talk, score=lambda n, _: 5 if n % 2 else 1), "-o", "run")
+    done = dialogauge("pairs", "run", "--kind", "sft", "-o", "sft.jsonl")
+    assert len(lines(tmp_path / "sft.jsonl")) == 30
+    assert "30 left out: people were dissatisfied" in done.unwrapped
 
 
 def test_rated_replies_to_the_same_question_are_pairs_without_a_model(dialogauge, log, talk, tmp_path):
@@ -201,6 +239,12 @@ def test_rated_replies_to_the_same_question_are_pairs_without_a_model(dialogauge
     assert (source["source"], source["chosen_from"]) == ("people", "people's ratings")
     assert (source["conversation_id"], source["chosen_conversation_id"]) == ("sameW", "sameA")
     assert "1 rejected by people's ratings" in done.unwrapped
+    # what is a pair already is none once more
+    for record in records:
+        record["better"] = "At nine every day."
+    dialogauge("judge", log(*records), "-o", "run")
+    assert dialogauge("pairs", "run", "-o", "dpo.jsonl", "--chosen-field", "better").code == 0
+    assert lines(tmp_path / "dpo.jsonl") == [row]
 
 
 def test_a_conversation_that_people_liked_has_no_weak_turn(dialogauge, log, talk, tmp_path):

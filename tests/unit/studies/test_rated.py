@@ -1,0 +1,48 @@
+"""What people said of each target together."""
+
+from __future__ import annotations
+
+import pytest
+
+from dialogauge.core import ONE_TO_FIVE, Rating
+from dialogauge.studies.rated import SeenRatings, agreed, ratings_by_turn
+from talks import talk
+
+
+@pytest.mark.parametrize(
+    ("scores", "together"),
+    [
+        ([4], 4),
+        ([4, 4.0], 4),
+        ([2, 3, 4, 5], 3.5),
+        (["bad", "good", "bad"], "bad"),
+        (["bad", "good"], None),
+        (["bad", "good", "so"], None),
+        (["bad", 2, "bad", 3], 2.5),
+    ],
+)
+def test_raters_are_averaged_or_voted_on(scores, together):
+    assert agreed(scores) == together
+
+
+def test_ratings_of_another_candidate_are_not_this_ones():
+    ratings = [
+        Rating("c", "fun", score, 1, candidate=name) for score, name in ((1, "a"), (3, "b"), (5, None))
+    ]
+    rated = talk("u: a", "a: b", id="c", candidate="b", ratings=(*ratings, Rating("c", "rating", 2, 1)))
+    first, second = ratings_by_turn(rated, {})[1]
+    assert (first.dimension, first.score) == ("rating", 2)
+    assert (second.dimension, second.score, second.raters) == ("fun", 4, 2)
+
+
+def test_ratings_that_do_not_count_are_named_once():
+    seen = SeenRatings({("turn", "help"): ONE_TO_FIVE})
+    two_scales = [3, 4, 5] * 6 + [85, 90, 80] * 6
+    given = {"help": [4, 5, 9] + [3] * 20, "percent": two_scales}
+    for name, scores in given.items():
+        ratings = tuple(Rating("c", name, score, 1) for score in scores)
+        seen.add(talk("u: a", "a: b", id="c", ratings=ratings))
+    assert seen.refused() == {("turn", "help"): (1, "off the scale 1-5 (9)")}
+    assert seen.unusable.startswith("Ratings of percent (turn) are on two scales (18 from 3 to 5, 18 from 80")
+    faults = list(seen.faults(Rating("c", "percent", score, 1) for score in two_scales))
+    assert len(faults) == 1
