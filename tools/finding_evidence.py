@@ -6,7 +6,7 @@ FOLDER holds data/ as docs/results/trust.md describes it. For each source, mode 
 named, the share of dissatisfied turns (failed tasks) there, the same share of all turns of the same users or
 domain, and the ratio of both with an interval by users (dialogues where none is known); and what was seen in
 all sources together over what their bases lead one to expect. Kinds were chosen on the training users, the
-rewards and the blind reading; the last lost their names after the other sources were seen by kind as well.
+rewards and the blind readings; the last lost their names after the other sources were seen by kind as well.
 With --check nothing is written.
 """
 
@@ -25,7 +25,7 @@ import numpy as np
 
 from dialogauge.core import Conversation, Judged, Judgement, Score
 from dialogauge.data import read_conversations
-from dialogauge.judges.local.evidence import BLIND, POOLED, TITLES
+from dialogauge.judges.local.evidence import BLIND, OF_REPLY, POOLED, TITLES
 from dialogauge.judges.local.judge import LocalJudge
 from dialogauge.signals import Mode, find_signals, is_fault, read_dialogue
 from dialogauge.stats import Estimate
@@ -37,25 +37,60 @@ ROOT = Path(__file__).resolve().parents[1]
 TABLE = ROOT / "src" / "dialogauge" / "judges" / "local" / "evidence.json"
 PAGES = (ROOT / "docs" / "local-judge.md", ROOT / "docs" / "results" / "believable.md")
 CHOSEN_ON = frozenset({"RecLLMSim train users", "tau rewards, airline", "tau rewards, retail"})
-READ: dict[str, tuple[int, int]] = {
-    "digresses": (2, 0),
-    "doubted": (12, 4),
-    "ignores_tool_error": (6, 1),
-    "left_out": (11, 5),
-    "not_answered": (12, 3),
-    "not_changed": (9, 3),
-    "off_topic": (2, 1),
-    "refuses": (12, 4),
-    "reversed": (12, 5),
-    "told_already": (12, 8),
-}
-"""Kind -> turns read without the kind's name, and how many of them were really at fault."""
-READ_WITHOUT = (15, 1)
-"""The same of turns without a finding, read among them."""
+
 POINTS = 0.4
 """Points of satisfaction for a natural logarithm of the lift: a deviation of the fitted model or two."""
 PRIOR = 5
 """Turns at the base rate that a share is drawn towards."""
+
+
+@dataclass(frozen=True)
+class Read:
+    """Replies that were read in their dialogue without the finding."""
+
+    fires: int
+    """As drawn: what was mended after the reading is not taken off."""
+    real: int
+    """Of these really at fault."""
+    others: int
+    """Replies without a finding, read among them."""
+    theirs: int
+    """Of these really at fault."""
+
+    def chance(self) -> float:
+        """Return Fisher's one-sided p of so many at fault, against the replies without a finding."""
+        n, real, all_real = self.fires, self.real, self.real + self.theirs
+        ways = (
+            math.comb(n, k) * math.comb(self.others, all_real - k) for k in range(real, min(n, all_real) + 1)
+        )
+        return sum(ways) / math.comb(n + self.others, all_real)
+
+    def lift(self) -> Estimate:
+        """Return the ratio of both shares, with the interval of its logarithm."""
+        base = self.theirs / self.others
+        ratio = self.real / self.fires / base
+        variance = 1 / self.real - 1 / self.fires + 1 / self.theirs - 1 / self.others
+        spread = math.exp(Z * math.sqrt(variance))
+        low, high = ratio / spread, min(ratio * spread, 1 / base)
+        return Estimate(ratio, low, high, 0.95, self.fires, self.fires, "logarithm of a ratio of shares")
+
+
+Z = 1.96
+FIRST, SECOND = (15, 1), (50, 12)
+"""Replies without a finding, and of these at fault, in the two readings (by language models)."""
+READ = {
+    "doubted": Read(12, 4, *FIRST),
+    "not_answered": Read(12, 3, *FIRST),
+    "refuses": Read(12, 4, *FIRST),
+    "told_already": Read(12, 8, *FIRST),
+    "asks_for_given": Read(23, 20, *SECOND),
+    "broken": Read(29, 19, *SECOND),
+    "ignores_tool_error": Read(9, 6, *SECOND),
+    "left_out": Read(13, 8, *SECOND),
+    "other_language": Read(6, 6, *SECOND),
+    "reversed": Read(26, 15, *SECOND),
+}
+"""Of the kinds that have a name; docs/results/believable.md has the others."""
 
 
 @dataclass(frozen=True)
@@ -174,39 +209,42 @@ def pooled(kind: str, mode: Mode, seen: dict[str, list[RatedTurn]]) -> dict[str,
     return {**row, **shares, "lift": asdict(estimate), "chosen_on": True}
 
 
-def chance(kind: str) -> float:
-    """Return Fisher's one-sided p of so many at fault by chance, against the turns without a finding."""
-    (n, real), (others, theirs) = READ[kind], READ_WITHOUT
-    ways = (
-        math.comb(n, k) * math.comb(others, real + theirs - k)
-        for k in range(real, n + 1)
-        if k <= real + theirs
-    )
-    return sum(ways) / math.comb(n + others, real + theirs)
+def reading(kind: str) -> Iterator[dict[str, Any]]:
+    """Yield the evidence of the blind reading, in both modes for what is seen in the reply itself."""
+    read_blind = READ[kind]
+    shares = {"share": read_blind.real / read_blind.fires, "base": read_blind.theirs / read_blind.others}
+    for mode in get_args(Mode) if kind in OF_REPLY else ("hindsight",):
+        row = {"source": BLIND, "mode": mode, "language": "mixed", "fires": read_blind.fires}
+        yield {**row, **shares, "lift": asdict(read_blind.lift()), "chosen_on": True}
 
 
-def reading(kind: str) -> dict[str, Any]:
-    """Return the evidence of the blind reading: the ratio has no interval by users."""
-    n, real = READ[kind]
-    base = READ_WITHOUT[1] / READ_WITHOUT[0]
-    none = Estimate(real / n / base, None, None, 0.95, n, n, "none")
-    row = {"source": BLIND, "mode": "hindsight", "language": "en", "fires": n}
-    return {**row, "share": real / n, "base": base, "lift": asdict(none), "chosen_on": True}
+def is_borne_out(kind: str, rows: Iterable[dict[str, Any]]) -> bool:
+    """Say whether a lift is above 1 by its interval, or more were at fault in the reading than by chance."""
+    rated_above = any((r["lift"]["low"] or 0) > 1 for r in rows if r["source"] != BLIND)
+    return rated_above or (kind in READ and READ[kind].chance() <= 0.05)
 
 
-def weight(rows: Sequence[dict[str, Any]]) -> float:
-    """Return what a kind weighs: by the training users, else by the reading, else by the rewards."""
-    choosing = [r for r in rows if r["chosen_on"] and r["mode"] == "hindsight" and r["source"] != POOLED]
-    by = {r["source"]: r for r in choosing}
-    if (own := by.get("RecLLMSim train users")) and own["fires"] >= 3:
-        ratio = (own["share"] * own["fires"] + PRIOR * own["base"]) / (own["fires"] + PRIOR) / own["base"]
-    elif seen := by.get(BLIND):
-        ratio = 1 + 4 * seen["share"]
+def ratio_of(share: float, fires: int, base: float) -> float:
+    """Return how many times the base a share is, drawn towards it."""
+    return (share * fires + PRIOR * base) / (fires + PRIOR) / base
+
+
+def weight(kind: str, rows: Sequence[dict[str, Any]]) -> float:
+    """Return what a kind weighs: by the training users, else by the reading, else by the rewards.
+
+    The base of a reading is drawn towards that of both, since fifteen replies say little of it.
+    """
+    of_hindsight = [r for r in rows if r["mode"] == "hindsight" and r["source"] in CHOSEN_ON]
+    ratios = {r["source"]: ratio_of(r["share"], r["fires"], r["base"]) for r in of_hindsight}
+    fires = {r["source"]: r["fires"] for r in of_hindsight}
+    if fires.get("RecLLMSim train users", 0) >= 3:
+        ratio = ratios["RecLLMSim train users"]
+    elif one := READ.get(kind):
+        usual = (FIRST[1] + SECOND[1]) / (FIRST[0] + SECOND[0])
+        base = (one.theirs + PRIOR * usual) / (one.others + PRIOR)
+        ratio = ratio_of(one.real / one.fires, one.fires, base)
     else:
-        total = sum(r["fires"] for r in by.values())
-        shares = ((r["share"] * r["fires"] + PRIOR * r["base"]) / (r["fires"] + PRIOR) for r in by.values())
-        parts = zip(shares, by.values(), strict=True)
-        ratio = sum(s / r["base"] * r["fires"] for s, r in parts) / total if total else 1.0
+        ratio = sum(ratios[s] * fires[s] for s in fires) / sum(fires.values()) if fires else 1.0
     return round(max(0.0, POINTS * math.log(ratio)), 3)
 
 
@@ -230,13 +268,9 @@ def measure(shared: Path) -> tuple[dict[str, Any], list[str]]:
     for kind, rows in kinds.items():
         rows += [row for mode in get_args(Mode) if (row := pooled(kind, mode, seen[mode]))]
     for kind in READ:
-        kinds[kind].append(reading(kind))
-    borne_out = [
-        kind
-        for kind, rows in kinds.items()
-        if any((r["lift"]["low"] or 0) > 1 for r in rows) or (kind in READ and chance(kind) <= 0.05)
-    ]
-    weights = {kind: weight(rows) for kind, rows in kinds.items()}
+        kinds[kind] += reading(kind)
+    borne_out = [kind for kind, rows in kinds.items() if is_borne_out(kind, rows)]
+    weights = {kind: weight(kind, rows) for kind, rows in kinds.items()}
     return {"kinds": kinds, "weights": weights, "borne_out": borne_out}, lines
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -51,11 +51,13 @@ def find_contradictions(dialogue: Dialogue) -> Iterator[Signal]:
     Nothing contradicts what was said before the user asked for something else.
     """
     claims = _Claims()
+    users: list[TextView] = []
     for turn in dialogue.turns:
+        users.append(turn.user)
         if _redirects(turn.user):
             claims.clear()
         if turn.replied:
-            yield from _reversals(turn, claims)
+            yield from _reversals(turn, claims, users)
             claims.add(turn)
 
 
@@ -107,12 +109,15 @@ def _claims(reply: TextView) -> tuple[tuple[Sentence, bool], ...]:
     )
 
 
-def _reversals(turn: TurnView, claims: _Claims) -> Iterator[Signal]:
-    """Yield a claim that goes against an earlier one in almost the same words."""
+def _reversals(turn: TurnView, claims: _Claims, users: Sequence[TextView]) -> Iterator[Signal]:
+    """Yield a claim that goes against an earlier one in almost the same words.
+
+    `users` are the user's messages up to the reply.
+    """
     earlier = claims.last() if _makes_claims(turn) else []
     for sentence, negated in _claims(turn.reply) if earlier else ():
         for number, other, before in earlier:
-            if _opposed(sentence, other) if before is not negated else _other_value(sentence, other, turn):
+            if _opposed(sentence, other) if before is not negated else _other_value(sentence, other, users):
                 if reply_markers.ACKNOWLEDGES.search(turn.reply.head):
                     return
                 yield finding(
@@ -127,16 +132,17 @@ def _opposed(a: Sentence, b: Sentence) -> bool:
     return shared >= 3 and shared / len(a.terms | b.terms) >= 0.6
 
 
-def _other_value(now: Sentence, before: Sentence, turn: TurnView) -> bool:
+def _other_value(now: Sentence, before: Sentence, users: Sequence[TextView]) -> bool:
     """Whether a claim says word for word what an earlier one said, but for its one figure.
 
-    A figure that the user has just named is what was asked for.
+    A figure that the user named, just now or earlier, is what was asked for.
     """
     new, old = ({t for t in s.terms if t[0].isdigit()} for s in (now, before))
     rest, other = now.terms - new, before.terms - old
-    if len(new) != 1 or len(old) != 1 or new == old or new & turn.user.terms or len(rest & other) < 3:
+    if len(new) != 1 or len(old) != 1 or new == old or len(rest & other) < 3:
         return False
-    return len(rest & other) / len(rest | other) >= 0.8
+    alike = len(rest & other) / len(rest | other) >= 0.8
+    return alike and not any(new & user.terms for user in users)
 
 
 def find_replaced_values(dialogue: Dialogue) -> Iterator[Signal]:

@@ -22,6 +22,7 @@ from dialogauge.text import containment, hashed_grams
 _LOOK_BACK = 6
 _GRAM = 8  # characters; 8 of Chinese say as much as 16 of English
 _LONG_ENOUGH = 14  # characters of a sentence that is no label
+_ENDS = ".!?…。！？"
 _REPEATED = 0.6
 """Share of a reply from which it counts as a repetition."""
 _SHORT = 400
@@ -90,8 +91,11 @@ def _asks_to_repeat(turn: TurnView) -> bool:
 
 
 def repeated_within(sentences: tuple[Sentence, ...]) -> tuple[float, str]:
-    """Return the share of the text that repeats longer sentences, and the most repeated one."""
-    long = [s.text for s in sentences if len(s.text) >= _LONG_ENOUGH]
+    """Return the share of the text that repeats longer sentences, and the most repeated one.
+
+    A line that is no sentence may stand in a list as often as the list has entries.
+    """
+    long = [s.text for s in sentences if len(s.text) >= _LONG_ENOUGH and s.text[-1] in _ENDS]
     if len(set(long)) == len(long):
         return 0.0, ""
     counts = Counter(long)

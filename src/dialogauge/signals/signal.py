@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -87,28 +87,33 @@ FaultKind = Literal[
     "drift",
 ]
 
-_UNNAMED = (
-    "no_overlap",
-    "not_taken_up",
-    "knows_nothing",
-    "corrected",
-    "frustrated",
-    "asked_again",
-    "called_wrong",
-)
-_NAMED_FROM = {
-    **dict.fromkeys(_UNNAMED, 2.0),
-    **dict.fromkeys(("same_again", "said_otherwise", "off_topic"), 0.6),
-    **dict.fromkeys(("asks_for_given", "vague"), 0.7),
-}
-"""Strengths from which a finding is named, 0.4 for others. What neither ratings nor blind reading bear out
-counts towards a fault that another finding names, and no page names it."""
-
 HINT = 0.4
 """Strength of the weakest finding that is shown."""
 
 ADMISSION = "conceded"
 """The signal for a fault that the assistant admits."""
+
+NAMED_FROM: Mapping[str, float] = {
+    "repeats_reply": HINT,
+    "asks_again": HINT,
+    "asks_for_given": 0.7,
+    "reversed": HINT,
+    "refuses": HINT,
+    "broken": HINT,
+    "other_language": HINT,
+    "empty": HINT,
+    "ignores_tool_error": HINT,
+    "told_already": HINT,
+    "not_answered": HINT,
+    "doubted": HINT,
+    "left_out": HINT,
+    "wants_other": HINT,
+    "wants_detail": HINT,
+    ADMISSION: HINT,
+}
+"""Kinds of findings that have a name where people read, and the strength from which they do: those that
+ratings, rewards or blind reading bear out, and the empty reply, which is a fact. All others count towards a
+fault that one of these names, and no page names them."""
 
 Dimension = Literal["context_use", "helpfulness"]
 
@@ -137,7 +142,7 @@ class Signal:
     @property
     def named(self) -> bool:
         """Whether it may be named where people read."""
-        return self.strength >= _NAMED_FROM.get(self.name, HINT)
+        return self.name in NAMED_FROM and self.strength >= NAMED_FROM[self.name]
 
     @property
     def source(self) -> Literal["reply", "user", "admission"]:

@@ -40,7 +40,7 @@ def _outcome(result: ToolResult) -> Literal["error", "empty", "fine"]:
     """Read whether a tool returned an error or, as the result of a lookup, nothing."""
     text = result.text[:_LOOKED_AT].strip()
     if not text or text in ("null", "None", "none", '""', "[]", "{}", "N/A"):
-        empty = _LOOKUP.search(result.name.lower()) or text in ("[]", "{}")
+        empty = _LOOKUP.search(result.name.lower()) or text == "[]"
         return "empty" if empty else "fine"
     if text[0] in "[{":
         try:

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from dialogauge.core import Conversation, Message, ToolCall
-from dialogauge.signals import find_signals, is_fault, only_closes, read_dialogue
+from dialogauge.signals import certainty, find_signals, is_fault, only_closes, read_dialogue
 
 SURE = 0.7
 
@@ -32,6 +32,11 @@ def kinds(conversation, mode="hindsight"):
 
 def faulty(conversation, mode="hindsight"):
     return is_fault(find_signals(read_dialogue(conversation), mode))
+
+
+def certain(conversation):
+    """Whether the findings suffice for a fault, named or not."""
+    return certainty(find_signals(read_dialogue(conversation))) >= SURE - 1e-9
 
 
 KEPT_WISHES = {
@@ -93,13 +98,35 @@ SEVERAL = {
 @pytest.mark.parametrize("name", SEVERAL)
 def test_an_empty_search_among_several_is_no_failure(name):
     reply = "There is KX 204 for 180 pounds, and I found nothing cheaper."
-    assert not faulty(talk("Find me a flight on 1, 2 or 3 May.", SEVERAL[name], reply))
+    assert not certain(talk("Find me a flight on 1, 2 or 3 May.", SEVERAL[name], reply))
     assert "ignores_tool_error" not in kinds(talk("A flight in May?", SEVERAL[name], "KX 204 is available."))
 
 
 def test_results_out_of_an_empty_search_are_a_fault():
     searched = [("get_user", {"id": "u1"}, {"name": "Ann"}), ("search_flights", {"day": "1 May"}, NOTHING)]
     assert faulty(talk("A flight on 1 May?", searched, "KX 777 leaves at 9:40, I have booked it for you."))
+
+
+@pytest.mark.parametrize(("tool", "is_search"), [("find_court", True), ("note_down", False)])
+def test_an_empty_object_is_an_empty_search_of_a_search_only(tool, is_search):
+    asked = talk("A court on Friday?", [(tool, {"day": "Friday"}, {})], "Court 12 is free at 17:40.")
+    assert ("ignores_tool_error" in kinds(asked)) is is_search
+
+
+LINE_AND_SENTENCE = [("Platform: 4, at the rear", False), ("You find it at the rear of the hall.", True)]
+
+
+@pytest.mark.parametrize(("line", "repeats"), LINE_AND_SENTENCE)
+def test_a_line_that_every_entry_of_a_list_has_is_no_repetition(line, repeats):
+    reply = "\n".join(f"- 1{hour}:15 to York\n- {line}" for hour in range(4))
+    assert ("repeats_itself" in kinds(talk("Which trains go to York?", reply))) is repeats
+
+
+@pytest.mark.parametrize(("asked", "reverses"), [("A table for Friday?", True), ("A table for 5?", False)])
+def test_a_figure_that_the_user_named_at_any_time_is_no_contradiction(asked, reverses):
+    first, last = (f"I have put down a table for {n} guests in the garden room." for n in (4, 5))
+    talked = talk(asked, first, "Is there parking?", "There is, in the yard.", "Good, and the table?", last)
+    assert ("reversed" in kinds(talked)) is reverses
 
 
 POLITE = (
@@ -149,7 +176,7 @@ def test_an_objection_is_still_one(objection):
     ],
 )
 def test_a_changed_number_of_nights_is_no_fault(asked, changed, reply):
-    assert not faulty(
+    assert not certain(
         talk(asked, "Booked as you asked." if asked.isascii() else "好的,已经订好。", changed, reply)
     )
 
@@ -240,7 +267,7 @@ def test_a_refusal_is_the_weaker_the_more_it_helps_or_has_its_reasons(reply, too
 def test_a_refusal_by_the_role_that_the_instructions_give_is_no_fault():
     role = "You are a coding assistant. Only talk about software."
     refused = talk("Plan a trip to Rome.", "As a coding assistant, I cannot plan trips.", system=role)
-    assert not faulty(refused)
+    assert not certain(refused)
 
 
 CLOSINGS = (

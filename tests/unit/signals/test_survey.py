@@ -5,7 +5,7 @@ import pytest
 from dialogauge.core import Conversation, Message, ToolCall
 from dialogauge.signals import certainty, find_concessions, find_signals, is_fault, read_dialogue
 
-HINT = 0.4
+HINT, SURE = 0.4, 0.7 - 1e-9
 
 
 def talk(*texts, system=None):
@@ -25,10 +25,10 @@ def talk(*texts, system=None):
 
 
 def faults(conversation, mode="foresight"):
-    """Return the findings about turns that are faulty: (turn, name, kind)."""
+    """Return the findings, named or not, about turns where they suffice for a fault: (turn, name, kind)."""
     signals = find_signals(read_dialogue(conversation), mode)
-    faulty = {t for t in {s.turn for s in signals} if is_fault(s for s in signals if s.turn == t)}
-    return [(s.turn, s.name, s.kind) for s in signals if s.turn in faulty and s.strength >= HINT]
+    sure = {t for t in {s.turn for s in signals} if certainty(s for s in signals if s.turn == t) >= SURE}
+    return [(s.turn, s.name, s.kind) for s in signals if s.turn in sure and s.strength >= HINT]
 
 
 FAULTY = {
@@ -194,6 +194,16 @@ def test_fault_is_seen_in_the_reply_itself(name):
     found = faults(conversation)
     assert (turn, kind) in [(t, k) for t, _, k in found], found
     assert {t for t, _, _ in found} == {turn}
+
+
+NOT_BORNE_OUT = ("non-answer", "drift", "against a wish", "ignored correction")
+
+
+@pytest.mark.parametrize("name", [n for n, (_, expected) in FAULTY.items() if expected])
+def test_a_fault_is_one_only_where_ratings_or_reading_bear_its_kind_out(name):
+    signals = find_signals(read_dialogue(FAULTY[name][0]), "foresight")
+    assert is_fault(signals) is not name.startswith(NOT_BORNE_OUT)
+    assert is_fault(signals) is any(s.named for s in signals)
 
 
 CLEAN = {

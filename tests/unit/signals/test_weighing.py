@@ -6,7 +6,7 @@ from dialogauge.signals import Signal, certainty, is_fault
 
 
 def finding(strength, source="reply", about="helpfulness"):
-    name = "conceded" if source == "admission" else "x"
+    name = "conceded" if source == "admission" else "doubted"
     return Signal(name, 1, strength, "", "", about, hindsight=source != "reply")
 
 

@@ -15,10 +15,10 @@ from typing import Any, Final
 from dialogauge.signals import Signal
 from dialogauge.stats import Estimate
 
-BLIND: Final = "blind reading"
-"""The source of what was read by somebody who did not see the finding."""
 POOLED: Final = "all sources together"
 """The source of the pooled evidence: what was seen, over what the base of each source leads one to expect."""
+BLIND: Final = "blind reading"
+"""The source of the evidence of readers who did not see the finding."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class KindEvidence:
     """
 
     source: str
-    """The data: `RecLLMSim dev users`; `blind reading`."""
+    """The data, such as `RecLLMSim dev users`; `POOLED` or `BLIND`."""
     mode: str
     language: str
     fires: int
@@ -41,7 +41,8 @@ class KindEvidence:
     base: float
     """The same share of all turns of the same users or domain, 0 to 1."""
     lift: Estimate
-    """`share` over `base`, with an interval clustered by users, or conversations where none is known."""
+    """`share` over `base`, with an interval clustered by users, or conversations where none is known; of two
+    shares of replies for a blind reading."""
     chosen_on: bool = False
     """Whether the kind was chosen with a look at this source."""
 
@@ -54,8 +55,9 @@ class KindEvidence:
         shares = f"{100 * self.share:.1f} %", f"{100 * self.base:.1f} %"
         if self.source == BLIND:
             return (
-                f"Too rare where people rated. A reader who did not see the finding held {shares[0]} of "
-                f"{self.fires} such replies to be at fault, of replies without a finding {shares[1]}."
+                f"Too rare where people rated. Readers who did not see the finding (language models) held "
+                f"{shares[0]} of {self.fires} such replies to be at fault, of replies without a finding "
+                f"{shares[1]}{times}."
             )
         if self.source.startswith("tau"):
             return f"{shares[0]} of such runs failed their task ({self.source}), of all {shares[1]}{times}."
@@ -68,11 +70,6 @@ class KindEvidence:
             f"Where people rated ({self.source}), {shares[0]} of {self.fires} such turns were rated "
             f"dissatisfied, of all turns {shares[1]}{times}."
         )
-
-    @property
-    def above(self) -> bool:
-        """Whether more are dissatisfied than elsewhere, by the interval."""
-        return self.lift.interval is not None and self.lift.interval[0] > 1
 
     def to_json(self) -> dict[str, Any]:
         """Write the evidence; what is undefined is null."""
@@ -89,20 +86,19 @@ class EvidenceTable:
     """By how much a finding lowers the satisfaction, in points of 1 to 5: where to read first."""
 
     borne_out: frozenset[str] = frozenset()
-    """Kinds whose lift is above 1 by an interval in some source, or by the blind reading; of others it is
-    known only that they are right on our own samples."""
+    """Kinds whose lift is above 1 by an interval in some source, or by the blind reading."""
 
     def best(self, kind: str, mode: str, language: str) -> KindEvidence | None:
-        """Return what is most to the point.
+        """Return what says most of the kind, whichever way it points.
 
-        First what bears the kind out: an interval above 1, else a blind reading. Then the language, what it
-        was not chosen on, and the most seen.
+        First what was read or rated in all data, by the occurrences; else what is of the language, what the
+        kind was not chosen on, and the most seen.
         """
         known = [e for e in self.kinds.get(kind, ()) if e.mode == mode and e.fires >= _TELLING]
 
-        def worth(e: KindEvidence) -> tuple[object, ...]:
-            read = e.source == BLIND and kind in self.borne_out
-            return e.above, read, e.language == language, not e.chosen_on, e.fires
+        def worth(e: KindEvidence) -> tuple[int, bool, bool, int]:
+            in_all = e.fires if e.source in (POOLED, BLIND) else 0
+            return in_all, e.language == language, not e.chosen_on, e.fires
 
         return max(known, key=worth, default=None)
 
@@ -113,34 +109,28 @@ class EvidenceTable:
 
 _TELLING = 5
 """Occurrences below which a share is not shown."""
-TITLES: Mapping[str, str] = {
+OF_REPLY: Mapping[str, str] = {
     "repeats_reply": "Repeats an earlier reply",
-    "repeats_itself": "Says the same several times over",
     "asks_again": "Asks a question again",
     "asks_for_given": "Asks for what the user had given",
-    "against_wish": "Proposes what the user ruled out",
     "reversed": "Says otherwise than before",
-    "keeps_old": "Goes on with what was to be dropped",
     "refuses": "Declines a harmless request",
     "broken": "Holds debris or an error message",
     "other_language": "Is in another language than the user's",
     "empty": "Is empty",
-    "vague": "General phrases instead of an answer",
-    "digresses": "Turns to another subject",
     "ignores_tool_error": "Passes over a failed tool",
+}
+"""The kinds that are named of the reply itself, in plain words."""
+OF_USER: Mapping[str, str] = {
     "told_already": "User: I told you already",
-    "said_otherwise": "User: you said otherwise",
-    "same_again": "User: you repeat yourself",
-    "off_topic": "User: that is something else",
     "not_answered": "User: that is no answer",
-    "not_changed": "User: nothing was changed",
-    "refusal_challenged": "User: why do you decline",
     "doubted": "User: doubts the reply",
     "left_out": "User: something is missing or of no use",
     "wants_other": "User: wants something else",
     "wants_detail": "User: asks for detail that is missing",
 }
-"""Every kind that is named, in plain words."""
+"""Those of the user's next message, which only hindsight reads."""
+TITLES: Mapping[str, str] = {**OF_REPLY, **OF_USER}
 
 
 @cache

@@ -153,9 +153,10 @@ def faults(dialogue: Dialogue, by_turn: dict[int, list[Signal]]) -> list[tuple[i
 
 
 def _kind(strong: Sequence[Signal], turn: TurnView, *, corrected: bool) -> FaultKind:
-    named = [s for s in strong if s.kind]
-    in_reply = [s for s in named if not s.hindsight]
-    kind = max(in_reply or named, key=lambda s: s.strength).kind if named else None
+    of_kind = [s for s in strong if s.kind]
+    of_kind = [s for s in of_kind if s.named] or of_kind
+    in_reply = [s for s in of_kind if not s.hindsight]
+    kind = max(in_reply or of_kind, key=lambda s: s.strength).kind if of_kind else None
     if corrected and not in_reply and kind in (None, "non_answer", "forgotten_fact"):
         return "ignored_correction"
     if kind is None and turn.tools:

@@ -171,8 +171,8 @@ def _line(kind: KindSummary) -> tuple[str, Prose]:
 def _measured(kind: KindSummary) -> str:
     """Say how often this kind is right."""
     measured = "Not measured on rated data yet." if kind.evidence is None else kind.evidence.words
-    known = kind.kind in load_evidence().borne_out
-    return measured if known else f"Known to be right on our own samples only. {measured}"
+    borne_out = kind.kind in load_evidence().borne_out
+    return measured if borne_out else f"No rating or reading bears this out. {measured}"
 
 
 def _worst(worst: WorstGroup | None) -> list[tuple[str, Prose]]:

@@ -75,6 +75,23 @@ def test_a_fault_is_named_with_turn_kind_and_words():
     assert turns[0].outcome.issues == ()
 
 
+def test_a_fault_has_the_kind_of_a_finding_that_is_named():
+    messages = (
+        Message("user", "How do I get the limescale off my kettle?"),
+        Message(
+            "assistant",
+            "Speaking of mornings, have you ever considered a standing desk? A motorised frame lifts the "
+            "monitor to eye level, relieves the lower back and burns calories. Pair it with an anti-fatigue "
+            "mat and a headset, and the office feels like a studio. Warm lamps and a few plants help.",
+        ),
+        Message("user", "That's not what I asked."),
+        Message("assistant", "Boil water with vinegar in the kettle, and rinse it twice."),
+    )
+    first, *_, whole = LocalJudge().judge_now(Conversation("c", messages))
+    assert {one["name"] for one in first.outcome.details["signals"]} == {"not_answered"}
+    assert whole.outcome.details["faults"] == [{"turn": 1, "kind": "non_answer"}]
+
+
 def test_scores_are_whole_numbers_on_the_scale_and_details_are_json():
     for row in judge(BAD):
         fitted = row.outcome.scores["satisfaction"]

@@ -3,8 +3,15 @@
 import pytest
 
 from dialogauge.core.shape import read_as
-from dialogauge.judges.local.evidence import BLIND, POOLED, TITLES, EvidenceTable, KindEvidence, load_evidence
-from dialogauge.signals.signal import _NOTES, Signal
+from dialogauge.judges.local.evidence import (
+    BLIND,
+    POOLED,
+    TITLES,
+    EvidenceTable,
+    KindEvidence,
+    load_evidence,
+)
+from dialogauge.signals.signal import _NOTES, NAMED_FROM, Signal
 from dialogauge.stats import Estimate
 from dialogauge.studies.judging.findings import FindingsSummary, FindingsTally
 
@@ -63,23 +70,26 @@ def test_of_several_quotes_the_first_is_shown():
     assert tallied(one).kinds[0].example.quote == "quote doubted"
 
 
-def test_the_evidence_is_that_of_the_mode_and_of_the_language_that_most_speak():
+def test_the_evidence_is_that_of_the_mode_and_of_the_language_that_most_speak(monkeypatch):
+    of_each = (evidence(1.1, "one", "zh"), evidence(1.1, "two", "en"))
+    table = EvidenceTable({"wants_other": of_each}, {})
+    monkeypatch.setattr("dialogauge.studies.judging.findings.load_evidence", lambda: table)
     rows = [row(name, 1, 3.0, ("wants_other", 0.5), language="zh") for name in "ab"]
     rows.append(row("c", 1, 3.0, ("wants_other", 0.5), language="en"))
-    assert tallied(*rows).kinds[0].evidence.source == "RecLLMSim dev users"
-    assert tallied(*rows[1:], row("d", 1, 3.0)).kinds[0].evidence.source == "USS MultiWOZ"
+    assert tallied(*rows).kinds[0].evidence.source == "one"
+    assert tallied(*rows[1:], row("d", 1, 3.0)).kinds[0].evidence.source == "two"
     assert tallied(*rows, mode="foresight").kinds[0].evidence is None
 
 
-def test_kinds_that_people_bear_out_come_before_those_known_from_our_own_samples():
-    often = [
-        row("a", turn, 2.0, ("ignores_tool_error", 0.9), ("repeats_itself", 0.8)) for turn in range(1, 6)
-    ]
+def test_kinds_that_people_bear_out_come_before_the_one_that_is_a_fact():
+    often = [row("a", turn, 2.0, ("empty", 0.9)) for turn in range(1, 6)]
     findings = tallied(*often, row("b", 1, 3.0, ("doubted", 0.5)))
-    assert [kind.kind for kind in findings.kinds] == ["doubted", "ignores_tool_error", "repeats_itself"]
-    borne_out = load_evidence().borne_out
-    assert "doubted" in borne_out
-    assert not {"ignores_tool_error", "repeats_itself"} & borne_out
+    assert [kind.kind for kind in findings.kinds] == ["doubted", "empty"]
+
+
+def test_nothing_is_named_that_no_rating_or_reading_bears_out_but_the_empty_reply():
+    assert set(TITLES) - load_evidence().borne_out == {"empty"}
+    assert load_evidence().borne_out <= set(TITLES)
 
 
 def test_the_lowest_turns_come_first_with_the_finding_that_weighs_most():
@@ -125,17 +135,19 @@ def test_the_summary_is_read_back():
 
 
 def test_every_named_kind_has_a_title_and_a_weight():
-    named = {kind for kind in _NOTES if Signal(kind, 1, 1.0, "", "", "helpfulness").named} - {"conceded"}
-    assert named == set(TITLES) == set(load_evidence().weights)
+    named = {kind for kind in _NOTES if Signal(kind, 1, 1.0, "", "", "helpfulness").named}
+    assert named == set(NAMED_FROM)
+    assert named - {"conceded"} == set(TITLES) == set(load_evidence().weights)
 
 
-def test_the_evidence_is_of_the_language_and_of_data_that_the_kind_was_not_chosen_on():
+def test_a_blind_reading_has_an_interval_and_counts_in_foresight_for_what_the_reply_says():
     table = load_evidence()
-    assert table.best("wants_other", "hindsight", "zh").source == "RecLLMSim dev users"
-    assert table.best("wants_other", "hindsight", "en").source == "USS MultiWOZ"
-    assert table.best("wants_other", "foresight", "zh") is None
+    for mode in ("hindsight", "foresight"):
+        read = table.best("ignores_tool_error", mode, "en")
+        assert read.source == BLIND
+        assert read.lift.low > 1
+    assert table.best("left_out", "foresight", "en") is None
     assert table.best("repeats_reply", "hindsight", "en").source == POOLED
-    assert table.best("off_topic", "hindsight", "en") is None
 
 
 def test_named_findings_lower_the_satisfaction_once_each():
@@ -143,8 +155,8 @@ def test_named_findings_lower_the_satisfaction_once_each():
     doubt = Signal("doubted", 1, 0.5, "", "", "helpfulness", hindsight=True)
     weak = Signal("corrected", 1, 0.9, "", "", "helpfulness", hindsight=True)
     assert load_evidence().penalty([doubt, doubt, weak]) == weights["doubted"] > 0
-    unnamed = Signal("off_topic", 1, 0.5, "", "", "helpfulness", hindsight=True)
-    assert weights["off_topic"] > 0
+    unnamed = Signal("asks_for_given", 1, 0.5, "", "", "context_use")
+    assert weights["asks_for_given"] > 0
     assert load_evidence().penalty([unnamed]) == 0
 
 
@@ -156,27 +168,20 @@ def evidence(low, source="x", language="en", fires=20, *, chosen_on=False, mode=
 @pytest.mark.parametrize(
     ("better", "worse"),
     [
-        (evidence(1.1, language="zh", fires=5, chosen_on=True), evidence(0.9, fires=99)),
-        (evidence(1.1, fires=5, chosen_on=True), evidence(1.1, language="zh", fires=99)),
-        (evidence(1.1, fires=5), evidence(1.1, fires=99, chosen_on=True)),
-        (evidence(1.1, fires=6), evidence(1.1, fires=5)),
+        (evidence(0.9, POOLED, "mixed", fires=5, chosen_on=True), evidence(1.1, fires=99)),
+        (evidence(0.9, BLIND, "mixed", fires=5, chosen_on=True), evidence(1.1, fires=99)),
+        (evidence(0.9, POOLED, "mixed", fires=6), evidence(1.1, BLIND, "mixed", fires=5)),
+        (evidence(0.9, BLIND, "mixed", fires=6), evidence(1.1, POOLED, "mixed", fires=5)),
+        (evidence(0.9, fires=5, chosen_on=True), evidence(1.1, language="zh", fires=99)),
+        (evidence(0.9, fires=5), evidence(1.1, fires=99, chosen_on=True)),
+        (evidence(0.9, fires=6), evidence(1.1, fires=5)),
         (evidence(0.9, fires=5), evidence(1.1, fires=4)),
         (evidence(0.9, fires=5), evidence(1.1, fires=99, mode="foresight")),
     ],
 )
-def test_what_is_most_to_the_point_is_shown(better, worse):
+def test_what_says_most_is_shown_whichever_way_it_points(better, worse):
     for rows in ((better, worse), (worse, better)):
         assert EvidenceTable({"kind": rows}, {}).best("kind", "hindsight", "en") is better
-
-
-def test_what_bears_a_kind_out_is_shown_and_no_interval_that_does_not():
-    read, wide, above = evidence(None, BLIND, fires=11), evidence(0.5, fires=20), evidence(1.1, fires=5)
-    for rows in ((read, wide), (wide, read)):
-        borne_out = EvidenceTable({"kind": rows}, {}, frozenset({"kind"}))
-        assert borne_out.best("kind", "hindsight", "en") is read
-        assert EvidenceTable({"kind": rows}, {}).best("kind", "hindsight", "en") is wide
-    both = EvidenceTable({"kind": (read, above)}, {}, frozenset({"kind"}))
-    assert both.best("kind", "hindsight", "en") is above
 
 
 @pytest.mark.parametrize(
@@ -193,4 +198,5 @@ def test_what_bears_a_kind_out_is_shown_and_no_interval_that_does_not():
 def test_evidence_says_what_was_measured_and_how_surely(source, words):
     assert words + ": 2.0 times as many [1.1, 3.0]." in evidence(1.1, source).words
     blind = evidence(1.1, BLIND).words
-    assert "held 50.0 % of 20 such replies to be at fault, of replies without a finding 25.0 %." in blind
+    assert "held 50.0 % of 20 such replies to be at fault" in blind
+    assert "of replies without a finding 25.0 %: 2.0 times as many [1.1, 3.0]." in blind
