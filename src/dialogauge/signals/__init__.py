@@ -20,15 +20,7 @@ if TYPE_CHECKING:
     from dialogauge.signals.reactions import react
     from dialogauge.signals.refusal import find_refusals, refuses
     from dialogauge.signals.repair import find_concessions, read_repairs
-    from dialogauge.signals.signal import (
-        HINT,
-        NAMED_FROM,
-        Dimension,
-        FaultKind,
-        Signal,
-        certainty,
-        is_fault,
-    )
+    from dialogauge.signals.signal import HINT, Dimension, FaultKind, Signal, certainty, is_fault
     from dialogauge.signals.tool_use import failed_tools
 
 
