@@ -4,7 +4,8 @@ The mean of people's ratings over all targets is estimated by their mean over th
 the judge's mean over the unrated ones differs from its mean over the rated ones, times a factor. The factor
 is tuned to the data: 0 for a judge that says nothing of people, so that the estimate is never much less
 certain than people's mean alone. What the judge gets wrong on average cancels out. It holds where the rated
-targets are a random part of all.
+targets are a random part of all. A judge is nearer to people where it was fitted to them than elsewhere, so
+its mean over the rated ones is over those that it was not fitted to.
 
 Source: Angelopoulos, Bates, Fannjiang, Jordan and Zrnic (2023), prediction-powered inference; Angelopoulos,
 Duchi and Zrnic (2023), PPI++, whose power tuning is here made for clusters: the factor that makes the sum of
@@ -19,9 +20,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dialogauge.stats.estimate import Basis, Estimate, Range
-from dialogauge.stats.means import mean_of_sums
-from dialogauge.stats.table import Floats, label_codes
+from dialogauge.stats.estimate import MIN_CLUSTERS, Basis, Estimate, Range
+from dialogauge.stats.means import mean_estimate, mean_of_sums
+from dialogauge.stats.table import Floats, Mask, label_codes
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,13 +38,14 @@ class RectifiedMean:
     """How far the judge is used: 0 not at all; about 1 where it is as people are, on their scale."""
 
 
-def rectified_mean(
+def rectified_mean(  # noqa: PLR0913 - two columns, their ranges, and what is known of the targets
     ratings: Sequence[float] | Floats,
     judge: Sequence[float] | Floats,
     clusters: Sequence[Hashable],
     of_ratings: Range,
     of_judge: Range,
     *,
+    fitted: Mask | None = None,
     unit: str = "conversations",
 ) -> RectifiedMean:
     """Return the rectified mean, beside the judge's and that of the ratings alone.
@@ -54,6 +56,8 @@ def rectified_mean(
         clusters: Shape (n,), the cluster of each target.
         of_ratings: The range of people's ratings.
         of_judge: That of the judge's scores.
+        fitted: Shape (n,), whether the judge was fitted to a target. It is not used where too few clusters
+            hold rated ones that it was not fitted to.
         unit: What a cluster is.
 
     Raises:
@@ -68,18 +72,22 @@ def rectified_mean(
         msg = "a rectified mean takes rated and unrated targets"
         raise ValueError(msg)
     codes, groups = label_codes(clusters)
-    known = np.where(rated, people, 0.0)
-    columns = (known, rated, own * rated, own * ~rated, ~rated)
+    known, fresh = np.where(rated, people, 0.0), rated
+    if fitted is not None and (rated & fitted).any():
+        fresh = rated & ~fitted
+        fresh = fresh & (np.unique(codes[fresh]).size >= MIN_CLUSTERS)
+    columns = (known, rated, own * fresh, fresh, own * ~rated, ~rated)
     per_cluster = [np.bincount(codes, weights=c, minlength=groups) for c in columns]
     sums: Floats = np.stack(per_cluster, axis=1).astype(np.float64)
     total, cross = sums.sum(axis=0), sums.T @ sums
     value, factor = _rectified(total, cross)
     left_out = _rectified(total - sums, cross - sums[:, :, None] * sums[:, None, :])[0]
     # Where few clusters hold the rated targets, the interval is no surer than these few make it.
-    fewer = int(min((sums[:, 1] > 0).sum(), (sums[:, 4] > 0).sum()))
+    holding = [int((sums[:, at] > 0).sum()) for at in (1, 3, 5)]
+    fewer = min(n for n in holding if n)
     basis = Basis(int(people.size), groups, unit)
     return RectifiedMean(
-        mean_of_sums(sums[:, 2] + sums[:, 3], sums[:, 1] + sums[:, 4], limits=of_judge, unit=unit),
+        mean_estimate(own, clusters, limits=of_judge, unit=unit),
         mean_of_sums(sums[:, 0], sums[:, 1], limits=of_ratings, unit=unit),
         basis.estimate(float(value), left_out, of_ratings, support=fewer),
         float(factor),
@@ -90,18 +98,20 @@ def _rectified(total: Floats, cross: Floats) -> tuple[Floats, Floats]:
     """Return estimate and factor from sums over clusters.
 
     Args:
-        total: Shape (..., 5): people's scores, rated targets, the judge's scores of the rated and of the
-            unrated, unrated targets.
-        cross: Shape (..., 5, 5): the sum over clusters of the products of their sums.
+        total: Shape (..., 6): people's scores, rated targets, the judge's scores of the rated that it was not
+            fitted to, how many these are, its scores of the unrated, unrated targets.
+        cross: Shape (..., 6, 6): the sum over clusters of the products of their sums.
     """
     with np.errstate(invalid="ignore", divide="ignore"):
-        rating, rated, own, other, unrated = np.moveaxis(total, -1, 0)
-        mean, own_mean, other_mean = rating / rated, own / rated, other / unrated
+        rating, rated, own, fresh, other, unrated = np.moveaxis(total, -1, 0)
+        mean, own_mean, other_mean = rating / rated, own / fresh, other / unrated
         nothing = np.zeros_like(mean)
         # The influence of a cluster is a + factor * b, both sums of its own sums with these weights.
-        a = np.stack([1 / rated, -mean / rated, nothing, nothing, nothing], axis=-1)
-        b = np.stack([nothing, own_mean / rated, -1 / rated, 1 / unrated, -other_mean / unrated], axis=-1)
+        a = np.stack([1 / rated, -mean / rated, *[nothing] * 4], axis=-1)
+        weights = (nothing, nothing, -1 / fresh, own_mean / fresh, 1 / unrated, -other_mean / unrated)
+        b = np.stack(weights, axis=-1)
         ab = np.einsum("...i,...ij,...j->...", a, cross, b)
         bb = np.einsum("...i,...ij,...j->...", b, cross, b)
-        factor = np.where(bb > 1e-12 * np.abs(mean + 1), -ab / bb, 0.0)
-        return mean + factor * (other_mean - own_mean), factor
+        used = bb > 1e-12 * np.abs(mean + 1)
+        factor = np.where(used, -ab / bb, 0.0)
+        return mean + np.where(used, factor * (other_mean - own_mean), 0.0), factor

@@ -104,6 +104,28 @@ def test_it_covers_and_is_no_wider_than_people_alone_in_the_long_run(clusters, s
     assert rectified / alone < widest
 
 
+def test_a_judge_that_was_fitted_to_ratings_is_used_as_far_as_the_others_say():
+    rng, hits, factors = np.random.default_rng(0), np.zeros(2), np.zeros(2)
+    for _ in range(300):
+        ratings, blind, codes = drawn(rng, clusters=40, skill=0)
+        fitted = np.isfinite(ratings) & (codes % 4 > 0)
+        judge = np.where(fitted, ratings, 4.0 + blind)  # it knows these ratings, and nothing else
+        columns = ratings, judge, codes, RANGE, RANGE
+        made = rectified_mean(*columns), rectified_mean(*columns, fitted=fitted)
+        factors += [abs(mean.factor) for mean in made]
+        hits += [mean.rectified.low <= 3.9 <= mean.rectified.high for mean in made]
+    assert factors[0] > 2 * factors[1]
+    assert hits[1] / 300 > 0.92 > hits[0] / 300
+
+
+def test_a_judge_that_was_fitted_to_all_ratings_is_not_used():
+    ratings, judge, codes = drawn(np.random.default_rng(1), clusters=30, skill=1)
+    mean = rectified_mean(ratings, judge, codes, RANGE, RANGE, fitted=np.isfinite(ratings))
+    assert mean.factor == 0
+    assert mean.rectified.value == mean.rated_only.value
+    assert mean.rectified.interval == pytest.approx(mean.rated_only.interval, rel=1e-3)
+
+
 @pytest.mark.parametrize(
     ("ratings", "judge", "clusters"),
     [

@@ -452,7 +452,9 @@ def _rectified(tally: PeopleTally, one: _RatedTargets) -> Rectified | None:
         return None
     clusters, unit = _clusters(tally, one, scored.tolist())
     ranges = (one.scale.low, one.scale.high), (scale.low, scale.high)
-    mean = rectified_mean(ratings[scored], values[scored], clusters, *ranges, unit=unit)
+    fitted = np.isin(scored, list(one.targets.seen))
+    columns = (ratings[scored], values[scored], clusters)
+    mean = rectified_mean(*columns, *ranges, fitted=fitted, unit=unit)
     alike = (_READING_ORDER, _its(_SATISFACTION)) if preference(one.dimension)[0] < UNRANKED else ()
     same = judged_by in (*alike, _its(one.dimension))
     same = same and (scale.worst, scale.best) == (one.scale.worst, one.scale.best)
@@ -463,5 +465,5 @@ def _rectified(tally: PeopleTally, one: _RatedTargets) -> Rectified | None:
         mean.judge if same else _NOTHING,
         mean.rated_only,
         mean.rectified,
-        len(one.targets.seen.intersection(scored[np.isfinite(ratings[scored])].tolist())),
+        int((fitted & np.isfinite(ratings[scored])).sum()),
     )

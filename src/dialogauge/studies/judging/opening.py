@@ -118,7 +118,7 @@ def _said(figure: PeopleFigure, over_all: Rectified | None) -> list[Tile]:
     else:
         scale = f"of {figure.scale.low:g} to {figure.scale.high:g}; {rated}"
         tiles = [_tile(called, figure.mean, scale)]
-        if over_all is not None:
+        if over_all is not None and over_all.judge_is_used:
             note = (
                 f"estimated for all {over_all.targets:,} from {counted(over_all.rated_only.n, 'rating')} and "
                 "the judge’s scores (rectified mean)"

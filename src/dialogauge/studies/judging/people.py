@@ -91,7 +91,12 @@ class Rectified:
     rectified: Estimate
     """Of people's mean over all targets, made of both: a statement about people."""
     fitted: int = 0
-    """Rated targets that the judge was fitted to: there it is nearer to people than elsewhere."""
+    """Rated targets that the judge was fitted to: they do not say how far to use it."""
+
+    @property
+    def judge_is_used(self) -> bool:
+        """Whether it was not fitted to all that are rated."""
+        return self.fitted < self.rated_only.n
 
 
 @dataclass(frozen=True, slots=True)

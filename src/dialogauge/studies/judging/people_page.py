@@ -15,7 +15,7 @@ from dialogauge.report import (
     words,
 )
 from dialogauge.stats import Estimate
-from dialogauge.studies.judging.people import Light, People, PeopleFigure
+from dialogauge.studies.judging.people import Light, People, PeopleFigure, Rectified
 from dialogauge.text import counted
 
 
@@ -83,13 +83,15 @@ def rectified_section(people: People) -> Section:
         "people, whatever the judge is worth, and holds where chance decided what was rated."
     )
     blocks = [data_table(title, heads, rows, captioned=False)]
-    notes = tuple(
-        f"The judge was fitted to {one.fitted:,} of the {counted(one.rated_only.n, 'rating')} of "
-        f"{words.name(one.dimension)}: the rectified interval may be too narrow."
-        for one in people.rectified
-        if one.fitted
-    )
+    notes = tuple(_fitted_note(one) for one in people.rectified if one.fitted)
     return Section(title, (*blocks, *([Callout(notes)] if notes else [])), lead)
+
+
+def _fitted_note(one: Rectified) -> str:
+    ratings = f"{counted(one.rated_only.n, 'rating')} of {words.name(one.dimension)}"
+    if one.judge_is_used:
+        return f"The judge was fitted to {one.fitted:,} of {ratings}: only the others say how far it is used."
+    return f"The judge was fitted to all {ratings}, so the last figure does without it."
 
 
 def _number(estimate: Estimate, digits: int = 2, *, with_n: bool = False) -> Number:

@@ -266,6 +266,8 @@ def test_conversations_that_the_judge_was_fitted_to_say_nothing_of_it():
     assert "The judge scored none of these that it was not fitted to" in people.light.sentence
     (mean,) = people_of(tally_of(**made, conversations=100, seen=seen, rated=0.3)).rectified
     assert mean.fitted == mean.rated_only.n > 0
+    assert not mean.judge_is_used
+    assert mean.rectified.value == mean.rated_only.value
 
 
 def test_it_is_written_and_read_back():
