@@ -369,7 +369,7 @@ def _card_whole(reading: _Reading, turns: Sequence[Judgement | JudgeFailure]) ->
     notes = {name: note for name, (_, note) in whole.items()}
     verdict, basis = card_verdict([t.numbers for t in turns if isinstance(t, Judgement)], scores)
     named = faults(dialogue, by_turn)
-    grave = [s for n, _ in named for s in by_turn[n][:3] if s.named]
+    grave = [s for n, _ in named for s in [s for s in by_turn[n] if s.named][:3]]
     issues = [
         f"{say('turn', dialogue.language, n=n)}: {max(by_turn[n], key=lambda s: (s.named, s.strength)).note}"
         for n, _ in named

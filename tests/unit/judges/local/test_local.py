@@ -6,7 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dialogauge.core import Conversation, Judgement, Message, Rating, Request, ToolCall, UsageError
+from dialogauge.judges.local.evidence import load_evidence
 from dialogauge.judges.local.judge import LocalJudge
+from dialogauge.signals import find_signals, read_dialogue
 
 
 def talk(*texts, **fields):
@@ -73,6 +75,24 @@ def test_a_fault_is_named_with_turn_kind_and_words():
     sources = {(e.turn, e.source) for e in turns[1].outcome.evidence}
     assert {(2, "asks_for_given"), (3, "told_already")} <= sources
     assert turns[0].outcome.issues == ()
+
+
+def test_a_finding_without_a_name_is_no_fault_and_does_not_move_the_order():
+    texts = (
+        "Plan a dinner for six. One guest is allergic to peanuts and I'm vegetarian.",
+        "How about a mushroom risotto with a green salad?",
+        "Nice. And a main course for Saturday?",
+        "Grill some chicken thighs with lemon and thyme.\nServe them with a satay dip.",
+    )
+    messages = [Message(("user", "assistant")[n % 2], text) for n, text in enumerate(texts)]
+    conversation = Conversation("c", tuple(messages))
+    signals = find_signals(read_dialogue(conversation))
+    assert [s.name for s in signals if s.strength >= 0.7] == ["against_wish"]
+    _, second, whole = LocalJudge().judge_now(conversation)
+    assert (second.outcome.issues, second.outcome.evidence) == ((), ())
+    assert second.outcome.details["signals"] == []
+    assert (whole.outcome.weakest_turn, whole.outcome.details["faults"]) == (None, [])
+    assert load_evidence().penalty(signals) == 0
 
 
 def test_a_fault_has_the_kind_of_a_finding_that_is_named():
