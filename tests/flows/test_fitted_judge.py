@@ -83,6 +83,12 @@ def test_is_held_against_people_as_other_judges_are(dialogauge, model, new_log, 
         assert "The judge was fitted to 3 rated conversations of this run" in told
     assert dialogauge("report", "run").code == 0
     assert dialogauge("trust", "run").code == 0
+    held = dialogauge("trust", "run", "--ratings", ratings).unwrapped
+    assert "satisfaction cannot tell – 3 3" in held
+    assert "Left out: 3 rated dialogues that the judge was fitted to." in held
+    ratings.write_text("conversation_id,turn,dimension,score\nb,1,satisfaction,2\nd,1,satisfaction,3\n")
+    held = dialogauge("trust", "run", "--ratings", ratings).unwrapped
+    assert "The judge was fitted to all 2 rated dialogues of this run: that says nothing of others." in held
 
 
 @pytest.mark.parametrize(

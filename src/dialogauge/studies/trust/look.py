@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import groupby, islice
 from typing import Any, Final
 
 from dialogauge.core.conversation import Conversation
 from dialogauge.core.errors import StoreError
+from dialogauge.core.unit import words_digest
 from dialogauge.data import RatingTable
 from dialogauge.rubrics import NO_RUBRIC, ScenarioRule, load_rubric
 from dialogauge.runs import StoredRun, ratings_as_stored, read_manifest
@@ -29,6 +30,7 @@ from dialogauge.studies.trust.result import (
 )
 from dialogauge.studies.trust.scenario import RuleFindings, check_rules, find_breaches, not_checked
 from dialogauge.studies.trust.tally import TrustTally
+from dialogauge.text import counted
 
 Row = Mapping[str, Any]
 
@@ -155,9 +157,26 @@ def _calibration(run: StoredRun, ratings: RatingTable, limits: TrustThresholds) 
         for d in run.dimensions
         if d.name in counts
     ]
-    collect_targets(_rated(run, ratings), lambda c: ratings.for_conversation(c.id), tables)
+    fitted_to = frozenset((run.manifest.judge.get("fitted_on") or {}).get("seen", ()))
+    left_out: list[str] = []
+
+    def unseen() -> Iterator[tuple[Conversation, list[Row]]]:
+        for conversation, rows in _rated(run, ratings):
+            if words_digest(conversation) in fitted_to:
+                left_out.append(conversation.id)
+            else:
+                yield conversation, rows
+
+    collect_targets(unseen(), lambda c: ratings.for_conversation(c.id), tables)
     file = str(run.manifest.settings.get("ratings_file") or "ratings")
-    return calibrate(tables, ratings=file, limits=limits)
+    made = calibrate(tables, ratings=file, limits=limits)
+    if not left_out or not tables:
+        return made
+    seen = counted(len(left_out), "rated dialogue")
+    sentence = f"{made.sentence} Left out: {seen} that the judge was fitted to."
+    if not made.dialogues:
+        sentence = f"The judge was fitted to all {seen} of this run: that says nothing of others."
+    return replace(made, sentence=sentence)
 
 
 def _rated(run: StoredRun, ratings: RatingTable) -> Iterator[tuple[Conversation, list[Row]]]:
