@@ -63,6 +63,14 @@ KEPT_WISHES = {
         "My guest loves mushrooms, so let's have mushrooms in it.",
         "Fry the mushrooms first, then add the rice and the tomatoes.",
     ),
+    "wanted after all, and from then on": talk(
+        "I don't like fish. A starter?",
+        "A tomato soup.",
+        "My guest would like fish.",
+        "Good.",
+        "And then?",
+        "Begin with a fish soup. Then serve a fish pie.",
+    ),
 }
 
 
@@ -350,3 +358,60 @@ def test_what_the_user_misses_is_seen_and_a_wish_for_more_is_no_fault(after, kin
     assert kind in kinds(talked)
     assert "wants_other" not in kinds(talked, "foresight")
     assert faulty(talked) is (kind != "wants_detail")
+
+
+OPENS = "The museum in the old town opens at {} every day."
+
+
+@pytest.mark.parametrize(
+    ("first", "after", "reply", "otherwise"),
+    [
+        (OPENS.format(9), "Thank you. What is the address?", OPENS.format(10), True),
+        ("Lunch costs 12 euros.", "Thank you. What is the address?", "Lunch costs 20 euros.", True),
+        (OPENS.format(9), "Thank you. I come at 10. What is the address?", OPENS.format(10), False),
+        (OPENS.format(9), "And the castle?", "The castle on the green hill opens at 10 every day.", False),
+        (OPENS.format(9), "No, I meant another one instead.", OPENS.format(10), False),
+        (
+            OPENS.format(9),
+            "And the shop?",
+            "The museum shop behind the new hall opens at 10 on every free day.",
+            False,
+        ),
+    ],
+)
+def test_another_figure_in_the_same_words_is_another_claim_unless_it_was_asked_for(
+    first, after, reply, otherwise
+):
+    assert ("reversed" in kinds(talk("When is it open?", first, after, reply))) is otherwise
+
+
+@pytest.mark.parametrize(
+    ("after", "kind", "strength"),
+    [
+        ("I don't like that one.", "wants_other", 0.7),
+        ("I don't like that one. Sorry, I meant a gift for a child.", "wants_other", 0.5),
+        ("I don't like that one, make it cheaper instead: 20 pounds.", "wants_other", 0.5),
+        (
+            "I don't like that one. " + "We walked along the river to the old houses there. " * 3,
+            "wants_other",
+            0,
+        ),
+        ("You didn't include the prices.", "left_out", 0.7),
+        ("You didn't include the prices, sorry, I forgot to ask for them.", "left_out", 0.5),
+    ],
+)
+def test_what_the_user_misses_weighs_less_where_the_user_changed_the_request(after, kind, strength):
+    assert kinds(talk("Gift ideas?", "A lamp, a scarf or a book.", after, "Sure.")).get(kind, 0) == strength
+
+
+def test_a_request_that_is_said_again_word_for_word_weighs_more():
+    asked = "Please recommend a quiet restaurant near the river."
+    again, other = (
+        kinds(talk(asked, "The Lamb is good.", after, "The Swan.")) for after in (asked, asked[:-7])
+    )
+    assert again["asked_again"] == 0.75 > other.get("asked_again", 0)
+
+
+def test_an_objection_may_be_polite():
+    objection = "You said the third plan includes meals, but now it does not. Please write it out."
+    assert "said_otherwise" in kinds(talk("What can we do?", "There are three plans.", objection, "Gladly."))

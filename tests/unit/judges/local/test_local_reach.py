@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from dialogauge.core import Conversation, FileFault, Message, ToolCall
+from dialogauge.judges.local.evidence import load_evidence
 from dialogauge.judges.local.judge import LocalJudge
 from dialogauge.judges.local.model import (
     LocalCoefficients,
@@ -182,6 +183,14 @@ def test_where_tools_are_called_findings_alone_order_as_no_fitted_turn_had_any()
         round(fitted.foresight.intercept, 3),
     )
     assert first != second
+
+
+def test_a_named_finding_takes_off_what_it_weighs():
+    fitted, made = load_coefficients(), with_tools(tools=True)
+    *before, last = made.messages
+    broken = replace(made, messages=(*before, replace(last, content='Done: {"order": "4711 is on its way"}')))
+    lowered = values(broken, "foresight")[1]
+    assert lowered == pytest.approx(fitted.foresight.intercept - load_evidence().weights["broken"], abs=1e-3)
 
 
 def test_a_model_that_was_fitted_beside_tools_reads_the_wording_there():
