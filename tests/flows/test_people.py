@@ -174,3 +174,36 @@ def test_numbers_of_turns_and_names_of_the_whole_under_one_name_are_both_exporte
         assert dialogauge("export", "run", "-o", f"rows.{ending}").code == 0
     with (tmp_path / "rows.csv").open(newline="") as file:
         assert [row["rating_rating"] for row in csv.DictReader(file)] == ["4", "", "fine"] * 3
+
+
+def test_the_users_of_the_headline_are_those_of_the_conversations_that_were_judged(
+    dialogauge, log, talk, tmp_path
+):
+    records = [talk(f"c{n}", user_id=f"u{n % 8}") for n in range(16)]
+    assert "16/16 of 8 users" in dialogauge("judge", log(*records), "-o", "plain").unwrapped
+    some = [rated(talk, f"c{n}", 4, user_id=f"u{n % 8}") for n in range(3)]
+    shown = dialogauge("judge", log(*some, *records[3:]), "-o", "run").unwrapped
+    assert "16/16 of 8 users" in shown
+    assert "by users (8 users, 16 conversations)" in shown
+
+
+def test_a_file_whose_ratings_belong_to_nothing_is_not_called_a_log_without_ratings(
+    dialogauge, log, talk, tmp_path
+):
+    ratings = tmp_path / "ratings.csv"
+    ratings.write_text("conversation_id,turn,dimension,score\nC-1,1,helpfulness,4\nC-2,1,helpfulness,2\n")
+    shown = dialogauge("judge", log(talk("c1"), talk("c2")), "--ratings", ratings, "-o", "run").unwrapped
+    assert "None of the 2 ratings that were given belongs to a conversation of this run" in shown
+    assert "No ratings in this data" not in shown
+    assert "called like one of the judge's" not in shown
+    assert "called like one of the judge's" not in (tmp_path / "run/report.html").read_text()
+
+
+def test_conversations_rated_as_a_whole_in_a_dimension_of_turns_are_not_called_unrated(
+    dialogauge, log, talk, tmp_path
+):
+    ratings = tmp_path / "ratings.csv"
+    ratings.write_text("conversation_id,dimension,score\nc1,helpfulness,4\nc2,helpfulness,2\n")
+    shown = dialogauge("judge", log(talk("c1"), talk("c2")), "--ratings", ratings, "-o", "run").unwrapped
+    assert "No rated dialogue" not in shown
+    assert "Nothing that people rated was scored by the judge under the same name" in shown

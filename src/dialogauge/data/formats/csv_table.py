@@ -59,6 +59,8 @@ class _Group:
     fault: RecordFault | None = None
     size: int = 0
     """What it takes so far."""
+    differing: set[str] = field(default_factory=set)
+    """Fields in which its rows differ."""
 
 
 def _recognises(sample: Sample) -> bool:
@@ -152,7 +154,9 @@ def _take(group: _Group, row: Row, columns: _Columns, context: Context) -> None:
     group.turns.append(columns.get(row, "turn"))
     for name in _OF_CONVERSATION:
         value = columns.get(row, name)
-        if value is not None and group.about.setdefault(name, value) != value:
+        differs = value is not None and group.about.setdefault(name, value) != value
+        if differs and name not in group.differing:
+            group.differing.add(name)
             context.notes.assume(f"conversations have rows that differ in {name}: the first is taken", place)
     for dimension, column in columns.ratings.items():
         if row.cells[column].strip():

@@ -97,7 +97,8 @@ def opening(
 def _how_many(summary: Summary, findings: FindingsSummary | None, people: People | None) -> Tiles:
     counts = summary.conversations
     figure = people.figures[0] if people is not None and people.figures else None
-    users = "" if figure is None or figure.users is None else f"of {counted(figure.users, 'user')}"
+    known = summary.users is not None and " and " not in summary.clustered_by
+    users = f"of {counted(summary.users or 0, 'user')}" if known else ""
     tiles = [Tile("conversations judged", Count(counts.judged, counts.requested), users)]
     if people is not None and figure is not None:
         tiles += _said(figure, people.over_all(figure))
@@ -111,6 +112,7 @@ def _how_many(summary: Summary, findings: FindingsSummary | None, people: People
 
 def _said(figure: PeopleFigure, over_all: Rectified | None) -> list[Tile]:
     rated = f"{counted(figure.n, 'rating')}, {counted(figure.rated_conversations, 'conversation')}"
+    rated += "" if figure.users is None else f" of {counted(figure.users, 'user')}"
     called, bad = (text.format(figure.what) for text in _RATERS[figure.raters][1:])
     if figure.scale is None:
         names = figure.commonest

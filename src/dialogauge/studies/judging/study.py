@@ -40,6 +40,7 @@ from dialogauge.studies.rated import SeenRatings, ratings_by_turn, row_changes
 from dialogauge.studies.trust.look import kept_from, look_into, rubric_facts
 from dialogauge.studies.trust.result import Trust, TrustThresholds
 from dialogauge.studies.trust.tally import TrustTally
+from dialogauge.text import counted
 
 JUDGE: Final = "judge"
 """The kind of run, and the study's part in the identity of a unit."""
@@ -244,7 +245,13 @@ class JudgingStudy(Study[JudgingResult]):
         findings = by_kind.result()
         sample = read_sample(run, sampler.result(), summary.dimensions, findings)
         unusable = self.seen_ratings.unusable
-        rated, rule = self.people, self.dissatisfied
+        if self.ratings is not None and self.ratings.ratings and not self.seen_ratings.counts:
+            unusable = (
+                f"None of the {counted(len(self.ratings.ratings), 'rating')} that were given belongs to a "
+                "conversation of this run, so none is used: do both call the conversations the same?"
+            )
+        rule = self.dissatisfied
+        rated = self.people or (PeopleTally(self.judge.dimensions) if unusable else None)
         people = None if rated is None else people_of(rated, rule, unusable=unusable)
         worst = groups.worst(sample.weeks)
         return JudgingResult(summary, gates, trust, sample, findings, people, worst)

@@ -254,7 +254,10 @@ def read_sample(
     weak = (writer.turn(*place) for place in places)
     weeks = {}
     if survey.total <= WHOLE:
-        dated = ((key, week_of(c.metadata)) for key, c in writer.conversations.items())
+        dated = (
+            (key, week_of(c.metadata, *(m.extra for m in c.messages)))
+            for key, c in writer.conversations.items()
+        )
         weeks = {key: week for key, week in dated if week is not None}
     return ShownConversations(survey, tuple(filter(None, weak)), _listed(writer, survey, dimensions), weeks)
 

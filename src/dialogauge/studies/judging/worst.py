@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from itertools import product
 from typing import Any, Final
 
 import numpy as np
@@ -139,7 +140,9 @@ class GroupTally(ByConversation):
             mean_estimate(values[side], clusters[side].tolist(), limits=(scale.low, scale.high), unit=unit)
             for side in (member, used & ~member)
         )
-        what = "people’s mean rating" if by_people else "something wrong is named in"
+        what = "something wrong is named in"
+        if by_people:
+            what = "mean reward" if used_ratings[0][-1] == "reward" else "people’s mean rating"
         return WorstGroup(field, name, int(member.sum()), what, not by_people, group, others, len(known))
 
     def _clusters(self, field: str) -> tuple[npt.NDArray[np.intp], str]:
@@ -194,10 +197,14 @@ def _excess(mine: _Sums, rest: _Sums) -> tuple[float, Floats]:
     return value, one - other
 
 
-def week_of(metadata: Mapping[str, Any]) -> str | None:
-    """Return the week of a conversation, as `2026-W47`, where its metadata says when it was; else None."""
-    for key in _TIMES:
-        moment = _moment(metadata.get(key))
+def week_of(*places: Mapping[str, Any]) -> str | None:
+    """Return the week of a conversation, as `2026-W47`, where it is said when it was; else None.
+
+    Args:
+        *places: Its metadata, then what its messages hold beside their text; the first time counts.
+    """
+    for values, key in product(places, _TIMES):
+        moment = _moment(values.get(key))
         if moment is not None and _YEARS[0] <= moment.year < _YEARS[1]:
             year, week, _ = moment.isocalendar()
             return f"{year}-W{week:02d}"

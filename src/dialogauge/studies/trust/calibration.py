@@ -41,6 +41,10 @@ def calibrate(
         for language, n in t.languages.items():
             languages[language] = max(n, languages.get(language, 0))
     sentence = _sentence(dimensions, dialogues, limits)
+    if tables and not dialogues:
+        sentence = (
+            "Nothing that people rated was scored by the judge under the same name: nothing was calibrated."
+        )
     if refused := sum(t.counts.refused for t in tables):
         which = "1 rating is" if refused == 1 else f"{refused:,} ratings are"
         sentence += f" {which} not used: off the scale, or not of the kind of the others."
@@ -56,8 +60,8 @@ def judge_gate(judge: JudgeAgreement, limits: TrustThresholds) -> CalibrationDim
     alike = len({level for b in judge.bins for level in b.people}) == 1
     if estimate is None or kappa is None or alike:
         reason = "scores and ratings have no scale in common"
-        if not n:
-            reason = "no rated target has a score"
+        if not n and judge.counts.rated:
+            reason = "people rated no target that the judge scored in it"
         elif estimate is not None:
             reason = "all scores, or all ratings, are the same"
         sentence = f"{_title(name)}: {reason}, so there is no kappa."

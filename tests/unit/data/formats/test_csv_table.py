@@ -117,3 +117,13 @@ def test_a_table_that_breaks_off(tmp_path):
 def test_a_header_that_is_no_row(tmp_path):
     with pytest.raises(FileFault, match=r"a\.csv:1: the header is no row"):
         read(tmp_path, b"id,ro\rle,content\na,user,1\n", format="csv")
+
+
+def test_a_conversation_whose_rows_differ_is_counted_once(tmp_path):
+    rows = "\n".join(f"{c},user,hi,{user}" for c in "ab" for user in ("u1", "", "u2", "u3"))
+    path = tmp_path / "a.csv"
+    path.write_text(f"conversation_id,role,content,user_id\n{rows}\n")
+    reader = read_conversations([str(path)])
+    assert [c.user_id for c in reader] == ["u1", "u1"]
+    (note,) = (n for n in reader.notes if "differ" in n.text)
+    assert note.count == 2

@@ -70,7 +70,7 @@ def test_the_first_screen_answers_in_order():
     places = [
         text.index(words)
         for words in (
-            "60 of 60", "of 20 users", "users’ satisfaction 3.90", "16.7 %", "3 or less", "33 of 60",
+            "60 of 60", "users’ satisfaction 3.90", "of 20 users", "16.7 %", "3 or less", "33 of 60",
             "The judge agrees with your users. It finds 70 of 100 pairs.", "What is wrong 0",
             "40 turns in 30 conversations", "Not measured on rated data yet.", "What is wrong 1",
             "55.0 % of 80 such turns were rated dissatisfied, of all turns 16.7 %: 3.3 times",
@@ -125,7 +125,7 @@ def test_what_has_no_interval_says_why():
     said = people("cannot tell")
     figure = replace(said.figures[0], mean=few, dissatisfied=replace(few, value=0.6))
     head = ParsedPage(glance(page(Known(people=replace(said, figures=(figure,)))))).text
-    for words in ("of 1 to 5; 300 ratings, 60 conversations", "that is, 3 or less"):
+    for words in ("of 1 to 5; 300 ratings, 60 conversations of 20 users", "that is, 3 or less"):
         assert f"{words}; too few users: 3, and an interval takes 5" in head
 
 

@@ -39,6 +39,14 @@ def test_people_s_ratings_count_where_there_are_enough():
     assert "people’s mean rating 2.00" in worst.sentence
 
 
+def test_a_reward_is_not_called_a_rating_of_people():
+    taken = GroupTally()
+    for number in range(40):
+        unit = row(f"c{number}", turn=None, scores={"coherence": 3}, candidate="ab"[number % 2])
+        taken.add({**unit, "rating": {"dimension": "reward", "score": number % 2, "raters": 1}})
+    assert taken.worst({}).sentence.startswith("candidate a (20 conversations): mean reward 0.00 [")
+
+
 def test_ratings_in_several_dimensions_are_not_compared():
     taken = tally(("a", 20, 0), ("b", 20, 0), rating={"a": 4, "b": 4})
     for number in range(15):
@@ -131,3 +139,7 @@ def test_weeks_are_groups_too():
 )
 def test_the_week_of_a_conversation(metadata, week):
     assert week_of(metadata) == week
+
+
+def test_the_week_may_stand_on_the_messages_alone():
+    assert week_of({}, {}, {"created_at": "2026-11-23"}, {"created_at": "2026-12-23"}) == "2026-W48"
