@@ -247,6 +247,17 @@ def test_rated_replies_to_the_same_question_are_pairs_without_a_model(dialogauge
     assert lines(tmp_path / "dpo.jsonl") == [row]
 
 
+def test_where_a_low_number_is_the_better_one_the_reply_with_it_is_chosen(dialogauge, log, talk, tmp_path):
+    records = [talk(f"same{mark}", reply) for mark, reply in ((1, "At nine."), (5, "Who knows?"))]
+    for record in records:
+        record["messages"][0]["content"] = "When does it open?"
+        record["messages"][1]["rating"] = int(record["conversation_id"][-1])
+    dialogauge("judge", log(*records), "--dissatisfied", ">=4", "-o", "run")
+    dialogauge("pairs", "run", "-o", "dpo.jsonl")
+    (row,) = lines(tmp_path / "dpo.jsonl")
+    assert (row["chosen"][0]["content"], row["rejected"][0]["content"]) == ("At nine.", "Who knows?")
+
+
 def test_a_conversation_that_people_liked_has_no_weak_turn(dialogauge, log, talk, tmp_path):
     dialogauge("judge", rated_log(log, talk, score=lambda *_: 5), "-o", "run")
     done = dialogauge("pairs", "run", "-o", "dpo.jsonl", "--chosen-field", "better")

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -49,6 +49,8 @@ WORTH: Final = 0.02
 """A gain in AUC over a control below which the judge is of no use beside that control."""
 CHANCE: Final = 0.55
 """An AUC below which it is of no use at all."""
+CEILING: Final = 0.95
+"""An AUC of a control above which it leaves nobody room to be better: so it shows nothing of a judge."""
 LEAST_EACH: Final = 10
 """Dissatisfied targets, and satisfied ones, without which nothing is said."""
 _MANY: Final = 2
@@ -122,6 +124,8 @@ def _rated(tally: PeopleTally, level: Level, dimension: str, asked: Dissatisfied
     usual = REWARD if dimension == "reward" else None
     scale, ratings = _scaled(ratings, tally.scales.get((level, dimension), usual))
     rule = _rule(tuple(ratings.values()), scale, asked)
+    if scale is not None and rule is not None:
+        scale = replace(scale, higher_is_better=rule.lower)
     who = tuple(tally.raters[level, dimension])
     raters: Raters = who[0] if len(who) == 1 else "people"
     return _RatedTargets(
@@ -271,6 +275,24 @@ def _its(dimension: str) -> str:
     return f"its {dimension.replace('_', ' ')}"
 
 
+_OPPOSITE: Final = {"<=": ">=", "<": ">", ">=": "<=", ">": "<"}
+
+
+def _opposite(rule: DissatisfiedRule, scale: Scale) -> DissatisfiedRule:
+    """Return what a rule becomes where a scale is read from its other end: of 1 to 5 `>=4` becomes `<=2`."""
+    return DissatisfiedRule(_OPPOSITE[rule.sign], scale.low + scale.high - rule.threshold)
+
+
+def _facing(one: _RatedTargets, judged: Scale) -> _RatedTargets:
+    """Return ratings read from the end that is the better one on the judge's scale."""
+    scale, rule = one.scale, one.rule
+    if scale is None or rule is None or scale.higher_is_better == judged.higher_is_better:
+        return one
+    scores = tuple(scale.low + scale.high - s for s in one.scores if not isinstance(s, str))
+    turned = replace(scale, higher_is_better=judged.higher_is_better)
+    return replace(one, scores=scores, scale=turned, rule=_opposite(rule, scale))
+
+
 def _table(tally: PeopleTally, one: _RatedTargets, values: Floats, scale: Scale) -> ScoreTable:
     """Return the table of the rated targets that the judge scored."""
     seen = one.targets.seen
@@ -300,15 +322,16 @@ def _people_scores(ratings: Sequence[float | str], one: _RatedTargets) -> Scores
 
 def _light(tally: PeopleTally, one: _RatedTargets) -> Light:
     judged_by, values, scale = _judged_by(tally, one)
-    table = _table(tally, one, values, scale)
+    facing = _facing(one, scale)
+    table = _table(tally, facing, values, scale)
     opening = _opening(one, alone=table.unit == "conversations" and len(_users(tally, one) - {None}) == 1)
-    if why := _too_little(table, one):
+    if why := _too_little(table, facing):
         sentence = f"{opening}. {why}, so nobody can tell whether the judge agrees."
         about = (one.dimension, one.level, judged_by, "auc")
         return Light("cannot tell", sentence, *about, _NOTHING, "", _NOTHING)
-    controls = controls_of(table, _JUDGE, _PEOPLE, rule=one.rule)
+    controls = controls_of(table, _JUDGE, _PEOPLE, rule=facing.rule)
     columns = {_JUDGE: (table.sources[_JUDGE],), **control_columns(controls)}
-    figures = figures_of(table, columns, _PEOPLE, ["auc"], rule=one.rule)
+    figures = figures_of(table, columns, _PEOPLE, ["auc"], rule=facing.rule)
     judge = figures[_JUDGE].estimate("auc")
     pairs = compare_pairs(figures, [(_JUDGE, name) for name in controls], ["auc"])
     answer, closest = _answer(judge, pairs)
@@ -357,12 +380,18 @@ def _answer(judge: Estimate, pairs: Sequence[Comparison]) -> tuple[Agreement, Co
     closest = min(pairs, key=lambda pair: pair.difference.value or 0.0)
     if judge.low is None or judge.high is None or any(p.difference.low is None for p in pairs):
         return "cannot tell", closest
-    beaten = [p for p in pairs if p.difference.high is not None and p.difference.high < WORTH]
+    beaten = [p for p in pairs if _worthless(p)]
     if beaten or judge.high < CHANCE:
         return "does not", min(beaten or pairs, key=lambda pair: pair.difference.value or 0.0)
     if judge.low > 0.5 and all((p.difference.low or 0.0) > 0 for p in pairs):
         return "agrees", closest
     return "cannot tell", min(pairs, key=lambda pair: pair.difference.low or 0.0)
+
+
+def _worthless(pair: Comparison) -> bool:
+    """Say whether a judge is of no use beside a control: below it, or no better where better was possible."""
+    high, control = pair.difference.high, pair.figure_b or 0.0
+    return high is not None and high < (WORTH if control <= CEILING else 0.0)
 
 
 # In words --------------------------------------------------------------------------------------------------
@@ -414,10 +443,22 @@ def _clause(
     if answer == "does not" and closest.b in ("constant", "always dissatisfied", "shuffled"):
         return f"{first}, hardly more often than chance, 50 %."
     if answer == "does not" and judge.high is not None and judge.high < CHANCE:
-        return f"{first}: chance is 50 %, and {reached}."
+        return f"{first}: chance is 50 %, and {reached}.{_turned_round(judge, one)}"
     if answer == "does not":
         return f"{first}, no better than {control}, {_share(closest.figure_b)}."
     return f"{first}; {reached}, and from {_units(table)} nobody can tell which is better."
+
+
+def _turned_round(judge: Estimate, one: _RatedTargets) -> str:
+    """Say how to read the ratings the other way round, where the judge puts the liked ones first."""
+    rule, scale = one.rule, one.scale
+    if judge.high is None or judge.high >= 0.5 or rule is None or scale is None or one.dimension == "reward":
+        return ""
+    which = "low" if rule.lower else "high"
+    return (
+        f" If a {which} number is the better one in these ratings, say so: --dissatisfied "
+        f"'{_opposite(rule, scale)}'."
+    )
 
 
 def _units(table: ScoreTable) -> str:

@@ -16,6 +16,7 @@ from dialogauge.core import (
     Judged,
     Rating,
     RecordFault,
+    Scale,
     WorkUnit,
     conversation_digest,
     digest_text,
@@ -32,7 +33,7 @@ from dialogauge.studies.judging.opening import Known
 from dialogauge.studies.judging.page import report_page
 from dialogauge.studies.judging.people import People
 from dialogauge.studies.judging.people_tally import PeopleTally
-from dialogauge.studies.judging.sampling import Sampler
+from dialogauge.studies.judging.sampling import RatedAs, Sampler
 from dialogauge.studies.judging.summary import Summary, summarise
 from dialogauge.studies.judging.transcripts import ShownConversations, read_sample
 from dialogauge.studies.judging.worst import GroupTally, WorstGroup
@@ -253,7 +254,9 @@ class JudgingStudy(Study[JudgingResult]):
         rule = self.dissatisfied
         rated = self.people or (PeopleTally(self.judge.dimensions) if unusable else None)
         people = None if rated is None else people_of(rated, rule, unusable=unusable)
-        worst = groups.worst(sample.weeks)
+        figures = () if people is None else people.figures
+        scales: dict[RatedAs, Scale] = {(f.level, f.dimension): f.scale for f in figures if f.scale}
+        worst = groups.worst(sample.weeks, scales)
         return JudgingResult(summary, gates, trust, sample, findings, people, worst)
 
     def facts(self) -> StudyFacts:

@@ -109,11 +109,14 @@ class GroupTally(ByConversation):
         for field, key in _FIELDS.items():
             self._names[field].append(unit[0][key])
 
-    def worst(self, weeks: Mapping[tuple[str, str | None], str]) -> WorstGroup | None:
+    def worst(
+        self, weeks: Mapping[tuple[str, str | None], str], scales: Mapping[RatedAs, Scale] | None = None
+    ) -> WorstGroup | None:
         """Return the group that stands out most for the worse; None where none does.
 
         Args:
             weeks: By id and candidate, of conversations whose time is known.
+            scales: Of people's ratings, where known: which end of them is the better one.
         """
         self.close()
         ratings = np.array(self._ratings)
@@ -122,12 +125,14 @@ class GroupTally(ByConversation):
         by_people = int(rated.sum()) >= 2 * _LEAST
         values = ratings if by_people else np.array(self._faulty)
         used = rated if by_people else np.ones(values.size, dtype=bool)
+        scale = (scales or {}).get(used_ratings[0]) if by_people else None
+        high_is_bad = not by_people or (scale is not None and not scale.higher_is_better)
         names = {**self._names, "week": [weeks.get(key) for key in self._keys]}
         known: list[tuple[float, str, str, Mask]] = []
         for field, groups in names.items():
             clusters, _ = self._clusters(field)
             for name, member in _members(groups):
-                p = _worse(-values[used] if by_people else values[used], member[used], clusters[used])
+                p = _worse(values[used] if high_is_bad else -values[used], member[used], clusters[used])
                 known += [] if p is None else [(p, field, name, member & used)]
         if not known:
             return None
@@ -135,7 +140,7 @@ class GroupTally(ByConversation):
         if p * len(known) > _LEVEL:
             return None
         clusters, unit = self._clusters(field)
-        scale = scale_of(values[used].tolist()) if by_people else Scale(0, 1, integer=False)
+        scale = scale or (scale_of(values[used].tolist()) if by_people else Scale(0, 1, integer=False))
         group, others = (
             mean_estimate(values[side], clusters[side].tolist(), limits=(scale.low, scale.high), unit=unit)
             for side in (member, used & ~member)

@@ -77,6 +77,32 @@ def test_the_answer_takes_chance_and_every_control_by_its_interval(judge, gains,
     assert (found[0], found[1].b) == (answer, control)
 
 
+@pytest.mark.parametrize(
+    ("control", "gain", "answer"),
+    [
+        (0.94, (-0.03, 0.015), "does not"),
+        (0.96, (-0.03, 0.015), "cannot tell"),
+        (0.96, (-0.03, -0.01), "does not"),
+    ],
+)
+def test_a_control_that_is_nearly_always_right_leaves_no_room_and_shows_nothing(control, gain, answer):
+    pair = Comparison("judge", "length", "auc", "users", 0.95, control, interval(*gain), 0.5, 0.001)
+    assert _answer(interval(0.8, 0.99), [pair])[0] == answer
+
+
+def test_where_the_liked_come_first_it_is_said_how_to_turn_the_ratings_round():
+    def marks(q, rng):
+        return 6 - five(q, rng)
+
+    made = tally_of(conversations=120, people=marks, judge=five)
+    upside_down = people_of(made).light
+    assert upside_down.answer == "does not"
+    assert upside_down.sentence.endswith("in these ratings, say so: --dissatisfied '>=3'.")
+    turned = people_of(made, parse_rule(">=3")).light
+    assert turned.answer == "agrees"
+    assert "--dissatisfied" not in turned.sentence
+
+
 def test_what_is_kept_of_a_conversation():
     tally = PeopleTally([HELP, PlainDimension("tone", "turn", Scale(1, 3))])
     lines = ("u: so?", f"a: {'x' * 10}", "u: and?", f"a: {'x' * 20}", "u: so?", "a: y")

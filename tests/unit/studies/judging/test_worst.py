@@ -1,5 +1,8 @@
+from dataclasses import replace
+
 import pytest
 
+from dialogauge.core import ONE_TO_FIVE, Scale
 from dialogauge.studies.judging.worst import GroupTally, week_of
 from report_samples import row
 
@@ -37,6 +40,13 @@ def test_people_s_ratings_count_where_there_are_enough():
     assert worst.name == "b"
     assert worst.group.value == 2
     assert "people’s mean rating 2.00" in worst.sentence
+
+
+def test_where_a_low_number_is_the_better_one_the_worst_group_has_the_higher():
+    marks = {("conversation", "rating"): Scale(1, 5, higher_is_better=False)}
+    units = tally(("a", 20, 20), ("b", 20, 0), rating={"a": 5, "b": 2})
+    assert units.worst({}, {("turn", "rating"): replace(ONE_TO_FIVE, higher_is_better=False)}).name == "a"
+    assert units.worst({}, marks).name == "b"
 
 
 def test_a_reward_is_not_called_a_rating_of_people():
