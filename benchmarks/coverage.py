@@ -17,6 +17,7 @@ from benchmarks.tables import table
 from dialogauge.stats import (
     MEASURES,
     Basis,
+    Gain,
     ScoreTable,
     compare_pairs,
     control_columns,
@@ -31,7 +32,7 @@ from dialogauge.stats import (
 from dialogauge.stats.comparison import sign_flip_p
 from dialogauge.stats.measures import Weights
 
-__all__ = ["FIGURES", "Sampling", "coverage", "levels", "rare_faults", "replay_level", "run"]
+__all__ = ["FIGURES", "Sampling", "coverage", "levels", "rare_faults", "replay_level", "run", "uneven_level"]
 
 CLUSTERS = (3, 5, 10, 20, 50)
 FIGURES = (
@@ -41,6 +42,8 @@ FIGURES = (
 _RULE = parse_rule("3")
 _CUTS = np.array([-2.1, -1.6, -0.9, 0.1])
 """Most ratings are 4 and 5."""
+_UNEVEN = ((0.5,), (0.5, 0.25), (0.35, 0.35), (0.4, 0.4), (0.27, 0.27, 0.26))
+"""Of the targets, what the users with most of them hold."""
 _ALPHA = 0.05
 _DRAWS = 200
 
@@ -212,6 +215,25 @@ def replay_level(users: int, samples: int) -> float:
     return rejected / samples
 
 
+def uneven_level(held: Sequence[float], users: int, samples: int) -> float:
+    """Return how often two equal judges are told apart by a mean where a few users hold most targets.
+
+    Args:
+        held: The shares that these few hold; the others have the rest in equal parts.
+        users: In a sample.
+        samples: How many.
+    """
+    rng, rejected = np.random.default_rng(users), 0
+    shares = np.array([*held, *[(1 - sum(held)) / (users - len(held))] * (users - len(held))])
+    basis = Basis.of(1000 * shares, "users")
+    for _ in range(samples):
+        gains = rng.normal(0, 0.2, users)
+        value = float(shares @ gains)
+        _, p = basis.difference(Gain(value, (value - shares * gains) / (1 - shares), 4.0))
+        rejected += p is not None and p <= _ALPHA
+    return rejected / samples
+
+
 def run(times: int, *, quick: bool = False) -> dict[str, Any]:
     """Measure and print; return the figures."""
     samples = 100 if quick else 500 * times
@@ -233,6 +255,13 @@ def run(times: int, *, quick: bool = False) -> dict[str, Any]:
         rows |= {f"{name}, {control}": values for name, values in _by_figure(of_blind).items()}
     rows["user macro (replay)"] = [replay_level(n, 4 * samples) for n in CLUSTERS]
     _print("Level: a judge without skill against a control; two equal candidates", rows)
+    uneven = {
+        ", ".join(f"{share:.0%}" for share in held): [
+            float("nan"), *(uneven_level(held, n, 4 * samples) for n in CLUSTERS[1:])
+        ]
+        for held in _UNEVEN
+    }  # fmt: skip
+    _print("Level: a few users hold so much of the targets, two equal judges", uneven)
     faults = {
         f"{share:.0%} of {turns} turns each{', users far apart' if apart > 1 else ''}": [
             rare_faults(share, n, turns, samples, apart=apart) for n in CLUSTERS[1:]
@@ -257,6 +286,7 @@ def run(times: int, *, quick: bool = False) -> dict[str, Any]:
         "coverage": covered,
         "equal judges": equal,
         "controls": rows,
+        "uneven": uneven,
         "faults": faults,
         "conversations": many,
     }

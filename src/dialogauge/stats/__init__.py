@@ -20,7 +20,16 @@ if TYPE_CHECKING:
     )
     from dialogauge.stats.controls import CONTROLS, control_columns, controls_of, thirds
     from dialogauge.stats.cuts import ROUNDING, cuts_of
-    from dialogauge.stats.estimate import LEVEL, MIN_CLUSTERS, Basis, Estimate, Gain, Moves, too_few
+    from dialogauge.stats.estimate import (
+        LEVEL,
+        MIN_CLUSTERS,
+        Basis,
+        Estimate,
+        Gain,
+        Moves,
+        freedom_of,
+        too_few,
+    )
     from dialogauge.stats.means import (
         group_means,
         macro_estimate,

@@ -73,7 +73,7 @@ def figures_of(
         intervals: Whether intervals and comparisons are wanted; figures alone are quicker.
     """
     gold = table.sources[reference]
-    basis = Basis(table.n, table.cluster_codes[1], table.unit)
+    basis = Basis.of(np.bincount(table.cluster_codes[0]).astype(np.float64), table.unit)
 
     def versions(of: Scores | Sequence[Scores]) -> list[_Version]:
         several = [of] if isinstance(of, Scores) else of

@@ -7,7 +7,10 @@ a time). Two figures on the same targets are left the same clusters out, so thei
 - The variance is the sum of the squared moves, without the factor (G - 1) / G: with few clusters the
   intervals are too narrow with it.
 - Student's t has the degrees of freedom of Satterthwaite (1946), at least 4 and at most the clusters
-  less one: where few clusters make up the figure (rare faults, one user with most turns), it is less sure.
+  less one: where few clusters make up the figure (rare faults), it is less sure.
+- Where few clusters hold most targets, what the others say counts for little. So many clusters of one size
+  would tell as much: n squared by the sum of the squared sizes (Kish, 1965). There are no more degrees of
+  freedom than that, nor than that of all clusters but the largest: of even ones it is the clusters less one.
 - A figure lies on a range, and so does its interval: it is made on the logit of the figure's place on the
   range, where it is the wider the nearer an end is. A difference has the symmetric one, cut to its range.
 - Of few events the logit reaches too far: 1 of 100 would be up to 14 %. So the far end is at most that of
@@ -107,6 +110,13 @@ class Basis:
     clusters: int
     unit: str = "conversations"
     """What a cluster is, as messages say it: `users`."""
+    most: float | None = None
+    """Degrees of freedom at most, by the sizes of the clusters; None where each counts alike."""
+
+    @classmethod
+    def of(cls, sizes: Floats, unit: str = "conversations") -> Basis:
+        """Return the basis of figures that count each cluster by its targets, shape (clusters,)."""
+        return cls(int(sizes.sum()), sizes.size, unit, freedom_of(sizes))
 
     def estimate(
         self, value: float | None, moved: Floats, limits: Range, *, support: int | None = None
@@ -143,7 +153,7 @@ class Basis:
             return None
         if not np.isfinite(moved).all():
             return f"undefined without some of the {self.unit}"
-        return Moves.of(moved - value, min(known, moved.size))
+        return Moves.of(moved - value, min(known, moved.size), self.most)
 
     def _with(self, value: float, ends: Range) -> Estimate:
         return Estimate(value, *ends, LEVEL, self.n, self.clusters, f"{METHOD} by {self.unit}")
@@ -151,6 +161,15 @@ class Basis:
     def _without(self, value: float | None, spread: Moves | str | None) -> Estimate:
         why = spread if isinstance(spread, str) else None
         return Estimate(value, None, None, LEVEL, self.n, self.clusters, "none", why)
+
+
+def freedom_of(sizes: Floats) -> float:
+    """Return the degrees of freedom that clusters of these sizes have at most, shape (clusters,)."""
+
+    def even(of: Floats) -> float:
+        return float(of.sum() ** 2 / (of @ of)) if of.any() else 1.0
+
+    return min(even(sizes), even(np.sort(sizes)[:-1]))
 
 
 def too_few(clusters: int, unit: str) -> str | None:
@@ -172,10 +191,17 @@ class Moves:
     clusters: int
 
     @classmethod
-    def of(cls, moves: Floats, clusters: int) -> Moves:
-        """Return the spread of moves, shape (parts,), of a figure that stands on so many clusters."""
+    def of(cls, moves: Floats, clusters: int, most: float | None = None) -> Moves:
+        """Return the spread of moves, shape (parts,), of a figure that stands on so many clusters.
+
+        Args:
+            moves: How far the figure moves with each part left out.
+            clusters: That it stands on.
+            most: Degrees of freedom at most, by the sizes of the clusters; None where each counts alike.
+        """
         squares = np.where(np.abs(moves) > _NOTHING, moves, 0.0) ** 2
-        total, most = float(squares.sum()), float(clusters - 1)
+        total = float(squares.sum())
+        most = clusters - 1.0 if most is None else min(most, clusters - 1.0)
         uneven = float(squares @ squares) - total**2 / clusters
         freedom = most if uneven <= 0 else max(MIN_CLUSTERS - 1.0, 2 * total**2 / uneven)
         return cls(total, min(freedom, most), clusters)

@@ -95,7 +95,7 @@ def mean_of_sums(
     sums, sizes = np.asarray(sums, dtype=np.float64)[filled], sizes[filled]
     total, n = float(sums.sum()), float(sizes.sum())
     moved = divided(total - sums, n - sizes)
-    return Basis(int(n), sizes.size, unit).estimate(total / n if n else None, moved, limits, support=support)
+    return Basis.of(sizes, unit).estimate(total / n if n else None, moved, limits, support=support)
 
 
 def group_means(values: Sequence[float] | Floats, groups: Sequence[Label]) -> dict[Label, float]:

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dialogauge.stats.estimate import MIN_CLUSTERS, Basis, Estimate, Range
+from dialogauge.stats.estimate import MIN_CLUSTERS, Basis, Estimate, Range, freedom_of
 from dialogauge.stats.means import mean_estimate, mean_of_sums
 from dialogauge.stats.table import Floats, Mask, label_codes
 
@@ -83,9 +83,9 @@ def rectified_mean(  # noqa: PLR0913 - two columns, their ranges, and what is kn
     value, factor = _rectified(total, cross)
     left_out = _rectified(total - sums, cross - sums[:, :, None] * sums[:, None, :])[0]
     # Where few clusters hold the rated targets, the interval is no surer than these few make it.
-    holding = [int((sums[:, at] > 0).sum()) for at in (1, 3, 5)]
-    fewer = min(n for n in holding if n)
-    basis = Basis(int(people.size), groups, unit)
+    parts = [of for of in sums.T[[1, 3, 5]] if of.any()]
+    fewer = min(np.count_nonzero(sizes) for sizes in parts)
+    basis = Basis(int(people.size), groups, unit, min(freedom_of(sizes) for sizes in parts))
     return RectifiedMean(
         mean_estimate(own, clusters, limits=of_judge, unit=unit),
         mean_of_sums(sums[:, 0], sums[:, 1], limits=of_ratings, unit=unit),

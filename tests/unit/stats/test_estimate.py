@@ -6,7 +6,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dialogauge.stats import mean_estimate
-from dialogauge.stats.estimate import MIN_CLUSTERS, Basis, Estimate, Gain, Moves, left_out, parts_of
+from dialogauge.stats.estimate import (
+    MIN_CLUSTERS,
+    Basis,
+    Estimate,
+    Gain,
+    Moves,
+    freedom_of,
+    left_out,
+    parts_of,
+)
 
 SHARE = (0.0, 1.0)
 
@@ -22,6 +31,20 @@ def test_where_one_cluster_makes_the_figure_it_is_less_sure():
     assert (alone.variance, alone.freedom) == (100, 4)
     few = Moves.of(np.array([10.0] * 4 + [0.0] * 16), 20)
     assert few.freedom == pytest.approx(2 * 400**2 / (4 * 100**2 - 400**2 / 20))
+
+
+@pytest.mark.parametrize(
+    ("sizes", "most"),
+    [
+        ([7.0] * 12, 11),  # even ones: the clusters less one
+        ([40.0, 40, *[1.0] * 20], (60**2) / (40**2 + 20)),  # two hold 80 %: all but the largest decide
+        ([40.0, 20, *[1.0] * 20], (80**2) / (40**2 + 20**2 + 20)),  # one holds half, one a quarter: all
+        ([9.0], 1),
+    ],
+)
+def test_where_few_clusters_hold_most_targets_the_freedom_is_that_of_few(sizes, most):
+    assert freedom_of(np.array(sizes)) == pytest.approx(most)
+    assert Basis.of(np.array(sizes)).most == pytest.approx(most)
 
 
 @given(

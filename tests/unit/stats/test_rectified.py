@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dialogauge.stats.estimate import Basis
+from dialogauge.stats.estimate import Basis, freedom_of
 from dialogauge.stats.means import mean_estimate
 from dialogauge.stats.rectified import rectified_mean
 
@@ -51,8 +51,10 @@ def test_it_is_what_its_definition_says(seed, clusters, skill):
     assert mean.rectified.value == pytest.approx(value, abs=1e-8)
     assert mean.factor == pytest.approx(factor, abs=1e-8)
     left = [slowly(ratings[codes != c], judge[codes != c], codes[codes != c])[0] for c in set(codes.tolist())]
-    holding = min(len(set(codes[of].tolist())) for of in (np.isfinite(ratings), ~np.isfinite(ratings)))
-    slow = Basis(codes.size, len(left)).estimate(value, np.array(left), RANGE, support=holding)
+    parts = [np.bincount(codes[of]).astype(float) for of in (np.isfinite(ratings), ~np.isfinite(ratings))]
+    holding, most = min(np.count_nonzero(of) for of in parts), min(freedom_of(of) for of in parts)
+    basis = Basis(codes.size, len(left), most=most)
+    slow = basis.estimate(value, np.array(left), RANGE, support=holding)
     assert (mean.rectified.interval is None) == (slow.interval is None)
     if slow.interval is not None:
         assert mean.rectified.interval == pytest.approx(slow.interval, abs=1e-6)

@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from dialogauge.core import Scale
 from dialogauge.report import words
-from dialogauge.stats import Estimate, Floats, Moves, mean_estimate, sign_flip_p
+from dialogauge.stats import Estimate, Floats, Moves, freedom_of, mean_estimate, sign_flip_p
 from dialogauge.studies.judging.light import scale_of
 from dialogauge.studies.judging.sampling import RatedAs, ratings_of
 from dialogauge.studies.passing import ByConversation
@@ -181,7 +181,8 @@ def _worse(values: Floats, member: Mask, clusters: npt.NDArray[np.intp]) -> floa
     if min(own, others) < _LEAST or floor == 0:
         return None
     excess, moved = _excess(mine, rest)
-    moves = Moves.of(moved - excess, min(own, others))
+    most = min(freedom_of(sizes) for _, sizes in (mine, rest))
+    moves = Moves.of(moved - excess, min(own, others), most)
     moves = replace(moves, variance=max(moves.variance, floor / own + floor / others))
     return max(moves.p(excess), sign_flip_p(min(own, others))) if excess > 0 else 1.0
 

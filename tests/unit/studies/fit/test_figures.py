@@ -63,7 +63,8 @@ def test_ranking_intervals_are_those_of_conversations_left_out():
         return np.mean([(a > b) + (a == b) / 2 for a in over for b in under])
 
     moved = np.array([auc(clusters != c) for c in range(9)])
-    expected = Basis(60, 9).estimate(auc(clusters >= 0), moved, (0.0, 1.0)).interval
+    basis = Basis.of(np.bincount(clusters).astype(float))
+    expected = basis.estimate(auc(clusters >= 0), moved, (0.0, 1.0)).interval
     assert found["intervals"]["auc_above3"] == pytest.approx(expected, abs=1e-6)
 
 
