@@ -10,7 +10,7 @@ FIGURES = ("pearson", "qwk", "exact", "mae", "f1_dsat", "auc")
 
 @pytest.mark.parametrize("users", [5, 10, 20])
 def test_intervals_hold_the_truth_as_often_as_they_say(users):
-    """Of 250 samples a coverage of .92 shows at least .885 in 97 of 100 tries; of five users there are more."""
+    """Of 250 samples a coverage of .92 shows at least .885 in 97 of 100 tries; more of five users."""
     found = coverage(Sampling(), FIGURES, users, 1000 if users == 5 else 250)
     assert {name: of["coverage"] for name, of in found.items() if of["coverage"] < 0.885} == {}
     assert fmean(of["coverage"] for of in found.values()) < 0.975
