@@ -84,7 +84,7 @@ def rectified_mean(  # noqa: PLR0913 - two columns, their ranges, and what is kn
     left_out = _rectified(total - sums, cross - sums[:, :, None] * sums[:, None, :])[0]
     # Where few clusters hold the rated targets, the interval is no surer than these few make it.
     parts = [of for of in sums.T[[1, 3, 5]] if of.any()]
-    fewer = min(np.count_nonzero(sizes) for sizes in parts)
+    fewer = min(int(np.count_nonzero(sizes)) for sizes in parts)
     basis = Basis(int(people.size), groups, unit, min(freedom_of(sizes) for sizes in parts))
     return RectifiedMean(
         mean_estimate(own, clusters, limits=of_judge, unit=unit),
