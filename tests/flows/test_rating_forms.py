@@ -198,6 +198,32 @@ def test_rewards_outside_0_to_1_are_named(dialogauge, log, talk):
     stray = run(*[0, 1] * 10, 7)
     assert "1 rating of reward (conversation) not used: off the scale 0-1 (7)" in stray
     assert "ratings of reward (conversation): read as numbers from -3 to 12" in run(*[-3, 12, 0, 1] * 5)
+    slips = run(*[0, 0.9] * 20, 1.7, -0.2)
+    assert "2 ratings of reward (conversation) not used: off the scale 0-1 (1.7, -0.2)" in slips
+    assert "mean reward 0.45" in slips
+    assert "failed 50.0 %" in slips
+    assert "0.5 or less" in slips
+    assert "rated dissatisfied" not in slips
+
+
+def test_check_reads_ratings_as_the_judge_does(dialogauge, log, talk):
+    records = [talk(f"c{n}", rating=30 + 60 * (n % 2), ratings={"tone": "good"}) for n in range(20)]
+    for n, record in enumerate(records):
+        record["messages"][1]["rating"] = n % 5 + 1
+    records[3]["ratings"] = {"tone": 4}
+    checked = dialogauge("check", log(*records)).unwrapped
+    assert "turns read as numbers from 1 to 5; conversations read as numbers from 30 to 90" in checked
+    assert "two scales" not in checked
+    assert "1 not used: a number, and the ratings are names (4)" in checked
+    assert "mean" not in checked
+    judged = dialogauge("judge", log(*records), "-o", "run").unwrapped
+    assert "ratings of rating (conversation): read as numbers from 30 to 90" in judged
+    assert "1 rating of tone (conversation) not used: a number, and the ratings are names (4)" in judged
+
+
+def test_many_different_ratings_are_not_all_listed(dialogauge, log, talk):
+    checked = dialogauge("check", log(*(talk(f"c{n}", rating=n) for n in range(100)))).unwrapped
+    assert "and 88 rarer values" in checked
 
 
 def test_check_says_how_ratings_are_read(dialogauge, rated):

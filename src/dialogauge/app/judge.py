@@ -192,8 +192,6 @@ def _rating_notes(study: JudgingStudy) -> Iterator[str]:
         example = example if study.mask is None else ""
         yield f"{clashing} in the data and in --ratings differ, and the file's count{example}"
     yield from study.seen_ratings.remarks()
-    for (level, dimension), (n, why) in study.seen_ratings.refused().items():
-        yield f"{counted(n, 'rating')} of {dimension} ({level}) not used: {why}"
 
 
 def _rule_notes(

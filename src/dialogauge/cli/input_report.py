@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from dialogauge.report import Block, Callout, Definitions, Section, words
 from dialogauge.text import counted
 
 if TYPE_CHECKING:
     from dialogauge.data import InputReport, PersonalReport
+
+
+_MOST: Final = 12
+"""Different ratings of a dimension that are listed: the commonest, in their order."""
 
 
 def report_blocks(report: InputReport) -> tuple[Block, ...]:
@@ -60,7 +64,10 @@ def _groups(report: InputReport) -> Iterator[tuple[str, str]]:
 def _rated(report: InputReport, dimension: str) -> Iterator[tuple[str, str]]:
     """Lay out the ratings of one dimension."""
     scores, mean = report.ratings[dimension], report.rating_means[dimension]
-    yield "rated", f"{dimension}: {', '.join(f'{score}: {n:,}' for score, n in scores.items())}"
+    most = sorted(scores, key=lambda score: -scores[score])[:_MOST]
+    named = ", ".join(f"{score}: {n:,}" for score, n in scores.items() if score in most)
+    others = len(scores) - len(most)
+    yield "rated", f"{dimension}: {named}{f' and {others:,} rarer values' if others else ''}"
     if remark := report.rating_remarks.get(dimension):
         yield "", remark
     parts = [] if mean is None else [f"mean {mean:.2f}"]

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
         Counts,
         RatedDimensions,
         admission_for,
+        admission_of,
         asks_approval,
+        likely_scale,
         thumb_of,
     )
     from dialogauge.data.datasets import DATA_SETS

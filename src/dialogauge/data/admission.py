@@ -106,6 +106,14 @@ class Admission:
         msg = f"{rating.dimension} is {value}: it is {why}"
         return record_fault(place, msg, "the rating is not used")
 
+    def refused(self, counts: Counts) -> tuple[int, str]:
+        """Return how many ratings do not count, and why, unless a remark says so: `off the scale 0-1 (7)`."""
+        refused = {score: n for score, n in counts.items() if self.refusal(score) is not None}
+        if not refused or self.kind == "nothing":
+            return 0, ""
+        first = ", ".join(s if isinstance(s, str) else f"{s:g}" for s in list(refused)[:3])
+        return sum(refused.values()), f"{self.refusal(next(iter(refused)))} ({first})"
+
     def remark(self, counts: Counts, scale: Scale) -> str:
         """Say how ratings are read; nothing where they are names, or differ on the scale that is expected."""
         if self.kind == "nothing":
@@ -140,6 +148,28 @@ class Admission:
 
 
 ADMIT_ALL: Final = Admission()
+
+
+def likely_scale(dimension: str) -> Scale:
+    """Return the scale that ratings of a dimension are likely to be on: of a reward 0 to 1, else 1 to 5."""
+    return REWARD if dimension == "reward" else ONE_TO_FIVE
+
+
+def admission_of(
+    dimension: str, counts: Counts, scale: Scale | None = None, *, named: bool = False
+) -> Admission:
+    """Return how the ratings of a dimension are read.
+
+    Args:
+        dimension: Its name, which says whether a yes is approval; a reward is on the scale that it has.
+        counts: Rating -> number of times.
+        scale: The judge's, where it has the dimension.
+        named: Whether a judge is likely to have it.
+    """
+    own = scale is not None
+    named = own or (-1 not in counts if dimension == "reward" else named)
+    approval = own or asks_approval(dimension)
+    return admission_for(counts, scale or likely_scale(dimension), named=named, approval=approval)
 
 
 def admission_for(

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from dialogauge.core import ONE_TO_FIVE, Conversation, FileFault, RecordFault
-from dialogauge.data.admission import Admission, admission_for, asks_approval
+from dialogauge.data.admission import Admission, admission_of, likely_scale
 from dialogauge.data.notes import Note
 from dialogauge.data.ratings import as_score
 from dialogauge.data.reader import ConversationReader
@@ -70,7 +70,7 @@ class InputReport:
     rating_remarks: dict[str, str] = field(default_factory=dict)
     """Dimension -> how its ratings are read; for dimensions that are not plainly 1 to 5 or names."""
     rating_means: dict[str, float | None] = field(default_factory=dict)
-    """Dimension -> mean of its scores that are numbers; None where none is, of thumbs, and of two scales."""
+    """Dimension -> mean of the numbers that count; None where none does, of thumbs, and of two scales."""
     rated_places: dict[str, dict[str, int]] = field(default_factory=dict)
     """Dimension -> rated `turns` (from 1 on) and `conversations` rated as a whole."""
     ratings_by_scenario: dict[str, dict[str, int]] = field(default_factory=dict)
@@ -142,8 +142,8 @@ class _InputTally:
     personal: PersonalTally | None = None
     scores: dict[str, Counter[str]] = field(default_factory=dict)
     odd: dict[str, dict[str, str]] = field(default_factory=dict)
-    numbers: dict[str, tuple[float, int]] = field(default_factory=dict)
-    """Dimension -> sum and count of the scores that are numbers."""
+    levels: dict[str, dict[str, Counter[float | str]]] = field(default_factory=dict)
+    """Dimension -> `turns` and `conversations` -> rating -> number of times."""
     places: dict[str, Counter[str]] = field(default_factory=dict)
     by_scenario: dict[str, Counter[str]] = field(default_factory=dict)
     by_user: dict[str, Counter[str]] = field(default_factory=dict)
@@ -209,45 +209,35 @@ class _InputTally:
                 place = conversation.place_of(rating)
                 places = self.odd.setdefault(dimension, {})
                 places.setdefault(score, str(place if self.mask is None else self.mask.place(place)))
-            self._count(conversation, dimension, rating.score)
+            level = "conversations" if rating.turn is None else "turns"
+            of_level = self.levels.setdefault(dimension, {}).setdefault(level, Counter())
+            of_level[as_score(score)] += 1
+            self._count(conversation, dimension)
         self.counts.rated_turns += len({r.turn for r in ratings if r.turn})
         for name, turn in {(r.dimension, r.turn) for r in ratings}:
             if turn != 0:
                 what = "conversations" if turn is None else "turns"
                 self.places.setdefault(self._masked(name), Counter())[what] += 1
 
-    def _count(self, conversation: Conversation, dimension: str, score: float | str) -> None:
-        """Count a rating of a dimension by scenario and user, and take its number into the mean."""
+    def _count(self, conversation: Conversation, dimension: str) -> None:
+        """Count a rating of a dimension by scenario and user."""
         if conversation.scenario is not None:
             scenario = self._masked(conversation.scenario)
             self.by_scenario.setdefault(dimension, Counter())[scenario] += 1
         if conversation.user_id is not None:
             self.by_user.setdefault(dimension, Counter())[conversation.user_id] += 1
-        if not isinstance(score, str):
-            total, count = self.numbers.get(dimension, (0.0, 0))
-            self.numbers[dimension] = total + score, count + 1
 
     def report(self, reader: ConversationReader) -> InputReport:
-        counts = {d: {as_score(s): n for s, n in c.items()} for d, c in sorted(self.scores.items())}
-        readings = {d: admission_for(c, approval=asks_approval(d)) for d, c in counts.items()}
+        readings = {d: _RatingsRead.of(d, levels) for d, levels in sorted(self.levels.items())}
+        odd = {d: odd for d, odd in sorted(self.odd.items()) if readings[d].from_one_to_five(self.scores[d])}
         return replace(
             self.counts,
             formats=dict(Counter(file.format for file in reader.files.values())),
             notes=tuple(n if self.mask is None else self.mask.note(n) for n in reader.notes),
             ratings={d: dict(sorted(c.items(), key=_by_score)) for d, c in sorted(self.scores.items())},
-            odd_ratings={
-                d: odd
-                for d, odd in sorted(self.odd.items())
-                if readings[d].scale in (None, ONE_TO_FIVE)
-                and _has_mean(readings[d])
-                and _one_to_five(self.scores[d])
-            },
-            rating_remarks={
-                d: remark for d, r in readings.items() if (remark := r.remark(counts[d], ONE_TO_FIVE))
-            },
-            rating_means={
-                d: _mean(self.numbers.get(d)) if _has_mean(r) else None for d, r in readings.items()
-            },
+            odd_ratings=odd,
+            rating_remarks={d: words for d, r in readings.items() if (words := r.remark(odd=d in odd))},
+            rating_means={d: r.mean for d, r in readings.items()},
             rated_places={d: dict(c) for d, c in sorted(self.places.items())},
             ratings_by_scenario={
                 d: dict(c.most_common(_MAX_SCENARIOS)) for d, c in sorted(self.by_scenario.items())
@@ -264,13 +254,51 @@ class _InputTally:
         )
 
 
-def _one_to_five(scores: Counter[str]) -> bool:
-    """Say whether most scores are whole numbers from 1 to 5."""
-    return 2 * sum(scores[str(score)] for score in range(_LOW, _HIGH + 1)) > scores.total()
+@dataclass(frozen=True, slots=True)
+class _RatingsRead:
+    """How the ratings of a dimension are read, as `judge` reads them: those of turns and of wholes apart."""
 
+    dimension: str
+    parts: tuple[tuple[str, Counter[float | str], Admission], ...]
+    """Of what, the ratings, how they are read; all together where all are read alike."""
 
-def _has_mean(reading: Admission) -> bool:
-    return reading.kind not in ("thumbs", "nothing")
+    @classmethod
+    def of(cls, dimension: str, levels: Mapping[str, Counter[float | str]]) -> _RatingsRead:
+        parts = tuple(
+            (level, c, admission_of(dimension, c, named=True)) for level, c in sorted(levels.items())
+        )
+        if len({(a.kind, a.scale) for _, _, a in parts}) > 1:
+            return cls(dimension, parts[::-1])
+        every = sum((c for _, c, _ in parts), Counter[float | str]())
+        return cls(dimension, (("", every, admission_of(dimension, every, named=True)),))
+
+    def remark(self, *, odd: bool) -> str:
+        """Say how they are read, and how many do not count unless these are named as odd."""
+        remarks = []
+        for level, counts, admission in self.parts:
+            words = f"{level} read as {admission.words(counts)}"
+            words = words if level else admission.remark(counts, likely_scale(self.dimension))
+            refused, why = admission.refused(counts)
+            remarks += [
+                part for part in (words, f"{refused:,} not used: {why}" * (refused > 0 and not odd)) if part
+            ]
+        return "; ".join(remarks)
+
+    @property
+    def mean(self) -> float | None:
+        """The mean of the numbers that count, where they are on one scale."""
+        (_, counts, admission), *others = self.parts
+        read = {s: n for s, n in counts.items() if not isinstance(s, str) and admission.read(s) == s}
+        total = sum(read.values())
+        if others or admission.kind == "thumbs" or not total:
+            return None
+        return sum(s * n for s, n in read.items()) / total
+
+    def from_one_to_five(self, scores: Counter[str]) -> bool:
+        """Say whether they are numbers of which most are whole ones from 1 to 5."""
+        (_, _, admission), *others = self.parts
+        usual = admission.kind == "numbers" and admission.scale in (None, ONE_TO_FIVE) and not others
+        return usual and 2 * sum(scores[str(score)] for score in range(_LOW, _HIGH + 1)) > scores.total()
 
 
 def _by_score(item: tuple[str, int]) -> tuple[bool, float, str]:
@@ -279,10 +307,6 @@ def _by_score(item: tuple[str, int]) -> tuple[bool, float, str]:
         return False, float(item[0]), ""
     except ValueError:
         return True, 0.0, item[0]
-
-
-def _mean(numbers: tuple[float, int] | None) -> float | None:
-    return None if numbers is None else numbers[0] / numbers[1]
 
 
 def _spread(counts: Counter[str]) -> dict[str, int]:

@@ -7,8 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from dialogauge.core import ONE_TO_FIVE, Conversation, Place, Rating, RecordFault, Scale
-from dialogauge.data.admission import ADMIT_ALL, REWARD, Admission, admission_for, asks_approval
+from dialogauge.core import Conversation, Place, Rating, RecordFault, Scale
+from dialogauge.data.admission import ADMIT_ALL, Admission, admission_of, likely_scale
+from dialogauge.text import counted
 
 _FIRST: Final = ("satisfaction", "rating", "ratings", "overall", "score", "reward")
 """What a rated dimension is called that says the most; where none of these is rated, the first by name."""
@@ -47,22 +48,7 @@ class SeenRatings:
 
     def admissions(self) -> dict[tuple[str, str], Admission]:
         """Return how ratings are read, and which count, by level and dimension."""
-        out = {}
-        for key, counts in self.counts.items():
-            named = key in self.scales
-            approval = named or asks_approval(key[1])
-            out[key] = admission_for(counts, self._scale(key), named=named, approval=approval)
-        return out
-
-    def refused(self) -> dict[tuple[str, str], tuple[int, str]]:
-        """Return by level and dimension how many ratings do not count, and why."""
-        out = {}
-        for key, admission in self.admissions().items():
-            refused = {s: n for s, n in self.counts[key].items() if admission.refusal(s) is not None}
-            if refused and admission.kind != "nothing":  # a remark says so
-                first, why = list(refused)[:3], admission.refusal(next(iter(refused)))
-                out[key] = sum(refused.values()), f"{why} ({', '.join(map(str, first))})"
-        return out
+        return {key: admission_of(key[1], c, self.scales.get(key)) for key, c in self.counts.items()}
 
     def faults(self, ratings: Iterable[Rating]) -> Iterator[RecordFault]:
         """Yield a fault for each rating of a file that does not count; one for all on two scales."""
@@ -86,12 +72,16 @@ class SeenRatings:
         """Say how ratings are read, where it is not plainly numbers on the scale of the judge."""
         for (level, dimension), admission in self.admissions().items():
             scale = self._scale((level, dimension))
-            if remark := admission.remark(self.counts[level, dimension], scale):
+            counts = self.counts[level, dimension]
+            if remark := admission.remark(counts, scale):
                 yield f"ratings of {dimension} ({level}): {remark}"
+            refused, why = admission.refused(counts)
+            if refused:
+                yield f"{counted(refused, 'rating')} of {dimension} ({level}) not used: {why}"
 
     def _scale(self, key: tuple[str, str]) -> Scale:
         """Return the judge's scale; where it has none the one that is likely."""
-        return self.scales.get(key) or (REWARD if key[1] == "reward" else ONE_TO_FIVE)
+        return self.scales.get(key) or likely_scale(key[1])
 
 
 def _key(rating: Rating) -> tuple[str, str]:

@@ -113,7 +113,7 @@ def _how_many(summary: Summary, findings: FindingsSummary | None, people: People
 def _said(figure: PeopleFigure, over_all: Rectified | None) -> list[Tile]:
     rated = f"{counted(figure.n, 'rating')}, {counted(figure.rated_conversations, 'conversation')}"
     rated += "" if figure.users is None else f" of {counted(figure.users, 'user')}"
-    called, bad = (text.format(figure.what) for text in _RATERS[figure.raters][1:])
+    called, bad = (text.format(figure.what) for text in _words_of(figure)[1:])
     if figure.scale is None:
         names = figure.commonest
         tiles = [Tile(f"{figure.what}: {words.name(name)}", Count(n, figure.n)) for name, n in names]
@@ -129,6 +129,11 @@ def _said(figure: PeopleFigure, over_all: Rectified | None) -> list[Tile]:
     if figure.dissatisfied is not None:
         tiles.append(_tile(bad, figure.dissatisfied, f"that is, {figure.rule}", share=True))
     return tiles
+
+
+def _words_of(figure: PeopleFigure) -> tuple[str, str, str]:
+    """Return what is said of a figure: of a reward what came of the tasks, whoever wrote it down."""
+    return _RATERS["environment" if figure.dimension == "reward" else figure.raters]
 
 
 def _tile(label: str, estimate: Estimate, note: str, *, share: bool = False) -> Tile:
@@ -149,7 +154,7 @@ def light_callout(people: People | None) -> Callout:
         return Callout((sentence,), "info")
     light = people.light
     tone, head = _LIGHTS[light.answer]
-    who = _RATERS[people.figures[0].raters][0] if people.figures else "people"
+    who = _words_of(people.figures[0])[0] if people.figures else "people"
     return Callout(((Span(head.format(who), "strong"), f" {light.sentence}"),), tone)
 
 
