@@ -50,7 +50,7 @@ def test_thumbs_are_read_as_satisfied_or_not_and_said(dialogauge, rated, tmp_pat
     done = dialogauge("judge", path, "-o", "run")
     assert done.code == 0
     assert "ratings of satisfaction (turn): read as thumbs: 48 up, 24 down" in done.unwrapped
-    assert "33.3 % of these were disliked (thumbs down)" in done.unwrapped
+    assert "33.3 % of these were rated poorly (thumbs down)" in done.unwrapped
     assert rows_of(tmp_path / "run")[0]["rating"]["score"] in ("up", "down")
 
 
@@ -78,7 +78,7 @@ def test_a_no_to_something_bad_is_not_called_dissatisfied(dialogauge, log, talk,
     )
     assert "yes, 4 of 40 targets" in dialogauge(*meta, "--dissatisfied", "yes").unwrapped
     asked = dialogauge("judge", path, "-o", "asked", "--dissatisfied", "yes").unwrapped
-    assert "10.0 % of these were disliked (yes)" in asked
+    assert "10.0 % of these were rated poorly (yes)" in asked
 
 
 def test_meta_compares_thumbs_by_class_and_not_by_kappa(dialogauge, rated):
@@ -166,7 +166,7 @@ def test_one_scale_a_dimension_is_each_on_its_own(dialogauge, rated, tmp_path):
 
 def test_ratings_of_one_user_are_clustered_by_conversations_and_it_is_said(dialogauge, rated):
     done = dialogauge("judge", rated(five, users=1), "-o", "run")
-    assert "They are all one user's, so intervals are over conversations." in done.unwrapped
+    assert "One user gave all of them, so intervals are by conversation." in done.unwrapped
     said = dialogauge("meta", "run", "--dimension", "satisfaction").unwrapped
     assert "24 conversations of 1 user" in said
     assert "Intervals are clustered by conversations" in said

@@ -171,7 +171,7 @@ UNCHANGED = Marker(
     r"\b(?:you (?:changed|fixed|removed|updated|did) nothing|(?:it|that|this|there|which)(?:'s| is| has|'re| are)? still (?:the (?:old|same|wrong)|there|in|not|has|says?|shows?|includes?|wrong|missing)|still (?:the (?:old|same|wrong|original)|wrong|there|in (?:it|the)|has|says?|includes?|contains?|missing|not (?:fixed|changed|removed|right|there))|(?:is|are) still (?:in|on|there|wrong|the)|not (?:changed|removed|fixed|updated)|you(?:'ve| have)? (?:left|kept|put) (?:it|that|them|the \w+) (?:in|back)|you added (?:more|another|even)|(?:i|we) (?:just )?(?:asked|told|said to|wanted) (?:you )?(?:to|for) (?:\w+ ){0,4}(?:remove|change|drop|leave|take|delete|fix|skip|not|stop|avoid|replace|swap)|i (?:just )?said (?:not|no|without)|read my (?:last )?message again|(?:the )?(?:exact )?(?:opposite|reverse|contrary) of what (?:i|we))\b",
     r"还是(?:旧|老|原来|那个|上次|错|一样|没|有)|(?:你|您)?(?:根本|压根|还是|并|都)?没(?:有)?(?:改|换|删|去掉|更新|变|动|按)|我(?:让|叫|要|请)(?:你|您)(?:删|改|换|去|不要|别|取消|把)|怎么(?:还|反而)(?:是|有|在|加|没|留)|(?:依然|仍然|仍旧|照样)(?:是|有|在|没)|没听(?:见|到|进)|(?:还|又)(?:加|多|放|写)(?:了|上)",
 )
-"""The user says that a change asked for was not made."""
+"""The user says that the change they asked for was not made."""
 
 CHALLENGED = Marker(
     r"\bwhy (?:can't|won't|not|can you not|would you (?:not|refuse))\b|\b(?:it's|it is|this is|that's) (?:just|only) (?:a|an|for)\b|\bwhat(?:'s| is) (?:wrong|the problem|the harm|so \w+) (?:with|about|in)\b|\bnot (?:a |an )?(?:legal|medical|dangerous|illegal|crime|rocket|therapy|state secret)\b|\b(?:perfectly|completely|totally|quite) (?:harmless|legal|normal|innocent|ordinary)|\bfor a \w+(?: \w+)?\?|\bsurely you can\b|\bplease just\b",

@@ -272,7 +272,7 @@ def charts_section(word):
                 totals=tuple(map(sum, counts)),
             ),
         ),
-        lead="On the dashed line judge and users agree.",
+        lead="The dashed line is where judge and users agree.",
     )
 
 

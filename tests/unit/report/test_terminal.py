@@ -196,9 +196,9 @@ def test_blocks_of_nothing():
 
 def test_a_sentence_stays_in_one_line_where_nothing_shows_a_screen():
     words = "a sentence that goes on and on, " * 9
-    blocks = (Definitions((("known of others", words),)), Callout((words,), "warn"), Callout((words,)))
+    blocks = (Definitions((("other users", words),)), Callout((words,), "warn"), Callout((words,)))
     lines = to_text(blocks, width=60, wrapped=False).splitlines()
-    assert lines == [f"known of others  {words}".rstrip(), f"WARNING: {words}".rstrip(), words.rstrip()]
+    assert lines == [f"other users  {words}".rstrip(), f"WARNING: {words}".rstrip(), words.rstrip()]
     assert max(map(len, to_text(blocks, width=60).splitlines())) <= 60
     hostile = to_text((Callout(("a\x1b[31m\nreport: x",)),), wrapped=False)
     assert hostile == "a\\x1b[31m\\nreport: x\n"

@@ -49,26 +49,29 @@ class KindEvidence:
     @property
     def words(self) -> str:
         """Say in a sentence what was measured."""
-        times = "" if self.lift.value is None else f": {self.lift.value:.1f} times as many"
+        times = "" if self.lift.value is None else f": {self.lift.value:.1f} times as often"
         if self.lift.interval is not None:
             times += f" [{self.lift.interval[0]:.1f}, {self.lift.interval[1]:.1f}]"
         shares = f"{100 * self.share:.1f} %", f"{100 * self.base:.1f} %"
         if self.source == BLIND:
             return (
-                f"Too rare where people rated. Readers who did not see the finding (language models) held "
-                f"{shares[0]} of {self.fires} such replies to be at fault, of replies without a finding "
-                f"{shares[1]}{times}."
+                f"Too rare in rated data. Readers who did not see the finding (language models) found a "
+                f"fault in {shares[0]} of {self.fires} such replies, against {shares[1]} of replies without "
+                f"a finding{times}."
             )
         if self.source.startswith("tau"):
-            return f"{shares[0]} of such runs failed their task ({self.source}), of all {shares[1]}{times}."
+            return (
+                f"In rewarded runs ({self.source}), {shares[0]} of {self.fires} such runs failed their task, "
+                f"against {shares[1]} of all runs{times}."
+            )
         if self.source == POOLED:
             return (
-                f"Where people rated or tasks were rewarded ({POOLED}), {shares[0]} of {self.fires} such "
-                f"turns or runs were rated dissatisfied or failed, of all {shares[1]}{times}."
+                f"In rated and rewarded data ({POOLED}), {shares[0]} of {self.fires} such turns or runs were "
+                f"rated dissatisfied or failed, against {shares[1]} of all{times}."
             )
         return (
-            f"Where people rated ({self.source}), {shares[0]} of {self.fires} such turns were rated "
-            f"dissatisfied, of all turns {shares[1]}{times}."
+            f"In rated data ({self.source}), {shares[0]} of {self.fires} such turns were rated dissatisfied, "
+            f"against {shares[1]} of all turns{times}."
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -111,23 +114,23 @@ _TELLING = 5
 """Occurrences below which a share is not shown."""
 OF_REPLY: Mapping[str, str] = {
     "repeats_reply": "Repeats an earlier reply",
-    "asks_again": "Asks a question again",
-    "asks_for_given": "Asks for what the user had given",
-    "reversed": "Says otherwise than before",
+    "asks_again": "Repeats a question it asked before",
+    "asks_for_given": "Asks for something the user already gave",
+    "reversed": "Contradicts an earlier reply",
     "refuses": "Declines a harmless request",
-    "broken": "Holds debris or an error message",
-    "other_language": "Is in another language than the user's",
-    "empty": "Is empty",
-    "ignores_tool_error": "Passes over a failed tool",
+    "broken": "Leaked system text or a bare error message",
+    "other_language": "Not in the user's language",
+    "empty": "Empty reply",
+    "ignores_tool_error": "Ignores a failed tool call",
 }
 """The kinds that are named of the reply itself, in plain words."""
 OF_USER: Mapping[str, str] = {
-    "told_already": "User: I told you already",
-    "not_answered": "User: that is no answer",
-    "doubted": "User: doubts the reply",
-    "left_out": "User: something is missing or of no use",
-    "wants_other": "User: wants something else",
-    "wants_detail": "User: asks for detail that is missing",
+    "told_already": "User says they already said this",
+    "not_answered": "User says the question was not answered",
+    "doubted": "User doubts the reply",
+    "left_out": "User says something is missing or unusable",
+    "wants_other": "User wants something else",
+    "wants_detail": "User asks for missing detail",
 }
 """Those of the user's next message, which only hindsight reads."""
 TITLES: Mapping[str, str] = {**OF_REPLY, **OF_USER}

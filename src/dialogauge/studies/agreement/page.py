@@ -51,17 +51,17 @@ def agreement_page(
     one = "the judge agrees" if len(result.judges) == 1 else "the judges agree"
     not_this = (
         Span("What this page is not.", "strong"),
-        " Agreement on these conversations, in these languages, with these raters; on others it has to be "
-        "measured again. It does not replace asking your users.",
+        " It shows agreement on these conversations, in these languages, with these raters. For others it "
+        "must be measured again. It does not replace asking your users.",
     )
     intervals = (
-        "Intervals are 95 %, by users where they are known, else by conversations. A control that the judge "
-        "is not above is as good as the judge, as far as these ratings can tell."
+        "Intervals are 95 %, clustered by user where users are known, else by conversation. Where the judge "
+        "is not above a control, these ratings do not show that it is better than that control."
     )
     made = (
         f"dialogauge {version}, {s.shuffles:,} shuffles, seed {s.seed}. Scores and "
         "ratings of several raters or repeats are averaged; kappa, exact and within "
-        "one take whole scores, halves rounded upward."
+        "one use whole scores, halves rounded up."
     )
     sections = (
         *satisfaction,
@@ -69,7 +69,7 @@ def agreement_page(
         *_comparisons(result),
         Section("How this was made", (Callout((made,)),)),
     )
-    lead = (f"How far {one} with ", Span(ratings, "strong"), ", beside judges that know nothing.")
+    lead = (f"How far {one} with ", Span(ratings, "strong"), ", beside controls that know nothing.")
     head = Callout((not_this, intervals), "info")
     return Page("Judges against people", (head, *sections), lead, created, version)
 
@@ -86,12 +86,12 @@ def _judge_section(judge: JudgeAgreement, gate: str, *, whole: bool) -> Section:
         f"Intervals are clustered by {unit}. ▲ the judge is above the control (p adjusted by Holm over the "
         f"whole table), ▼ below it, ≈ not distinguishable, … too few {unit} to tell, ? undefined. "
     )
-    blocks: list[Block] = [Callout((f"Warning: {w}",), "warn") for w in judge.warnings]
+    blocks: list[Block] = [Callout((f"Warning: {w}" if whole else w,), "warn") for w in judge.warnings]
     blocks += [Callout((*_notes(judge), gate)), table]
     blocks.append(Callout(((legend, *_controls(judge.controls)) if whole else legend,)))
     if whole and judge.bins:
-        title = "What people gave where the judge gave each score"
-        note = "Ring: the mean of people’s scores in that row. Where both agree, rings lie on the diagonal."
+        title = "People’s scores for each score of the judge"
+        note = "Ring: the mean of people’s scores in that row. Rings on the diagonal mean that both agree."
         blocks.append(Section(title, (_scores(judge), Callout((note,)))))
     return Section(judge.about.name, tuple(blocks), _lead(judge))
 
@@ -118,8 +118,8 @@ def _notes(judge: JudgeAgreement) -> list[str]:
         out.append(f"Dissatisfied: {judge.dissatisfied_if}, {judge.dissatisfied} of {scored}.")
     if judge.fractions:
         out.append(
-            "The judge's scores with fractions are used where order counts; kappa, exact, within one and "
-            "classes take its whole ones."
+            "Measures of order use the judge’s fractional scores; kappa, exact, within one and classes use "
+            "its whole scores."
         )
     if not judge.same_scale:
         out.append("People’s ratings are not on the judge’s scale: only the order is compared.")

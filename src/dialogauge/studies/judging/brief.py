@@ -29,8 +29,8 @@ from dialogauge.studies.trust.page import trust_brief
 from dialogauge.text import counted
 
 _ORDER: Final = (
-    "Not shown here, as they were never compared with people: {}. Their scores order turns by where to look; "
-    "they stand on the page and in summary.json."
+    "Not shown here, because they were never compared with people: {}. Use these scores only to choose what "
+    "to read; they are on the page and in summary.json."
 )
 _MESSAGE_CHARS: Final = 300
 
@@ -111,10 +111,7 @@ def _verdict_pairs(verdicts: VerdictSummary | None) -> list[tuple[str, str]]:
     if partial := verdicts.basis.get("partial", 0):
         sentence += f"; on an incomplete set of scores: {partial:,}"
     if verdicts.compared:
-        sentence += (
-            f"; {verdicts.mismatched:,} of {verdicts.compared:,} differ from the verdict that the model gave "
-            "itself"
-        )
+        sentence += f"; {verdicts.mismatched:,} of {verdicts.compared:,} differ from the model’s own verdict"
     return [("verdicts", sentence)]
 
 
@@ -153,6 +150,6 @@ def mended_and_spent(summary: Summary) -> list[tuple[str, str]]:
             f"{s.completion_tokens:,} tokens, cost {words.cost(s.cost)}"
         )
         if s.repeated_share is not None:
-            sentence += f"; {words.percent(s.repeated_share)} of the prompts repeat the one before"
+            sentence += f"; {words.percent(s.repeated_share)} of the prompt text repeats the previous prompt"
         pairs.append((role, sentence))
     return pairs

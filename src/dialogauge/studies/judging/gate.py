@@ -21,12 +21,11 @@ if TYPE_CHECKING:
 _CARD: Final = get_args(Verdict)
 
 _FORMS: Final = (
-    "a gate is written as verdict>=good:0.9 (share of requested conversations at least good), "
-    "verdict<=poor:0.05 (share at most poor, or without a verdict), helpfulness.mean>=4 "
-    "(the sample shows it, as with verdict: by the end of the 95 % interval that speaks against), "
-    "verdict.value>=good:0.9 or helpfulness.value>=4 (these conversations alone), "
-    "helpfulness.worst>=3.5 (mean if every failure were the worst score), or failed<=0.02 "
-    "(the failures of this run, counted)"
+    "write a gate as verdict>=good:0.9 (share of requested conversations that are at least good), "
+    "verdict<=poor:0.05 (share that is at most poor or has no verdict), helpfulness.mean>=4 (mean score), "
+    "helpfulness.worst>=3.5 (mean if every failure were the worst score) or failed<=0.02 (share of failures "
+    "in this run). The 95 % interval must show a verdict or a mean; verdict.value>=good:0.9 and "
+    "helpfulness.value>=4 ask about these conversations alone"
 )
 _NUMBER = r"([0-9]*\.?[0-9]+)"
 _VERDICT = re.compile(rf"verdict(\.value)?\s*(>=|<=)\s*([^\s:][^:]*?)\s*:\s*{_NUMBER}")
@@ -115,7 +114,9 @@ class Gate:
             if end is None:
                 figure += f"; the sample cannot show it: {estimate.reason or 'there is no interval'}"
             elif not _holds(end, self.operator, self.threshold):
-                figure += f"; the sample does not show it: the {'lower' if above else 'upper'} end counts"
+                figure += (
+                    f"; the sample does not show it, because the {'lower' if above else 'upper'} end counts"
+                )
         return self._result(end, figure, share=share)
 
     def _verdict(self, summary: Summary) -> GateResult:
@@ -146,7 +147,7 @@ class Gate:
     def _result(self, value: float | None, figure: str, *, share: bool = False) -> GateResult:
         met = value is not None and _holds(value, self.operator, self.threshold)
         limit = f"{self.threshold * 100:g} %" if share else f"{self.threshold:g}"
-        end = f"{'met' if met else 'not met'}: {figure}; asked {self.operator} {limit}"
+        end = f"{'met' if met else 'not met'}: {figure}; required {self.operator} {limit}"
         return GateResult(met, value, f"gate {self.expression} {end}")
 
 

@@ -1,4 +1,4 @@
-"""What people said, and one light for the judge: it agrees with them, it does not, or nobody can tell.
+"""What people said, and one light for the judge: it agrees with them, it does not, or we cannot tell.
 
 The light stands on the AUC of dissatisfied: of a target that people were dissatisfied with and one that they
 were not, how often the judge puts the first before the second. It is compared with every control, paired, on
@@ -58,13 +58,13 @@ _MANY: Final = 2
 _NOTHING: Final = Estimate(None, None, None, 0.95, 0, 0, "none")
 _JUDGE, _PEOPLE = "judge", "people"
 _SATISFACTION: Final = "satisfaction"
-_READING_ORDER: Final = "the order in which it would have you read"
+_READING_ORDER: Final = "its reading order"
 _CONTROLS: Final = {
     "constant": "always giving the same score",
-    "always dissatisfied": "calling everyone dissatisfied",
-    "reply length": "going by the length of the reply",
-    "position": "going by the place in the conversation",
-    "shuffled": "dealing its own scores at random",
+    "always dissatisfied": "always predicting dissatisfied",
+    "reply length": "ranking by reply length",
+    "position": "ranking by position in the conversation",
+    "shuffled": "shuffling its own scores",
 }
 
 
@@ -326,7 +326,7 @@ def _light(tally: PeopleTally, one: _RatedTargets) -> Light:
     table = _table(tally, facing, values, scale)
     opening = _opening(one, alone=table.unit == "conversations" and len(_users(tally, one) - {None}) == 1)
     if why := _too_little(table, facing):
-        sentence = f"{opening}. {why}, so nobody can tell whether the judge agrees."
+        sentence = f"{opening}. {why}, so we cannot tell whether the judge agrees."
         about = (one.dimension, one.level, judged_by, "auc")
         return Light("cannot tell", sentence, *about, _NOTHING, "", _NOTHING)
     controls = controls_of(table, _JUDGE, _PEOPLE, rule=facing.rule)
@@ -337,7 +337,7 @@ def _light(tally: PeopleTally, one: _RatedTargets) -> Light:
     answer, closest = _answer(judge, pairs)
     clause = _clause(answer, closest, judge, judged_by, table, one)
     if fitted := len(one.targets.seen.intersection(one.places)):
-        clause += f" Left out here: {counted(fitted, one.level)} that the judge was fitted to."
+        clause += f" This leaves out {counted(fitted, one.level)} that the judge was fitted to."
     return Light(
         answer,
         f"{opening}. {clause}",
@@ -356,7 +356,7 @@ def _too_little(table: ScoreTable, one: _RatedTargets) -> str:
     """Say what is missing for a comparison; nothing where nothing is."""
     bad_word, good_word = _kinds(one)
     if one.rule is None:
-        return "These are names, and nothing says which of them is a dissatisfied one (--dissatisfied NAME)"
+        return "The ratings are names, and nothing says which one means dissatisfied (--dissatisfied NAME)"
     if not table.n:
         fitted = " that it was not fitted to" if one.targets.seen else ""
         return f"The judge scored none of these{fitted}"
@@ -398,11 +398,11 @@ def _worthless(pair: Comparison) -> bool:
 
 
 def _kinds(one: _RatedTargets) -> tuple[str, str]:
-    return ("failed", "successful") if one.dimension == "reward" else ("disliked", "liked")
+    return ("failed", "successful") if one.dimension == "reward" else ("poorly rated", "well rated")
 
 
 def _opening(one: _RatedTargets, *, alone: bool = False) -> str:
-    """Say what people said: `Your users rated 2,873 turns; 18 % of these were disliked (3 or less)`.
+    """Say what people said: `Your users rated 2,873 turns; 18 % of these were rated poorly (3 or less)`.
 
     Args:
         one: The rated targets.
@@ -415,12 +415,12 @@ def _opening(one: _RatedTargets, *, alone: bool = False) -> str:
         what = f" in {one.dimension.replace('_', ' ')}" if preference(one.dimension)[0] else ""
         opening, how = (
             f"{'Your users' if one.raters == 'users' else 'People'} rated {targets}{what}",
-            "were disliked",
+            "were rated poorly",
         )
     if one.rule is None:
         return opening
     opening += f"; {words.percent(float(one.classes.mean()))} of these {how} ({rule_words(one.rule)})"
-    return f"{opening}. They are all one user's, so intervals are over conversations" if alone else opening
+    return f"{opening}. One user gave all of them, so intervals are by conversation" if alone else opening
 
 
 def _clause(
@@ -433,20 +433,22 @@ def _clause(
 ) -> str:
     bad, good = _kinds(one)
     first = (
-        f"Of a {bad} {one.level} and a {good} one, the judge puts the {bad} one first in "
+        f"Given one {bad} and one {good} {one.level}, the judge ranks the {bad} one worse in "
         f"{_pairs(judge)} (by {judged_by})"
     )
     control = _CONTROLS.get(closest.b, closest.b)
-    reached = f"{control} reaches {_share(closest.figure_b)}"
+    reached = f"{control}, reaches {_share(closest.figure_b)}"
     if answer == "agrees":
-        return f"{first}, more often than chance and every control: {reached}."
+        return f"{first}. That beats chance, 50 %, and every control; the closest, {reached}."
     if answer == "does not" and closest.b in ("constant", "always dissatisfied", "shuffled"):
-        return f"{first}, hardly more often than chance, 50 %."
+        return f"{first}. That is hardly better than chance, 50 %."
     if answer == "does not" and judge.high is not None and judge.high < CHANCE:
-        return f"{first}: chance is 50 %, and {reached}.{_turned_round(judge, one)}"
+        return f"{first}. Chance is 50 %, and the closest control, {reached}.{_turned_round(judge, one)}"
     if answer == "does not":
-        return f"{first}, no better than {control}, {_share(closest.figure_b)}."
-    return f"{first}; {reached}, and from {_units(table)} nobody can tell which is better."
+        return f"{first}. That is no better than {control}, {_share(closest.figure_b)}."
+    return (
+        f"{first}. The closest control, {reached}; ratings from {_units(table)} do not show which is better."
+    )
 
 
 def _turned_round(judge: Estimate, one: _RatedTargets) -> str:
@@ -474,7 +476,7 @@ def _share(value: float | None) -> str:
 def _pairs(judge: Estimate) -> str:
     interval = judge.interval
     between = "" if interval is None else f" [{100 * interval[0]:.0f}, {100 * interval[1]:.0f}]"
-    return f"{_share(judge.value)} of the pairs{between}"
+    return f"{_share(judge.value)} of pairs{between}"
 
 
 # The rectified mean ----------------------------------------------------------------------------------------

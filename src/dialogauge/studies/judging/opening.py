@@ -40,7 +40,7 @@ _QUOTE_CHARS: Final = 140
 _LIGHTS: Final[Mapping[Agreement, tuple[Literal["good", "warn", "info"], str]]] = {
     "agrees": ("good", "The judge agrees with {}."),
     "does not": ("warn", "The judge does not agree with {}."),
-    "cannot tell": ("info", "Nobody can tell yet whether the judge agrees with {}."),
+    "cannot tell": ("info", "We cannot tell yet whether the judge agrees with {}."),
 }
 _RATERS: Final[Mapping[Raters, tuple[str, str, str]]] = {
     "users": ("your users", "users’ {}", "rated dissatisfied"),
@@ -103,10 +103,14 @@ def _how_many(summary: Summary, findings: FindingsSummary | None, people: People
     if people is not None and figure is not None:
         tiles += _said(figure, people.over_all(figure))
     if findings is not None:
-        tiles.append(Tile("with something to read", Count(findings.with_finding, findings.conversations)))
+        tiles.append(Tile("with a finding", Count(findings.with_finding, findings.conversations)))
         unread = sum(findings.not_judged.values())
         languages = ", ".join(map(words.language, findings.not_judged))
-        tiles += [Tile("not judged", unread, f"in a language not checked: {languages}")] if unread else []
+        tiles += (
+            [Tile("not judged", unread, f"in a language that the judge was not checked on: {languages}")]
+            if unread
+            else []
+        )
     return Tiles(tuple(tiles))
 
 
@@ -127,7 +131,7 @@ def _said(figure: PeopleFigure, over_all: Rectified | None) -> list[Tile]:
             )
             tiles.append(_tile(f"{called}, all {figure.level}s", over_all.rectified, note))
     if figure.dissatisfied is not None:
-        tiles.append(_tile(bad, figure.dissatisfied, f"that is, {figure.rule}", share=True))
+        tiles.append(_tile(bad, figure.dissatisfied, f"meaning {figure.rule}", share=True))
     return tiles
 
 
@@ -146,8 +150,8 @@ def light_callout(people: People | None) -> Callout:
     """Say how far the judge can be trusted, or how to find out."""
     if people is None:
         sentence: Prose = (
-            Span("No ratings in this data, so nobody can say how far the judge is right about it.", "strong"),
-            " Let people rate a few dozen of these conversations, and add them: ",
+            Span("This data has no ratings, so we cannot tell how often the judge is right here.", "strong"),
+            " Have people rate a few dozen of these conversations, then add the ratings: ",
             Span("dialogauge judge LOG --ratings FILE", "code"),
             ".",
         )
@@ -172,14 +176,14 @@ def _line(kind: KindSummary) -> tuple[str, Prose]:
     seen = f"{counted(kind.turns, 'turn')} in {counted(kind.conversations, 'conversation')}"
     example = kind.example
     where = f"{example.conversation_id}, turn {example.turn}"
-    return kind.title, f"{seen}. {_measured(kind)} Such as “{_short(example.quote)}” ({where})"
+    return kind.title, f"{seen}. {_measured(kind)} Example: “{_short(example.quote)}” ({where})"
 
 
 def _measured(kind: KindSummary) -> str:
     """Say how often this kind is right."""
     measured = "Not measured on rated data yet." if kind.evidence is None else kind.evidence.words
     borne_out = kind.kind in load_evidence().borne_out
-    return measured if borne_out else f"No rating or reading bears this out. {measured}"
+    return measured if borne_out else f"Neither ratings nor blind readings support this. {measured}"
 
 
 def _worst(worst: WorstGroup | None) -> list[tuple[str, Prose]]:

@@ -71,7 +71,7 @@ _LISTED_FIRST: Final = 40
 _UNREADABLE_SHOWN: Final = 5
 _WHAT_IT_IS_NOT: Final = (
     Span("What this page is not.", "strong"),
-    " These are the opinions of a judge, not of your users. They show where to look; they do not replace "
+    " These are the opinions of a judge, not of your users. They show where to look. They do not replace "
     "asking the people who had these conversations.",
 )
 # What a reader does not need on a page: it stands in the manifest.
@@ -182,35 +182,33 @@ def _checked(summary: Summary, manifest: Manifest, known: Known, *, with_users: 
     languages = ", ".join(map(words.language, _checked_languages(manifest.judge, trust)))
     if with_users:
         sentence = (
-            "Beside them stands what these users said themselves. How far the two agree holds for these "
-            "users and scenarios; for others it has to be measured again."
+            "This page also shows what these users said themselves. Their agreement with the judge holds for "
+            "these users and scenarios; for others it must be measured again."
         )
     elif known.people is not None and known.people.light.judge.value is None:
-        sentence = "In this run the judge could not be compared with people: why stands above."
+        sentence = "In this run the judge could not be compared with people; the reason is given above."
     elif known.people is not None:
         sentence = (
-            f"In this run the judge was compared with people by one figure, {known.people.light.judged_by}; "
-            "what came of that stands above. It says nothing of the judge’s other scores."
+            f"In this run one figure of the judge was compared with people: {known.people.light.judged_by}. "
+            "The result is given above. It says nothing about the judge’s other scores."
         )
     elif languages:
         sentence = (
-            f"The judge was compared with people’s ratings in: {languages}. In other languages its scores "
-            "are unchecked."
+            f"The judge was compared with people’s ratings in {languages}. In other languages its scores are "
+            "unchecked."
         )
     elif dialogues:
         sentence = (
-            "The judge was compared with people’s ratings on too few dialogues of any one language: read "
+            "The judge was compared with people’s ratings on too few dialogues of any one language. Treat "
             "its scores as unchecked."
         )
     else:
         sentence = (
-            "The judge was not compared with people’s ratings in any language: read its scores as unchecked."
+            "The judge was not compared with people’s ratings in any language. Treat its scores as unchecked."
         )
     if few:
         listed = ", ".join(f"{words.name(name)} ({n:,})" for name, n in few.items())
-        sentence += (
-            f" Compared with people on fewer than {counted(needed, 'dialogue')}, too few to say: {listed}."
-        )
+        sentence += f" Compared on fewer than {counted(needed, 'dialogue')}, too few to conclude: {listed}."
     never = [words.name(d) for d in _uncalibrated(summary, manifest, trust) if d not in few]
     return f"{sentence} Never compared with people: {', '.join(never)}." if never else sentence
 
@@ -249,8 +247,8 @@ def _counts_section(summary: Summary, *, graded: bool) -> Section:
     return Section(
         "What was judged, and what was not",
         tuple(blocks),
-        "A failure is a missing score, never a number. It takes no part in any mean; the bounds beside a "
-        "mean say how far the failures could move it.",
+        "A failure is a missing score, never a number. No mean includes it; the bounds beside a mean show "
+        "how far the failures could move it.",
         "Counts",
         "counts",
     )
@@ -274,7 +272,7 @@ def _verdicts(verdicts: VerdictSummary) -> Section:
     sentence = "The verdict is computed from the scores."
     if partial := verdicts.basis.get("partial", 0):
         sentence += (
-            f" Marked *: {partial:,} that rest on an incomplete set of scores, and so are never excellent."
+            f" Verdicts marked * ({partial:,}) rest on an incomplete set of scores and are never excellent."
         )
     if verdicts.compared:
         sentence += f" The model’s own verdict differed in {verdicts.mismatched:,} of {verdicts.compared:,}."
@@ -300,18 +298,18 @@ def _scores_section(
         )
         blocks.append(Callout((sentence,)))
     lead = (
-        f"Bars count the scores. Below them the mean (ring), its 95 % interval, {summary.intervals} "
-        "(thick line), and, where judgements failed, the bounds that the failures could move it to "
-        "(brackets)."
+        "Bars count the scores. Below them are the mean (ring), its 95 % interval (thick line), and, where "
+        "judgements failed, how far the failures could move the mean (brackets). Intervals are "
+        f"{summary.intervals}."
     )
     if graded:
         return Section("Scores", tuple(blocks), lead, anchor="scores")
     order = (
-        "These order turns and conversations by where to look. Where a score is marked uncalibrated, it was "
-        "never compared with people: its level says nothing about how good the assistant is."
+        "Use these scores to choose what to read. A score marked uncalibrated was never compared with "
+        "people: its level says nothing about how good the assistant is."
     )
     folded = Fold("The scores", (Callout((lead,)), *blocks))
-    return Section("The judge’s scores: an order, no grades", (folded,), order, "Scores", "scores")
+    return Section("The judge’s scores: a ranking, not grades", (folded,), order, "Scores", "scores")
 
 
 def figure_of(dimension: DimensionSummary) -> Figure:
@@ -398,8 +396,8 @@ def _curves_section(summary: Summary) -> list[Section]:
     heads = ("dimension", "turn", "mean", "95 % interval", "n")
     figures = data_table("Scores by turn", heads, rows, captioned=False)
     lead = (
-        "Mean at each turn number with its 95 % interval. Later turns rest on fewer conversations, the "
-        "longer ones."
+        "Mean at each turn number with its 95 % interval. Later turn numbers rest on fewer, longer "
+        "conversations."
     )
     if len(turns) > _CURVE_TURNS:
         lead += f" {len(turns) - _CURVE_TURNS:,} later turn numbers are not drawn."
@@ -442,7 +440,7 @@ def _group_row(group: GroupSummary, names: Sequence[str]) -> tuple[Cell, ...]:
     for name in names:
         mean, n_na, n_failed = group.means[name], group.n_na[name], group.n_failed[name]
         figures.append(Figure(mean.value, mean.n, mean.n + n_na + n_failed, n_na, n_failed, mean.interval))
-    return ("(not said)" if group.name is None else group.name, group.conversations, *figures)
+    return ("(unknown)" if group.name is None else group.name, group.conversations, *figures)
 
 
 def _list_section(summary: Summary, sample: ShownConversations, *, graded: bool) -> Section:
@@ -453,9 +451,9 @@ def _list_section(summary: Summary, sample: ShownConversations, *, graded: bool)
     blocks: list[Block] = [talks] if shown else []
     blocks.append(Fold("Their scores as a table", (_scores_table(summary, sample, graded=graded),)))
     where = (
-        f"{lead}. Those to read first stand first. Long messages are cut: ",
+        f"{lead}. Those to read first are at the top. Long messages are cut; ",
         Span("dialogauge show RUN ID", "code"),
-        " prints any conversation whole, and every judgement is in ",
+        " prints a whole conversation, and every judgement is in ",
         Span("judgements.jsonl", "code"),
         ".",
     )
@@ -530,12 +528,10 @@ def _cost_section(summary: Summary) -> Section:
     if total.repeated_share is not None:
         sentence = (
             f"{words.percent(total.repeated_share)} of the prompts' characters repeat the beginning of the "
-            "prompt before: a server with a prefix cache need not read them again."
+            "previous prompt; a server with a prefix cache need not read them again."
         )
         blocks.append(Callout((sentence,)))
-    lead = (
-        "By role. A cost is unknown as soon as one call has no known price; it is never counted as nothing."
-    )
+    lead = "By role. If the price of one call is unknown, the cost is unknown; it is never counted as zero."
     return Section("Cost", tuple(blocks), lead, anchor="cost")
 
 
@@ -570,6 +566,7 @@ def _weak_section(weak: tuple[Transcript, ...], *, graded: bool) -> Section:
         lead = "The turn that the judge holds most responsible for lowering a conversation’s quality."
         return Section("Weakest turns", (Cards(weak, wide=True),), lead, anchor="weakest")
     lead = (
-        "Where reading pays most by the judge’s findings: why, the words it stands on, and what people said."
+        "The turns most worth reading by the judge’s findings, each with the reason, the words that show it, "
+        "and what people said."
     )
     return Section("Turns to read first", (Cards(weak, wide=True),), lead, "Read first", "weakest")

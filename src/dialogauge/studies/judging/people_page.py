@@ -24,7 +24,7 @@ def people_section(people: People) -> Section:
     heads = ("", TableColumn("of", "text"), "ratings", "conversations", "users", "mean", "dissatisfied")
     rows = [_figure(figure) for figure in people.figures]
     figures = data_table("What people said", heads, rows, captioned=False)
-    lead = "Their own ratings, as they stand in the data; the judge has no part in them."
+    lead = "Ratings taken from the data. The judge has no part in them."
     rules = dict.fromkeys(f"{figure.what} of {figure.rule}" for figure in people.figures if figure.rule)
     rule = [Callout((f"Dissatisfied means: {'; '.join(rules)}.",))] if rules else []
     blocks: list[Block] = [figures, *rule, _light(people.light)]
@@ -54,33 +54,36 @@ def _light(light: Light) -> Section:
     heads = (TableColumn("", "text"), TableColumn(light.measure.upper()), "targets")
     rows: list[tuple[Cell, ...]] = [(f"the judge: {light.judged_by}", _number(light.judge, 3), light.judge.n)]
     rows += [(name, _number(one, 3), one.n) for name, one in light.controls.items()]
-    table = data_table("The judge and what knows nothing", heads, rows, captioned=False)
+    table = data_table("The judge and the controls", heads, rows, captioned=False)
     difference = light.difference
     sentence = (
-        f"The judge less {light.control}: {words.decimal(difference.value, 3, signed=True)} "
+        f"The judge minus {light.control}: {words.decimal(difference.value, 3, signed=True)} "
         f"{words.interval(difference.interval, 3)}, {difference.method}."
     )
-    lead = "How well each puts what people were dissatisfied with before what they were satisfied with."
-    return Section("The judge beside them", (table, Callout((sentence,))), lead)
+    lead = (
+        "How often each ranks a target that people were dissatisfied with as worse than one that they were "
+        "satisfied with (AUC)."
+    )
+    return Section("The judge compared with people", (table, Callout((sentence,))), lead)
 
 
 def rectified_section(people: People) -> Section:
     """Lay out the means of targets of which some are rated and many are only judged."""
-    heads = ("", "the judge’s mean", "people’s, of the rated", "people’s, of all")
+    heads = ("", "the judge’s mean", "people’s, rated only", "people’s, estimated for all")
     rows = [
         (
             f"{words.name(one.dimension)} of {one.level}s",
-            _number(one.judge, with_n=True) if one.judge.n else Missing("of another kind"),
+            _number(one.judge, with_n=True) if one.judge.n else Missing("not comparable"),
             _number(one.rated_only, with_n=True),
             _number(one.rectified, with_n=True),
         )
         for one in people.rectified
     ]
-    title = "People’s mean over all, rated or not"
+    title = "People’s mean over all targets, rated or not"
     lead = (
-        "The last, the rectified mean, estimates what people would say of all, from their ratings and from "
-        "how the judge scores what they did not rate (prediction-powered inference). It is a statement about "
-        "people, whatever the judge is worth, and holds where chance decided what was rated."
+        "The last column, the rectified mean, estimates what people would say of all targets. It combines "
+        "their ratings with the judge’s scores of what they did not rate (prediction-powered inference). It "
+        "holds however good or bad the judge is, provided that the rated targets were chosen at random."
     )
     blocks = [data_table(title, heads, rows, captioned=False)]
     notes = tuple(_fitted_note(one) for one in people.rectified if one.fitted)

@@ -74,7 +74,7 @@ class WorstGroup:
         mine, rest = (self._figure(e) for e in (self.group, self.others))
         return (
             f"{self.field} {self.name} ({counted(self.conversations, 'conversation')}): {self.what} {mine}, "
-            f"of all others {rest}. Of {counted(self.compared, 'group')} compared."
+            f"against {rest} in all other conversations. {counted(self.compared, 'group')} compared."
         )
 
     def _figure(self, estimate: Estimate) -> str:
@@ -145,7 +145,7 @@ class GroupTally(ByConversation):
             mean_estimate(values[side], clusters[side].tolist(), limits=(scale.low, scale.high), unit=unit)
             for side in (member, used & ~member)
         )
-        what = "something wrong is named in"
+        what = "share with a named fault"
         if by_people:
             what = "mean reward" if used_ratings[0][-1] == "reward" else "people’s mean rating"
         return WorstGroup(field, name, int(member.sum()), what, not by_people, group, others, len(known))

@@ -87,10 +87,10 @@ _GROUPS: Final = {
     "gold": "the user's score",
 }
 PANELS: Final = {
-    "pearson": ("Pearson", "all turns together: mostly whether users are told apart"),
+    "pearson": ("Pearson", "all turns together: mostly shows whether the judge tells users apart"),
     "within_user_pearson": (
         "Pearson within users",
-        "each user's own mean taken away: whether replies are told apart",
+        "each user's own mean removed: shows whether the judge tells replies apart",
     ),
     "qwk": ("Quadratic weighted kappa", "agreement on the scale, beyond chance"),
     "f1_dsat": ("F1 of dissatisfied (≤3)", "turns of 3 or less"),
@@ -100,7 +100,7 @@ PANELS: Final = {
 _SHORT: Final = {**COLUMNS, "within_user_pearson": "Pearson within users"}
 _READING: Final = (
     ("●", "the judge, with its 95 % interval"),
-    ("○", "a control: it reads nothing, and goes through the same calibration"),
+    ("○", "a control: it reads nothing and gets the same calibration"),
     ("▲", "the judge is better than this control"),
     ("▼", "the judge is worse"),
     ("≈", "they are not distinguishable"),
@@ -233,14 +233,14 @@ def finding(judge: str, against: Sequence[Json]) -> str:
     if not against or all(c["side"] in ("undefined", "too few to tell") for c in against):
         too_few = any(c["side"] == "too few to tell" for c in against)
         why = "too few users for so many comparisons" if too_few else "there is no interval"
-        return f"Whether the judge is above a judge that reads nothing cannot be told: {why}."
+        return f"We cannot tell whether the judge is better than one that reads nothing: {why}."
     sides = {m: {c["side"] for c in against if c["measure"] == m} for m in COMPARED}
     above = [_SHORT[m] for m, of in sides.items() if "above" in of and of <= {"above", "undefined"}]
     sentences = [f"{judge} is not above every control by any figure."]
     if above:
         sentences = [f"{judge} is above every control by {', '.join(above)}."]
     for side, what in (
-        ("too few to tell", "There are too few users to tell it from some controls"),
+        ("too few to tell", "There are too few users to compare it with some controls"),
         ("not distinguishable", "It is not shown to be above some controls"),
         ("below", "It is below some controls"),
     ):
@@ -266,8 +266,8 @@ def _pictures_section(summary: Json, mask: Mask) -> Section:
     reliability = _reliability(summary["reliability"], fractions=fractions)
     cards = (reliability, _confusion(summary["confusion"]), *_users(summary["users"], mask))
     blocks = (Cards(cards, wide=True), _behaviour(summary))
-    lead = "On the dashed line judge and users agree."
-    return Section("Where judge and users part", blocks, lead, "Pictures", "pictures")
+    lead = "The dashed line is where judge and users agree."
+    return Section("Where judge and users differ", blocks, lead, "Pictures", "pictures")
 
 
 def _square(title: str, points: Sequence[Point], labels: tuple[str, str], *, sized: bool = False) -> Curve:
@@ -287,9 +287,9 @@ def _reliability(bins: Sequence[Json], *, fractions: bool) -> Card:
     judge = "the judge’s expected rating" if fractions else "the judge’s score"
     plot = _square("Reliability diagram", points, (judge, "the users’ mean"), sized=True)
     note = (
-        f"What users gave on average where the judge gave about one {'value' if fractions else 'score'}, "
-        "with 95 % intervals; larger dots are more turns. Above the line the judge is too strict, below it "
-        "too kind."
+        f"The users’ mean rating for each {'range' if fractions else 'score'} of the judge, with 95 % "
+        "intervals; larger dots stand for more turns. Above the line the judge is too strict, below it too "
+        "lenient."
     )
     of = ("Of the expected rating (", Span("scores.satisfaction", "code"), "), not of the whole score. ")
     return Card("Reliability", (plot, Callout(((*of, note) if fractions else note,))))
@@ -311,8 +311,8 @@ def _confusion(counts: Sequence[Sequence[int]]) -> Card:
         column_edge=3,
     )
     note = (
-        "Turns by the two scores, shaded by the share of the user’s score. The lines part satisfied (4, 5) "
-        "from dissatisfied."
+        "Turns by the two scores, shaded by the share of the user’s score. The lines separate satisfied "
+        "(4, 5) from dissatisfied."
     )
     return Card("Confusion matrix", (matrix, Callout((note,))))
 
@@ -332,8 +332,8 @@ def _users(users: Sequence[Json], mask: Mask) -> tuple[Card, Card]:
     plot = _square("Each user’s mean against the judge’s", points, ("the judge’s mean", "the user’s mean"))
     left_out = len(users) - len(points)
     note = (
-        f"A dot is one user{f' ({left_out:,} are not drawn)' if left_out else ''}. Dots along the line: the "
-        "judge knows who is strict and who is kind."
+        f"Each dot is one user{f' ({left_out:,} are not drawn)' if left_out else ''}. Dots along the line "
+        "mean that the judge knows who is strict and who is lenient."
     )
     return Card("User by user", (plot, Callout((note,)))), _within_users([u["pearson"] for u in users])
 
@@ -355,8 +355,8 @@ def _within_users(correlations: Sequence[float | None]) -> Card:
     if undefined:
         counts += f"; {undefined:,} without one (too few turns, or scores that do not vary)"
     note = (
-        "To the right: the judge tells this user’s better turns from the worse. A judge that only knows a "
-        "user’s level is at zero."
+        "Users on the right: the judge tells their better turns from their worse ones. A judge that knows "
+        "only a user’s level is at zero."
     )
     return Card("Within each user", (bars, Callout((counts, note))))
 
@@ -364,11 +364,11 @@ def _within_users(correlations: Sequence[float | None]) -> Card:
 def _behaviour(summary: Json) -> DataTable:
     stable, recovery = (summary["behaviour"][name] for name in ("stability", "recovery"))
     metrics, after = summary["metrics"], "satisfied right after a turn"
-    by_user, by_judge = "at which the user was dissatisfied", "that the judge takes for dissatisfied"
+    by_user, by_judge = "at which the user was dissatisfied", "that the judge scores as dissatisfied"
     shares = (
         ("stable conversations", stable["people"], stable["judge"], "all rated turns satisfied"),
         ("recovery", recovery["people"], recovery["judge_there"], f"{after} {by_user}"),
-        ("recovery by the judge's own account", None, recovery["judge"], f"{after} {by_judge}"),
+        ("recovery by the judge's own scores", None, recovery["judge"], f"{after} {by_judge}"),
     )
     rows: list[tuple[Cell, ...]] = [
         (title, "" if users is None else _share(users), _share(judge), judge["n"], what)
@@ -403,17 +403,17 @@ def _calibrations_section(summary: Json, judge: str, calibration: str) -> Sectio
     return Section("Raw, and under each calibration", (table, note), lead, "Calibrations", "calibrations")
 
 
-SAME_MAPS: Final = "through the same maps. A figure that a control matches is no finding."
+SAME_MAPS: Final = "through the same maps. A figure that a control matches shows nothing about the judge."
 TABLE_LEGEND: Final = (
     "DSAT: 3 or less. False SAT: dissatisfied turns that were called satisfied. Per user: mean of the users’ "
-    "own correlations; within user, within block: after their own mean is taken away. A dash is undefined: "
+    "own correlations; within user, within block: after removing their own mean. A dash is undefined: "
     "the scores do not vary."
 )
 
 
 _BOUNDARY_ONLY: Final = (
-    "* Boundary only: the judge says satisfied (4) or dissatisfied (3) and nothing finer, so these figures "
-    "read more into its scores than they hold."
+    "* Boundary only: the judge says only satisfied (4) or dissatisfied (3), so these figures read more into "
+    "its scores than they contain."
 )
 
 
@@ -465,10 +465,10 @@ def _slices_section(summary: Json, mask: Mask) -> Section:
         rows = [(mask.text(n), g["n"], *(Number(g[c]) for c in _GROUP)) for n, g in groups.items()]
         tables.append(data_table(f"By {title}", (title, "turns", *_GROUP.values()), rows))
     lead = (
-        "Groups of turns. A reason or a score of the user is known only afterwards: such a group says what "
-        "the judge misses, and its correlations mean little."
+        "Groups of turns. A user’s reason or score is known only afterwards: such a group shows what the "
+        "judge misses, and its correlations mean little."
     )
-    title = "Slices: where the judge does well, and where not"
+    title = "Slices: where the judge does well and where it does not"
     return Section(title, tuple(tables), lead, "Slices", "slices")
 
 
@@ -501,7 +501,7 @@ def brief(
     spent = Definitions(tuple(mended_and_spent(summary)))
     notes = [*_changed_nothing(figures, calibration), *_notes(figures, NO_MASK)]
     if not figures["metrics"]["n"]:
-        nothing = Callout(("nothing is scored: there are no figures to show",))
+        nothing = Callout(("no turn has a score: there are no figures to show",))
         return (counts, *notes, nothing, *([spent] if spent.pairs else []))
     columns = {name: title for name, title in COLUMNS.items() if name not in _ON_TERMINAL}
     table = _calibrations(figures, judge, calibration, columns)
@@ -509,8 +509,9 @@ def brief(
     reading = [finding(judge, figures["against_controls"])]
     reading += [_BOUNDARY_ONLY] if figures["boundary_only"] else []
     reading.append(
-        "Within user: Pearson after each user's own mean is taken away; within block: that of each user and "
-        "scenario. Ceiling: the users' own scores through the same calibration. Intervals are 95 % by users."
+        "Within user: Pearson after removing each user's own mean; within block: after removing the mean of "
+        "each user and scenario. Ceiling: the users' own scores after the same calibration. Intervals are 95 "
+        "%, clustered by user."
     )
     return (
         counts,
@@ -536,13 +537,13 @@ def _counts(
         yield "failed", f"{n:,}, {message}"
     others = study["population"]
     yield (
-        "known of others",
+        "other users",
         f"{counted(others['turns'], 'turn')} of {counted(others['users'], 'training user')}",
     )
     if n := apart["n"] + apart["n_failed"]:
         yield (
-            "counted apart",
-            f"{counted(n, 'turn')} of users without a history, who get the training users' prior "
+            "counted separately",
+            f"{counted(n, 'turn')} of users without a history, scored by the training users' prior "
             f"({apart['n']:,} scored, mean error {words.decimal(apart['mae'], 4)})",
         )
     for why, n in study["left_out"].items():
@@ -553,7 +554,7 @@ def _changed_nothing(figures: Json, calibration: str) -> list[Block]:
     if calibration == "none" or figures["calibrations"][calibration]["calibration"]["calibrated_blocks"]:
         return []
     note = (
-        f"--calibrate {calibration} changed nothing: no block has a history to calibrate to, and the scores "
-        "stand as the judge gave them"
+        f"--calibrate {calibration} changed nothing: no block has a history to calibrate to, so the scores "
+        "are as the judge gave them"
     )
     return [Callout((note,), "info")]

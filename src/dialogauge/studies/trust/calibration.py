@@ -76,7 +76,9 @@ def judge_gate(judge: JudgeAgreement, limits: TrustThresholds) -> CalibrationDim
     if status == "ready" and not all(above.values()):
         status = "cannot tell"
         which = ", ".join(control for control, is_above in above.items() if not is_above)
-        sentence = f"{_title(name)}: {figures}; it is not shown to be better than these controls: {which}."
+        sentence = (
+            f"{_title(name)}: {figures}; these ratings do not show that it beats these controls: {which}."
+        )
     return CalibrationDimension(name, status, sentence, kappa, interval, n, dialogues, controls, above)
 
 
@@ -90,7 +92,7 @@ def _ready(
         return "not ready", f"{title} is not ready: {figures}, below {limit:g}."
     if kappa.low is None or kappa.low < limit:
         why = kappa.reason or f"the lower end is below {limit:g}"
-        return "cannot tell", f"{title}: {figures}; so few ratings do not show that it is ready: {why}."
+        return "cannot tell", f"{title}: {figures}; these ratings do not show that it is ready: {why}."
     return "ready", f"{title} is ready: {figures}, the lower end at least {limit:g}."
 
 
@@ -100,7 +102,7 @@ def _title(name: str) -> str:
 
 def _sentence(dimensions: Sequence[CalibrationDimension], dialogues: int, limits: TrustThresholds) -> str:
     if not dimensions:
-        return "None of the rated dimensions is called like one of the judge's, so nothing was calibrated."
+        return "No rated dimension has the name of one that the judge scores, so nothing was compared."
     if dialogues < limits.calibration_dialogues:
         seen, needed = only(dialogues, "rated dialogue", "rated dialogues"), limits.calibration_dialogues
         return f"{seen}: {needed} are needed to say whether a dimension is ready."

@@ -31,12 +31,12 @@ _CASES: Final = 20
 
 
 _CHECKS: Final = {
-    "single_turn_aggregation": ("Averaging the turns", "aggregation_share"),
-    "repair_false_na": ("Corrections passed over", "repair_na_share"),
-    "scenario_rules": ("Rules of the scenario", "scenario_rule_share"),
-    "length": ("Length taken for help", "length_correlation"),
-    "verdict_mismatch": ("Verdict against scores", "verdict_mismatch_share"),
-    "identical_scores": ("The same score for every turn", "identical_share"),
+    "single_turn_aggregation": ("Turn averaging", "aggregation_share"),
+    "repair_false_na": ("Missed corrections", "repair_na_share"),
+    "scenario_rules": ("Scenario rules", "scenario_rule_share"),
+    "length": ("Length bias", "length_correlation"),
+    "verdict_mismatch": ("Verdict mismatch", "verdict_mismatch_share"),
+    "identical_scores": ("Identical scores", "identical_share"),
 }
 """By name: the title, and the threshold from which on a check is flagged."""
 
@@ -83,20 +83,22 @@ def _averages(
             f"{only(n, 'conversation has', 'conversations have')} turns with different scores; "
             f"{_ENOUGH} are needed.",
         )
-    near = f"{_percent(share)} of {n:,} conversations lie within half a point of the mean of their turns"
+    near = (
+        f"{_percent(share)} of {n:,} conversation scores lie within half a point of the mean of their turns"
+    )
     if r is not None and r >= limits.aggregation_correlation:
         return "flagged", f"{judge} only averages: {near}, and the two correlate at {r:z.2f}."
     if share < limits.aggregation_share:
         end = "" if r is None else f"; the two correlate at {r:z.2f}"
-        return "ok", f"The scores of the whole are not the average of the turns: {near}{end}."
+        return "ok", f"Conversation scores are more than the average of the turns: {near}{end}."
     if chance >= limits.aggregation_share:
         return (
             "cannot tell",
-            f"{near.capitalize()}, but so would unrelated ones: the scores hardly vary.",
+            f"{near.capitalize()}, but so would those of unrelated conversations: the scores hardly vary.",
         )
     return (
         "flagged",
-        f"{judge} only averages: {near}; between unrelated conversations it would be {_percent(chance)}.",
+        f"{judge} only averages: {near}; for unrelated conversations it would be {_percent(chance)}.",
     )
 
 
@@ -121,8 +123,8 @@ def check_verdicts(tally: TrustTally, limits: TrustThresholds) -> TrustCheck:
     if figure.value is not None:
         status = "flagged" if figure.value > limits.verdict_mismatch_share else "ok"
         sentence = (
-            f"The model’s own verdict differs from the one that its scores give in {mismatched:,} of "
-            f"{compared:,} conversations; ours is the one that counts."
+            f"The model’s own verdict differs from the one computed from its scores in {mismatched:,} of "
+            f"{compared:,} conversations. The computed one counts."
         )
     return conclude("verdict_mismatch", limits, status, sentence, compared, (figure,))
 
@@ -158,20 +160,19 @@ def check_identical(
     sentence = f"{seen} over {LONG} scored turns; {_ENOUGH_LONG} are needed."
     if long >= _ENOUGH_LONG and alike and not lowest:
         sentence = (
-            f"Of {long:,} conversations with over {LONG} turns, {alike:,} have the same scores at "
-            "every turn; "
-            "whether their turns differ, people's ratings of them would tell."
+            f"{alike:,} of {long:,} conversations with over {LONG} turns have the same scores at every turn. "
+            "Ratings by people would show whether their turns differ."
         )
     elif share is not None and long >= _ENOUGH_LONG:
         status = "flagged" if share > limits.identical_share else "ok"
-        differ = f", {_percent(share)} of all although their turns differ" if alike else ""
+        differ = f"; in {_percent(share)} of all, the turns themselves differ" if alike else ""
         if looked < alike:
-            differ += f" (as those of {len(cases):,} of {looked:,} that were looked into)"
+            differ += f" ({len(cases):,} of {looked:,} checked)"
         others = (
-            f"; so have {_percent(short_alike / short)} of {counted(short, 'shorter one')}" if short else ""
+            f"; so do {_percent(short_alike / short)} of {counted(short, 'shorter one')}" if short else ""
         )
         sentence = (
-            f"Of {long:,} conversations with over {LONG} turns, {alike:,} have the same scores at every turn"
+            f"{alike:,} of {long:,} conversations with over {LONG} turns have the same scores at every turn"
             f"{differ}{others}."
         )
     return conclude("identical_scores", limits, status, sentence, long, figures, cases)
@@ -294,13 +295,13 @@ def check_repair(texts: TextFindings, tally: TrustTally, limits: TrustThresholds
     if "repair_handling" not in tally.whole:
         sentence = "The rubric has no repair_handling."
     elif n < _ENOUGH_REPAIRS or figure.value is None:
-        seen = only(n, "conversation of those read holds", "conversations of those read hold")
+        seen = only(n, "conversation that was read has", "conversations that were read have")
         sentence = f"{seen} a correction; {_ENOUGH_REPAIRS} are needed."
     else:
         status = "flagged" if figure.value > limits.repair_na_share else "ok"
         sentence = (
-            f"In {passed:,} of {n:,} conversations in which the user corrects or objects, "
-            "repair handling is n/a."
+            f"Repair handling is n/a in {passed:,} of {n:,} conversations in which the user corrects or "
+            "objects."
         )
     return conclude("repair_false_na", limits, status, sentence, n, (figure,), texts.passed_over)
 
@@ -328,11 +329,11 @@ def check_length(texts: TextFindings, tally: TrustTally, limits: TrustThresholds
         if most > limit:
             leaning = "rewards length"
         elif most > limit / 2:
-            leaning = "leans a little towards length"
+            leaning = "slightly favours long replies"
         elif least < -limit / 2:
-            leaning = "leans a little against length" if least >= -limit else "scores long replies lower"
+            leaning = "slightly favours short replies" if least >= -limit else "scores long replies lower"
             at = f"{least:z.2f} at the lowest"
-        sentence = f"The judge {leaning}: {name} correlates with the reply’s length at {at} ({n:,} replies)."
+        sentence = f"The judge {leaning}: {name} correlates with reply length at {at} ({n:,} replies)."
     return conclude("length", limits, status, sentence, n, figures + _terciles(texts, tally))
 
 

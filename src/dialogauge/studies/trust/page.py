@@ -36,8 +36,8 @@ _BAD: Final = ("flagged", "not ready")
 def trust_section(trust: Trust) -> Section:
     """Lay out the checks, and the judge against people, as a part of a page."""
     lead = (
-        "Ways in which judges are known to go wrong, looked for in this run. A check that finds nothing "
-        "proves nothing; one that is flagged says what to distrust. The thresholds stand in the ",
+        "These checks look for known faults of judges. A check that finds nothing proves nothing; a flagged "
+        "check says what to distrust. The thresholds are in the ",
         Span("[trust]", "code"),
         " table of the configuration file.",
     )
@@ -72,7 +72,7 @@ def _card(check: TrustCheck) -> Card:
         inside: list[Block] = [data_table(check.title, ("", "", ""), rows, captioned=False, headed=False)]
         if check.threshold is not None and check.threshold_name is not None:
             setting = Span(f"{check.threshold_name} = {check.threshold:g}", "code")
-            inside.append(Callout((("flagged from ", setting, " on"),)))
+            inside.append(Callout((("threshold: ", setting),)))
         blocks.append(Fold("The figures", tuple(inside)))
     if check.cases:
         items = tuple(_case(c) for c in check.cases[:_CASES])
@@ -97,9 +97,9 @@ def _against_people(trust: Trust, *, loud: bool = False) -> tuple[Section, ...]:
     blocks: tuple[Block, ...]
     if calibration is None:
         without = (
-            "No ratings by people were given. With ",
+            "Nothing was compared dimension by dimension. With ",
             Span("--ratings FILE", "code"),
-            " every dimension that people rated is compared with them.",
+            " each dimension that people rated is compared with the judge’s dimension of the same name.",
         )
         blocks = (Callout((without,)),)
     else:
@@ -113,9 +113,9 @@ def _calibration_table(calibration: Calibration, kappa: float, *, loud: bool) ->
     # A dimension without a kappa has no controls.
     controls = tuple(dict.fromkeys(name for d in calibration.dimensions for name in d.controls))
     title = (
-        "Quadratic weighted kappa with its 95 % interval, by users where they are known, else by "
-        "conversations; below "
-        f"{words.decimal(kappa)} a dimension is not ready. Beside it what judges reach that know nothing."
+        "Quadratic weighted kappa with its 95 % interval, clustered by user where users are known, else by "
+        f"conversation, beside the kappa of controls that know nothing. Below {words.decimal(kappa)} a "
+        "dimension is not ready."
     )
     heads: tuple[Column, ...] = (
         "dimension",

@@ -20,7 +20,7 @@ Row = Mapping[str, Any]
 Changes = Mapping[str, Mapping[str, Sequence[tuple[str, float]]]]
 """By kind and dimension: conversations, and by how much their scores change."""
 
-_TITLE: Final = "The scenario ignored"
+_TITLE: Final = "Scenario ignored"
 _NAME: Final = "scenario_ignored"
 _ENOUGH: Final = 10
 _WORDS: Final = {"without": "without its scenario", "another": "with another conversation’s"}
@@ -81,7 +81,9 @@ def _head(conversation: Conversation) -> tuple[Message, ...]:
 
 def not_checked(*, shown: bool = True) -> TrustCheck:
     """Say that this was not checked: it takes judging a sample again."""
-    sentence = "Not checked yet: `dialogauge trust RUN --scenario-sample 50` judges a sample without it."
+    sentence = (
+        "Not checked yet. To check: `dialogauge trust RUN --scenario-sample 50` judges a sample without it."
+    )
     if not shown:
         sentence = "The rubric does not show the judge a scenario."
     return TrustCheck(_NAME, _TITLE, "cannot tell", sentence, 0, None, None)
@@ -163,7 +165,7 @@ def _conclusion(figures: Sequence[TrustFigure], changes: Changes, failed: int) -
         kind: next((f for f in figures if f.name == f"change {words}"), None)
         for kind, words in _WORDS.items()
     }
-    lost = f" {failed:,} of the new judgements failed and take no part." if failed else ""
+    lost = f" {failed:,} of the new judgements failed and are left out." if failed else ""
     if all(f is None or f.n < _ENOUGH for f in overall.values()):
         n = max((len(of.get("", ())) for of in changes.values()), default=0)
         seen = only(n, "conversation with a scenario was", "conversations with a scenario were")
@@ -247,9 +249,7 @@ def _check_turns(
 
 
 def _words(rule: ScenarioRule, score: float | str, quote: str) -> str:
-    return (
-        f"{rule.name}: {rule.dimension} is {score}, at most {rule.at_most:g} is right; said: “{cut(quote)}”"
-    )
+    return f"{rule.name}: {rule.dimension} is {score}, but should be at most {rule.at_most:g}: “{cut(quote)}”"
 
 
 def _count(
@@ -272,7 +272,7 @@ def check_rules(findings: RuleFindings, limits: TrustThresholds) -> TrustCheck:
     sentence = f"No scored reply breaks one of the {findings.rules} scenario rules."
     if figure.value is not None:
         status = "flagged" if figure.value > limits.scenario_rule_share else "ok"
-        sentence = f"Of {n:,} replies that break a scenario rule, {above:,} are scored above its limit."
+        sentence = f"{above:,} of {n:,} replies that break a scenario rule are scored above its limit."
     if findings.unscored:
         sentence += f" {findings.unscored:,} breaches have no score."
     return conclude("scenario_rules", limits, status, sentence, n, (figure,), findings.cases)

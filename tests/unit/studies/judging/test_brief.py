@@ -31,7 +31,7 @@ def test_the_same_honest_figures_as_the_summary():
         ):
             assert part in line + " "
     assert f"no verdict {summary.verdicts.missing}" in text
-    assert "differ from the verdict that the model gave itself" in text
+    assert "differ from the model’s own verdict" in text
     assert "\njudge " in text
     assert max(map(len, lines)) <= 120
 
@@ -66,5 +66,5 @@ def test_the_share_of_the_prompts_that_repeat_the_one_before_is_said():
     usage = {"calls": 1, "cost": None, "prompt_chars": 400, "repeated_chars": 250}
     rows = [row("a", turn=1, scores={"helpfulness": 4}, usage={**usage, "by_role": {"judge": usage}})]
     summary = summarise(rows, dimensions=CARD[1:2])
-    assert "62.5 % of the prompts repeat the one before" in shown(summary)
+    assert "62.5 % of the prompt text repeats the previous prompt" in shown(summary)
     assert summary.to_json()["usage"]["total"]["repeated_share"] == 0.625

@@ -189,14 +189,19 @@ def test_what_says_most_is_shown_whichever_way_it_points(better, worse):
     [
         (
             "USS",
-            "Where people rated (USS), 50.0 % of 20 such turns were rated dissatisfied, of all turns 25.0 %",
+            "In rated data (USS), 50.0 % of 20 such turns were rated dissatisfied, "
+            "against 25.0 % of all turns",
         ),
-        ("tau-bench", "50.0 % of such runs failed their task (tau-bench), of all 25.0 %"),
-        (POOLED, "50.0 % of 20 such turns or runs were rated dissatisfied or failed, of all 25.0 %"),
+        (
+            "tau-bench",
+            "In rewarded runs (tau-bench), 50.0 % of 20 such runs failed their task, "
+            "against 25.0 % of all runs",
+        ),
+        (POOLED, "50.0 % of 20 such turns or runs were rated dissatisfied or failed, against 25.0 % of all"),
     ],
 )
 def test_evidence_says_what_was_measured_and_how_surely(source, words):
-    assert words + ": 2.0 times as many [1.1, 3.0]." in evidence(1.1, source).words
+    assert words + ": 2.0 times as often [1.1, 3.0]." in evidence(1.1, source).words
     blind = evidence(1.1, BLIND).words
-    assert "held 50.0 % of 20 such replies to be at fault" in blind
-    assert "of replies without a finding 25.0 %: 2.0 times as many [1.1, 3.0]." in blind
+    assert "found a fault in 50.0 % of 20 such replies" in blind
+    assert "against 25.0 % of replies without a finding: 2.0 times as often [1.1, 3.0]." in blind

@@ -176,7 +176,7 @@ def test_a_mean_that_the_sample_cannot_show_is_not_met() -> None:
     assert not few.met
     assert "the sample cannot show it: too few conversations: 2, and an interval takes 5" in few.sentence
     wide = parse_gate("helpfulness.mean>=4.4").evaluate(run(["excellent"] * 4 + ["good"] * 5 + ["poor"]))
-    assert "the sample does not show it: the lower end counts" in wide.sentence
+    assert "the sample does not show it, because the lower end counts" in wide.sentence
     assert parse_gate("helpfulness.mean<=4.9").evaluate(run(["excellent"] * 4 + ["good"] * 5 + ["poor"])).met
 
 
@@ -189,7 +189,7 @@ def test_a_share_of_verdicts_is_met_where_the_sample_shows_it() -> None:
     assert re.search(r"97 of 100 requested conversations \(97.0 % \[8\d.\d %, 99.\d %\]\)", met.sentence)
     bound = parse_gate("verdict>=good:0.95").evaluate(many)
     assert not bound.met
-    assert "the sample does not show it: the lower end counts" in bound.sentence
+    assert "the sample does not show it, because the lower end counts" in bound.sentence
     assert parse_gate("verdict.value>=good:0.95").evaluate(many).met
     assert parse_gate("verdict<=poor:0.15").evaluate(many).met
     upper = parse_gate("verdict<=poor:0.05").evaluate(many)

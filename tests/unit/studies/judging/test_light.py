@@ -137,7 +137,7 @@ def test_a_judge_that_sees_what_people_see_agrees():
     assert light.judge.value > 0.75
     assert light.difference.low > 0
     assert light.sentence.startswith("Your users rated 200 turns in helpfulness; ")
-    assert "more often than chance and every control" in light.sentence
+    assert "That beats chance, 50 %, and every control" in light.sentence
 
 
 def test_a_judge_that_reads_nothing_does_not_agree():
@@ -158,8 +158,8 @@ def test_a_judge_that_goes_by_length_does_not_agree_although_it_is_above_chance(
 
     light = people_of(tally_of(conversations=200, people=five, judge=by_length, length=long)).light
     assert light.judge.low > 0.55
-    assert (light.answer, light.control) == ("does not", "going by the length of the reply")
-    assert "no better than going by the length of the reply" in light.sentence
+    assert (light.answer, light.control) == ("does not", "ranking by reply length")
+    assert "no better than ranking by reply length" in light.sentence
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -186,9 +186,9 @@ def test_where_nobody_can_tell_the_control_that_is_named_is_one_that_the_judge_m
     }
     light = people_of(tally_of(**made, length=long, seed=seed)).light
     assert light.answer == "cannot tell"
-    assert light.control == "going by the place in the conversation"
+    assert light.control == "ranking by position in the conversation"
     assert light.difference.low <= 0
-    length = light.controls["going by the length of the reply"]
+    length = light.controls["ranking by reply length"]
     assert length.value > light.controls[light.control].value  # it comes nearer, and is surely below
 
 
@@ -197,10 +197,10 @@ def test_where_nobody_can_tell_the_control_that_is_named_is_one_that_the_judge_m
     [
         ({"people": lambda *_: 5, "judge": five}, "Every rating is 5: no order can be measured"),
         ({"people": lambda *_: 1, "judge": five}, "Every rating is 1: no order can be measured"),
-        ({"people": lambda q, _: 4 if q < 0 else 5, "judge": five}, "None of these is disliked, and 10"),
+        ({"people": lambda q, _: 4 if q < 0 else 5, "judge": five}, "None of these is poorly rated, and 10"),
         ({"people": five, "judge": five, "users": 3}, "They come from 3 users, and 5 are needed"),
         ({"people": five, "judge": lambda *_: "n/a"}, "The judge scored none of these"),
-        ({"people": lambda q, _: "bad" if q < 0 else "good", "judge": five}, "These are names"),
+        ({"people": lambda q, _: "bad" if q < 0 else "good", "judge": five}, "The ratings are names"),
     ],
 )
 def test_what_cannot_be_compared_says_why(made, why):
@@ -259,7 +259,7 @@ def test_a_judge_that_does_not_grade_is_compared_by_the_order_in_which_it_would_
         rating = Rating(name, "helpfulness", five(quality, rng), 1)
         take(tally, [row(name, 1, scores)], talk("u: so?", "a: xx", id=name, ratings=(rating,)))
     light = people_of(tally).light
-    assert (light.answer, light.judged_by) == ("agrees", "the order in which it would have you read")
+    assert (light.answer, light.judged_by) == ("agrees", "its reading order")
 
 
 def test_the_judges_mean_stands_beside_peoples_only_where_it_is_of_the_same():

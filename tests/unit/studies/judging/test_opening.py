@@ -73,14 +73,14 @@ def test_the_first_screen_answers_in_order():
             "60 of 60", "users’ satisfaction 3.90", "of 20 users", "16.7 %", "3 or less", "33 of 60",
             "The judge agrees with your users. It finds 70 of 100 pairs.", "What is wrong 0",
             "40 turns in 30 conversations", "Not measured on rated data yet.", "What is wrong 1",
-            "55.0 % of 80 such turns were rated dissatisfied, of all turns 16.7 %: 3.3 times",
+            "55.0 % of 80 such turns were rated dissatisfied, against 16.7 % of all turns: 3.3 times",
             "What is wrong 2", "worst group", "scenario refunds", "read first", "The user doubts the reply.",
             "The reply repeats.",
         )
     ]  # fmt: skip
     assert places == sorted(places)
     assert "What is wrong 3" not in text
-    assert "in a language not checked: fr" in text
+    assert "in a language that the judge was not checked on: fr" in text
 
 
 def test_no_score_or_verdict_stands_above_the_fold_of_a_judge_that_does_not_grade():
@@ -91,7 +91,7 @@ def test_no_score_or_verdict_stands_above_the_fold_of_a_judge_that_does_not_grad
     head = html[: html.index('id="scores"')]
     assert "Verdicts of" not in html
     assert not re.search(r"helpfulness <b>\d\.\d\d", head)
-    assert "an order, no grades" in html
+    assert "a ranking, not grades" in html
     assert "Verdicts of 60 conversations" in page(Known(people=people()))
 
 
@@ -101,12 +101,12 @@ def test_a_kind_that_nobody_bore_out_says_so():
     (kind, *_) = known.kinds
     for name, said in (("doubted", False), ("empty", True), ("repeats_itself", True)):
         one = Known(people=people(), findings=replace(known, kinds=(replace(kind, kind=name),)))
-        assert ("No rating or reading bears this out." in glance(page(one, made))) is said
+        assert ("Neither ratings nor blind readings support this." in glance(page(one, made))) is said
 
 
 def test_without_ratings_the_page_says_how_to_add_some():
     text = ParsedPage(page(Known())).text
-    assert "No ratings in this data" in text
+    assert "This data has no ratings" in text
     assert "dialogauge judge LOG --ratings FILE" in text
 
 
@@ -125,13 +125,13 @@ def test_what_has_no_interval_says_why():
     said = people("cannot tell")
     figure = replace(said.figures[0], mean=few, dissatisfied=replace(few, value=0.6))
     head = ParsedPage(glance(page(Known(people=replace(said, figures=(figure,)))))).text
-    for words in ("of 1 to 5; 300 ratings, 60 conversations of 20 users", "that is, 3 or less"):
+    for words in ("of 1 to 5; 300 ratings, 60 conversations of 20 users", "meaning 3 or less"):
         assert f"{words}; too few users: 3, and an interval takes 5" in head
 
 
 def test_the_page_says_that_the_judge_was_compared_only_where_it_was():
     said = people("cannot tell")
-    assert "In this run the judge was compared with people by one figure" in page(Known(people=said))
+    assert "In this run one figure of the judge was compared with people" in page(Known(people=said))
     nothing = replace(said.light, judge=estimate(None, None, None, 0))
     without = page(Known(people=replace(said, light=nothing)))
     assert "In this run the judge could not be compared with people: why stands above." in without
@@ -158,7 +158,7 @@ def test_what_people_said_stands_in_a_table_with_the_controls():
     assert "turns 300 60 20" in text
     assert "the length of the reply 0.600" in text
     assert "+0.100 [0.050, 0.150]" in text
-    means = "the judge’s mean people’s, of the rated people’s, of all"
+    means = "the judge’s mean people’s, rated only people’s, estimated for all"
     assert f"{means} rating of turns 4.00 [3.90, 4.10] n 100 3.00 [2.00, 4.00] n 100 3.50" in text
 
 
@@ -180,7 +180,7 @@ def test_a_terminal_says_the_same():
     summary = summarise(made.rows, dimensions=CARD)
     text = to_text(opening(summary, Known(people=people(), findings=findings(made)), ()), wrapped=False)
     assert "OK: The judge agrees with your users. It finds 70 of 100 pairs." in text
-    assert "What is wrong 1  39 turns in 29 conversations. Where people rated" in text
+    assert "What is wrong 1  39 turns in 29 conversations. In rated data" in text
     assert "“as I said”" in text
     assert "helpfulness" not in text
     assert "good " not in text
@@ -223,8 +223,8 @@ def test_a_terminal_shows_rectified_means_and_hides_levels_of_a_judge_that_does_
         return to_text(brief(summary, sample, known, manifest_of()), wrapped=False)
 
     text = shown(Known(people=people(), findings=findings(made)))
-    assert text.index("With something to read".lower()) < text.index("people’s, of the rated")
-    assert text.index("people’s, of the rated") < text.index("What was judged")
+    assert text.index("with a finding") < text.index("people’s, rated only")
+    assert text.index("people’s, rated only") < text.index("What was judged")
     assert "never compared with people: helpfulness." in text
     assert "verdicts" not in text
     graded = shown(Known(people=people()))

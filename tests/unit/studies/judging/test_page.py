@@ -69,7 +69,7 @@ def test_figures_on_the_page_are_those_of_the_summary():
         head, *counts = figure_line(figure).split(" · ")
         assert head in page.text
         assert " · ".join(counts) in page.text
-    assert f"its 95 % interval, by users ({summary.stands_on})" in page.text
+    assert f"Intervals are by users ({summary.stands_on})." in page.text
     for verdict, count in summary.verdicts.counts.items():
         assert re.search(
             rf"{verdict} {count} {count / summary.verdicts.requested:.1%}".replace("%", " %"), page.text
@@ -85,7 +85,7 @@ def test_figures_on_the_page_are_those_of_the_summary():
 def test_page_says_what_it_is_not_and_what_is_unchecked():
     page = ParsedPage(usual()[1])
     assert "do not replace asking" in page.text
-    assert "compared with people’s ratings in: English" in page.text
+    assert "compared with people’s ratings in English" in page.text
     assert "Never compared with people: repair handling." in page.text
     assert "Two records were cut." in page.text
     assert page.text.count("uncalibrated") == 1
@@ -113,7 +113,7 @@ def test_page_says_what_was_compared_on_too_few_dialogues():
     judge = {"name": "card", "uncalibrated": ["repair_handling", "coherence"]}
     text = ParsedPage(judged_html(made, run_of(made, manifest_of(judge=judge)), trust=trust)[1]).text
     assert "on too few dialogues of any one language" in text
-    assert "on fewer than 100 dialogues, too few to say: coherence (24)." in text
+    assert "on fewer than 100 dialogues, too few to conclude: coherence (24)." in text
     assert "Never compared with people: repair handling." in text
     assert "not compared with people’s ratings in any language" not in text
 

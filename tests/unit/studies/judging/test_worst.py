@@ -29,10 +29,8 @@ def test_the_group_with_most_that_is_wrong_is_named_with_the_others_beside_it():
     assert (worst.field, worst.name, worst.conversations, worst.compared) == ("scenario", "refunds", 20, 3)
     assert worst.group.value == 0.75
     assert worst.others.value == pytest.approx(9 / 80)
-    assert worst.sentence.startswith(
-        "scenario refunds (20 conversations): something wrong is named in 75.0 % ["
-    )
-    assert worst.sentence.endswith("Of 3 groups compared.")
+    assert worst.sentence.startswith("scenario refunds (20 conversations): share with a named fault 75.0 % [")
+    assert worst.sentence.endswith("3 groups compared.")
 
 
 def test_people_s_ratings_count_where_there_are_enough():

@@ -37,12 +37,12 @@ def test_nothing_is_won() -> None:
         "local is not above every control by any figure. "
         "It is not shown to be above some controls by QWK (constant)."
     )
-    assert "cannot be told" in finding("local", [])
+    assert "We cannot tell" in finding("local", [])
 
 
 def test_draws_that_can_show_nothing_are_not_taken_for_an_answer() -> None:
     found = against(qwk=["constant too few to tell"])
-    assert finding("local", found).endswith("cannot be told: too few users for so many comparisons.")
+    assert finding("local", found).endswith(": too few users for so many comparisons.")
     found = against(qwk=["constant too few to tell"], mae=["constant above"])
-    told = "There are too few users to tell it from some controls by QWK (constant)."
+    told = "There are too few users to compare it with some controls by QWK (constant)."
     assert told in finding("local", found)

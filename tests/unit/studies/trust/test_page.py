@@ -61,7 +61,7 @@ def test_section_shows_status_figures_and_what_is_undefined():
     assert "[10.0 %, 40.0 %]" in page
     assert '<span class="tag warn">not ready</span>' in page
     assert "aggregation_share = 0.9" in page
-    assert "No ratings by people were given" in html(Trust((), TrustThresholds()))
+    assert "Nothing was compared dimension by dimension" in html(Trust((), TrustThresholds()))
 
 
 def test_the_terminal_says_the_same():

@@ -192,8 +192,8 @@ def test_other_judges_are_not():
     ("score", "said"),
     [
         (lambda size, _: 5 - size // 50, "scores long replies lower: helpfulness correlates"),
-        (lambda size, rng: 5 - (size // 50 if rng.random() < 0.25 else 2), "leans a little against length"),
-        (lambda size, rng: 1 + (size // 50 if rng.random() < 0.25 else 2), "leans a little towards length"),
+        (lambda size, rng: 5 - (size // 50 if rng.random() < 0.25 else 2), "slightly favours short replies"),
+        (lambda size, rng: 1 + (size // 50 if rng.random() < 0.25 else 2), "slightly favours long replies"),
         (lambda _, rng: rng.randint(1, 5), "hardly rewards length"),
     ],
 )
@@ -255,7 +255,7 @@ def test_scores_made_of_findings_are_not_checked_by_them():
     alike = [r for c in talks for r in judged_rows(c.id, [4] * 12, (4, 4, 4))]
     check = look(alike, talks, judge="local")[1]["identical_scores"]
     assert check.status == "cannot tell"
-    assert "people's ratings of them would tell" in check.sentence
+    assert "Ratings by people would show" in check.sentence
 
     def rated(talk, *scores):
         ratings = [Rating(talk.id, "satisfaction", s, turn) for turn, s in enumerate(scores, 1)]
@@ -274,7 +274,7 @@ def test_scores_made_of_findings_are_not_checked_by_them():
     of_a_hundred = look(alike, [rated(c, 80, 78, 75) for c in talks], judge="local")[1]["identical_scores"]
     assert of_a_hundred.status == "cannot tell"
     few = look(alike, [rated(talks[0], 5, 2, 4), *talks[1:]], judge="local")[1]["identical_scores"]
-    assert "differ (as those of 1 of 1 that were looked into)" in few.sentence
+    assert "the turns themselves differ (1 of 1 checked)" in few.sentence
 
 
 def test_only_the_first_repeat_counts_and_failures_take_no_part():
@@ -434,7 +434,7 @@ def test_ready_takes_being_above_every_control():
     by_length = gate(table).dimensions[0]
     assert by_length.interval[0] > LIMITS.calibration_kappa
     assert by_length.status == "cannot tell"
-    assert "it is not shown to be better than these controls: reply length" in by_length.sentence
+    assert "these ratings do not show that it beats these controls: reply length" in by_length.sentence
 
 
 def test_the_gate_says_nothing_below_a_hundred_dialogues_and_nothing_of_nothing():
@@ -443,7 +443,7 @@ def test_the_gate_says_nothing_below_a_hundred_dialogues_and_nothing_of_nothing(
     assert "100 dialogues are needed" in few.dimensions[0].sentence
     assert "Only 99 rated dialogues" in few.sentence
     assert gate().dimensions == ()
-    assert "nothing was calibrated" in gate().sentence
+    assert "nothing was compared" in gate().sentence
 
 
 def test_a_check_that_saw_too_few_counts_in_plain_words():
@@ -459,6 +459,6 @@ def test_what_was_found_survives_json_and_is_shown():
     again = Trust.from_json(found.to_json())
     assert again == found
     lines = to_text(trust_brief(again)).splitlines()
-    assert any("FLAGGED" in line and "Corrections" in line for line in lines)
+    assert any("FLAGGED" in line and "corrections" in line for line in lines)
     assert any("NOT READY" in line and "coherence" in line for line in lines)
     assert again.calibration.not_ready == ("coherence",)
