@@ -134,7 +134,7 @@ def test_the_page_says_that_the_judge_was_compared_only_where_it_was():
     assert "In this run one figure of the judge was compared with people" in page(Known(people=said))
     nothing = replace(said.light, judge=estimate(None, None, None, 0))
     without = page(Known(people=replace(said, light=nothing)))
-    assert "In this run the judge could not be compared with people: why stands above." in without
+    assert "In this run the judge could not be compared with people; the reason is given above." in without
 
 
 def test_turns_to_read_first_lead_to_their_place_and_say_why_first():
