@@ -5,7 +5,8 @@ were not, how often the judge puts the first before the second. It is compared w
 the same clusters.
 
 - *agrees*: above chance and above every control, each by its interval.
-- *does not*: the interval lies at or below chance or a control, or leaves no room for a gain worth having.
+- *does not*: the interval lies at or below chance or a control, or leaves no room for a gain worth having; or
+  the judge gives all of them the same score.
 - *cannot tell*: everything else, and whatever stands on too little.
 """
 
@@ -336,6 +337,11 @@ def _light(tally: PeopleTally, one: _RatedTargets) -> Light:
     pairs = compare_pairs(figures, [(_JUDGE, name) for name in controls], ["auc"])
     answer, closest = _answer(judge, pairs)
     clause = _clause(answer, closest, judge, judged_by, table, one)
+    if _orders_nothing(table):
+        answer = "does not"
+        clause = (
+            f"The judge gives all of these the same score (by {judged_by}), and so puts none of them first."
+        )
     if fitted := len(one.targets.seen.intersection(one.places)):
         clause += f" This leaves out {counted(fitted, one.level)} that the judge was fitted to."
     return Light(
@@ -386,6 +392,12 @@ def _answer(judge: Estimate, pairs: Sequence[Comparison]) -> tuple[Agreement, Co
     if judge.low > 0.5 and all((p.difference.low or 0.0) > 0 for p in pairs):
         return "agrees", closest
     return "cannot tell", min(pairs, key=lambda pair: pair.difference.low or 0.0)
+
+
+def _orders_nothing(table: ScoreTable) -> bool:
+    """Say whether the judge gives every target the same score: it is a control, whatever an interval says."""
+    order = table.sources[_JUDGE].order
+    return bool((order == order[0]).all())
 
 
 def _worthless(pair: Comparison) -> bool:

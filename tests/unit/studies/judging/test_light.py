@@ -149,6 +149,14 @@ def test_a_judge_that_reads_nothing_does_not_agree():
     assert light.sentence.startswith("People rated 1,500 turns")
 
 
+@pytest.mark.parametrize("users", [5, 20, None])
+def test_a_judge_that_always_gives_the_same_score_does_not_agree_however_few_the_users(users):
+    """It is a control itself: what other users may bring makes it no better."""
+    light = people_of(tally_of(people=five, judge=lambda *_: 4, users=users)).light
+    assert (light.answer, light.judge.value) == ("does not", 0.5)
+    assert "The judge gives all of these the same score" in light.sentence
+
+
 def test_a_judge_that_goes_by_length_does_not_agree_although_it_is_above_chance():
     def long(q, rng):
         return q + rng.normal(0, 0.5)
