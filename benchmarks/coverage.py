@@ -32,7 +32,18 @@ from dialogauge.stats import (
 from dialogauge.stats.comparison import sign_flip_p
 from dialogauge.stats.measures import Weights
 
-__all__ = ["FIGURES", "Sampling", "coverage", "levels", "rare_faults", "replay_level", "run", "uneven_level"]
+__all__ = [
+    "FIGURES",
+    "Sampling",
+    "coverage",
+    "levels",
+    "rare_failure_level",
+    "rare_faults",
+    "replay_level",
+    "run",
+    "shared_causes",
+    "uneven_level",
+]
 
 CLUSTERS = (3, 5, 10, 20, 50)
 FIGURES = (
@@ -44,6 +55,8 @@ _CUTS = np.array([-2.1, -1.6, -0.9, 0.1])
 """Most ratings are 4 and 5."""
 _UNEVEN = ((0.5,), (0.5, 0.25), (0.35, 0.35), (0.4, 0.4), (0.27, 0.27, 0.26))
 """Of the targets, what the users with most of them hold."""
+_BEYOND = (6, 8, 12, 20, 50)
+"""Users of samples that hide what intervals stand on."""
 _ALPHA = 0.05
 _DRAWS = 200
 
@@ -203,6 +216,43 @@ def rare_faults(
     return hits / samples, float(np.mean(widths)), float(drawn) / samples
 
 
+def shared_causes(users: int, samples: int, *, scenarios: int = 0) -> float:
+    """Return how often the interval of a mean by users holds it where users have something in common.
+
+    Args:
+        users: In a sample, an even number.
+        samples: How many.
+        scenarios: That every user goes through, drawn anew with the users; 0 for users of whom each is there
+            under two names.
+    """
+    rng, hits = np.random.default_rng([users, scenarios]), 0
+    turns = scenarios or 8
+    for _ in range(samples):
+        level = rng.normal(0, 0.5, users)
+        if not scenarios:
+            level = np.resize(level[: users // 2], users)
+        common = rng.normal(0, 0.4, turns) if scenarios else np.zeros(turns)
+        scores = 3 + level[:, None] + common + rng.normal(0, 0.8, (users, turns))
+        mean = mean_of_sums(scores.sum(axis=1), np.full(users, turns), limits=(1.0, 5.0))
+        hits += mean.low <= 3 <= mean.high
+    return hits / samples
+
+
+def rare_failure_level(users: int, turns: int, samples: int) -> float:
+    """Return how often two candidates are told apart of which one fails rarely and is else a little better.
+
+    In 2 % of turns it is 3 below the other, in 12 % of the others half a point above: equal in the mean.
+    """
+    rng, rejected = np.random.default_rng(users), 0
+    for _ in range(samples):
+        failed = rng.binomial(turns, 0.02, users)
+        better = rng.binomial(turns - failed, 0.12 / 0.98)
+        means = dict(enumerate(((better / 2 - 3 * failed) / turns).tolist()))
+        _, p = Basis(users * turns, users, "users").difference(macro_gain(means, 4.0))
+        rejected += p is not None and max(p, sign_flip_p(users)) <= _ALPHA
+    return rejected / samples
+
+
 def replay_level(users: int, samples: int) -> float:
     """Return how often two equal candidates are told apart by the mean over users of their differences."""
     rng, rejected = np.random.default_rng(users), 0
@@ -262,6 +312,18 @@ def run(times: int, *, quick: bool = False) -> dict[str, Any]:
         for held in _UNEVEN
     }  # fmt: skip
     _print("Level: a few users hold so much of the targets, two equal judges", uneven)
+    beyond = {
+        **{
+            f"mean, {n} scenarios drawn anew": [shared_causes(u, samples, scenarios=n) for u in _BEYOND]
+            for n in (5, 10, 40)
+        },
+        "mean, each user under two names": [shared_causes(u, samples) for u in _BEYOND],
+        **{
+            f"level, one fails in 2 % of {n} turns": [rare_failure_level(u, n, samples) for u in _BEYOND]
+            for n in (5, 20)
+        },
+    }
+    _print("Beyond what they can: coverage of a mean, level of two equal candidates", beyond, _BEYOND)
     faults = {
         f"{share:.0%} of {turns} turns each{', users far apart' if apart > 1 else ''}": [
             rare_faults(share, n, turns, samples, apart=apart) for n in CLUSTERS[1:]
@@ -287,6 +349,7 @@ def run(times: int, *, quick: bool = False) -> dict[str, Any]:
         "equal judges": equal,
         "controls": rows,
         "uneven": uneven,
+        "beyond": beyond,
         "faults": faults,
         "conversations": many,
     }
@@ -297,6 +360,6 @@ def _by_figure(of: Mapping[int, Mapping[str, float]]) -> dict[str, list[float]]:
     return {name: [of[n][name] for n in CLUSTERS] for name in names}
 
 
-def _print(title: str, rows: Mapping[str, Sequence[float]]) -> None:
+def _print(title: str, rows: Mapping[str, Sequence[float]], head: Sequence[int] = CLUSTERS) -> None:
     cells = [(name, *("-" if np.isnan(v) else f"{v:.3f}" for v in values)) for name, values in rows.items()]
-    print(table(title, ("figure", *map(str, CLUSTERS)), cells))
+    print(table(title, ("figure", *map(str, head)), cells))
