@@ -151,7 +151,7 @@ def test_where_some_are_rated_the_judges_mean_stands_beside_the_rectified_one(
     for number in range(40):
         record = talk(f"c{number}", "It opens at nine.", "It opens at nine." if number % 2 else "By bus 4.")
         if number % 4 == 0 or number % 7 == 0:
-            record["messages"][1]["satisfaction"] = number % 3 + 2
+            record["messages"][1 + number % 3 // 2 * 2]["satisfaction"] = number % 3 + 2
         records.append(record)
     shown = dialogauge("judge", log(*records), "-o", "run").unwrapped
     (mean,) = people_of(tmp_path / "run")["rectified"]

@@ -56,6 +56,8 @@ LEAST_EACH: Final = 10
 """Dissatisfied targets, and satisfied ones, without which nothing is said."""
 _MANY: Final = 2
 """From so many judged targets for each rated one on, the rectified mean is given."""
+_NEARLY_ALL: Final = 0.9
+"""Share of rated turns that are the first of their conversations, or the last, from which they all are."""
 _NOTHING: Final = Estimate(None, None, None, 0.95, 0, 0, "none")
 _JUDGE, _PEOPLE = "judge", "people"
 _SATISFACTION: Final = "satisfaction"
@@ -494,9 +496,26 @@ def _pairs(judge: Estimate) -> str:
 # The rectified mean ----------------------------------------------------------------------------------------
 
 
+def _at_one_end(one: _RatedTargets) -> bool:
+    """Say whether people rated only first turns, or only last ones: these stand for no others."""
+    if one.level != "turn":
+        return False
+    conversations, turns = np.array(one.targets.conversations), np.array(one.targets.turns)
+    first, last = np.full(conversations.max() + 1, np.inf), np.zeros(conversations.max() + 1)
+    np.minimum.at(first, conversations, turns)
+    np.maximum.at(last, conversations, turns)
+    mine, at = conversations[list(one.places)], turns[list(one.places)]
+    longer = first[mine] < last[mine]
+    ends = [(at == end[mine])[longer] for end in (first, last)]
+    return int(longer.sum()) >= LEAST_EACH and max(float(end.mean()) for end in ends) >= _NEARLY_ALL
+
+
 def _rectified(tally: PeopleTally, one: _RatedTargets) -> Rectified | None:
-    """Return people's mean over all targets of a level; None of names, and where few are unrated."""
-    if one.scale is None:
+    """Return people's mean over all targets of a level.
+
+    None of names, where few are unrated, and where the rated ones are plainly no random part of all.
+    """
+    if one.scale is None or _at_one_end(one):
         return None
     judged_by, values, scale = _judged_by(tally, one)
     ratings = np.full(values.size, np.nan)

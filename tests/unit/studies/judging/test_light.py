@@ -291,6 +291,17 @@ def test_where_few_are_rated_the_mean_of_all_is_rectified():
     assert not people_of(tally_of(people=five, judge=five)).rectified
 
 
+@pytest.mark.parametrize(("turn", "given"), [(1, False), (5, False), (3, True)])
+def test_ratings_of_first_or_last_turns_alone_stand_for_no_others(turn, given):
+    rng, tally = np.random.default_rng(0), PeopleTally([HELP])
+    for number in range(60):
+        name, lines = f"c{number}", ("u: so?", "a: x") * 5
+        rows = [row(name, t, {"helpfulness": five(0, rng)}) for t in range(1, 6)]
+        ratings = (Rating(name, "helpfulness", five(0, rng), turn),)
+        take(tally, rows, talk(*lines, id=name, ratings=ratings))
+    assert bool(people_of(tally).rectified) is given
+
+
 def test_conversations_that_the_judge_was_fitted_to_say_nothing_of_it():
     made = {"people": five, "judge": five}
     seen = [words_digest(talk(*["u: so?", f"a: {'x' * 40}"] * 5))]
