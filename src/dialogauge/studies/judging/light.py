@@ -459,7 +459,9 @@ def _clause(
     if answer == "does not" and judge.high is not None and judge.high < CHANCE:
         return f"{first}. Chance is 50 %, and the closest control, {reached}.{_turned_round(judge, one)}"
     if answer == "does not":
-        return f"{first}. That is no better than {control}, {_share(closest.figure_b)}."
+        worse = closest.difference.high is not None and closest.difference.high < 0
+        beside = "worse than" if worse else "no better than"
+        return f"{first}. That is {beside} {control}, {_share(closest.figure_b)}."
     return (
         f"{first}. The closest control, {reached}; ratings from {_units(table)} do not show which is better."
     )
