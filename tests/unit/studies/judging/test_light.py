@@ -167,7 +167,7 @@ def test_a_judge_that_goes_by_length_does_not_agree_although_it_is_above_chance(
     light = people_of(tally_of(conversations=200, people=five, judge=by_length, length=long)).light
     assert light.judge.low > 0.55
     assert (light.answer, light.control) == ("does not", "ranking by reply length")
-    assert "no better than ranking by reply length" in light.sentence
+    assert "worse than ranking by reply length" in light.sentence
 
 
 @pytest.mark.parametrize("seed", range(5))
