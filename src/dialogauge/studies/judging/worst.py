@@ -176,10 +176,10 @@ def _worse(values: Floats, member: Mask, clusters: npt.NDArray[np.intp]) -> floa
     _, codes = np.unique(clusters, return_inverse=True)
     mine, rest = (_sums(values, codes, side) for side in (member, ~member))
     own, others = (int((sizes > 0).sum()) for _, sizes in (mine, rest))
-    # A group in which all are alike has no spread of its own: it is given that of all.
-    floor = float(values.var(ddof=1))
-    if min(own, others) < _LEAST or floor == 0:
+    if min(own, others) < _LEAST or values.min() == values.max():
         return None
+    # A group in which all are alike has no spread of its own: it is given that of all clusters.
+    floor = float((np.bincount(codes, values) / np.bincount(codes)).var(ddof=1))
     excess, moved = _excess(mine, rest)
     most = min(freedom_of(sizes) for _, sizes in (mine, rest))
     moves = Moves.of(moved - excess, min(own, others), most)

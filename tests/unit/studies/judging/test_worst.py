@@ -72,6 +72,19 @@ def test_the_interval_says_what_it_is_clustered_by():
     assert (worst.field, worst.group.method, worst.group.clusters) == ("scenario", "jackknife by users", 20)
 
 
+def test_a_scenario_that_every_user_went_through_is_held_against_their_others():
+    """Of 20 users with 10 conversations each: 28 of 40 are wrong in one scenario, 48 of 160 in the others."""
+    taken = GroupTally()
+    for number in range(200):
+        user, place = divmod(number, 10)
+        wrong = (user + 5 * place) % 10 < 7 if place < 2 else (user + place) % 10 < 3
+        unit = row(f"c-{number}", turn=1, scores={"helpfulness": 3}, user_id=f"u{user}")
+        taken.add({**unit, "scenario": "refunds" if place < 2 else f"s{place % 2}", "issues": ["x"] * wrong})
+    worst = taken.worst({})
+    assert (worst.field, worst.name, worst.group.value) == ("scenario", "refunds", 0.7)
+    assert worst.others.value == 0.3
+
+
 @pytest.mark.parametrize(
     "groups",
     [
