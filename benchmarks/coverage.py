@@ -31,6 +31,7 @@ from dialogauge.stats import (
 )
 from dialogauge.stats.comparison import sign_flip_p
 from dialogauge.stats.measures import Weights
+from dialogauge.studies.judging.worst import GroupTally
 
 __all__ = [
     "FIGURES",
@@ -43,6 +44,7 @@ __all__ = [
     "run",
     "shared_causes",
     "uneven_level",
+    "worst_scenario",
 ]
 
 CLUSTERS = (3, 5, 10, 20, 50)
@@ -57,6 +59,8 @@ _UNEVEN = ((0.5,), (0.5, 0.25), (0.35, 0.35), (0.4, 0.4), (0.27, 0.27, 0.26))
 """Of the targets, what the users with most of them hold."""
 _BEYOND = (6, 8, 12, 20, 50)
 """Users of samples that hide what intervals stand on."""
+_ROW = {"turn": 1, "repeat": 1, "level": "turn", "scores": {"helpfulness": 3}, "candidate": None}
+"""What all rows have in common of which the worst group is found."""
 _ALPHA = 0.05
 _DRAWS = 200
 
@@ -253,6 +257,28 @@ def rare_failure_level(users: int, turns: int, samples: int) -> float:
     return rejected / samples
 
 
+def worst_scenario(users: int, turns: int, samples: int, *, wrong: float) -> tuple[float, float]:
+    """Return how often one of three scenarios is named as the worst group, and how often any other group is.
+
+    Args:
+        users: In a sample; each has conversations in all scenarios, a fifth of them in the one.
+        turns: Conversations of a user.
+        samples: How many.
+        wrong: The share of conversations with something wrong in that scenario; in the others it is 30 %.
+    """
+    rng, found, others = np.random.default_rng([users, turns]), 0, 0
+    for _ in range(samples):
+        tally = GroupTally()
+        for number, place in enumerate(rng.choice(3, users * turns, p=[0.5, 0.3, 0.2])):
+            issues = ["x"] * (rng.random() < (wrong if place == 2 else 0.3))
+            fields = {"scenario": f"s{place}", "user_id": f"u{number % users}"}
+            tally.add({**_ROW, **fields, "conversation_id": str(number), "issues": issues})
+        worst = tally.worst({})
+        found += worst is not None and worst.name == "s2"
+        others += worst is not None and worst.name != "s2"
+    return found / samples, others / samples
+
+
 def replay_level(users: int, samples: int) -> float:
     """Return how often two equal candidates are told apart by the mean over users of their differences."""
     rng, rejected = np.random.default_rng(users), 0
@@ -323,6 +349,13 @@ def run(times: int, *, quick: bool = False) -> dict[str, Any]:
             for n in (5, 20)
         },
     }
+    worst = [
+        (f"{wrong:.0%}", n, turns, *worst_scenario(n, turns, samples // 5, wrong=wrong))
+        for wrong in (0.3, 0.5, 0.7)
+        for n, turns in ((20, 8), (20, 20), (50, 8), (50, 20))
+    ]
+    head = ("wrong in one scenario", "users", "conversations each", "it is named", "another group is")
+    print(table("The worst group; in the other scenarios 30 % are wrong", head, worst))
     _print("Beyond what they can: coverage of a mean, level of two equal candidates", beyond, _BEYOND)
     faults = {
         f"{share:.0%} of {turns} turns each{', users far apart' if apart > 1 else ''}": [
@@ -350,6 +383,7 @@ def run(times: int, *, quick: bool = False) -> dict[str, Any]:
         "controls": rows,
         "uneven": uneven,
         "beyond": beyond,
+        "worst": worst,
         "faults": faults,
         "conversations": many,
     }
