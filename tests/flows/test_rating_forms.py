@@ -286,3 +286,13 @@ def test_trust_has_no_kappa_of_thumbs(dialogauge, rated, tmp_path):
     assert done.code == 0
     sentence = done.json["calibration"]["dimensions"][0]["sentence"]
     assert sentence == "Helpfulness: scores and ratings have no scale in common, so there is no kappa."
+
+
+def test_what_looks_like_a_rating_and_is_not_used_is_said(dialogauge, log, talk):
+    records = [talk(f"c{n}", satisfaction="very satisfied", nps=9, vote="") for n in range(3)]
+    records[0]["messages"][0]["rating"] = 4
+    said = dialogauge("check", log(*records)).unwrapped
+    assert "3 records have a satisfaction that is neither a number nor a thumb: not used as a rating" in said
+    assert "3 records have a nps: not used as a rating unless a field map (--map) names it" in said
+    assert "1 message of the user has a rating: not used, it belongs to the reply" in said
+    assert "have a vote" not in said

@@ -19,6 +19,9 @@ MESSAGE_KEYS = frozenset({"rating", "ratings", "satisfaction", "score"})
 RECORD_KEYS = {"satisfaction": None, "rating": None, "reward": "environment"}
 """Keys of a record with a number that rates its conversation, and who rates there."""
 
+_UNNAMED = frozenset({"csat", "feedback", "nps", "score", "stars", "thumb", "thumbs", "vote"})
+"""Keys of a record that may hold a rating, and may hold something else: they are said, and not used."""
+
 
 def message_ratings(
     conversation_id: str,
@@ -69,11 +72,19 @@ def _record_ratings(
         try:
             score = as_score(record[key])
         except ValueError:
-            continue
+            score = ""
         if not isinstance(score, str) or thumb_of(score):
             used.add(key)
             entry.recognise(f"records have a {key}: read as a rating of the conversation")
             yield Rating(conversation_id, key, score, None, RECORD_KEYS[key])
+        elif record[key] not in (None, ""):
+            entry.recognise(
+                f"records have a {key} that is neither a number nor a thumb: not used as a rating "
+                "(names count under `ratings`)"
+            )
+    for key in _UNNAMED & record.keys() - rated:
+        if isinstance(record[key], str | int | float) and record[key] != "":
+            entry.recognise(f"records have a {key}: not used as a rating unless a field map (--map) names it")
 
 
 def _ratings(

@@ -147,6 +147,8 @@ class MessageReader:
         if role == "assistant":
             for key in self.label_keys & extra.keys():
                 rated[key] = extra.pop(key)
+        elif not self.label_keys.isdisjoint(extra):
+            self.entry.recognise(f"messages of the {role} have a rating: not used, it belongs to the reply")
         if rated:
             self.rated.append((number - 1, rated))
         return extra
