@@ -296,3 +296,15 @@ def test_what_looks_like_a_rating_and_is_not_used_is_said(dialogauge, log, talk)
     assert "3 records have a nps: not used as a rating unless a field map (--map) names it" in said
     assert "1 message of the user has a rating: not used, it belongs to the reply" in said
     assert "have a vote" not in said
+
+
+def test_raters_that_contradict_each_other_are_not_taken_for_people_who_say_the_middle(dialogauge, log, talk):
+    records = [talk(f"c{n}") for n in range(20)]
+    for n, record in enumerate(records):
+        record["messages"][1]["rating"] = [1, 5] if n % 2 else [4, 2]
+    shown = dialogauge("judge", log(*records), "-o", "run").unwrapped
+    assert "of 1 to 5; 40 ratings of 20 turns, 20 conversations" in shown
+    assert "several raters of one turn lie 3.0 apart on average" in shown
+    assert "meaning 3 or less" in shown
+    assert "Every rating is 3" not in shown
+    assert "Every turn, by the mean of its raters, is 3: no order can be measured" in shown

@@ -25,6 +25,8 @@ class TargetRating:
     score: float | str
     """The mean over the raters; of names the one that most of them chose."""
     raters: int
+    apart: float = 0.0
+    """The highest of several numbers less the lowest."""
 
 
 def preference(dimension: str) -> tuple[int, str]:
@@ -106,8 +108,8 @@ def ratings_by_turn(
             by_target.setdefault(rating.turn, {}).setdefault(rating.dimension, []).append(score)
     out = {}
     for turn, by_dimension in by_target.items():
-        each = ((name, agreed(scores), len(scores)) for name, scores in by_dimension.items())
-        ratings = [TargetRating(name, score, n) for name, score, n in each if score is not None]
+        each = ((name, agreed(scores), len(scores), _apart(scores)) for name, scores in by_dimension.items())
+        ratings = [TargetRating(name, score, n, apart) for name, score, n, apart in each if score is not None]
         out[turn] = tuple(sorted(ratings, key=lambda rating: preference(rating.dimension)))
     return out
 
@@ -122,6 +124,11 @@ def agreed(scores: Sequence[float | str]) -> float | str | None:
         return numbers[0] if len(set(numbers)) == 1 else sum(numbers) / len(numbers)
     ranked = Counter(score for score in scores if isinstance(score, str)).most_common(2)
     return None if len(ranked) > 1 and ranked[0][1] == ranked[1][1] else ranked[0][0]
+
+
+def _apart(scores: Sequence[float | str]) -> float:
+    numbers = [score for score in scores if not isinstance(score, str)]
+    return max(numbers) - min(numbers) if numbers else 0.0
 
 
 def rating_json(ratings: Sequence[TargetRating]) -> dict[str, Any]:

@@ -126,7 +126,7 @@ def _rated(tally: PeopleTally, level: Level, dimension: str, asked: Dissatisfied
     ratings = targets.ratings[dimension]
     usual = REWARD if dimension == "reward" else None
     scale, ratings = _scaled(ratings, tally.scales.get((level, dimension), usual))
-    rule = _rule(tuple(ratings.values()), scale, asked)
+    rule = _rule(_agreed_on(ratings, targets.apart.get(dimension, {}), scale), scale, asked)
     if scale is not None and rule is not None:
         scale = replace(scale, higher_is_better=rule.lower)
     who = tuple(tally.raters[level, dimension])
@@ -159,6 +159,19 @@ def scale_of(numbers: Sequence[float]) -> Scale:
         fits = [(1, 5)]
     lowest, highest = fits[0] if fits else (low, high)
     return Scale(lowest, highest, integer=False)
+
+
+def _agreed_on(
+    ratings: Mapping[int, float | str], apart: Mapping[int, float], scale: Scale | None
+) -> tuple[float | str, ...]:
+    """Return ratings; in place of a mean of raters half the scale apart, the low end.
+
+    Such a mean lies near the middle, and nobody said the middle.
+    """
+    if scale is None:
+        return tuple(ratings.values())
+    half = (scale.high - scale.low) / 2
+    return tuple(scale.low if apart.get(place, 0) >= half else score for place, score in ratings.items())
 
 
 def _rule(
@@ -229,7 +242,7 @@ def _users(tally: PeopleTally, one: _RatedTargets) -> set[str | None]:
 def _figure(tally: PeopleTally, one: _RatedTargets) -> PeopleFigure:
     clusters, unit = _clusters(tally, one, one.places)
     conversations, users = {one.targets.conversations[place] for place in one.places}, _users(tally, one)
-    names = one.scale is None
+    names, apart = one.scale is None, one.targets.apart.get(one.dimension)
     mean, scale = _NOTHING, one.scale
     if scale is not None:
         scores = [float(s) for s in one.scores]
@@ -246,6 +259,8 @@ def _figure(tally: PeopleTally, one: _RatedTargets) -> PeopleFigure:
         mean=mean,
         dissatisfied=None if one.rule is None else mean_estimate(one.classes, clusters, unit=unit),
         rule=rule_words(one.rule),
+        ratings=one.targets.counts[one.dimension],
+        apart=float(np.mean(list(apart.values()))) if apart else None,
         cut="" if one.rule is None else str(one.rule),
         counts=dict(Counter(str(s) for s in one.scores).most_common()) if names else {},
     )
@@ -370,7 +385,10 @@ def _too_little(table: ScoreTable, one: _RatedTargets) -> str:
         return f"The judge scored none of these{fitted}"
     if len(one.scores) > 1 == len(set(one.scores)):
         alike = one.scores[0] if isinstance(one.scores[0], str) else f"{one.scores[0]:g}"
-        return f"Every rating is {alike}: no order can be measured"
+        what = (
+            f"{one.level}, by the mean of its raters," if one.targets.apart.get(one.dimension) else "rating"
+        )
+        return f"Every {what} is {alike}: no order can be measured"
     people, clusters = table.sources[_PEOPLE], table.cluster_codes[1]
     classes = one.rule.classes(people.values) if people.dissatisfied is None else people.dissatisfied
     bad = int(classes.sum())

@@ -115,8 +115,12 @@ def _how_many(summary: Summary, findings: FindingsSummary | None, people: People
 
 
 def _said(figure: PeopleFigure, over_all: Rectified | None) -> list[Tile]:
-    rated = f"{counted(figure.n, 'rating')}, {counted(figure.rated_conversations, 'conversation')}"
+    several = f" of {counted(figure.n, figure.level)}" if figure.ratings > figure.n else ""
+    every = counted(max(figure.ratings, figure.n), "rating")
+    rated = f"{every}{several}, {counted(figure.rated_conversations, 'conversation')}"
     rated += "" if figure.users is None else f" of {counted(figure.users, 'user')}"
+    if figure.apart is not None:
+        rated += f"; several raters of one {figure.level} lie {figure.apart:.1f} apart on average"
     called, bad = (text.format(figure.what) for text in _words_of(figure)[1:])
     if figure.scale is None:
         names = figure.commonest

@@ -41,6 +41,10 @@ class PeopleFigure:
     """Share of targets, 0 to 1; None where no rule says what dissatisfied is."""
     rule: str = ""
     """What counts as dissatisfied, in words: `3 or less`."""
+    ratings: int = 0
+    """All of them, those of several raters of one target one by one."""
+    apart: float | None = None
+    """Mean over targets with several raters of the highest less the lowest; None without any."""
     cut: str = ""
     """The same as `--dissatisfied` takes it: `<=3`."""
     counts: Mapping[str, int] = field(default_factory=dict)

@@ -42,7 +42,7 @@ def _figure(figure: PeopleFigure) -> tuple[Cell, ...]:
     return (
         figure.what,
         f"{figure.level}s",
-        figure.n,
+        max(figure.ratings, figure.n),
         figure.rated_conversations,
         figure.users,
         mean,

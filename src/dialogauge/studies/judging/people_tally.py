@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from array import array
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -38,6 +39,10 @@ class LevelTargets:
     """By name what the judge says of the targets, NaN where it says nothing."""
     ratings: dict[str, dict[int, float | str]] = field(default_factory=dict)
     """Dimension -> place of a rated target -> what its raters say together."""
+    counts: Counter[str] = field(default_factory=Counter)
+    """Dimension -> ratings, those of several raters of one target one by one."""
+    apart: dict[str, dict[int, float]] = field(default_factory=dict)
+    """Dimension -> place of a target with several raters -> its highest rating less its lowest."""
     seen: set[int] = field(default_factory=set)
     """Places of rated targets that the judge was fitted to."""
 
@@ -153,6 +158,9 @@ class PeopleTally:
                 targets = self.levels[level]
                 for one in ratings:
                     targets.ratings.setdefault(one.dimension, {})[place] = one.score
+                    targets.counts[one.dimension] += one.raters
+                    if one.raters > 1 and not isinstance(one.score, str):
+                        targets.apart.setdefault(one.dimension, {})[place] = one.apart
                 if seen:
                     targets.seen.add(place)
         for rating in conversation.ratings:
