@@ -106,7 +106,7 @@ def test_the_sample_goes_on_after_a_spent_budget_and_stays_out_of_what_others_re
     before = len(stub.asked)
     spent = dialogauge(*words, "--max-calls", 10)
     assert spent.code == 1
-    assert "the same command goes on from here" in spent.err
+    assert "the same command continues from here" in spent.err
     asked = len(stub.asked) - before
     told = trust_of(run)["checks"]["scenario_ignored"]
     assert 4 <= told["n"] <= asked <= 10

@@ -242,7 +242,7 @@ def _pairs(
     both = [d for d in judged if d in rated]
     if both:
         return tuple(DimensionPair(d, d) for d in both)
-    msg = f"run {name}: no rated dimension is called like one of the judge's"
+    msg = f"run {name}: no rated dimension has the name of one that the judge scores"
     if not rated:
         msg = f"run {name}: there are no ratings of its conversations"
         raise UsageError(msg, hint="give them with --ratings FILE; conversations are joined by id")

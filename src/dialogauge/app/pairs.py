@@ -124,7 +124,7 @@ def _names_better(options: PairOptions) -> bool:
 
 
 def _nothing_better() -> UsageError:
-    msg = "a preference pair needs a better reply, and neither ratings, a model nor a column gives one"
+    msg = "a preference pair needs a better reply, and no ratings, model or column supplies one"
     hint = "give --model NAME --base-url URL to have it written, or --chosen-field KEY of yours"
     return UsageError(msg, hint=hint)
 

@@ -55,7 +55,7 @@ class RatingOptions(Options):
     """People's ratings in a file of their own."""
 
     ratings_file: str | None = setting(None, "People's ratings, joined by id.", "--ratings")
-    map_file: str | None = setting(None, "TOML file: your field names.", "--map")
+    map_file: str | None = setting(None, "TOML file that maps your field names.", "--map")
 
 
 class RuleOptions(Options):
@@ -72,13 +72,13 @@ class DataOptions(RatingOptions):
     """Conversations to read."""
 
     inputs: tuple[str, ...] = argument("INPUT...", "Files, folders, or - for stdin.")
-    format: str | None = setting(None, "Force a format instead of recognising it.")
+    format: str | None = setting(None, "Read the input in this format instead of detecting it.")
 
 
 class StrictOptions(Options):
     """How much is forgiven."""
 
-    strict: bool = setting(False, "Stop at the first oddity in the input.")
+    strict: bool = setting(False, "Stop at the first irregularity in the input.")
 
 
 class RatedDataOptions(DataOptions):
@@ -88,10 +88,10 @@ class RatedDataOptions(DataOptions):
     dimension: str = setting("satisfaction", "The rated dimension.")
     part: Literal["test", "train", "all"] = setting(
         "test",
-        "Whose turns are judged or chosen. The training users are what judges know of other users.",
+        "Which users' turns are judged or chosen. Judges know other users only from the training users.",
         "--split",
     )
-    split_file: str | None = setting(None, "JSON {train: [users], test: [users]}, else by seed.")
+    split_file: str | None = setting(None, "JSON {train: [users], test: [users]}; otherwise split by seed.")
     level: Literal["turn", "session"] = "turn"
     """Whether replies are judged, or sessions as a whole."""
     mode: Literal["foresight", "hindsight"] = "foresight"
@@ -105,7 +105,7 @@ class ConfigOptions(Options):
 
     config_file: str | None = setting(
         None,
-        "Configuration file (else DIALOGAUGE_CONFIG, else ./dialogauge.toml).",
+        "Configuration file (default: DIALOGAUGE_CONFIG, then ./dialogauge.toml).",
         "--config",
         recorded=False,
     )
@@ -119,11 +119,11 @@ class ModelOptions(ConfigOptions):
 
     model: str | None = setting(
         None,
-        "Model at the endpoint --base-url (else OPENAI_BASE_URL); short for --role judge=MODEL@URL#KEYVAR.",
+        "Model at --base-url (default: OPENAI_BASE_URL); short for --role judge=MODEL@URL#KEYVAR.",
         recorded=False,
     )
     base_url: str | None = setting(None, "The endpoint, e.g. http://localhost:8000/v1.", recorded=False)
-    api_key_env: str | None = setting(None, "Variable that holds the key.", recorded=False)
+    api_key_env: str | None = setting(None, "Environment variable that holds the key.", recorded=False)
     models: tuple[str, ...] = setting(
         (),
         "judge=MODEL@URL#KEYVAR, judge=NAME (from [roles]), judge=file:PATH or judge=py:MODULE:NAME.",
@@ -137,17 +137,17 @@ class LimitOptions(ConfigOptions):
     """What asking models may take."""
 
     prices_file: str | None = setting(
-        None, "TOML file of prices per million tokens.", "--prices", key="prices"
+        None, "TOML file with prices per million tokens.", "--prices", key="prices"
     )
     max_concurrency: int = setting(
-        64, "Requests in flight at most.", low=1, high=10_000, key="max_concurrency"
+        64, "Maximum number of requests in flight.", low=1, high=10_000, key="max_concurrency"
     )
     max_calls: int | None = setting(None, "Stop after N calls.", low=0, key="max_calls")
     max_cost: float | None = setting(None, "Stop at this cost; needs prices.", low=0, key="max_cost")
     cache: bool = setting(True, "Do not use the response cache.", "--no-cache")
     device: Literal["auto", "cpu", "cuda", "mps"] = setting(
         "auto",
-        "Where models in this process run; auto is a GPU where there is one.",
+        "Where models in this process run; auto uses a GPU if there is one.",
         key="device",
         recorded=False,
     )
@@ -156,7 +156,9 @@ class LimitOptions(ConfigOptions):
 class LanguageOptions(Options):
     """The language of the prompts."""
 
-    language: Literal["auto", "en", "zh"] = setting("auto", "Language of the judging.", "--lang", key="lang")
+    language: Literal["auto", "en", "zh"] = setting(
+        "auto", "Language of the prompts; auto follows each conversation.", "--lang", key="lang"
+    )
 
 
 class PrivacyOptions(Options):
@@ -184,13 +186,13 @@ class PrivacyOptions(Options):
 class RetryOptions(Options):
     """What becomes of failures when the same command is given again."""
 
-    retry_failed: bool = setting(False, "Do again what failed.")
+    retry_failed: bool = setting(False, "Retry what failed.")
 
 
 class FreshOptions(Options):
     """What becomes of what an earlier run of the same directory left."""
 
-    fresh: bool = setting(False, "Forget what the run holds.")
+    fresh: bool = setting(False, "Delete the stored results of the run first.")
 
 
 class JudgingOptions(LimitOptions, RetryOptions, FreshOptions, PrivacyOptions):
@@ -211,14 +213,14 @@ class JudgingOptions(LimitOptions, RetryOptions, FreshOptions, PrivacyOptions):
 class ShuffleOptions(Options):
     """Chance in the controls."""
 
-    seed: int = setting(0, "Of the shuffled control.", low=0, high=SEEDS)
+    seed: int = setting(0, "Seed of the shuffled control.", low=0, high=SEEDS)
 
 
 class TiesOptions(Options):
     """Equal raw scores."""
 
     ties: Literal["mid", "turn-index", "sample-id"] = setting(
-        "mid", "Equal raw scores: kept equal, or ordered as the published calibrations do."
+        "mid", "Equal raw scores: keep them equal, or order them as the published calibrations do."
     )
 
 
@@ -238,11 +240,13 @@ class UserJudgeOptions(LanguageOptions, ModelOptions, LimitOptions, RetryOptions
         metavar="NAME",
     )
     strategy: Literal["topk", "boundary-paired", "score-balanced"] | None = setting(
-        None, "Of episodic-nearest and rag (else topk)."
+        None, "Selection strategy of episodic-nearest and rag (default: topk)."
     )
-    k: int | None = setting(None, "Turns that episodic-nearest (else 6) and rag (else 4) take.", low=1)
+    k: int | None = setting(
+        None, "Number of turns for episodic-nearest (default 6) and rag (default 4).", low=1
+    )
     history: Literal["all", "prompt"] = setting(
-        "all", "The whole history, or what the published prompt keeps."
+        "all", "Use the whole history, or the part that the published prompt keeps."
     )
     models: tuple[str, ...] = setting(
         (),
@@ -267,42 +271,40 @@ class JudgeOptions(DataOptions, RuleOptions, StrictOptions, LanguageOptions, Mod
     inputs: tuple[str, ...] = argument("INPUT... | RUN", "Files, folders, - for stdin, or a run.")
     rubric: str = setting(
         "card",
-        "Shipped rubric (card, satisfaction, session, session-guarded, task, single, factuality), or a file",
+        "Shipped rubric (card, satisfaction, session, session-guarded, task, single, factuality), or a file.",
         key="rubric",
     )
     judge: Literal["local", "llm", "fitted"] = setting(
         "local",
-        "Without a model, with one, or by a model of ratings that was fitted to your own.",
+        "local: without a model; llm: with a language model; fitted: with a model fitted to ratings.",
         otherwise="llm when a model is given, fitted with --fitted-model, else local",
     )
     mode: Literal["hindsight", "foresight"] = setting(
         "hindsight", "Whether the next user message may be read.", key="mode"
     )
-    local_model: str | None = setting(
-        None, "Coefficients for the local judge, as `dialogauge fit` wrote them."
-    )
+    local_model: str | None = setting(None, "Coefficients for the local judge, written by `dialogauge fit`.")
     fitted_model: str | None = setting(
         None,
-        "Model of ratings for the judge fitted: the run that `dialogauge fit` wrote, or its model.json.",
+        "Rating model for the fitted judge: the run written by `dialogauge fit`, or its model.json.",
         metavar="RUN|FILE.json",
     )
     source_file: str | None = setting(
-        None, "Text file that claims are checked against (rubric factuality).", "--source"
+        None, "Text file to check claims against (rubric factuality).", "--source"
     )
-    limit: int | None = setting(None, "Only the first N conversations.", low=1)
-    sample: int | None = setting(None, "N conversations at random.", low=1)
+    limit: int | None = setting(None, "Judge only the first N conversations.", low=1)
+    sample: int | None = setting(None, "Judge N conversations chosen at random.", low=1)
     repeats: int = setting(1, "Judge everything N times.", low=1, high=1_000, key="repeats")
     seed: int = setting(
         0,
-        "Seed of sampling; unless 0 also sent to the model, and each repeat adds one.",
+        "Sampling seed; unless 0, also sent to the model, plus one for each repeat.",
         low=0,
         high=SEEDS,
         key="seed",
     )
-    window: int = setting(6, "Turns in a window of a long conversation.", low=4, high=6, key="window")
+    window: int = setting(6, "Turns per window of a long conversation.", low=4, high=6, key="window")
     gates: tuple[str, ...] = setting(
         (),
-        "A condition on the result, e.g. 'verdict>=good:0.9'; exit code 100 when it is not met.",
+        "A condition on the result, e.g. 'verdict>=good:0.9'; the exit code is 100 if it is not met.",
         "--gate",
         metavar="EXPR",
         key="gate",
@@ -317,28 +319,28 @@ class SatisfactionOptions(UserJudgeOptions, TiesOptions, JudgingOptions, Shuffle
     """`dialogauge satisfaction`."""
 
     level: Literal["turn", "session"] = setting(
-        "turn", "Replies, or sessions as a whole (the ratings without a turn)."
+        "turn", "Judge replies, or whole sessions (ratings without a turn)."
     )
     guard: bool = setting(
-        False, "Have memory, zero-shot or local name what a session fails on first: it caps the score."
+        False, "Make memory, zero-shot or local first name what a session fails on; this caps the score."
     )
     mode: Literal["foresight", "hindsight"] = setting(
         "foresight", "Whether the next user message may be read."
     )
     calibrate: Literal[
         "none", "mean-shift", "cdf", "reference-cdf", "reference-mean-shift", "reference-transfer", "pooled"
-    ] = setting("none", "The map of the scores in the rows; the table shows every one.", metavar="NAME")
+    ] = setting("none", "Calibration of the scores in the rows; the table shows all of them.", metavar="NAME")
     reference: str | None = setting(
         None,
-        "Satisfaction run of the blocks' original replies, for reference-* (else the judged replies).",
+        "Satisfaction run of the blocks' original replies, for reference-* (default: the judged replies).",
         metavar="RUN",
     )
     encoder: str | None = setting(
-        None, "What encoder judges fine-tune (else bert-base-chinese).", metavar="FOLDER|NAME"
+        None, "Model that encoder judges fine-tune (default: bert-base-chinese).", metavar="FOLDER|NAME"
     )
     signals: tuple[str, ...] = setting(
         (),
-        "Satisfaction run of a judge that reads no rating, for local-user to read too.",
+        "Satisfaction run of a judge that reads no ratings, as further input for local-user.",
         "--signal",
         metavar="RUN",
     )
@@ -350,14 +352,14 @@ class SatisfactionOptions(UserJudgeOptions, TiesOptions, JudgingOptions, Shuffle
 class CheckOptions(DataOptions, StrictOptions):
     """`dialogauge check`."""
 
-    min_turns: int = setting(2, "Fewer turns than this count as very short.", low=0)
-    personal: bool = setting(False, "Count what looks like personal data, without printing it.", "--pii")
+    min_turns: int = setting(2, "Conversations with fewer turns count as very short.", low=0)
+    personal: bool = setting(False, "Count apparent personal data without printing it.", "--pii")
 
 
 class ReportOptions(RunInput, PrivacyOptions):
     """`dialogauge report`."""
 
-    out: str | None = setting(None, "Where to (else RUN/report.html).", "-o", "--out")
+    out: str | None = setting(None, "Output file (default: RUN/report.html).", "-o", "--out")
 
 
 class ShowOptions(PrivacyOptions):
@@ -371,17 +373,17 @@ class ShowOptions(PrivacyOptions):
 class ExportOptions(RunInput, PrivacyOptions):
     """`dialogauge export`."""
 
-    out: str = setting(..., "x.jsonl, x.csv or x.parquet.", "-o", "--out")
+    out: str = setting(..., "Output file: .jsonl, .csv or .parquet.", "-o", "--out")
 
 
 class RecheckOptions(RunInput, RatingOptions, ModelOptions, LimitOptions, RetryOptions):
     """`dialogauge trust`."""
 
     scenario_sample: int | None = setting(
-        None, "Judge N conversations again without, and with another's, scenario.", low=1
+        None, "Judge N conversations again without their scenario, and with another one.", low=1
     )
     seed: int = setting(0, "Seed of the sample.", low=0, high=SEEDS)
-    model: str | None = setting(None, "The run's model (else as the run says).")
+    model: str | None = setting(None, "The model of the run (default: as stored in the run).")
 
 
 class MetaOptions(RatingOptions, RuleOptions, ConfigOptions, ShuffleOptions):
@@ -390,12 +392,12 @@ class MetaOptions(RatingOptions, RuleOptions, ConfigOptions, ShuffleOptions):
     runs: tuple[str, ...] = argument("RUN...", "Run directories.")
     dimensions: tuple[str, ...] = setting(
         (),
-        "A dimension of the judge, and after = the rated one if it is called otherwise.",
+        "A dimension of the judge; after =, the rated dimension if its name differs.",
         "--dimension",
         metavar="JUDGED[=RATED]",
     )
     ratings_file: str | None = setting(
-        None, "People's ratings, joined by id (else those inside the run).", "--ratings"
+        None, "People's ratings, joined by id (default: those in the run).", "--ratings"
     )
     out: str | None = setting(None, "Folder for meta.json and meta.html.", "-o", "--out")
 
@@ -407,15 +409,15 @@ class PairOptions(RunInput, ModelOptions, LimitOptions, PrivacyOptions):
 
     out: str = setting(..., "JSONL file to write.", "-o", "--out")
     kind: Literal["dpo", "kto", "sft", "active"] = setting("dpo", "What to write.")
-    target: Literal["trl"] = setting("trl", "For whom: the trainer's row format.", "--to")
-    chosen_field: str | None = setting(None, "Key of your records that holds the better reply (dpo).")
+    target: Literal["trl"] = setting("trl", "Row format of the trainer.", "--to")
+    chosen_field: str | None = setting(None, "Key in your records with the better reply (dpo).")
     model: str | None = setting(None, "Model that writes the better reply (dpo).")
     models: tuple[str, ...] = setting((), "As --role of judge.", "--role", metavar="repair=M@U#K")
     min_verdict: Literal["excellent", "good", "borderline", "poor"] = setting(
-        "good", "Conversations worth learning from (sft)."
+        "good", "Lowest verdict of conversations to learn from (sft)."
     )
-    limit: int | None = setting(None, "At most N rows (active: 50 if not given).", low=1)
-    anyway: bool = setting(False, "Also by the word of a judge that people contradicted.")
+    limit: int | None = setting(None, "At most N rows (active: default 50).", low=1)
+    anyway: bool = setting(False, "Use the judge even if people's ratings contradict it.")
 
 
 class FitOptions(ShuffleOptions, DataOptions, FreshOptions):
@@ -424,14 +426,14 @@ class FitOptions(ShuffleOptions, DataOptions, FreshOptions):
     inputs: tuple[str, ...] = argument("DATA...", "Rated conversations.")
     out: str = setting(
         ...,
-        "FILE.json: coefficients of the local judge. Else a run directory with a model of the ratings.",
+        "FILE.json: coefficients of the local judge; anything else: a run directory with a rating model.",
         "-o",
         "--out",
         metavar="FILE.json|RUN",
     )
     dimension: str = setting("satisfaction", "The rated dimension to fit.")
     split_file: str | None = setting(None, "JSON {train: [users]}: fit on these users only.")
-    folds: int = setting(5, "Parts of the cross-validation.", "--cv", low=2, high=1_000)
+    folds: int = setting(5, "Number of cross-validation folds.", "--cv", low=2, high=1_000)
     command: str = ""
 
     @property
@@ -443,7 +445,9 @@ class FitOptions(ShuffleOptions, DataOptions, FreshOptions):
 class DoctorOptions(ModelOptions):
     """`dialogauge doctor`."""
 
-    known_answers: bool = setting(True, "Ask the known-answer set too.", "--known-answers/--no-known-answers")
+    known_answers: bool = setting(
+        True, "Also ask the questions with known answers.", "--known-answers/--no-known-answers"
+    )
 
 
 # Commands of `dialogauge replay`, and the groups that they share
@@ -452,7 +456,7 @@ class DoctorOptions(ModelOptions):
 class ReplaySeedOptions(Options):
     """Chance in a benchmark."""
 
-    seed: int = setting(0, "Of the selection, and of pools and repeats of candidates.", low=0, high=SEEDS)
+    seed: int = setting(0, "Seed of the selection, and of candidate pools and repeats.", low=0, high=SEEDS)
 
 
 class ItemOptions(ReplaySeedOptions, RatedDataOptions, ConfigOptions, PrivacyOptions):
@@ -461,10 +465,10 @@ class ItemOptions(ReplaySeedOptions, RatedDataOptions, ConfigOptions, PrivacyOpt
     from_file: ClassVar[bool] = True
 
     rule: Literal["hard", "random", "stratified", "all"] = setting(
-        "hard", "How turns are chosen: hard is the published rule and looks at the ratings."
+        "hard", "How turns are chosen; hard is the published rule, which uses the ratings."
     )
-    size: int = setting(300, "Turns at most.", "-n", "--size", low=1)
-    licence: str | None = setting(None, "Licence of the data, for the card.")
+    size: int = setting(300, "Maximum number of turns.", "-n", "--size", low=1)
+    licence: str | None = setting(None, "Licence of the data, for the data card.")
 
 
 class AgentsOptions(Options):
@@ -489,7 +493,8 @@ class CandidateOptions(AgentsOptions, ReplaySeedOptions, LimitOptions, RetryOpti
     )
     context: Literal["prefix", "task", "profile", "memory-tfidf", "memory-diverse", "memory-compressed"] = (
         setting(
-            "prefix", "What a candidate is shown beside the messages before the reply; prefix is nothing."
+            "prefix",
+            "What a candidate is shown in addition to the messages before the reply; prefix adds nothing.",
         )
     )
 
@@ -498,7 +503,7 @@ class MovedDataOptions(Options):
     """Data that is read again."""
 
     data: tuple[str, ...] = setting(
-        (), "Where the conversations are now, if not where they were selected from.", metavar="PATH"
+        (), "Where the conversations are now, if they have moved since selection.", metavar="PATH"
     )
 
 
@@ -507,7 +512,7 @@ class EvaluatorOptions(UserJudgeOptions):
 
     reference: str | None = setting(
         None,
-        "A run whose scores of the original replies are taken over; it must be of this very evaluator.",
+        "A run whose scores of the original replies are reused; it must have the same evaluator.",
         metavar="RUN",
     )
     planted: bool = setting(
@@ -521,8 +526,8 @@ class EvaluatorOptions(UserJudgeOptions):
 class ComparingOptions(AgentsOptions, TiesOptions):
     """How candidates are compared."""
 
-    judge_family: str | None = setting(None, "The evaluator's family of models, for self-preference.")
-    margin: float = setting(0.0, "A difference of no more than this is a tie.", low=0)
+    judge_family: str | None = setting(None, "Model family of the evaluator, to check self-preference.")
+    margin: float = setting(0.0, "Differences up to this size are ties.", low=0)
     command: str = ""
 
 
@@ -547,9 +552,13 @@ class CompareOptions(ComparingOptions):
     """`dialogauge replay compare`."""
 
     runs: tuple[str, ...] = argument("RUN...", "Run directories of one item set.")
-    judge: str | None = setting(None, "Of several evaluators of a run; else the latest.", metavar="NAME")
-    seed: int = setting(42, "Of the shuffled control.", low=0, high=SEEDS)
-    out: str | None = setting(None, "Folder for summary and page (else a single run's own).", "-o", "--out")
+    judge: str | None = setting(
+        None, "Which evaluator, if the run has several (default: the latest).", metavar="NAME"
+    )
+    seed: int = setting(42, "Seed of the shuffled control.", low=0, high=SEEDS)
+    out: str | None = setting(
+        None, "Folder for summary and page (default: that of a single run).", "-o", "--out"
+    )
 
     @property
     def comparison(self) -> "CompareSettings":
@@ -563,4 +572,4 @@ class BenchmarkOptions(EvaluatorOptions, CandidateOptions, ComparingOptions, Ite
     """`dialogauge replay run`."""
 
     out: str = setting(..., "Run directory.", "-o", "--out", metavar="RUN")
-    draw_seed: int = setting(42, "Of the shuffled control.", low=0, high=SEEDS)
+    draw_seed: int = setting(42, "Seed of the shuffled control.", low=0, high=SEEDS)

@@ -10,7 +10,7 @@ from dialogauge.cli.options import AsJson, takes
 
 @takes(CheckOptions)
 def check(options: CheckOptions, as_json: AsJson = False) -> None:
-    """Say what was recognised and assumed in an input, and what is in it."""
+    """Describe an input: how it was read, what was assumed, and what it contains."""
     from dialogauge.app.check import check_input
     from dialogauge.cli.input_report import report_blocks
     from dialogauge.cli.terminal import print_blocks, print_json

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @takes(DoctorOptions)
 def doctor(options: DoctorOptions, as_json: AsJson = False) -> None:
-    """Probe an endpoint: reachable, schemas, log-probabilities, latency; and ask it what we know.
+    """Probe an endpoint (reachability, schemas, log-probabilities, latency) and ask known-answer questions.
 
     The known-answer set tells whether a model only returns the average of its turn scores. The exit code is 1
     where the endpoint fails or the model is not fit to judge.
@@ -54,13 +54,13 @@ def answers_blocks(report: KnownAnswerReport) -> tuple[Block, ...]:
     from dialogauge.report import Definitions, Items, Section
 
     answered = report.asked - len(report.failures)
-    averaged = {True: "yes", False: "no", None: "cannot be told"}[report.returns_turn_average]
+    averaged = {True: "yes", False: "no", None: "cannot tell"}[report.returns_turn_average]
     pairs = [(kind, f"{right} of {total}") for kind, (right, total) in report.by_kind().items()]
     pairs.append(
         (
             "returns the average of its turns",
-            f"{averaged} ({report.like_the_mean} of {report.diverging} telling conversations scored wrong "
-            "and like the mean)",
+            f"{averaged} ({report.like_the_mean} of {report.diverging} informative conversations scored "
+            "wrong and like the mean)",
         )
     )
     wrong = [

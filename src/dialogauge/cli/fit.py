@@ -10,7 +10,7 @@ from dialogauge.cli.options import AsJson, takes
 
 @takes(FitOptions)
 def fit(options: FitOptions, as_json: AsJson = False) -> None:
-    """Fit to rated conversations, and say how well it does on those left out.
+    """Fit a model to rated conversations, and report how well it does on held-out ones.
 
     The figures are out of fold, beside controls that read nothing. With FILE.json the satisfaction model
     of the local judge is fitted: use it with `dialogauge judge LOG --local-model FILE.json`. With a
@@ -38,5 +38,5 @@ def fit(options: FitOptions, as_json: AsJson = False) -> None:
     ending = Outcome("finished") if outcome is None else outcome.outcome
     if ending.ended != "finished":
         why = "interrupted" if ending.error is None else str(ending.error)
-        typer.echo(f"dialogauge: {plain(why)}; there is no model yet, the same command goes on", err=True)
+        typer.echo(f"dialogauge: {plain(why)}; there is no model yet; the same command continues", err=True)
     raise typer.Exit(ending.exit_code(fitted["faults"]))

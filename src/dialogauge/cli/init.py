@@ -10,7 +10,7 @@ import typer
 def init(
     directory: Annotated[str, typer.Argument(metavar="DIRECTORY", help="Where to.")] = ".",
 ) -> None:
-    """Write a commented dialogauge.toml and a sample log; nothing that exists is overwritten."""
+    """Write a commented dialogauge.toml and a sample log, without overwriting existing files."""
     from dialogauge.app.init import write_starter
     from dialogauge.report import plain
 

@@ -43,8 +43,8 @@ def _counts(report: InputReport) -> Iterator[tuple[str, str]]:
         if lengths.count:
             yield (
                 f"{name} text",
-                f"{lengths.mean:,.0f} characters a message on average, median {lengths.median:,.0f}, longest "
-                f"{lengths.longest:,}",
+                f"{lengths.mean:,.0f} characters per message on average, median {lengths.median:,.0f}, "
+                f"longest {lengths.longest:,}",
             )
 
 

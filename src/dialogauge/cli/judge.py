@@ -35,7 +35,7 @@ def judge(options: JudgeOptions, dry_run: DryRun = False, as_json: AsJson = Fals
     if as_json:
         print_json(run.result.to_json())
     elif nothing:
-        typer.echo("nothing was judged: mend what the error says, and give the same command again")
+        typer.echo("nothing was judged: correct the error, then run the same command again")
     else:
         _print_summary(outcome)
     raise typer.Exit(outcome.exit_code)
@@ -48,7 +48,7 @@ def _print_summary(outcome: JudgeOutcome) -> None:
     for note in outcome.notes:
         typer.echo(f"  {plain(note)}")
     if run.progress.resumed:
-        typer.echo(f"  {run.progress.resumed} already judged by an earlier run, taken from it")
+        typer.echo(f"  {run.progress.resumed} already judged by an earlier run and reused")
     typer.echo()
     print_blocks(brief(run.result.summary, run.result.sample, run.result.known, run.manifest))
     for gate in run.result.gates:
@@ -63,7 +63,7 @@ def _print_faults(outcome: JudgeOutcome) -> None:
     if ended.error is not None:
         typer.echo(f"dialogauge: {plain(str(ended.error))}", err=True)
         if done:
-            typer.echo(f"dialogauge: the {done} judged before that are kept", err=True)
+            typer.echo(f"dialogauge: the {done} judged before that are saved", err=True)
 
 
 def _print_plan(options: JudgeOptions, *, as_json: bool) -> None:

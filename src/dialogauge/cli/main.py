@@ -72,7 +72,7 @@ def main() -> None:
         # All of it goes with the process: to look through it for cycles on the way out is wasted.
         gc.freeze()
     if code == _INTERRUPTED:
-        _say("interrupted; what is stored is kept, and the same command goes on from there")
+        _say("interrupted; stored results are kept, and the same command continues from there")
     sys.exit(code)
 
 
@@ -89,7 +89,7 @@ def _run() -> int:
     except BrokenPipeError:
         return 1  # whoever read has read enough
     except OSError as error:
-        what = error.filename or "what was to be printed could not be printed"
+        what = error.filename or "the output could not be printed"
         _say(f"{what}: {error.strerror or error}")
         return 1
     return code

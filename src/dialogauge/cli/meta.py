@@ -10,7 +10,7 @@ from dialogauge.cli.options import AsJson, takes
 
 @takes(MetaOptions)
 def meta(options: MetaOptions, as_json: AsJson = False) -> None:
-    """Measure how far judges agree with people, beside judges that know nothing.
+    """Measure how well judges agree with people, beside controls that know nothing.
 
     Every figure has an interval clustered by user (by conversation where users are not known) and stands
     beside a constant judge, reply length, position, and the judge's own scores shuffled. Several runs are

@@ -38,7 +38,7 @@ def code_of(outcome: Outcome, faults: Sequence[InputError], failed_share: float)
 
 replay = typer.Typer(
     name="replay",
-    help="Compare candidate models on frozen states of rated conversations.",
+    help="Compare candidate models on fixed points in rated conversations.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -47,7 +47,7 @@ replay = typer.Typer(
 @replay.command()
 @takes(SelectOptions)
 def select(options: SelectOptions) -> None:
-    """Choose the turns of a benchmark, and say what the choice does to the mix of ratings.
+    """Choose the turns of a benchmark, and report how the choice changes the mix of ratings.
 
     The item set holds ids, ratings and digests, and no text: collecting and scoring read the conversations
     again.
@@ -63,7 +63,7 @@ def select(options: SelectOptions) -> None:
 @replay.command()
 @takes(CollectOptions)
 def collect(options: CollectOptions) -> None:
-    """Collect candidates' replies: each is shown the fixed messages before the reply, and its context.
+    """Collect replies of candidates, each shown the fixed messages before the reply and its context.
 
     A reply that fails is a failure, never the original. The same command again goes on where it stopped;
     further candidates join the same run.
@@ -81,7 +81,7 @@ def collect(options: CollectOptions) -> None:
 @replay.command()
 @takes(ScoreOptions)
 def score(options: ScoreOptions) -> None:
-    """Score a run: every original reply of the touched blocks first, then the candidates'.
+    """Score a run: first every original reply of the blocks used, then the candidates' replies.
 
     The scores of the original replies are the reference of the calibrated views. The same command again goes
     on where it stopped.
@@ -99,7 +99,7 @@ def score(options: ScoreOptions) -> None:
 @replay.command()
 @takes(CompareOptions)
 def compare(options: CompareOptions, as_json: AsJson = False) -> None:
-    """Compare candidates with the original replies and each other: raw, shifted, and by reference ranks.
+    """Compare candidates with the original replies and with each other: raw, shifted, and by reference ranks.
 
     Writes summary.json, scores.jsonl and report.html.
     """
@@ -210,7 +210,7 @@ def _ending(outcome: Outcome, usage: Usage) -> Iterator[tuple[str, str]]:
     if outcome.error is not None:
         yield "ended early", str(outcome.error)
     elif outcome.ended == "interrupted":
-        yield "interrupted", "the same command goes on from here"
+        yield "interrupted", "the same command continues from here"
 
 
 def _print_pairs(pairs: tuple[tuple[str, str], ...]) -> None:

@@ -10,7 +10,7 @@ from dialogauge.cli.options import takes
 
 @takes(ReportOptions)
 def report(options: ReportOptions) -> None:
-    """Write the report of a run anew, from what the run holds."""
+    """Rewrite the report of a run from its stored results."""
     from dialogauge.app.report import rebuild_report
     from dialogauge.report import plain
 

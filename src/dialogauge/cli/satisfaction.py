@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @takes(SatisfactionOptions)
 def satisfaction(options: SatisfactionOptions, dry_run: DryRun = False, as_json: AsJson = False) -> None:
-    """Judge each reply for its own user, from what this user rated in other scenarios.
+    """Judge each reply for its own user, from how this user rated other scenarios.
 
     Every judge stands raw and under each calibration, beside controls that read nothing and the ceiling:
     the users' own scores through the same map. With a model the same command again continues where it
@@ -50,8 +50,8 @@ def _print_end(outcome: SatisfactionOutcome) -> None:
         typer.echo(f"dialogauge: {plain(str(ending.outcome.error))}", err=True)
     if ending.pending:
         typer.echo(
-            f"dialogauge: not judged yet: {counted(ending.pending, 'turn')}; the figures stand on the "
-            "others, and the same command goes on from here",
+            f"dialogauge: not judged yet: {counted(ending.pending, 'turn')}; the figures rest on the "
+            "others, and the same command continues from here",
             err=True,
         )
 

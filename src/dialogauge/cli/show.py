@@ -8,7 +8,7 @@ from dialogauge.cli.options import takes
 
 @takes(ShowOptions)
 def show(options: ShowOptions) -> None:
-    """Print one conversation of a run: what was said, and what people and the judge say of each turn."""
+    """Print one conversation of a run, with what people and the judge say about each turn."""
     from dialogauge.app.show import conversation_of
     from dialogauge.cli.terminal import print_blocks
 

@@ -10,7 +10,7 @@ from dialogauge.cli.options import AsJson, takes
 
 @takes(RecheckOptions)
 def trust(options: RecheckOptions, as_json: AsJson = False) -> None:
-    """Check a finished run for known faults of its judge, and write what was found into its report.
+    """Check a finished run for known faults of its judge, and write the results into its report.
 
     The thresholds are those of the [trust] table of the configuration file. Only --scenario-sample judges
     anything again: two judgements for each conversation of the sample, by the judge of the run. They are kept
@@ -32,5 +32,5 @@ def trust(options: RecheckOptions, as_json: AsJson = False) -> None:
     if error is not None:
         typer.echo(f"dialogauge: {plain(str(error))}", err=True)
     if outcome.exit_code:
-        typer.echo("dialogauge: what was judged is kept; the same command goes on from here", err=True)
+        typer.echo("dialogauge: what was judged is saved; the same command continues from here", err=True)
     raise typer.Exit(outcome.exit_code)

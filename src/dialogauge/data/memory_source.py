@@ -96,7 +96,7 @@ class MemoryReader:
         self._book = NoteBook(strict=strict)
         if not len(items):
             msg = f"the {name} is empty"
-            raise InputError(msg, hint="it holds no conversation")
+            raise InputError(msg, hint="it has no conversation")
         self._format = None if isinstance(items, _Messages) else forced or self._recognised(items)
 
     @property
@@ -177,7 +177,7 @@ class MemoryReader:
         if unwritable is not None:
             raise unwritable
         index, record = records[0]
-        raise record_fault(self._place(index), f"no known format: this is {excerpt(record)}", _KINDS)
+        raise record_fault(self._place(index), f"unknown format: this is {excerpt(record)}", _KINDS)
 
     def _place(self, index: int) -> Place:
         return Place(f"{self._source.name}[{index}]")

@@ -140,7 +140,7 @@ class Note:
     kind: NoteKind
     """`recognised`: follows from the format. `assumed`: may be wrong; an error with `strict`."""
     text: str
-    """Reads on from the count: `87` `conversations have two messages of one role in a row`."""
+    """Reads on from the count: `87` `conversations have consecutive messages of one role`."""
     count: int
     examples: tuple[Place, ...] = ()
     """The first places, three at most."""

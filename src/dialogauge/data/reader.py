@@ -166,7 +166,7 @@ class ConversationReader:
             self._files[source.name] = FileCounts(name, converted, failed)
             self._book.recognise(text, Place(source.name), count=converted)
         if converted + failed == 0:
-            raise file_fault(Place(source.name), "the file holds no conversations", f"read as {name}")
+            raise file_fault(Place(source.name), "the file has no conversations", f"read as {name}")
 
     def _checked(self, outcome: Outcome, number: int, ids: IdPlaces) -> Outcome:
         if isinstance(outcome, RecordFault):
@@ -213,9 +213,9 @@ def note_oddities(conversation: Conversation, place: Place, book: NoteBook) -> N
     if size > LONGEST:
         raise too_long(place)
     if in_a_row:
-        book.assume("conversations have two messages of one role in a row: one turn", place)
+        book.assume("conversations have consecutive messages of one role: read as one turn", place)
     if not replied:
-        book.assume("conversations have no reply of the assistant", place)
+        book.assume("conversations have no assistant reply", place)
     # A rating of turn 0 is one before anything was said.
     if any(turn for _, turn in absent_turns(conversation, conversation.ratings)):
         text = "conversations have a rated turn that is not there: the rating is not used"
@@ -271,7 +271,7 @@ def _unrecognised(stream: LineStream, mapping: FieldMap) -> FileFault:
         if columns := _columns(stream):
             content = f"as a table it has the columns {columns}; a role and a content are not both among them"
             hint = "name the columns of role and content with --map, or force another format with --format"
-            return file_fault(place, f"no known format: {content}", hint)
+            return file_fault(place, f"unknown format: {content}", hint)
     else:
         value = next(json_values(stream))
         if isinstance(value, RecordFault):
@@ -279,4 +279,4 @@ def _unrecognised(stream: LineStream, mapping: FieldMap) -> FileFault:
         kind = type(value.value).__name__
         keys = ", ".join(map(repr, value.value)) if isinstance(value.value, dict) else f"the type {kind}"
         content = f"its first record has {keys or 'nothing in it'}"
-    return file_fault(place, f"no known format: {content}", _format_hint())
+    return file_fault(place, f"unknown format: {content}", _format_hint())

@@ -73,7 +73,7 @@ def test_a_misspelt_agent_is_no_model(reference: str, key: str, monkeypatch: pyt
     if key:
         monkeypatch.setenv(key, "https://api.example/v1")
     with pytest.raises(
-        UsageError, match=r"'alhpa' is no role of the configuration and no agent.*mean 'alpha'"
+        UsageError, match=r"'alhpa' is neither a role nor an agent of the configuration.*mean 'alpha'"
     ):
         read(reference)
 

@@ -259,12 +259,12 @@ def test_what_is_odd_is_noted_with_examples_and_nothing_changed(tmp_path):
     assert [m.text for m in conversations[0].messages] == ["a", "b"]
     assert len(conversations[0].turns) == 1
     assert notes_of(reader, "assumed") == [
-        ("conversations have two messages of one role in a row: one turn", 5),
-        ("conversations have no reply of the assistant", 5),
+        ("conversations have consecutive messages of one role: read as one turn", 5),
+        ("conversations have no assistant reply", 5),
     ]
     note = reader.notes[-1]
     assert [p.line for p in note.examples] == [1, 2, 3]
-    assert str(note).startswith("5 conversations have no reply of the assistant (e.g. ")
+    assert str(note).startswith("5 conversations have no assistant reply (e.g. ")
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,7 @@ def test_recllmsim_counts():
     assumed = {n.text.split(":")[0]: n.count for n in reader.notes if n.kind == "assumed"}
     assert assumed == {
         "conversations have two messages of one role in a row": 39,
-        "conversations have no reply of the assistant": 1,
+        "conversations have no assistant reply": 1,
     }
 
 

@@ -43,7 +43,7 @@ def _compare_turns(messages: tuple[Message, ...], entry: Entry) -> None:
         stated = message.extra.get("turn", turn)
         if turn is not None and stated != turn:
             entry.assume(
-                "conversations number their turns differently: ours are used (a turn is what the user "
+                "conversations number their turns differently: our numbers are used (a turn is what the user "
                 "said and the reply to it, counted from 1)",
                 hint=f"the first that differs is {stated!r}, ours is {turn}",
             )

@@ -123,7 +123,7 @@ def _columns(columns: tuple[str, ...], context: Context) -> _Columns:
     if guessed and any(part.split(" = ")[0] != part.split(" = ")[1] for part in guessed):
         context.notes.assume(f"tables were read without a full field map, as {', '.join(guessed)}", place)
     if "conversation_id" not in named:
-        context.notes.assume("tables have no column with an id: read as one conversation", place)
+        context.notes.assume("tables have no id column: each read as one conversation", place)
     return _Columns(named, rating_columns(columns, mapping))
 
 
@@ -157,7 +157,7 @@ def _take(group: _Group, row: Row, columns: _Columns, context: Context) -> None:
         differs = value is not None and group.about.setdefault(name, value) != value
         if differs and name not in group.differing:
             group.differing.add(name)
-            context.notes.assume(f"conversations have rows that differ in {name}: the first is taken", place)
+            context.notes.assume(f"conversations have rows that differ in {name}: the first is used", place)
     for dimension, column in columns.ratings.items():
         if row.cells[column].strip():
             try:
@@ -184,7 +184,7 @@ def _finish(group: _Group, context: Context) -> Outcome:
     turns = message_turns(group.messages)
     if any(g is not None and t is not None and g != str(t) for g, t in zip(group.turns, turns, strict=True)):
         try:
-            context.notes.assume("conversations number their turns differently: ours are used", place)
+            context.notes.assume("conversations number their turns differently: our numbers are used", place)
         except RecordFault as fault:
             return fault
     ratings = tuple(

@@ -131,7 +131,7 @@ class MessageReader:
         arguments = function.get("arguments", function.get("input", ""))
         if isinstance(arguments, str):
             return arguments
-        self.entry.recognise("tool calls have arguments that are no text: written as JSON")
+        self.entry.recognise("tool calls have arguments that are not text: written as JSON")
         return orjson.dumps(arguments).decode("utf-8")
 
     def _extra(self, item: dict[str, Any], number: int, role: Role) -> dict[str, Any]:

@@ -86,7 +86,7 @@ def _names(entry: Entry) -> tuple[str, str | None]:
     parts = path.resolve().parts[-3:] if path is not None else ()
     if len(parts) == 3 and _USER.fullmatch(parts[0]):
         return "__".join((*parts[:2], parts[2].removesuffix(".gz"))), parts[0]
-    entry.assume("sessions lie outside User_N/<task>/<k>.json: their ids are made from the file name")
+    entry.assume("sessions are outside User_N/<task>/<k>.json: their ids are made from the file name")
     return entry.made_id, None
 
 

@@ -55,7 +55,7 @@ def _convert(record: Any, entry: Entry) -> Conversation:  # noqa: ANN401  # any 
         raise fault_in(entry, f"the record is {excerpt(record)}: not an object")
     raw = record.get("messages", record.get("traj"))
     if not raw:
-        entry.recognise("runs failed at the source: no messages, handed out as faults")
+        entry.recognise("runs failed at the source and have no messages: reported as faults")
         raise fault_in(entry, f"the run failed at the source and has no messages (error: {_error(record)})")
     messages = _system(record, entry) + MessageReader(entry).read(raw)
     agent, domain = text_at(record, "agent"), text_at(record, "domain")
@@ -85,7 +85,7 @@ def _system(record: dict[str, Any], entry: Entry) -> tuple[Message, ...]:
             memo[_PROMPTS] = _prompts(entry.context.source)
         text = memo[_PROMPTS].get(key)
     if isinstance(text, str):
-        entry.recognise("runs got the system prompt that their record names put in front")
+        entry.recognise("runs were given the system prompt that their record names")
         return (Message("system", text),)
     if key is not None:
         entry.assume(

@@ -60,7 +60,7 @@ def _convert(record: Any, entry: Entry) -> Conversation:  # noqa: ANN401  # any 
     label = record.get("user_satisfaction")
     ratings: tuple[Rating, ...] = ()
     if label in (None, ""):
-        entry.assume("sessions without a rating are read and not rated")
+        entry.assume("sessions have no rating: read as unrated")
     elif not isinstance(label, str) or label.strip() not in _SCORES:
         hint = f"one of {', '.join(_ENGLISH)}, or the Chinese of them"
         raise fault_in(entry, f"the satisfaction is {excerpt(label)}", hint)

@@ -29,7 +29,7 @@ def show_conversation(run: StoredRun, id: str, turn: int | None = None) -> tuple
     """
     ids = {run.shown_id(stored): stored for stored in run.database.ids()}
     if id not in ids:
-        msg = f"the run {run.directory.path} holds no conversation {id!r}"
+        msg = f"the run {run.directory.path} has no conversation {id!r}"
         raise UsageError(msg, hint=_near(id, list(ids)))
     sampler = Sampler(run.dimensions)
     for _ in sampler.through(run.rows_of([ids[id]])):
@@ -52,8 +52,8 @@ def _near(id: str, ids: list[str]) -> str:
     near = holding[:_NEAR] or get_close_matches(id, ids[: 10 * WHOLE], _NEAR, 0.5)
     more = f", and {len(holding) - _NEAR:,} more" if len(holding) > _NEAR else ""
     if near:
-        return f"do you mean {', '.join(map(repr, near))}{more}?"
-    return "judgements.jsonl names all, and so does the page: `dialogauge report RUN` writes it anew"
+        return f"did you mean {', '.join(map(repr, near))}{more}?"
+    return "all ids are in judgements.jsonl and on the page; `dialogauge report RUN` rewrites the page"
 
 
 def _only(transcript: Transcript, number: int) -> Transcript:

@@ -42,7 +42,7 @@ class CompareSettings:
     seed: int = 42
     ties: Ties = "mid"
     margin: float = 0.0
-    """A difference of no more than this is a tie."""
+    """Differences up to this size are ties."""
     deals: int = 200
 
 

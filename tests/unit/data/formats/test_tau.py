@@ -68,7 +68,7 @@ def test_a_failed_run_is_a_fault_and_counted(tmp_path):
     assert isinstance(fault, RecordFault)
     assert "failed at the source" in str(fault)
     assert "rate limit" in str(fault)
-    assert ("recognised", "runs failed at the source: no messages, handed out as faults", 1) in notes
+    assert ("recognised", "runs failed at the source and have no messages: reported as faults", 1) in notes
 
 
 def test_the_original_results_file(tmp_path):
