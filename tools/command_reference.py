@@ -40,7 +40,7 @@ EXIT_CODES = """\
 | 2 | usage: an option, rubric, configuration or role that cannot be used; nothing was done |
 | 3 | more failed judgements than `--max-failed` |
 | 100 | a `--gate` was not met |
-| 130 | interrupted with Ctrl-C; what was finished is kept, and the same command goes on from there |
+| 130 | interrupted with Ctrl-C; finished work is kept, and the same command continues from there |
 
 When several hold, 130 comes before 1, 1 before 3 and 3 before 100. Why a run with a single bad record
 ends with 1: [decision 4](decisions/0004-exit-codes-and-bad-input.md).

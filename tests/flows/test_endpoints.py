@@ -31,7 +31,7 @@ def test_a_model_without_an_endpoint_is_refused_although_there_is_a_key(
     data = (log(talk("a")),) if command == "judge" else ()
     done = dialogauge(command, *data, *words)
     assert done.code == 2
-    assert "'gpt-mine' is neither a role nor an agent of the configuration" in done.err
+    assert "'gpt-mine' is neither a role nor an agent in the configuration" in done.err
     assert "gpt-mine@URL" in done.err
 
 

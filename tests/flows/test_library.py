@@ -198,7 +198,7 @@ def test_ctrl_c_in_a_script_stores_what_was_judged(serve, tmp_path) -> None:
     out, err = process.communicate(timeout=30)
     assert process.returncode in (1, 130, -signal.SIGINT), err
     assert "KeyboardInterrupt" in err
-    assert "goes on from there" in err
+    assert "continues from there" in err
     assert out == ""
     run = dialogauge.open_run(tmp_path / "run")
     assert run.manifest.ended == "interrupted"

@@ -194,9 +194,9 @@ def test_a_file_whose_ratings_belong_to_nothing_is_not_called_a_log_without_rati
     ratings.write_text("conversation_id,turn,dimension,score\nC-1,1,helpfulness,4\nC-2,1,helpfulness,2\n")
     shown = dialogauge("judge", log(talk("c1"), talk("c2")), "--ratings", ratings, "-o", "run").unwrapped
     assert "None of the 2 ratings that were given belongs to a conversation of this run" in shown
-    assert "No ratings in this data" not in shown
-    assert "called like one of the judge's" not in shown
-    assert "called like one of the judge's" not in (tmp_path / "run/report.html").read_text()
+    assert "This data has no ratings" not in shown
+    assert "has the name of one that the judge scores" not in shown
+    assert "has the name of one that the judge scores" not in (tmp_path / "run/report.html").read_text()
 
 
 def test_conversations_rated_as_a_whole_in_a_dimension_of_turns_are_not_called_unrated(

@@ -39,10 +39,10 @@ def test_an_unknown_id_names_near_ones(dialogauge, tmp_path, log, talk):
     dialogauge("judge", EXAMPLES, "-o", "run")
     done = dialogauge("show", "run", "coding")
     assert done.code == 2
-    assert "has no conversation 'coding' (do you mean 'en-e-coding-photo-rename'," in done.err
+    assert "has no conversation 'coding' (did you mean 'en-e-coding-photo-rename'," in done.err
     assert "more?)" in done.err
-    assert "do you mean 'en-coding-csv-dedup'" in dialogauge("show", "run", "en-codign-csv-dedpu").err
-    assert "judgements.jsonl names all" in dialogauge("show", "run", "%%%%").err
+    assert "did you mean 'en-coding-csv-dedup'" in dialogauge("show", "run", "en-codign-csv-dedpu").err
+    assert "all ids are in judgements.jsonl" in dialogauge("show", "run", "%%%%").err
     assert dialogauge("show", "nowhere", "a").code == 1
 
 

@@ -261,7 +261,7 @@ def with_defaults(settings: RoleSettings, role: str, known: Collection[str] = ()
 
 def _without_endpoint(model: str, known: Collection[str], meant: str | None) -> ConfigError:
     names = f"; there are {', '.join(sorted(known))}" if known and meant is None else ""
-    msg = f"{model!r} is neither a role nor an agent of the configuration{names}, and no endpoint is known for it"
+    msg = f"{model!r} is neither a role nor an agent in the configuration{names}, and has no endpoint"
     hint = (
         f"for a model write {model}@URL (OpenAI's own is {_OPENAI}), or give --base-url, OPENAI_BASE_URL, "
         "or base_url in the configuration"

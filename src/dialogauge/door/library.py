@@ -252,7 +252,7 @@ def _directory(out: AnyPath | None) -> Iterator[Path]:
         rows = path / FILES["judgements"]
         kept = (rows.is_file() and rows.stat().st_size > 0) or (path / FILES["items"]).is_file()
         if kept and not isinstance(error, UsageError | InputError | StoreError):
-            note = f"what was judged is stored; the same call with out={str(path)!r} goes on from there"
+            note = f"what was judged is stored; the same call with out={str(path)!r} continues from there"
             error.add_note(note)
         elif out is None:
             shutil.rmtree(path, ignore_errors=True)

@@ -73,7 +73,7 @@ def test_a_misspelt_agent_is_no_model(reference: str, key: str, monkeypatch: pyt
     if key:
         monkeypatch.setenv(key, "https://api.example/v1")
     with pytest.raises(
-        UsageError, match=r"'alhpa' is neither a role nor an agent of the configuration.*mean 'alpha'"
+        UsageError, match=r"'alhpa' is neither a role nor an agent in the configuration.*mean 'alpha'"
     ):
         read(reference)
 
@@ -81,8 +81,8 @@ def test_a_misspelt_agent_is_no_model(reference: str, key: str, monkeypatch: pyt
 @pytest.mark.parametrize(
     ("reference", "said"),
     [
-        ("gamma", "'gamma' is no role .* and no agent; there are about, again, alpha, beta"),
-        ("round", "'round' is no role|'about' is no role"),
+        ("gamma", "'gamma' is neither a role nor an agent .*; there are about, again, alpha, beta"),
+        ("round", "'round' is neither a role|'about' is neither a role"),
         ("pool:alpha,silent", "the agent 'silent' does not say where it is reached"),
         ("pool:alpha,", "names no model"),
         ("pool:alpha,written", "has the member 'replies:r.jsonl', which is no model"),

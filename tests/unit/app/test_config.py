@@ -106,7 +106,7 @@ def test_a_model_without_an_endpoint_is_refused_whatever_keys_there_are(
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
     monkeypatch.setenv("OPENAI_API_KEY", "s3cret")
     with pytest.raises(
-        ConfigError, match=r"no role of the configuration and no agent.*no endpoint"
+        ConfigError, match=r"neither a role nor an agent in the configuration.*no endpoint"
     ) as caught:
         model_of(given, "judge", {})
     assert "@URL" in str(caught.value)

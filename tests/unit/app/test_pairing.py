@@ -261,7 +261,7 @@ def test_nothing_was_judged(desk: Any) -> None:
         ({"kind": "ppo"}, "kind 'ppo' is not one of dpo, kto, sft, active"),
         ({"target": "axolotl"}, "target 'axolotl' is not one of trl"),
         ({"min_verdict": "fine"}, "min_verdict 'fine' is not one of excellent, good, borderline, poor"),
-        ({}, "neither ratings, a model nor a column"),
+        ({}, "no ratings, model or column"),
     ],
 )
 def test_what_does_not_exist_is_refused(run: str, options: dict[str, Any], message: str) -> None:

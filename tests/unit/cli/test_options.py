@@ -77,5 +77,5 @@ def test_a_range_is_refused_before_anything_is_read() -> None:
 def test_help_shows_defaults_and_choices() -> None:
     text = " ".join(CliRunner().invoke(app, ["--help"]).output.split())
     assert "--fruit apple|pear" in text
-    assert "Requests in flight at most. [default: 64; 1<=x<=10000]" in text
+    assert "Maximum number of requests in flight. [default: 64; 1<=x<=10000]" in text
     assert "--no-ripe" not in text

@@ -120,7 +120,7 @@ def test_deep_records_are_refused() -> None:
 
 @pytest.mark.parametrize("source", [[1, 2], ["text"], [{"a": 1}], [None]])
 def test_a_source_of_no_known_form_is_refused(source: Any) -> None:
-    with pytest.raises(RecordFault, match=r"source\[0\]: no known format"):
+    with pytest.raises(RecordFault, match=r"source\[0\]: unknown format"):
         memory_conversations(source)
 
 

@@ -172,7 +172,7 @@ def test_the_next_file_is_read_after_one_that_breaks_off(tmp_path):
         (b" \n\n", "empty"),
         (b"\xff\xfe{\x00}\x00", "UTF-16"),
         (b"caf\xe9,x\n", "not UTF-8"),
-        (b"just some prose\n", "no known format.*--format"),
+        (b"just some prose\n", "unknown format.*--format"),
         (b"who;says\na;b\n", r"it has the columns 'who', 'says'; a role and a content.*--map"),
         (b'{"prompt": "a", "answer": "b"}\n', "'prompt', 'answer'"),
         (b'{"prompt": \n', "not JSON"),
@@ -199,7 +199,7 @@ def test_missing_path_empty_folder_unknown_format(tmp_path):
 def test_a_later_file_that_is_hopeless_is_refused_before_anything_is_read(tmp_path):
     good = write(tmp_path / "a.jsonl", record("x", "a", "b"))
     bad = write(tmp_path / "b.jsonl", '{"prompt": 1}')
-    with pytest.raises(FileFault, match=r"b\.jsonl: no known format"):
+    with pytest.raises(FileFault, match=r"b\.jsonl: unknown format"):
         read_conversations([good, bad])
 
 

@@ -31,7 +31,7 @@ def test_recllmsim_counts():
     assert turns == {"train": 1413, "test": 1594}
     assumed = {n.text.split(":")[0]: n.count for n in reader.notes if n.kind == "assumed"}
     assert assumed == {
-        "conversations have two messages of one role in a row": 39,
+        "conversations have consecutive messages of one role": 39,
         "conversations have no assistant reply": 1,
     }
 

@@ -70,7 +70,7 @@ async def test_what_fails_is_counted_and_too_few_answers_tell_nothing():
     assert len(report.failures) == 6
     assert report.returns_turn_average is None
     assert report.to_json()["answered"] == 6
-    assert "cannot be told" in to_text(answers_blocks(report))
+    assert "cannot tell" in to_text(answers_blocks(report))
 
 
 async def test_a_conversation_of_which_turns_failed_has_no_valid_judgement():

@@ -59,7 +59,7 @@ def test_repeats_and_unknown_costs_are_said():
     text = shown(summarise(rows, dimensions=CARD[1:2]))
     assert "spreads by 1.41" in text
     assert "cost unknown" in text
-    assert "of the prompts repeat" not in text
+    assert "repeats the previous prompt" not in text
 
 
 def test_the_share_of_the_prompts_that_repeat_the_one_before_is_said():
