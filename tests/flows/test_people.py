@@ -207,3 +207,9 @@ def test_conversations_rated_as_a_whole_in_a_dimension_of_turns_are_not_called_u
     shown = dialogauge("judge", log(talk("c1"), talk("c2")), "--ratings", ratings, "-o", "run").unwrapped
     assert "No rated dialogue" not in shown
     assert "Nothing that people rated was scored by the judge under the same name" in shown
+
+
+def test_of_unknown_dimensions_the_one_that_asks_for_approval_comes_first(dialogauge, log, talk, tmp_path):
+    records = [talk(f"c{n}", ratings={"effort": 7 - n % 7, "resolved": n % 2 == 0}) for n in range(14)]
+    dialogauge("judge", log(*records), "-o", "run")
+    assert [f["dimension"] for f in people_of(tmp_path / "run")["figures"]] == ["resolved", "effort"]

@@ -305,6 +305,6 @@ def test_raters_that_contradict_each_other_are_not_taken_for_people_who_say_the_
     shown = dialogauge("judge", log(*records), "-o", "run").unwrapped
     assert "of 1 to 5; 40 ratings of 20 turns, 20 conversations" in shown
     assert "several raters of one turn lie 3.0 apart on average" in shown
-    assert "meaning 3 or less" in shown
+    assert "meaning 3 or less by the mean of the raters" in shown
     assert "Every rating is 3" not in shown
     assert "Every turn, by the mean of its raters, is 3: no order can be measured" in shown

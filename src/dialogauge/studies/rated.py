@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from dialogauge.core import Conversation, Place, Rating, RecordFault, Scale
-from dialogauge.data.admission import ADMIT_ALL, Admission, admission_of, likely_scale
+from dialogauge.data.admission import ADMIT_ALL, Admission, admission_of, asks_approval, likely_scale
 from dialogauge.text import counted
 
 _FIRST: Final = ("satisfaction", "rating", "ratings", "overall", "score", "reward")
-"""What a rated dimension is called that says the most; where none of these is rated, the first by name."""
+"""What a rated dimension is called that says the most; then come those that ask for approval, then others."""
 UNRANKED: Final = len(_FIRST)
-"""The rank of any other."""
+"""The rank of any other that asks for approval; the rest come one later."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,9 @@ class TargetRating:
 
 def preference(dimension: str) -> tuple[int, str]:
     """Return the rank of a rated dimension: the lowest is shown where there is room for one."""
-    return (_FIRST.index(dimension) if dimension in _FIRST else UNRANKED, dimension)
+    if dimension in _FIRST:
+        return _FIRST.index(dimension), dimension
+    return UNRANKED + (not asks_approval(dimension)), dimension
 
 
 @dataclass(slots=True)

@@ -135,7 +135,8 @@ def _said(figure: PeopleFigure, over_all: Rectified | None) -> list[Tile]:
             )
             tiles.append(_tile(f"{called}, all {figure.level}s", over_all.rectified, note))
     if figure.dissatisfied is not None:
-        tiles.append(_tile(bad, figure.dissatisfied, f"meaning {figure.rule}", share=True))
+        averaged = "" if figure.apart is None else " by the mean of the raters"
+        tiles.append(_tile(bad, figure.dissatisfied, f"meaning {figure.rule}{averaged}", share=True))
     return tiles
 
 
