@@ -141,7 +141,7 @@ def test_an_unsupported_language_is_not_guessed(dialogauge, log, tmp_path):
     }
     done = dialogauge("judge", log(record), "-o", "run")
     assert done.code == 3  # more failed than --max-failed
-    assert "in a language not checked" in done.out
+    assert "in a language that the judge was not checked on" in done.out
     assert {row["failure"]["kind"] for row in rows_of(tmp_path / "run")} == {"unsupported_language"}
 
 

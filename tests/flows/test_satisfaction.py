@@ -27,7 +27,7 @@ def test_a_study_from_data_to_report(dialogauge, data, tmp_path) -> None:
     done = dialogauge("satisfaction", data, "--judge", "history-mean", "-o", "run")
     assert done.code == 0, done.err
     assert "judged by history-mean" in done.out
-    assert "Ceiling: the users' own scores through the same calibration." in done.unwrapped
+    assert "Ceiling: the users' own scores after the same calibration." in done.unwrapped
     assert "\nraw (chosen) as the judge says\n" in done.out
     for name in CALIBRATIONS:
         assert f"\n{name} " in done.out or name == "none"
@@ -194,8 +194,8 @@ def test_one_user_only(dialogauge, log) -> None:
     assert (done.json["metrics"]["n"], done.json["metrics"]["n_failed"]) == (0, 15)
     assert done.json["study"]["population"] == {"users": 0, "turns": 0}
     done = dialogauge("satisfaction", data, "--judge", "global-mean", "--split", "all")
-    assert "\nknown of others  0 turns of 0 training users\n" in done.out
-    assert "\nfailed           15, " in done.out
+    assert "\nother users  0 turns of 0 training users\n" in done.out
+    assert "\nfailed       15, " in done.out
 
 
 def test_one_user_with_five_thousand_turns(dialogauge, log) -> None:

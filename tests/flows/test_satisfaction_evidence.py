@@ -72,7 +72,7 @@ def test_spur_induces_once_and_is_marked(dialogauge, serve, data, tmp_path) -> N
     assert len(of(stub, "spur_find")) == found  # the criteria are kept with the run
     assert "Pearson*" in done.out
     assert "F1 DSAT ≤3 " in done.out
-    assert "* Boundary only: the judge says satisfied (4) or dissatisfied (3)" in done.out
+    assert "* Boundary only: the judge says only satisfied (4) or dissatisfied (3)" in done.out
     rows = rows_of(tmp_path / "run")
     assert {row["scores"]["satisfaction"] for row in rows} == {3, 4}
     assert {row["details"]["class"] for row in rows} == {"SAT", "DSAT"}

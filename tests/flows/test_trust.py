@@ -272,7 +272,7 @@ def test_ratings_within_the_log_need_no_file(dialogauge, log, talk):
     dialogauge("judge", log(*records), "--rubric", "satisfaction", "-o", "run")
     done = dialogauge("meta", "run", "--dissatisfied", "3")
     assert done.code == 0, done.err
-    assert "The judge's scores with fractions are used where order counts" in done.unwrapped
+    assert "Measures of order use the judge’s fractional scores" in done.unwrapped
 
 
 def test_hidden_ids_join_with_ratings_and_pages_hide_what_checks_point_at(dialogauge, rated, tmp_path):
