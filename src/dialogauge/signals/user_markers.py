@@ -196,7 +196,7 @@ SELF_CORRECTION = Marker(
 """The user corrects what the user said: no fault of the assistant."""
 
 DOUBT = Marker(
-    r"\b(?:are you|you) (?:really |quite |absolutely )?sure\b|\breally (?:in|there|booked|true|done|sent|exist|placed|saved|so|confirmed)|\bis (?:this|that|it) (?:really|actually|true|correct|real)|\bwhere (?:did|do|are) you (?:get|got|see|saw|find|found|getting|reading)|\b(?:did|has|have|was|were) (?:it|that|you|the \w+)(?: \w+){0,2} (?:really|actually)\b",
+    r"\b(?:are you|you) (?:really |quite |absolutely )?sure\b|\breally (?:in|there|booked|true|done|sent|exist|placed|saved|so|confirmed)\b|\bis (?:this|that|it) (?:really|actually|true|correct|real)|\bwhere (?:did|do|are) you (?:get|got|see|saw|find|found|getting|reading)|\b(?:did|has|have|was|were) (?:it|that|you|the \w+)(?: \w+){0,2} (?:really|actually)\b",
     r"\b(?:i|we) (?:just |also |have |'ve )*(?:checked|looked|searched|tried|called|rang|phoned|asked)\b[^?]{0,80}\b(?:no(?:thing|body|ne)?|not|n't|empty|can't|never|different|closed|shut|wrong|gone|missing|zero)\b",
     r"\b(?:nothing|no (?:e-?mail|confirmation|booking|order|record|such|sign|trace|refund|reservation|message|file|entry|ticket|charge|event|meeting))\b[^.?!]{0,40}\b(?:arrived|came|there|found|exists?|shows?|showed|yet|received|appear\w*|anywhere)\b|\b(?:haven't|have not|didn't|never|not) (?:received|gotten?|seen|arrived|come)|\bmade (?:that|it|this|them|those) up\b|\binvent|\bhallucinat|\bdoesn't exist|\bdo(?:es)? not exist|\bcan't find (?:it|that|any|the)",
     r"(?:你|您)?(?:确定|真的|当真|确认)(?:吗|有|是|订|下|发|预|成功|已经|能|查|问|看|试|\?|么)|(?:从|在)哪(?:儿|里)?(?:看|查|来|得)(?:到|的|来)|哪来的|依据|根据什么|编的|瞎编|胡说|捏造|凭空|查不到|找不到|没(?:有)?(?:收到|查到|看到|找到|见到|显示|这个|这|成功)|(?:一|半)(?:辆|个|条|张|单|份|件|封|间|家)都没|根本没|压根没|实际上没|明明(?:没|不|是|显示|写)",
@@ -238,7 +238,7 @@ REJECTS = Marker(
 """The user rejects what was proposed."""
 
 WANTS_OTHER = Marker(
-    r"\b(?:something|anything|somewhere|anywhere) (?:else|different)\b|\b(?:any|some) other (?:ideas?|options?|suggestions?|choices?|ones?)\b|\b(?:give|suggest|show|recommend|offer) (?:me )?(?:another|others|something else|(?:some )?different)\b|\b(?:a )?different (?:ones?|ideas?|options?|suggestions?)\b",
+    r"(?<!\bneed )\b(?:something|anything|somewhere|anywhere) (?:else|different)\b|\b(?:any|some) other (?:ideas?|options?|suggestions?|choices?|ones?)\b|\b(?:give|suggest|show|recommend|offer) (?:me )?(?:another|others|something else|(?:some )?different)\b|\b(?:a )?different (?:ones?|ideas?|options?|suggestions?)\b",
     r"(?:有没有|有什么|还有|推荐)(?:没有)?(?:别的|其他|其它)|别的(?:吗|么|呢)",
 )
 """The user wants something beside or in place of what was proposed."""

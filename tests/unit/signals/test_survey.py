@@ -473,3 +473,16 @@ def test_tool_results_and_arguments_that_no_reader_likes(text):
         Message("assistant", "I found one at eight."),
     ]
     assert isinstance(faults(Conversation("c", tuple(said * 2))), list | set | tuple | dict)
+
+
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        ("I'm really sorry, but I have lost the number.", "doubted"),
+        ("This is really important to me, thank you.", "doubted"),
+        ("Thanks, I will write again if I need anything else.", "wants_other"),
+    ],
+)
+def test_a_polite_answer_is_no_objection(words, name):
+    c = talk("Where is my parcel?", "What is its number?", words, "I see.")
+    assert name not in {s.name for s in find_signals(read_dialogue(c))}
