@@ -134,7 +134,7 @@ def test_an_oddity_is_reported_and_only_strict_refuses_it(dialogauge, log, talk)
     path = log(record)
     done = dialogauge("judge", path, "-o", "run")
     assert done.code == 0
-    assert "in a row" in done.out
+    assert "consecutive messages of one role" in done.out
     assert dialogauge("judge", path, "--strict", "-o", "strict").code == 1
 
 
