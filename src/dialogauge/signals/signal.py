@@ -190,7 +190,12 @@ def certainty(signals: Iterable[Signal], about: Dimension | None = None) -> floa
     return 1 - sound
 
 
+def suffices(signals: Iterable[Signal]) -> bool:
+    """Say whether the findings about a turn, named or not, are sure enough for a fault."""
+    return certainty(signals) >= _SURE
+
+
 def is_fault(signals: Iterable[Signal]) -> bool:
     """Say whether the findings about a turn make it faulty: they suffice, and one of them has a name."""
     known = list(signals)
-    return certainty(known) >= _SURE and any(s.named for s in known)
+    return suffices(known) and any(s.named for s in known)

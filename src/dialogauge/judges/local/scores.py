@@ -35,6 +35,7 @@ from dialogauge.signals import (
     overlap,
     react,
     read_repairs,
+    suffices,
 )
 from dialogauge.text import Language
 
@@ -135,9 +136,13 @@ def _score(signals: Sequence[Signal], dimension: Dimension | None, *, spoken_for
 
 
 def weakest(by_turn: dict[int, list[Signal]]) -> int | None:
-    """Return the turn whose fault is surest, the earliest of equals; None without a fault."""
-    faulty = {n: round(certainty(by_turn[n]), 6) for n in _faulty(by_turn)}
-    return max(faulty, key=lambda n: (faulty[n], -n)) if faulty else None
+    """Return the turn whose findings are surest of a fault, the earliest of equals; None where none suffice.
+
+    It is where to look first and accuses nobody, so that findings without a name count too. Turns that have
+    a named fault come first.
+    """
+    sure = {n: round(certainty(signals), 6) for n, signals in by_turn.items() if suffices(signals)}
+    return max(sure, key=lambda n: (is_fault(by_turn[n]), sure[n], -n)) if sure else None
 
 
 def faults(dialogue: Dialogue, by_turn: dict[int, list[Signal]]) -> list[tuple[int, FaultKind]]:

@@ -77,7 +77,7 @@ def test_a_fault_is_named_with_turn_kind_and_words():
     assert turns[0].outcome.issues == ()
 
 
-def test_a_finding_without_a_name_is_no_fault_and_does_not_move_the_order():
+def test_a_finding_without_a_name_is_no_fault_and_only_says_where_to_look():
     texts = (
         "Plan a dinner for six. One guest is allergic to peanuts and I'm vegetarian.",
         "How about a mushroom risotto with a green salad?",
@@ -91,7 +91,7 @@ def test_a_finding_without_a_name_is_no_fault_and_does_not_move_the_order():
     _, second, whole = LocalJudge().judge_now(conversation)
     assert (second.outcome.issues, second.outcome.evidence) == ((), ())
     assert second.outcome.details["signals"] == []
-    assert (whole.outcome.weakest_turn, whole.outcome.details["faults"]) == (None, [])
+    assert (whole.outcome.weakest_turn, whole.outcome.details["faults"]) == (2, [])
     assert load_evidence().penalty(signals) == 0
 
 
