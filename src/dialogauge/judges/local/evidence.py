@@ -117,7 +117,7 @@ OF_REPLY: Mapping[str, str] = {
     "asks_again": "Repeats a question it asked before",
     "asks_for_given": "Asks for something the user already gave",
     "reversed": "Contradicts an earlier reply",
-    "refuses": "Declines a harmless request",
+    "refuses": "Declines a request that seems harmless",
     "broken": "Leaked system text or a bare error message",
     "other_language": "Not in the user's language",
     "empty": "Empty reply",

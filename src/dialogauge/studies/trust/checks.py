@@ -168,9 +168,7 @@ def check_identical(
         differ = f"; in {_percent(share)} of all, the turns themselves differ" if alike else ""
         if looked < alike:
             differ += f" ({len(cases):,} of {looked:,} checked)"
-        others = (
-            f"; so do {_percent(short_alike / short)} of {counted(short, 'shorter one')}" if short else ""
-        )
+        others = f"; {_percent(short_alike / short)} of {counted(short, 'shorter one')} do" if short else ""
         sentence = (
             f"{alike:,} of {long:,} conversations with over {LONG} turns have the same scores at every turn"
             f"{differ}{others}."
