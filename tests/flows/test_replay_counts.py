@@ -137,7 +137,7 @@ def test_a_benchmark_without_a_reference_keeps_its_replies_and_says_so(dialogaug
     asked = {"model": "tiny", "base_url": server.url, "candidates": f"c=c@{server.url}", "out": "whole"}
     with pytest.raises(DialogaugeError, match="nothing is compared") as caught:
         run("replay", "data.jsonl", judge="zero-shot", size=12, rule="random", cache=False, **asked)
-    assert "out='whole' goes on" in caught.value.__notes__[0]
+    assert "out='whole' continues" in caught.value.__notes__[0]
 
 
 def test_a_cap_is_of_the_whole_benchmark(dialogauge, items, serve) -> None:

@@ -99,7 +99,7 @@ def test_a_command_says_where_its_words_could_not_go(folder: Path, name: str) ->
     with Path("/dev/full").open("wb") as full:
         done = run(folder, line, stdout=full)
     assert done.returncode == 1
-    assert b"what was to be printed could not be printed: No space left" in done.stderr
+    assert b"the output could not be printed: No space left" in done.stderr
     done = run(folder, line, **closing(1))
     assert (done.returncode, b"could not be printed: Bad file descriptor" in done.stderr) == (1, True)
     reader, writer = os.pipe()

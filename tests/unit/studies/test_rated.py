@@ -42,7 +42,7 @@ def test_ratings_that_do_not_count_are_named_once():
     for name, scores in given.items():
         ratings = tuple(Rating("c", name, score, 1) for score in scores)
         seen.add(talk("u: a", "a: b", id="c", ratings=ratings))
-    assert seen.refused() == {("turn", "help"): (1, "off the scale 1-5 (9)")}
+    assert list(seen.remarks())[:1] == ["1 rating of help (turn) not used: off the scale 1-5 (9)"]
     assert seen.unusable.startswith("Ratings of percent (turn) are on two scales (18 from 3 to 5, 18 from 80")
     faults = list(seen.faults(Rating("c", "percent", score, 1) for score in two_scales))
     assert len(faults) == 1
