@@ -26,12 +26,12 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import fields, replace
 from typing import Any, Final, Literal
 
 from dialogauge.core.values import Value
 from dialogauge.report.cells import Cell, Emphasis, Ends, Figure, Part, Prose, Span
-from dialogauge.report.transcripts import Transcript, TranscriptList
+from dialogauge.report.transcripts import RECORDS, Transcript, TranscriptList
 
 # Prose blocks
 
@@ -451,7 +451,7 @@ def to_json(value: object) -> Any:  # noqa: ANN401 - any JSON value
     Raises:
         TypeError: The value is no part of a page.
     """
-    if is_dataclass(value) and not isinstance(value, type):
+    if isinstance(value, (Value, *RECORDS)):
         kind = re.sub(r"(?<!^)(?=[A-Z])", "_", type(value).__name__).lower()
         return {"kind": kind, **{f.name: to_json(getattr(value, f.name)) for f in fields(value)}}
     if isinstance(value, tuple | list):

@@ -58,6 +58,10 @@ class TranscriptTurn:
     without_reply: bool = False
 
 
+RECORDS = (TranscriptMessage, Scored, Finding, TranscriptTurn)
+"""What a page holds by the thousand: plain records, quicker to make than a `Value`."""
+
+
 class Transcript(Value):
     """A conversation, or a few turns of it, with what is said of them."""
 

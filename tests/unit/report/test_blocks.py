@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from dialogauge.core import Message
 from dialogauge.report.blocks import (
     Axis,
     Bars,
@@ -75,6 +76,8 @@ def test_json_keeps_values_and_has_no_number_for_what_is_none():
     assert to_json(DotRow("a", math.nan))["value"] is None
     with pytest.raises(TypeError, match="set is no part of a page"):
         to_json({1})
+    with pytest.raises(TypeError, match="Message is no part of a page"):
+        to_json(Message("user", "a record of another room"))
 
 
 def test_a_table_takes_shorthand():
