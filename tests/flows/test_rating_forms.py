@@ -73,9 +73,7 @@ def test_a_no_to_something_bad_is_not_called_dissatisfied(dialogauge, log, talk,
     rows = dialogauge("pairs", "run", "--kind", "sft", "-o", "sft.jsonl").unwrapped
     assert "people were dissatisfied" not in rows
     meta = ("meta", "run", "--dimension", "helpfulness=hallucination")
-    assert (
-        "read as names: no 36, yes 4; nothing is compared, since nothing says" in dialogauge(*meta).unwrapped
-    )
+    assert "read as names: no 36, yes 4; not compared, because nothing says" in dialogauge(*meta).unwrapped
     assert "yes, 4 of 40 targets" in dialogauge(*meta, "--dissatisfied", "yes").unwrapped
     asked = dialogauge("judge", path, "-o", "asked", "--dissatisfied", "yes").unwrapped
     assert "10.0 % of these were rated poorly (yes)" in asked

@@ -186,9 +186,9 @@ def _read(path: str, name: str, ratings: RatingTable | None, options: MetaOption
             reading = _reading(pair, admission, seen, scale)
             if admission.kind == "names" and options.dissatisfied is None:
                 reading = (
-                    f"ratings of {pair.rated}: read as {admission.words(seen)}; nothing is compared, since "
+                    f"ratings of {pair.rated}: read as {admission.words(seen)}; not compared, because "
+                    "nothing says which of these names is dissatisfied (--dissatisfied NAME)"
                 )
-                reading += "nothing says which of them is a dissatisfied one (--dissatisfied NAME)"
             tables.append(TargetTable(pair, scale, about, admission, reading, fractions))
         collect_targets(run.judged(), ratings_of, tables)
     filled = Counter(t.pair.rated for t in tables if t.targets)
