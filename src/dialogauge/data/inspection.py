@@ -276,13 +276,14 @@ class _RatingsRead:
         """Say how they are read, and how many do not count unless these are named as odd."""
         remarks = []
         for level, counts, admission in self.parts:
-            words = f"{level} read as {admission.words(counts)}"
-            words = words if level else admission.remark(counts, likely_scale(self.dimension))
+            if level:
+                remarks.append(f"{level} read as {admission.words(counts)}")
+            else:
+                remarks.append(admission.remark(counts, likely_scale(self.dimension)))
             refused, why = admission.refused(counts)
-            remarks += [
-                part for part in (words, f"{refused:,} not used: {why}" * (refused > 0 and not odd)) if part
-            ]
-        return "; ".join(remarks)
+            if refused and not odd:
+                remarks.append(f"{refused:,} not used: {why}")
+        return "; ".join(filter(None, remarks))
 
     @property
     def mean(self) -> float | None:
