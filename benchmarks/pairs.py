@@ -63,7 +63,7 @@ def cases(folder: Path, url: str, data: str | None) -> list[Case]:
             Case("judge, rated log, local", ("judge", data, "-o", "{run}/rated", "--fresh")),
             Case("satisfaction, history-mean", (*rated, "{run}/mean", "--judge", "history-mean")),
             Case("satisfaction, local-user", (*rated, "{run}/user", "--judge", "local-user")),
-            Case("meta", ("meta", "{run}/mean", "{run}/user")),
+            Case("agreement", ("agreement", "{run}/mean", "{run}/user")),
         ]
     return out
 
@@ -106,7 +106,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.pairs")
     parser.add_argument("other", type=Path, help="another checkout, with its sources in src")
     parser.add_argument("-n", "--times", type=int, default=5, help="pairs after one that is not counted")
-    parser.add_argument("--data", help="rated conversations, for satisfaction and meta")
+    parser.add_argument("--data", help="rated conversations, for satisfaction and agreement")
     parser.add_argument("--only", nargs="*", default=(), help="commands whose name has one of these words")
     given = parser.parse_args()
     compare(given.other.resolve(), given.times, given.data, given.only)

@@ -55,7 +55,7 @@ ENDS = {
     "not hold.",
     "trust": "0; 1 when there is no finished run, or the sample cannot be judged to its end; 2 for another judge; "
     "130 after Ctrl-C.",
-    "meta": "0; 1 when a rating could not be read; 2 when nothing fits: no ratings, no scores, no dimension.",
+    "agreement": "0; 1 when a rating could not be read; 2 when nothing fits: no ratings, no scores, no dimension.",
     "export": "0; 1 when there is no finished run; 2 for an ending that is not known, or a missing extra.",
     "pairs": "0; 1 when a cap or an endpoint ended it early, 130 after Ctrl-C, and what there is by then is "
     "written; 3 when more than one better reply in twenty failed.",

@@ -48,15 +48,15 @@ def against_people(
 ) -> Iterator[str]:
     """Judge a data set in each mode, hold all against its ratings, and write the tables.
 
-    The first two of `how` are the rubric and the rule of dissatisfaction; the others go to `meta`.
+    The first two of `how` are the rubric and the rule of dissatisfaction; the others go to `agreement`.
     """
     runs, (rubric, rule, *pair) = [], how
     for mode in modes:
         runs.append(work / f"{name}-{mode}")
         dialogauge("judge", *data, "--rubric", rubric, "--mode", mode, "-o", runs[-1])
-    out = work / f"meta-{name}"
-    dialogauge("meta", *runs, "--dissatisfied", rule, *pair, "-o", out)
-    yield from tables(json.loads((out / "meta.json").read_text(encoding="utf-8")))
+    out = work / f"agreement-{name}"
+    dialogauge("agreement", *runs, "--dissatisfied", rule, *pair, "-o", out)
+    yield from tables(json.loads((out / "agreement.json").read_text(encoding="utf-8")))
 
 
 def tables(found: Mapping[str, Any]) -> Iterator[str]:
@@ -162,11 +162,13 @@ def examples(_: Path, work: Path) -> Iterator[str]:
     ratings = work / "intended.csv"
     with ratings.open("w", newline="", encoding="utf-8") as out:
         csv.writer(out).writerows(intended(records))
-    meta = work / "meta-examples"
+    compared = work / "agreement-examples"
     names = ("helpfulness", "context_use", "single_quality")
     pairs = [word for name in names for word in ("--dimension", f"{name}=intended")]
-    dialogauge("meta", *runs.values(), "--ratings", ratings, "--dissatisfied", "faulty", *pairs, "-o", meta)
-    found = json.loads((meta / "meta.json").read_text(encoding="utf-8"))
+    dialogauge(
+        "agreement", *runs.values(), "--ratings", ratings, "--dissatisfied", "faulty", *pairs, "-o", compared
+    )
+    found = json.loads((compared / "agreement.json").read_text(encoding="utf-8"))
     yield "| judged | dimension | AUC of faulty turns | by conversations | reply length | shuffled |"
     yield "|---|---|---|---|---|---|"
     for judge in found["judges"]:

@@ -92,7 +92,11 @@ def _studies(url: str) -> list[_Study]:
         _Study("select", select),
         _Study("compare", ("replay", "compare", "run"), (select, collect, score)),
         _Study("replay run", (*whole, "-o", "run")),
-        _Study("meta", ("meta", "run", "--dimension", "helpfulness=satisfaction", "-o", "met"), (judge,)),
+        _Study(
+            "agreement",
+            ("agreement", "run", "--dimension", "helpfulness=satisfaction", "-o", "met"),
+            (judge,),
+        ),
         _Study("pairs", ("pairs", "run", *model, "-o", "pairs.jsonl"), (judge,)),
         _Study("report", ("report", "run"), (judge,)),
         _Study("export", ("export", "run", "-o", "rows.csv"), (judge,)),

@@ -249,7 +249,7 @@ def test_odd_ratings_do_not_spoil_the_others(dialogauge, log, talk, tmp_path):
     assert trust["dimensions"][0]["n"] == 12
     assert trust["dimensions"][0]["kappa"] is not None
     assert "2 ratings are not used" in trust["sentence"]
-    done = dialogauge("meta", "run", "--ratings", ratings)
+    done = dialogauge("agreement", "run", "--ratings", ratings)
     assert done.code == 1
     assert "ratings.csv:14" in done.err
     assert "helpfulness is 9: it is off the scale 1-5" in done.err
@@ -257,13 +257,13 @@ def test_odd_ratings_do_not_spoil_the_others(dialogauge, log, talk, tmp_path):
     assert "12 rated targets" in done.out
     assert "2 ratings not used" in done.unwrapped
     assert "not on the judge's scale" not in done.out
-    inside = dialogauge("meta", "run")  # the ratings that the run keeps
+    inside = dialogauge("agreement", "run")  # the ratings that the run keeps
     assert inside.code == 1
     assert "12 rated targets" in inside.out
 
 
 OF_A_RUN = [
-    *(("report", "old"), ("meta", "old"), ("export", "old", "-o", "x.csv"), ("trust", "old")),
+    *(("report", "old"), ("agreement", "old"), ("export", "old", "-o", "x.csv"), ("trust", "old")),
     *(("pairs", "old", "-o", "p.jsonl", "--kind", "kto"), ("judge", "old", "-o", "anew")),
     ("judge", "log.jsonl", "-o", "old"),
     ("satisfaction", "rated.jsonl", "--judge", "local", "--split", "all", "-o", "old"),

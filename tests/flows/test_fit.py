@@ -87,7 +87,7 @@ def test_a_fitted_run_is_no_run_of_judgements(dialogauge, tmp_path):
     data = uss_file(tmp_path / "set.txt")
     done = dialogauge("fit", str(data), "--cv", "3", "-o", str(tmp_path / "run"))
     assert done.code == 0, done.err
-    for command in ("report", "meta"):
+    for command in ("report", "agreement"):
         refused = dialogauge(command, str(tmp_path / "run"))
         assert refused.code in (1, 2)
         assert "is a run of `dialogauge fit` (give a run of `dialogauge judge`" in refused.err

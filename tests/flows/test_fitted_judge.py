@@ -71,15 +71,15 @@ def test_is_held_against_people_as_other_judges_are(dialogauge, model, new_log, 
         table = csv.writer(out)
         table.writerow(("conversation_id", "turn", "dimension", "rater", "score"))
         table.writerows((n, 1, "satisfaction", "r1", 2 if r == BAD else 3) for n, r in REPLIES.items())
-    done = dialogauge("meta", "run", "--ratings", ratings, "--dissatisfied", "<3", "-o", "meta")
+    done = dialogauge("agreement", "run", "--ratings", ratings, "--dissatisfied", "<3", "-o", "agreement")
     assert done.code == 0, done.err
-    (judge,) = json.loads((tmp_path / "meta" / "meta.json").read_text())["judges"]
+    (judge,) = json.loads((tmp_path / "agreement" / "agreement.json").read_text())["judges"]
     assert (judge["dimension"], judge["counts"]["scored"]) == ("satisfaction", 6)
     assert judge["figures"]["qwk"]["value"] == 1
     assert judge["figures"]["auc"]["value"] == 1
     # b, d and f say word for word what dialogues of the fitted set say, under other ids
     assert judge["fitted_to"] == 3
-    for told in (done.out, (tmp_path / "meta" / "meta.html").read_text()):
+    for told in (done.out, (tmp_path / "agreement" / "agreement.html").read_text()):
         assert "The judge was fitted to 3 rated conversations of this run" in told
     assert dialogauge("report", "run").code == 0
     assert dialogauge("trust", "run").code == 0

@@ -216,7 +216,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     ]
     (run.folder / "rated.jsonl").write_text("\n".join(map(json.dumps, rated)), encoding="utf-8")
     pair = f"helpfulness={dimension}"
-    run("meta", "meta", "run", "--ratings", "rated.jsonl", "--dimension", pair, "-o", "meta")
+    run("agreement", "agreement", "run", "--ratings", "rated.jsonl", "--dimension", pair, "-o", "agreement")
     run("trust", "trust", "run", "--ratings", "rated.jsonl")
     _judge_by_model(run)
     return run
@@ -266,7 +266,7 @@ PAGES = (
     "model/report.html",
     "rubric/report.html",
     "bad/report.html",
-    "meta/meta.html",
+    "agreement/agreement.html",
 )
 
 
@@ -414,7 +414,7 @@ def test_parquet_keeps_every_id(run: Run) -> None:
 def test_no_file_is_named_after_data(run: Run) -> None:
     given = {"rated.jsonl", "log.jsonl", "bad.jsonl", "numbered.jsonl", "ratings.jsonl", "rubric.toml"}
     written = {"again.html", "out.csv", "out.jsonl", "out.parquet", "model.csv"}
-    written |= {"meta", "meta/meta.json", "meta/meta.html"}
+    written |= {"agreement", "agreement/agreement.json", "agreement/agreement.html"}
     written |= {f"{kind}{ending}" for kind in ("kto", "active") for ending in (".jsonl", ".provenance.jsonl")}
     found = set()
     for path in run.folder.rglob("*"):

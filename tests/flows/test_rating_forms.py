@@ -72,24 +72,24 @@ def test_a_no_to_something_bad_is_not_called_dissatisfied(dialogauge, log, talk,
     ]
     rows = dialogauge("pairs", "run", "--kind", "sft", "-o", "sft.jsonl").unwrapped
     assert "people were dissatisfied" not in rows
-    meta = ("meta", "run", "--dimension", "helpfulness=hallucination")
-    assert "read as names: no 36, yes 4; not compared, because nothing says" in dialogauge(*meta).unwrapped
-    assert "yes, 4 of 40 targets" in dialogauge(*meta, "--dissatisfied", "yes").unwrapped
+    compare = ("agreement", "run", "--dimension", "helpfulness=hallucination")
+    assert "read as names: no 36, yes 4; not compared, because nothing says" in dialogauge(*compare).unwrapped
+    assert "yes, 4 of 40 targets" in dialogauge(*compare, "--dissatisfied", "yes").unwrapped
     asked = dialogauge("judge", path, "-o", "asked", "--dissatisfied", "yes").unwrapped
     assert "10.0 % of these were rated poorly (yes)" in asked
 
 
 def test_meta_compares_thumbs_by_class_and_not_by_kappa(dialogauge, rated):
     dialogauge("judge", rated(lambda good, _: "up" if good else "down"), "-o", "run")
-    done = dialogauge("meta", "run", "--dimension", "satisfaction")
+    done = dialogauge("agreement", "run", "--dimension", "satisfaction")
     assert done.code == 0
     assert "read as thumbs: 48 up, 24 down; of the judge's scores <=3 is down" in done.unwrapped
-    judge = dialogauge("meta", "run", "--dimension", "satisfaction", "--json").json["judges"][0]
+    judge = dialogauge("agreement", "run", "--dimension", "satisfaction", "--json").json["judges"][0]
     assert {"auc", "f1_dsat"} <= judge["figures"].keys()
     assert not {"qwk", "pearson", "mae"} & judge["figures"].keys()
     assert judge["dissatisfied"] == 24
-    assert dialogauge("meta", "run").err.count("thumbs: 48 up, 24 down") == 1
-    turned = dialogauge("meta", "run", "--dimension", "satisfaction", "--dissatisfied", "yes", "--json")
+    assert dialogauge("agreement", "run").err.count("thumbs: 48 up, 24 down") == 1
+    turned = dialogauge("agreement", "run", "--dimension", "satisfaction", "--dissatisfied", "yes", "--json")
     assert turned.json["judges"][0]["dissatisfied"] == 48
 
 
@@ -138,7 +138,7 @@ def test_numbers_on_two_scales_are_never_mixed(dialogauge, rated, tmp_path):
     why = "on two scales (36 from 1 to 5, 36 from 80 to 94), so none is used"
     assert f"Ratings of satisfaction (turn) are {why}" in done.unwrapped
     assert not any("rating" in row for row in rows_of(tmp_path / "run"))
-    refused = dialogauge("meta", "run", "--dimension", "satisfaction")
+    refused = dialogauge("agreement", "run", "--dimension", "satisfaction")
     assert refused.code == 2
     assert "'satisfaction' has ratings on two scales (36 from 1 to 5, 36 from 80 to 94)" in refused.err
     checked = dialogauge("check", path)
@@ -158,14 +158,14 @@ def test_one_scale_a_dimension_is_each_on_its_own(dialogauge, rated, tmp_path):
     assert "ratings of percent (turn): read as numbers from 20 to 90" in done.unwrapped
     people = json.loads((tmp_path / "run/summary.json").read_text())["people"]["figures"]
     assert {f["dimension"]: f["scale"]["high"] for f in people} == {"percent": 100, "stars": 5}
-    named = dialogauge("meta", "run")
+    named = dialogauge("agreement", "run")
     assert "'stars' (72, numbers from 1 to 5), 'percent' (72, numbers from 20 to 90)" in named.err
 
 
 def test_ratings_of_one_user_are_clustered_by_conversations_and_it_is_said(dialogauge, rated):
     done = dialogauge("judge", rated(five, users=1), "-o", "run")
     assert "One user gave all of them, so intervals are by conversation." in done.unwrapped
-    said = dialogauge("meta", "run", "--dimension", "satisfaction").unwrapped
+    said = dialogauge("agreement", "run", "--dimension", "satisfaction").unwrapped
     assert "24 conversations of 1 user" in said
     assert "Intervals are clustered by conversations" in said
 
@@ -177,7 +177,7 @@ def test_ratings_that_are_all_alike_show_no_order(dialogauge, rated):
     studied = dialogauge("satisfaction", "run", "--judge", "history-mean", "-o", "s")
     assert studied.code == 2
     assert "72 ratings of 'satisfaction': all say 4, so no order can be measured" in studied.err
-    refused = dialogauge("meta", "run", "--dimension", "satisfaction")
+    refused = dialogauge("agreement", "run", "--dimension", "satisfaction")
     assert refused.code == 2
     assert "people said the same of 72 targets, 4: no order can be measured" in refused.err
 

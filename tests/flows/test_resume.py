@@ -92,19 +92,19 @@ def test_ratings_that_come_later_are_stored_and_shown(dialogauge, log, talk, tmp
     rating = {"turn": 1, "dimension": "helpfulness", "rater": "r"}
     words = ("judge", path, "--judge", "local", "-o", "run")
     assert dialogauge(*words).code == 0
-    assert dialogauge("meta", "run", "--json").code == 2
+    assert dialogauge("agreement", "run", "--json").code == 2
     for score in (2, 5):
         scores = {"a": score, "b": 4}
         lines = ({**rating, "conversation_id": name, "score": given} for name, given in scores.items())
         rated = log(*lines, name="rated.jsonl")
         assert dialogauge(*words, "--ratings", rated).code == 0
-        found = dialogauge("meta", "run", "--json")
+        found = dialogauge("agreement", "run", "--json")
         assert found.code == 0, found.err
         with open_run("run") as run:
             stored = [r.score for c, _ in run.judged() for r in c.ratings]
         assert stored == [score, 4]
     assert dialogauge(*words).code == 0
-    assert dialogauge("meta", "run", "--json").code == 2
+    assert dialogauge("agreement", "run", "--json").code == 2
 
 
 @pytest.mark.parametrize("moved", [False, True])

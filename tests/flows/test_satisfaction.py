@@ -74,7 +74,7 @@ def test_the_run_is_a_run_like_any_other(dialogauge, data, tmp_path) -> None:
     assert dialogauge("satisfaction", data, "--judge", "local", "-o", "two").code == 0
     assert dialogauge("report", "one").code == 0
     assert dialogauge("export", "one", "-o", "rows.csv").code == 0
-    done = dialogauge("meta", "one", "two", "--json")
+    done = dialogauge("agreement", "one", "two", "--json")
     assert done.code == 0, done.err
     assert [j["judge"] for j in done.json["judges"]] == ["nearest-3", "local"]
     words = ("--judge", "history-median", "--split", "all", "-o", "three")
@@ -214,12 +214,12 @@ def two_runs(dialogauge, data):
 
 
 def test_several_judges_on_one_table(dialogauge, two_runs, tmp_path) -> None:
-    done = dialogauge("meta", *two_runs, "-o", "out")
+    done = dialogauge("agreement", *two_runs, "-o", "out")
     assert done.code == 0, done.err
     assert "The judges of satisfaction 150 turns of 10 users that all of them scored" in done.unwrapped
     assert "\nreference-cdf the same figures as cdf\n" in done.out
     assert "history-mean are not distinguishable" in done.unwrapped
-    found = json.loads((tmp_path / "out" / "meta.json").read_text())["satisfaction"]
+    found = json.loads((tmp_path / "out" / "agreement.json").read_text())["satisfaction"]
     assert [r["judge"] for r in found["runs"]] == list(two_runs)
     assert found["n"] == 150
     assert {c["measure"] for c in found["comparisons"]} == {
@@ -230,19 +230,19 @@ def test_several_judges_on_one_table(dialogauge, two_runs, tmp_path) -> None:
         "within_user_pearson",
         "within_block_pearson",
     }
-    page = (tmp_path / "out" / "meta.html").read_text()
+    page = (tmp_path / "out" / "agreement.html").read_text()
     assert "Which judge is nearer to the users" in page
     assert "shuffled: nearest-3" in page
-    twice = dialogauge("meta", "nearest-3", "nearest-3")
+    twice = dialogauge("agreement", "nearest-3", "nearest-3")
     assert (twice.code, "the run nearest-3 is given twice" in twice.err) == (2, True)
-    alone = dialogauge("meta", "nearest-3", "--json")
+    alone = dialogauge("agreement", "nearest-3", "--json")
     assert alone.json["satisfaction"]["comparisons"] == []
 
 
 def test_predictions_that_do_not_match_the_ratings_are_refused(dialogauge, two_runs, tmp_path) -> None:
     file = tmp_path / "other.csv"
     file.write_text("conversation_id,turn,dimension,rater,score\nelse__cook__0,1,satisfaction,x,4\n")
-    done = dialogauge("meta", "nearest-3", "--ratings", file)
+    done = dialogauge("agreement", "nearest-3", "--ratings", file)
     assert done.code == 2
     assert "150 judged turns without a rating: user" in done.err
     assert "__turn_0" in done.err
@@ -251,7 +251,7 @@ def test_predictions_that_do_not_match_the_ratings_are_refused(dialogauge, two_r
 
 def test_a_run_of_another_kind_is_compared_as_before(dialogauge, data, two_runs) -> None:
     assert dialogauge("judge", data, "--rubric", "satisfaction", "-o", "plain").code == 0
-    done = dialogauge("meta", "plain", "nearest-3", "--json")
+    done = dialogauge("agreement", "plain", "nearest-3", "--json")
     assert done.code == 0, done.err
     assert "satisfaction" not in done.json
 
@@ -322,7 +322,7 @@ def test_meta_and_study_state_the_same_figures(dialogauge, log, tmp_path) -> Non
     assert dialogauge("satisfaction", data, *words).code == 0
     study = json.loads((tmp_path / "run" / "summary.json").read_text())["metrics"]
     assert any(r["whole"] for r in rows_of(tmp_path / "run"))
-    done = dialogauge("meta", "run", "--dissatisfied", "3", "--json")
+    done = dialogauge("agreement", "run", "--dissatisfied", "3", "--json")
     assert done.code == 0, done.err
     (judge,) = done.json["judges"]
     for name in ("pearson", "spearman", "qwk", "mae", "f1_dsat", "auc"):
@@ -337,6 +337,6 @@ def test_a_turn_that_one_run_lacks_is_named(dialogauge, log) -> None:
     odd = rated_users(6)[0].id
     talks[0] = {**talks[0], "ratings": talks[0]["ratings"][1:]}
     assert dialogauge("satisfaction", log(*talks, name="less.jsonl"), *words, "less").code == 0
-    done = dialogauge("meta", "whole", "less")
+    done = dialogauge("agreement", "whole", "less")
     assert done.code == 0, done.err
     assert f"Scored by whole and not by all: {odd}__turn_0" in done.out

@@ -232,6 +232,6 @@ def test_ratings_join_a_run_with_hidden_ids(dialogauge, personal, records, tmp_p
         lines += [f"{talk.id},{r.turn},satisfaction,u,{r.score}" for r in talk.ratings]
     file = tmp_path / "ratings.csv"
     file.write_text("\n".join(lines))
-    done = dialogauge("meta", "run", "--ratings", file, "--json")
+    done = dialogauge("agreement", "run", "--ratings", file, "--json")
     assert done.code == 0, done.err
     assert done.json["satisfaction"]["n"] == 150

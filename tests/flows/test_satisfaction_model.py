@@ -202,7 +202,7 @@ def test_the_run_is_a_run_like_any_other(dialogauge, serve, data, tmp_path) -> N
     again = dialogauge("satisfaction", "run", "--judge", "history-mean", *SMALL, "-o", "again")
     assert again.code == 0, again.err
     assert len(rows_of(tmp_path / "again")) == 60
-    done = dialogauge("meta", "run", "again", "--json")
+    done = dialogauge("agreement", "run", "again", "--json")
     assert done.code == 0, done.err
     assert [j["judge"] for j in done.json["judges"]] == ["memory/m", "history-mean"]
 

@@ -94,7 +94,7 @@ def test_the_mean_of_the_other_sessions_without_a_model(dialogauge, urs, tmp_pat
     assert mine == {"retrieval": 3.5, "advice": 4.0, "leisure": 4.5}
     study = json.loads((tmp_path / "run" / "summary.json").read_text())
     assert (study["study"]["users"], study["study"]["blocks"], study["study"]["turns"]) == (4, 12, 36)
-    met = dialogauge("meta", "run", "--json")
+    met = dialogauge("agreement", "run", "--json")
     assert met.code == 0, met.err
     assert met.json["satisfaction"]["n"] == 36
 

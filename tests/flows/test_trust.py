@@ -218,7 +218,7 @@ def test_meta_compares_judges_with_people_and_each_other(dialogauge, rated, tmp_
     for mode in ("hindsight", "foresight"):
         dialogauge("judge", data, "--mode", mode, "-o", mode)
     done = dialogauge(
-        "meta", "hindsight", "foresight", "--ratings", ratings, "--dissatisfied", "2",
+        "agreement", "hindsight", "foresight", "--ratings", ratings, "--dissatisfied", "2",
         "-o", "met",
     )  # fmt: skip
     assert done.code == 0, done.err
@@ -226,7 +226,7 @@ def test_meta_compares_judges_with_people_and_each_other(dialogauge, rated, tmp_
         head = f"{mode} local judge in {mode}: helpfulness. 60 rated targets, 60 scored, 0 n/a, 0 failed, "
         assert f"{head}0 not judged; 30 conversations of 6 users" in done.unwrapped
     assert "≈ not distinguishable" in done.unwrapped
-    found = json.loads((tmp_path / "met" / "meta.json").read_text())
+    found = json.loads((tmp_path / "met" / "agreement.json").read_text())
     assert [j["name"] for j in found["judges"]] == ["hindsight", "foresight"]
     first = found["judges"][0]
     assert first["dissatisfied"] == 30
@@ -237,10 +237,10 @@ def test_meta_compares_judges_with_people_and_each_other(dialogauge, rated, tmp_
         "constant", "always dissatisfied", "reply length", "position", "shuffled",
     ]  # fmt: skip
     assert len(found["comparisons"]) == 3
-    page = (tmp_path / "met" / "meta.html").read_text()
+    page = (tmp_path / "met" / "agreement.html").read_text()
     assert "Judges against people" in page
     assert "<script" not in without_own_script(page)
-    told = dialogauge("meta", "hindsight", "--ratings", ratings, "--json").json
+    told = dialogauge("agreement", "hindsight", "--ratings", ratings, "--json").json
     assert told["judges"][0]["dissatisfied_if"] == "<=3"
 
 
@@ -254,13 +254,13 @@ def test_meta_says_what_does_not_fit(dialogauge, rated, tmp_path):
         (("run", "--ratings", ratings, "--dimension", "=x"), "has not the form"),
         (("run", "--ratings", ratings, "--dissatisfied", "="), "says nothing"),
     ):
-        done = dialogauge("meta", *words)
+        done = dialogauge("agreement", *words)
         assert done.code == 2, done.out
         assert told in done.err
     (tmp_path / "other.csv").write_text("conversation_id,turn,dimension,score\nc1,1,mood,3\n")
-    done = dialogauge("meta", "run", "--ratings", "other.csv")
+    done = dialogauge("agreement", "run", "--ratings", "other.csv")
     assert "people rated 'mood' (1, numbers, all 3)" in done.err
-    assert dialogauge("meta", "nothing").code == 1
+    assert dialogauge("agreement", "nothing").code == 1
 
 
 def test_ratings_within_the_log_need_no_file(dialogauge, log, talk):
@@ -270,7 +270,7 @@ def test_ratings_within_the_log_need_no_file(dialogauge, log, talk):
         record["messages"][1]["satisfaction"], record["messages"][3]["satisfaction"] = 5, 2
         records.append(record)
     dialogauge("judge", log(*records), "--rubric", "satisfaction", "-o", "run")
-    done = dialogauge("meta", "run", "--dissatisfied", "3")
+    done = dialogauge("agreement", "run", "--dissatisfied", "3")
     assert done.code == 0, done.err
     assert "Measures of order use the judge’s fractional scores" in done.unwrapped
 
@@ -280,7 +280,7 @@ def test_hidden_ids_join_with_ratings_and_pages_hide_what_checks_point_at(dialog
     done = dialogauge("judge", data, "--ratings", ratings, "--hash-ids", "-o", "hidden")
     assert done.code in (0, 1), done.err
     assert trust_of(tmp_path / "hidden")["calibration"]["dimensions"][0]["n"] == 60
-    met = dialogauge("meta", "hidden", "--ratings", ratings)
+    met = dialogauge("agreement", "hidden", "--ratings", ratings)
     assert "60 rated targets, 60 scored" in met.unwrapped
     rubric = tmp_path / "mine.toml"
     shipped = resources.files("dialogauge.rubrics") / "files" / "rubrics"

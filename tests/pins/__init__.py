@@ -13,6 +13,6 @@ Numbers are equal up to 1e-9 of their size. Of long tables most cases keep headl
 When a difference is meant, list it with its reason in the changelog, and renew from the folder `tests`:
 
     python -m pins --write            # every case
-    python -m pins --write meta-two   # some
-    python -m pins --show meta-two    # the differences, in full
+    python -m pins --write agreement-two   # some
+    python -m pins --show agreement-two    # the differences, in full
 """

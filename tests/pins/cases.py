@@ -181,7 +181,7 @@ _LOOKING = (
             for line in (
                 "report RUN",
                 "trust RUN",
-                "meta RUN",
+                "agreement RUN",
                 "export RUN -o rows.csv",
                 "pairs RUN --kind kto -o kto.jsonl",
                 f"satisfaction {_RATED} --judge local-user --signal RUN -o both",
@@ -191,7 +191,7 @@ _LOOKING = (
         f"satisfaction {_RATED} --judge local-user --signal judged -o both",
         f"satisfaction {_RATED} --judge local-user --signal personal -o both",
         f"satisfaction {_RATED} --judge local --reference judged -o both",
-        "meta judged personal",
+        "agreement judged personal",
         "replay score judged --judge local",
         "replay compare fits",
         "judge log.jsonl -o personal",
@@ -211,35 +211,35 @@ _LOOKING = (
 _META_TABLES = ("judges.controls", "judges.against_controls", "satisfaction.*.*")
 _META = (
     _case(
-        "meta-one",
+        "agreement-one",
         "judge log.jsonl -o one",
-        "meta one --ratings people.csv --dimension helpfulness --json",
+        "agreement one --ratings people.csv --dimension helpfulness --json",
     ),
     _case(
-        "meta-two",
+        "agreement-two",
         "judge log.jsonl -o one",
         "judge log.jsonl MODEL -o two",
-        "meta one two --ratings people.csv --seed 3 -o meta",
-        pins=("meta/meta.json",),
+        "agreement one two --ratings people.csv --seed 3 -o agreement",
+        pins=("agreement/agreement.json",),
         condensed=_META_TABLES,
     ),
     _case(
-        "meta-dissatisfied",
+        "agreement-dissatisfied",
         "judge rated.jsonl --rubric satisfaction -o one",
         "judge rated.jsonl -o two",
-        "meta one --dissatisfied <3 --json",
-        "meta two --dimension helpfulness=satisfaction --json",
+        "agreement one --dissatisfied <3 --json",
+        "agreement two --dimension helpfulness=satisfaction --json",
         condensed=_META_TABLES,
     ),
     _case(
-        "meta-satisfaction",
+        "agreement-satisfaction",
         "satisfaction rated.jsonl --judge history-mean --split-file split.json -o one",
         "satisfaction rated.jsonl --judge local --split-file split.json -o two",
-        "meta one two -o meta",
-        pins=("meta/meta.json",),
+        "agreement one two -o agreement",
+        pins=("agreement/agreement.json",),
         condensed=_META_TABLES,
     ),
-    _case("meta-refused", "judge log.jsonl -o one", "meta one", "meta one --ratings none.csv"),
+    _case("agreement-refused", "judge log.jsonl -o one", "agreement one", "agreement one --ratings none.csv"),
 )
 
 _FIT = (

@@ -12,7 +12,7 @@ from typing import Any
 from dialogauge.app.beside import field_map, ratings_of_file
 from dialogauge.app.merging import load_config
 from dialogauge.app.outputs import spare
-from dialogauge.app.settings import MetaOptions
+from dialogauge.app.settings import AgreementOptions
 from dialogauge.app.sources import JUDGED
 from dialogauge.core.conversation import Conversation, Rating
 from dialogauge.core.errors import RecordFault, UsageError
@@ -61,7 +61,7 @@ def _ratings_of(run: StoredRun, table: RatingTable | None) -> RatingsOf:
 
 
 def _satisfaction(
-    options: MetaOptions, names: Sequence[str], table: RatingTable | None
+    options: AgreementOptions, names: Sequence[str], table: RatingTable | None
 ) -> SeveralJudges | None:
     """Compare the judges of satisfaction runs; None when one of the runs is of another kind.
 
@@ -85,7 +85,7 @@ def _satisfaction(
 
 
 @dataclass(frozen=True, slots=True)
-class MetaOutcome:
+class AgreementOutcome:
     """The judges against people, and what of the ratings could not be used."""
 
     result: AgreementResult
@@ -110,14 +110,14 @@ class MetaOutcome:
         return value if self.satisfaction is None else {**value, "satisfaction": self.satisfaction.to_json()}
 
 
-def judge_the_judges(options: MetaOptions) -> MetaOutcome:
+def measure_agreement(options: AgreementOptions) -> AgreementOutcome:
     """Compare the judges of the runs with people's ratings.
 
     Raises UsageError when no dimension fits or nothing is rated, InputError for ratings that cannot be
     read, StoreError for a directory without a run.
     """
     if options.out is not None:
-        spare([Path(options.out) / name for name in ("meta.json", "meta.html")], options)
+        spare([Path(options.out) / name for name in ("agreement.json", "agreement.html")], options)
     rule = None if options.dissatisfied is None else parse_rule(options.dissatisfied)
     table = ratings_of_file(options, field_map(options))
     names = _names(options.runs)
@@ -139,7 +139,7 @@ def judge_the_judges(options: MetaOptions) -> MetaOutcome:
     comparisons = [c for rated, several in contenders.items() for c in compare_judges(several, rules[rated])]
     limits = load_config(options.config_file).trust
     refused = {str(f): f for targets in tables for f in targets.refused}
-    outcome = MetaOutcome(
+    outcome = AgreementOutcome(
         AgreementResult(tuple(judges), tuple(comparisons), settings),
         tuple(judge_gate(j, limits) for j in judges),
         (*(() if table is None else table.faults), *refused.values()),
@@ -165,7 +165,7 @@ def _names(runs: Sequence[str]) -> list[str]:
     return [r if short.count(s) > 1 else s for r, s in zip(runs, short, strict=True)]
 
 
-def _read(path: str, name: str, ratings: RatingTable | None, options: MetaOptions) -> list[TargetTable]:
+def _read(path: str, name: str, ratings: RatingTable | None, options: AgreementOptions) -> list[TargetTable]:
     """Read one run: a table of targets for each pair of dimensions."""
     with open_run(path, studies=JUDGED) as run:
         ratings_of, judge = _ratings_of(run, ratings), run.manifest.judge
@@ -233,7 +233,7 @@ def _reading(pair: DimensionPair, admission: Admission, counts: Counts, scale: S
 
 
 def _pairs(
-    run: StoredRun, rated: Mapping[str, Counter[float | str]], options: MetaOptions, name: str
+    run: StoredRun, rated: Mapping[str, Counter[float | str]], options: AgreementOptions, name: str
 ) -> tuple[DimensionPair, ...]:
     judged = [d.name for d in run.dimensions]
     if options.dimensions:
@@ -279,7 +279,7 @@ def _all_alike(tables: Sequence[TargetTable]) -> UsageError:
     return UsageError(msg, hint="a judge is compared with ratings that differ")
 
 
-def _write(out: Path, options: MetaOptions, outcome: MetaOutcome) -> tuple[Path, ...]:
+def _write(out: Path, options: AgreementOptions, outcome: AgreementOutcome) -> tuple[Path, ...]:
     page = agreement_page(
         outcome.result,
         outcome.verdicts,
@@ -288,7 +288,10 @@ def _write(out: Path, options: MetaOptions, outcome: MetaOutcome) -> tuple[Path,
         version=__version__,
         satisfaction=() if outcome.satisfaction is None else several_sections(outcome.satisfaction),
     )
-    files = {out / "meta.json": [json_document(outcome.to_json())], out / "meta.html": html_bytes(page)}
+    files = {
+        out / "agreement.json": [json_document(outcome.to_json())],
+        out / "agreement.html": html_bytes(page),
+    }
     for path, chunks in files.items():
         write_whole(path, chunks)
     return tuple(files)

@@ -386,8 +386,8 @@ class RecheckOptions(RunInput, RatingOptions, ModelOptions, LimitOptions, RetryO
     model: str | None = setting(None, "The model of the run (default: as stored in the run).")
 
 
-class MetaOptions(RatingOptions, RuleOptions, ConfigOptions, ShuffleOptions):
-    """`dialogauge meta`."""
+class AgreementOptions(RatingOptions, RuleOptions, ConfigOptions, ShuffleOptions):
+    """`dialogauge agreement`."""
 
     runs: tuple[str, ...] = argument("RUN...", "Run directories.")
     dimensions: tuple[str, ...] = setting(
@@ -399,7 +399,7 @@ class MetaOptions(RatingOptions, RuleOptions, ConfigOptions, ShuffleOptions):
     ratings_file: str | None = setting(
         None, "People's ratings, joined by id (default: those in the run).", "--ratings"
     )
-    out: str | None = setting(None, "Folder for meta.json and meta.html.", "-o", "--out")
+    out: str | None = setting(None, "Folder for agreement.json and agreement.html.", "-o", "--out")
 
 
 class PairOptions(RunInput, ModelOptions, LimitOptions, PrivacyOptions):

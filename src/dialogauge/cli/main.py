@@ -9,13 +9,13 @@ from typing import Any, Final
 
 import typer
 
+from dialogauge.cli.agreement import agreement
 from dialogauge.cli.check import check
 from dialogauge.cli.doctor import doctor
 from dialogauge.cli.export import export
 from dialogauge.cli.fit import fit
 from dialogauge.cli.init import init
 from dialogauge.cli.judge import judge
-from dialogauge.cli.meta import meta
 from dialogauge.cli.pairs import pairs
 from dialogauge.cli.replay import replay
 from dialogauge.cli.report import report
@@ -36,7 +36,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for command in (judge, check, report, show, trust, meta, export, pairs, fit, satisfaction, doctor, init):
+for command in (judge, check, report, show, trust, agreement, export, pairs, fit, satisfaction, doctor, init):
     app.command()(command)
 app.add_typer(replay)
 

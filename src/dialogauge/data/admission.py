@@ -266,7 +266,7 @@ class RatedDimensions:
         if not counts or _from_one_to_five(counts):
             return
         admission = admission_for(counts, approval=asks_approval(dimension))
-        has, hint = "is rated in", "`dialogauge judge` and `dialogauge meta` take ratings of any kind"
+        has, hint = "is rated in", "`dialogauge judge` and `dialogauge agreement` take ratings of any kind"
         if admission.kind == "nothing":
             has, hint = "has", "the ratings of each scale need a dimension of their own"
         if len(self.counts) > 1:

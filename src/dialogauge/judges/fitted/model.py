@@ -151,7 +151,7 @@ class FittedOn:
         left_out = (
             f"On those left out, {self.folds} parts of whole users or conversations: {figures}. "
             "This holds for logs like that one; hold them against ratings elsewhere "
-            "(dialogauge meta RUN --ratings FILE)."
+            "(dialogauge agreement RUN --ratings FILE)."
         )
         return (fitted, left_out)
 

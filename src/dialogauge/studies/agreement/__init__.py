@@ -1,1 +1,1 @@
-"""The agreement study (`meta`): how far judges agree with people, beside judges that know nothing."""
+"""The agreement study (`agreement`): how far judges agree with people, beside judges that know nothing."""

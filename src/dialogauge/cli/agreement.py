@@ -1,15 +1,15 @@
-"""`dialogauge meta`: judges against people."""
+"""`dialogauge agreement`: judges against people."""
 
 from __future__ import annotations
 
 import typer
 
-from dialogauge.app.settings import MetaOptions
+from dialogauge.app.settings import AgreementOptions
 from dialogauge.cli.options import AsJson, takes
 
 
-@takes(MetaOptions)
-def meta(options: MetaOptions, as_json: AsJson = False) -> None:
+@takes(AgreementOptions)
+def agreement(options: AgreementOptions, as_json: AsJson = False) -> None:
     """Measure how well judges agree with people, beside controls that know nothing.
 
     Every figure has an interval clustered by user (by conversation where users are not known) and stands
@@ -17,13 +17,13 @@ def meta(options: MetaOptions, as_json: AsJson = False) -> None:
     compared on the targets that they share. Of satisfaction runs every judge stands under every calibration,
     beside its controls and the ceiling, and each against each.
     """
-    from dialogauge.app.agreement import judge_the_judges
+    from dialogauge.app.agreement import measure_agreement
     from dialogauge.cli.terminal import print_blocks, print_faults, print_json
     from dialogauge.report import plain
     from dialogauge.studies.agreement.page import brief
     from dialogauge.studies.satisfaction.several_page import several_brief
 
-    outcome = judge_the_judges(options)
+    outcome = measure_agreement(options)
     print_faults(outcome.faults)
     if as_json:
         print_json(outcome.to_json())
