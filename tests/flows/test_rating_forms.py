@@ -255,9 +255,14 @@ def test_check_says_how_ratings_are_read(dialogauge, rated):
             "ratings for 1 conversation that the input does",
         ),
         (
-            "conversation_id,turn,rater,vote\nt1,1,ann,up\nt1,1,ann,down\n",
+            "conversation_id,turn,vote\nt1,1,up\nt1,1,down\n",
             1,
-            "vote of turn 1 was rated before by the same rater, at ratings.csv:2",
+            "vote of turn 1 was rated before, at ratings.csv:2, and nothing says by whom",
+        ),
+        (
+            "conversation_id,turn,rater,vote\nt0,1,ann,up\nt1,1,ann,up\nt1,1,ann,down\n",
+            0,
+            "1 rating was given again by the same rater: the latest counts",
         ),
         (
             "conversation_id,turn,vote\n"

@@ -20,6 +20,8 @@ ROLES: tuple[Role, ...] = ("system", "developer", "user", "assistant", "tool")
 
 _OWN_KEYS = frozenset({"role", "content", "tool_calls", "tool_call_id", "name"})
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
+_NO_GROUPS: Mapping[str, str] = {}
+"""Plain, so that a rating can be copied and pickled; nobody writes into it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +40,10 @@ class Rating:
     """What the rater gave as a reason, when the data has one."""
     place: Place | None = field(default=None, compare=False, repr=False)
     """Where it was read, when that is known more closely than where its conversation was."""
+    weight: float | None = None
+    """Targets that it stands for where targets were chosen by chance: 1 / the chance; None if nobody says."""
+    groups: Mapping[str, str] = field(default_factory=lambda: _NO_GROUPS, hash=False)
+    """Further columns of its file, by name: those that were asked for and not empty."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +58,10 @@ class PairRating:
     dimension: str | None = None
     conversation_id: str | None = None
     turn: int | None = None
+    place: Place | None = field(default=None, compare=False, repr=False)
+    """Where it was read."""
+    weight: float | None = None
+    """As of a `Rating`."""
 
 
 @dataclass(frozen=True, slots=True)

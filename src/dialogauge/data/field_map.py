@@ -43,6 +43,8 @@ class FieldMap:
     score: str | None = None
     """In rating files."""
     note: str | None = None
+    weight: str | None = None
+    """In rating files: targets that a rating stands for."""
     a: str | None = None
     """In files of pairs."""
     b: str | None = None

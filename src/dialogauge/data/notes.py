@@ -160,7 +160,12 @@ class Note:
 
 def _singular(text: str) -> str:
     noun, _, rest = text.partition(" ")
-    return f"{noun.removesuffix('s')} {rest.replace('have ', 'has ', 1)}"
+    rest = _PLURAL.sub(lambda verb: _SINGULAR[verb[0]], rest, count=1)
+    return f"{noun.removesuffix('s')} {rest}"
+
+
+_SINGULAR: Final = {"have": "has", "were": "was", "are": "is"}
+_PLURAL: Final = re.compile(r"\b(have|were|are)\b")
 
 
 class NoteBook:

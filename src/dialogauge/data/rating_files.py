@@ -2,168 +2,126 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 from dialogauge.core import PairRating, Place, Rating, RecordFault
-from dialogauge.data.admission import thumb_of
 from dialogauge.data.field_map import MISSING, NO_MAP, FieldMap, look_up
 from dialogauge.data.json_values import json_values, starts_json
 from dialogauge.data.notes import NoteBook, excerpt, file_fault, record_fault
 from dialogauge.data.opening import InputSource, locate
-from dialogauge.data.ratings import RatingTable, as_score, as_turn
+from dialogauge.data.rating_columns import (
+    IMPORT,
+    MARKS,
+    ONE_DIMENSION,
+    Asked,
+    RatingColumns,
+    RatingRows,
+    Wide,
+    choice_of_page,
+    columns_of,
+)
+from dialogauge.data.ratings import RatingTable, as_turn
 from dialogauge.data.sources import LineStream
-from dialogauge.data.tables import find_column, open_table
+from dialogauge.data.spreadsheets import Utf16Source, as_utf8_source, score_in
+from dialogauge.data.tables import open_table
 from dialogauge.text import counted
 
-_USUAL: dict[str, tuple[str, ...]] = {
-    "conversation_id": (
-        "conversation_id",
-        "conversation",
-        "dialogue_id",
-        "dialog_id",
-        "dialogue",
-        "session_id",
-        "id",
-    ),
-    "turn": ("turn", "turn_number"),
-    "candidate": ("candidate", "model", "system"),
-    "dimension": ("dimension", "criterion", "aspect", "metric"),
-    "rater": ("rater", "annotator", "rater_id", "annotator_id", "worker_id", "judge"),
-    "score": ("score", "rating", "value"),
-    "note": ("note", "comment", "reason", "rationale"),
-    "a": ("a", "model_a", "candidate_a"),
-    "b": ("b", "model_b", "candidate_b"),
-    "winner": ("winner", "preference", "preferred"),
-}
-_NEVER = frozenset(
-    ("", "user_id", "user", "scenario", "context", "language", "lang", "timestamp", "time", "date")
-) | {"index", "role", "text", "content", "reply"}
-"""Columns without ratings."""
 MOST_RATINGS: Final = 1_000_000
 """Of a rating file or folder; they are kept in memory, some 400 bytes each."""
 _NAMED: Final = 1000
 """Rows that cannot be read and are named one by one."""
-_MOST_CATEGORIES = 20
-_LONGEST_CATEGORY = 40
-
-
-def _columns(source: InputSource, mapping: FieldMap, place: Place, notes: NoteBook) -> FieldMap:
-    """Return the field map with the columns under their usual names added; `ratings` in a wide table.
-
-    Raises `FileFault` without rows, an id, or a score and any column that could be a dimension.
-    """
-    names = _names(source, place)
-    named: dict[str, Any] = {
-        name: getattr(mapping, name) or find_column(names, usual) for name, usual in _USUAL.items()
-    }
-    guessed = {f: c for f, c in named.items() if c is not None and c != f and not getattr(mapping, f)}
-    if guessed:
-        notes.assume(f"files were read with {', '.join(f'{f} = {c}' for f, c in guessed.items())}", place)
-    columns = replace(mapping, **named)
-    if _compares(columns):
-        notes.recognise("files of pairs", place)
-    elif columns.conversation_id is None:
-        raise _not_ratings(place, "column for the conversation id", names)
-    elif columns.ratings:
-        notes.recognise(f"files are wide tables, with the dimensions {', '.join(columns.ratings)}", place)
-    elif columns.score is None:
-        wide = _dimensions(_cells(source), [n for n in names if n not in named.values()])
-        if not wide:
-            raise _not_ratings(place, "score", names)
-        notes.assume(f"files are wide tables, with the dimensions {', '.join(wide)}", place)
-        return replace(columns, ratings=wide)
-    elif columns.dimension is None:
-        notes.assume(f"files name no dimension: it is called {columns.score!r}", place)
-    else:
-        notes.recognise("files in the long format", place)
-    return columns
-
-
-def _names(source: InputSource, place: Place) -> list[str]:
-    names = list(dict.fromkeys(key for row in _cells(source) for key in row))
-    if not names:
-        raise file_fault(place, "the file holds no ratings")
-    return names
-
-
-def _compares(columns: FieldMap) -> bool:
-    """Say whether the rows compare two candidates."""
-    return None not in (columns.a, columns.b, columns.winner)
-
-
-def _scores(cells: dict[str, Any], columns: FieldMap) -> Mapping[str, str]:
-    """Return dimension -> column for one row."""
-    if columns.ratings or columns.score is None:
-        return columns.ratings
-    name = _get(cells, columns.dimension)
-    return {name if isinstance(name, str) and name else columns.score: columns.score}
-
-
-def _not_ratings(place: Place, what: str, names: Sequence[str]) -> Exception:
-    hint = f"it has {', '.join(names)}; name them in a field map (--map)"
-    return file_fault(place, f"no ratings: there is no {what}", hint)
-
-
-def _dimensions(rows: Iterable[dict[str, Any]], names: Iterable[str]) -> dict[str, str]:
-    """Return the columns that have only numbers, or few short repeated categories, each by its own name."""
-    scores: dict[str, Counter[str | None]] = {n: Counter() for n in names if n.lower() not in _NEVER}
-    for row in rows:
-        for name in [n for n in scores if row.get(n) not in (None, "")]:
-            try:
-                score = as_score(row[name])
-            except ValueError:
-                del scores[name]
-                continue
-            scores[name][(thumb_of(score) or score) if isinstance(score, str) else None] += 1
-            if len(scores[name]) > _MOST_CATEGORIES + 1 or len(str(score)) > _LONGEST_CATEGORY:
-                del scores[name]
-    return {name: name for name, counts in scores.items() if _repeated(counts)}
-
-
-def _repeated(counts: Counter[str | None]) -> bool:
-    """Say whether scores, with None for a number, are those of a dimension."""
-    numbers = counts.pop(None, 0)
-    texts = counts.total()
-    if texts == 0:
-        return numbers > 0
-    return len(counts) <= _MOST_CATEGORIES and (len(counts) < texts or texts <= 2)
-
-
+_DELIMITERS: Final = {";": "semicolons", "\t": "tabs", "|": "bars"}
 _TIES = ("tie", "tie (bothbad)", "both_bad")
 _WINNERS = {"a": "a", "model_a": "a", "b": "b", "model_b": "b"} | dict.fromkeys(_TIES, "tie")
+_SIDES = ("left", "right")
+_AGAIN: Final = "ratings were given again by the same rater: the latest counts"
 _Raw = tuple[dict[str, Any], Place]
 
 
-def read_ratings(path: str | Path, *, mapping: FieldMap | None = None) -> RatingTable:
+def read_ratings(
+    path: str | Path,
+    *,
+    mapping: FieldMap | None = None,
+    keep: Sequence[str] = (),
+    wide: Wide = "dimensions",
+) -> RatingTable:
     """Read a rating file, JSONL, JSON or CSV, also gzip; the files of a folder are read as one.
 
-    A wide table, with a column per dimension, is accepted and noted. Unreadable rows are in `faults`: no
-    id, no score, a turn that is no whole number, a second rating by the same rater. Raises `FileFault` for
-    an unreadable file or one without columns of ratings.
+    What one named rater rates again counts as it was rated last, and is noted. Unreadable rows are in
+    `faults`: no id, no score, a turn that is no whole number, a second rating of what nobody says who rated.
+
+    Args:
+        path: Of the file or folder.
+        mapping: Names the columns that have other names than usual.
+        keep: Further columns, to be kept as the `groups` of each rating.
+        wide: What the columns of a wide table are: dimensions, or raters of one dimension.
+
+    Raises:
+        FileFault: A file cannot be read, or has no columns of ratings, or none that is to be kept.
     """
-    notes = NoteBook()
-    ratings: dict[tuple[object, ...], Rating] = {}
-    pairs: list[PairRating] = []
-    faults = _Faults()
+    asked = Asked(mapping or NO_MAP, wide, keep)
+    gathered = _Gathered()
     for source in locate([str(path)])[0]:
-        for outcome in _outcomes(source, mapping or NO_MAP, notes):
-            if isinstance(outcome, RecordFault):
-                faults.append(outcome)
-            elif isinstance(outcome, PairRating):
-                pairs.append(outcome)
-            else:
-                who = outcome.rater, outcome.candidate
-                key = outcome.conversation_id, outcome.turn, outcome.dimension, *who
-                if (first := ratings.setdefault(key, outcome)) is not outcome:
-                    faults.append(_duplicate(outcome, first))
-            if len(ratings) + len(pairs) > MOST_RATINGS:
+        for outcome in _outcomes(source, asked, gathered):
+            gathered.add(outcome)
+            if gathered.n > MOST_RATINGS:
                 hint = "split them by conversation, and the log with them"
                 raise file_fault(Place(source.name), f"more than {MOST_RATINGS:,} ratings", hint)
-    return RatingTable(tuple(ratings.values()), tuple(pairs), faults.all, notes.notes)
+    return gathered.table
+
+
+class _Gathered:
+    """What was read so far."""
+
+    def __init__(self) -> None:
+        self.notes, self._faults = NoteBook(), _Faults()
+        self._ratings: dict[tuple[object, ...], Rating] = {}
+        self._pairs: dict[tuple[object, ...], PairRating] = {}
+        self._groups: dict[tuple[str, ...], Mapping[str, str]] = {}
+
+    @property
+    def n(self) -> int:
+        return len(self._ratings) + len(self._pairs)
+
+    @property
+    def table(self) -> RatingTable:
+        kept = tuple(self._ratings.values()), tuple(self._pairs.values())
+        return RatingTable(*kept, self._faults.all, self.notes.notes)
+
+    def add(self, outcome: Rating | PairRating | RecordFault) -> None:
+        """Add what a row holds: the latest where a named rater says it again, else the first."""
+        if isinstance(outcome, RecordFault):
+            self._faults.append(outcome)
+        elif isinstance(outcome, PairRating):
+            pair = _pair_key(outcome) or (len(self._pairs),)
+            if pair in self._pairs:
+                self.notes.recognise(_AGAIN, outcome.place)
+            self._pairs[pair] = outcome
+        else:
+            who = outcome.rater, outcome.candidate
+            key = outcome.conversation_id, outcome.turn, outcome.dimension, *who
+            first = self._ratings.get(key)
+            if first is None or outcome.rater is not None:
+                self._ratings[key] = outcome
+            if first is not None and outcome.rater is None:
+                self._faults.append(_duplicate(outcome, first))
+            elif first is not None:
+                self.notes.recognise(_AGAIN, outcome.place)
+
+    def groups_of(self, cells: dict[str, Any], columns: RatingColumns) -> Mapping[str, str]:
+        """Return what is kept beside a rating, one mapping for each combination: a million share a few."""
+        values = {name: _text(cells, column) for name, column in columns.keep.items()}
+        groups = {name: value for name, value in values.items() if value is not None}
+        return self._groups.setdefault(tuple(v or "" for v in values.values()), groups)
+
+
+def _pair_key(pair: PairRating) -> tuple[object, ...] | None:
+    """Return what a named rater chose about; None where the same names may stand for other replies."""
+    if pair.rater is None or pair.conversation_id is None:
+        return None
+    return pair.conversation_id, pair.turn, pair.dimension, pair.rater, frozenset((pair.a, pair.b))
 
 
 class _Faults:
@@ -189,27 +147,60 @@ class _Faults:
 
 
 def _outcomes(
-    source: InputSource, mapping: FieldMap, notes: NoteBook
+    source: InputSource, asked: Asked, gathered: _Gathered
 ) -> Iterator[Rating | PairRating | RecordFault]:
     """Yield what the rows of a file hold, in order."""
-    columns = _columns(source, mapping, Place(source.name), notes)
-    for row in _rows(LineStream(source)):
+    stream = LineStream(as_utf8_source(source))
+    columns = columns_of(_look_at(stream, gathered.notes), asked, gathered.notes)
+    delimited = not starts_json(stream)
+    for row in _rows(stream):
         if isinstance(row, RecordFault):
             yield row
             continue
-        cells, own_place = row
+        cells, place = row
         try:
-            if _compares(columns):
-                yield _pair(cells, columns, own_place)
-            else:
-                yield from _ratings(cells, columns, own_place)
+            if delimited and not any(map(str.strip, cells.values())):
+                gathered.notes.recognise("rows are empty and left out", place)
+            elif columns.compares:
+                yield _pair(cells, columns, place)
+            elif not (columns.page and _set_aside(cells, columns, place, gathered.notes)):
+                yield from _ratings(cells, columns, place, gathered)
         except RecordFault as fault:
             yield fault
 
 
-def _cells(source: InputSource) -> Iterator[dict[str, Any]]:
+def _look_at(stream: LineStream, notes: NoteBook) -> RatingRows:
+    """Note the form of a file; raises `FileFault` without rows."""
+    place = Place(stream.source.name)
+    if isinstance(stream.source, Utf16Source):
+        notes.recognise("files are in UTF-16", place)
+    delimiter = "," if starts_json(stream) else open_table(stream).delimiter
+    if delimiter in _DELIMITERS:
+        notes.recognise(f"files have cells parted by {_DELIMITERS[delimiter]}", place)
+    names = list(dict.fromkeys(key for row in _cells(stream) for key in row))
+    if not names:
+        raise file_fault(place, "the file holds no ratings")
+    return RatingRows(place, names, lambda: _cells(stream), delimiter != ",")
+
+
+def _set_aside(cells: dict[str, Any], columns: RatingColumns, place: Place, notes: NoteBook) -> bool:
+    """Say whether a row of a rating page has no score, and is noted; raises `RecordFault` for a choice."""
+    fields = columns.fields
+    if _get(cells, fields.score) is None:
+        for mark in MARKS:
+            if cells.get(mark):
+                notes.recognise(f"items were {mark} by a rater", place)
+                return True
+        if _text(cells, fields.winner) is not None:
+            raise choice_of_page(place)
+    elif cells.get(fields.conversation_id or "") == cells["item"]:
+        notes.assume(f"ratings are of items of a blinded page, not of conversations: {IMPORT}", place)
+    return False
+
+
+def _cells(stream: LineStream) -> Iterator[dict[str, Any]]:
     """Yield the cells of the rows that can be read."""
-    return (row[0] for row in _rows(LineStream(source)) if not isinstance(row, RecordFault))
+    return (row[0] for row in _rows(stream) if not isinstance(row, RecordFault))
 
 
 def _rows(stream: LineStream) -> Iterator[_Raw | RecordFault]:
@@ -231,47 +222,78 @@ def _rows(stream: LineStream) -> Iterator[_Raw | RecordFault]:
 def _duplicate(rating: Rating, first: Rating) -> RecordFault:
     where = "the conversation" if rating.turn is None else f"turn {rating.turn}"
     before = Place(first.place.file, first.place.line) if first.place else None
-    message = f"{rating.dimension} of {where} was rated before by the same rater, at {before}"
-    hint = "the first is kept; name the column of the rater, if there is one, in a field map"
+    message = f"{rating.dimension} of {where} was rated before, at {before}, and nothing says by whom"
+    hint = "the first is kept; name the column of the rater in a field map (--map)"
     return RecordFault(message, place=rating.place, hint=hint)
 
 
-def _ratings(cells: dict[str, Any], columns: FieldMap, place: Place) -> list[Rating]:
-    name = _text(cells, columns.conversation_id)
+def _scores(cells: dict[str, Any], columns: RatingColumns) -> Iterator[tuple[str, str | None, str]]:
+    """Yield dimension, rater and column of each score in one row."""
+    fields = columns.fields
+    rater, dimension = _text(cells, fields.rater), _text(cells, fields.dimension)
+    if not fields.ratings and fields.score is not None:
+        yield dimension or fields.score, rater, fields.score
+    for name, column in fields.ratings.items():
+        if _get(cells, column) not in (None, ""):
+            yield (dimension or ONE_DIMENSION, name, column) if columns.raters else (name, rater, column)
+
+
+def _ratings(
+    cells: dict[str, Any], columns: RatingColumns, place: Place, gathered: _Gathered
+) -> list[Rating]:
+    fields = columns.fields
+    name = _text(cells, fields.conversation_id)
     if name is None:
-        hint = f"expected in {columns.conversation_id!r}"
+        hint = f"expected in {fields.conversation_id!r}"
         raise record_fault(place, "the rating has no conversation id", hint)
-    rater, candidate = _text(cells, columns.rater), _text(cells, columns.candidate)
-    note = _text(cells, columns.note)
+    candidate, note = _text(cells, fields.candidate), _text(cells, fields.note)
     try:
-        turn = as_turn(_get(cells, columns.turn))
-        own_place = Place(place.file, place.line, name, turn)
+        turn, weight = as_turn(_get(cells, fields.turn)), _weight(cells, columns)
+        at = Place(place.file, place.line, name, turn)
+        groups = gathered.groups_of(cells, columns)
         out: list[Rating] = []
-        for dimension, column in _scores(cells, columns).items():
-            value = _get(cells, column)
-            if not columns.ratings or value not in (None, ""):
-                score = as_score(value)
-                out.append(Rating(name, dimension, score, turn, rater, candidate, note, own_place))
+        for dimension, rater, column in _scores(cells, columns):
+            score, remark = score_in(_get(cells, column), commas=columns.commas)
+            if remark is not None:
+                gathered.notes.recognise(remark, at)
+            out.append(Rating(name, dimension, score, turn, rater, candidate, note, at, weight, groups))
     except ValueError as error:
         raise record_fault(Place(place.file, place.line, name), str(error)) from error
     return out
 
 
-def _pair(cells: dict[str, Any], columns: FieldMap, place: Place) -> PairRating:
-    a, b = _text(cells, columns.a), _text(cells, columns.b)
-    choice = _text(cells, columns.winner)
+def _weight(cells: dict[str, Any], columns: RatingColumns) -> float | None:
+    value = _get(cells, columns.fields.weight)
+    if value is None or value == "":
+        return None
+    weight, _ = score_in(value, commas=columns.commas)
+    if isinstance(weight, str) or weight <= 0:
+        msg = f"the weight is {excerpt(value)}: not a number above 0"
+        raise ValueError(msg)
+    return weight
+
+
+def _pair(cells: dict[str, Any], columns: RatingColumns, place: Place) -> PairRating:
+    fields = columns.fields
+    a, b = _text(cells, fields.a), _text(cells, fields.b)
+    choice = _text(cells, fields.winner)
     if a is None or b is None or choice is None:
         raise record_fault(place, "the pair lacks a, b or the winner")
+    if a == b:
+        raise record_fault(place, f"a and b are both {excerpt(a)}")
     winner = "a" if choice == a else "b" if choice == b else _WINNERS.get(choice.lower())
     if winner is None:
         hint = "one of a, b, tie, or one of the two names"
+        if choice.lower() in _SIDES:
+            hint += f"; who stood left or right only a plan knows: {IMPORT}"
         raise record_fault(place, f"the winner is {excerpt(choice)}", hint)
     try:
-        turn = as_turn(_get(cells, columns.turn))
+        turn, weight = as_turn(_get(cells, fields.turn)), _weight(cells, columns)
     except ValueError as error:
         raise record_fault(place, str(error)) from error
-    name = _text(cells, columns.conversation_id)
-    return PairRating(a, b, winner, _text(cells, columns.rater), _text(cells, columns.dimension), name, turn)
+    rater, dimension = _text(cells, fields.rater), _text(cells, fields.dimension)
+    name = _text(cells, fields.conversation_id)
+    return PairRating(a, b, winner, rater, dimension, name, turn, Place(place.file, place.line), weight)
 
 
 def _get(cells: dict[str, Any], path: str | None) -> Any:  # noqa: ANN401  # any JSON value

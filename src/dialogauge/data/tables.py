@@ -29,6 +29,7 @@ class DelimitedTable:
 
     columns: tuple[str, ...]
     rows: Iterator[Row | RecordFault]
+    delimiter: str = ","
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +73,8 @@ def find_column(columns: Sequence[str], names: Sequence[str]) -> str | None:
 def open_table(stream: LineStream) -> DelimitedTable:
     """Read the header of a table; its rows follow lazily.
 
-    A row of the wrong width yields a `RecordFault`. Raises `FileFault` for a table without a header or with a
-    repeated column, and where the file breaks off.
+    A row of the wrong width yields a `RecordFault`, unless all that it has beyond the header is empty. Raises
+    `FileFault` for a table without a header or with a repeated column, and where the file breaks off.
     """
     # The csv module has one global limit of 128 KiB; a message may be longer. `_RowLines` bounds rows.
     csv.field_size_limit(2 * LARGEST)
@@ -85,12 +86,23 @@ def open_table(stream: LineStream) -> DelimitedTable:
         raise file_fault(Place(name, 1), f"the header is no row of a table: {error}") from error
     columns = header.columns
     twice = {c for c in columns if c and columns.count(c) > 1}
-    if not columns or twice:
+    numbers = bool(columns) and all(map(_is_number, twice or columns))
+    if not columns or twice or numbers:
         what = f"has two columns named {sorted(twice)[0]!r}" if twice else "has no header"
+        if numbers:
+            what = "has no header: its first line holds numbers"
         raise file_fault(Place(name, 1), f"the table {what}", "the first line names the columns")
     bounded = _RowLines(lines)
     reader = csv.reader(bounded, delimiter=header.delimiter, strict=True)
-    return DelimitedTable(columns, _rows(reader, bounded, header, name))
+    return DelimitedTable(columns, _rows(reader, bounded, header, name), header.delimiter)
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
 
 
 class _RowLines:
@@ -129,6 +141,8 @@ def _rows(
             continue
         if not cells:
             continue
+        while len(cells) > len(header.columns) and not cells[-1].strip():
+            cells.pop()
         if len(cells) != len(header.columns):
             yield record_fault(
                 Place(name, _line(reader, header)),

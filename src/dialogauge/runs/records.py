@@ -29,7 +29,8 @@ _OWN_KEYS = frozenset({"role", "content", "tool_calls", "tool_call_id", "name"})
 _HIDDEN = "\0extra"
 """Under this key stands what came under a key of ours and is not what that key means."""
 
-_RATING = tuple(field.name for field in dataclasses.fields(Rating) if field.name != "place")
+_RATING = tuple(field.name for field in dataclasses.fields(Rating)[:7])
+"""The fields of a rating that are always stored; its weight follows where it has one."""
 _PLAIN = ("user_id", "scenario", "context", "candidate", "language")
 
 
@@ -78,7 +79,7 @@ def encode_conversation(conversation: Conversation) -> bytes:
     if conversation.metadata:
         body["metadata"] = dict(conversation.metadata)
     if conversation.ratings:
-        body["ratings"] = [[getattr(r, name) for name in _RATING] for r in conversation.ratings]
+        body["ratings"] = [_stored_rating(r) for r in conversation.ratings]
     return pack(body)
 
 
@@ -90,9 +91,19 @@ def _stored(message: Message) -> dict[str, Any]:
     return out
 
 
+def _stored_rating(rating: Rating) -> list[Any]:
+    return [getattr(rating, name) for name in _RATING] + ([] if rating.weight is None else [rating.weight])
+
+
+def _rating(values: Sequence[Any]) -> Rating:
+    """Return the rating of what `_stored_rating` wrote."""
+    rating = Rating(*values[:7])
+    return dataclasses.replace(rating, weight=values[7]) if values[7:] else rating
+
+
 def beside_digest(conversation: Conversation) -> bytes:
     """Return a digest of what `encode_conversation` writes and `conversation_digest` leaves out."""
-    ratings = [[getattr(r, name) for name in _RATING] for r in conversation.ratings]
+    ratings = [_stored_rating(r) for r in conversation.ratings]
     if not ratings and not conversation.metadata:
         return b""
     return hashlib.sha256(packable([ratings, dict(conversation.metadata)])).digest()[:16]
@@ -107,7 +118,7 @@ def decode_conversation(blob: bytes) -> Conversation:
         messages=tuple(_message(m) for m in body["messages"]),
         profile=body.get("profile"),
         metadata=body.get("metadata", {}),
-        ratings=tuple(Rating(*values) for values in body.get("ratings", ())),
+        ratings=tuple(_rating(values) for values in body.get("ratings", ())),
         **plain,
     )
 

@@ -32,8 +32,11 @@ class _StoredMessage(TypedDict):
     name: NotRequired[str | None]
 
 
-_StoredRating = tuple[str, str, float | str, int | None, str | None, str | None, str | None]
-"""The fields of a `Rating`, but for its place."""
+_StoredRating = (
+    tuple[str, str, float | str, int | None, str | None, str | None, str | None]
+    | tuple[str, str, float | str, int | None, str | None, str | None, str | None, float]
+)
+"""The fields of a `Rating` up to its note, and its weight where it has one."""
 
 
 class StoredConversation(TypedDict):

@@ -1,7 +1,9 @@
 """Rating files in long, wide and pair form."""
 
+import dataclasses
 import gzip
 import json
+import pickle
 
 import pytest
 
@@ -58,17 +60,18 @@ def test_json(tmp_path, lines):
         ("a,1.5,m,fun,r9,4", "the turn is '1.5'"),
         ("a,one,m,fun,r9,4", "the turn is 'one'"),
         ("a,-1,m,fun,r9,4", "the turn is '-1'"),
-        ("a,1,m,fun,r1,5", "rated before by the same rater, at "),
+        ("b,,,mood,,bad\nb,,,mood,,good", "rated before, at {path}:5, and nothing says by whom"),
         ("a,1,m", "3 cells"),
     ],
 )
 def test_bad_rows_are_gathered_with_their_line(tmp_path, row, message):
     found = table(tmp_path, LONG + row + "\n")
-    assert len(found.ratings) == 3
+    lines = row.count("\n")
+    assert len(found.ratings) == 3 + lines
     (fault,) = found.faults
     assert isinstance(fault, RecordFault)
-    assert message in str(fault)
-    assert f"{tmp_path / 'r.csv'}:5" in str(fault)
+    assert message.replace("{path}", str(tmp_path / "r.csv")) in str(fault)
+    assert f"{tmp_path / 'r.csv'}:{5 + lines}" in str(fault)
 
 
 def test_bad_json_rows(tmp_path):
@@ -92,7 +95,7 @@ def test_a_wide_table(tmp_path):
         Rating("b", "mood", "good", 1, "x", note="yet others"),
     )
     texts = [n.text for n in found.notes if n.kind == "assumed"]
-    assert any("wide tables, with the dimensions fluency, mood" in t for t in texts)
+    assert any("wide, with the dimensions fluency, mood" in t for t in texts)
     assert any("conversation_id = id, rater = annotator" in t for t in texts)
 
 
@@ -106,7 +109,172 @@ def test_mapped_columns(tmp_path):
 def test_a_score_without_a_dimension_is_told(tmp_path):
     found = table(tmp_path, "conversation_id,rating\na,4\n")
     assert found.ratings == (Rating("a", "rating", 4),)
-    assert any("name no dimension" in n.text for n in found.notes)
+    assert any("have no dimension" in n.text for n in found.notes)
+
+
+def test_what_a_named_rater_says_last_counts(tmp_path):
+    found = table(tmp_path, LONG + "a,1,m,fun,r1,2\na,1,m,fun,r1,1\na,2,m,fun,r1,5\n")
+    assert [(r.turn, r.rater, r.score) for r in found.ratings if r.dimension == "fun"] == [
+        (1, "r1", 1),
+        (1, "r2", 4),
+        (2, "r1", 5),
+    ]
+    assert found.faults == ()
+    (again,) = (n for n in found.notes if "again" in n.text)
+    assert again.text == "ratings were given again by the same rater: the latest counts"
+    assert (again.count, again.examples[0].line) == (2, 5)
+
+
+def test_weights_and_further_columns(tmp_path):
+    text = "conversation_id,dimension,rater,score,weight,source,phase\n"
+    text += (
+        "a,fun,r,4,2.5,web,1\nb,fun,r,5,2.5,web,1\nc,fun,r,5,,,1\nd,fun,r,5,-1,web,1\ne,fun,r,5,much,web,1\n"
+    )
+    found = table(tmp_path, text, keep=("source", "phase"))
+    assert [r.weight for r in found.ratings] == [2.5, 2.5, None]
+    assert [r.groups for r in found.ratings] == [{"source": "web", "phase": "1"}] * 2 + [{"phase": "1"}]
+    assert found.ratings[0].groups is found.ratings[1].groups
+    assert [f.message for f in found.faults] == [
+        "the weight is '-1': not a number above 0",
+        "the weight is 'much': not a number above 0",
+    ]
+    assert dataclasses.asdict(pickle.loads(pickle.dumps(found.ratings[0])))["groups"]["source"] == "web"
+    assert table(tmp_path, text).ratings[0].groups == {}
+    with pytest.raises(FileFault, match=r"no column 'domain'.*it has conversation_id, dimension"):
+        table(tmp_path, text, keep=("domain",))
+
+
+PAGE = {"plan": "4f", "item": "i1", "rater": "R1", "conversation_id": "a", "seconds": 3}
+
+
+def test_rows_of_a_rating_page(tmp_path):
+    rows = [
+        {**PAGE, "turn": 1, "dimension": "fun", "score": 4},
+        {**PAGE, "item": "i2", "skipped": "too long"},
+        {**PAGE, "item": "i3", "flagged": "private"},
+        {**PAGE, "item": "i4", "skipped": "too long"},
+        {**PAGE, "item": "p1", "dimension": "better", "winner": "left"},
+        {**PAGE, "item": "i9", "conversation_id": "i9", "turn": None, "dimension": "fun", "score": 2},
+    ]
+    found = table(tmp_path, "\n".join(map(json.dumps, rows)), "r.jsonl")
+    assert found.ratings == (Rating("a", "fun", 4, 1, "R1"), Rating("i9", "fun", 2, None, "R1"))
+    notes = {n.text: n.count for n in found.notes}
+    assert notes["items were skipped by a rater"] == 2
+    assert notes["items were flagged by a rater"] == 1
+    assert any("of items of a blinded page" in text for text in notes)
+    (fault,) = found.faults
+    assert fault.place.line == 5
+    assert "only the plan knows" in str(fault)
+    assert "dialogauge annotate import" in str(fault)
+
+
+def test_a_page_of_choices_alone_is_refused(tmp_path):
+    row = {**PAGE, "dimension": "better", "winner": "tie"}
+    with pytest.raises(FileFault, match=r"only the plan knows.*annotate import"):
+        table(tmp_path, json.dumps(row), "r.jsonl")
+
+
+def test_a_table_that_a_spreadsheet_saved(tmp_path):
+    text = "item;rater;dimension;score;;\r\na;r1;fun;4,5;;\r\n;;;;;\r\n"
+    text += 'b;r1;fun;"4";;;;\r\nc;r1;"fu;n";3,25;;\r\n;;;;;\r\n'
+    found = table(tmp_path, ("\ufeff" + text).encode())
+    assert [(r.conversation_id, r.dimension, r.score) for r in found.ratings] == [
+        ("a", "fun", 4.5),
+        ("b", "fun", 4),
+        ("c", "fu;n", 3.25),
+    ]
+    assert found.faults == ()
+    notes = [str(n).partition(" (")[0] for n in found.notes]
+    assert "1 file has cells parted by semicolons" in notes
+    assert "2 scores have a decimal comma" in notes
+    assert "2 rows are empty and left out" in notes
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be", "utf-16-le"])
+def test_unicode_text_of_a_spreadsheet(tmp_path, encoding):
+    text = LONG.replace(",", "\t").replace("mood", "气氛")
+    mark = "" if encoding == "utf-16" else "\ufeff"
+    found = table(tmp_path, (mark + text).encode(encoding), "r.txt")
+    assert [r.score for r in found.ratings] == [4, 4, "bad"]
+    assert found.ratings[2].dimension == "气氛"
+    notes = [n.text for n in found.notes]
+    assert "files are in UTF-16" in notes
+    assert "files have cells parted by tabs" in notes
+
+
+def test_utf16_that_breaks_off(tmp_path):
+    with pytest.raises(FileFault, match="UTF-16"):
+        table(tmp_path, LONG.encode("utf-16")[:-1])
+
+
+def test_a_comma_parts_cells_where_the_table_is_parted_by_commas(tmp_path):
+    found = table(tmp_path, 'id,rater,score\na,r1,"4,5"\n')
+    assert found.ratings[0].score == "4,5"
+
+
+@pytest.mark.parametrize(
+    ("written", "score"),
+    [
+        ("4 - Good", 4),
+        ("4 – good", 4),
+        ("4: Good", 4),
+        ("4. Good", 4),
+        ("4) rather good", 4),
+        ("4 (good)", 4),
+        ("Very Good (5)", 5),
+        ("Sehr gut [5]", 5),
+        ("满意（4）", 4),
+        ("5 stars", 5),
+        ("1-star", 1),
+        ("4.5 - good", 4.5),
+        ("-1 (bad)", -1),
+        *(
+            (text, text)
+            for text in ("3 or 4", ">3", "~4", "4/5", "4 of 5", "3-4", "4?", "Good (4/5)", "v2 (4)")
+        ),
+        *((text, text) for text in ("good", "4 (of 5)", "3-ish", "not 4", "2nd", "Good (4) - really")),
+    ],
+)
+def test_a_number_beside_words(tmp_path, written, score):
+    found = table(tmp_path, json.dumps({"id": "a", "rater": "r", "score": written}), "r.jsonl")
+    assert found.ratings[0].score == score
+    assert any("words beside their number" in n.text for n in found.notes) == (written != score)
+
+
+def test_a_wide_table_of_raters(tmp_path):
+    text = "item,dimension,A01,A02,judge\nx,fun,4,,5\ny,fun,3,2,1\n"
+    found = table(tmp_path, text, wide="raters")
+    assert found.ratings == (
+        Rating("x", "fun", 4, None, "A01"),
+        Rating("x", "fun", 5, None, "judge"),
+        Rating("y", "fun", 3, None, "A01"),
+        Rating("y", "fun", 2, None, "A02"),
+        Rating("y", "fun", 1, None, "judge"),
+    )
+    assert "files are wide, with the raters A01, A02, judge" in [n.text for n in found.notes]
+    without = table(tmp_path, "item,a,b\nx,4,5\n", wide="raters")
+    assert [(r.dimension, r.rater) for r in without.ratings] == [("rating", "a"), ("rating", "b")]
+
+
+@pytest.mark.parametrize("wide", ["raters", "dimensions"])
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("4,5,3\n3,2,1\n", "no header: its first line holds numbers"),
+        ("4,4,3\n3,2,1\n", "no header: its first line holds numbers"),
+        ("x,4,4,3\ny,3,2,1\n", "no header: its first line holds numbers"),
+        ("A1,A2,A3\n3,2,1\n", "no column for the conversation id in a matrix of 3 columns.*name both axes"),
+        (",A1,A2\nx,2,1\n", "no column for the conversation id in a matrix of 2 columns.*name both axes"),
+        ("annotator,i1,i2\nA1,2,1\n", "each row is one annotator.*transposed: turn it.*--wide raters"),
+        (
+            "item," + ",".join(f"i{k}" for k in range(120)) + "\nA1" + ",4" * 120 + "\nA2" + ",5" * 120,
+            "120 columns of scores, 2 rows: are these .*transposed: turn it",
+        ),
+    ],
+)
+def test_a_matrix_without_named_axes_or_on_its_side_is_refused(tmp_path, text, message, wide):
+    with pytest.raises(FileFault, match=message):
+        table(tmp_path, text, wide=wide)
 
 
 def test_pairs(tmp_path):
@@ -116,6 +284,26 @@ def test_pairs(tmp_path):
     assert found.pairs[0] == PairRating("m1", "m2", "a", "r")
     assert [f.place.line for f in found.faults] == [6, 7]
     assert "the winner is 'c'" in str(found.faults[0])
+    assert [p.place.line for p in found.pairs] == [2, 3, 4, 5]
+
+
+def test_pairs_of_a_conversation(tmp_path):
+    text = "conversation_id,turn,a,b,winner,rater,weight\n"
+    text += "c1,1,m1,m2,a,r,2\nc1,1,m1,m2,a,s,\nc1,2,m1,m2,model_b,r,\nc1,1,m2,m1,a,r,4\n"
+    text += "c2,,m1,m2,left,r,\nc2,,m1,m1,a,r,\nc2,,m1,m2,a,r,0\n"
+    found = table(tmp_path, text)
+    assert [(p.a, p.b, p.winner, p.rater, p.turn, p.weight) for p in found.pairs] == [
+        ("m2", "m1", "a", "r", 1, 4),
+        ("m1", "m2", "a", "s", 1, None),
+        ("m1", "m2", "b", "r", 2, None),
+    ]
+    assert "again by the same rater" in " ".join(n.text for n in found.notes)
+    assert [f.message for f in found.faults] == [
+        "the winner is 'left'",
+        "a and b are both 'm1'",
+        "the weight is '0': not a number above 0",
+    ]
+    assert "dialogauge annotate import" in str(found.faults[0])
 
 
 @pytest.mark.parametrize(

@@ -83,7 +83,10 @@ def test_the_whole_of_a_conversation_with_tools_parts_and_ratings() -> None:
             Message("assistant", "here\x00 it is 😀"),
         ),
         profile={},
-        ratings=(Rating("会话 1", "satisfaction", 4.5, turn=1, rater="r", note="fine"),),
+        ratings=(
+            Rating("会话 1", "satisfaction", 4.5, turn=1, rater="r", note="fine"),
+            Rating("会话 1", "satisfaction", 4, turn=2, weight=2.5),
+        ),
         metadata={"tags": ["a", {"b": None}]},
     )
     assert decode_conversation(encode_conversation(conversation)) == conversation

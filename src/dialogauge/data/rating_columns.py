@@ -1,0 +1,253 @@
+"""Which columns of a rating file hold what: by their usual names, a field map, or what is in them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, Literal
+
+from dialogauge.core import FileFault, Place, RecordFault
+from dialogauge.data.admission import thumb_of
+from dialogauge.data.field_map import FieldMap
+from dialogauge.data.notes import NoteBook, file_fault, record_fault
+from dialogauge.data.spreadsheets import score_in
+from dialogauge.data.tables import find_column
+
+Wide = Literal["dimensions", "raters"]
+"""What the columns of a wide table are."""
+
+_USUAL: Final[dict[str, tuple[str, ...]]] = {
+    "conversation_id": (
+        "conversation_id",
+        "conversation",
+        "dialogue_id",
+        "dialog_id",
+        "dialogue",
+        "session_id",
+        "id",
+        "item",
+        "item_id",
+        "target",
+        "subject",
+    ),
+    "turn": ("turn", "turn_number"),
+    "candidate": ("candidate", "model", "system"),
+    "dimension": ("dimension", "criterion", "aspect", "metric"),
+    "rater": ("rater", "annotator", "rater_id", "annotator_id", "worker_id", "judge"),
+    "score": ("score", "rating", "value"),
+    "note": ("note", "comment", "reason", "rationale"),
+    "weight": ("weight",),
+    "a": ("a", "model_a", "candidate_a"),
+    "b": ("b", "model_b", "candidate_b"),
+    "winner": ("winner", "preference", "preferred"),
+}
+_PAGE: Final = frozenset(("plan", "item", "rater"))
+"""In every row that a rating page saves."""
+MARKS: Final = ("skipped", "flagged")
+"""Of such a row: why it has no score."""
+_NEVER: Final = frozenset(
+    ("", "user_id", "user", "scenario", "context", "language", "lang", "timestamp", "time", "date")
+) | {"index", "role", "text", "content", "reply", "plan", "item", "seconds", "at"}
+"""Columns without ratings."""
+_PAIR: Final = ("a", "b", "winner")
+ONE_DIMENSION: Final = "rating"
+"""What a table with a column for each rater is called that names no dimension."""
+_MOST_COLUMNS: Final = 100
+"""Of a wide table that has fewer rows than that."""
+_MOST_CATEGORIES: Final = 20
+_LONGEST_CATEGORY: Final = 40
+IMPORT: Final = "`dialogauge annotate import` makes ratings of what rating pages save"
+_AXES: Final = (
+    "name both axes: a first column item, and a header with a name for each column; without names nobody can "
+    "tell items from raters, and a transposed matrix gives other figures without a word"
+)
+_TURNED: Final = (
+    "where the columns are items, the table is transposed: turn it, to a row for each item and a column for "
+    "each rater (--wide raters); or write it long, as conversation_id,rater,dimension,score"
+)
+_SHOWN: Final = 20
+
+
+@dataclass(frozen=True)
+class Asked:
+    """How a rating file is to be read."""
+
+    mapping: FieldMap
+    """Names columns before their usual names do."""
+    wide: Wide
+    keep: Sequence[str]
+    """Further columns, to be kept beside the ratings."""
+
+
+@dataclass(frozen=True)
+class RatingRows:
+    """What is in a rating file."""
+
+    place: Place
+    names: Sequence[str]
+    """Of all columns."""
+    cells: Callable[[], Iterator[dict[str, Any]]]
+    """Reads the rows from the first."""
+    commas: bool
+    """Whether a comma in a number is a decimal one."""
+
+
+@dataclass(frozen=True)
+class RatingColumns:
+    """The columns of one file."""
+
+    fields: FieldMap
+    """`ratings`: the columns of a wide table, by dimension or rater."""
+    raters: bool = False
+    """Whether the columns of a wide table are raters."""
+    keep: Mapping[str, str] = field(default_factory=dict)
+    """Name -> column, of those that are kept beside the ratings."""
+    page: bool = False
+    """Whether a rating page saved it."""
+    commas: bool = False
+    """Whether a comma in a number is a decimal one."""
+
+    @property
+    def compares(self) -> bool:
+        """Whether the rows compare two candidates."""
+        return None not in [getattr(self.fields, name) for name in _PAIR]
+
+
+def columns_of(table: RatingRows, asked: Asked, notes: NoteBook) -> RatingColumns:
+    """Return what the columns of a file hold, and note what was assumed.
+
+    Raises:
+        FileFault: There is no id, no score nor a column that could be a dimension, a column that is asked for
+            is not there, or a wide table stands on its side.
+    """
+    place = table.place
+    columns = _named(table, asked, notes)
+    if columns.compares:
+        notes.recognise("files of pairs", place)
+    elif columns.page:
+        _expect_scores(columns, place, notes)
+    elif columns.fields.conversation_id is None:
+        raise _without_id(table, columns)
+    elif asked.mapping.ratings or columns.fields.score is None:
+        return _wide(table, columns, notes)
+    elif columns.fields.dimension is None:
+        notes.assume(f"files have no dimension: it is called {columns.fields.score!r}", place)
+    else:
+        notes.recognise("files in the long format", place)
+    return columns
+
+
+def _named(table: RatingRows, asked: Asked, notes: NoteBook) -> RatingColumns:
+    """Return the columns that have names that we know, and those that are asked for."""
+    mapping, names = asked.mapping, table.names
+    named: dict[str, Any] = {
+        name: getattr(mapping, name) or find_column(names, usual) for name, usual in _USUAL.items()
+    }
+    if None in [named[name] for name in _PAIR]:
+        named.update(a=mapping.a, b=mapping.b)
+    if asked.wide == "raters" and named["score"] is None and named["conversation_id"] is not None:
+        named["rater"] = mapping.rater
+    guessed = {f: c for f, c in named.items() if c is not None and c != f and not getattr(mapping, f)}
+    if guessed:
+        columns = ", ".join(f"{f} = {c}" for f, c in guessed.items())
+        notes.assume(f"files were read with {columns}", table.place)
+    keep = {name: _asked_for(name, table) for name in asked.keep}
+    return RatingColumns(
+        replace(mapping, **named), asked.wide == "raters", keep, _PAGE.issubset(names), table.commas
+    )
+
+
+def _asked_for(name: str, table: RatingRows) -> str:
+    column = name if name in table.names or "." in name else find_column(table.names, [name.lower()])
+    if column is None:
+        hint = f"it has {_listed(table.names)}"
+        raise file_fault(table.place, f"there is no column {name!r}", hint)
+    return column
+
+
+def _expect_scores(columns: RatingColumns, place: Place, notes: NoteBook) -> None:
+    if columns.fields.winner is not None and columns.fields.score is None:
+        fault = choice_of_page(place)
+        raise file_fault(place, fault.message, fault.hint)
+    notes.recognise("files were saved by a rating page", place)
+
+
+def choice_of_page(place: Place) -> RecordFault:
+    """Return the fault of a choice between left and right, which no file of ratings explains."""
+    return record_fault(
+        place, "the winner is left, right or a tie, and only the plan knows who stood where", IMPORT
+    )
+
+
+def _wide(table: RatingRows, columns: RatingColumns, notes: NoteBook) -> RatingColumns:
+    """Return the columns of a wide table, those that the field map names or those that hold scores."""
+    fields, what = columns.fields, "raters" if columns.raters else "dimensions"
+    sure = columns.raters or bool(fields.ratings)
+    if not fields.ratings:
+        own = (getattr(fields, name) for name in _USUAL)
+        names, rows = _scored(table, {*own, *columns.keep.values()})
+        if not names:
+            raise _not_ratings(table, "score")
+        if len(names) > max(_MOST_COLUMNS, rows):
+            message = f"{len(names)} columns of scores, {rows} rows: are these {what}?"
+            raise file_fault(table.place, message, _TURNED)
+        fields = replace(fields, ratings={name: name for name in names})
+    (notes.recognise if sure else notes.assume)(
+        f"files are wide, with the {what} {', '.join(fields.ratings)}", table.place
+    )
+    return replace(columns, fields=fields)
+
+
+def _not_ratings(table: RatingRows, what: str) -> FileFault:
+    hint = f"it has {_listed(table.names)}; name them in a field map (--map)"
+    return file_fault(table.place, f"no ratings: there is no {what}", hint)
+
+
+def _without_id(table: RatingRows, columns: RatingColumns) -> FileFault:
+    """Return the fault of a table that does not say what its rows rate."""
+    what, rater = "column for the conversation id", columns.fields.rater
+    matrix, _ = _scored(table, {rater})
+    if len(matrix) < 2 or columns.fields.score is not None:
+        return _not_ratings(table, what)
+    if rater is None:
+        message = f"no ratings: there is no {what} in a matrix of {len(matrix)} columns"
+        return file_fault(table.place, message, _AXES)
+    return file_fault(table.place, f"no ratings: there is no {what}, and each row is one {rater}", _TURNED)
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names[:_SHOWN]) + (" ..." if len(names) > _SHOWN else "")
+
+
+def _scored(table: RatingRows, others: Collection[str | None]) -> tuple[list[str], int]:
+    """Return the columns of numbers, or few short repeated categories; and how many rows there are.
+
+    Args:
+        table: The file.
+        others: Columns that hold something else.
+    """
+    names = [name for name in table.names if name not in others and name.lower() not in _NEVER]
+    scores: dict[str, Counter[str | None]] = {name: Counter() for name in names}
+    rows = 0
+    for row in table.cells():
+        rows += 1
+        for name in [n for n in scores if row.get(n) not in (None, "")]:
+            try:
+                score, _ = score_in(row[name], commas=table.commas)
+            except ValueError:
+                del scores[name]
+                continue
+            scores[name][(thumb_of(score) or score) if isinstance(score, str) else None] += 1
+            if len(scores[name]) > _MOST_CATEGORIES + 1 or len(str(score)) > _LONGEST_CATEGORY:
+                del scores[name]
+    return [name for name, counts in scores.items() if _repeated(counts)], rows
+
+
+def _repeated(counts: Counter[str | None]) -> bool:
+    """Say whether scores, with None for a number, are those of a dimension."""
+    numbers = counts.pop(None, 0)
+    texts = counts.total()
+    if texts == 0:
+        return numbers > 0
+    return len(counts) <= _MOST_CATEGORIES and (len(counts) < texts or texts <= 2)
