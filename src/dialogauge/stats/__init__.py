@@ -9,6 +9,7 @@ from dialogauge.core.facade import loading
 if TYPE_CHECKING:
     from dialogauge.stats.agreement import Figures, figures_of, measures_for
     from dialogauge.stats.calibration import CALIBRATIONS, CalibrationName, CalibrationRun, calibrate
+    from dialogauge.stats.categories import Categories
     from dialogauge.stats.coefficients import auc_draws, cohen_kappa, confusion, mid_ranks, pearson, spearman
     from dialogauge.stats.comparison import (
         Comparison,
@@ -41,6 +42,13 @@ if TYPE_CHECKING:
         published_interval,
     )
     from dialogauge.stats.measures import MEASURES, correlated_users, pair_up, title_of, two_sided_users
+    from dialogauge.stats.raters import (
+        COEFFICIENTS,
+        Coefficient,
+        RatingGrid,
+        coefficient_draws,
+        coefficients_of,
+    )
     from dialogauge.stats.rectified import rectified_mean
     from dialogauge.stats.score_history import Calibrated, RawScore, ScoreHistory, Ties, half_even
     from dialogauge.stats.table import (
