@@ -21,6 +21,7 @@ NAMES = (
     "local_user",
     "local_user_parts",
     "local_user_signal",
+    "people",
     "large_runs",
     "replay_scale",
     "peers",
