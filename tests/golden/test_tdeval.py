@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pytest
 
+from dialogauge.core import UsageError
 from dialogauge.stats import (
     Categories,
     RatingGrid,
@@ -235,5 +236,5 @@ def test_the_mean_of_turns_beside_the_ratings_of_dialogues(part, n, expected) ->
 
 def test_a_matrix_with_raters_in_rows_is_refused() -> None:
     both = beside_people("TD-Eval by GPT-4o")
-    with pytest.raises(ValueError, match="2"):
+    with pytest.raises(UsageError, match=r"not the shape \(2, 1470\); its axes are swapped"):
         RatingGrid(both.values.T, both.targets, both.raters, both.categories, both.clusters)
