@@ -30,7 +30,7 @@ from dialogauge.stats import (
     scores_of,
 )
 from dialogauge.stats.comparison import sign_flip_p
-from dialogauge.stats.measures import Weights
+from dialogauge.stats.pairs import Weights
 from dialogauge.studies.judging.worst import GroupTally
 
 __all__ = [

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from dialogauge.stats.agreement import Figures, figures_of, measures_for
     from dialogauge.stats.calibration import CALIBRATIONS, CalibrationName, CalibrationRun, calibrate
     from dialogauge.stats.categories import Categories
-    from dialogauge.stats.coefficients import auc_draws, cohen_kappa, confusion, mid_ranks, pearson, spearman
+    from dialogauge.stats.coefficients import auc_draws, mid_ranks, pearson, spearman
     from dialogauge.stats.comparison import (
         Comparison,
         adjusted,
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         compare_pairs,
         sign_flip_p,
     )
+    from dialogauge.stats.contingency import cohen_kappa, confusion
     from dialogauge.stats.controls import CONTROLS, control_columns, controls_of, thirds
     from dialogauge.stats.cuts import ROUNDING, cuts_of
     from dialogauge.stats.estimate import (
@@ -41,7 +42,8 @@ if TYPE_CHECKING:
         mean_of_sums,
         published_interval,
     )
-    from dialogauge.stats.measures import MEASURES, correlated_users, pair_up, title_of, two_sided_users
+    from dialogauge.stats.measures import MEASURES, correlated_users, title_of, two_sided_users
+    from dialogauge.stats.pairs import pair_up
     from dialogauge.stats.raters import (
         COEFFICIENTS,
         Coefficient,

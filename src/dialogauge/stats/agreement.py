@@ -10,7 +10,8 @@ from typing import Final
 import numpy as np
 
 from dialogauge.stats.estimate import Basis, Estimate, LeftOut, Range, left_out, parts_of
-from dialogauge.stats.measures import MEASURES, Measure, Pairs, Prepared, Weights, pair_up
+from dialogauge.stats.measures import MEASURES, Measure, Prepared
+from dialogauge.stats.pairs import Pairs, Weights, pair_up
 from dialogauge.stats.table import Directions, DissatisfiedRule, Floats, Scores, ScoreTable
 
 _NONE: Final = np.empty(0)
@@ -151,7 +152,7 @@ def _moves(
     totals, counts = {m: np.full(parts, np.nan) for m in measures}, np.zeros(parts)
     for name in points[0]:
         totals[name] = np.zeros(parts)
-    widest = max(v.pairs.size for v in versions)
+    widest = max(v.pairs.width for v in versions)
     for block in left_out(clusters, widest, len(versions)):
         counts[block.parts] += 1
         for name, moved in versions[block.version].without(block).items():

@@ -18,7 +18,7 @@ from dialogauge.core import Scale, UsageError
 from dialogauge.stats.table import Codes, Floats, whole_scores
 
 _RANGE: Final = re.compile(r"(-?\d+)\s*(?:-|\.\.)\s*(-?\d+)")
-_MOST: Final = 101
+WIDEST: Final = 101
 """Categories of a range at most: 0-100 is the widest."""
 _HINT: Final = "give a range such as 1-5, numbers such as 0,1, or names such as good,bad"
 
@@ -60,8 +60,8 @@ class Categories:
         """
         if match := _RANGE.fullmatch(text.strip()):
             low, high = int(match[1]), int(match[2])
-            if not 0 < high - low < _MOST:
-                why = "ends before it starts" if high <= low else f"has more than {_MOST} categories"
+            if not 0 < high - low < WIDEST:
+                why = "ends before it starts" if high <= low else f"has more than {WIDEST} categories"
                 msg = f"the range of categories {text.strip()} {why}"
                 raise UsageError(msg, hint=_HINT)
             return cls._numbers([float(value) for value in range(low, high + 1)])
@@ -80,12 +80,18 @@ class Categories:
         Raises:
             UsageError: The scale has one whole score alone.
         """
-        steps = np.arange(math.floor(scale.low), math.ceil(scale.high) + 1)
-        return cls._numbers(np.unique(whole_scores(steps.tolist(), scale)).tolist())
+        every = range(math.floor(scale.low), math.ceil(scale.high) + 1)
+        return cls._numbers(np.unique(whole_scores(every, scale)).tolist())
 
     @classmethod
     def _numbers(cls, values: Sequence[float]) -> Categories:
         return cls(tuple(f"{value:g}" for value in values), tuple(values))
+
+    @property
+    def steps(self) -> Floats:
+        """Their numbers, shape (q,); of names their places."""
+        values = range(len(self.names)) if self.values is None else self.values
+        return np.array(values, dtype=np.float64)
 
     def __len__(self) -> int:
         """How many there are."""
@@ -120,8 +126,8 @@ class Categories:
         rated = ~np.isnan(values)
         if self.values is None:
             return np.where(rated, values, -1).astype(np.intp)
-        steps = np.array(self.values)
-        nearest = np.searchsorted((steps[1:] + steps[:-1]) / 2, np.where(rated, values, 0.0), side="right")
+        halves = (self.steps[1:] + self.steps[:-1]) / 2
+        nearest = np.searchsorted(halves, np.where(rated, values, 0.0), side="right")
         return np.where(rated, nearest, -1)
 
 

@@ -16,7 +16,6 @@ import numpy.typing as npt
 
 from dialogauge.stats.table import Codes, Floats
 
-Whole = npt.NDArray[np.int64]
 Values = Sequence[float] | Floats | npt.NDArray[np.bool_]
 
 _SIDES: Final = ("left", "right")
@@ -162,35 +161,6 @@ def _weighted_ranks(values: Floats, w: Floats) -> Floats:
 def _variance(column: Floats, mean: Floats, w: Floats, total: Floats) -> Floats:
     variance: Floats = divided(w @ (column**2), total) - mean**2
     return variance
-
-
-def confusion(gold: Whole, called: Whole, classes: int) -> Floats:
-    """Return the table of counts, shape (classes, classes): rows are gold; classes count from 0."""
-    if gold.shape != called.shape:
-        msg = f"columns of different length: {gold.size} and {called.size}"
-        raise ValueError(msg)
-    cells = np.bincount(gold * classes + called, minlength=classes * classes)
-    table: Floats = cells.reshape(classes, classes).astype(np.float64)
-    return table
-
-
-def average_recall(tables: Floats) -> Floats:
-    """Return the mean recall over all classes, shape (..., c, c) -> (...); that of an absent class is 0.
-
-    So it is in the published evaluations of USS (Sun et al., 2021): the mean is over all five ratings.
-    """
-    rows = tables.sum(axis=-1)
-    recall: Floats = divided(np.diagonal(tables, axis1=-2, axis2=-1), rows, otherwise=0.0)
-    mean: Floats = recall.mean(axis=-1)
-    return mean
-
-
-def cohen_kappa(tables: Floats) -> Floats:
-    """Return the unweighted kappa of Cohen (1960), shape (..., c, c) -> (...); NaN where chance is all."""
-    total = tables.sum(axis=(-2, -1))
-    observed = divided(np.trace(tables, axis1=-2, axis2=-1), total)
-    chance = divided((tables.sum(axis=-1) * tables.sum(axis=-2)).sum(axis=-1), total**2)
-    return divided(observed - chance, np.where(1 - chance > 1e-12, 1 - chance, 0.0))
 
 
 def precision_draws(called: Values, positive: Values, weights: Floats) -> Floats:

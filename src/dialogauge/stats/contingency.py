@@ -19,7 +19,7 @@ import numpy as np
 
 from dialogauge.stats.coefficients import divided, pearson_draws, spearman_draws
 from dialogauge.stats.estimate import Range
-from dialogauge.stats.table import Floats
+from dialogauge.stats.table import Floats, Whole
 
 _ROUNDING: Final = 1e-12
 
@@ -42,6 +42,27 @@ class Pooled:
         """Pool the tables of two raters, shape (..., q, q)."""
         both = tables + np.swapaxes(tables, -1, -2)
         return cls(both, both, both.sum(axis=-1), values)
+
+
+def confusion(gold: Whole, called: Whole, classes: int) -> Floats:
+    """Return the table of counts, shape (classes, classes): rows are gold; classes count from 0."""
+    if gold.shape != called.shape:
+        msg = f"columns of different length: {gold.size} and {called.size}"
+        raise ValueError(msg)
+    cells = np.bincount(gold * classes + called, minlength=classes * classes)
+    table: Floats = cells.reshape(classes, classes).astype(np.float64)
+    return table
+
+
+def average_recall(tables: Floats) -> Floats:
+    """Return the mean recall over all classes, shape (..., c, c) -> (...); that of an absent class is 0.
+
+    So it is in the published evaluations of USS (Sun et al., 2021): the mean is over all five ratings.
+    """
+    rows = tables.sum(axis=-1)
+    recall: Floats = divided(np.diagonal(tables, axis1=-2, axis2=-1), rows, otherwise=0.0)
+    mean: Floats = recall.mean(axis=-1)
+    return mean
 
 
 def nominal(values: Floats) -> Floats:
@@ -68,8 +89,14 @@ def beyond_chance(observed: Floats, chance: Floats) -> Floats:
     return divided(observed - chance, np.where(1 - chance > _ROUNDING, 1 - chance, 0.0))
 
 
-def cohen(tables: Floats, agree: Floats) -> Floats:
-    """Return Cohen's kappa, shape (..., q, q) -> (...): chance is what each rater's own shares give."""
+def cohen_kappa(tables: Floats, agree: Floats | None = None) -> Floats:
+    """Return Cohen's kappa, shape (..., q, q) -> (...): chance is what each rater's own shares give.
+
+    Args:
+        tables: Of two raters.
+        agree: How much two categories agree, shape (q, q); None: only with themselves.
+    """
+    agree = np.eye(tables.shape[-1]) if agree is None else agree
     total = tables.sum(axis=(-2, -1))
     chance = ((tables.sum(axis=-1) @ agree) * tables.sum(axis=-2)).sum(axis=-1)
     return beyond_chance(_share(tables, agree), divided(chance, total**2))
@@ -204,7 +231,7 @@ def _equal(title: str, kind: _Kind) -> Formula:
 
 
 def _cohen(title: str, kind: _Kind) -> Formula:
-    return Formula(title, lambda t, v: cohen(t, kind(v)), numbers=kind is not nominal)
+    return Formula(title, lambda t, v: cohen_kappa(t, kind(v)), numbers=kind is not nominal)
 
 
 def _correlated(title: str, of: Callable[[Floats, Floats, Floats], Floats]) -> Formula:

@@ -1,28 +1,25 @@
 """The measures of one source against another, by name: what each needs, which way is better, its formula.
 
 A measure is prepared once for a pair of sources and is then a function of how often each cluster counts, so
-the figure itself (every cluster once) and the figures without some clusters come from the same lines. What
-enters is tallied first: targets of which both sources say the same are one cell.
+the figure itself (every cluster once) and the figures without some clusters come from the same lines.
 
-Sources: Cohen (1968) for quadratic weighted kappa; PersTurnBench, appendix C, for the figures by user and
+Sources: those of `contingency`; PersTurnBench, appendix C, for the figures by user and
 within users; Sun et al. (2021) for `uar` and the F1 of their code.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Set
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Final, Literal, get_args
 
 import numpy as np
 
 from dialogauge.core import Scale
+from dialogauge.stats.categories import Categories
 from dialogauge.stats.coefficients import (
     auc_draws,
     auc_without,
-    average_recall,
-    cohen_kappa,
     divided,
     f1_draws,
     kappa_draws,
@@ -31,172 +28,17 @@ from dialogauge.stats.coefficients import (
     recall_draws,
     spearman_draws,
 )
+from dialogauge.stats.contingency import PAIRED, POOLED, Pooled, average_recall
 from dialogauge.stats.estimate import Range
-from dialogauge.stats.table import Codes, DissatisfiedRule, Floats, Mask, Scores, ScoreTable, row_codes
+from dialogauge.stats.pairs import Figure, Groups, Need, Pairs, Weights
+from dialogauge.stats.table import Codes, Floats, Mask
 
-Need = Literal["numbers", "scale", "classes", "ranking", "users", "blocks"]
 Better = Literal["high", "low", "zero"]
 
 MIN_TURNS: Final = 3
 """Targets below which a user has no figure of their own."""
 _MOST: Final = 0.9999
 """Where a user's correlation is held before Fisher's z: nearer to 1, one user would outweigh all others."""
-_DENSE: Final = 64
-"""Cells times clusters, for each target, up to which clusters are tallied by cells, in an array of 8 MB."""
-
-
-class Weights:
-    """How often each cluster, and by it each cell, counts in a block."""
-
-    def __init__(self, pairs: Pairs, clusters: Floats) -> None:
-        self.clusters = clusters
-        """Shape (d, clusters)."""
-        self._pairs = pairs
-
-    @cached_property
-    def cells(self) -> Floats:
-        """Shape (d, cells)."""
-        counts = self._pairs.counts
-        drawn: Floats = self.clusters[:, self._pairs.cluster] if counts is None else self.clusters @ counts
-        return drawn
-
-
-class Pairs:
-    """What a source and a reference say of the same n targets, tallied into cells. Made by `pair_up`."""
-
-    def __init__(
-        self,
-        columns: Mapping[str, Floats],
-        table: ScoreTable,
-        scale: Scale,
-        can: Set[Need],
-        *,
-        low_is_bad: bool,
-    ) -> None:
-        self.scale = scale
-        self.can = can
-        self.low_is_bad = low_is_bad
-        self.n = table.n
-        self.cluster, self.clusters = table.cluster_codes
-        """Shape (n,), and how many clusters there are."""
-        self._table = table
-        every = np.column_stack(list(columns.values()))
-        cells, self.cell = every, np.arange(self.n)
-        self.counts: Floats | None = None
-        """Shape (clusters, cells); None where each target is a cell of its own."""
-        most = min(_DENSE * self.n, 1_000_000) // max(self.clusters, 1)
-        if np.unique(columns["order"]).size <= most:  # there are as many cells at least
-            codes, first = row_codes(list(columns.values()))
-            if first.size <= most:
-                cells, self.cell = every[first], codes
-                self.counts = _tally(self.cluster, self.clusters, codes, first.size)
-        by_name = dict(zip(columns, cells.T, strict=True))
-        self.gold, self.value = by_name["gold"], by_name["value"]
-        """Shape (cells,): the reference's number and the source's, with fractions."""
-        self.gold_whole, self.whole = by_name["gold_whole"], by_name["whole"]
-        self.order: Floats = by_name["order"]
-        """What the source ranks by."""
-        self.gold_sat, self.sat = 1 - by_name["gold_class"], 1 - by_name["class"]
-        """1 where the reference, or the source, is satisfied."""
-
-    @property
-    def ranking(self) -> Floats:
-        """What the source ranks by, the satisfied highest."""
-        return self.order if self.low_is_bad else -self.order
-
-    @property
-    def size(self) -> int:
-        """Cells."""
-        return int(self.gold.size)
-
-    def mean(self, of: Floats) -> Figure:
-        """Return the mean over targets of a value per cell."""
-        value = of[self.cell]
-        sums, sizes = (
-            np.bincount(self.cluster, weights=w, minlength=self.clusters) for w in (value, np.ones(self.n))
-        )
-        return lambda w: divided(w.clusters @ sums, w.clusters @ sizes)
-
-    @cached_property
-    def by_user(self) -> Groups:
-        """The targets by user."""
-        return self._groups(self._table.user_codes, "users")
-
-    @cached_property
-    def by_block(self) -> Groups:
-        """The targets by block."""
-        return self._groups(self._table.block_codes, "blocks")
-
-    def _groups(self, codes: tuple[Codes, int] | None, what: str) -> Groups:
-        if codes is None:
-            msg = f"the table has no {what}"
-            raise ValueError(msg)
-        return Groups(self, *codes)
-
-    @cached_property
-    def levels(self) -> tuple[Codes, Codes, int]:
-        """Both whole scores of each cell as numbers from 0, the reference's first; and how many levels."""
-        low = int(self.scale.low)
-        gold, whole = (np.asarray(of, dtype=np.intp) - low for of in (self.gold_whole, self.whole))
-        return gold, whole, int(self.scale.high) - low + 1
-
-    def confusion(self, weights: Weights) -> Floats:
-        """Return the whole scores of each draw as a table, (d, levels, levels); rows are the reference."""
-        gold, whole, levels = self.levels
-        onto = np.zeros((self.size, levels * levels))
-        onto[np.arange(self.size), gold * levels + whole] = 1.0
-        tables: Floats = (weights.cells @ onto).reshape(-1, levels, levels)
-        return tables
-
-
-class Groups:
-    """The targets in groups: users, or blocks."""
-
-    def __init__(self, pairs: Pairs, codes: Codes, groups: int) -> None:
-        self._shape = (groups, pairs.size, pairs.clusters)
-        places = np.ravel_multi_index((codes, pairs.cell, pairs.cluster), self._shape)
-        rows, self._n = np.unique(places, return_counts=True)
-        self._group, self._cell, self._cluster = np.unravel_index(rows, self._shape)
-        self.sizes = self._sums(self._n)
-
-    @cached_property
-    def counts(self) -> Floats:
-        """Shape (groups, cells)."""
-        groups, cells, _ = self._shape
-        return _tally(self._group, groups, self._cell, cells, self._n)
-
-    @cached_property
-    def _by_cluster(self) -> Floats:
-        groups, _, clusters = self._shape
-        return _tally(self._cluster, clusters, self._group, groups, self._n)
-
-    def over(self, values: Floats) -> Figure:
-        """Return the mean of a value per group, weighted by its targets; undefined ones take no part."""
-        known = np.isfinite(values)
-        weight = self._by_cluster * known
-        sums, sizes = weight @ np.where(known, values, 0.0), weight.sum(axis=1)
-        return lambda w: divided(w.clusters @ sums, w.clusters @ sizes)
-
-    def centred(self, gold: Floats, score: Floats) -> tuple[Floats, Floats, Callable[[Weights], Floats]]:
-        """Take each group's own means away.
-
-        Args:
-            gold: Shape (cells,).
-            score: Shape (cells,).
-
-        Returns:
-            Both, shape (rows,), and the weights of the rows, shape (d, rows).
-        """
-        values = (of[self._cell] for of in (gold, score))
-        g, s = (of - (self._sums(of * self._n) / self.sizes)[self._group] for of in values)
-        return g, s, lambda w: w.clusters[:, self._cluster] * self._n
-
-    def _sums(self, of_rows: Floats | Codes) -> Floats:
-        return np.bincount(self._group, weights=of_rows, minlength=self._shape[0]).astype(np.float64)
-
-
-Figure = Callable[[Weights], Floats]
-"""Of a block of weights the figure of each, shape (d,); NaN where undefined."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,8 +61,9 @@ class Measure:
     name: str
     title: str
     needs: frozenset[Need]
-    """`numbers`: the reference is numbers. `scale`: they lie on the source's scale. `classes`: both name
-    satisfied and dissatisfied. `ranking`: the reference does. `users`, `blocks`: the table has them."""
+    """`numbers`: the reference is numbers. `scale`: they lie on the source's scale. `categories`: it has few
+    enough whole scores for tables. `classes`: both name satisfied and dissatisfied. `ranking`: the reference
+    does. `users`, `blocks`: the table has them."""
     better: Better
     """Which way is better: a high figure, a low one, or one near zero."""
     null: float | None
@@ -230,58 +73,6 @@ class Measure:
     prepare: Callable[[Pairs], Prepared]
     limits: Callable[[Scale], Range]
     """Of the source's scale the lowest and the highest figure that there can be."""
-
-
-def pair_up(
-    table: ScoreTable, source: Scores, reference: Scores, rule: DissatisfiedRule | None = None
-) -> Pairs:
-    """Lay a source beside a reference, target by target.
-
-    The class of the dissatisfied is what a source names itself, else the rule: on the number of the reference
-    (people's mean of 3.9 lies below 4), and on the whole score of the source (what it calls a 4 is a 4).
-
-    Args:
-        table: Of n targets.
-        source: A judge, a rater, a control.
-        reference: Mostly people.
-        rule: What counts as dissatisfied; None leaves the classes out.
-    """
-    numbers = reference.numbers
-    gold_class, own = _classes(reference, reference.values, rule), _classes(source, source.whole, rule)
-    inside = (reference.values >= source.scale.low) & (reference.values <= source.scale.high)
-    scale = numbers and bool(inside.all())
-    can: dict[Need, bool] = {
-        "numbers": numbers,
-        "scale": scale,
-        "classes": gold_class is not None and (scale or source.dissatisfied is not None),
-        "ranking": gold_class is not None,
-        "users": table.users is not None,
-        "blocks": table.blocks is not None,
-    }
-    nothing = np.zeros(table.n)
-    columns = {
-        "gold": reference.values if numbers else nothing,
-        "value": source.values,
-        "gold_whole": reference.whole if numbers else nothing,
-        "whole": source.whole,
-        "order": source.order,
-        "gold_class": nothing if gold_class is None else gold_class,
-        "class": nothing if own is None else own,
-    }
-    low_is_bad = source.scale.higher_is_better if rule is None or rule.category is not None else rule.lower
-    able = frozenset(need for need, ok in can.items() if ok)
-    return Pairs(columns, table, source.scale, able, low_is_bad=low_is_bad)
-
-
-def _classes(scores: Scores, values: Floats, rule: DissatisfiedRule | None) -> Floats | None:
-    if rule is None:
-        return None
-    return rule.classes(values) if scores.dissatisfied is None else scores.dissatisfied
-
-
-def _tally(rows: Codes, n_rows: int, columns: Codes, n_columns: int, n: Codes | None = None) -> Floats:
-    counts = np.bincount(rows * n_columns + columns, weights=n, minlength=n_rows * n_columns)
-    return counts.reshape(n_rows, n_columns).astype(np.float64)
 
 
 # Over all targets ------------------------------------------------------------------------------------------
@@ -301,8 +92,13 @@ def _of_mean(value: Callable[[Pairs], Floats | Mask]) -> _Prepare:
     return lambda pairs: Prepared(pairs.mean(np.asarray(value(pairs), dtype=np.float64)))
 
 
-def _of_confusion(figure: Callable[[Floats], Floats]) -> _Prepare:
-    return lambda pairs: Prepared(lambda w: figure(pairs.confusion(w)))
+def _of_tables(figure: Callable[[Floats, Floats], Floats]) -> _Prepare:
+    """Prepare a figure of tables (d, q, q) and the numbers of the categories."""
+    return lambda pairs: Prepared(lambda w: figure(w.tables, pairs.categories.steps))
+
+
+def _of_pooled(figure: Callable[[Pooled], Floats]) -> _Prepare:
+    return _of_tables(lambda tables, values: figure(Pooled.of(tables, values)))
 
 
 def _rmse(pairs: Pairs) -> Prepared:
@@ -467,21 +263,21 @@ class _Kind:
     better: Better
     null: float | None
     limits: Callable[[Scale], Range]
+    chance: float | None = None
 
 
 _SHARE: Final = _Kind("high", None, lambda _: (0.0, 1.0))
 _FAULTS: Final = _Kind("low", None, lambda _: (0.0, 1.0))
 _F1: Final = _Kind("high", 0.0, lambda _: (0.0, 1.0))
-_AUC: Final = _Kind("high", 0.5, lambda _: (0.0, 1.0))
-_CORRELATION: Final = _Kind("high", 0.0, lambda _: (-1.0, 1.0))
+_AUC: Final = _Kind("high", 0.5, lambda _: (0.0, 1.0), 0.5)
+_CORRELATION: Final = _Kind("high", 0.0, lambda _: (-1.0, 1.0), 0.0)
 _ERROR: Final = _Kind("low", None, lambda scale: (0.0, scale.high - scale.low))
 _BIAS: Final = _Kind("zero", None, lambda scale: (scale.low - scale.high, scale.high - scale.low))
 
 
 def _measure(name: str, title: str, needs: str, prepare: _Prepare, kind: _Kind = _SHARE) -> Measure:
     need = frozenset(n for n in get_args(Need) if n in needs.split())
-    chance = kind.null if kind in (_CORRELATION, _AUC) else None
-    return Measure(name, title, need, kind.better, kind.null, chance, prepare, kind.limits)
+    return Measure(name, title, need, kind.better, kind.null, kind.chance, prepare, kind.limits)
 
 
 def _pooled() -> Iterable[Measure]:
@@ -495,8 +291,9 @@ def _pooled() -> Iterable[Measure]:
     over, under = _of_mean(lambda p: p.value > p.gold), _of_mean(lambda p: p.value < p.gold)
     yield from _correlations("", "{}", "numbers", pearson, spearman)
     yield _measure("qwk", "quadratic weighted kappa", "scale", kappa, _CORRELATION)
-    yield _measure("kappa", "Cohen’s kappa", "scale", _of_confusion(cohen_kappa), _CORRELATION)
-    yield _measure("uar", "mean recall over the levels", "scale", _of_confusion(average_recall))
+    yield from _tabled()
+    recall = _of_tables(lambda tables, _: average_recall(tables))
+    yield _measure("uar", "mean recall over the levels", "scale categories", recall)
     yield _measure("exact", "exact", "scale", exact)
     yield _measure("within_one", "within one", "scale", within_one)
     yield from _errors("", "{}", "scale", error, _rmse)
@@ -504,6 +301,26 @@ def _pooled() -> Iterable[Measure]:
     yield _measure("over_rated", "rated too high", "scale", over, _FAULTS)
     yield _measure("under_rated", "rated too low", "scale", under, _FAULTS)
     yield _measure("far_off", "off by half the scale or more", "scale", _of_mean(_far), _FAULTS)
+
+
+_TABLED: Final = {"kappa": "cohen", "kappa_linear": "cohen_linear", "kendall": "kendall"}
+"""The measures that are coefficients of two raters, with their names among those."""
+_POOLED: Final = tuple(name for name in POOLED if name not in ("ac2_linear", "fleiss"))
+"""The measures that are coefficients of pooled ratings."""
+
+
+def _tabled() -> Iterable[Measure]:
+    """Yield the coefficients of agreement of a source and the reference, on whole scores."""
+    needs = "scale categories"
+    for name, formula in ((name, PAIRED[of]) for name, of in _TABLED.items()):
+        yield _measure(name, formula.title, needs, _of_tables(formula.figure), _CORRELATION)
+    for name, formula in ((name, POOLED[name]) for name in _POOLED):
+        kind = _Kind("high", 0.0, _limits_of(formula.limits))
+        yield _measure(name, formula.title, needs, _of_pooled(formula.figure), kind)
+
+
+def _limits_of(limits: Callable[[Floats], Range]) -> Callable[[Scale], Range]:
+    return lambda scale: limits(Categories.of_scale(scale).steps)
 
 
 _CLASSES: Final[Mapping[str, tuple[str, _Kind, _CellFigure]]] = {

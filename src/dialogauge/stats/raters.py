@@ -140,11 +140,6 @@ _ORDER: Final = (
 )
 
 
-def _steps(categories: Categories) -> Floats:
-    values = range(len(categories.names)) if categories.values is None else categories.values
-    return np.array(values, dtype=np.float64)
-
-
 def _coefficient(name: str) -> Coefficient:
     if name in _ICC:
         title, missing = _ICC[name]
@@ -153,7 +148,7 @@ def _coefficient(name: str) -> Coefficient:
     missing = _PAIRS if name in PAIRED else _ALPHA if name.startswith("alpha") else _GWET
     limits = formula.limits
     return Coefficient(
-        name, formula.title, missing, lambda of: limits(_steps(of)), needs_numbers=formula.numbers
+        name, formula.title, missing, lambda of: limits(of.steps), needs_numbers=formula.numbers
     )
 
 
@@ -227,7 +222,7 @@ def _wanted(names: Sequence[str] | None) -> Sequence[str]:
 
 def _ratings(grid: RatingGrid, cluster: Codes, clusters: int) -> Ratings:
     codes = grid.categories.codes(grid.values)
-    return Ratings(grid.values, codes, _steps(grid.categories), cluster, clusters)
+    return Ratings(grid.values, codes, grid.categories.steps, cluster, clusters)
 
 
 def _figures(
@@ -312,7 +307,7 @@ def _undefined(grid: RatingGrid, basis: Basis, name: str) -> str:
         f"the categories {grid.categories} are names, which have no order": coefficient.needs_numbers
         and grid.categories.values is None,
         f"no target was rated by {by}": not basis.n,
-        "ratios take categories of 0 and above": name == "alpha_ratio" and _steps(grid.categories)[0] < 0,
+        "ratios take categories of 0 and above": name == "alpha_ratio" and grid.categories.steps[0] < 0,
         f"one target alone was rated by {by}": coefficient.complete and basis.n == 1,
         "all ratings are the same": np.unique(grid.values[~np.isnan(grid.values)]).size == 1,
         "of any two raters, one gives all common targets the same": name in PAIRED,

@@ -31,6 +31,7 @@ _WIDEST: Final = 2**31
 
 Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.intp]
+Whole = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 
 

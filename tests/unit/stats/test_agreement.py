@@ -6,9 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dialogauge.core import Scale
+from dialogauge.stats import COEFFICIENTS, Categories, RatingGrid, coefficients_of
 from dialogauge.stats.agreement import figures_of, measures_for
 from dialogauge.stats.estimate import parts_of
-from dialogauge.stats.measures import MEASURES, correlated_users, pair_up, title_of, two_sided_users
+from dialogauge.stats.measures import MEASURES, correlated_users, title_of, two_sided_users
+from dialogauge.stats.pairs import pair_up
 from dialogauge.stats.table import ScoreTable, parse_rule, scores_of
 from pt11 import GOLD, PT11, SAID, USERS
 
@@ -178,7 +180,7 @@ def test_moved_figures_by_user_are_those_of_the_users_that_stay():
 def test_dense_and_sparse_tallies_agree(monkeypatch):
     of = random_table(fractions=True)
     dense = figures(of)
-    monkeypatch.setattr("dialogauge.stats.measures._DENSE", 0)
+    monkeypatch.setattr("dialogauge.stats.pairs._DENSE", 0)
     sparse = figures(of)
     assert sparse.values == pytest.approx(dense.values)
     for name in dense.moved:
@@ -319,3 +321,25 @@ def test_the_published_f1_by_hand():
     few = table([2, 3, 3, 3, 2, 2, 2, 3], gold)  # P = R = 1/4: the sum is below 1
     found = figures(few, ["f1_dsat", "f1_dsat_published"], rule=parse_rule("<3")).values
     assert found == {"f1_dsat": pytest.approx(1 / 4), "f1_dsat_published": pytest.approx(2 / 16)}
+
+
+def test_measures_of_categories_are_the_coefficients_of_two_raters():
+    rng = np.random.default_rng(5)
+    gold = rng.integers(1, 6, 60).astype(float)
+    said = np.clip(gold + rng.normal(scale=1.5, size=60), 1, 5)
+    values, names = np.column_stack([gold, said]), tuple(range(60))
+    every = RatingGrid(values, names, ("people", "judge"), Categories.parse("1-5"), names)
+    of_raters = coefficients_of(every)
+    of_sources = figures(table(said, gold))
+    for name in COEFFICIENTS.keys() & MEASURES.keys():
+        mine, its = of_sources.estimate(name), of_raters[name]
+        assert (mine.value, mine.low, mine.high) == pytest.approx((its.value, its.low, its.high)), name
+    for measure, name in (("kappa", "cohen"), ("kappa_linear", "cohen_linear"), ("qwk", "cohen_quadratic")):
+        assert of_sources.values[measure] == pytest.approx(of_raters[name].value)
+
+
+def test_a_wide_scale_has_no_table_of_categories():
+    of = table([5, 300, 900], [10, 280, 1000], scale=Scale(0, 1000))
+    able = measures_for(of, "judge", "people")
+    assert "mae" in able
+    assert not {"kappa", "uar", "ac1", "alpha_nominal", "kendall"} & set(able)

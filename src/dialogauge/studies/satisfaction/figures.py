@@ -36,7 +36,10 @@ BOUNDARY: Final = 4
 RULE: Final = parse_rule(f"<{BOUNDARY}")
 PEOPLE: Final = "people"
 """The source of a table that holds what the users gave."""
-_OTHERS: Final = ("kappa", "uar", "exact", "within_one", "f1_dsat_published")
+_OTHERS: Final = (
+    *("kappa", "kappa_linear", "kendall", "ac1", "ac2", "randolph", "brennan_prediger", "alpha_nominal"),
+    *("alpha_ordinal", "alpha_interval", "alpha_ratio", "uar", "exact", "within_one", "f1_dsat_published"),
+)
 FIGURES: Final = tuple(name for name in MEASURES if name not in _OTHERS)
 """The measures of the study, in the order in which files show them."""
 ORDINAL: Final = tuple(name for name in FIGURES if not MEASURES[name].needs & {"classes", "ranking"})

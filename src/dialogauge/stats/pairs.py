@@ -1,0 +1,246 @@
+"""Two sources side by side: what a judge and people say of the same targets, tallied into cells.
+
+A measure is a function of how often each cluster counts. What enters is tallied first: targets of which both
+sources say the same are one cell. So many draws cost a product of their weights with the cells.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Set
+from functools import cached_property
+from typing import Final, Literal
+
+import numpy as np
+
+from dialogauge.core import Scale
+from dialogauge.stats.categories import WIDEST, Categories
+from dialogauge.stats.coefficients import divided
+from dialogauge.stats.table import Codes, DissatisfiedRule, Floats, Scores, ScoreTable, row_codes
+
+Need = Literal["numbers", "scale", "categories", "classes", "ranking", "users", "blocks"]
+"""What a measure can need of a table and of both sources."""
+
+_DENSE: Final = 64
+"""Cells times clusters, for each target, up to which clusters are tallied by cells, in an array of 8 MB."""
+
+
+class Weights:
+    """How often each cluster, and by it each cell, counts in a block."""
+
+    def __init__(self, pairs: Pairs, clusters: Floats) -> None:
+        self.clusters = clusters
+        """Shape (d, clusters)."""
+        self._pairs = pairs
+
+    @cached_property
+    def cells(self) -> Floats:
+        """Shape (d, cells)."""
+        counts = self._pairs.counts
+        drawn: Floats = self.clusters[:, self._pairs.cluster] if counts is None else self.clusters @ counts
+        return drawn
+
+    @cached_property
+    def tables(self) -> Floats:
+        """Shape (d, q, q): the whole scores of both; rows are the reference."""
+        return self._pairs.tables(self.cells)
+
+
+class Pairs:
+    """What a source and a reference say of the same n targets, tallied into cells. Made by `pair_up`."""
+
+    def __init__(
+        self,
+        columns: Mapping[str, Floats],
+        table: ScoreTable,
+        scale: Scale,
+        can: Set[Need],
+        *,
+        low_is_bad: bool,
+    ) -> None:
+        self.scale = scale
+        self.can = can
+        self.low_is_bad = low_is_bad
+        self.n = table.n
+        self.cluster, self.clusters = table.cluster_codes
+        """Shape (n,), and how many clusters there are."""
+        self._table = table
+        every = np.column_stack(list(columns.values()))
+        cells, self.cell = every, np.arange(self.n)
+        self.counts: Floats | None = None
+        """Shape (clusters, cells); None where each target is a cell of its own."""
+        most = min(_DENSE * self.n, 1_000_000) // max(self.clusters, 1)
+        if np.unique(columns["order"]).size <= most:  # there are as many cells at least
+            codes, first = row_codes(list(columns.values()))
+            if first.size <= most:
+                cells, self.cell = every[first], codes
+                self.counts = _tally(self.cluster, self.clusters, codes, first.size)
+        by_name = dict(zip(columns, cells.T, strict=True))
+        self.gold, self.value = by_name["gold"], by_name["value"]
+        """Shape (cells,): the reference's number and the source's, with fractions."""
+        self.gold_whole, self.whole = by_name["gold_whole"], by_name["whole"]
+        self.order: Floats = by_name["order"]
+        """What the source ranks by."""
+        self.gold_sat, self.sat = 1 - by_name["gold_class"], 1 - by_name["class"]
+        """1 where the reference, or the source, is satisfied."""
+
+    @property
+    def ranking(self) -> Floats:
+        """What the source ranks by, the satisfied highest."""
+        return self.order if self.low_is_bad else -self.order
+
+    @property
+    def size(self) -> int:
+        """Cells."""
+        return int(self.gold.size)
+
+    def mean(self, of: Floats) -> Figure:
+        """Return the mean over targets of a value per cell."""
+        value = of[self.cell]
+        sums, sizes = (
+            np.bincount(self.cluster, weights=w, minlength=self.clusters) for w in (value, np.ones(self.n))
+        )
+        return lambda w: divided(w.clusters @ sums, w.clusters @ sizes)
+
+    @cached_property
+    def by_user(self) -> Groups:
+        """The targets by user."""
+        return self._groups(self._table.user_codes, "users")
+
+    @cached_property
+    def by_block(self) -> Groups:
+        """The targets by block."""
+        return self._groups(self._table.block_codes, "blocks")
+
+    def _groups(self, codes: tuple[Codes, int] | None, what: str) -> Groups:
+        if codes is None:
+            msg = f"the table has no {what}"
+            raise ValueError(msg)
+        return Groups(self, *codes)
+
+    @cached_property
+    def categories(self) -> Categories:
+        """The whole scores of the scale."""
+        return Categories.of_scale(self.scale)
+
+    @property
+    def width(self) -> int:
+        """Numbers of the widest array that is made of one row of weights."""
+        return max(self.size, len(self.categories) ** 2 if "categories" in self.can else 0)
+
+    @cached_property
+    def _places(self) -> tuple[Codes, Codes, Codes]:
+        """The cells in the order of their place in a table; the places taken, and where each starts."""
+        gold, whole = self.categories.codes(np.stack([self.gold_whole, self.whole]))
+        places = gold * len(self.categories) + whole
+        order = np.argsort(places, kind="stable")
+        return order, *np.unique(places[order], return_index=True)
+
+    def tables(self, cells: Floats) -> Floats:
+        """Return the whole scores as tables, (d, cells) -> (d, q, q); rows are the reference."""
+        q, (order, places, starts) = len(self.categories), self._places
+        tables = np.zeros((len(cells), q * q))
+        tables[:, places] = np.add.reduceat(cells[:, order], starts, axis=1)
+        return tables.reshape(-1, q, q)
+
+
+class Groups:
+    """The targets in groups: users, or blocks."""
+
+    def __init__(self, pairs: Pairs, codes: Codes, groups: int) -> None:
+        self._shape = (groups, pairs.size, pairs.clusters)
+        places = np.ravel_multi_index((codes, pairs.cell, pairs.cluster), self._shape)
+        rows, self._n = np.unique(places, return_counts=True)
+        self._group, self._cell, self._cluster = np.unravel_index(rows, self._shape)
+        self.sizes = self._sums(self._n)
+
+    @cached_property
+    def counts(self) -> Floats:
+        """Shape (groups, cells)."""
+        groups, cells, _ = self._shape
+        return _tally(self._group, groups, self._cell, cells, self._n)
+
+    @cached_property
+    def _by_cluster(self) -> Floats:
+        groups, _, clusters = self._shape
+        return _tally(self._cluster, clusters, self._group, groups, self._n)
+
+    def over(self, values: Floats) -> Figure:
+        """Return the mean of a value per group, weighted by its targets; undefined ones take no part."""
+        known = np.isfinite(values)
+        weight = self._by_cluster * known
+        sums, sizes = weight @ np.where(known, values, 0.0), weight.sum(axis=1)
+        return lambda w: divided(w.clusters @ sums, w.clusters @ sizes)
+
+    def centred(self, gold: Floats, score: Floats) -> tuple[Floats, Floats, Callable[[Weights], Floats]]:
+        """Take each group's own means away.
+
+        Args:
+            gold: Shape (cells,).
+            score: Shape (cells,).
+
+        Returns:
+            Both, shape (rows,), and the weights of the rows, shape (d, rows).
+        """
+        values = (of[self._cell] for of in (gold, score))
+        g, s = (of - (self._sums(of * self._n) / self.sizes)[self._group] for of in values)
+        return g, s, lambda w: w.clusters[:, self._cluster] * self._n
+
+    def _sums(self, of_rows: Floats | Codes) -> Floats:
+        return np.bincount(self._group, weights=of_rows, minlength=self._shape[0]).astype(np.float64)
+
+
+Figure = Callable[[Weights], Floats]
+"""Of a block of weights the figure of each, shape (d,); NaN where undefined."""
+
+
+def pair_up(
+    table: ScoreTable, source: Scores, reference: Scores, rule: DissatisfiedRule | None = None
+) -> Pairs:
+    """Lay a source beside a reference, target by target.
+
+    The class of the dissatisfied is what a source names itself, else the rule: on the number of the reference
+    (people's mean of 3.9 lies below 4), and on the whole score of the source (what it calls a 4 is a 4).
+
+    Args:
+        table: Of n targets.
+        source: A judge, a rater, a control.
+        reference: Mostly people.
+        rule: What counts as dissatisfied; None leaves the classes out.
+    """
+    numbers = reference.numbers
+    gold_class, own = _classes(reference, reference.values, rule), _classes(source, source.whole, rule)
+    inside = (reference.values >= source.scale.low) & (reference.values <= source.scale.high)
+    scale = numbers and bool(inside.all())
+    can: dict[Need, bool] = {
+        "numbers": numbers,
+        "scale": scale,
+        "categories": 0 < source.scale.high - source.scale.low < WIDEST,
+        "classes": gold_class is not None and (scale or source.dissatisfied is not None),
+        "ranking": gold_class is not None,
+        "users": table.users is not None,
+        "blocks": table.blocks is not None,
+    }
+    nothing = np.zeros(table.n)
+    columns = {
+        "gold": reference.values if numbers else nothing,
+        "value": source.values,
+        "gold_whole": reference.whole if numbers else nothing,
+        "whole": source.whole,
+        "order": source.order,
+        "gold_class": nothing if gold_class is None else gold_class,
+        "class": nothing if own is None else own,
+    }
+    low_is_bad = source.scale.higher_is_better if rule is None or rule.category is not None else rule.lower
+    able = frozenset(need for need, ok in can.items() if ok)
+    return Pairs(columns, table, source.scale, able, low_is_bad=low_is_bad)
+
+
+def _classes(scores: Scores, values: Floats, rule: DissatisfiedRule | None) -> Floats | None:
+    if rule is None:
+        return None
+    return rule.classes(values) if scores.dissatisfied is None else scores.dissatisfied
+
+
+def _tally(rows: Codes, n_rows: int, columns: Codes, n_columns: int, n: Codes | None = None) -> Floats:
+    counts = np.bincount(rows * n_columns + columns, weights=n, minlength=n_rows * n_columns)
+    return counts.reshape(n_rows, n_columns).astype(np.float64)
