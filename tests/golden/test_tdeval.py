@@ -13,6 +13,20 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pytest
+from benchmarks.tdeval import (
+    CLAUDE,
+    DIMENSIONS,
+    SHARED,
+    Scores,
+    judge,
+    people,
+    pilot,
+    rounded,
+    satisfied,
+    sources,
+    succeeded,
+    turns,
+)
 
 from dialogauge.core import UsageError
 from dialogauge.stats import (
@@ -25,22 +39,12 @@ from dialogauge.stats import (
     parse_rule,
     scores_of,
 )
-from tdeval import (
-    CLAUDE,
-    DIMENSIONS,
-    Scores,
-    judge,
-    lmunit,
-    needs_pack,
-    people,
-    pilot,
-    satisfied,
-    sources,
-    succeeded,
-    turns,
-)
 
-pytestmark = needs_pack
+pytestmark = [
+    pytest.mark.shared,
+    pytest.mark.skipif(not SHARED, reason="DIALOGAUGE_SHARED is not set"),
+    pytest.mark.xdist_group("tdeval"),
+]
 
 ONE_TO_FIVE = Categories.parse("1-5")
 
@@ -58,11 +62,6 @@ def figures(of: RatingGrid, *names: str) -> list[float]:
     """The figures of these names, to four digits."""
     found = coefficients_of(of, names or ("ac1", "randolph"), intervals=False)
     return [round(float(e.value), 4) for e in found.values()]
-
-
-def rounded() -> dict:
-    """LMUnit's scores, rounded half to even."""
-    return {cell: float(half_even(score)) for cell, score in lmunit().items()}
 
 
 # People among people ---------------------------------------------------------------------------------------

@@ -27,10 +27,24 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from benchmarks.tdeval import (
+    DIMENSIONS,
+    SHARED,
+    Cell,
+    judge,
+    lmunit,
+    people,
+    pilot,
+    ratings,
+    satisfied,
+    succeeded,
+)
 
-from tdeval import DIMENSIONS, Cell, judge, lmunit, needs_pack, people, pilot, ratings, satisfied, succeeded
-
-pytestmark = needs_pack
+pytestmark = [
+    pytest.mark.shared,
+    pytest.mark.skipif(not SHARED, reason="DIALOGAUGE_SHARED is not set"),
+    pytest.mark.xdist_group("tdeval"),
+]
 
 
 def agreement_in_rows(rows) -> float:

@@ -1,4 +1,10 @@
-"""People's ratings and judges' scores of TD-Eval, read from the shared data for the tests of agreement.
+"""People's ratings and judges' scores of TD-Eval, and the score files that `dialogauge agreement` reads.
+
+    python -m benchmarks.tdeval FOLDER
+
+writes into FOLDER, from the shared data: gpt-4o.csv, claude.csv and lmunit.csv, the judges' scores of turns
+(LMUnit's rounded half to even), satisfied.csv, whether the rater of a dialogue was satisfied with it, and
+success.csv, reward.csv and so on, whether it succeeded. human_ratings.csv of the data is read as it is.
 
 A cell is what is scored: a turn of a dialogue (turn 0: the dialogue as a whole) in one dimension.
 """
@@ -9,21 +15,14 @@ import csv
 import gzip
 import json
 import os
+import sys
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
+from statistics import fmean
 from typing import Any, NamedTuple
 
-import numpy as np
-import pytest
-
 SHARED = os.environ.get("DIALOGAUGE_SHARED")
-needs_pack = [
-    pytest.mark.shared,
-    pytest.mark.skipif(not SHARED, reason="DIALOGAUGE_SHARED is not set"),
-    pytest.mark.xdist_group("tdeval"),
-]
-
 PACK = Path(SHARED or ".") / "data" / "tdeval"
 DIMENSIONS = ("cohesion", "backend", "policy")
 
@@ -155,7 +154,7 @@ def satisfied() -> dict[str, int]:
     for cell, score in people().items():
         if not cell.turn:
             whole.setdefault(cell.dialogue, []).append(score)
-    return {dialogue: int(np.mean(scores) >= 4) for dialogue, scores in whole.items()}
+    return {dialogue: int(fmean(scores) >= 4) for dialogue, scores in whole.items()}
 
 
 def succeeded(multiwoz_field: str, *, tau: bool = True) -> dict[str, int]:
@@ -168,3 +167,41 @@ def succeeded(multiwoz_field: str, *, tau: bool = True) -> dict[str, int]:
         elif tau:
             out[dialogue] = int(rewards()[dialogue])
     return out
+
+
+def rounded() -> dict[Cell, float]:
+    """LMUnit's scores, rounded half to even."""
+    return {cell: float(min(max(round(score), 1), 5)) for cell, score in lmunit().items()}
+
+
+SUCCESS = {
+    "success": ("offline_success", False),
+    "online-success": ("online_success", False),
+    "traditional": ("offline_success", True),
+    "inform-and-reward": ("online_inform", True),
+}
+"""By file the field of AutoTOD's dialogues, and whether the reward of tau stands in it too."""
+
+
+def write(folder: Path) -> None:
+    """Write the score files."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, scores in (("gpt-4o", judge()), ("claude", judge(CLAUDE)), ("lmunit", rounded())):
+        _write(folder, name, scores)
+    _write(folder, "satisfied", satisfied())
+    for name, (field, tau) in SUCCESS.items():
+        _write(folder, name, succeeded(field, tau=tau))
+    _write(folder, "reward", {d: int(rewards()[d]) for d in satisfied() if d in rewards()})
+
+
+def _write(folder: Path, name: str, scores: Mapping[Any, float]) -> None:
+    with (folder / f"{name}.csv").open("w", encoding="utf-8", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow(("conversation_id", "turn", "dimension", "rater", "score"))
+        for of, score in scores.items():
+            dialogue, turn, dimension = (of, 0, "satisfied") if isinstance(of, str) else of
+            rows.writerow((dialogue, turn or "", dimension, name, f"{score:g}"))
+
+
+if __name__ == "__main__":
+    write(Path(sys.argv[1]))
