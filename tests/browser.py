@@ -1,5 +1,7 @@
 """Headless Chromium for tests that look at a page: screenshots and measurements, nothing downloaded."""
 
+import asyncio
+import base64
 import json
 import os
 import re
@@ -7,8 +9,10 @@ import shutil
 import struct
 import subprocess
 import zlib
+from contextlib import asynccontextmanager
 from pathlib import Path
 
+import aiohttp
 import numpy as np
 
 MIN_WINDOW = 500
@@ -115,3 +119,168 @@ def _unfilter_line(kind, raw, before, step):
             guess = a if pa <= pb and pa <= pc else b if pb <= pc else c
         raw[x] = (raw[x] + guess) & 255
     return np.array(raw, np.int16)
+
+
+KEYS = {"Enter": 13, "Escape": 27, "Tab": 9, " ": 32, "ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39}
+KEYS |= {"ArrowDown": 40, "Backspace": 8}
+LOADED = "return document.readyState === 'complete' && !window.before && location.href !== 'about:blank'"
+TEXT = {"Enter": "\r", "Escape": "", "Tab": "", "Backspace": ""}
+
+
+class Tab:
+    """A page in a running Chromium, driven through the DevTools protocol: real keys, real reloads."""
+
+    def __init__(self, browser, target, session):
+        self.browser, self.target, self.session = browser, target, session
+
+    async def send(self, method, **params):
+        """Send a command of the protocol; return its result."""
+        return await self.browser.send(method, self.session, **params)
+
+    async def run(self, script):
+        """Run the body of a function in the page; return what it returns, awaited."""
+        done = await self.send(
+            "Runtime.evaluate", expression=f"(async()=>{{{script}}})()", awaitPromise=True, returnByValue=True
+        )
+        assert "exceptionDetails" not in done, done["exceptionDetails"]
+        return done["result"].get("value")
+
+    async def until(self, script):
+        """Wait until an expression is true."""
+        for _ in range(200):
+            if await self.run(f"return !!({script})"):
+                return
+            await asyncio.sleep(0.05)
+        raise AssertionError(script)
+
+    async def open(self, page):
+        """Go to a page and wait until it is there."""
+        await self.send("Page.navigate", url=page if isinstance(page, str) else page.as_uri())
+        await self.loaded()
+
+    async def reload(self):
+        """Load the page anew; its script starts from what the browser kept."""
+        await self.run("window.before = true")
+        await self.send("Page.reload")
+        await self.loaded()
+
+    async def loaded(self):
+        """Wait for a page that is not the one before."""
+        for _ in range(200):
+            try:
+                if await self.run(LOADED):
+                    return
+            except (AssertionError, RuntimeError):
+                pass
+            await asyncio.sleep(0.05)
+        raise AssertionError("not loaded")
+
+    async def press(self, *keys, modifiers=0):
+        """Press and release keys: characters, or names such as Enter. Modifiers: 2 Ctrl, 8 Shift."""
+        for key in keys:
+            code = f"Digit{key}" if key.isdigit() else f"Key{key.upper()}" if len(key) == 1 else key
+            text = "" if modifiers & 2 else TEXT.get(key, key if len(key) == 1 else "")
+            named = {"key": key, "code": code, "modifiers": modifiers}
+            named["windowsVirtualKeyCode"] = KEYS.get(key, ord(key[0].upper()))
+            await self.send(
+                "Input.dispatchKeyEvent", type="keyDown" if text else "rawKeyDown", text=text, **named
+            )
+            await self.send("Input.dispatchKeyEvent", type="keyUp", **named)
+
+    async def write(self, text):
+        """Put a text in at the caret, as an input method does."""
+        await self.send("Input.insertText", text=text)
+
+    async def click(self, selector):
+        """Click the middle of an element with the mouse."""
+        box = await self.run(
+            f"const e = document.querySelector({json.dumps(selector)});"
+            "e.scrollIntoView({block: 'nearest'});"
+            "const b = e.getBoundingClientRect(); return [b.x + b.width / 2, b.y + b.height / 2]"
+        )
+        for kind in ("mousePressed", "mouseReleased"):
+            await self.send(
+                "Input.dispatchMouseEvent", type=kind, x=box[0], y=box[1], button="left", clickCount=1
+            )
+
+    async def size(self, width, height, *, touch=False, scheme="light"):
+        """Make the window as large as a screen."""
+        await self.send(
+            "Emulation.setDeviceMetricsOverride",
+            width=width,
+            height=height,
+            deviceScaleFactor=1,
+            mobile=touch,
+        )
+        await self.send("Emulation.setTouchEmulationEnabled", enabled=touch)
+        media = [{"name": "prefers-color-scheme", "value": scheme}]
+        await self.send("Emulation.setEmulatedMedia", features=media)
+
+    async def picture(self, path):
+        """Write what the window shows as PNG."""
+        data = (await self.send("Page.captureScreenshot"))["data"]
+        path.write_bytes(base64.b64decode(data))
+        return path
+
+
+class Browser:
+    """A running Chromium whose downloads go to a folder."""
+
+    def __init__(self, socket):
+        self.socket, self.number = socket, 0
+
+    async def send(self, method, session=None, **params):
+        """Send a command and wait for its answer; events are passed over."""
+        self.number += 1
+        message = {"id": self.number, "method": method, "params": params}
+        await self.socket.send_json(message | ({"sessionId": session} if session else {}))
+        while True:
+            reply = await self.socket.receive_json(timeout=60)
+            if reply.get("id") == self.number:
+                if "error" in reply:
+                    raise RuntimeError(reply["error"])
+                return reply["result"]
+
+    async def tab(self):
+        """Open a new tab."""
+        target = (await self.send("Target.createTarget", url="about:blank"))["targetId"]
+        session = (await self.send("Target.attachToTarget", targetId=target, flatten=True))["sessionId"]
+        one = Tab(self, target, session)
+        await one.send("Page.enable")
+        await one.size(1280, 900)
+        return one
+
+
+@asynccontextmanager
+async def driven(folder):
+    """Start a Chromium, to be driven; its downloads go to `folder / "saved"`."""
+    profile = folder / "profile"
+    process = await asyncio.create_subprocess_exec(
+        binary(), "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--hide-scrollbars",
+        "--disable-background-networking", "--disable-component-update", "--disable-sync",
+        "--remote-debugging-port=0", f"--user-data-dir={profile}", "about:blank",
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    try:
+        port = profile / "DevToolsActivePort"
+        for _ in range(400):
+            if port.exists() and port.read_text().count("\n"):
+                break
+            await asyncio.sleep(0.05)
+        number, path = port.read_text().split()
+        async with (
+            aiohttp.ClientSession() as session,
+            session.ws_connect(f"ws://127.0.0.1:{number}{path}", max_msg_size=0) as socket,
+        ):
+            browser = Browser(socket)
+            saved = str(folder / "saved")
+            await browser.send("Browser.setDownloadBehavior", behavior="allow", downloadPath=saved)
+            yield browser
+            await browser.send("Browser.close")
+    finally:
+        if process.returncode is None:
+            try:
+                await asyncio.wait_for(process.wait(), 10)
+            except TimeoutError:
+                process.kill()
+                await process.wait()

@@ -1,0 +1,678 @@
+// The rating page on the screen. Texts of conversations become text nodes; no markup is ever parsed.
+const WORDS = JSON.parse(document.getElementById("words").textContent);
+const LETTERS = "abcdehilmoqtvwyz"; // choose a reason; the other letters are commands
+const LONGEST = 12000; // characters of a message that are shown before all are asked for
+const FOLDED = 400; // characters; a longer result of a tool is folded
+const KINDS = new Set("p b i del ul li code pre hr blockquote div table tbody tr td".split(" "));
+const KEYS = [
+  ["1 2 3 …", "key_score"], ["1 2 3", "key_pair"], ["a b c …", "key_reason"], ["r", "key_write"], ["u", "key_undo"],
+  ["Enter", "key_enter"], ["j k", "key_turns"], ["p n", "key_items"], ["g", "key_unfinished"], ["s", "key_skip"],
+  ["f", "key_flag"], ["x", "key_sides"], ["?", "key_help"],
+];
+const app = document.getElementById("app");
+const toast = document.getElementById("toast");
+const still = matchMedia("(prefers-reduced-motion: reduce)");
+const one = (selector) => app.querySelector(selector);
+
+function t(key, values = {}) {
+  return WORDS[place.language][key].replace(/\{(\w+)\}/g, (_, name) => values[name]);
+}
+
+function h(tag, attributes, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes ?? {})) {
+    if (value === undefined || value === null || value === false) continue;
+    if (typeof value === "function") element.addEventListener(name, value);
+    else element.setAttribute(name, value === true ? "" : value);
+  }
+  element.append(...children.flat(9).filter((child) => child !== undefined && child !== null && child !== false));
+  return element;
+}
+
+function button(label, click, attributes) {
+  return h("button", { type: "button", click, ...attributes }, label);
+}
+
+function say(text) {
+  toast.textContent = text;
+  clearTimeout(say.timer);
+  say.timer = setTimeout(() => toast.replaceChildren(), 7000);
+}
+
+function duration(seconds) {
+  const minutes = Math.round(seconds / 60);
+  if (seconds < 90) return t("seconds", { n: Math.round(seconds) });
+  return minutes < 60 ? t("minutes", { n: minutes }) : t("hours", { h: Math.floor(minutes / 60), m: minutes % 60 });
+}
+
+// what a rater does
+
+function go(changes) {
+  settle();
+  const before = { ...place };
+  Object.assign(place, { writing: null }, changes);
+  write("place", place);
+  if (place.screen !== before.screen || place.item !== before.item) showScreen();
+  else showPanel();
+}
+
+function answer(ask, value) {
+  if (!admits(ask, value)) return;
+  change(current(), ask.key, (mark) => {
+    const { note, reason } = mark.answers[ask.key] ?? {};
+    const given = { value, note, at: now() };
+    mark.answers[ask.key] = wantsReason(ask, given) ? { ...given, reason } : given;
+    mark.skipped = null;
+  });
+  advance(ask);
+}
+
+function advance(ask) {
+  const item = current();
+  const asks = asksOf(item);
+  const next = asks[asks.indexOf(ask) + 1] ?? openAsks(item)[0];
+  go({ key: (next ?? ask).key });
+  if (!next) one(".go").focus({ preventScroll: true });
+}
+
+function choose(ask, reason) {
+  change(current(), ask.key, (mark) => {
+    const given = mark.answers[ask.key];
+    mark.answers[ask.key] = { ...given, reason: given.reason === reason ? undefined : reason, at: now() };
+  });
+  if (ask.key === place.key && !lacksReason(ask, answerOf(current(), ask))) advance(ask);
+  else go({});
+}
+
+function undo() {
+  const step = unmade();
+  if (!step) return say(t("nothing_to_undo"));
+  go({ screen: "item", item: step.item, key: step.key || asksOf(byId.get(step.item))[0]?.key });
+  return say(t("undone"));
+}
+
+async function skip() {
+  const item = current();
+  const why = await entered(t("skip_title"), t("skip_text"), marks.get(item.id).skipped?.why, true);
+  if (!why) return;
+  change(item, "", (mark) => { mark.skipped = { why, at: now() }; });
+  step(1);
+}
+
+async function flag() {
+  const item = current();
+  const why = await entered(t("flag_title"), t("flag_text"), marks.get(item.id).flagged?.why, false);
+  if (why === null) return;
+  change(item, "", (mark) => { mark.flagged = why ? { why, at: now() } : null; });
+  showScreen();
+}
+
+function open(item) {
+  go({ screen: "item", item: item.id, key: (openAsks(item)[0] ?? asksOf(item)[0])?.key });
+}
+
+function step(by) {
+  const at = TASK.items.indexOf(current()) + by;
+  if (at >= TASK.items.length) go({ screen: "end" });
+  else if (at >= 0) open(TASK.items[at]);
+}
+
+function stepTurn(by) {
+  const groups = plans.get(place.item);
+  const group = groups[groups.indexOf(currentGroup()) + by];
+  if (group) enter(group);
+}
+
+function enter(group) {
+  go({ key: (group.asks.find((ask) => !answerOf(current(), ask)) ?? group.asks[0]).key });
+}
+
+function stepAsk(by) {
+  const asks = asksOf(current());
+  const ask = asks[asks.indexOf(currentAsk()) + by];
+  if (ask) go({ key: ask.key });
+}
+
+function goOn() {
+  const left = openAsks(current());
+  if (!left.length) return step(1);
+  say(t("open_hint", { n: left.length }));
+  return go({ key: left[0].key });
+}
+
+function save() {
+  settle();
+  const url = URL.createObjectURL(new Blob([fileText()], { type: "application/x-ndjson" }));
+  h("a", { href: url, download: fileName() }).click();
+  setTimeout(() => URL.revokeObjectURL(url), 60e3);
+  unsaved = false;
+  const [n, left] = [TASK.items.length, unfinished().length];
+  say(t(left ? "saved_half" : "saved", { file: fileName(), done: n - left, n }));
+}
+
+async function copy() {
+  settle();
+  try {
+    await navigator.clipboard.writeText(fileText());
+    unsaved = false;
+    say(t("copied"));
+  } catch {
+    const area = h("textarea", { readonly: true, rows: 8, "aria-label": t("copy") });
+    area.value = fileText();
+    one(".by-hand").replaceChildren(h("p", {}, t("copy_by_hand")), area);
+    area.select();
+  }
+}
+
+async function load(file) {
+  const lines = (await file.text()).split(/\r?\n/).filter((line) => line.trim());
+  const refused = lines.filter((line) => !takeLine(line)).length;
+  const n = lines.length - refused;
+  showScreen();
+  say(n ? t(refused ? "loaded_some" : "loaded", { n, refused }) : t("loaded_none"));
+}
+
+// dialogs
+
+function shown(title, inside, attributes) {
+  const dialog = h("dialog", { "aria-label": title, close: () => dialog.remove(), ...attributes }, h("h2", {}, title), inside);
+  document.body.append(dialog);
+  dialog.showModal();
+  return dialog;
+}
+
+// Ask for a text; null where the rater thinks better of it.
+function entered(title, text, value, needed) {
+  return new Promise((resolve) => {
+    const area = h("textarea", { rows: 3, "aria-label": text });
+    area.value = value ?? "";
+    const end = () => {
+      if (needed && !area.value.trim()) return area.focus();
+      resolve(area.value.trim());
+      return dialog.close();
+    };
+    area.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+      event.preventDefault();
+      end();
+    });
+    const actions = h("div", { class: "actions" }, button(t("cancel"), () => dialog.close()), button(t("ok"), end, { class: "main" }));
+    const dialog = shown(title, [h("p", { class: "soft" }, text), area, actions]);
+    dialog.addEventListener("close", () => resolve(null));
+    area.focus();
+  });
+}
+
+function help() {
+  const close = button(t("close"), () => dialog.close(), { class: "main" });
+  const dialog = shown(t("keys_help"), [keys(), guideline(), h("div", { class: "actions" }, close)], { class: "wide" });
+}
+
+function keys() {
+  const row = ([names, key]) => [h("dt", {}, names.split(" ").map((name) => [h("kbd", {}, name), " "])), h("dd", {}, t(key))];
+  const pairs = TASK.items.some((item) => item.left);
+  return h("dl", { class: "keys" }, KEYS.filter(([, key]) => pairs || !["key_pair", "key_sides"].includes(key)).map(row));
+}
+
+function guideline() {
+  return TASK.questions.map((question) => {
+    const anchors = Object.entries(question.anchors ?? {}).sort(([a], [b]) => Number(b) - Number(a));
+    const scores = question.reason_for?.length ? question.reason_for.map((score) => score in WORDS.en ? t(score) : score).join(", ") : "";
+    return h("article", { class: "guide" },
+      h("h3", {}, question.title || question.name, h("span", { class: "tag" }, t(`each_${question.level}`))),
+      question.text ? h("p", {}, question.text) : null,
+      h("dl", { class: "plain" }, anchors.map(([score, text]) => [h("dt", {}, score), h("dd", {}, text)])),
+      scores ? h("p", { class: "small soft" }, t("reason_rule", { scores })) : null);
+  });
+}
+
+// conversations
+
+function grown([tag, classes, ...children]) {
+  const inside = children.map((child) => (typeof child === "string" ? child : grown(child)));
+  return h(KINDS.has(tag) ? tag : "span", { class: classes || null }, inside);
+}
+
+function prose(body, classes = "say") {
+  if (typeof body !== "string") return h("div", { class: `${classes} md`, dir: "auto" }, [...grown(body).childNodes]);
+  const element = h("div", { class: classes, dir: "auto" }, body.slice(0, LONGEST));
+  if (body.length <= LONGEST) return element;
+  const more = button(t("show_all", { n: body.length.toLocaleString(place.language) }), () => {
+    element.textContent = body;
+    more.remove();
+  }, { class: "link" });
+  return [element, more];
+}
+
+function folded(summary, inside, classes) {
+  return h("details", { class: classes }, h("summary", {}, summary), inside);
+}
+
+function message({ role, body, name, calls }) {
+  if (role === "system") return folded(t("system"), prose(body), "system");
+  if (role === "tool") {
+    const who = h("span", { class: "who" }, name ? t("tool_named", { name }) : t("tool"));
+    if (body.length <= FOLDED) return h("div", { class: "result" }, who, prose(body, "mono"));
+    const start = h("code", { class: "start" }, body.slice(0, FOLDED / 2));
+    return folded([who, start, h("span", { class: "link" }, t("show_result"))], prose(body, "mono"), "result");
+  }
+  const made = (calls ?? []).map((call) =>
+    folded([h("b", {}, call.name), h("code", {}, call.arguments)], prose(call.arguments ?? "", "mono"), "call"));
+  const who = ["user", "assistant"].includes(role) ? t(role) : role;
+  const text = body.length || !made.length ? prose(body || t("no_text")) : null;
+  return h("div", { class: role === "user" ? "msg user" : "msg reply" }, h("span", { class: "who" }, who), text, made);
+}
+
+function turnsOf(messages) {
+  const parts = [];
+  let number, section;
+  for (const each of messages) {
+    if (each.role === "system") {
+      parts.push(message(each));
+      continue;
+    }
+    if (!section || number !== each.turn) {
+      number = each.turn;
+      const head = h("h3", {}, t("turn", { n: number }), h("span", { class: "tag" }, t("rated_turn")));
+      section = h("section", { class: "round", "data-turn": number }, number ? head : null);
+      parts.push(section);
+    }
+    section.append(message(each));
+  }
+  return parts;
+}
+
+function conversation(item) {
+  const about = Object.entries(item.about).map(([name, value]) =>
+    [h("dt", {}, name === "scenario" ? t("scenario") : name), h("dd", { dir: "auto" }, value)]);
+  const facts = about.length ? h("dl", { class: "plain about" }, about) : null;
+  const { skipped, flagged } = marks.get(item.id);
+  const states = [
+    skipped ? h("p", { class: "note warn" }, t("skipped", { why: skipped.why }), " ", t("rate_after_all")) : null,
+    flagged ? h("p", { class: "note" }, t("flagged", { why: flagged.why })) : null,
+  ];
+  if (!item.left) return [states, facts, turnsOf(item.messages)];
+  const side = (name) => h("section", { class: `side ${name}` }, h("h2", {}, t(name)), turnsOf(item[name]));
+  const shared = item.messages?.length ? [h("h2", {}, t("context")), turnsOf(item.messages)] : null;
+  const tabs = ["left", "right"].map((name) => button(t(name), () => showSide(name), { "data-side": name }));
+  return [
+    states, facts, shared,
+    h("div", { class: "switch", role: "group", "aria-label": t("sides") }, tabs),
+    h("div", { class: "sides" }, side("left"), side("right")),
+  ];
+}
+
+function showSide(name) {
+  one(".sides").dataset.side = name;
+  for (const tab of app.querySelectorAll(".switch button")) tab.setAttribute("aria-pressed", tab.dataset.side === name);
+}
+
+// questions
+
+const anchorOf = ({ question }, value) => question.anchors?.[String(value)] ?? "";
+
+function radios(ask, chosen, line) {
+  const rest = () => { line.textContent = chosen === undefined ? "" : anchorOf(ask, chosen); };
+  rest();
+  return choicesOf(ask.question).map(({ value, digit }, at) => {
+    const label = ask.question.level === "pair" ? t(value) : String(value);
+    const anchor = anchorOf(ask, value);
+    const show = () => { line.textContent = anchor; };
+    const first = chosen === undefined ? at === 0 : chosen === value;
+    // The second tap of two is meant for no other question.
+    return button([h("b", {}, label), digit && digit !== label ? h("kbd", {}, digit) : null], (event) => event.detail < 2 && answer(ask, value), {
+      role: "radio", "aria-checked": String(chosen === value), "aria-label": anchor ? `${label}: ${anchor}` : label,
+      tabindex: first ? 0 : -1, pointerenter: show, pointerleave: rest, focus: show, blur: rest,
+    });
+  });
+}
+
+function typed(ask, chosen) {
+  const { low, high } = ask.question;
+  const label = t(isWhole(ask.question) ? "whole_number" : "number", { low, high });
+  const input = h("input", { class: "typed", inputmode: "decimal", autocomplete: "off", "aria-label": label, placeholder: `${low}–${high}` });
+  input.value = chosen ?? "";
+  input.addEventListener("change", () => {
+    const text = input.value.trim().replace(",", ".");
+    if (text && admits(ask, Number(text))) return answer(ask, Number(text));
+    input.value = chosen ?? "";
+    return say(label);
+  });
+  return input;
+}
+
+function note(ask, label) {
+  const area = h("textarea", { rows: 1, placeholder: `${label} (r)`, "aria-label": label, "data-note": ask.key });
+  let first = true;
+  area.value = answerOf(current(), ask).note ?? "";
+  area.addEventListener("input", () => {
+    const item = current();
+    const edit = (mark) => { mark.answers[ask.key] = { ...mark.answers[ask.key], note: area.value, at: now() }; };
+    if (first) {
+      change(item, ask.key, edit);
+    } else {
+      const mark = latest(item);
+      edit(mark);
+      keep(item, mark);
+    }
+    first = false;
+    showState();
+  });
+  return area;
+}
+
+// Why a score was given: the reasons to choose from, and room for one's own words.
+function why(ask) {
+  const given = answerOf(current(), ask);
+  const score = ask.question.level === "pair" ? t(given.value) : given.value;
+  const what = [ask.turn === null ? null : t("turn", { n: ask.turn }), ask.question.title].filter(Boolean).join(" · ");
+  const title = t("why", { score });
+  const reasons = (ask.question.reasons ?? []).map((reason, at) =>
+    button([LETTERS[at] ? h("kbd", {}, LETTERS[at]) : null, reason], () => choose(ask, reason), { "aria-pressed": String(given.reason === reason) }));
+  return h("div", { class: "cause", "data-key": ask.key, role: "group", "aria-label": `${what}: ${title}` },
+    h("p", {}, h("span", { class: "what" }, what), title),
+    h("div", { class: "reasons" }, reasons), note(ask, t("write_reason")));
+}
+
+function asking(ask) {
+  const { low, high, title, name, text, level } = ask.question;
+  const given = answerOf(current(), ask);
+  const here = ask.key === place.key;
+  const reasoned = wantsReason(ask, given);
+  const asks = asksOf(current());
+  const line = h("p", { class: "anchor" });
+  const choices = radios(ask, given?.value, line);
+  const between = Object.keys(ask.question.anchors ?? {}).some((score) => Number(score) !== low && Number(score) !== high);
+  const ends = [low, high].map((end) => h("span", {}, anchorOf(ask, end) && `${end}: ${anchorOf(ask, end)}`));
+  const group = h("div", { class: "choices", role: "radiogroup", "aria-label": [title || name, text].filter(Boolean).join(". "), tabindex: -1 }, choices);
+  const steps = h("span", { class: "stepper" },
+    button("‹", () => stepAsk(-1), { "aria-label": t("question_previous") }),
+    t("question_of", { i: asks.indexOf(ask) + 1, n: asks.length }),
+    button("›", () => stepAsk(1), { "aria-label": t("question_next") }));
+  const open = given && !reasoned && (given.note || place.writing === ask.key);
+  const pencil = given && !reasoned && !open && button([t("note"), here ? h("kbd", {}, "r") : null], () => writeNote(ask), { class: "link" });
+  return h("section", { class: `ask${here ? " here" : ""}${given ? " given" : ""}`, "data-key": ask.key, focusin: () => arrive(ask), pointerdown: () => arrive(ask) },
+    h("header", {}, h("h3", {}, title || name), pencil || null, steps),
+    text ? h("p", { class: "text" }, text) : null,
+    group, level !== "pair" && (!choices.length || choices.length > 9) ? typed(ask, given?.value) : null,
+    level === "pair" ? null : h("p", { class: "ends" }, ends), between ? line : null,
+    open ? note(ask, t("note")) : null, reasoned ? why(ask) : null);
+}
+
+// The question that gets the focus is the one that keys answer.
+function arrive(ask) {
+  if (place.key === ask.key) return;
+  place.key = ask.key;
+  write("place", place);
+  for (const each of app.querySelectorAll(".ask")) each.classList.toggle("here", each.dataset.key === ask.key);
+  showKeyed();
+}
+
+// Mark the question whose reason a letter chooses.
+function showKeyed() {
+  const key = reasonAsk()?.key;
+  for (const each of app.querySelectorAll(".cause")) each.classList.toggle("keyed", each.dataset.key === key);
+}
+
+function writeNote(ask) {
+  if (!ask || !answerOf(current(), ask)) return;
+  place.writing = ask.key;
+  showPanel();
+  one(`[data-note="${CSS.escape(ask.key)}"]`).focus();
+}
+
+// screens
+
+function bar() {
+  const language = button(t("language"), () => {
+    place.language = place.language === "en" ? "zh" : "en";
+    write("place", place);
+    showScreen();
+  }, { class: "link" });
+  const save_ = button(t("save"), save, { title: t("save_title") });
+  const way = [
+    button("‹", () => step(-1), { "aria-label": t("previous"), title: t("previous") }), h("b", { class: "where" }),
+    button("›", () => step(1), { "aria-label": t("next"), title: t("next") }),
+  ];
+  return h("header", { class: "bar" },
+    current() ? h("div", { class: "way" }, way) : h("b", { class: "way" }, "dialogauge"),
+    h("div", { class: "progress", role: "progressbar", "aria-label": t("progress"), "aria-valuemin": 0, "aria-valuemax": TASK.items.length }, h("i")),
+    h("span", { class: "pace" }), current() ? save_ : null,
+    button("?", help, { "aria-label": t("keys_help"), title: t("keys_help") }), language);
+}
+
+// Show how far the rater is: all that changes while a text is typed.
+function showState() {
+  const [n, left] = [TASK.items.length, unfinished().length];
+  one(".storage").hidden = keeps;
+  const progress = one(".progress");
+  progress.setAttribute("aria-valuenow", n - left);
+  progress.setAttribute("aria-valuetext", t("finished", { done: n - left, n }));
+  progress.title = t("finished", { done: n - left, n });
+  progress.firstChild.style.width = `${(100 * (n - left)) / n}%`;
+  const each = median();
+  one(".pace").textContent = left && each ? t("pace", { median: duration(each), left: duration(each * left) }) : "";
+  const item = current();
+  if (!item) return;
+  one(".where").textContent = t("place", { i: TASK.items.indexOf(item) + 1, n });
+  const here = openAsks(item).length;
+  const next = one(".go");
+  next.replaceChildren(here ? t("open_questions", { n: here }) : t("next_item"), " ", h("kbd", {}, "⏎"));
+  next.classList.toggle("main", !here);
+}
+
+function showPanel() {
+  const item = current();
+  const panel = one(".panel");
+  const top = panel.scrollTop;
+  const group = plans.get(item.id).length ? currentGroup() : { turn: null, asks: [] };
+  const groups = plans.get(item.id);
+  const label = ({ turn }) => (turn === null ? t("whole") : t("turn", { n: turn }));
+  const parts = groups.map((one_) => button(label(one_), () => enter(one_), {
+    "aria-current": one_ === group ? "step" : null,
+    class: one_.asks.every((ask) => !openAsks(item).includes(ask)) ? "done" : null,
+  }));
+  const asked = reasonAsk();
+  const apart = asked && !group.asks.includes(asked) ? h("div", { class: "apart" }, why(asked)) : null;
+  panel.replaceChildren(
+    ...[
+      groups.length > 1 ? h("nav", { class: "parts", "aria-label": t("parts") }, parts) : null,
+      apart,
+      groups.length ? null : h("p", { class: "soft" }, t("nothing_asked")),
+      h("div", { class: "asks" }, group.asks.map(asking)),
+      h("footer", {},
+        button([t("undo"), h("kbd", {}, "u")], undo), button([t("skip"), h("kbd", {}, "s")], skip),
+        button([t("flag"), h("kbd", {}, "f")], flag), button("", goOn, { class: "go" })),
+    ].filter(Boolean));
+  panel.scrollTop = top;
+  showState();
+  showKeyed();
+  const here = one(".ask.here");
+  one("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
+  here?.scrollIntoView({ block: "nearest" });
+  here?.querySelector("[role=radiogroup]").focus({ preventScroll: true });
+  document.documentElement.style.setProperty("--panel", `${panel.offsetHeight}px`);
+  showTurn(group.turn);
+}
+
+// Mark the turn that is rated, and bring it into sight where it is another than before.
+function showTurn(turn) {
+  const chat = one(".chat");
+  const before = chat.dataset.turn;
+  chat.dataset.turn = turn ?? "";
+  chat.classList.toggle("focused", turn !== null);
+  for (const section of chat.querySelectorAll(".round")) section.classList.toggle("rated", turn !== null && section.dataset.turn === String(turn));
+  const rated = chat.querySelector(".rated");
+  const seen = before === undefined && rated?.getBoundingClientRect().top < innerHeight / 3; // at the top of a new item
+  if (rated && !seen && before !== chat.dataset.turn) rated.scrollIntoView({ behavior: still.matches || before === undefined ? "auto" : "smooth" });
+}
+
+function showScreen() {
+  document.documentElement.lang = place.language === "zh" ? "zh-CN" : "en";
+  const item = current();
+  if (place.screen === "item" && !currentAsk() && item) place.key = asksOf(item)[0]?.key;
+  const warning = h("p", { class: "note warn storage", role: "alert", hidden: true }, h("span", {}, t("no_storage")));
+  if (item) {
+    const main = h("main", { class: item.left ? "rate pair" : "rate" }, h("div", { class: "chat" }, conversation(item)), h("aside", { class: "panel" }));
+    app.replaceChildren(bar(), warning, main);
+    scrollTo(0, 0);
+    if (item.left) showSide("left");
+    showPanel();
+  } else {
+    app.replaceChildren(bar(), warning, place.screen === "end" ? end() : start());
+    scrollTo(0, 0);
+    showState();
+    one(".main").focus({ preventScroll: true });
+  }
+}
+
+function fact(name, value, under) {
+  return h("div", {}, h("dt", {}, name), h("dd", {}, value), under ? h("small", { class: "soft" }, under) : null);
+}
+
+function loader() {
+  const input = h("input", { type: "file", accept: ".jsonl,.json,.txt", change: () => input.files[0] && load(input.files[0]) });
+  return h("label", { class: "load" }, t("load"), input);
+}
+
+function start() {
+  const n = TASK.items.length;
+  const left = unfinished();
+  const pairs = TASK.items.filter((item) => item.left).length;
+  const begun = left.length < n || [...marks.values()].some((mark) => Object.keys(mark.answers).length);
+  const questions = TASK.items.reduce((sum, item) => sum + asksOf(item).length, 0);
+  const begin = () => (left.length ? open(left[0]) : go({ screen: "end" }));
+  return h("main", { class: "sheet" },
+    h("h1", {}, TASK.title),
+    h("div", { class: "intro" }, prose(TASK.introduction)),
+    h("dl", { class: "facts" }, fact(t("rater"), TASK.rater),
+      fact(t("items"), t("items_value", { n }), pairs ? t("pairs_value", { n: pairs }) : begun ? t("finished", { done: n - left.length, n }) : null),
+      fact(t("questions"), questions)),
+    h("div", { class: "actions" }, button([t(begun ? "go_on" : "start"), h("kbd", {}, "⏎")], begin, { class: "main" }), loader()),
+    h("p", { class: "small soft" }, t("privacy")),
+    h("h2", {}, t("guideline")), guideline(), h("h2", {}, t("keys")), keys());
+}
+
+function end() {
+  settle();
+  const all = [...marks.values()];
+  const left = unfinished();
+  const skipped = all.filter((mark) => mark.skipped).length;
+  const time = all.reduce((sum, mark) => sum + mark.seconds, 0);
+  const saver = button(t("save"), save, { class: left.length ? null : "main" });
+  return h("main", { class: "sheet" },
+    h("h1", {}, t(left.length ? "end_open" : "end")),
+    h("p", { class: "by" }, left.length ? t("end_open_text", { n: left.length }) : t("end_text")),
+    h("div", { class: "actions" }, left.length ? button([t("first_open"), h("kbd", {}, "g")], () => open(left[0]), { class: "main" }) : null,
+      saver, button(t("copy"), copy), button(t("back"), () => open(TASK.items.at(-1)))),
+    h("div", { class: "by-hand" }),
+    h("dl", { class: "facts" }, fact(t("count_rated"), all.length - left.length - skipped), fact(t("count_skipped"), skipped),
+      fact(t("count_flagged"), all.filter((mark) => mark.flagged).length), fact(t("count_time"), duration(time))));
+}
+
+// keys
+
+const COMMANDS = {
+  "?": help, u: undo, g: () => (unfinished().length ? open(unfinished()[0]) : go({ screen: "end" })),
+};
+const ITEM_COMMANDS = {
+  s: skip, f: flag, n: () => step(1), p: () => step(-1), arrowright: () => step(1), arrowleft: () => step(-1),
+  j: () => stepTurn(1), k: () => stepTurn(-1), r: () => writeNote(reasonAsk() ?? noted()),
+  x: () => one(".sides") && showSide(one(".sides").dataset.side === "left" ? "right" : "left"),
+};
+
+// The question that a note belongs to: this one, or while it has no answer the one before it.
+function noted() {
+  const asks = asksOf(current());
+  const ask = currentAsk();
+  return answerOf(current(), ask) ? ask : asks[asks.indexOf(ask) - 1];
+}
+
+// Letters and digits by their place where the keyboard writes other signs there.
+function keyOf(event) {
+  const [, digit] = /^(?:Digit|Numpad)(\d)$/.exec(event.code) ?? [];
+  if (event.key === "?" || event.key.length > 1) return event.key.toLowerCase();
+  if (digit && !event.shiftKey) return digit;
+  return event.key > "~" && event.code.startsWith("Key") ? event.code[3].toLowerCase() : event.key.toLowerCase();
+}
+
+function press(key) {
+  const item = current();
+  if (COMMANDS[key]) return COMMANDS[key]();
+  if (!item) return false;
+  if (ITEM_COMMANDS[key]) return ITEM_COMMANDS[key]();
+  if (key === "enter") return goOn();
+  return /^[\d.,-]$/.test(key) ? pressDigit(key) : pressLetter(key);
+}
+
+function pressDigit(key) {
+  const ask = currentAsk();
+  if (!ask) return false;
+  const choices = choicesOf(ask.question);
+  const tie = ask.question.level === "pair" && key === "0" ? "tie" : undefined;
+  const value = tie ?? choices.find(({ digit }) => digit === key)?.value;
+  if (value !== undefined) return answer(ask, value);
+  const field = one(".ask.here .typed");
+  if (!field) return false;
+  field.select();
+  return false; // the browser writes the digit into the field
+}
+
+function pressLetter(key) {
+  const ask = reasonAsk();
+  const reason = ask && wantsReason(ask, answerOf(current(), ask)) && ask.question.reasons?.[LETTERS.indexOf(key)];
+  return reason ? choose(ask, reason) : false;
+}
+
+function leave(target) {
+  target.blur();
+  const ask = asksOf(current()).find(({ key }) => key === target.dataset.note);
+  if (ask) advance(ask);
+}
+
+function along(event) {
+  const by = { arrowleft: -1, arrowup: -1, arrowright: 1, arrowdown: 1 }[event.key.toLowerCase()];
+  const all = [...event.target.parentElement.children];
+  if (by) all[(all.indexOf(event.target) + by + all.length) % all.length].focus();
+  return by !== undefined;
+}
+
+document.addEventListener("keydown", (event) => {
+  const { target } = event;
+  if (event.isComposing || document.querySelector("dialog[open]")) return;
+  const writes = target.matches("textarea, input:not([type=file])");
+  const undoes = (event.ctrlKey || event.metaKey) && !event.shiftKey && event.key.toLowerCase() === "z";
+  if (writes) {
+    if (!["Enter", "Escape"].includes(event.key) || event.shiftKey) return;
+    leave(target);
+  } else if (undoes) {
+    undo();
+  } else if (event.ctrlKey || event.metaKey || event.altKey) {
+    return;
+  } else if (target.matches("[role=radio]") && along(event)) {
+    // moved among the choices
+  } else if (event.key === "Enter" && target.matches("button:not([role=radio]), summary, label, input")) {
+    return;
+  } else if (press(keyOf(event)) === false) {
+    return;
+  }
+  event.preventDefault();
+});
+for (const kind of ["keydown", "pointerdown", "pointermove", "scroll"]) {
+  addEventListener(kind, () => { tick(); alive = Date.now(); }, { passive: true, capture: true });
+}
+setInterval(tick, 1000);
+document.addEventListener("visibilitychange", settle);
+addEventListener("pagehide", settle);
+addEventListener("beforeunload", (event) => {
+  if (!keeps && unsaved) event.preventDefault();
+});
+addEventListener("storage", (event) => {
+  if (!event.key?.startsWith(`${PREFIX}item `)) return;
+  const item = byId.get(event.key.slice(PREFIX.length + 5));
+  if (item) latest(item);
+  say(t("two_tabs"));
+  if (current() && !document.activeElement.matches("textarea, input")) showPanel();
+});
+write("place", place);
+showScreen();
