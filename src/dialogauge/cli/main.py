@@ -10,6 +10,7 @@ from typing import Any, Final
 import typer
 
 from dialogauge.cli.agreement import agreement
+from dialogauge.cli.annotate import annotate
 from dialogauge.cli.check import check
 from dialogauge.cli.doctor import doctor
 from dialogauge.cli.export import export
@@ -38,6 +39,7 @@ app = typer.Typer(
 )
 for command in (judge, check, report, show, trust, agreement, export, pairs, fit, satisfaction, doctor, init):
     app.command()(command)
+app.add_typer(annotate)
 app.add_typer(replay)
 
 

@@ -29,14 +29,16 @@ if TYPE_CHECKING:
     from dialogauge.data.json_values import is_message_list
     from dialogauge.data.mask import Mask
     from dialogauge.data.memory_source import DataFrame, is_table, memory_conversations
-    from dialogauge.data.notes import Note
+    from dialogauge.data.notes import Note, excerpt, record_fault
     from dialogauge.data.opening import pipe_of
     from dialogauge.data.personal_survey import PersonalReport
-    from dialogauge.data.rating_files import read_ratings
+    from dialogauge.data.rating_files import read_ratings, read_rows
     from dialogauge.data.ratings import (
         LEVELS,
         RatingTable,
         absent_turns,
+        as_score,
+        as_turn,
         unknown_ids,
         unknown_turns,
         usable_ratings,

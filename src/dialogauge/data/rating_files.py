@@ -203,6 +203,12 @@ def _cells(stream: LineStream) -> Iterator[dict[str, Any]]:
     return (row[0] for row in _rows(stream) if not isinstance(row, RecordFault))
 
 
+def read_rows(path: str | Path) -> Iterator[tuple[dict[str, Any], Place] | RecordFault]:
+    """Yield the rows of a file as they stand, JSONL, JSON or CSV; raises `FileFault` as `read_ratings`."""
+    for source in locate([str(path)])[0]:
+        yield from _rows(LineStream(source))
+
+
 def _rows(stream: LineStream) -> Iterator[_Raw | RecordFault]:
     """Yield rows as objects, from JSON or from a table."""
     name = stream.source.name

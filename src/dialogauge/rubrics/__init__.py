@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         PERSONAL,
         Dimension,
         ItemList,
+        Label,
         Recent,
         Rubric,
         ScenarioRule,

@@ -52,6 +52,7 @@ def test_the_shipped_rubrics():
         "session",
         "session-guarded",
         "single",
+        "survey",
         "task",
     )
     for name in shipped_rubrics():

@@ -1,0 +1,340 @@
+"""What raters did: rows of pages, spreadsheets and Label Studio, checked by the plan; the latest counts."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from datetime import datetime
+from typing import Any, Final, Literal
+
+from dialogauge.annotate.label_studio import is_label_studio, rows_of_label_studio
+from dialogauge.annotate.plan import AssignmentPlan, PlannedItem
+from dialogauge.annotate.questions import RatingQuestion
+from dialogauge.core import Place, RecordFault
+from dialogauge.core.shape import read_as
+from dialogauge.data import as_score, as_turn, excerpt, record_fault
+from dialogauge.text import counted
+
+Kind = Literal["score", "choice", "skipped", "flagged"]
+Cells = Mapping[str, Any]
+Row = tuple[Cells, Place]
+
+_DECIMAL_COMMA: Final = re.compile(r"(-?[0-9]+),([0-9]+)")
+_COLUMNS: Final = ("item", "rater", "dimension", "turn", "score", "winner", "skipped", "flagged")
+_ASIDE: Final[tuple[Kind, ...]] = ("skipped", "flagged")
+_LONGEST: Final = 4_000
+"""Characters of a note that are kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One thing that a rater did on a page."""
+
+    item: str
+    rater: str
+    kind: Kind
+    dimension: str | None = None
+    turn: int | None = None
+    """None where the whole, or a pair, is asked about."""
+    score: int | None = None
+    winner: Literal["a", "b", "tie"] | None = None
+    reason: str | None = None
+    """The name of the reason that was chosen."""
+    note: str | None = None
+    """What the rater wrote; why an item was skipped or flagged."""
+    seconds: float | None = None
+    """That the item took the rater."""
+    at: str | None = None
+    """When, as the page wrote it."""
+
+    @property
+    def place(self) -> tuple[str, str, str, str | None, int | None]:
+        """What it answers: of two answers to the same the later one counts."""
+        kind = "answer" if self.kind in ("score", "choice") else self.kind
+        return self.item, self.rater, kind, self.dimension, self.turn
+
+    @property
+    def says(self) -> tuple[object, ...]:
+        """What it says, whenever it was."""
+        return self.score, self.winner, self.reason, self.note
+
+    @property
+    def time(self) -> float:
+        """Seconds since 1970; before all others where nothing readable says when."""
+        try:
+            return datetime.fromisoformat(self.at or "").timestamp()
+        except (ValueError, OverflowError, OSError):
+            return float("-inf")
+
+    def to_json(self) -> dict[str, Any]:
+        """Write it as a row of `answers.jsonl`; what is not there is left out."""
+        return {name: value for name, value in asdict(self).items() if value is not None}
+
+    @classmethod
+    def from_json(cls, value: object) -> Answer:
+        """Read what `to_json` wrote; ValueError for anything else."""
+        return read_as(value, cls)
+
+
+@dataclass(slots=True)
+class ReadAnswers:
+    """What was read of some files."""
+
+    answers: list[Answer] = field(default_factory=list)
+    faults: list[RecordFault] = field(default_factory=list)
+
+
+def read_answers(rows: Iterable[Row | RecordFault], plan: AssignmentPlan) -> ReadAnswers:
+    """Check rows by the plan: what does not belong to it, or is off a scale, becomes a fault.
+
+    Rows of another plan are one fault for each file and plan. Rows without anything are passed over.
+    """
+    read = ReadAnswers()
+    foreign: dict[tuple[str, str], list[Place]] = {}
+    check = _Check(plan)
+    for row in rows:
+        if isinstance(row, RecordFault):
+            read.faults.append(row)
+            continue
+        for cells, place in _expanded(row):
+            other = cells.get("plan")
+            if other is not None and other != plan.id:
+                foreign.setdefault((place.file, str(other)), []).append(place)
+                continue
+            try:
+                read.answers.append(check.answer(cells, place))
+            except RecordFault as fault:
+                read.faults.append(fault)
+    for (_, other), places in foreign.items():
+        message = f"{counted(len(places), 'row')} of another plan, {excerpt(other)}; this one is {plan.id}"
+        read.faults.append(record_fault(places[0], message, "import them into the folder of that plan"))
+    return read
+
+
+def _expanded(row: Row) -> Iterator[Row]:
+    """Yield the rows that a row of a file stands for; none of one that is empty."""
+    cells, place = row
+    if is_label_studio(cells):
+        yield from ((one, place) for one in rows_of_label_studio(cells))
+        return
+    clean = {str(k).strip().lower(): v.strip() if isinstance(v, str) else v for k, v in cells.items()}
+    clean = {k: v for k, v in clean.items() if v not in (None, "")}
+    if clean:
+        yield clean, place
+
+
+class _Check:
+    """What a plan allows."""
+
+    def __init__(self, plan: AssignmentPlan) -> None:
+        self._plan, self._items = plan, plan.by_id
+        self._assigned = {rater.name: frozenset(rater.items) for rater in plan.raters}
+        self._questions = {question.name: question for question in plan.questions}
+
+    def answer(self, cells: Cells, place: Place) -> Answer:
+        """Return what a row says; RecordFault where it does not belong to the plan."""
+        if cells.get("plan") is None:
+            hint = f"its columns are {', '.join(map(str, cells))}; pages write plan, {', '.join(_COLUMNS)}"
+            raise record_fault(place, "the row does not say of which plan it is", hint)
+        item, rater = self._who(cells, place)
+        answer = Answer(item.id, rater, "score", seconds=_seconds(cells), at=_text(cells, "at"))
+        for kind in _ASIDE:
+            if kind in cells:
+                return replace(answer, kind=kind, note=_text(cells, kind))
+        question = self._question(cells, place)
+        answer = replace(answer, dimension=question.name, note=_text(cells, "note"))
+        if question.level == "pair":
+            return replace(answer, kind="choice", winner=self._winner(cells, place, item, rater))
+        turn = self._turn(cells, place, question, item)
+        score, reason = _score(cells, place, question), _reason(cells, place, question)
+        return replace(answer, turn=turn, score=score, reason=reason)
+
+    def _who(self, cells: Cells, place: Place) -> tuple[PlannedItem, str]:
+        item = self._items.get(str(cells.get("item")))
+        if item is None:
+            raise record_fault(place, f"there is no item {_shown(cells, 'item')} in the plan")
+        rater = str(cells.get("rater"))
+        if rater not in self._assigned:
+            names = ", ".join(list(self._assigned)[:5])
+            raise record_fault(place, f"there is no rater {_shown(cells, 'rater')} in the plan: {names}")
+        if item.id not in self._assigned[rater]:
+            raise record_fault(place, f"the item {item.id} is not for the rater {rater}")
+        return item, rater
+
+    def _question(self, cells: Cells, place: Place) -> RatingQuestion:
+        question = self._questions.get(str(cells.get("dimension")))
+        if question is None:
+            names = ", ".join(self._questions)
+            message = f"the dimension {_shown(cells, 'dimension')} is not asked about: {names}"
+            raise record_fault(place, message)
+        return question
+
+    def _turn(self, cells: Cells, place: Place, question: RatingQuestion, item: PlannedItem) -> int | None:
+        try:
+            turn = as_turn(cells.get("turn"))
+        except ValueError as error:
+            raise record_fault(place, str(error)) from error
+        if question.level == "conversation" and turn is not None:
+            raise record_fault(place, f"{question.name} is asked of the whole, and the row names turn {turn}")
+        if question.level == "turn" and turn not in item.turns:
+            what = "no turn" if turn is None else f"turn {turn}, which is not asked about"
+            raise record_fault(place, f"the row names {what} of the item {item.id}")
+        return turn
+
+    def _winner(self, cells: Cells, place: Place, item: PlannedItem, rater: str) -> Literal["a", "b", "tie"]:
+        winner = str(cells.get("winner")).lower()
+        if winner not in ("left", "right", "tie"):
+            raise record_fault(place, f"the winner is {_shown(cells, 'winner')}: not left, right or tie")
+        if winner == "tie":
+            return "tie"
+        left = item.left[rater]
+        return left if winner == "left" else "b" if left == "a" else "a"
+
+
+def _shown(cells: Cells, name: str) -> str:
+    return excerpt(cells.get(name)) if name in cells else "(missing)"
+
+
+def _text(cells: Cells, name: str) -> str | None:
+    value = cells.get(name)
+    return None if value is None or isinstance(value, bool | dict | list) else str(value)[:_LONGEST] or None
+
+
+def _point(value: object) -> object:
+    """Return a number that a spreadsheet wrote with a comma as others write it."""
+    comma = _DECIMAL_COMMA.fullmatch(value) if isinstance(value, str) else None
+    return value if comma is None else f"{comma[1]}.{comma[2]}"
+
+
+def _seconds(cells: Cells) -> float | None:
+    try:
+        seconds = as_score(_point(cells.get("seconds")))
+    except ValueError:
+        return None
+    return None if isinstance(seconds, str) or seconds < 0 else float(seconds)
+
+
+def _score(cells: Cells, place: Place, question: RatingQuestion) -> int:
+    try:
+        score = as_score(_point(cells.get("score")))
+    except ValueError as error:
+        raise record_fault(place, f"{question.name}: {error}") from error
+    if not question.scale.admits(score):
+        message = f"the score of {question.name} is {_shown(cells, 'score')}: off the scale {question.scale}"
+        raise record_fault(place, message)
+    return int(score)
+
+
+def _reason(cells: Cells, place: Place, question: RatingQuestion) -> str | None:
+    """Return the name of a reason: pages write its words."""
+    reason = _text(cells, "reason")
+    if reason is None or not question.reasons or reason in question.reasons:
+        return reason
+    name = next((name for name, words in question.reasons.items() if words == reason), None)
+    if name is None:
+        message = f"the reason {excerpt(reason)} of {question.name} is none of those to choose from"
+        raise record_fault(place, message)
+    return name
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """The answers that count, and what was replaced."""
+
+    answers: tuple[Answer, ...]
+    """In the order in which they were first read."""
+    twice: frozenset[tuple[str, str]] = frozenset()
+    """Item and rater of what was answered again, otherwise."""
+
+
+def merge_answers(stored: Sequence[Answer], new: Sequence[Answer]) -> Merged:
+    """Put answers together: of two to the same question the later one counts, the one read last of equals."""
+    latest: dict[tuple[object, ...], Answer] = {}
+    twice: set[tuple[str, str]] = set()
+    for answer in (*stored, *new):
+        before = latest.get(answer.place)
+        if before is not None and before.says != answer.says and answer.kind not in _ASIDE:
+            twice.add((answer.item, answer.rater))
+        if before is None or answer.time >= before.time:
+            latest[answer.place] = answer
+    return Merged(tuple(latest.values()), frozenset(twice))
+
+
+@dataclass(slots=True)
+class ItemAnswers:
+    """What one rater says of one item."""
+
+    answers: dict[tuple[int | None, str], Answer] = field(default_factory=dict)
+    """By turn and dimension."""
+    skipped: Answer | None = None
+    flagged: Answer | None = None
+
+    @property
+    def seconds(self) -> float | None:
+        """How long it took."""
+        each = [one.seconds for one in (*self.answers.values(), self.skipped) if one is not None]
+        return max((s for s in each if s is not None), default=None)
+
+
+def standing_answers(answers: Iterable[Answer]) -> dict[tuple[str, str], ItemAnswers]:
+    """Return what stands, by item and rater: whoever skips an item takes back what was answered before."""
+    out: dict[tuple[str, str], ItemAnswers] = {}
+    for answer in answers:
+        one = out.setdefault((answer.item, answer.rater), ItemAnswers())
+        if answer.kind == "skipped":
+            one.skipped = answer
+        elif answer.kind == "flagged":
+            one.flagged = answer
+        else:
+            one.answers[answer.turn, answer.dimension or ""] = answer
+    for one in out.values():
+        if one.skipped is not None and one.answers:
+            if any(answer.time > one.skipped.time for answer in one.answers.values()):
+                one.skipped = None
+            else:
+                one.answers = {}
+    return out
+
+
+def rating_rows(
+    plan: AssignmentPlan, standing: Mapping[tuple[str, str], ItemAnswers]
+) -> Iterator[dict[str, Any]]:
+    """Yield ratings in the long format with true ids, or choices with `a`, `b` and `winner`."""
+    questions = {question.name: question for question in plan.questions}
+    for item in plan.items:
+        for rater in plan.raters:
+            one = standing.get((item.id, rater.name), ItemAnswers())
+            asked = [(turn, question.name) for turn, question in plan.asked(item)]
+            for key in asked:
+                if (answer := one.answers.get(key)) is not None:
+                    yield _rating_row(item, answer, questions[key[1]], one.seconds)
+
+
+def _rating_row(
+    item: PlannedItem, answer: Answer, question: RatingQuestion, seconds: float | None
+) -> dict[str, Any]:
+    row: dict[str, Any] = {"conversation_id": item.conversation_id}
+    if answer.kind == "choice":
+        row["a"] = item.candidate or item.conversation_id
+        row["b"] = item.other_candidate or item.other_id
+        row |= {"other_conversation_id": item.other_id, "winner": answer.winner}
+    else:
+        row |= {"turn": answer.turn, "candidate": item.candidate, "score": answer.score}
+    row |= {"dimension": answer.dimension, "rater": answer.rater}
+    words = question.reasons.get(answer.reason or "", answer.reason)
+    more = {
+        "weight": item.weight,
+        "note": ": ".join(filter(None, (words, answer.note))) or None,
+        "reason": answer.reason,
+        "item": item.id,
+        "seconds": seconds,
+        "at": answer.at,
+    }
+    return row | {name: value for name, value in more.items() if value is not None}
+
+
+def refused(faults: Sequence[RecordFault]) -> dict[str, int]:
+    """Return how many faults each file has."""
+    return dict(Counter(fault.place.file for fault in faults if fault.place is not None))

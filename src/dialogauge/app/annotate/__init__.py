@@ -1,0 +1,1 @@
+"""`dialogauge annotate`: assignment plans made, ratings imported, and how far raters are."""

@@ -1,0 +1,92 @@
+"""What raters sent: imported into the folder of its plan, and counted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from dialogauge.annotate.answers import (
+    Answer,
+    ItemAnswers,
+    merge_answers,
+    rating_rows,
+    read_answers,
+    standing_answers,
+)
+from dialogauge.annotate.plan import AssignmentPlan
+from dialogauge.annotate.progress import RaterProgress, progress_of
+from dialogauge.app.annotate.folder import PlanFiles
+from dialogauge.app.annotate.settings import AnnotateImportOptions
+from dialogauge.core.errors import FileFault, InputError, Place, RecordFault, StoreError
+from dialogauge.core.files import shown_path
+from dialogauge.data import read_rows
+from dialogauge.runs.records import json_line
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedAnswers:
+    """What was imported, and what stands now."""
+
+    plan: AssignmentPlan
+    ratings: int
+    """Ratings, or choices between two, that stand."""
+    twice: int
+    """Items that a rater answered again, otherwise."""
+    raters: tuple[RaterProgress, ...]
+    written: Path
+    faults: tuple[InputError, ...]
+
+
+def import_answers(options: AnnotateImportOptions) -> ImportedAnswers:
+    """Add files of raters to what the folder holds, and write the ratings anew.
+
+    What cannot be used is a fault; everything else is kept. The same file again changes nothing.
+
+    Raises:
+        StoreError: The folder holds no plan, or answers that cannot be read.
+    """
+    files = PlanFiles(Path(options.folder))
+    plan = files.read_plan()
+    stored = list(stored_answers(files))
+    broken: list[InputError] = []
+    read = read_answers(_rows(options.files, broken), plan)
+    merged = merge_answers(stored, read.answers)
+    standing = standing_answers(merged.answers)
+    rows = list(rating_rows(plan, standing))
+    target = files.pairs if plan.pairs else files.ratings
+    files.write(files.answers, (json_line(answer.to_json()) for answer in merged.answers))
+    files.write(target, map(json_line, rows))
+    raters = tuple(progress_of(plan, standing))
+    faults = (*broken, *read.faults)
+    return ImportedAnswers(plan, len(rows), len(merged.twice), raters, target, faults)
+
+
+def _rows(
+    paths: tuple[str, ...], broken: list[InputError]
+) -> Iterator[tuple[dict[str, object], Place] | RecordFault]:
+    """Yield the rows of files; of one that breaks off those before."""
+    for path in paths:
+        try:
+            yield from read_rows(path)
+        except FileFault as fault:
+            broken.append(fault)
+
+
+def stored_answers(files: PlanFiles) -> Iterator[Answer]:
+    """Yield what was imported before; StoreError where it cannot be read."""
+    if not files.answers.is_file():
+        return
+    try:
+        for row in read_rows(files.answers):
+            if isinstance(row, RecordFault):
+                raise row
+            yield Answer.from_json(row[0])
+    except (InputError, ValueError) as error:
+        msg = f"{shown_path(files.answers)} cannot be read: {error}"
+        raise StoreError(msg, hint="remove it, and import the files of all raters again") from error
+
+
+def standing_of(files: PlanFiles) -> dict[tuple[str, str], ItemAnswers]:
+    """Return what stands in a folder, by item and rater."""
+    return standing_answers(stored_answers(files))

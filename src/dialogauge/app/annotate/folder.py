@@ -1,0 +1,105 @@
+"""The folder of a plan: its files, and keeping what raters did from being written over."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import orjson
+
+from dialogauge.annotate.plan import SCHEMA, AssignmentPlan
+from dialogauge.core.errors import StoreError, UsageError
+from dialogauge.core.files import read_bytes, shown_path
+from dialogauge.runs import RunDirectory
+from dialogauge.runs.directory import PRIVATE, write_whole
+from dialogauge.runs.records import json_document
+
+
+@dataclass(frozen=True, slots=True)
+class PlanFiles:
+    """The files of a plan in their folder."""
+
+    folder: Path
+
+    @property
+    def plan(self) -> Path:
+        """Who rates what."""
+        return self.folder / "plan.json"
+
+    @property
+    def guideline(self) -> Path:
+        """What raters read before."""
+        return self.folder / "guideline.html"
+
+    @property
+    def answers(self) -> Path:
+        """Every answer that was imported, as it counts now."""
+        return self.folder / "answers.jsonl"
+
+    @property
+    def ratings(self) -> Path:
+        """Ratings in the long format."""
+        return self.folder / "ratings.jsonl"
+
+    @property
+    def pairs(self) -> Path:
+        """Choices between two candidates."""
+        return self.folder / "pairs.jsonl"
+
+    def page(self, rater: str) -> Path:
+        """The page of a rater."""
+        return self.folder / "pages" / f"{rater}.html"
+
+    def label_studio(self, name: str) -> Path:
+        """A file for Label Studio."""
+        return self.folder / "label-studio" / name
+
+    def expect_free(self) -> None:
+        """Raise UsageError where the folder is a run, or holds files and no plan."""
+        folder, hint = shown_path(self.folder), "choose another folder with -o"
+        if RunDirectory(self.folder).exists:
+            msg = f"{folder} is a run"
+            raise UsageError(msg, hint=hint)
+        if self.folder.is_dir() and not self.plan.is_file() and any(self.folder.iterdir()):
+            msg = f"{folder} holds other files, and no plan"
+            raise UsageError(msg, hint=hint)
+
+    def expect_same(self, plan: AssignmentPlan) -> bool:
+        """Return whether the folder holds this plan already; UsageError where it holds another."""
+        if not self.plan.is_file():
+            return False
+        before = self.read_plan()
+        if before.id != plan.id:
+            msg = f"{shown_path(self.folder)} holds another plan ({before.id}), and what raters did by it"
+            raise UsageError(msg, hint="choose another folder with -o; the same command makes the same plan")
+        return True
+
+    def read_plan(self) -> AssignmentPlan:
+        """Read the plan; StoreError where there is none, or none that can be read."""
+        folder = shown_path(self.folder)
+        if not self.plan.is_file():
+            msg = f"{folder} holds no plan: there is no {self.plan.name} in it"
+            raise StoreError(msg, hint="give the folder that `dialogauge annotate make` wrote (its -o)")
+        try:
+            value = orjson.loads(read_bytes(self.plan, "plan", StoreError))
+            if isinstance(value, dict) and value.get("schema", SCHEMA) != SCHEMA:
+                msg = f"another dialogauge wrote the plan in {folder}: it has schema {value['schema']}"
+                raise StoreError(msg, hint="import with the dialogauge that made it")
+            return AssignmentPlan.from_json(value)
+        except ValueError as error:
+            msg = f"{shown_path(self.plan)} cannot be read: {error}"
+            raise StoreError(msg, hint="give the command that made it again, into another folder") from error
+
+    def write_plan(self, plan: AssignmentPlan) -> None:
+        """Write the plan; the folder is made for the one who makes it alone."""
+        try:
+            self.folder.mkdir(mode=PRIVATE, parents=True, exist_ok=True)
+        except OSError as error:
+            msg = f"the folder {shown_path(self.folder)} cannot be made: {error.strerror}"
+            raise StoreError(msg, hint="choose another with -o") from error
+        self.write(self.plan, [json_document(plan.to_json())])
+
+    def write(self, file: Path, chunks: Iterable[bytes]) -> None:
+        """Write a file, whole or not at all."""
+        write_whole(file, chunks)

@@ -1,0 +1,62 @@
+"""The settings of `dialogauge annotate`."""
+
+# Without the future import: annotations are read when commands are made, and must be types by then.
+
+from typing import Literal
+
+from dialogauge.app.settings import SEEDS, DataOptions, Options, PrivacyOptions
+from dialogauge.core.settings import argument, setting
+
+
+class AnnotateMakeOptions(DataOptions, PrivacyOptions):
+    """`dialogauge annotate make`."""
+
+    inputs: tuple[str, ...] = argument(
+        "INPUT... | RUN | ACTIVE.jsonl", "Conversations, a run, or what `pairs --kind active` wrote."
+    )
+    rubric: str | None = setting(
+        None,
+        "What is asked: a shipped rubric (survey, card, satisfaction, session, single), or a file.",
+        otherwise="survey; with --pairs which of the two is better",
+    )
+    raters: int = setting(..., "Number of raters; each gets a page.", low=1, high=1_000)
+    shared: int = setting(
+        0, "Items that every rater gets: they show how far raters agree.", low=0, high=100_000
+    )
+    each: int | None = setting(
+        None,
+        "Items for each rater beside the shared ones.",
+        otherwise="all there are, divided",
+        low=0,
+        high=100_000,
+    )
+    choose: Literal["all", "random", "active", "mixed"] | None = setting(
+        None,
+        "active: the lowest and most uncertain by the judge; mixed: half of them so, the others at random, "
+        "with weights.",
+        otherwise="all; random where --each leaves some out",
+    )
+    pairs: bool = setting(False, "Compare candidates two by two on the same request.")
+    blind: bool = setting(False, "Keep names of candidates and ids off the pages.")
+    language: Literal["en", "zh"] = setting("en", "Language of the pages.")
+    seed: int = setting(0, "Seed of choice, division, order and sides.", low=0, high=SEEDS)
+    ratings_file: str | None = None
+    """None: the ratings are still to come."""
+    label_studio: bool = setting(False, "Also write tasks and a configuration for Label Studio.")
+    out: str = setting(..., "Folder to write.", "-o", "--out", metavar="DIR", recorded=False)
+
+
+class PlanFolder(Options):
+    """The folder of a plan."""
+
+    folder: str = argument("DIR", "The folder that `annotate make` wrote.")
+
+
+class AnnotateImportOptions(PlanFolder):
+    """`dialogauge annotate import`."""
+
+    files: tuple[str, ...] = argument("FILES...", "What raters saved (JSONL, CSV), or Label Studio exports.")
+
+
+class AnnotateStatusOptions(PlanFolder):
+    """`dialogauge annotate status`."""

@@ -1,0 +1,94 @@
+"""`dialogauge annotate`: pages on which people rate, and what came of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import typer
+
+from dialogauge.app.annotate.settings import AnnotateImportOptions, AnnotateMakeOptions
+from dialogauge.cli.options import takes
+from dialogauge.cli.terminal import print_faults
+from dialogauge.report import plain
+from dialogauge.text import counted
+
+if TYPE_CHECKING:
+    from dialogauge.app.annotate.collect import ImportedAnswers
+    from dialogauge.app.annotate.make import MadePlan
+
+annotate = typer.Typer(
+    name="annotate",
+    help="Have conversations rated by people, on pages that need no server.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+
+@annotate.command()
+@takes(AnnotateMakeOptions)
+def make(options: AnnotateMakeOptions) -> None:
+    """Choose conversations, divide them among raters, and write a page for each.
+
+    A page is one file: it is opened in a browser, works without network, and saves a file to send back.
+    """
+    from dialogauge.app.annotate.make import make_plan
+
+    made = make_plan(options)
+    print_faults(made.faults)
+    _print_made(made)
+    raise typer.Exit(1 if made.faults else 0)
+
+
+def _print_made(made: MadePlan) -> None:
+    plan = made.plan
+    noun = "pair" if plan.pairs else "conversation"
+    whys: dict[str, int] = {}
+    for item in plan.items:
+        whys[item.why] = whys.get(item.why, 0) + 1
+    chosen = ", ".join(f"{n:,} {why}" for why, n in whys.items() if why != "all")
+    own = sorted({len(rater.items) - len(plan.shared) for rater in plan.raters})
+    each = f"{own[0]:,}" if len(own) == 1 else f"{own[0]:,} or {own[-1]:,}"
+    lines = [
+        f"plan {plan.id}: {len(plan.items):,} of {counted(plan.eligible, noun)}"
+        + (f" ({chosen})" if chosen else ""),
+        f"{counted(len(plan.raters), 'rater')}: {len(plan.shared):,} shared by all, {each} for each alone",
+        f"asked: {', '.join(f'{q.name} ({q.level})' for q in plan.questions)}",
+        *made.notes,
+    ]
+    for line in lines:
+        typer.echo(plain(line))
+    typer.echo(plain(f"pages to send out: {made.folder / 'pages'}"))
+    typer.echo(plain(f"guideline: {made.folder / 'guideline.html'}"))
+
+
+@annotate.command(name="import")
+@takes(AnnotateImportOptions)
+def import_(options: AnnotateImportOptions) -> None:
+    """Import what raters saved, and write their ratings with the true ids.
+
+    The same file again changes nothing; of two answers of a rater to one question the later counts.
+    """
+    from dialogauge.app.annotate.collect import import_answers
+
+    imported = import_answers(options)
+    _print_imported(imported)
+    print_faults(imported.faults)
+    raise typer.Exit(1 if imported.faults else 0)
+
+
+def _print_imported(imported: ImportedAnswers) -> None:
+    noun = "choice" if imported.plan.pairs else "rating"
+    at_work = [one for one in imported.raters if one.done or one.begun or one.skipped]
+    typer.echo(f"{counted(imported.ratings, noun)} by {counted(len(at_work), 'rater')}")
+    for one in imported.raters:
+        aside = [f"{n:,} {what}" for n, what in ((one.skipped, "skipped"), (one.flagged, "flagged")) if n]
+        left = f"{one.left:,} to go" if one.left else "complete"
+        begun = f" ({one.begun:,} of them begun)" if one.begun else ""
+        done = f"{one.done:,} of {counted(one.assigned, 'item')} done, {left}{begun}"
+        typer.echo(plain(f"  {one.rater}: {', '.join([done, *aside])}"))
+    if imported.twice:
+        again = f"{counted(imported.twice, 'item')} rated twice by one rater: the latest answers count"
+        typer.echo(again)
+    if imported.faults:
+        typer.echo(f"{counted(len(imported.faults), 'row or file', 'rows or files')} refused")
+    typer.echo(plain(f"{noun}s: {imported.written}"))
