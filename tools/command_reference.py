@@ -67,6 +67,7 @@ ENDS = {
     "annotate make": "0; 1 when a record could not be read (the plan is written all the same); 2 when what is asked for "
     "excludes itself, there is nothing to rate, or the folder holds something else.",
     "annotate import": "0; 1 when rows were refused (all others are kept), or there is no plan in the folder.",
+    "annotate status": "0; 1 when there is no plan in the folder.",
     "replay select": "0; 1 when a record or a rating could not be read; 2 when there is nothing to choose.",
     "replay collect": "0; 1 when a record, an item or a reply could not be used, or an endpoint or a cap ended "
     "it early; 2 for a candidate that is none; 3 when more than one reply in twenty failed; 130.",

@@ -19,7 +19,7 @@ NAMES = [str(p.relative_to(ROOT)) for p in PAGES]
 
 _FENCE = re.compile(r"^ *(```|~~~)")
 _LINK = re.compile(r"!?\[[^\]]*\]\(([^()\s]+)(?: \"[^\"]*\")?\)")
-_COMMAND = re.compile(r"(?<!from )\bdialogauge +(replay +[a-z]+|[a-z]+)\b(.*)")
+_COMMAND = re.compile(r"(?<!from )\bdialogauge +((?:replay|annotate) +[a-z]+|[a-z]+)\b(.*)")
 _SPAN = re.compile(r"(`+)(.+?)\1")
 _OPTION = re.compile(r"(?<![\w-])(--[a-z][a-z-]*)")
 
@@ -40,7 +40,7 @@ def _reference() -> ModuleType:
 
 REFERENCE = _reference()
 FLAGS = {name: REFERENCE.flags_of(name) for name in REFERENCE.commands()}
-FLAGS["replay"] = {"--help"}
+FLAGS["replay"] = FLAGS["annotate"] = {"--help"}
 ALL_FLAGS = set().union(*FLAGS.values()) | {"--version"} | _FOREIGN
 
 

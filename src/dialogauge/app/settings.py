@@ -271,8 +271,8 @@ class JudgeOptions(DataOptions, RuleOptions, StrictOptions, LanguageOptions, Mod
     inputs: tuple[str, ...] = argument("INPUT... | RUN", "Files, folders, - for stdin, or a run.")
     rubric: str = setting(
         "card",
-        "Shipped rubric (card, satisfaction, session, session-guarded, survey, task, single, factuality), or a "
-        "file.",
+        "Shipped rubric (card, satisfaction, session, session-guarded, survey, task, single, factuality), "
+        "or a file.",
         key="rubric",
     )
     judge: Literal["local", "llm", "fitted"] = setting(

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from dialogauge.app.annotate.settings import AnnotateImportOptions, AnnotateMakeOptions
-from dialogauge.cli.options import takes
-from dialogauge.cli.terminal import print_faults
+from dialogauge.app.annotate.settings import AnnotateImportOptions, AnnotateMakeOptions, AnnotateStatusOptions
+from dialogauge.cli.options import AsJson, takes
+from dialogauge.cli.terminal import print_blocks, print_faults, print_json
 from dialogauge.report import plain
 from dialogauge.text import counted
 
 if TYPE_CHECKING:
-    from dialogauge.app.annotate.collect import ImportedAnswers
+    from dialogauge.app.annotate.collect import ImportedAnswers, RatingStatus
     from dialogauge.app.annotate.make import MadePlan
 
 annotate = typer.Typer(
@@ -92,3 +92,43 @@ def _print_imported(imported: ImportedAnswers) -> None:
     if imported.faults:
         typer.echo(f"{counted(len(imported.faults), 'row or file', 'rows or files')} refused")
     typer.echo(plain(f"{noun}s: {imported.written}"))
+
+
+@annotate.command()
+@takes(AnnotateStatusOptions)
+def status(options: AnnotateStatusOptions, as_json: AsJson = False) -> None:
+    """Say who has rated what, how far raters agree on the shared items, and what would say it more surely."""
+    from dialogauge.app.annotate.collect import rating_status
+
+    now = rating_status(options)
+    if as_json:
+        print_json(now.to_json())
+    else:
+        _print_status(now)
+
+
+def _print_status(status: RatingStatus) -> None:
+    from dialogauge.report import Cell, Number, data_table
+
+    heads = ("rater", "items", "done", "to go", "skipped", "flagged", "median seconds")
+    rows = [
+        (one.rater, one.assigned, one.done, one.left, one.skipped, one.flagged, Number(one.seconds, 0))
+        for one in status.raters
+    ]
+    print_blocks([data_table(f"Plan {status.plan.id}", heads, rows)])
+    if status.agreement:
+        heads = ("agreement on shared items", "AC1", "alpha", "exact", "targets", "items", "raters")
+        figures: list[tuple[Cell, ...]] = [
+            (
+                f"{one.dimension} ({one.level})",
+                *(Number(f.value, 2, f.interval) for f in one.figures.values()),
+                one.targets,
+                one.items,
+                one.raters,
+            )
+            for one in status.agreement
+        ]
+        typer.echo()
+        print_blocks([data_table("Agreement so far", heads, figures)])
+    typer.echo()
+    typer.echo(plain(status.advice))

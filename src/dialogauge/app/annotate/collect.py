@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
+from dialogauge.annotate.agreement import SharedAgreement, advice, shared_agreement
 from dialogauge.annotate.answers import (
     Answer,
-    ItemAnswers,
     merge_answers,
     rating_rows,
     read_answers,
@@ -17,7 +18,7 @@ from dialogauge.annotate.answers import (
 from dialogauge.annotate.plan import AssignmentPlan
 from dialogauge.annotate.progress import RaterProgress, progress_of
 from dialogauge.app.annotate.folder import PlanFiles
-from dialogauge.app.annotate.settings import AnnotateImportOptions
+from dialogauge.app.annotate.settings import AnnotateImportOptions, AnnotateStatusOptions
 from dialogauge.core.errors import FileFault, InputError, Place, RecordFault, StoreError
 from dialogauge.core.files import shown_path
 from dialogauge.data import read_rows
@@ -87,6 +88,34 @@ def stored_answers(files: PlanFiles) -> Iterator[Answer]:
         raise StoreError(msg, hint="remove it, and import the files of all raters again") from error
 
 
-def standing_of(files: PlanFiles) -> dict[tuple[str, str], ItemAnswers]:
-    """Return what stands in a folder, by item and rater."""
-    return standing_answers(stored_answers(files))
+@dataclass(frozen=True, slots=True)
+class RatingStatus:
+    """How far raters are, and how far they agree."""
+
+    plan: AssignmentPlan
+    raters: tuple[RaterProgress, ...]
+    agreement: tuple[SharedAgreement, ...]
+    advice: str
+    """What would tighten the figures most."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Write it as JSON values."""
+        return {
+            "plan": self.plan.id,
+            "raters": [{**asdict(one), "left": one.left} for one in self.raters],
+            "agreement": [one.to_json() for one in self.agreement],
+            "advice": self.advice,
+        }
+
+
+def rating_status(options: AnnotateStatusOptions) -> RatingStatus:
+    """Count what was imported into a folder.
+
+    Raises:
+        StoreError: The folder holds no plan, or answers that cannot be read.
+    """
+    files = PlanFiles(Path(options.folder))
+    plan = files.read_plan()
+    standing = standing_answers(stored_answers(files))
+    agreement = tuple(shared_agreement(plan, standing))
+    return RatingStatus(plan, tuple(progress_of(plan, standing)), agreement, advice(list(agreement)))

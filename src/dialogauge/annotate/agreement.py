@@ -1,0 +1,155 @@
+"""How far raters agree so far, and what would say it more surely."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from dialogauge.annotate.answers import Answer, ItemAnswers
+from dialogauge.annotate.plan import AssignmentPlan
+from dialogauge.annotate.questions import RatingQuestion
+from dialogauge.core import Level
+from dialogauge.stats import Categories, Estimate, RatingGrid, coefficients_of
+from dialogauge.text import counted
+
+_SIDES: Final = ("a", "b", "tie")
+FIGURES: Final = ("ac1", "alpha", "exact")
+"""Gwet's AC1 is never without Krippendorff's alpha beside it: where nearly all ratings are alike, the first
+is high and the second low, and both are right about what they measure."""
+
+Standing = Mapping[tuple[str, str], ItemAnswers]
+
+
+@dataclass(frozen=True, slots=True)
+class SharedAgreement:
+    """Agreement on what two or more raters rated, in one dimension."""
+
+    dimension: str
+    level: Level
+    targets: int
+    items: int
+    raters: int
+    """That rated any of them."""
+    figures: Mapping[str, Estimate]
+    """By name, of `FIGURES`; alpha is ordinal for scores, and nominal for choices between two."""
+    another: float | None = None
+    """The width of AC1's interval if another rater rated the same; None where two raters cannot tell."""
+
+    @property
+    def width(self) -> float | None:
+        """The width of AC1's interval."""
+        return _width(self.figures["ac1"])
+
+    def to_json(self) -> dict[str, Any]:
+        """Write it as JSON values."""
+        counts = {"targets": self.targets, "items": self.items, "raters": self.raters}
+        figures = {name: figure.to_json() for name, figure in self.figures.items()}
+        return {"dimension": self.dimension, "level": self.level, **counts, **figures}
+
+
+def shared_agreement(plan: AssignmentPlan, standing: Standing) -> Iterator[SharedAgreement]:
+    """Yield the agreement in each dimension of which two or more raters rated the same."""
+    for question in plan.questions:
+        grid = _grid(plan, standing, question)
+        if grid is not None:
+            figures = _figures(grid)
+            yield SharedAgreement(
+                question.name,
+                question.level,
+                len(grid.targets),
+                len(set(grid.clusters)),
+                len(grid.raters),
+                figures,
+                _with_another(grid, figures["ac1"]),
+            )
+
+
+def _grid(plan: AssignmentPlan, standing: Standing, question: RatingQuestion) -> RatingGrid | None:
+    targets = [(item.id, turn) for item in plan.items for turn, q in plan.asked(item) if q == question]
+    raters = [rater.name for rater in plan.raters]
+    values = np.full((len(targets), len(raters)), np.nan)
+    for row, (item, turn) in enumerate(targets):
+        for column, rater in enumerate(raters):
+            one = standing.get((item, rater))
+            answer = None if one is None else one.answers.get((turn, question.name))
+            if answer is not None:
+                values[row, column] = _number(answer)
+    several = np.isfinite(values).sum(axis=1) > 1
+    if not several.any():
+        return None
+    categories = Categories(_SIDES, None) if question.level == "pair" else Categories.of_scale(question.scale)
+    clusters = tuple(item for item, _ in targets)
+    grid = RatingGrid(values, tuple(targets), tuple(raters), categories, clusters, "items").only(several)
+    rated = np.isfinite(grid.values).any(axis=0).tolist()
+    return grid.take(name for name, some in zip(raters, rated, strict=True) if some)
+
+
+def _number(answer: Answer) -> float:
+    return float(_SIDES.index(answer.winner) if answer.winner is not None else answer.score or 0)
+
+
+def _figures(grid: RatingGrid) -> dict[str, Estimate]:
+    alpha = "alpha_nominal" if grid.categories.values is None else "alpha_ordinal"
+    figures = coefficients_of(grid, ("ac1", alpha, "exact"))
+    return {"ac1": figures["ac1"], "alpha": figures[alpha], "exact": figures["exact"]}
+
+
+def _width(estimate: Estimate) -> float | None:
+    return None if estimate.low is None or estimate.high is None else estimate.high - estimate.low
+
+
+def _with_another(grid: RatingGrid, now: Estimate) -> float | None:
+    """Return the width that one rater more would leave.
+
+    The variance is a part that only more items lessen, and a part that falls as one by the number of raters:
+    how much wider the interval is with each rater left out says how large the second is.
+    """
+    raters, width = len(grid.raters), _width(now)
+    if raters < 3 or width is None:
+        return None
+    fewer = []
+    for left_out in grid.raters:
+        rest = grid.take(name for name in grid.raters if name != left_out)
+        rest = rest.only(np.isfinite(rest.values).sum(axis=1) > 1)
+        if len(rest.targets) and (w := _width(coefficients_of(rest, ("ac1",))["ac1"])) is not None:
+            fewer.append(w**2)
+    if not fewer:
+        return None
+    of_raters = (float(np.mean(fewer)) - width**2) * (raters - 1) * raters
+    of_raters = min(max(of_raters, 0.0), width**2 * raters)
+    return math.sqrt(width**2 - of_raters * (1 / raters - 1 / (raters + 1)))
+
+
+def advice(agreements: list[SharedAgreement]) -> str:
+    """Say in a sentence or two what would tighten the figures most.
+
+    The width falls with the square root of the shared items. So that both cost the same, another rater of the
+    same items is compared with as many ratings of more items by these raters.
+    """
+    if not agreements:
+        return "No item is rated by two raters yet, so nothing is known of their agreement."
+    known = [one for one in agreements if one.width is not None]
+    if not known:
+        reasons = [one.figures["ac1"].reason for one in agreements]
+        why = next((reason for reason in reasons if reason), "nothing differs yet")
+        return f"AC1 has no interval yet ({why}): more shared items are needed."
+    worst = max(known, key=lambda one: one.width or 0.0)
+    width, ac1 = worst.width or 0.0, worst.figures["ac1"]
+    more = math.ceil(worst.items / worst.raters)
+    by_items = width * math.sqrt(worst.items / (worst.items + more))
+    first = (
+        f"Least sure is {worst.dimension}: AC1 {ac1.value or 0:.2f} [{ac1.low:.2f}, {ac1.high:.2f}] on "
+        f"{counted(worst.items, 'shared item')} by {counted(worst.raters, 'rater')}. "
+    )
+    narrower = f"would narrow its interval from {width:.2f} to about {by_items:.2f}"
+    items = f"{counted(more, 'more shared item')} {narrower}"
+    if worst.another is None:
+        return f"{first}{items}; what a third rater would do, two cannot tell."
+    rater = f"another rater of the same items, as much work, to about {worst.another:.2f}"
+    better = "a rater more helps more" if worst.another < by_items - 0.005 else "more shared items help more"
+    close = abs(worst.another - by_items) <= 0.005
+    return f"{first}{items}, {rater}: {'both help alike' if close else better}."
