@@ -84,8 +84,8 @@ def _grid(plan: AssignmentPlan, standing: Standing, question: RatingQuestion) ->
     categories = Categories(_SIDES, None) if question.level == "pair" else Categories.of_scale(question.scale)
     clusters = tuple(item for item, _ in targets)
     grid = RatingGrid(values, tuple(targets), tuple(raters), categories, clusters, "items").only(several)
-    rated = np.isfinite(grid.values).any(axis=0).tolist()
-    return grid.take(name for name, some in zip(raters, rated, strict=True) if some)
+    rated = np.isfinite(grid.values).sum(axis=0).tolist()
+    return grid.take(name for name, times in zip(raters, rated, strict=True) if times)
 
 
 def _number(answer: Answer) -> float:

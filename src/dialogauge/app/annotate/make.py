@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Final
 
 from dialogauge.annotate.guideline import guideline_page
+from dialogauge.annotate.page import rating_page
 from dialogauge.annotate.plan import AssignmentPlan, Eligible, PlanRequest, assignment_plan
 from dialogauge.annotate.questions import RatingQuestion, preference_question, questions_of
-from dialogauge.annotate.task import Shown, blindfold
+from dialogauge.annotate.task import Shown, blindfold, rater_task
 from dialogauge.app.annotate.folder import PlanFiles
 from dialogauge.app.annotate.settings import AnnotateMakeOptions
 from dialogauge.app.beside import field_map
@@ -265,8 +266,10 @@ def _shown(options: AnnotateMakeOptions, pool: _Pool, plan: AssignmentPlan) -> S
 def _write(files: PlanFiles, plan: AssignmentPlan, shown: Shown) -> tuple[Path, ...]:
     files.write_plan(plan)
     files.write(files.guideline, html_bytes(guideline_page(plan)))
-    del shown
-    return files.plan, files.guideline
+    pages = [files.page(rater.name) for rater in plan.raters]
+    for rater, page in zip(plan.raters, pages, strict=True):
+        files.write(page, [rating_page(rater_task(plan, rater, shown)).encode("utf-8", "replace")])
+    return files.plan, files.guideline, *pages
 
 
 def _notes(plan: AssignmentPlan, request: PlanRequest, pool: _Pool, shown: Shown) -> Iterator[str]:
