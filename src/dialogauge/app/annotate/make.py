@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from dialogauge.annotate.guideline import guideline_page
+from dialogauge.annotate.label_studio import label_studio_config, label_studio_tasks
 from dialogauge.annotate.page import rating_page
 from dialogauge.annotate.plan import AssignmentPlan, Eligible, PlanRequest, assignment_plan
 from dialogauge.annotate.questions import RatingQuestion, preference_question, questions_of
@@ -28,6 +29,7 @@ from dialogauge.report import html_bytes
 from dialogauge.rubrics import Rubric, load_rubric
 from dialogauge.runs import OPEN, open_run
 from dialogauge.runs.privacy import mask_for_reading, new_salt
+from dialogauge.runs.records import json_document
 from dialogauge.text import counted
 from dialogauge.training import JudgedConversation, judged_conversation, rank_for_labelling
 
@@ -42,7 +44,6 @@ class MadePlan:
 
     plan: AssignmentPlan
     folder: Path
-    files: tuple[Path, ...]
     faults: tuple[InputError, ...]
     notes: tuple[str, ...]
 
@@ -74,11 +75,11 @@ def make_plan(options: AnnotateMakeOptions) -> MadePlan:
     plan = assignment_plan(eligible, request, questions, about, ranked, pool.reasons)
     continued = files.expect_same(plan)
     shown = _shown(options, pool, plan)
-    written = _write(files, plan, shown)
+    _write(files, plan, shown, label_studio=options.label_studio)
     notes = (*pool.notes, *_notes(plan, request, pool, shown))
     if continued:
         notes = (*notes, "the plan was there already: its pages are written again, and no rating is touched")
-    return MadePlan(plan, files.folder, written, tuple(pool.faults), notes)
+    return MadePlan(plan, files.folder, tuple(pool.faults), notes)
 
 
 def _questions(options: AnnotateMakeOptions) -> tuple[Rubric | None, tuple[RatingQuestion, ...]]:
@@ -98,7 +99,7 @@ class _Pool:
 
     eligible: list[Eligible] = field(default_factory=list)
     judged: list[JudgedConversation] = field(default_factory=list)
-    """Of a run: their ids are positions."""
+    """Of a run: behind their ids stand their positions."""
     reasons: dict[int, str] = field(default_factory=dict)
     """Position -> why it was chosen before."""
     states: dict[str, list[Eligible]] = field(default_factory=dict)
@@ -129,7 +130,7 @@ class _Pool:
         self.words[position] = words_digest(c)
         self.states.setdefault(c.id if by_id else _request_of(c), []).append(item)
         if judged is not None:
-            name = f"{position:012}"
+            name = f"{c.id}\0{position}"
             self.judged.append(replace(judged, conversation=replace(c, id=name, messages=())))
         elif c.metadata.keys() >= _OF_ACTIVE:
             self.reasons[position] = str(c.metadata["reason"])
@@ -239,7 +240,7 @@ def _ranked(options: AnnotateMakeOptions, pool: _Pool, number: int) -> list[tupl
         hint = "say --choose random" if options.pairs else "give a run: dialogauge judge INPUT -o RUN"
         raise UsageError(msg, hint=hint)
     ranking = rank_for_labelling(pool.judged, number)
-    return [(int(item.conversation_id), item.reason) for item in ranking]
+    return [(int(item.conversation_id.rpartition("\0")[2]), item.reason) for item in ranking]
 
 
 def _shown(options: AnnotateMakeOptions, pool: _Pool, plan: AssignmentPlan) -> Shown:
@@ -263,13 +264,18 @@ def _shown(options: AnnotateMakeOptions, pool: _Pool, plan: AssignmentPlan) -> S
     return out
 
 
-def _write(files: PlanFiles, plan: AssignmentPlan, shown: Shown) -> tuple[Path, ...]:
+def _write(files: PlanFiles, plan: AssignmentPlan, shown: Shown, *, label_studio: bool) -> None:
     files.write_plan(plan)
     files.write(files.guideline, html_bytes(guideline_page(plan)))
-    pages = [files.page(rater.name) for rater in plan.raters]
-    for rater, page in zip(plan.raters, pages, strict=True):
-        files.write(page, [rating_page(rater_task(plan, rater, shown)).encode("utf-8", "replace")])
-    return files.plan, files.guideline, *pages
+    for rater in plan.raters:
+        task = rater_task(plan, rater, shown)
+        files.write(files.page(rater.name), [rating_page(task).encode("utf-8", "replace")])
+        if label_studio:
+            tasks = json_document(label_studio_tasks(task))
+            files.write(files.label_studio(f"{rater.name}.json"), [tasks])
+    if label_studio:
+        config = label_studio_config(plan.questions).encode("utf-8", "replace")
+        files.write(files.label_studio("config.xml"), [config])
 
 
 def _notes(plan: AssignmentPlan, request: PlanRequest, pool: _Pool, shown: Shown) -> Iterator[str]:

@@ -46,17 +46,14 @@ class AnnotateMakeOptions(DataOptions, PrivacyOptions):
     out: str = setting(..., "Folder to write.", "-o", "--out", metavar="DIR", recorded=False)
 
 
-class PlanFolder(Options):
-    """The folder of a plan."""
+class AnnotateStatusOptions(Options):
+    """`dialogauge annotate status`."""
 
     folder: str = argument("DIR", "The folder that `annotate make` wrote.")
 
 
-class AnnotateImportOptions(PlanFolder):
+class AnnotateImportOptions(Options):
     """`dialogauge annotate import`."""
 
+    folder: str = argument("DIR", "The folder that `annotate make` wrote.")
     files: tuple[str, ...] = argument("FILES...", "What raters saved (JSONL, CSV), or Label Studio exports.")
-
-
-class AnnotateStatusOptions(PlanFolder):
-    """`dialogauge annotate status`."""
