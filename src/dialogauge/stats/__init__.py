@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     )
     from dialogauge.stats.measures import MEASURES, correlated_users, title_of, two_sided_users
     from dialogauge.stats.pairs import pair_up
+    from dialogauge.stats.power import ENOUGH, Power, PowerPoint, power_of
     from dialogauge.stats.raters import (
         COEFFICIENTS,
         Coefficient,
