@@ -15,6 +15,7 @@ NAMES = (
     "startup",
     "coverage",
     "light",
+    "raters",
     "judging",
     "prefixes",
     "local_judge",

@@ -30,6 +30,8 @@ from dialogauge.stats.tallies import Ratings
 
 _BLOCK: Final = 2_500_000
 """Numbers of the widest array of some draws: 20 MB."""
+_CACHED: Final = 250_000
+"""Numbers of an array that is gone through many times: 2 MB."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -278,7 +280,7 @@ def _by_value(ratings: Ratings, weights: Floats, pair: tuple[int, int], name: st
     values = ratings.values[:, list(pair)]
     both = ~np.isnan(values).any(axis=1)
     (x, y), cluster = values[both].T, ratings.cluster[both]
-    step = max(1, _BLOCK // max(cluster.size, 1))
+    step = max(1, _CACHED // max(cluster.size, 1))
     blocks = (weights[start : start + step, cluster] for start in range(0, len(weights), step))
     return np.concatenate([_BY_VALUE[name](x, y, block) for block in blocks])
 
