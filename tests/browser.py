@@ -181,7 +181,7 @@ class Tab:
             code = f"Digit{key}" if key.isdigit() else f"Key{key.upper()}" if len(key) == 1 else key
             text = "" if modifiers & 2 else TEXT.get(key, key if len(key) == 1 else "")
             named = {"key": key, "code": code, "modifiers": modifiers}
-            named["windowsVirtualKeyCode"] = KEYS.get(key, ord(key[0].upper()))
+            named["windowsVirtualKeyCode"] = KEYS.get(key, ord(key[0].upper()) if key.isalnum() else 0)
             await self.send(
                 "Input.dispatchKeyEvent", type="keyDown" if text else "rawKeyDown", text=text, **named
             )
@@ -191,17 +191,26 @@ class Tab:
         """Put a text in at the caret, as an input method does."""
         await self.send("Input.insertText", text=text)
 
+    async def middle(self, selector):
+        """Bring an element into sight; return where it is."""
+        return await self.run(
+            f"const e = document.querySelector({json.dumps(selector)});"
+            "e.scrollIntoView({block: 'nearest', inline: 'nearest'}); const b = e.getBoundingClientRect();"
+            "return {x: b.x + b.width / 2, y: b.y + b.height / 2}"
+        )
+
     async def click(self, selector):
         """Click the middle of an element with the mouse."""
-        box = await self.run(
-            f"const e = document.querySelector({json.dumps(selector)});"
-            "e.scrollIntoView({block: 'nearest'});"
-            "const b = e.getBoundingClientRect(); return [b.x + b.width / 2, b.y + b.height / 2]"
-        )
+        box = await self.middle(selector)
         for kind in ("mousePressed", "mouseReleased"):
-            await self.send(
-                "Input.dispatchMouseEvent", type=kind, x=box[0], y=box[1], button="left", clickCount=1
-            )
+            await self.send("Input.dispatchMouseEvent", type=kind, **box, button="left", clickCount=1)
+
+    async def tap(self, selector):
+        """Touch the middle of an element, and take the finger away."""
+        box = await self.middle(selector)
+        await self.send("Input.dispatchTouchEvent", type="touchStart", touchPoints=[box])
+        await self.send("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
+        await self.run("await new Promise((done) => setTimeout(done, 300))")
 
     async def size(self, width, height, *, touch=False, scheme="light"):
         """Make the window as large as a screen."""
@@ -275,12 +284,13 @@ async def driven(folder):
             browser = Browser(socket)
             saved = str(folder / "saved")
             await browser.send("Browser.setDownloadBehavior", behavior="allow", downloadPath=saved)
-            yield browser
-            await browser.send("Browser.close")
-    finally:
-        if process.returncode is None:
             try:
-                await asyncio.wait_for(process.wait(), 10)
-            except TimeoutError:
-                process.kill()
-                await process.wait()
+                yield browser
+            finally:
+                await browser.send("Browser.close")
+    finally:
+        try:
+            await asyncio.wait_for(process.wait(), 10)
+        except TimeoutError:
+            process.kill()
+            await process.wait()

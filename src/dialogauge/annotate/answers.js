@@ -17,7 +17,7 @@ let unsaved = false;
 
 function read(name) {
   try {
-    const text = localStorage.getItem(PREFIX + name);
+    const text = keeps ? localStorage.getItem(PREFIX + name) : null;
     if (text !== null) return JSON.parse(text);
   } catch (error) {
     if (!(error instanceof SyntaxError)) keeps = false;
@@ -188,7 +188,13 @@ function rowsOf(item) {
 }
 
 const fileName = () => `${TASK.rater.replace(/[^\p{L}\p{N}._-]+/gu, "_")}.jsonl`;
-const fileText = () => TASK.items.flatMap(rowsOf).map((row) => `${JSON.stringify(row)}\n`).join("");
+
+// One row a line, for readers too that take other characters for line ends.
+function fileText() {
+  const escaped = (end) => `\\u${end.charCodeAt().toString(16).padStart(4, "0")}`;
+  const lines = TASK.items.flatMap(rowsOf).map((row) => JSON.stringify(row).replace(/[\x85\u2028\u2029]/g, escaped));
+  return lines.map((line) => `${line}\n`).join("");
+}
 
 // Take over a row of a saved file where it is newer than what is there; false where it is none of ours.
 function take(row) {

@@ -319,12 +319,18 @@ function radios(ask, chosen, line) {
     const anchor = anchorOf(ask, value);
     const show = () => { line.textContent = anchor; };
     const first = chosen === undefined ? at === 0 : chosen === value;
-    // The second tap of two is meant for no other question.
-    return button([h("b", {}, label), digit && digit !== label ? h("kbd", {}, digit) : null], (event) => event.detail < 2 && answer(ask, value), {
+    return button([h("b", {}, label), digit && digit !== label ? h("kbd", {}, digit) : null], (event) => isMeant(event) && answer(ask, value), {
       role: "radio", "aria-checked": String(chosen === value), "aria-label": anchor ? `${label}: ${anchor}` : label,
       tabindex: first ? 0 : -1, pointerenter: show, pointerleave: rest, focus: show, blur: rest,
     });
   });
+}
+
+// The second tap of a double tap is not meant for the question that has come by then.
+function isMeant({ detail, timeStamp }) {
+  const meant = detail < 2 || timeStamp - isMeant.last > 250;
+  isMeant.last = timeStamp;
+  return meant;
 }
 
 function typed(ask, chosen) {
@@ -333,6 +339,7 @@ function typed(ask, chosen) {
   const input = h("input", { class: "typed", inputmode: "decimal", autocomplete: "off", "aria-label": label, placeholder: `${low}–${high}` });
   input.value = chosen ?? "";
   input.addEventListener("change", () => {
+    if (!input.isConnected) return undefined;
     const text = input.value.trim().replace(",", ".");
     if (text && admits(ask, Number(text))) return answer(ask, Number(text));
     input.value = chosen ?? "";
@@ -391,7 +398,7 @@ function asking(ask) {
     button("›", () => stepAsk(1), { "aria-label": t("question_next") }));
   const open = given && !reasoned && (given.note || place.writing === ask.key);
   const pencil = given && !reasoned && !open && button([t("note"), here ? h("kbd", {}, "r") : null], () => writeNote(ask), { class: "link" });
-  return h("section", { class: `ask${here ? " here" : ""}${given ? " given" : ""}`, "data-key": ask.key, focusin: () => arrive(ask), pointerdown: () => arrive(ask) },
+  return h("section", { class: `ask${here ? " here" : ""}${given ? " given" : ""}`, "data-key": ask.key, focusin: (event) => arrive(ask, event), pointerdown: (event) => arrive(ask, event) },
     h("header", {}, h("h3", {}, title || name), pencil || null, steps),
     text ? h("p", { class: "text" }, text) : null,
     group, level !== "pair" && (!choices.length || choices.length > 9) ? typed(ask, given?.value) : null,
@@ -399,9 +406,9 @@ function asking(ask) {
     open ? note(ask, t("note")) : null, reasoned ? why(ask) : null);
 }
 
-// The question that gets the focus is the one that keys answer.
-function arrive(ask) {
-  if (place.key === ask.key) return;
+// The question that gets the focus is the one that keys answer; a reason can be given from another.
+function arrive(ask, { target }) {
+  if (place.key === ask.key || target.closest(".cause")) return;
   place.key = ask.key;
   write("place", place);
   for (const each of app.querySelectorAll(".ask")) each.classList.toggle("here", each.dataset.key === ask.key);
@@ -625,9 +632,10 @@ function pressLetter(key) {
 }
 
 function leave(target) {
+  if (target.matches(".typed")) return target.dispatchEvent(new Event("change")); // which answers
   target.blur();
   const ask = asksOf(current()).find(({ key }) => key === target.dataset.note);
-  if (ask) advance(ask);
+  return ask?.key === place.key ? advance(ask) : go({});
 }
 
 function along(event) {
@@ -643,7 +651,7 @@ document.addEventListener("keydown", (event) => {
   const writes = target.matches("textarea, input:not([type=file])");
   const undoes = (event.ctrlKey || event.metaKey) && !event.shiftKey && event.key.toLowerCase() === "z";
   if (writes) {
-    if (!["Enter", "Escape"].includes(event.key) || event.shiftKey) return;
+    if (!current() || !["Enter", "Escape"].includes(event.key) || event.shiftKey) return;
     leave(target);
   } else if (undoes) {
     undo();
