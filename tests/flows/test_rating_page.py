@@ -233,14 +233,19 @@ async def test_two_tabs_of_one_page_lose_nothing(tmp_path):
     async with opened(tmp_path) as one:
         other = await one.browser.tab()
         await other.open(tmp_path / "R1.html")
+
+        async def both(scores):  # a browser brings what one tab keeps to the other in its own time
+            for tab in (one, other):
+                await tab.until(f"rowsOf(TASK.items[0]).map(r => r.score).join() === '{scores}'")
+
         await one.press("Enter", "4", "1")
-        await other.press("Enter")
-        await other.until("document.querySelector('.where')")
-        await other.press("5")
+        await both("4,1")
+        await other.press("Enter", "5")
+        await both("4,1,5")
         await one.press("4")  # the same question, answered later
+        await both("4,1,4")
         await other.press("1")
-        for tab in (one, other):
-            await tab.until("rowsOf(TASK.items[0]).map(r => r.score).join() === '4,1,4,1'")
+        await both("4,1,4,1")
         assert "open a second time" in await one.run("return toast.textContent")
 
 
@@ -295,7 +300,8 @@ ATTACKS = [
     "</script><script>__pwned=1</script>",
     "<svg onload=window.__pwned=1>", "<iframe srcdoc='<script>parent.__pwned=1</script>'>", "<!--<script>",
     "[a](javascript:window.__pwned=1)", "\u202egnp.exe\u202c", "\0\x1b[2J\u2028", "${__pwned=1}{{__pwned=1}}",
-    "**<b onclick=__pwned=1>x</b>**\n- <a href='javascript:__pwned=1'>y</a>", "__proto__", "</textarea></style>",
+    "**<b onclick=__pwned=1>x</b>**\n- <a href='javascript:__pwned=1'>y</a>", "__proto__",
+    "</textarea></style>",
 ]  # fmt: skip
 
 
