@@ -8,8 +8,9 @@ standard error by leaving out drawn clusters, Student's t. The power is the shar
 
 What such a simulation cannot know:
 
-- It takes the difference in the data for the true one. Where the data do not tell the judges apart, the size
-  of their difference is not known, and no more is the power.
+- It takes the difference in the data for the true one; with fewer raters the mean over draws of them, so that
+  what some of them happened to say of these targets is noise, and no difference. Where the data do not tell
+  the judges apart, the size of their difference is not known, and no more is the power.
 - It takes the clusters of the data for all kinds that there are.
 - It has no more raters than a target has. To draw the same ones several times would not make up for others:
   three draws of two raters are a noisier mean than the two. So nothing is said of more.
@@ -226,7 +227,7 @@ class _Simulation:
         every = self._drawn(self._table.sources[_PEOPLE])
         self._shift = 0.0
         if self.observed.difference.value is not None and self.clusters < self.here:
-            self._shift = self.observed.difference.value - every.figure(np.ones((1, self.clusters)))[0]
+            self._shift = self.observed.difference.value - every.value
 
     def points(self, raters: int | None, studies: int, rng: np.random.Generator) -> Iterator[PowerPoint]:
         """Yield a point for each size, of studies with so many raters; None: with all ratings as they are."""
@@ -237,6 +238,8 @@ class _Simulation:
         else:
             draws = min(_DRAWS, max(5, _WORK // (self.clusters * self._table.n)))
             drawn = [self._drawn(self._fewer_people(raters, rng)) for _ in range(draws)]
+            known = [of.value for of in drawn if np.isfinite(of.value)]
+            drawn = [replace(of, shift=float(np.mean(known)) - of.value) for of in drawn]
 
         def point(size: int) -> PowerPoint:
             return self._point(size, mean, drawn, studies, rng)
@@ -266,7 +269,7 @@ class _Simulation:
         """Yield what each study says: 1 where a is better, -1 where b is, 0 where it cannot tell."""
         clusters = rng.integers(self.clusters, size=(studies, size))
         counts = np.array([np.bincount(row, minlength=self.clusters) for row in clusters])
-        values, least = of.figure(counts.astype(np.float64)) + self._shift, sign_flip_p(size)
+        values, least = of.figure(counts.astype(np.float64)) + (of.shift + self._shift), sign_flip_p(size)
         moves = of.moves[clusters] * (self.clusters - 1) / (size - 1)
         known = np.isfinite(values) & np.isfinite(moves).all(axis=1)
         for row, value, move, defined in zip(clusters, values, moves, known, strict=True):
@@ -299,8 +302,8 @@ class _Simulation:
             figure(np.where(places == places[start : start + step, None], 0.0, 1.0))
             for start in range(0, self.clusters, step)
         ]
-        moves = np.concatenate(without) - figure(np.ones((1, self.clusters)))
-        return _Drawn(figure, moves)
+        value = float(figure(np.ones((1, self.clusters)))[0])
+        return _Drawn(figure, value, np.concatenate(without) - value)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -309,8 +312,12 @@ class _Drawn:
 
     figure: Callable[[Floats], Floats]
     """Of how often each cluster counts, shape (studies, clusters) -> (studies,)."""
+    value: float
+    """In the data, each cluster once."""
     moves: Floats
     """Shape (clusters,), how far it moves without each of them."""
+    shift: float = 0.0
+    """What is added to make it the mean over draws of raters."""
 
 
 def _means(ratings: Floats) -> Floats:

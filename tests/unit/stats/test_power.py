@@ -82,7 +82,8 @@ def test_judges_that_are_alike_are_told_apart_about_as_often_as_chance_allows(me
     assert power.here.clusters == 100
     assert 0.03 <= power.here.apart.value <= 0.075
     assert 0.2 < power.here.wrong / power.here.apart.value < 0.8
-    assert all(p.apart.value < 0.1 for p in power.points if p.clusters <= 400)
+    assert {p.raters for p in power.points} == {1.0, 2.0, 3.0}
+    assert all(0.025 <= p.apart.value <= 0.085 for p in power.points if p.clusters <= 400)
 
 
 def test_more_targets_and_more_raters_tell_more():
