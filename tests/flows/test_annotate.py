@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import shlex
 from pathlib import Path
 
 import pytest
@@ -258,6 +259,21 @@ def test_the_whole_circle(dialogauge, conversations):
     assert done.unwrapped.count("R3") == 1
     done = dialogauge("judge", conversations(40), "--ratings", "rating/ratings.jsonl", "-o", "rated")
     assert done.code == 0, done.err
+    assert "weighted by the chance of being chosen" in done.unwrapped
+    assert (
+        "Weighted by the chance of being chosen: satisfaction of turns"
+        in Path("rated/report.html").read_text()
+    )
+    people = json.loads(Path("rated/summary.json").read_text())["people"]
+    satisfaction = next(f for f in people["figures"] if f["dimension"] == "satisfaction")
+    by_turn = {}
+    for row in ratings:
+        if row["dimension"] == "satisfaction":
+            by_turn.setdefault((row["conversation_id"], row["turn"]), []).append(row["score"])
+    means = {target: sum(scores) / len(scores) for target, scores in by_turn.items()}
+    weighted = sum(weights[name] * mean for (name, _), mean in means.items())
+    assert satisfaction["mean"]["value"] == pytest.approx(weighted / (2 * sum(weights.values())))
+    assert satisfaction["weights"] == "used"
     done = dialogauge("agreement", "rated", "--dimension", "helpfulness=satisfaction")
     assert done.code == 0, done.err
 
@@ -627,3 +643,35 @@ def test_label_studio_there_and_back(dialogauge, plan_of):
 
 def choice(name, value):
     return {"from_name": name, "to_name": "x", "type": "choices", "value": {"choices": [value]}}
+
+
+# The story in the documentation
+
+
+def test_the_story_in_the_documentation_runs(dialogauge, conversations):
+    """Every command of the first block, in order; where its comment is, the raters rate."""
+    text = (Path(__file__).resolve().parents[2] / "docs" / "annotate.md").read_text(encoding="utf-8")
+    block = text.split("```\n")[1]
+    conversations(150)
+    commands = []
+    for line in block.splitlines():
+        if line.startswith("#"):
+            for number, page in enumerate(sorted(Path("rating/pages").iterdir())):
+                answers = answered(
+                    task_of(page), lambda item, q, turn, n=number: 3 + (len(item["id"]) + n) % 3
+                )
+                saved(Path(f"{page.stem}.jsonl"), answers)
+            continue
+        program, *words = shlex.split(line)
+        assert program == "dialogauge"
+        done = dialogauge(*words)
+        assert done.code == 0, (line, done.err)
+        commands.append(" ".join(words[:2]))
+    assert commands == [
+        "judge log.jsonl",
+        "annotate make",
+        "annotate import",
+        "annotate status",
+        "judge log.jsonl",
+        "agreement rated",
+    ]

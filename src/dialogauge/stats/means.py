@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import random
 from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from dialogauge.stats.coefficients import divided
-from dialogauge.stats.estimate import LEVEL, Basis, Estimate, Gain, Range
+from dialogauge.stats.estimate import LEVEL, Basis, Estimate, Gain, Range, freedom_of
 from dialogauge.stats.table import Floats, label_codes
 
 Label = TypeVar("Label", bound=Hashable)
@@ -45,6 +46,7 @@ def mean_estimate(
     values: Sequence[float] | Floats,
     clusters: Sequence[Hashable] | None = None,
     *,
+    weights: Sequence[float] | Floats | None = None,
     limits: Range = (0.0, 1.0),
     unit: str = "conversations",
 ) -> Estimate:
@@ -53,24 +55,32 @@ def mean_estimate(
     Args:
         values: Shape (n,), finite; a share takes 0 and 1.
         clusters: Shape (n,), the cluster of each value; None when each value is a cluster of its own.
+        weights: Shape (n,), how many targets each value stands for: one divided by its chance of being
+            chosen. The mean is then Hajek's (1971), the sum of the weighted values by that of the weights.
         limits: The range of the values.
         unit: What a cluster is.
 
     Raises:
-        ValueError: Lengths differ, or a value is not finite.
+        ValueError: Lengths differ, a value is not finite, or a weight is not above 0.
     """
     array = np.asarray(values, dtype=np.float64)
     if not np.isfinite(array).all():
         msg = "a mean takes finite values only: leave out what failed or does not apply"
         raise ValueError(msg)
     if clusters is None:
-        return mean_of_sums(array, np.ones(array.size), limits=limits, unit=unit)
+        clusters = range(array.size)
     if len(clusters) != array.size:
         msg = f"{array.size} values but {len(clusters)} clusters"
         raise ValueError(msg)
     codes, groups = label_codes(clusters)
-    sums = np.bincount(codes, weights=array, minlength=groups).astype(np.float64)
-    return mean_of_sums(sums, np.bincount(codes, minlength=groups), limits=limits, unit=unit)
+    each = np.ones(array.size) if weights is None else np.asarray(weights, dtype=np.float64)
+    if each.shape != array.shape or not (each > 0).all():
+        msg = "a weight above 0 for each value"
+        raise ValueError(msg)
+    per_cluster = (np.bincount(codes, weights=of, minlength=groups) for of in (array * each, each))
+    sums, sizes = (of.astype(np.float64) for of in per_cluster)
+    targets = None if weights is None else array.size
+    return mean_of_sums(sums, sizes, limits=limits, unit=unit, targets=targets)
 
 
 def mean_of_sums(
@@ -80,6 +90,7 @@ def mean_of_sums(
     limits: Range,
     unit: str = "conversations",
     support: int | None = None,
+    targets: int | None = None,
 ) -> Estimate:
     """Return the clustered mean from the sum and the count of the values in each cluster.
 
@@ -89,13 +100,18 @@ def mean_of_sums(
         limits: The range of the values.
         unit: What a cluster is.
         support: Clusters that it stands on, where others hold targets but tell nothing of it.
+        targets: How many values there are, where `counts` are sums of their weights. Clusters then count for
+            as many as would tell as much if all weighed the same.
     """
     sizes = np.asarray(counts, dtype=np.float64)
     filled = sizes > 0
     sums, sizes = np.asarray(sums, dtype=np.float64)[filled], sizes[filled]
     total, n = float(sums.sum()), float(sizes.sum())
     moved = divided(total - sums, n - sizes)
-    return Basis.of(sizes, unit).estimate(total / n if n else None, moved, limits, support=support)
+    basis = Basis.of(sizes, unit)
+    if targets is not None:
+        basis, support = replace(basis, n=targets), int(freedom_of(sizes)) + 1
+    return basis.estimate(total / n if n else None, moved, limits, support=support)
 
 
 def group_means(values: Sequence[float] | Floats, groups: Sequence[Label]) -> dict[Label, float]:

@@ -4,7 +4,9 @@ The mean of people's ratings over all targets is estimated by their mean over th
 the judge's mean over the unrated ones differs from its mean over the rated ones, times a factor. The factor
 is tuned to the data: 0 for a judge that says nothing of people, so that the estimate is never much less
 certain than people's mean alone. What the judge gets wrong on average cancels out. It holds where the rated
-targets are a random part of all. A judge is nearer to people where it was fitted to them than elsewhere, so
+targets are a random part of all, or each has a weight: one divided by its chance of being rated. Then means
+over rated targets are weighted, and the judge's mean over all takes the place of that over the unrated ones,
+which are no random part. A judge is nearer to people where it was fitted to them than elsewhere, so
 its mean over the rated ones is over those that it was not fitted to.
 
 Source: Angelopoulos, Bates, Fannjiang, Jordan and Zrnic (2023), prediction-powered inference; Angelopoulos,
@@ -45,6 +47,7 @@ def rectified_mean(  # noqa: PLR0913 - two columns, their ranges, and what is kn
     of_ratings: Range,
     of_judge: Range,
     *,
+    weights: Floats | None = None,
     fitted: Mask | None = None,
     unit: str = "conversations",
 ) -> RectifiedMean:
@@ -56,6 +59,7 @@ def rectified_mean(  # noqa: PLR0913 - two columns, their ranges, and what is kn
         clusters: Shape (n,), the cluster of each target.
         of_ratings: The range of people's ratings.
         of_judge: That of the judge's scores.
+        weights: Shape (n,), of rated targets how many they stand for; the others have none. None: as many.
         fitted: Shape (n,), whether the judge was fitted to a target. It is not used where too few clusters
             hold rated ones that it was not fitted to.
         unit: What a cluster is.
@@ -76,7 +80,9 @@ def rectified_mean(  # noqa: PLR0913 - two columns, their ranges, and what is kn
     if fitted is not None and (rated & fitted).any():
         fresh = rated & ~fitted
         fresh = fresh & (np.unique(codes[fresh]).size >= MIN_CLUSTERS)
-    columns = (known, rated, own * fresh, fresh, own * ~rated, ~rated)
+    weight = np.ones(people.size) if weights is None else np.where(rated, weights, 0.0)
+    others = ~rated if weights is None else np.ones(people.size)
+    columns = (known * weight, rated * weight, own * fresh * weight, fresh * weight, own * others, others)
     per_cluster = [np.bincount(codes, weights=c, minlength=groups) for c in columns]
     sums: Floats = np.stack(per_cluster, axis=1).astype(np.float64)
     total, cross = sums.sum(axis=0), sums.T @ sums
@@ -86,9 +92,10 @@ def rectified_mean(  # noqa: PLR0913 - two columns, their ranges, and what is kn
     parts = [of for of in sums.T[[1, 3, 5]] if of.any()]
     fewer = min(int(np.count_nonzero(sizes)) for sizes in parts)
     basis = Basis(int(people.size), groups, unit, min(freedom_of(sizes) for sizes in parts))
+    targets = None if weights is None else int(rated.sum())
     return RectifiedMean(
         mean_estimate(own, clusters, limits=of_judge, unit=unit),
-        mean_of_sums(sums[:, 0], sums[:, 1], limits=of_ratings, unit=unit),
+        mean_of_sums(sums[:, 0], sums[:, 1], limits=of_ratings, unit=unit, targets=targets),
         basis.estimate(float(value), left_out, of_ratings, support=fewer),
         float(factor),
     )
@@ -99,7 +106,8 @@ def _rectified(total: Floats, cross: Floats) -> tuple[Floats, Floats]:
 
     Args:
         total: Shape (..., 6): people's scores, rated targets, the judge's scores of the rated that it was not
-            fitted to, how many these are, its scores of the unrated, unrated targets.
+            fitted to, how many these are, its scores of the unrated, unrated targets. With weights the first
+            four are weighted, and the last two are of all.
         cross: Shape (..., 6, 6): the sum over clusters of the products of their sums.
     """
     with np.errstate(invalid="ignore", divide="ignore"):

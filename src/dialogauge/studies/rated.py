@@ -27,6 +27,8 @@ class TargetRating:
     raters: int
     apart: float = 0.0
     """The highest of several numbers less the lowest."""
+    weight: float | None = None
+    """How many targets it stands for; None where its ratings do not say, or not the same."""
 
 
 def preference(dimension: str) -> tuple[int, str]:
@@ -103,17 +105,28 @@ def ratings_by_turn(
         conversation: With its ratings.
         admissions: How they are read, by level and dimension; as they are where nothing is said.
     """
-    by_target: dict[int | None, dict[str, list[float | str]]] = {}
+    by_target: dict[int | None, dict[str, list[tuple[float | str, float | None]]]] = {}
     for rating in conversation.ratings:
         score = admissions.get(_key(rating), ADMIT_ALL).read(rating.score)
         if score is not None and rating.candidate in (None, conversation.candidate):
-            by_target.setdefault(rating.turn, {}).setdefault(rating.dimension, []).append(score)
+            of_target = by_target.setdefault(rating.turn, {})
+            of_target.setdefault(rating.dimension, []).append((score, rating.weight))
     out = {}
     for turn, by_dimension in by_target.items():
-        each = ((name, agreed(scores), len(scores), _apart(scores)) for name, scores in by_dimension.items())
-        ratings = [TargetRating(name, score, n, apart) for name, score, n, apart in each if score is not None]
+        each = (_target_rating(name, ratings) for name, ratings in by_dimension.items())
+        ratings = [one for one in each if one is not None]
         out[turn] = tuple(sorted(ratings, key=lambda rating: preference(rating.dimension)))
     return out
+
+
+def _target_rating(name: str, ratings: Sequence[tuple[float | str, float | None]]) -> TargetRating | None:
+    scores, weights = [score for score, _ in ratings], {weight for _, weight in ratings}
+    score = agreed(scores)
+    if score is None:
+        return None
+    return TargetRating(
+        name, score, len(scores), _apart(scores), weights.pop() if len(weights) == 1 else None
+    )
 
 
 def agreed(scores: Sequence[float | str]) -> float | str | None:

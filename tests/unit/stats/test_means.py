@@ -145,3 +145,28 @@ def test_covers_the_true_mean_about_as_often_as_it_says(clusters, times, least, 
         found = mean_estimate(values, labels.tolist(), limits=(-9.0, 9.0))
         hits += found.low <= 0 <= found.high
     assert least <= hits / times <= most
+
+
+def test_weighted_values_count_for_what_they_stand_for():
+    mean = mean_estimate([1, 5, 3], weights=[1, 1, 2], limits=(1, 5))
+    assert mean.value == pytest.approx((1 + 5 + 6) / 4)
+    assert (mean.n, mean.clusters) == (3, 3)
+    values, clusters = [2, 3, 5, 4, 1, 3, 4], "aabcdef"
+    plain = mean_estimate(values, clusters, limits=(1, 5))
+    same = mean_estimate(values, clusters, weights=[7.5] * 7, limits=(1, 5))
+    assert same.value == pytest.approx(plain.value)
+    assert same.interval == pytest.approx(plain.interval)
+    assert same.n == 7
+
+
+def test_where_few_values_weigh_most_the_interval_is_wide():
+    values = [1, 5] * 10
+    even = mean_estimate(values, weights=[1] * 20, limits=(1, 5))
+    uneven = mean_estimate(values, weights=[20] * 4 + [1] * 16, limits=(1, 5))
+    assert uneven.high - uneven.low > 1.5 * (even.high - even.low)
+
+
+@pytest.mark.parametrize("weights", [[1, 0], [1, -1], [1], [1, math.nan]])
+def test_a_weight_is_above_nothing(weights):
+    with pytest.raises(ValueError, match="a weight above 0 for each value"):
+        mean_estimate([1, 2], weights=weights)

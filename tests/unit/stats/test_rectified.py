@@ -140,3 +140,63 @@ def test_a_judge_that_was_fitted_to_all_ratings_is_not_used():
 def test_it_refuses_what_it_is_not_made_for(ratings, judge, clusters):
     with pytest.raises(ValueError, match="a rectified mean takes"):
         rectified_mean(ratings, judge, clusters, RANGE, RANGE)
+
+
+def slowly_weighted(ratings, judge, clusters, weights):
+    """Return estimate and factor by the definition: rated targets weighted, the judge's mean of all."""
+    rated = np.isfinite(ratings)
+    w = np.where(rated, weights, 0.0)
+    y = np.where(rated, ratings, 0.0)
+    mean, own, every = (w * y).sum() / w.sum(), (w * judge).sum() / w.sum(), judge.mean()
+    a, b = [], []
+    for cluster in dict.fromkeys(clusters.tolist()):
+        here = clusters == cluster
+        a.append((w * (y - mean))[here].sum() / w.sum())
+        b.append((judge - every)[here].sum() / judge.size - (w * (judge - own))[here].sum() / w.sum())
+    bb = float(np.dot(b, b))
+    factor = -float(np.dot(a, b)) / bb if bb > 1e-12 else 0.0
+    return mean + factor * (every - own), factor
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.integers(6, 15), st.sampled_from([0.0, 0.5, 1.0]))
+def test_with_weights_it_is_what_its_definition_says(seed, clusters, skill):
+    rng = np.random.default_rng(seed)
+    ratings, judge, codes = drawn(rng, clusters=clusters, skill=skill)
+    weights = np.where(np.isfinite(ratings), rng.integers(1, 9, codes.size), np.nan)
+    value, factor = slowly_weighted(ratings, judge, codes, weights)
+    mean = rectified_mean(ratings, judge, codes, RANGE, RANGE, weights=weights)
+    assert mean.rectified.value == pytest.approx(value, abs=1e-8)
+    assert mean.factor == pytest.approx(factor, abs=1e-8)
+    rated = np.isfinite(ratings)
+    assert mean.rated_only == mean_estimate(
+        ratings[rated], codes[rated], weights=weights[rated], limits=RANGE
+    )
+    assert mean.rated_only.n == rated.sum()
+
+
+@pytest.mark.parametrize(("all_", "rated", "skill"), [(300, 40, 1.0), (300, 40, 0.0), (120, 30, 0.6)])
+def test_weights_make_up_for_a_choice_by_the_judges_scores(all_, rated, skill):
+    """Half of the rated ones are the judge's lowest: the truth is covered as often as it should be."""
+    rng = np.random.default_rng(7)
+    truth, hits, values = 3.6, np.zeros(2), []
+    for _ in range(400):
+        level = rng.normal(0, 1, all_)
+        people = truth + level
+        judge = 1 + skill * level + rng.normal(0, 0.7, all_)
+        lowest = np.argsort(judge)[: rated // 2]
+        rest = np.setdiff1d(np.arange(all_), lowest)
+        at_random = rng.choice(rest, rated - lowest.size, replace=False)
+        ratings, weights = np.full((2, all_), np.nan)
+        ratings[lowest], weights[lowest] = people[lowest], 1.0
+        ratings[at_random], weights[at_random] = people[at_random], rest.size / at_random.size
+        mean = rectified_mean(ratings, judge, range(all_), (-5, 12), (-9, 9), weights=weights)
+        hits += [e.low <= truth <= e.high for e in (mean.rated_only, mean.rectified)]
+        values.append((np.nanmean(ratings), mean.rated_only.value, mean.rectified.value))
+    chosen, weighted, rectified = np.mean(values, axis=0)
+    error = 4 * np.std(values, axis=0)[1] / 20
+    assert abs(weighted - truth) < error + 0.02  # of a ratio, whose bias falls with the number
+    assert abs(rectified - truth) < error + 0.02
+    assert skill == 0 or chosen < truth - 0.3
+    assert (hits / 400 > 0.925).all()
+    assert (hits / 400 < 0.985).all()

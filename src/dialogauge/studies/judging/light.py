@@ -41,7 +41,15 @@ from dialogauge.stats import (
     scores_of,
     whole_scores,
 )
-from dialogauge.studies.judging.people import Agreement, Light, People, PeopleFigure, Raters, Rectified
+from dialogauge.studies.judging.people import (
+    Agreement,
+    Light,
+    People,
+    PeopleFigure,
+    Raters,
+    Rectified,
+    Weights,
+)
 from dialogauge.studies.judging.people_tally import LEVELS, MEAN, LevelTargets, PeopleTally
 from dialogauge.studies.rated import UNRANKED, preference
 from dialogauge.text import counted
@@ -84,6 +92,22 @@ class _RatedTargets:
     scale: Scale | None
     rule: DissatisfiedRule | None
     raters: Raters
+
+    @property
+    def weights(self) -> Floats | None:
+        """How many targets each stands for, shape (rated,); None where all stand for as many, or some for
+        nobody knows how many."""
+        known = self.targets.weights.get(self.dimension, {})
+        weights = np.array([known.get(place, np.nan) for place in self.places])
+        return weights if np.ptp(weights) > 0 else None
+
+    @property
+    def weighting(self) -> Weights:
+        """Whether the weights are used."""
+        if self.weights is not None:
+            return "used"
+        known = self.targets.weights.get(self.dimension, {})
+        return "not of all" if 0 < sum(place in known for place in self.places) < len(self.places) else "none"
 
     @property
     def classes(self) -> Floats:
@@ -246,7 +270,8 @@ def _figure(tally: PeopleTally, one: _RatedTargets) -> PeopleFigure:
     mean, scale = _NOTHING, one.scale
     if scale is not None:
         scores = [float(s) for s in one.scores]
-        mean = mean_estimate(scores, clusters, limits=(scale.low, scale.high), unit=unit)
+        limits = scale.low, scale.high
+        mean = mean_estimate(scores, clusters, weights=one.weights, limits=limits, unit=unit)
     return PeopleFigure(
         dimension=one.dimension,
         level=one.level,
@@ -257,12 +282,15 @@ def _figure(tally: PeopleTally, one: _RatedTargets) -> PeopleFigure:
         rated_conversations=len(conversations),
         users=None if None in users else len(users),
         mean=mean,
-        dissatisfied=None if one.rule is None else mean_estimate(one.classes, clusters, unit=unit),
+        dissatisfied=None
+        if one.rule is None
+        else mean_estimate(one.classes, clusters, weights=one.weights, unit=unit),
         rule=rule_words(one.rule),
         ratings=one.targets.counts[one.dimension],
         apart=float(np.mean(list(apart.values()))) if apart else None,
         cut="" if one.rule is None else str(one.rule),
         counts=dict(Counter(str(s) for s in one.scores).most_common()) if names else {},
+        weights=one.weighting,
     )
 
 
@@ -538,8 +566,10 @@ def _rectified(tally: PeopleTally, one: _RatedTargets) -> Rectified | None:
     if one.scale is None or _at_one_end(one):
         return None
     judged_by, values, scale = _judged_by(tally, one)
-    ratings = np.full(values.size, np.nan)
-    ratings[np.array(one.places, dtype=np.intp)] = np.array(one.scores, dtype=np.float64)
+    ratings, weights = np.full((2, values.size), np.nan)
+    ratings[list(one.places)] = np.array(one.scores, dtype=np.float64)
+    if one.weights is not None:
+        weights[list(one.places)] = one.weights
     scored = np.flatnonzero(np.isfinite(values))
     rated = int(np.isfinite(ratings[scored]).sum())
     if not rated or scored.size < _MANY * rated:
@@ -548,7 +578,8 @@ def _rectified(tally: PeopleTally, one: _RatedTargets) -> Rectified | None:
     ranges = (one.scale.low, one.scale.high), (scale.low, scale.high)
     fitted = np.isin(scored, list(one.targets.seen))
     columns = (ratings[scored], values[scored], clusters)
-    mean = rectified_mean(*columns, *ranges, fitted=fitted, unit=unit)
+    weighted = None if one.weights is None else weights[scored]
+    mean = rectified_mean(*columns, *ranges, weights=weighted, fitted=fitted, unit=unit)
     alike = (_READING_ORDER, _its(_SATISFACTION)) if preference(one.dimension)[0] < UNRANKED else ()
     same = judged_by in (*alike, _its(one.dimension))
     same = same and (scale.worst, scale.best) == (one.scale.worst, one.scale.best)
@@ -560,4 +591,5 @@ def _rectified(tally: PeopleTally, one: _RatedTargets) -> Rectified | None:
         mean.rated_only,
         mean.rectified,
         int((fitted & np.isfinite(ratings[scored])).sum()),
+        one.weighting,
     )

@@ -126,7 +126,8 @@ def _said(figure: PeopleFigure, over_all: Rectified | None) -> list[Tile]:
         names = figure.commonest
         tiles = [Tile(f"{figure.what}: {words.name(name)}", Count(n, figure.n)) for name, n in names]
     else:
-        scale = f"of {figure.scale.low:g} to {figure.scale.high:g}; {rated}"
+        weighted = "; weighted by the chance of being chosen" if figure.weights == "used" else ""
+        scale = f"of {figure.scale.low:g} to {figure.scale.high:g}; {rated}{weighted}"
         tiles = [_tile(called, figure.mean, scale)]
         if over_all is not None and over_all.judge_is_used:
             note = (

@@ -12,6 +12,8 @@ from dialogauge.runs import StoredRun
 from dialogauge.stats import Estimate
 
 Agreement = Literal["agrees", "does not", "cannot tell"]
+Weights = Literal["none", "used", "not of all"]
+"""Whether ratings say how many targets they stand for; where some do not, none is used."""
 Raters = Literal["users", "people", "environment"]
 """Who rated: the conversations' own users; others, or nobody knows; what the agent acted on."""
 
@@ -49,6 +51,8 @@ class PeopleFigure:
     """The same as `--dissatisfied` takes it: `<=3`."""
     counts: Mapping[str, int] = field(default_factory=dict)
     """Of names: how often each was said."""
+    weights: Weights = "none"
+    """Whether mean and share are weighted by the chance of being chosen."""
 
     @property
     def commonest(self) -> tuple[tuple[str, int], ...]:
@@ -96,6 +100,8 @@ class Rectified:
     """Of people's mean over all targets, made of both: a statement about people."""
     fitted: int = 0
     """Rated targets that the judge was fitted to: they do not say how far to use it."""
+    weights: Weights = "none"
+    """Whether people's ratings are weighted by the chance of being chosen."""
 
     @property
     def judge_is_used(self) -> bool:

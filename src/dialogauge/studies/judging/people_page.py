@@ -26,11 +26,29 @@ def people_section(people: People) -> Section:
     figures = data_table("What people said", heads, rows, captioned=False)
     lead = "Ratings taken from the data. The judge has no part in them."
     rules = dict.fromkeys(f"{figure.what} of {figure.rule}" for figure in people.figures if figure.rule)
-    rule = [Callout((f"Dissatisfied means: {'; '.join(rules)}.",))] if rules else []
+    remarks = [f"Dissatisfied means: {'; '.join(rules)}."] if rules else []
+    remarks += weighting(people)
+    rule = [Callout(tuple(remarks))] if remarks else []
     blocks: list[Block] = [figures, *rule, _light(people.light)]
     if people.rectified:
         blocks.append(rectified_section(people))
     return Section("What people said", tuple(blocks), lead, "People", "people")
+
+
+def weighting(people: People) -> list[str]:
+    """Say of which ratings the means are weighted, and of which they are not although some say how."""
+    what: dict[str, list[str]] = {}
+    for figure in people.figures:
+        what.setdefault(figure.weights, []).append(f"{figure.what} of {figure.level}s")
+    out = []
+    if used := what.get("used"):
+        out.append(
+            f"Weighted by the chance of being chosen: {', '.join(used)}. What was less likely to be chosen "
+            "counts for more, so means and shares are of all, not of the chosen ones alone."
+        )
+    if partly := what.get("not of all"):
+        out.append(f"Not weighted, because some ratings do not say their weight: {', '.join(partly)}.")
+    return out
 
 
 def _figure(figure: PeopleFigure) -> tuple[Cell, ...]:
@@ -79,12 +97,14 @@ def rectified_section(people: People) -> Section:
         )
         for one in people.rectified
     ]
+    weighted = any(one.weights == "used" for one in people.rectified)
     title = "People’s mean over all targets, rated or not"
     lead = (
         "The last column, the rectified mean, estimates what people would say of all targets. It combines "
         "their ratings with the judge’s scores of what they did not rate (prediction-powered inference). It "
-        "holds however good or bad the judge is, provided that the rated targets were chosen at random."
+        "holds however good or bad the judge is, provided that the rated targets were chosen at random"
     )
+    lead += ", or are weighted by their chance." if weighted else "."
     blocks = [data_table(title, heads, rows, captioned=False)]
     notes = tuple(_fitted_note(one) for one in people.rectified if one.fitted)
     return Section(title, (*blocks, *([Callout(notes)] if notes else [])), lead)

@@ -43,6 +43,8 @@ class LevelTargets:
     """Dimension -> ratings, those of several raters of one target one by one."""
     apart: dict[str, dict[int, float]] = field(default_factory=dict)
     """Dimension -> place of a target with several raters -> its highest rating less its lowest."""
+    weights: dict[str, dict[int, float]] = field(default_factory=dict)
+    """Dimension -> place of a rated target -> how many targets it stands for, where that is known."""
     seen: set[int] = field(default_factory=set)
     """Places of rated targets that the judge was fitted to."""
 
@@ -159,6 +161,8 @@ class PeopleTally:
                 for one in ratings:
                     targets.ratings.setdefault(one.dimension, {})[place] = one.score
                     targets.counts[one.dimension] += one.raters
+                    if one.weight is not None:
+                        targets.weights.setdefault(one.dimension, {})[place] = one.weight
                     if one.raters > 1 and not isinstance(one.score, str):
                         targets.apart.setdefault(one.dimension, {})[place] = one.apart
                 if seen:

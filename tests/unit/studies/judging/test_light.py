@@ -351,3 +351,65 @@ def test_where_most_say_the_middle_only_what_lies_below_it_is_dissatisfied():
     (figure,) = people_of(tally_of(people=calm, judge=five)).figures
     assert figure.rule == "below 3"
     assert rule_words(parse_rule(">=4")) == "4 or more"
+
+
+def weighted_tally(weights):
+    """Make a tally of two of four conversations rated, 2 and 4, by two raters who say the same."""
+    tally = PeopleTally([HELP])
+    for number, score in enumerate([2, 4, None, None, 2, 4]):
+        name = f"c{number}"
+        ratings = tuple(
+            Rating(name, "helpfulness", score, 1, rater, weight=weights.get((number, rater)))
+            for rater in ("ann", "bob")
+            if score is not None
+        )
+        take(tally, [row(name, 1, {"helpfulness": 3})], talk("u: so?", "a: yes", id=name, ratings=ratings))
+    return tally
+
+
+def both(weights):
+    return {(number, rater): weight for number, weight in weights.items() for rater in ("ann", "bob")}
+
+
+def test_people_are_weighted_by_the_chance_of_being_chosen():
+    people = people_of(weighted_tally(both({0: 1.0, 1: 3.0, 4: 1.0, 5: 3.0})))
+    (figure,) = people.figures
+    assert figure.weights == "used"
+    assert figure.mean.value == pytest.approx((2 + 3 * 4) / 4)
+    assert figure.mean.n == figure.n == 4
+    assert figure.dissatisfied.value == pytest.approx(1 / 4)
+
+
+@pytest.mark.parametrize(
+    ("weights", "weighting"),
+    [
+        ({}, "none"),
+        (both({0: 2.0, 1: 2.0, 4: 2.0, 5: 2.0}), "none"),
+        (both({0: 2.0, 1: 1.0, 4: 2.0}), "not of all"),
+        (both({0: 2.0, 1: 1.0, 4: 2.0, 5: 1.0}) | {(5, "bob"): 4.0}, "not of all"),
+    ],
+)
+def test_weights_that_are_alike_change_nothing_and_those_of_some_are_not_used(weights, weighting):
+    (figure,) = people_of(weighted_tally(weights)).figures
+    assert figure.weights == weighting
+    assert figure.mean.value == 3
+
+
+def test_the_rectified_mean_is_weighted_too():
+    rng, tally = np.random.default_rng(3), PeopleTally([HELP])
+    qualities = rng.normal(size=200)
+    lowest = set(np.argsort(qualities)[:20].tolist())
+    at_random = set(rng.choice([i for i in range(200) if i not in lowest], 20, replace=False).tolist())
+    for number, quality in enumerate(qualities):
+        name, score = f"c{number}", five(quality, rng)
+        weight = 1.0 if number in lowest else 9.0 if number in at_random else None
+        ratings = () if weight is None else (Rating(name, "helpfulness", score, 1, weight=weight),)
+        rows = [row(name, 1, {"helpfulness": five(quality, rng, 0.2)})]
+        take(tally, rows, talk("u: so?", "a: yes", id=name, ratings=ratings))
+    people = people_of(tally)
+    (figure,), (rectified,) = people.figures, people.rectified
+    assert rectified.weights == figure.weights == "used"
+    assert rectified.rated_only == figure.mean
+    truth = np.mean([five(q, rng, 0) for q in qualities])
+    assert rectified.rectified.low < truth < rectified.rectified.high
+    assert abs(rectified.rectified.value - truth) < 0.15
