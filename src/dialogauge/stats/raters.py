@@ -14,7 +14,7 @@ Sources: those of `contingency`; Shrout and Fleiss (1979) for the intraclass cor
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -178,14 +178,15 @@ def coefficients_of(
     cluster, clusters = label_codes(grid.clusters)
     part = parts_of(clusters)
     parts = int(part.max(initial=-1)) + 1
-    weights = np.ones((1, parts))
+    ratings, weights, over_pairs = _ratings(grid, part[cluster], parts), np.ones((1, parts)), _over_pairs
     if intervals and parts > 1:
-        weights = np.vstack([weights, 1 - np.eye(parts)])
-    ratings = _ratings(grid, part[cluster], parts)
-    figures = _figures(ratings, grid.categories, weights, wanted)
+        weights, over_pairs = np.vstack([weights, 1 - np.eye(parts)]), _over_pairs_without
+    figures = _figures(ratings, weights, _able(grid, wanted), over_pairs)
     bases = {complete: _basis(grid, ratings, cluster, complete=complete) for complete in (False, True)}
+    undefined = np.full(len(weights), np.nan)
     return {
-        name: _estimate(grid, bases[COEFFICIENTS[name].complete], name, of) for name, of in figures.items()
+        name: _estimate(grid, bases[COEFFICIENTS[name].complete], name, figures.get(name, undefined))
+        for name in wanted
     }
 
 
@@ -210,7 +211,17 @@ def coefficient_draws(
     if weights.ndim != 2 or weights.shape[1] != clusters:
         msg = f"weights of the shape {weights.shape} for {clusters} clusters"
         raise ValueError(msg)
-    return _figures(_ratings(grid, cluster, clusters), grid.categories, weights, _wanted(names))
+    ratings, wanted, step = (
+        _ratings(grid, cluster, clusters),
+        _wanted(names),
+        max(1, _BLOCK // len(grid.categories) ** 2),
+    )
+    out = {name: np.full(len(weights), np.nan) for name in wanted}
+    for start in range(0, len(weights), step):
+        some = slice(start, start + step)
+        for name, figure in _figures(ratings, weights[some], _able(grid, wanted), _over_pairs).items():
+            out[name][some] = figure
+    return out
 
 
 def _wanted(names: Sequence[str] | None) -> Sequence[str]:
@@ -222,57 +233,80 @@ def _wanted(names: Sequence[str] | None) -> Sequence[str]:
     return names
 
 
+def _able(grid: RatingGrid, names: Sequence[str]) -> list[str]:
+    """Return the coefficients that such raters and categories can have."""
+    numbers = grid.categories.values is not None
+    return [n for n in names if len(grid.raters) > 1 and (numbers or not COEFFICIENTS[n].needs_numbers)]
+
+
 def _ratings(grid: RatingGrid, cluster: Codes, clusters: int) -> Ratings:
-    codes = grid.categories.codes(grid.values)
-    return Ratings(grid.values, codes, grid.categories.steps, cluster, clusters)
+    return Ratings(grid.values, grid.categories.codes(grid.values), grid.categories.steps, cluster, clusters)
+
+
+_OverPairs = Callable[[Ratings, Floats, Sequence[str]], Mapping[str, Floats]]
 
 
 def _figures(
-    ratings: Ratings, categories: Categories, weights: Floats, names: Sequence[str]
+    ratings: Ratings, weights: Floats, names: Sequence[str], over_pairs: _OverPairs
 ) -> dict[str, Floats]:
-    out = {name: np.full(len(weights), np.nan) for name in names}
-    able = [name for name in names if categories.values is not None or not COEFFICIENTS[name].needs_numbers]
-    if ratings.codes.shape[1] < 2:
-        return out
-    step = max(1, _BLOCK // ratings.steps.size**2)
-    for start in range(0, len(weights), step):
-        some = slice(start, start + step)
-        for name, figure in _block(ratings, weights[some], able):
-            out[name][some] = figure
-    return out
-
-
-def _block(ratings: Ratings, weights: Floats, names: Sequence[str]) -> Iterator[tuple[str, Floats]]:
+    """Compute coefficients for each row of weights, shape (draws,) each."""
+    out: dict[str, Floats] = {}
     if pooled := [name for name in names if name in POOLED]:
         sums = ratings.pooled(weights)
-        yield from ((name, POOLED[name].figure(sums)) for name in pooled)
+        out |= {name: POOLED[name].figure(sums) for name in pooled}
     if "icc1" in names:
-        yield "icc1", ratings.one_way(weights)
+        out["icc1"] = ratings.one_way(weights)
     if "icc2" in names or "icc3" in names:
-        both = zip(("icc2", "icc3"), ratings.two_way(weights), strict=True)
-        yield from ((name, figure) for name, figure in both if name in names)
+        out["icc2"], out["icc3"] = ratings.two_way(weights)
     if paired := [name for name in names if name in PAIRED]:
-        yield from _over_pairs(ratings, weights, paired)
+        out |= over_pairs(ratings, weights, paired)
+    return {name: out[name] for name in names}
+
+
+def _over_pairs(ratings: Ratings, weights: Floats, names: Sequence[str]) -> dict[str, Floats]:
+    """Return the means over the pairs of raters."""
+    sums = {name: np.zeros((2, len(weights))) for name in names}
+    for one, others, tables in ratings.tables(weights):
+        shared = tables.sum(axis=(-2, -1))
+        for name in names:
+            figures = PAIRED[name].figure(tables, ratings.steps)
+            for place, other in _fractions(ratings, name, one, others):
+                figures[:, place] = _by_value(ratings, weights, (one, other), name)
+            known = np.isfinite(figures)
+            sums[name] += [np.where(known, of, 0.0).sum(axis=1) for of in (shared * figures, shared)]
+    return {name: divided(top, bottom) for name, (top, bottom) in sums.items()}
+
+
+def _over_pairs_without(ratings: Ratings, weights: Floats, names: Sequence[str]) -> dict[str, Floats]:
+    """Return the same where the first row of weights counts all clusters, and each other leaves one out.
+
+    Two raters who share few targets are in few clusters: without any other one their figure is the same.
+    """
+    sums = {name: np.zeros((2, len(weights))) for name in names}
+    for of in ratings.without():
+        shared, pairs = of.tables.sum(axis=(-2, -1)), of.others.size
+        for name in names:
+            figures = PAIRED[name].figure(of.tables, ratings.steps)
+            for place, other in _fractions(ratings, name, of.one, of.others):
+                values, left = _by_value(ratings, weights, (of.one, other), name), of.pair == place
+                figures[place], figures[pairs:][left] = values[0], values[1 + of.cluster[left]]
+            known = np.isfinite(figures)
+            for total, part in zip(sums[name], (shared * figures, shared), strict=True):
+                whole, left_out = np.split(np.where(known, part, 0.0), [pairs])
+                total += whole.sum()
+                total[1:] += np.bincount(of.cluster, left_out - whole[of.pair], ratings.clusters)
+    return {name: divided(top, bottom) for name, (top, bottom) in sums.items()}
 
 
 _BY_VALUE: Final = {"pearson": pearson_draws, "spearman": spearman_draws}
 
 
-def _over_pairs(ratings: Ratings, weights: Floats, names: Sequence[str]) -> Iterator[tuple[str, Floats]]:
-    """Yield the means over the pairs of raters."""
-    sums = {name: np.zeros((2, len(weights))) for name in names}
-    whole = (np.isnan(ratings.values) | (ratings.values == ratings.steps[ratings.codes])).all(axis=0)
-    for pairs, tables in ratings.tables(weights):
-        shared = tables.sum(axis=(-2, -1))
-        for name in names:
-            figures = PAIRED[name].figure(tables, ratings.steps)
-            if name in _BY_VALUE:
-                for place, (one, other) in enumerate(pairs):
-                    if not (whole[one] and whole[other]):
-                        figures[:, place] = _by_value(ratings, weights, (one, other), name)
-            known = np.isfinite(figures)
-            sums[name] += (np.where(known, shared * figures, 0.0).sum(axis=1), (shared * known).sum(axis=1))
-    yield from ((name, divided(top, bottom)) for name, (top, bottom) in sums.items())
+def _fractions(ratings: Ratings, name: str, one: int, others: Codes) -> list[tuple[int, int]]:
+    """Return the places of the others with whom a coefficient reads fractions."""
+    if name not in _BY_VALUE:
+        return []
+    whole = ratings.whole
+    return [(place, of) for place, of in enumerate(others.tolist()) if not (whole[one] and whole[of])]
 
 
 def _by_value(ratings: Ratings, weights: Floats, pair: tuple[int, int], name: str) -> Floats:

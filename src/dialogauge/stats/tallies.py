@@ -7,9 +7,8 @@ added up once. A draw costs one product of its weights with them. Arrays are mad
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
@@ -21,6 +20,21 @@ from dialogauge.stats.table import Codes, Floats, Mask
 _BLOCK: Final = 2_500_000
 """Numbers of an array made at once: 20 MB."""
 _ROUNDING: Final = 1e-10
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Without:
+    """The tables of one rater and p others: whole, and with each of their clusters left out."""
+
+    one: int
+    others: Codes
+    """Shape (p,)."""
+    tables: Floats
+    """Shape (p + m, q, q): the whole ones, then those without a cluster."""
+    pair: Codes
+    """Shape (m,): of which pair the latter are."""
+    cluster: Codes
+    """Shape (m,): which cluster they are without; without any other, a table is the whole one."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,6 +50,13 @@ class Ratings:
     cluster: Codes
     """Shape (n,), from 0."""
     clusters: int
+    whole: Mask = field(init=False)
+    """Shape (s,): the raters who give no fractions."""
+
+    def __post_init__(self) -> None:
+        """Find out who gives fractions."""
+        whole = (self.codes < 0) | (self.values == self.steps[self.codes])
+        object.__setattr__(self, "whole", whole.all(axis=0))
 
     @property
     def times(self) -> Codes:
@@ -47,44 +68,67 @@ class Ratings:
         """The targets that every rater rated, shape (n,)."""
         return np.asarray((self.codes >= 0).all(axis=1), dtype=np.bool_)
 
-    def pairs(self, most: int) -> Iterator[list[tuple[int, int]]]:
-        """Yield the pairs of raters, at most so many at a time."""
-        every = list(itertools.combinations(range(self.codes.shape[1]), 2))
-        return (every[start : start + most] for start in range(0, len(every), most))
-
     def pooled(self, weights: Floats) -> Pooled:
         """Return what all pairs of ratings say, for each row of weights (draws, clusters)."""
         q, times = self.steps.size, self.times.astype(np.float64)
-        sums = np.zeros((2, len(weights), q * q))
+        chosen = np.stack([(self.codes == code).sum(axis=1) for code in range(q)], axis=1).astype(np.float64)
         others = np.maximum(times - 1, 1)
-        for some in self.pairs(max(1, _BLOCK // max(times.size, 1))):
-            target, _, cell = self._cells(some)
-            for of, value in zip(sums, (1 / (times * others)[target], 1 / others[target]), strict=True):
-                of += self._counted(target, cell, value, q * q, weights)
-        tables = sums.reshape(2, len(weights), q, q)
-        agreed, coincidences = tables + np.swapaxes(tables, -1, -2)
-        target, rater = np.nonzero(self.codes >= 0)
-        shares = self._counted(target, self.codes[target, rater], 1 / times[target], q, weights)
-        return Pooled(agreed, coincidences, shares, self.steps)
+        once = divided(np.ones(times.size), times, otherwise=0.0)
+        agreed, coincidences = np.empty((2, len(weights), q, q))
+        step = max(1, _BLOCK // max(times.size * q, 1))
+        for start in range(0, q, step):
+            some = slice(start, start + step)
+            pairs = chosen[:, some, None] * (chosen[:, None, :] - np.eye(q)[some])
+            pairs = pairs.reshape(times.size, pairs.shape[1] * q)
+            for of, each in ((agreed, once / others), (coincidences, 1 / others)):
+                of[:, some] = self._summed(pairs * each[:, None], weights).reshape(len(weights), -1, q)
+        return Pooled(agreed, coincidences, self._summed(chosen * once[:, None], weights), self.steps)
 
-    def tables(self, weights: Floats) -> Iterator[tuple[list[tuple[int, int]], Floats]]:
-        """Yield pairs of raters with their tables, shape (draws, pairs, q, q), some pairs at a time."""
-        q = self.steps.size
-        for some in self.pairs(max(1, _BLOCK // max(q * q * len(weights), self.times.size, 1))):
-            target, pair, cell = self._cells(some)
-            every = self._counted(target, pair * q * q + cell, None, len(some) * q * q, weights)
-            yield some, every.reshape(len(weights), len(some), q, q)
+    def tables(self, weights: Floats) -> Iterator[tuple[int, Codes, Floats]]:
+        """Yield a rater, p others, and their tables, shape (draws, p, q, q), until all pairs were."""
+        cells = self.steps.size**2
+        for one, others, target, pair, cell in self._shared(len(weights)):
+            every = self._counted(target, pair * cells + cell, others.size * cells, weights)
+            yield one, others, every.reshape(len(weights), others.size, *self._square)
 
-    def _cells(self, pairs: list[tuple[int, int]]) -> tuple[Codes, Codes, Codes]:
-        """Return where two raters rated the same target: the target, the place of the pair, the cell."""
-        one, other = (self.codes[:, side] for side in np.array(pairs, dtype=np.intp).T)
-        target, pair = np.nonzero((one >= 0) & (other >= 0))
-        return target, pair, one[target, pair] * self.steps.size + other[target, pair]
+    def without(self) -> Iterator[Without]:
+        """Yield the tables of all pairs of raters, and each without the clusters that are in it."""
+        cells = self.steps.size**2
+        for one, others, target, pair, cell in self._shared(1 + self.clusters):
+            moved, place = np.unique(pair * self.clusters + self.cluster[target], return_inverse=True)
+            whole = np.bincount(pair * cells + cell, minlength=others.size * cells).reshape(-1, cells)
+            gone = np.bincount(place * cells + cell, minlength=moved.size * cells).reshape(-1, cells)
+            of, cluster = np.divmod(moved, self.clusters)
+            tables = np.concatenate([whole, whole[of] - gone]).astype(np.float64).reshape(-1, *self._square)
+            yield Without(one, others, tables, of, cluster)
 
-    def _counted(
-        self, target: Codes, code: Codes, value: Floats | None, size: int, weights: Floats
-    ) -> Floats:
-        """Return the sums of values by code, shape (draws, size), each as often as its cluster counts."""
+    @property
+    def _square(self) -> tuple[int, int]:
+        return self.steps.size, self.steps.size
+
+    def _shared(self, rows: int) -> Iterator[tuple[int, Codes, Codes, Codes, Codes]]:
+        """Yield where a rater and others rated the same targets: all pairs, a block of others at a time.
+
+        Args:
+            rows: Tables that are made of each pair.
+
+        Yields:
+            The rater, the others (p,); and of each rating that they share the target, the place of the other
+            among them, and the cell of the table.
+        """
+        q, raters = self.steps.size, self.codes.shape[1]
+        for one in range(raters):
+            mine = np.flatnonzero(self.codes[:, one] >= 0)
+            step = max(1, _BLOCK // max(q * q * min(rows, 1 + mine.size), mine.size))
+            for start in range(one + 1, raters, step):
+                theirs = self.codes[mine, start : start + step]
+                place, other = np.nonzero(theirs >= 0)
+                others, pair = np.unique(other, return_inverse=True)
+                cell = self.codes[mine[place], one] * q + theirs[place, other]
+                yield one, others + start, mine[place], pair, cell
+
+    def _counted(self, target: Codes, code: Codes, size: int, weights: Floats) -> Floats:
+        """Return how often each code occurs, shape (draws, size), each as often as its cluster counts."""
         out = np.zeros((len(weights), size))
         used, place = np.unique(code, return_inverse=True)
         step = max(1, _BLOCK // max(self.clusters, 1))
@@ -92,26 +136,28 @@ class Ratings:
             columns = used[start : start + step]
             here = slice(None) if used.size <= step else (place >= start) & (place < start + step)
             at = self.cluster[target[here]] * columns.size + place[here] - start
-            of = None if value is None else value[here]
-            tally = np.bincount(at, weights=of, minlength=self.clusters * columns.size)
-            out[:, columns] = weights @ tally.reshape(self.clusters, -1).astype(np.float64, copy=False)
+            tally = np.bincount(at, minlength=self.clusters * columns.size).reshape(self.clusters, -1)
+            out[:, columns] = weights @ tally.astype(np.float64)
         return out
 
-    def _summed(self, columns: Floats, some: Mask, weights: Floats) -> Floats:
-        """Return the sums of columns (n, c) over some targets, shape (c, draws)."""
-        cluster = self.cluster[some]
-        tally = [np.bincount(cluster, weights=of, minlength=self.clusters) for of in columns[some].T]
-        return np.stack(tally) @ weights.T
+    def _summed(self, columns: Floats, weights: Floats) -> Floats:
+        """Return the sums of columns (n, c), shape (draws, c), each target as often as its cluster counts."""
+        order = np.argsort(self.cluster, kind="stable")
+        present, starts = np.unique(self.cluster[order], return_index=True)
+        if not present.size:
+            return np.zeros((len(weights), columns.shape[1]))
+        sums = np.add.reduceat(columns[order], starts, axis=0)
+        return (weights if present.size == self.clusters else weights[:, present]) @ sums
 
     def one_way(self, weights: Floats) -> Floats:
         """Return ICC(1), shape (draws,): of targets rated by any, each so often as it was."""
         times = self.times.astype(np.float64)
         y = np.where(self.codes >= 0, self.values - self.steps.mean(), 0.0)
         total = y.sum(axis=1)
-        columns = [np.ones(times.size), times, times**2, total, divided(total**2, times), (y**2).sum(axis=1)]
-        targets, n, squares, sums, between, within = self._summed(
-            np.stack(columns, axis=1), times > 0, weights
-        )
+        own = divided(total**2, times, otherwise=0.0)
+        columns = [np.ones(times.size), times, times**2, total, own, (y**2).sum(axis=1)]
+        rated = np.stack(columns, axis=1) * (times > 0)[:, None]
+        targets, n, squares, sums, between, within = self._summed(rated, weights).T
         mean = divided(sums**2, n)
         ms_between = divided(_settled(between - mean, within), targets - 1)
         ms_within = divided(_settled(within - between, within), n - targets)
@@ -121,9 +167,9 @@ class Ratings:
     def two_way(self, weights: Floats) -> tuple[Floats, Floats]:
         """Return ICC(2) and ICC(3), shape (draws,) each: of the targets that every rater rated."""
         k, some = self.codes.shape[1], self.complete
-        y = self.values - self.steps.mean()
-        columns = np.column_stack([np.ones(len(y)), y.sum(axis=1) ** 2, (y**2).sum(axis=1), y])
-        n, rows, squares, *raters = self._summed(columns, some, weights)
+        y = np.where(some[:, None], self.values - self.steps.mean(), 0.0)
+        columns = np.column_stack([some, y.sum(axis=1) ** 2, (y**2).sum(axis=1), y])
+        n, rows, squares, *raters = self._summed(columns, weights).T
         by_rater = np.stack(raters)
         mean = divided(by_rater.sum(axis=0) ** 2, n * k)
         between = _settled(rows / k - mean, squares)

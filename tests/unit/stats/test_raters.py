@@ -111,6 +111,8 @@ def test_a_rating_off_the_scale_names_target_and_rater():
     [
         (grid([[1], [2]]), "ac1", "one rater only: A"),
         (grid(np.empty((3, 0))), "ac1", "no raters"),
+        (grid(np.empty((0, 2))), "cohen", "no target was rated by two raters"),
+        (grid(np.full((3, 2), NAN)), "icc1", "no target was rated by two raters"),
         (grid([[1, NAN], [NAN, 2]]), "ac1", "no target was rated by two raters"),
         (grid([[1, NAN, 2], [NAN, 2, 2]]), "icc2", "no target was rated by all 3 raters"),
         (grid([[1, 3, 2], [NAN, 2, 2]]), "icc3", "one target alone was rated by all 3 raters"),
@@ -156,6 +158,16 @@ def test_draws_are_the_figures_of_clusters_counted_so_often():
         rows = [i for i, c in enumerate(clusters) for _ in range(int(counts["abcdef".index(c)]))]
         expected = figures(grid(values[rows]))
         assert {n: of[row] for n, of in drawn.items()} == pytest.approx(expected, abs=1e-12, nan_ok=True)
+
+
+def test_draws_that_leave_nothing_are_undefined():
+    drawn = coefficient_draws(grid(TEN, "1-3"), np.eye(10)[:1] * 0)
+    assert all(np.isnan(of).all() for of in drawn.values())
+
+
+def test_weights_are_of_the_clusters():
+    with pytest.raises(ValueError, match=r"weights of the shape \(1, 9\) for 10 clusters"):
+        coefficient_draws(grid(TEN, "1-3"), np.ones((1, 9)))
 
 
 def test_an_unknown_coefficient_is_refused():
@@ -479,13 +491,32 @@ def test_many_clusters_are_left_out_in_parts():
     assert 0 < estimate.high - estimate.low < 0.1
 
 
+def test_raters_who_share_few_targets_have_the_intervals_that_weights_give():
+    rng = np.random.default_rng(8)
+    values = np.full((60, 12), NAN)
+    for row in values:
+        row[rng.choice(12, 3, replace=False)] = rng.integers(1, 6, 3)
+    values[:, 0] += np.where(values[:, 0] < 5, 0.2, 0)  # a rater of fractions
+    of = grid(values, clusters=tuple(range(20)) * 3)
+    names = ["cohen", "exact", "pearson", "spearman", "kendall"]
+    drawn = coefficient_draws(of, np.vstack([np.ones(20), 1 - np.eye(20)]), names)
+    for name, estimate in coefficients_of(of, names).items():
+        limits = COEFFICIENTS[name].limits(of.categories)
+        expected = Basis(60, 20, "conversations", 19).estimate(float(drawn[name][0]), drawn[name][1:], limits)
+        assert (estimate.value, estimate.low, estimate.high) == pytest.approx(
+            (expected.value, expected.low, expected.high)
+        )
+
+
 def test_wide_scales_and_blocks_of_draws_give_the_same_figures(monkeypatch):
     rng = np.random.default_rng(6)
     values = np.clip(rng.integers(0, 101, (30, 1)) + rng.integers(-9, 10, (30, 4)), 0, 100).astype(float)
     values[rng.random(values.shape) < 0.2] = NAN
     of, weights = grid(values, "0-100"), rng.integers(0, 3, (7, 30)).astype(float)
-    whole = coefficient_draws(of, weights)
+    whole, intervals = coefficient_draws(of, weights), coefficients_of(of)
     monkeypatch.setattr("dialogauge.stats.tallies._BLOCK", 40)
     monkeypatch.setattr("dialogauge.stats.raters._BLOCK", 20_000)
     for name, figure in coefficient_draws(of, weights).items():
         assert figure == pytest.approx(whole[name], nan_ok=True), name
+    for name, estimate in coefficients_of(of).items():
+        assert estimate.interval == pytest.approx(intervals[name].interval), name
