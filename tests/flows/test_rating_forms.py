@@ -311,3 +311,20 @@ def test_raters_that_contradict_each_other_are_not_taken_for_people_who_say_the_
     assert "meaning 3 or less by the mean of the raters" in shown
     assert "Every rating is 3" not in shown
     assert "Every turn, by the mean of its raters, is 3: no order can be measured" in shown
+
+
+def test_ratings_that_a_spreadsheet_saved(dialogauge, rated, tmp_path):
+    path = rated(lambda *_: None)
+    rows = [f"t{k};{t};ann;{'4,5' if (k + t) % 3 else 'Bad (1)'};;" for k in range(24) for t in (1, 2, 3)]
+    text = "\r\n".join(["item;turn;rater;rating;;", *rows, ";;;;;", ""])
+    (tmp_path / "ratings.csv").write_bytes(text.encode("utf-16"))
+    done = dialogauge("check", path, "--ratings", "ratings.csv")
+    assert done.code == 0
+    for said in (
+        "1 file is in UTF-16",
+        "1 file has cells parted by semicolons",
+        "48 scores have a decimal comma",
+        "24 scores have words beside their number, which alone counts",
+        "1 row is empty and left out",
+    ):
+        assert said in done.unwrapped

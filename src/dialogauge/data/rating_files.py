@@ -36,6 +36,7 @@ _DELIMITERS: Final = {";": "semicolons", "\t": "tabs", "|": "bars"}
 _TIES = ("tie", "tie (bothbad)", "both_bad")
 _WINNERS = {"a": "a", "model_a": "a", "b": "b", "model_b": "b"} | dict.fromkeys(_TIES, "tie")
 _SIDES = ("left", "right")
+_NO_GROUPS: Final[Mapping[str, str]] = {}
 _AGAIN: Final = "ratings were given again by the same rater: the latest counts"
 _Raw = tuple[dict[str, Any], Place]
 
@@ -112,6 +113,8 @@ class _Gathered:
 
     def groups_of(self, cells: dict[str, Any], columns: RatingColumns) -> Mapping[str, str]:
         """Return what is kept beside a rating, one mapping for each combination: a million share a few."""
+        if not columns.keep:
+            return _NO_GROUPS
         values = {name: _text(cells, column) for name, column in columns.keep.items()}
         groups = {name: value for name, value in values.items() if value is not None}
         return self._groups.setdefault(tuple(v or "" for v in values.values()), groups)

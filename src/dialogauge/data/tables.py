@@ -73,7 +73,7 @@ def find_column(columns: Sequence[str], names: Sequence[str]) -> str | None:
 def open_table(stream: LineStream) -> DelimitedTable:
     """Read the header of a table; its rows follow lazily.
 
-    A row of the wrong width yields a `RecordFault`, unless all that it has beyond the header is empty. Raises
+    A row of the wrong width yields a `RecordFault`, unless its further cells, or all, are empty. Raises
     `FileFault` for a table without a header or with a repeated column, and where the file breaks off.
     """
     # The csv module has one global limit of 128 KiB; a message may be longer. `_RowLines` bounds rows.
@@ -143,6 +143,8 @@ def _rows(
             continue
         while len(cells) > len(header.columns) and not cells[-1].strip():
             cells.pop()
+        if not any(map(str.strip, cells)):
+            cells = [""] * len(header.columns)
         if len(cells) != len(header.columns):
             yield record_fault(
                 Place(name, _line(reader, header)),

@@ -1,11 +1,16 @@
 """Rating files in long, wide and pair form."""
 
+import contextlib
 import dataclasses
 import gzip
 import json
 import pickle
+import tempfile
+from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from dialogauge.core import FileFault, PairRating, Rating, RecordFault
 from dialogauge.data import read_ratings
@@ -323,3 +328,57 @@ def test_files_that_hold_no_ratings(tmp_path, text, message):
 def test_a_missing_file(tmp_path):
     with pytest.raises(FileFault, match="no such file"):
         read_ratings(tmp_path / "none.csv")
+
+
+def as_excel(rows, delimiter, comma, quoted, blank):
+    """Write rows as spreadsheets do."""
+    lines = []
+    for number, row in enumerate(rows):
+        cells = [str(cell).replace(".", comma) if isinstance(cell, float) else str(cell) for cell in row]
+        needs = [quoted or delimiter in c or '"' in c for c in cells]
+        cells = ['"' + c.replace('"', '""') + '"' if q else c for c, q in zip(cells, needs, strict=True)]
+        lines.append(delimiter.join(cells + [""] * (blank % 3)))
+        if number and blank > 2:
+            lines.append(delimiter * (len(row) - 1))
+    return "\r\n".join(lines) + "\r\n"
+
+
+scores = st.one_of(
+    st.integers(-5, 100), st.sampled_from([0.5, 3.25, -1.5]), st.sampled_from(["good", "很好", "so; so"])
+)
+given_ratings = st.lists(
+    st.tuples(
+        st.sampled_from(["c1", "c 2", 'the "third"']), st.integers(1, 3), st.sampled_from("xyz"), scores
+    ),
+    min_size=1,
+    max_size=8,
+    unique_by=lambda row: row[:3],
+)
+
+
+@given(
+    given_ratings,
+    st.sampled_from([(",", "."), (";", ","), ("\t", ","), ("\t", "."), ("|", ".")]),
+    st.sampled_from(["utf-8", "utf-8-sig", "utf-16"]),
+    st.booleans(),
+    st.integers(0, 5),
+)
+def test_however_a_spreadsheet_saves_a_table_its_ratings_are_the_same(rows, form, encoding, quoted, blank):
+    delimiter, comma = form
+    header = ("conversation_id", "turn", "rater", "score")
+    text = as_excel([header, *rows], delimiter, comma, quoted, blank)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "r.csv")
+        path.write_bytes(text.encode(encoding))
+        found = read_ratings(path)
+    assert found.faults == ()
+    assert [(r.conversation_id, r.turn, r.rater, r.score) for r in found.ratings] == rows
+
+
+@given(st.binary(max_size=300))
+def test_bytes_that_begin_as_utf16_give_ratings_or_a_fault_that_says_so(raw):
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "r.csv")
+        path.write_bytes(b"\xff\xfe" + raw)
+        with contextlib.suppress(FileFault):
+            read_ratings(path)
