@@ -223,8 +223,8 @@ def test_meta_compares_judges_with_people_and_each_other(dialogauge, rated, tmp_
     )  # fmt: skip
     assert done.code == 0, done.err
     for mode in ("hindsight", "foresight"):
-        head = f"{mode} local judge in {mode}: helpfulness. 60 rated targets, 60 scored, 0 n/a, 0 failed, "
-        assert f"{head}0 not judged; 30 conversations of 6 users" in done.unwrapped
+        head = f"{mode} local judge in {mode}: helpfulness of turns. 60 rated targets, 60 scored, 0 n/a, "
+        assert f"{head}0 failed, 0 not judged; 30 conversations of 6 users" in done.unwrapped
     assert "≈ not distinguishable" in done.unwrapped
     found = json.loads((tmp_path / "met" / "agreement.json").read_text())
     assert [j["name"] for j in found["judges"]] == ["hindsight", "foresight"]

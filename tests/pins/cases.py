@@ -208,12 +208,17 @@ _LOOKING = (
     ),
 )
 
-_META_TABLES = ("judges.controls", "judges.against_controls", "satisfaction.*.*")
-_META = (
+_AGREEMENT_BLOCKS = (
+    *("people", "between", "groups", "ranks", "judges.constants", "judges.raters", "judges.levels"),
+    *("judges.controls", "judges.against_controls"),
+)
+_AGREEMENT_TABLES = (*_AGREEMENT_BLOCKS, "judges.figures", "satisfaction.*.*")
+_AGREEMENT = (
     _case(
         "agreement-one",
         "judge log.jsonl -o one",
         "agreement one --ratings people.csv --dimension helpfulness --json",
+        condensed=_AGREEMENT_BLOCKS,
     ),
     _case(
         "agreement-two",
@@ -221,7 +226,7 @@ _META = (
         "judge log.jsonl MODEL -o two",
         "agreement one two --ratings people.csv --seed 3 -o agreement",
         pins=("agreement/agreement.json",),
-        condensed=_META_TABLES,
+        condensed=_AGREEMENT_TABLES,
     ),
     _case(
         "agreement-dissatisfied",
@@ -229,7 +234,7 @@ _META = (
         "judge rated.jsonl -o two",
         "agreement one --dissatisfied <3 --json",
         "agreement two --dimension helpfulness=satisfaction --json",
-        condensed=_META_TABLES,
+        condensed=_AGREEMENT_TABLES,
     ),
     _case(
         "agreement-satisfaction",
@@ -237,7 +242,7 @@ _META = (
         "satisfaction rated.jsonl --judge local --split-file split.json -o two",
         "agreement one two -o agreement",
         pins=("agreement/agreement.json",),
-        condensed=_META_TABLES,
+        condensed=_AGREEMENT_TABLES,
     ),
     _case("agreement-refused", "judge log.jsonl -o one", "agreement one", "agreement one --ratings none.csv"),
 )
@@ -477,4 +482,4 @@ _ROWS = (
     ),
 )
 
-CASES = (*_JUDGE, *_LOOKING, *_META, *_FIT, *_SATISFACTION, *_REPLAY, *_ROWS)
+CASES = (*_JUDGE, *_LOOKING, *_AGREEMENT, *_FIT, *_SATISFACTION, *_REPLAY, *_ROWS)

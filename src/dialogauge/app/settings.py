@@ -390,15 +390,39 @@ class RecheckOptions(RunInput, RatingOptions, ModelOptions, LimitOptions, RetryO
 class AgreementOptions(RatingOptions, RuleOptions, ConfigOptions, ShuffleOptions):
     """`dialogauge agreement`."""
 
-    runs: tuple[str, ...] = argument("RUN...", "Run directories.")
+    sources: tuple[str, ...] = argument(
+        "RATINGS...|RUN...", "Rating files or folders, and run directories; with --ratings judges' scores."
+    )
+    ratings_file: str | None = setting(
+        None, "People's ratings, joined by id (default: those in the run).", "--ratings"
+    )
+    scale: str | None = setting(
+        None,
+        "All that raters could give: 1-5, 0,1 or good,bad (default: the scale of the run's rubric).",
+        metavar="SCALE",
+    )
     dimensions: tuple[str, ...] = setting(
         (),
         "A dimension of the judge; after =, the rated dimension if its name differs.",
         "--dimension",
         metavar="JUDGED[=RATED]",
     )
-    ratings_file: str | None = setting(
-        None, "People's ratings, joined by id (default: those in the run).", "--ratings"
+    level: Literal["turn", "conversation"] | None = setting(
+        None, "Ratings of turns, or of whole conversations (default: both, apart)."
+    )
+    where: tuple[str, ...] = setting(
+        (), "Only ratings with this value in a column of their file.", metavar="COLUMN=VALUE"
+    )
+    by: str = setting(
+        "dimension",
+        "Figures by dimension, rater, scenario, language, candidate, user, or a column of the rating file.",
+        metavar="NAME,...",
+    )
+    compare: tuple[str, ...] = setting(
+        (), "Compare two judges or raters with the consensus of the others.", metavar="A B", values=2
+    )
+    wide: Literal["dimensions", "raters"] = setting(
+        "dimensions", "What the columns of a wide rating file are."
     )
     out: str | None = setting(None, "Folder for agreement.json and agreement.html.", "-o", "--out")
 

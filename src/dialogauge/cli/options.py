@@ -74,6 +74,8 @@ def _say(text: str) -> None:
 def _parameter(one: Setting) -> inspect.Parameter:
     """Return a setting as typer wants a parameter."""
     what: Any = list[one.kind] if one.many else one.kind  # type: ignore[name-defined]
+    if one.values:
+        what = tuple[(one.kind,) * one.values]  # type: ignore[misc]
     default = None if one.many or one.otherwise else False if _negated(one) else one.default
     if one.required:
         default = inspect.Parameter.empty

@@ -40,6 +40,8 @@ class Setting:
     """Of one value: str, int, float or bool."""
     many: bool
     """Whether there may be several values."""
+    values: int | None
+    """So many values stand behind the flag, which is given once; None where each has a flag of its own."""
     choices: tuple[str, ...]
     """All values there are; empty where any value of the kind may stand."""
     default: Any
@@ -129,6 +131,7 @@ def setting(  # noqa: PLR0913 - all there is to say of a setting
     high: float | None = None,
     key: str | None = None,
     recorded: bool = True,
+    values: int | None = None,
 ) -> Any:  # noqa: ANN401 - a dataclass field
     """Declare a field as a setting; its type is the annotation, and a Literal gives the choices.
 
@@ -136,7 +139,7 @@ def setting(  # noqa: PLR0913 - all there is to say of a setting
     flags, the flag is `--` and the name.
     """
     words = {"help": help, "flags": flags, "otherwise": otherwise, "metavar": metavar, "argument": False}
-    declared = {**words, "low": low, "high": high, "key": key, "recorded": recorded}
+    declared = {**words, "low": low, "high": high, "key": key, "recorded": recorded, "values": values}
     default = dataclasses.MISSING if default is ... else default
     return dataclasses.field(default=default, metadata={_DECLARED: declared})
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from itertools import combinations
 from typing import Any, Final
 
@@ -17,6 +17,7 @@ import numpy as np
 from dialogauge.data.admission import DOWN, thumb_of
 from dialogauge.stats import (
     MEASURES,
+    Categories,
     Comparison,
     DissatisfiedRule,
     Estimate,
@@ -33,6 +34,9 @@ from dialogauge.stats import (
     middle_rule,
     scores_of,
 )
+from dialogauge.studies.agreement.closeness import Closeness, verdict_of
+from dialogauge.studies.agreement.levels import LevelFigures
+from dialogauge.studies.agreement.sources import Level
 from dialogauge.studies.agreement.targets import (
     DimensionPair,
     JudgedRun,
@@ -42,20 +46,14 @@ from dialogauge.studies.agreement.targets import (
 from dialogauge.text import counted
 
 SHOWN: Final = (
-    "pearson",
-    "spearman",
-    "qwk",
-    "exact",
-    "within_one",
-    "mae",
-    "bias",
-    "f1_dsat",
-    "precision_dsat",
-    "recall_dsat",
-    "auc",
+    *("ac1", "ac2", "randolph", "brennan_prediger", "kappa", "kappa_linear", "qwk"),
+    *("alpha_nominal", "alpha_ordinal", "alpha_interval", "exact", "within_one"),
+    *("pearson", "spearman", "kendall", "precision_dsat", "recall_dsat", "f1_dsat", "auc", "mae", "bias"),
 )
 """The measures of the study, in the order in which tables show them."""
-COMPARED: Final = ("spearman", "qwk", "auc")
+TESTED: Final = ("ac1", "alpha_interval", "qwk", "spearman", "auc")
+"""The measures by which a judge is tested against its controls: few, for each test costs power."""
+COMPARED: Final = ("ac1", "alpha_interval", "spearman", "qwk", "auc")
 """The measures by which two judges are compared: few, for each test costs power."""
 _JUDGE, _PEOPLE = "judge", "people"
 
@@ -111,8 +109,20 @@ class JudgeAgreement:
     figures: Mapping[str, Estimate]
     controls: tuple[ControlFigures, ...]
     against_controls: tuple[Comparison, ...]
-    """The judge against each control by each measure; p adjusted by Holm over all of them."""
+    """The judge against each control by the measures `TESTED`; p adjusted by Holm over all of them."""
     bins: tuple[ScoreBin, ...]
+    level: Level | None = None
+    """Of the targets; None where turns and conversations were not kept apart."""
+    low_shares: Mapping[str, float] = field(default_factory=dict)
+    """By source the share of the dissatisfied among its scores; that of people is the base rate."""
+    constants: tuple[ControlFigures, ...] = ()
+    """A judge that always says the same, for every category."""
+    answer: Comparison | None = None
+    """The judge against the best of the constants; None where ratings are not on a scale."""
+    raters: tuple[Closeness, ...] = ()
+    """The judge against each rater by itself."""
+    levels: tuple[LevelFigures, ...] = ()
+    """The order of judge and people by turn, conversation and candidate."""
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -132,11 +142,15 @@ class JudgeAgreement:
     def to_json(self) -> dict[str, Any]:
         """Write the agreement with its controls."""
         fields = asdict(self)
-        about, pair = fields.pop("about"), fields.pop("pair")
+        about, pair, answer = fields.pop("about"), fields.pop("pair"), fields.pop("answer")
+        if self.answer is not None:
+            answer = {"agrees_more": verdict_of(self.answer), **self.answer.to_json()}
         for one in fields["bins"]:
             one["people"] = {f"{score:g}": n for score, n in one["people"].items()}
         fields["against_controls"] = [c.to_json() for c in self.against_controls]
-        return {**about, "dimension": pair["judge"], "rated": pair["rated"], **fields}
+        fields["raters"] = [one.to_json() for one in self.raters]
+        names = {"dimension": pair["judge"], "rated": pair["rated"], "level": fields.pop("level")}
+        return {**about, **names, "better_than_the_best_constant": answer, **fields}
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,28 +160,12 @@ class JudgeComparison:
     pair: DimensionPair
     conversations: int
     comparison: Comparison
+    level: Level | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Write the comparison."""
-        about = {"rated": self.pair.rated, "conversations": self.conversations}
+        about = {"rated": self.pair.rated, "level": self.level, "conversations": self.conversations}
         return {**about, **self.comparison.to_json()}
-
-
-@dataclass(frozen=True, slots=True)
-class AgreementResult:
-    """All judges, and each against each."""
-
-    judges: tuple[JudgeAgreement, ...]
-    comparisons: tuple[JudgeComparison, ...]
-    settings: AgreementSettings
-
-    def to_json(self) -> dict[str, Any]:
-        """Write everything as plain JSON values; what is undefined is null."""
-        return {
-            "settings": asdict(self.settings),
-            "judges": [j.to_json() for j in self.judges],
-            "comparisons": [c.to_json() for c in self.comparisons],
-        }
 
 
 def default_rule(table: TargetTable) -> DissatisfiedRule | None:
@@ -204,6 +202,7 @@ def score_table(judges: Mapping[str, TargetTable], rule: DissatisfiedRule | None
     """
     first = next(iter(judges.values()))
     targets = first.targets
+    lengths = [t.length for t in targets]
     clusters, unit = cluster_labels([t.user for t in targets], [t.key.conversation_id for t in targets])
     turns = [t.key.turn for t in targets]
     return ScoreTable(
@@ -212,7 +211,7 @@ def score_table(judges: Mapping[str, TargetTable], rule: DissatisfiedRule | None
         clusters,
         unit,
         positions=None if None in turns else np.array(turns, dtype=np.float64),
-        lengths=np.array([t.length for t in targets], dtype=np.float64),
+        lengths=None if None in lengths else np.array(lengths, dtype=np.float64),
     )
 
 
@@ -246,6 +245,7 @@ def agreement(
     rule: DissatisfiedRule | None,
     settings: AgreementSettings,
     only: Collection[str] = SHOWN,
+    categories: Categories | None = None,
 ) -> JudgeAgreement:
     """Compute every measure that the ratings allow, for the judge and its controls.
 
@@ -254,6 +254,7 @@ def agreement(
         rule: What counts as dissatisfied; None leaves the classes out.
         settings: Shuffles and seed.
         only: The measures to compute.
+        categories: All that could be said, for a constant judge of each; None leaves these out.
     """
     targets, scale = table.targets, table.scale
     scores = score_table({_JUDGE: table}, rule)
@@ -262,11 +263,14 @@ def agreement(
     measures = [name for name in SHOWN if name in able and name in only]
     controls = controls_of(scores, _JUDGE, _PEOPLE, rule=rule, shuffles=settings.shuffles, seed=settings.seed)
     columns = {_JUDGE: (scores.sources[_JUDGE],), **control_columns(controls)}
+    constants = _constants(categories, scores) if "ac1" in measures else {}
+    best = _best(scores, constants)
+    columns |= {name: (of,) for name, of in constants.items() if name == best}
     figures = figures_of(scores, columns, _PEOPLE, measures, rule=rule)
-    dissatisfied = None
-    if rule is not None:
-        classes = rule.classes(people.values) if people.dissatisfied is None else people.dissatisfied
-        dissatisfied = int(classes.sum())
+    flat = figures_of(scores, constants, _PEOPLE, measures, rule=rule, intervals=False)
+    answer = None if best is None else compare(table.about.name, figures[_JUDGE], best, figures[best], "ac1")
+    shares = _low_shares(scores, constants, rule)
+    tested = [name for name in measures if name in TESTED]
     users = {t.user for t in targets}
     return JudgeAgreement(
         about=table.about,
@@ -278,15 +282,55 @@ def agreement(
         languages=dict(table.languages.most_common()),
         fractions=table.fractions,
         dissatisfied_if=None if rule is None else str(rule),
-        dissatisfied=dissatisfied,
+        dissatisfied=None if rule is None else round(shares[_PEOPLE] * len(targets)),
         same_scale=bool(((people.values >= scale.low) & (people.values <= scale.high)).all()),
         figures=figures[_JUDGE].estimates,
         controls=tuple(
             ControlFigures(name, c.description, figures[name].estimates) for name, c in controls.items()
         ),
-        against_controls=compare_pairs(figures, [(_JUDGE, name) for name in controls], measures),
+        against_controls=compare_pairs(figures, [(_JUDGE, name) for name in controls], tested),
         bins=_bins(scores.sources[_JUDGE], people),
+        level=table.level,
+        low_shares=shares,
+        constants=tuple(
+            ControlFigures(name, "always says the same", of.estimates) for name, of in flat.items()
+        ),
+        answer=None if answer is None else adjusted([answer])[0],
     )
+
+
+def _constants(categories: Categories | None, table: ScoreTable) -> dict[str, Scores]:
+    """Return by name the column of a judge that always says the same, for each category that is a number."""
+    if categories is None or categories.values is None:
+        return {}
+    judge = table.sources[_JUDGE]
+    return {
+        f"always {name}": scores_of(np.full(table.n, level), scale=judge.scale)
+        for name, level in zip(categories.names, categories.values, strict=True)
+    }
+
+
+def _best(table: ScoreTable, constants: Mapping[str, Scores]) -> str | None:
+    """Return the constant that agrees most with people; the first of several."""
+    figures = figures_of(table, constants, _PEOPLE, ("ac1",), intervals=False)
+    values = {name: of.values["ac1"] for name, of in figures.items()}
+    return max(values, key=lambda name: -np.inf if (value := values[name]) is None else value, default=None)
+
+
+def _low_shares(
+    table: ScoreTable, constants: Mapping[str, Scores], rule: DissatisfiedRule | None
+) -> dict[str, float]:
+    if rule is None or not table.n:
+        return {}
+    people = table.sources[_PEOPLE]
+    sources = {**table.sources, **constants}
+    classes = {
+        name: of.dissatisfied
+        if of.dissatisfied is not None
+        else rule.classes(of.values if of is people else of.whole)
+        for name, of in sources.items()
+    }
+    return {name: float(of.mean()) for name, of in classes.items()}
 
 
 def _bins(judge: Scores, people: Scores) -> tuple[ScoreBin, ...]:
@@ -331,6 +375,7 @@ def _compare_two(a: TargetTable, b: TargetTable, rule: DissatisfiedRule | None) 
             a.pair,
             both["a"].conversations,
             compare(a.about.name, figures["a"], b.about.name, figures["b"], measure),
+            a.level,
         )
         for measure in measures
     ]

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
+from typing import Final, Literal, TypeVar
 
 from dialogauge.report import (
     Block,
     Callout,
     Cell,
     DataTable,
+    Fold,
     Matrix,
     Number,
     Page,
+    Percent,
     Prose,
     Section,
     Span,
@@ -23,9 +26,31 @@ from dialogauge.report import (
     shares_of_rows,
     words,
 )
-from dialogauge.stats import Comparison, Estimate, title_of
-from dialogauge.studies.agreement.agreement import AgreementResult, ControlFigures, JudgeAgreement
+from dialogauge.stats import COEFFICIENTS, Comparison, Estimate, title_of
+from dialogauge.studies.agreement.agreement import ControlFigures, JudgeAgreement
+from dialogauge.studies.agreement.among_page import (
+    alpha_of,
+    always_says,
+    among_section,
+    among_sentence,
+    answer_of,
+    closeness_row,
+    closeness_table,
+    figure_words,
+    ranks_section,
+)
+from dialogauge.studies.agreement.closeness import Closeness, Verdict, verdict_of
+from dialogauge.studies.agreement.groups import GroupFigures
+from dialogauge.studies.agreement.sources import ALL, Question
+from dialogauge.studies.agreement.study import AgreementResult
 from dialogauge.text import counted
+
+_T = TypeVar("_T")
+_TONES: Final[Mapping[Verdict, Literal["good", "warn", "info"]]] = {
+    "yes": "good",
+    "no": "warn",
+    "cannot tell": "info",
+}
 
 
 def agreement_page(
@@ -40,60 +65,235 @@ def agreement_page(
     """Lay out a result.
 
     Args:
-        result: The judges against people.
-        gates: Says of each judge whether it is ready.
+        result: Everything that was measured.
+        gates: Says of each judge whether it is ready; empty where nothing does.
         ratings: Where people's ratings are from.
         created: The day.
         version: Of dialogauge.
         satisfaction: What is shown of the judges of satisfaction runs.
     """
     s = result.settings
-    one = "the judge agrees" if len(result.judges) == 1 else "the judges agree"
     not_this = (
         Span("What this page is not.", "strong"),
         " It shows agreement on these conversations, in these languages, with these raters. For others it "
         "must be measured again. It does not replace asking your users.",
     )
-    intervals = (
-        "Intervals are 95 %, clustered by user where users are known, else by conversation. Where the judge "
-        "is not above a control, these ratings do not show that it is better than that control."
-    )
     made = (
-        f"dialogauge {version}, {s.shuffles:,} shuffles, seed {s.seed}. Scores and "
-        "ratings of several raters or repeats are averaged; kappa, exact and within "
-        "one use whole scores, halves rounded up."
+        f"dialogauge {version}, {s.shuffles:,} shuffles, seed {s.seed}. Scores of several repeats are "
+        "averaged, and so are ratings of several raters in their consensus; coefficients of categories, "
+        "exact and within one use whole scores, halves rounded up. Intervals are 95 %, clustered by user "
+        "where users are known, else by conversation. Ratings: ",
+        Span(ratings, "strong"),
+        ".",
     )
+    first, others = _sections(result, gates, whole=True)
+    folded = (Fold("Each dimension by itself", others),) if others else ()
     sections = (
         *satisfaction,
-        *(_judge_section(j, gate, whole=True) for j, gate in zip(result.judges, gates, strict=True)),
-        *_comparisons(result),
-        Section("How this was made", (Callout((made,)),)),
+        *first,
+        *folded,
+        Section("How this was made", (Callout((made, not_this)),)),
     )
-    lead = (f"How far {one} with ", Span(ratings, "strong"), ", beside controls that know nothing.")
-    head = Callout((not_this, intervals), "info")
-    return Page("Judges against people", (head, *sections), lead, created, version)
+    return Page(_title(result), (*answers(result), *sections), "", created, version)
 
 
 def brief(result: AgreementResult, gates: Sequence[str]) -> tuple[Block, ...]:
-    """Lay out a result for a terminal: each judge with its controls, and every comparison."""
-    judges = zip(result.judges, gates, strict=True)
-    return (*(_judge_section(j, gate, whole=False) for j, gate in judges), *_comparisons(result))
+    """Lay out a result for a terminal: answers first; where dimensions are pooled, not each by itself."""
+    first, others = _sections(result, gates, whole=False)
+    more = "Each dimension by itself stands on the page (-o DIR), or here with --dimension NAME."
+    return (*answers(result), *first, *((Callout((more,)),) if others else ()))
 
 
-def _judge_section(judge: JudgeAgreement, gate: str, *, whole: bool) -> Section:
-    table, unit = _measures(judge), judge.clustered_by
+def _title(result: AgreementResult) -> str:
+    if result.judges:
+        return "Judges against people"
+    return "People among people" if result.people else "Judges against judges"
+
+
+def answers(result: AgreementResult) -> tuple[Block, ...]:
+    """Answer the first question in a sentence for each judge, and for people among each other."""
+    out: list[Block] = []
+    judged = _main(
+        [j for j in result.judges if j.answer is not None], lambda j: Question(j.pair.rated, j.level)
+    )
+    for judge in judged:
+        out.append(
+            Callout((judge_sentence(judge),), _TONES[verdict_of(judge.answer)] if judge.answer else "info")
+        )
+    for among, who in ((result.people, "rater"), (result.between, "judge")):
+        for one in _main(among, lambda a: a.question):
+            if who == "rater" or not result.judges:
+                tone = _TONES[answer_of([of.verdict for of in one.others])]
+                out.append(Callout((among_sentence(one, who=who),), "plain" if judged else tone))
+    return tuple(out)
+
+
+def _main(several: Sequence[_T], question_of: Callable[[_T], Question]) -> list[_T]:
+    """Return those of pooled dimensions, of each level without any all."""
+    pooled = {question_of(one).level for one in several if question_of(one).dimension == ALL}
+    return [
+        one for one in several if question_of(one).dimension == ALL or question_of(one).level not in pooled
+    ]
+
+
+def judge_sentence(judge: JudgeAgreement) -> Prose:
+    """Answer whether a judge agrees with people more than the best constant."""
+    answer = judge.answer
+    if answer is None:
+        return f"{judge.about.name}: ratings are not on the judge’s scale, so it has no such answer."
+    verdict = verdict_of(answer)
+    how = {"yes": "more than", "no": "less than"}.get(verdict, "not demonstrably more or less than")
+    apart = answer.difference
+    ends = "" if apart.interval is None else f" {words.interval(apart.interval, 3)}"
+    p = "" if answer.p_holm is None else f", p {_p_words(answer)}"
+    alpha = judge.figures["alpha_interval"]
+    of = counted(judge.counts.scored, "target")
+    spearman = judge.figures["spearman"]
+    return (
+        Span(verdict.capitalize(), "strong"),
+        f": {answer.a} agrees with people {how} a judge that {always_says(answer.b)}: AC1 "
+        f"{words.decimal(answer.figure_a, 3)} against {words.decimal(answer.figure_b, 3)}, difference "
+        f"{words.decimal(apart.value, 3, signed=True)}{ends}{p} "
+        f"({Question(judge.pair.rated, judge.level)}, {of}). Its alpha is {figure_words(alpha)}, its rank "
+        f"correlation {words.decimal(spearman.value, 3)}{_low_words(judge)}.",
+    )
+
+
+def _p_words(answer: Comparison) -> str:
+    cell = p_value(answer.p_holm, at_floor=answer.at_floor)
+    value = words.decimal(cell.value, 3)
+    return f"≤ {value}" if cell.at_most else f"= {value}"
+
+
+def _low_words(judge: JudgeAgreement) -> str:
+    if "recall_dsat" not in judge.figures or judge.dissatisfied is None:
+        return ""
+    precision, recall = (
+        words.percent(judge.figures[f"{name}_dsat"].value) for name in ("precision", "recall")
+    )
+    base = words.percent(judge.low_shares.get("people"))
+    return (
+        f"; of people’s low scores ({judge.dissatisfied_if}, {base} of all) it finds {recall}, and of those "
+        f"that it gives {precision} are low by people too"
+    )
+
+
+def _sections(
+    result: AgreementResult, gates: Sequence[str], *, whole: bool
+) -> tuple[tuple[Section, ...], tuple[Section, ...]]:
+    """Return the sections of pooled dimensions, or of all where none are pooled; and the others."""
+    made: list[tuple[Question, Section]] = []
+    for judge, gate in zip(result.judges, gates, strict=True):
+        question = Question(judge.pair.rated, judge.level)
+        ceiling = next((a.others for a in result.people if a.question == question), ())
+        made.append((question, _judge_section(judge, gate, ceiling, whole=whole)))
+    for among, who, title in (
+        (result.people, "rater", "People among people"),
+        (result.between, "judge", "Judges among judges"),
+    ):
+        for one in among:
+            made.append((one.question, among_section(one, who=who, title=f"{title}: {one.question}")))
+    first = {id(section) for _, section in _main(made, lambda pair: pair[0])}
+    head = (*_asked(result), *_groups(result))
+    tail = (*_comparisons(result), *(ranks_section(ranks) for ranks in result.ranks))
+    return (
+        (*head, *(section for _, section in made if id(section) in first), *tail),
+        tuple(section for _, section in made if id(section) not in first),
+    )
+
+
+def _groups(result: AgreementResult) -> tuple[Section, ...]:
+    out = []
+    for by in dict.fromkeys(one.by for one in result.groups):
+        groups = [one for one in result.groups if one.by == by]
+        judged = any(one.judges for one in groups)
+        table = _judge_groups(by, groups) if judged else _people_groups(by, groups)
+        out.append(Section(f"By {by}", (table,)))
+    return tuple(out)
+
+
+def _judge_groups(by: str, groups: Sequence[GroupFigures]) -> DataTable:
+    rows = []
+    several = len({one.source for group in groups for one in group.judges}) > 1
+    for group in groups:
+        for one in group.judges:
+            name = ", ".join(filter(None, (group.group, f"{group.level}s", one.source if several else "")))
+            rows.append(closeness_row(one, name=name))
+    return closeness_table(f"Judges against people by {by}", by, rows)
+
+
+def _people_groups(by: str, groups: Sequence[GroupFigures]) -> DataTable:
+    heads = (by, TableColumn("level", "text"), "targets", "AC1", "alpha", "exact", "Spearman")
+    rows: list[tuple[Cell, ...]] = []
+    for one in groups:
+        figures = one.people
+        alpha = alpha_of(figures)
+        shown = (
+            Number(of.value, 3, of.interval) if (of := figures.get(name)) is not None else None
+            for name in ("ac1", alpha, "exact", "spearman")
+        )
+        rows.append((one.group, f"{one.level}s", one.targets, *shown))
+    return data_table(f"People among people by {by}", heads, rows)
+
+
+def _asked(result: AgreementResult) -> tuple[Section, ...]:
+    if not result.asked:
+        return ()
+    made = [one.comparison for one in result.asked]
+    titles = (
+        Text(f"{COEFFICIENTS[one.comparison.measure].title}, {one.question}", counted(one.n, "target"))
+        for one in result.asked
+    )
+    lead = "Against the consensus of people without either, on what both scored. p is adjusted by Holm."
+    return (Section(f"{made[0].a} and {made[0].b}", (comparison_table(made, titles),), lead),)
+
+
+def _judge_section(judge: JudgeAgreement, gate: str, ceiling: Sequence[Closeness], *, whole: bool) -> Section:
+    unit = judge.clustered_by
     legend = (
         f"Intervals are clustered by {unit}. ▲ the judge is above the control (p adjusted by Holm over the "
         f"whole table), ▼ below it, ≈ not distinguishable, … too few {unit} to tell, ? undefined. "
     )
     blocks: list[Block] = [Callout((f"Warning: {w}" if whole else w,), "warn") for w in judge.warnings]
-    blocks += [Callout((*_notes(judge), gate)), table]
-    blocks.append(Callout(((legend, *_controls(judge.controls)) if whole else legend,)))
+    notes = [note for note in (*_notes(judge), gate) if note]
+    blocks += [Callout(tuple(notes))] if notes else []
+    blocks += [_measures(judge), Callout(((legend, *_controls(judge.controls)) if whole else legend,))]
+    if judge.raters or (ceiling and judge.answer is not None):
+        rows = [closeness_row(one, reference=True) for one in judge.raters]
+        rows += [
+            closeness_row(one, name=f"{one.source} against {one.reference}", emphasis="quiet")
+            for one in ceiling
+        ]
+        blocks.append(
+            closeness_table(
+                "The judge against each rater, and each rater against the others", "against", rows
+            )
+        )
+    if judge.levels:
+        blocks.append(_levels(judge))
     if whole and judge.bins:
         title = "People’s scores for each score of the judge"
         note = "Ring: the mean of people’s scores in that row. Rings on the diagonal mean that both agree."
         blocks.append(Section(title, (_scores(judge), Callout((note,)))))
     return Section(judge.about.name, tuple(blocks), _lead(judge))
+
+
+def _levels(judge: JudgeAgreement) -> DataTable:
+    heads = ("order by", "n", "Pearson", "Spearman", "Kendall", TableColumn("", "prose"))
+    means = {
+        "turn": "single turns",
+        "conversation": "means of conversations",
+        "candidate": "means of candidates",
+    }
+    if judge.level == "conversation":
+        means["conversation"] = "single conversations"
+    rows: list[tuple[Cell, ...]] = []
+    for one in judge.levels:
+        figures = [one.figures[name] for name in ("pearson", "spearman", "kendall")]
+        why = next((of.reason for of in figures if of.reason), "") or ""
+        shown = (Number(of.value, 3, of.interval) for of in figures)
+        rows.append((means[one.level], one.n, *shown, why))
+    return data_table("The order of judge and people at each level", heads, rows)
 
 
 def _lead(judge: JudgeAgreement) -> str:
@@ -105,8 +305,11 @@ def _lead(judge: JudgeAgreement) -> str:
     counts += [f"{c.several_raters:,} by several raters, averaged"] if c.several_raters else []
     of = f" of {counted(judge.users, 'user')}" if judge.users else ""
     languages = ", ".join(f"{words.language(code)} {n:,}" for code, n in judge.languages.items())
+    about = judge.about
+    who = f"{about.judge} judge in {about.mode}: " if about.mode else ""
+    level = "" if judge.level is None else f" of {judge.level}s"
     return (
-        f"{judge.about.judge} judge in {judge.about.mode}: {judge.pair}. {', '.join(counts)}; "
+        f"{who}{judge.pair}{level}. {', '.join(counts)}; "
         f"{counted(judge.conversations, 'conversation')}{of}{f'; {languages}' if languages else ''}."
     )
 
@@ -127,14 +330,31 @@ def _notes(judge: JudgeAgreement) -> list[str]:
 
 
 def _measures(judge: JudgeAgreement) -> DataTable:
-    heads = ("measure", "judge", *(c.name for c in judge.controls))
-    rows = [_measure(judge, name, estimate) for name, estimate in judge.figures.items()]
-    return data_table(f"Agreement of {judge.about.name}", heads, rows, captioned=False)
+    constants = judge.constants or tuple(
+        c for c in judge.controls if c.name.startswith(("constant", "always"))
+    )
+    others = tuple(c for c in judge.controls if not c.name.startswith(("constant", "always")))
+    columns = (*constants, *sorted(others, key=lambda c: c.name != "shuffled"))
+    names = ("permuted" if c.name == "shuffled" else c.name for c in columns)
+    rows: list[tuple[Cell, ...]] = [_measure(judge, name, of, columns) for name, of in judge.figures.items()]
+    if judge.low_shares:
+        title = f"low scores ({judge.dissatisfied_if}); of people {words.percent(judge.low_shares['people'])}"
+        shares = {**judge.low_shares, "shuffled": judge.low_shares["judge"]}
+        shares |= dict.fromkeys(("reply length", "position"), judge.low_shares["people"])
+        rows.append((title, *(Percent(shares.get(name)) for name in ("judge", *(c.name for c in columns)))))
+    return data_table(f"Agreement of {judge.about.name}", ("measure", "judge", *names), rows, captioned=False)
 
 
-def _measure(judge: JudgeAgreement, name: str, estimate: Estimate) -> tuple[Cell, ...]:
+def _measure(
+    judge: JudgeAgreement, name: str, estimate: Estimate, columns: Sequence[ControlFigures]
+) -> tuple[Cell, ...]:
     sides = judge.sides(name)
-    controls = (Number(c.figures[name].value, 3, notes=(words.sign(sides[c.name]),)) for c in judge.controls)
+    if judge.constants and judge.answer is not None and "constant" in sides:
+        sides[judge.answer.b] = sides["constant"]
+    controls = (
+        Number(c.figures[name].value, 3, notes=(words.sign(sides[c.name]),) if c.name in sides else ())
+        for c in columns
+    )
     figure = Number(estimate.value, 3, estimate.interval, strong=True)
     return (title_of(name, judge.dissatisfied_if), figure, *controls)
 

@@ -6,22 +6,31 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import floor
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
-from dialogauge.core import NOT_APPLICABLE, ONE_TO_FIVE, Conversation, Rating, RecordFault, Scale
+from dialogauge.core import (
+    NOT_APPLICABLE,
+    ONE_TO_FIVE,
+    Conversation,
+    PairRating,
+    Rating,
+    RecordFault,
+    Scale,
+)
 from dialogauge.data.admission import ADMIT_ALL, Admission
-from dialogauge.stats import reply_length
+from dialogauge.stats import Categories, reply_length
+from dialogauge.studies.agreement.sources import (
+    UNNAMED,
+    Answers,
+    Level,
+    Question,
+    Rated,
+    TargetKey,
+    conversation_groups,
+)
 from dialogauge.studies.rated import agreed
 
 Row = Mapping[str, Any]
-
-
-class TargetKey(NamedTuple):
-    """A target across runs: the same reply, or the same conversation."""
-
-    conversation_id: str
-    candidate: str | None
-    turn: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +72,8 @@ class RatedTarget:
     """Mean over the repeats, with fractions where the judge gives them: what ranks the targets."""
     named_class: str | None
     """The class that the judge named (SAT, DSAT), where it names one."""
-    length: float
-    """Characters of the reply; of a whole conversation, of all replies."""
+    length: float | None
+    """Characters of the reply; of a whole conversation, of all replies. None where nobody knows."""
     whole_mean: float | None = None
     """Mean over the repeats of the whole scores that stand in the rows; None where it is `score`.
 
@@ -108,6 +117,12 @@ class TargetTable:
     """How they are read, where that goes without saying for none of them."""
     ranked_by_fractions: bool = True
     """Whether fractions beside the whole scores rank the targets; else the whole scores do."""
+    level: Level | None = None
+    """Of the targets; None for all."""
+    rated: Answers = field(default_factory=dict)
+    """What every rater said of each target, whether the judge scored it or not."""
+    scored: Answers = field(default_factory=dict)
+    """What the judge said of each target, whether people rated it or not."""
     targets: list[RatedTarget] = field(default_factory=list)
     counts: TargetCounts = field(default_factory=TargetCounts)
     fractions: bool = False
@@ -118,9 +133,33 @@ class TargetTable:
     """A fault for each rating that is not used."""
 
     @property
+    def question(self) -> Question:
+        """What people were asked."""
+        return Question(self.pair.rated, self.level)
+
+    @property
     def conversations(self) -> int:
         """Conversations that hold a target of the table."""
         return len({t.key.conversation_id for t in self.targets})
+
+
+@dataclass(slots=True)
+class Panel:
+    """Everything that was said."""
+
+    tables: list[TargetTable] = field(default_factory=list)
+    """The judges beside people: a table for each judge, pair of dimensions, and level."""
+    people: dict[Question, Answers] = field(default_factory=dict)
+    """What people said, rater by rater."""
+    judges: dict[Question, Answers] = field(default_factory=dict)
+    """What judges said, judge by judge."""
+    categories: dict[Question, Categories] = field(default_factory=dict)
+    """All that people could say; a question without has no coefficients."""
+    judged_on: dict[Question, Categories] = field(default_factory=dict)
+    """All that judges could say."""
+    pairs: tuple[PairRating, ...] = ()
+    faults: list[RecordFault] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
 
 
 def collect_targets(
@@ -139,15 +178,30 @@ def collect_targets(
     """
     for conversation, rows in judged:
         ratings = [r for r in ratings_of(conversation) if r.candidate in (None, conversation.candidate)]
-        if not ratings:
-            continue
         by_turn: dict[int | None, list[Row]] = {}
         for row in rows:
             if row["level"] in ("turn", "conversation"):
                 by_turn.setdefault(row["turn"], []).append(row)
         language = _language(conversation, rows)
         for table in tables:
-            _join(table, conversation, by_turn, _admitted(table, conversation, ratings), language)
+            at = {turn: of for turn, of in by_turn.items() if table.level in (None, _level(turn))}
+            _join(table, conversation, at, _admitted(table, conversation, ratings), language)
+
+
+def join_scores(table: TargetTable, scores: Answers, people: Answers) -> None:
+    """Join what a judge says in a file of scores with what people say, target by target, and fill the table.
+
+    Args:
+        table: Empty.
+        scores: Of the one judge, numbers.
+        people: Of the same question.
+    """
+    table.scored = scores
+    for key, rated in people.items():
+        table.rated[key] = rated
+        values = [float(score) for score in scores[key].by.values()] if key in scores else []
+        scored = _Scored(tuple(_Score(v, v, fraction=v != int(v)) for v in values), None)
+        _take(table, key, list(rated.by.values()), scored, user=rated.user, length=None)
 
 
 def _language(conversation: Conversation, rows: Sequence[Row]) -> str | None:
@@ -177,47 +231,87 @@ def _join(
     ratings: Sequence[Rating],
     language: str | None,
 ) -> None:
-    people: dict[int | None, list[float | str]] = {}
+    people: dict[int | None, list[Rating]] = {}
     for rating in ratings:
-        people.setdefault(rating.turn, []).append(rating.score)
+        people.setdefault(rating.turn, []).append(rating)
+    groups, before = conversation_groups(conversation), len(table.targets)
     lengths = {t.number: reply_length(t.reply_text) for t in conversation.turns} if people else {}
-    before = len(table.targets)
-    for turn, scores in people.items():
-        length = sum(lengths.values()) if turn is None else lengths.get(turn, 0)
+    scored = {turn: _said(rows, table) for turn, rows in by_turn.items()}
+    for turn, (scores, _) in scored.items():
+        if numbers := [s for s in scores if isinstance(s, _Score)]:
+            key = TargetKey(conversation.id, conversation.candidate, turn)
+            table.scored[key] = Rated({table.about.name: _mean(numbers)}, conversation.user_id, groups)
+    for turn, of in people.items():
         key = TargetKey(conversation.id, conversation.candidate, turn)
-        _take(table, key, scores, by_turn.get(turn, []), user=conversation.user_id, length=length)
+        table.rated[key] = Rated(_by_rater(of), conversation.user_id, {**groups, **of[0].groups})
+        length = sum(lengths.values()) if turn is None else lengths.get(turn, 0)
+        values = [rating.score for rating in of]
+        _take(table, key, values, scored.get(turn, _NOTHING), user=conversation.user_id, length=length)
     if len(table.targets) > before and language:
         table.languages[language] += 1
+
+
+def _mean(numbers: Sequence[_Score]) -> float:
+    """Return the mean over repeats: with its fraction where that rounds to what the judge calls it."""
+    value, whole = (sum(values) / len(numbers) for values in zip(*(n[:2] for n in numbers), strict=True))
+    return value if floor(value + 0.5) == floor(whole + 0.5) else whole
+
+
+def _level(turn: int | None) -> Level:
+    return "conversation" if turn is None else "turn"
+
+
+def _by_rater(ratings: Sequence[Rating]) -> dict[str, float | str]:
+    """Return the ratings of a target by rater; several who are not named are numbered."""
+    out: dict[str, float | str] = {}
+    for rating in ratings:
+        name = rating.rater or UNNAMED
+        out[name if name not in out else f"{name} {len(out) + 1}"] = rating.score
+    return out
 
 
 def _take(
     table: TargetTable,
     key: TargetKey,
     ratings: Sequence[float | str],
-    rows: Sequence[Row],
+    scored: _Scored,
     *,
     user: str | None,
-    length: float,
+    length: float | None,
 ) -> None:
     counts = table.counts
     counts.rated += 1
     counts.several_raters += len(ratings) > 1
     people = agreed(ratings)
-    scores = [_score_in(row, table.pair, fractions=table.ranked_by_fractions) for row in rows]
-    numbers = [s for s in scores if isinstance(s, _Score)]
+    numbers = [s for s in scored.scores if isinstance(s, _Score)]
     if people is None:
         counts.undecided += 1
     elif numbers:
         counts.scored += 1
         table.fractions = table.fractions or any(n.fraction for n in numbers)
         score, whole = (sum(values) / len(numbers) for values in zip(*(n[:2] for n in numbers), strict=True))
-        table.targets.append(RatedTarget(key, user, people, score, _class(rows), length, whole))
-    elif NOT_APPLICABLE in scores:
+        table.targets.append(RatedTarget(key, user, people, score, scored.named_class, length, whole))
+    elif NOT_APPLICABLE in scored.scores:
         counts.not_applicable += 1
-    elif "failed" in scores:
+    elif "failed" in scored.scores:
         counts.failed += 1
     else:
         counts.not_judged += 1
+
+
+class _Scored(NamedTuple):
+    """What the judge said of a target in all repeats."""
+
+    scores: Sequence[_Score | str | None]
+    named_class: str | None
+
+
+_NOTHING: Final = _Scored((), None)
+
+
+def _said(rows: Sequence[Row], table: TargetTable) -> _Scored:
+    scores = [_score_in(row, table.pair, fractions=table.ranked_by_fractions) for row in rows]
+    return _Scored(scores, _class(rows))
 
 
 class _Score(NamedTuple):

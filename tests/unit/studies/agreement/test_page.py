@@ -6,7 +6,6 @@ import browser
 from dialogauge.report import to_html, to_text
 from dialogauge.stats import Comparison, Estimate
 from dialogauge.studies.agreement.agreement import (
-    AgreementResult,
     AgreementSettings,
     ControlFigures,
     JudgeAgreement,
@@ -14,6 +13,7 @@ from dialogauge.studies.agreement.agreement import (
     ScoreBin,
 )
 from dialogauge.studies.agreement.page import agreement_page, brief
+from dialogauge.studies.agreement.study import AgreementResult
 from dialogauge.studies.agreement.targets import DimensionPair, JudgedRun, TargetCounts
 from parsed_pages import needs_chromium
 
@@ -45,7 +45,7 @@ def agreement(text="run"):
         bins=(ScoreBin(1, 4, 1.5, {1.0: 2, 2.0: 2}), ScoreBin(4, 5, 4.4, {2.0: 1, 5.0: 4})),
     )
     compared = Comparison("a", text, "spearman", "users", 0.1, None, estimate(None), None, None)
-    return AgreementResult((judge,), (JudgeComparison(pair, 4, compared),), AgreementSettings())
+    return AgreementResult(AgreementSettings(), (judge,), (JudgeComparison(pair, 4, compared),))
 
 
 def html(text="run"):

@@ -166,7 +166,7 @@ def test_two_judges_are_told_apart_only_when_they_differ():
     )
     comparisons = [c.comparison for c in found]
     words = {(c.a, c.b, c.measure): c.words for c in comparisons}
-    assert len(found) == 9
+    assert len(found) == 15
     assert words["good", "poor", "spearman"] == "good agrees better with people"
     assert words["poor", "twin", "auc"] == "twin agrees better with people"
     assert words["good", "twin", "qwk"] == "good and twin are not distinguishable"

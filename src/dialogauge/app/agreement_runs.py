@@ -1,0 +1,284 @@
+"""Runs in, who said what of which target out: judges beside people where there are ratings."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from dialogauge.app.agreement_files import pair_of
+from dialogauge.app.settings import AgreementOptions
+from dialogauge.app.sources import JUDGED
+from dialogauge.core.conversation import Conversation, Rating
+from dialogauge.core.errors import UsageError
+from dialogauge.core.scores import ONE_TO_FIVE, Scale
+from dialogauge.core.unit import words_digest
+from dialogauge.data import RatingTable
+from dialogauge.data.admission import (
+    DOWN,
+    UP,
+    Admission,
+    Counts,
+    RatedDimensions,
+    admission_for,
+    asks_approval,
+)
+from dialogauge.data.ratings import unknown_ids
+from dialogauge.runs import StoredRun, open_run
+from dialogauge.runs.privacy import ratings_as_stored
+from dialogauge.stats import Categories, middle_rule
+from dialogauge.studies.agreement.sources import LEVELS, Level, Question, Rated, level_of, scale_of
+from dialogauge.studies.agreement.targets import (
+    DimensionPair,
+    JudgedRun,
+    Panel,
+    TargetTable,
+    collect_targets,
+)
+from dialogauge.studies.satisfaction.answers import SATISFACTION
+from dialogauge.text import counted
+
+RatingsOf = Callable[[Conversation], Sequence[Rating]]
+
+
+def run_names(runs: Sequence[str]) -> list[str]:
+    """Name each run by its folder; by its whole path where two folders are called the same."""
+    short = [Path(run).resolve().name for run in runs]
+    return [run if short.count(name) > 1 else name for run, name in zip(runs, short, strict=True)]
+
+
+def ratings_within(run: StoredRun, table: RatingTable | None) -> RatingsOf:
+    """Return what gives the ratings of a conversation: those of the file, or else those inside the run."""
+    if table is None:
+        return lambda conversation: conversation.ratings
+    stored = ratings_as_stored(run.database, table)
+    return lambda conversation: stored.for_conversation(conversation.id)
+
+
+def add_runs(runs: Sequence[str], ratings: RatingTable | None, options: AgreementOptions, out: Panel) -> None:
+    """Add the judges of runs, and what people said of the same conversations.
+
+    Raises UsageError where nobody rated what a judge scored; without ratings anywhere judges are compared
+    with each other, and that takes two runs.
+    """
+    surveys = [
+        _survey(path, name, ratings, options) for path, name in zip(runs, run_names(runs), strict=True)
+    ]
+    rated = any(survey.counts for survey in surveys)
+    known = {name for survey in surveys for name in survey.ids}
+    if ratings is not None and all(s.open for s in surveys) and (missing := ratings.ids - known):
+        fault = unknown_ids(missing, options.ratings_file or "ratings")[0]
+        if not known & ratings.ids:
+            msg = f"no rating joins: {fault.message}"
+            raise UsageError(msg, hint=f"the runs hold ids such as {min(known, default='')!r}")
+        out.notes.append(str(fault))
+    if not rated and len(runs) == 1:
+        raise _unrated(surveys[0])
+    for survey in surveys:
+        for table in _read(survey, ratings, options, out, rated=rated):
+            _take_over(table, options, out)
+
+
+@dataclass(frozen=True, slots=True)
+class _Survey:
+    """What is in a run."""
+
+    path: str
+    name: str
+    dimensions: Mapping[str, Scale]
+    counts: Mapping[Question, Counter[float | str]]
+    """How often people gave each rating."""
+    ids: frozenset[str]
+    """Of its conversations."""
+    fitted_to: int | None
+    """Rated conversations that its judge was fitted to; None where it does not say."""
+    open: bool
+    """Whether ids stand in it as they came."""
+
+    @property
+    def rated(self) -> dict[str, Counter[float | str]]:
+        """The same over both levels."""
+        out: dict[str, Counter[float | str]] = {}
+        for question, counts in self.counts.items():
+            out.setdefault(question.dimension, Counter()).update(counts)
+        return out
+
+
+def _survey(path: str, name: str, table: RatingTable | None, options: AgreementOptions) -> _Survey:
+    with open_run(path, studies=JUDGED) as run:
+        ratings_of, seen = ratings_within(run, table), (run.manifest.judge.get("fitted_on") or {}).get("seen")
+        counts: dict[Question, Counter[float | str]] = {}
+        fitted_to, candidates = 0, dict[str, set[str | None]]()
+        for conversation, _ in run.judged():
+            ratings = [r for r in ratings_of(conversation) if options.level in (None, level_of(r))]
+            for rating in ratings:
+                counts.setdefault(Question(rating.dimension, level_of(rating)), Counter())[rating.score] += 1
+            fitted_to += seen is not None and bool(ratings) and words_digest(conversation) in seen
+            candidates.setdefault(conversation.id, set()).add(conversation.candidate)
+        if table is not None:
+            _expect_candidates(table, candidates, name)
+        scales = {d.name: d.scale for d in run.dimensions}
+        masked = table is not None and ratings_as_stored(run.database, table) is not table
+        known = None if seen is None else fitted_to
+        return _Survey(path, name, scales, counts, frozenset(candidates), known, not masked)
+
+
+def _expect_candidates(table: RatingTable, candidates: Mapping[str, set[str | None]], name: str) -> None:
+    """Raise UsageError where ratings do not say which of several candidates they are of."""
+    several = {r.conversation_id for r in table.ratings if r.candidate is None} & {
+        conversation for conversation, of in candidates.items() if len(of) > 1
+    }
+    if several:
+        first = min(several)
+        names = sorted(c for c in candidates[first] if c is not None)
+        msg = (
+            f"run {name}: {counted(len(several), 'rated conversation')} such as {first!r} has replies of "
+            f"several candidates ({', '.join(names)}), and the ratings name none"
+        )
+        hint = f"add a column candidate that says whose replies people rated, such as {names[0]}"
+        raise UsageError(msg, hint=hint)
+
+
+def _read(
+    survey: _Survey, ratings: RatingTable | None, options: AgreementOptions, out: Panel, *, rated: bool
+) -> list[TargetTable]:
+    """Read one run: a table of targets for each pair of dimensions and level."""
+    name = survey.name
+    with open_run(survey.path, studies=JUDGED) as run:
+        manifest = run.manifest
+        about = JudgedRun(
+            name, survey.path, manifest.judge["name"], manifest.settings["mode"], survey.fitted_to
+        )
+        # A satisfaction study states its figures of the whole scores: the same run gives the same ones here.
+        fractions = manifest.study != SATISFACTION
+        asked = _pairs(survey, options) if rated else _all_pairs(survey, options)
+        tables = []
+        for pair in asked:
+            levels = [level for level in LEVELS if Question(pair.rated, level) in survey.counts]
+            either: Sequence[Level | None] = [None] if rated else LEVELS
+            for level in levels or either:
+                scale = survey.dimensions.get(pair.judge, ONE_TO_FIVE)
+                seen = survey.counts.get(Question(pair.rated, level), Counter())
+                admission = _admission(pair, seen, scale, options)
+                if admission.kind == "nothing":
+                    msg = f"run {name}: {pair.rated!r} has {admission.words(seen)}"
+                    hint = "name the ratings of each scale as a dimension of their own"
+                    raise UsageError(msg, hint=hint)
+                reading = _reading(pair, admission, seen, scale, options)
+                tables.append(TargetTable(pair, scale, about, admission, reading, fractions, level))
+        collect_targets(run.judged(), ratings_within(run, ratings), tables)
+    if not rated:
+        return [table for table in tables if table.scored]
+    filled = Counter(t.question for t in tables if t.targets)
+    if not filled:
+        raise _nothing_scored(tables[0])
+    for table in tables:
+        if filled[table.question] > 1:  # several dimensions against the same ratings
+            table.about = replace(about, name=f"{name}:{table.pair.judge}")
+    return tables
+
+
+def _admission(pair: DimensionPair, seen: Counts, scale: Scale, options: AgreementOptions) -> Admission:
+    if options.scale is not None:
+        categories = Categories.parse(options.scale)
+        return Admission("numbers", scale_of(categories)) if categories.values else Admission("names")
+    return admission_for(seen, scale, approval=pair.rated == pair.judge or asks_approval(pair.rated))
+
+
+def _reading(
+    pair: DimensionPair, admission: Admission, counts: Counts, scale: Scale, options: AgreementOptions
+) -> str:
+    """Say how ratings are read, where it is not plainly numbers on the judge's scale."""
+    if admission.kind == "names" and options.dissatisfied is None:
+        return (
+            f"ratings of {pair.rated}: read as {admission.words(counts)}; not compared, because nothing says "
+            "which of these names is dissatisfied (--dissatisfied NAME)"
+        )
+    remark = admission.remark(counts, scale)
+    if not remark:
+        return ""
+    if admission.kind == "thumbs":
+        remark += f"; of the judge's scores {middle_rule((), scale)} is down"
+    elif admission.kind == "numbers" and admission.scale != scale:
+        remark += f"; the judge's scale is {scale}"
+    return f"ratings of {pair.rated}: {remark}"
+
+
+def _pairs(survey: _Survey, options: AgreementOptions) -> tuple[DimensionPair, ...]:
+    judged, rated = survey.dimensions, survey.rated
+    if options.dimensions:
+        pairs = map(pair_of, options.dimensions)
+        return tuple(replace(p, overall=p.judge == "overall" and p.judge not in judged) for p in pairs)
+    both = [d for d in judged if d in rated]
+    if both:
+        return tuple(DimensionPair(d, d) for d in both)
+    if not rated:
+        raise _unrated(survey)
+    msg = f"run {survey.name}: no rated dimension has the name of one that the judge scores"
+    raise UsageError(
+        msg,
+        hint=f"the judge has {', '.join(judged)}; people rated {RatedDimensions(rated).listed()}; "
+        "name a pair: --dimension JUDGED=RATED",
+    )
+
+
+def _all_pairs(survey: _Survey, options: AgreementOptions) -> tuple[DimensionPair, ...]:
+    """Return what judges are compared on with each other: all that they scored, or what is named."""
+    names = [pair_of(text).judge for text in options.dimensions] or list(survey.dimensions)
+    return tuple(DimensionPair(name, name) for name in names)
+
+
+def _unrated(survey: _Survey) -> UsageError:
+    msg = f"run {survey.name}: there are no ratings of its conversations"
+    return UsageError(msg, hint="give them with --ratings FILE; conversations are joined by id")
+
+
+def _nothing_scored(table: TargetTable) -> UsageError:
+    name, counts = table.about.name, table.counts
+    msg = (
+        f"run {name}, {table.pair}: none of {counted(counts.rated, 'rated target')} has a score "
+        f"({counts.failed} failed, {counts.not_applicable} n/a, {counts.not_judged} not judged)"
+    )
+    hint = "check the ids, the turns, and whether turns or whole conversations were rated"
+    if not counts.rated:
+        msg, hint = f"run {name}: nobody rated {table.pair.rated!r}", "name a pair: --dimension A=B"
+    return UsageError(msg, hint=hint)
+
+
+def _take_over(table: TargetTable, options: AgreementOptions, out: Panel) -> None:
+    """Add a judge's table to the sources, and what it and people said to that of others."""
+    question = table.question
+    if table.rated:
+        out.tables.append(table)
+        known = out.people.setdefault(question, {})
+        for key, rated in table.rated.items():
+            known.setdefault(key, rated).by.update(rated.by)
+        if not table.targets:
+            none = f"{counted(table.counts.rated, 'rated target')}, none scored"
+            out.notes.append(f"run {table.about.name}, {question}: {none}")
+    scores = out.judges.setdefault(question, {})
+    for key, one in table.scored.items():
+        scores.setdefault(key, Rated({}, one.user, one.groups)).by[table.about.name] = next(
+            iter(one.by.values())
+        )
+    out.faults += table.refused
+    out.notes += [table.reading] if table.reading and table.reading not in out.notes else []
+    categories = _categories(table, options)
+    if categories is not None and table.rated:
+        out.categories.setdefault(question, categories)
+    if table.scale.integer:
+        out.judged_on.setdefault(question, Categories.of_scale(table.scale))
+
+
+def _categories(table: TargetTable, options: AgreementOptions) -> Categories | None:
+    """Return all that could be said: what is given, or the whole scores of the rubric's scale."""
+    if options.scale is not None:
+        return Categories.parse(options.scale)
+    if table.admission.kind == "thumbs":
+        return Categories((DOWN, UP), None)
+    on_scale = table.admission.kind is None or (table.admission.kind, table.admission.scale) == (
+        "numbers",
+        table.scale,
+    )
+    return Categories.of_scale(table.scale) if on_scale and table.scale.integer else None

@@ -1,0 +1,233 @@
+"""Sources among each other as blocks: coefficients, pairs, strictness, and each against the others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+
+from dialogauge.report import (
+    Block,
+    Callout,
+    Cell,
+    DataTable,
+    Matrix,
+    Number,
+    Section,
+    Span,
+    TableColumn,
+    TableRow,
+    data_table,
+    p_value,
+    words,
+)
+from dialogauge.report.cells import Emphasis, Prose
+from dialogauge.stats import COEFFICIENTS, Estimate
+from dialogauge.studies.agreement.among import Among
+from dialogauge.studies.agreement.closeness import Closeness, Verdict
+from dialogauge.studies.agreement.ranks import CandidateRanks
+from dialogauge.text import counted
+
+_FIRST: Final = 12
+"""Rows that a table of sources shows; the others fold away."""
+_MOST_IN_MATRIX: Final = 15
+_WHAT: Final = (
+    "Permuted: each one’s scores dealt anew to the targets that they are of, the mean over deals. Always "
+    "1, 2 ...: somebody who always says it, beside each of them in turn, the mean. A figure that these "
+    "reach is no finding."
+)
+
+
+def title_of_question(among: Among) -> str:
+    """Return `cohesion of turns`."""
+    return str(among.question)
+
+
+def among_section(among: Among, *, who: str, title: str) -> Section:
+    """Lay out sources among each other.
+
+    Args:
+        among: Their figures.
+        who: What one of them is: `rater`, `judge`.
+        title: Of the section.
+    """
+    blocks: list[Block] = [Callout((warning,), "warn") for warning in among.warnings]
+    if among.shared:
+        blocks += [_coefficients(among), Callout((_WHAT,))]
+        blocks += _matrix(among, who)
+        if among.others:
+            heads = f"each {who} against the others"
+            blocks.append(
+                closeness_table(f"Each {who} against the consensus of the others", heads, among.others)
+            )
+    blocks.append(_strictness(among, who))
+    lead = (
+        f"{counted(len(among.sources), who)}, {counted(among.targets, 'target')}, "
+        f"{among.shared:,} of them by two or more, {counted(among.ratings, 'rating')}; categories "
+        f"{among.categories}. Intervals are clustered by {among.unit}."
+    )
+    return Section(title, tuple(blocks), lead)
+
+
+def among_sentence(among: Among, *, who: str) -> Prose:
+    """Answer in a sentence whether sources agree with the others more than the best constant."""
+    question, verdicts = f"({among.question})", [one.verdict for one in among.others]
+    if not verdicts:
+        return (
+            Span("Cannot tell", "strong"),
+            f" how far {who}s agree {question}: no target was rated by two.",
+        )
+    best = " or ".join(dict.fromkeys(always_says(one.best) for one in among.others))
+    alpha = alpha_of(among.figures)
+    counts = {verdict: verdicts.count(verdict) for verdict in ("yes", "no", "cannot tell")}
+    opening = {
+        "yes": f": {who}s agree with each other more than one who {best}",
+        "no": f": {who}s agree with each other less than one who {best} agrees with them",
+        "cannot tell": f" whether {who}s agree with each other more than one who {best}",
+    }[answer_of(verdicts)]
+    return (
+        Span(answer_of(verdicts).capitalize(), "strong"),
+        f"{opening} {question}: {counts['yes']} of {len(verdicts)} do, {counts['no']} agree less, "
+        f"{counts['cannot tell']} cannot be told from it. {main_figures(among.figures)}; with every score "
+        f"permuted {_value(among.permuted, 'ac1')} and {_value(among.permuted, alpha)}.",
+    )
+
+
+def always_says(best: str) -> str:
+    """Write `always 5` as what somebody does."""
+    return best.replace("always", "always says", 1)
+
+
+def answer_of(verdicts: Sequence[Verdict]) -> Verdict:
+    """Return the answer that more than half of the verdicts give."""
+    either: tuple[Verdict, ...] = ("yes", "no")
+    return next((v for v in either if 2 * verdicts.count(v) > len(verdicts)), "cannot tell")
+
+
+def alpha_of(figures: Mapping[str, Estimate]) -> str:
+    """Return the name of the alpha that stands beside AC1: of intervals, of names the nominal one."""
+    return "alpha_interval" if "alpha_interval" in figures else "alpha_nominal"
+
+
+def main_figures(figures: Mapping[str, Estimate]) -> str:
+    """Write AC1 with the alpha beside it, both with their intervals."""
+    names = ("ac1", alpha_of(figures))
+    return ", ".join(f"{COEFFICIENTS[name].title} {figure_words(figures[name])}" for name in names)
+
+
+def figure_words(estimate: Estimate) -> str:
+    """Write a figure with its interval."""
+    ends = "" if estimate.interval is None else f" {words.interval(estimate.interval, 3)}"
+    return words.decimal(estimate.value, 3) + ends
+
+
+def _value(figures: Mapping[str, float | None], name: str) -> str:
+    return words.decimal(figures.get(name), 3)
+
+
+def _coefficients(among: Among) -> DataTable:
+    heads = ("coefficient", "figure", "permuted", *(f"always {name}" for name in among.constants))
+    rows: list[tuple[Cell, ...]] = []
+    for name, estimate in among.figures.items():
+        others = (among.permuted.get(name), *(of.get(name) for of in among.constants.values()))
+        figure = Number(estimate.value, 3, estimate.interval, strong=True)
+        rows.append((COEFFICIENTS[name].title, figure, *(Number(value, 3) for value in others)))
+    return data_table(f"Agreement, {among.question}", heads, rows, captioned=False)
+
+
+def _matrix(among: Among, who: str) -> list[Block]:
+    names = among.sources
+    if not among.pairs or not 2 < len(names) <= _MOST_IN_MATRIX:
+        return []
+    alpha = alpha_of(among.pairs[0].figures)
+    by = {(pair.a, pair.b): pair for pair in among.pairs}
+
+    def value(row: str, column: str) -> float | None:
+        above = by.get((row, column))
+        if above is not None:
+            return above.figures["ac1"].value
+        below = by.get((column, row))
+        return None if below is None else below.figures[alpha].value
+
+    cells = tuple(
+        tuple(Number(value(row, column)) if row != column else "" for column in names) for row in names
+    )
+    shades = tuple(tuple(max(value(row, column) or 0.0, 0.0) for column in names) for row in names)
+    matrix = Matrix(f"Pairs of {who}s", names, names, cells, shades)
+    note = (
+        f"Above the diagonal AC1, below it {COEFFICIENTS[alpha].title}, on the targets that both rated; "
+        f"{min(p.n for p in among.pairs):,} to {max(p.n for p in among.pairs):,} a pair."
+    )
+    return [matrix, Callout((note,))]
+
+
+def _strictness(among: Among, who: str) -> DataTable:
+    heads = (who, "rated", "mean", "less the others’ mean", "on", "spread", TableColumn("", "text"))
+    rows: list[tuple[Cell, ...]] = []
+    for one in among.strictness:
+        apart = one.difference
+        difference = Number(
+            None if apart is None else apart.value, 2, None if apart is None else apart.interval, signed=True
+        )
+        only = "" if one.only is None else f"always {one.only}"
+        rows.append((one.name, one.n, Number(one.mean), difference, one.shared, Number(one.spread), only))
+    return data_table(f"How each {who} uses the scale", heads, rows, shown=_FIRST)
+
+
+def closeness_table(
+    title: str, first: str, rows: Iterable[Closeness | TableRow], *, reference: bool = False
+) -> DataTable:
+    """Return a table of sources against references, a row for each.
+
+    Args:
+        title: Of the table.
+        first: What the first column holds.
+        rows: With a `TableRow` where one looks different.
+        reference: Whether the reference names the row, not the source.
+    """
+    heads = (
+        first, "n", "AC1", "alpha", "exact", "Spearman", "bias",
+        TableColumn("best constant", "text"), "p", TableColumn("agrees more", "text"),
+    )  # fmt: skip
+    made = [row if isinstance(row, TableRow) else closeness_row(row, reference=reference) for row in rows]
+    return data_table(title, heads, made, shown=_FIRST)
+
+
+def closeness_row(
+    one: Closeness, *, reference: bool = False, emphasis: Emphasis = "plain", name: str = ""
+) -> TableRow:
+    """Lay out a source against a reference."""
+    figures = one.figures
+    cells: tuple[Cell, ...] = (
+        name or (one.reference if reference else one.source),
+        one.n,
+        Number(figures["ac1"].value, 3, figures["ac1"].interval),
+        Number(figures[alpha_of(figures)].value, 3, figures[alpha_of(figures)].interval),
+        _number(figures, "exact", 2),
+        _number(figures, "spearman", 2),
+        _number(figures, "bias", 2, signed=True),
+        f"{one.best}: {words.decimal(one.best_figures['ac1'].value, 3)}",
+        p_value(one.answer.p_holm, at_floor=one.answer.at_floor),
+        one.verdict,
+    )
+    return TableRow(cells, emphasis)
+
+
+def _number(figures: Mapping[str, Estimate], name: str, digits: int, *, signed: bool = False) -> Number:
+    return Number(figures[name].value if name in figures else None, digits, signed=signed)
+
+
+def ranks_section(ranks: CandidateRanks) -> Section:
+    """Lay out candidates across judges."""
+    sources = tuple(ranks.means)
+    rows: list[tuple[Cell, ...]] = [
+        (name, *(_ranked(ranks.means[s][name], ranks.ranks[s][name]) for s in sources))
+        for name in ranks.candidates
+    ]
+    table = data_table("Mean and rank of each candidate", ("candidate", *sources), rows, captioned=False)
+    alike = "; ".join(f"{a} and {b}: {words.decimal(of)}" for (a, b), of in ranks.alike.items())
+    lead = f"On {counted(ranks.targets, 'target')} that all of them scored. Spearman of the means: {alike}."
+    return Section(f"Candidates across judges: {ranks.question}", (table,), lead)
+
+
+def _ranked(mean: Estimate, rank: float) -> Number:
+    return Number(mean.value, 2, mean.interval, notes=(f"rank {rank:g}",))

@@ -1,0 +1,165 @@
+"""How close a source is to a reference, and whether it is closer than one that always says the same."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final, Literal
+
+import numpy as np
+
+from dialogauge.stats import (
+    COEFFICIENTS,
+    Basis,
+    Categories,
+    Comparison,
+    Estimate,
+    Floats,
+    Gain,
+    RatingGrid,
+    adjusted,
+    coefficient_draws,
+    coefficients_of,
+    compare_gain,
+    mean_estimate,
+)
+from dialogauge.stats.estimate import parts_of
+from dialogauge.stats.table import label_codes
+from dialogauge.studies.agreement.sources import scale_of
+
+MAIN: Final = "ac1"
+"""The measure by which a source is compared with one that always says the same. Chance-corrected coefficients
+such as alpha are 0 for any such source, so that by them nearly every judge is better than it."""
+OF_NUMBERS: Final = ("ac1", "alpha_interval", "exact", "spearman")
+OF_NAMES: Final = ("ac1", "alpha_nominal", "exact")
+
+Verdict = Literal["yes", "no", "cannot tell"]
+
+
+@dataclass(frozen=True, slots=True)
+class Closeness:
+    """A source against a reference, beside the best constant: the one closest to the reference."""
+
+    source: str
+    reference: str
+    n: int
+    """Targets that both rated."""
+    figures: Mapping[str, Estimate]
+    best: str
+    """The category that the best constant always says."""
+    best_figures: Mapping[str, Estimate]
+    answer: Comparison
+    """The source against the best constant by `MAIN`, paired."""
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether the source agrees with the reference more than the best constant."""
+        return verdict_of(self.answer)
+
+    def to_json(self) -> dict[str, Any]:
+        """Write the figures and the answer."""
+        return {
+            "source": self.source,
+            "reference": self.reference,
+            "n": self.n,
+            "figures": {name: of.to_json() for name, of in self.figures.items()},
+            "best_constant": self.best,
+            "best_constant_figures": {name: of.to_json() for name, of in self.best_figures.items()},
+            "agrees_more": self.verdict,
+            "comparison": self.answer.to_json(),
+        }
+
+
+def verdict_of(answer: Comparison) -> Verdict:
+    """Return whether the first source is better, worse, or neither can be told."""
+    return {"above": "yes", "below": "no"}.get(answer.side, "cannot tell")  # type: ignore[return-value]
+
+
+def closeness(
+    grid: RatingGrid, source: str, values: Floats, reference: str, people: Floats
+) -> Closeness | None:
+    """Hold a source against a reference; None where they have no target in common.
+
+    Args:
+        grid: Of the targets: it lends clusters and categories.
+        source: What it is called.
+        values: Shape (n,), NaN where it did not rate.
+        reference: What the reference is called.
+        people: Shape (n,), likewise.
+    """
+    both = ~np.isnan(values) & ~np.isnan(people)
+    if not both.any():
+        return None
+    categories = grid.categories
+    shared = replace(grid, values=np.column_stack([values, people]), raters=("source", "reference")).only(
+        both
+    )
+    constants = [f"always {name}" for name in categories.names]
+    columns = {
+        name: _with_constant(shared, level)
+        for name, level in zip(constants, levels_of(categories), strict=True)
+    }
+    main = {name: coefficients_of(of, (MAIN,), intervals=False)[MAIN].value for name, of in columns.items()}
+    best = max(constants, key=lambda name: -np.inf if (value := main[name]) is None else value)
+    names = OF_NAMES if categories.values is None else OF_NUMBERS
+    figures = coefficients_of(shared, names)
+    if categories.values is not None:
+        scale = scale_of(categories)
+        reach, apart = scale.high - scale.low, shared.values[:, 0] - shared.values[:, 1]
+        figures["bias"] = mean_estimate(apart, shared.clusters, limits=(-reach, reach), unit=grid.unit)
+    answer = compare_grids(source, shared, best, columns[best], MAIN)
+    beside = coefficients_of(columns[best], names)
+    return Closeness(source, reference, len(shared.targets), figures, best, beside, answer)
+
+
+def compare_grids(a: str, of_a: RatingGrid, b: str, of_b: RatingGrid, coefficient: str) -> Comparison:
+    """Compare two sources, each in a grid with the reference of the same targets, by a coefficient."""
+    codes, clusters = label_codes(of_a.clusters)
+    part = tuple(parts_of(clusters)[codes].tolist())
+    parts = len(set(part))
+    weights = np.vstack([np.ones((1, parts)), 1 - np.eye(parts)])
+    mine, other = (
+        coefficient_draws(replace(of, clusters=part), weights, (coefficient,))[coefficient]
+        for of in (of_a, of_b)
+    )
+    low, high = COEFFICIENTS[coefficient].limits(of_a.categories)
+    values = tuple(float(of[0]) if np.isfinite(of[0]) else None for of in (mine, other))
+    gain = mine - other
+    value = float(gain[0]) if np.isfinite(gain[0]) else None
+    basis = Basis.of(np.bincount(codes).astype(np.float64), of_a.unit)
+    return compare_gain((a, b), coefficient, (values[0], values[1]), Gain(value, gain[1:], high - low), basis)
+
+
+def levels_of(categories: Categories) -> Sequence[float]:
+    """Return the number of each category; of a name its place."""
+    return categories.values or [float(place) for place in range(len(categories.names))]
+
+
+def _with_constant(shared: RatingGrid, level: float) -> RatingGrid:
+    values = shared.values.copy()
+    values[:, 0] = level
+    return replace(shared, values=values)
+
+
+def settled(made: Sequence[Closeness]) -> tuple[Closeness, ...]:
+    """Adjust the p-values of answers that are shown together."""
+    answers = adjusted([one.answer for one in made])
+    return tuple(replace(one, answer=answer) for one, answer in zip(made, answers, strict=True))
+
+
+def consensus_of(grid: RatingGrid) -> Floats:
+    """Return what the raters of each target say together, shape (n,); NaN where nobody rated it.
+
+    The mean of numbers; of names the one that most chose, NaN where there are several.
+    """
+    values = grid.values
+    rated = ~np.isnan(values)
+    if grid.categories.values is not None:
+        sums, times = np.where(rated, values, 0.0).sum(axis=1), rated.sum(axis=1)
+        means: Floats = np.divide(sums, times, out=np.full(len(values), np.nan), where=times > 0)
+        return means
+    codes = np.arange(len(grid.categories.names))
+    votes = (values[:, :, None] == codes).sum(axis=1)
+    most = votes.max(axis=1, initial=0)
+    alone = (votes == most[:, None]).sum(axis=1) == 1
+    return np.where((most > 0) & alone, votes.argmax(axis=1).astype(np.float64), np.nan)

@@ -1,0 +1,159 @@
+"""The main figures by group: by dimension, by source of the data, by whatever the ratings name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dialogauge.core import UsageError
+from dialogauge.stats import Categories, Estimate, Floats, coefficients_of
+from dialogauge.studies.agreement.closeness import (
+    OF_NAMES,
+    OF_NUMBERS,
+    Closeness,
+    closeness,
+    consensus_of,
+    settled,
+)
+from dialogauge.studies.agreement.sources import (
+    ALL,
+    Answers,
+    Question,
+    Rated,
+    TargetKey,
+    grid_of,
+    natural,
+    number_of,
+)
+from dialogauge.studies.agreement.targets import TargetTable
+
+CONSENSUS = "people"
+"""What the consensus of people is called."""
+
+
+@dataclass(frozen=True, slots=True)
+class GroupFigures:
+    """One group."""
+
+    by: str
+    """What it is a group of: `dimension`, `source` ..."""
+    group: str
+    level: str | None
+    targets: int
+    people: Mapping[str, Estimate]
+    """Of people among each other; empty where no target was rated by two."""
+    judges: tuple[Closeness, ...]
+    """Each against the consensus of people."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Write the figures."""
+        return {
+            "by": self.by,
+            "group": self.group,
+            "level": self.level,
+            "targets": self.targets,
+            "people": {name: of.to_json() for name, of in self.people.items()},
+            "judges": [one.to_json() for one in self.judges],
+        }
+
+
+def group_figures(
+    by: str, question: Question, people: Answers, judges: Answers, categories: Categories
+) -> tuple[GroupFigures, ...]:
+    """Return the main figures of each group of targets, the groups by name.
+
+    Args:
+        by: What the targets are grouped by.
+        question: What was asked; its dimension is `ALL` where several are pooled.
+        people: What people said.
+        judges: What judges said of the same targets.
+        categories: All that could be said.
+
+    Raises:
+        UsageError: No target has a group of that name.
+    """
+    groups: dict[str, list[TargetKey]] = {}
+    for key, rated in people.items():
+        group = key.dimension or question.dimension if by == "dimension" else rated.groups.get(by)
+        if group is not None:
+            groups.setdefault(group, []).append(key)
+    if not groups:
+        names = sorted({name for rated in people.values() for name in rated.groups})
+        msg = f"--by {by}: no rated target has a {by}"
+        raise UsageError(msg, hint=f"there are {', '.join(('dimension', 'rater', *names))}")
+    made = [
+        _group(by, name, question, groups[name], people, judges, categories)
+        for name in sorted(groups, key=natural)
+    ]
+    if by == "dimension" and len(made) > 1:
+        made.append(_group(by, ALL, question, list(people), people, judges, categories))
+    return tuple(made)
+
+
+def rater_groups(
+    question: Question, people: Answers, judges: Answers, categories: Categories
+) -> tuple[GroupFigures, ...]:
+    """Return how close judges are to each rater by itself."""
+    out = []
+    for rater in sorted({name for rated in people.values() for name in rated.by}, key=natural):
+        own = {k: Rated({rater: r.by[rater]}, r.user, r.groups) for k, r in people.items() if rater in r.by}
+        out.append(_group("rater", rater, question, list(own), own, judges, categories))
+    return tuple(out)
+
+
+def rater_closeness(table: TargetTable, categories: Categories) -> tuple[Closeness, ...]:
+    """Hold the judge of a table against each rater by itself; nothing where there is one rater."""
+    judge = table.about.name
+    values = column_of(
+        judge,
+        {k: Rated({judge: v}) for k, r in table.scored.items() for v in r.by.values()},
+        table.rated,
+        categories,
+    )
+    grid = grid_of(table.rated, categories)
+    if len(grid.raters) < 2:
+        return ()
+    made = [
+        closeness(grid, judge, values, rater, column)
+        for rater, column in zip(grid.raters, grid.values.T, strict=True)
+    ]
+    return settled([one for one in made if one is not None])
+
+
+def column_of(source: str, answers: Answers, targets: Iterable[TargetKey], categories: Categories) -> Floats:
+    """Return what a source said of each target, shape (n,); NaN where it said nothing."""
+    scores = (answers[key].by.get(source) if key in answers else None for key in targets)
+    numbers = (None if score is None else number_of(score, categories) for score in scores)
+    return np.array([np.nan if number is None else number for number in numbers], dtype=np.float64)
+
+
+def _group(  # noqa: PLR0913 - all that a group is made of
+    by: str,
+    name: str,
+    question: Question,
+    keys: Sequence[TargetKey],
+    people: Answers,
+    judges: Answers,
+    categories: Categories,
+) -> GroupFigures:
+    rated = {key: people[key] for key in keys}
+    grid = grid_of(rated, categories)
+    shared = (~np.isnan(grid.values)).sum(axis=1) > 1
+    names = OF_NAMES if categories.values is None else OF_NUMBERS
+    among = coefficients_of(grid, names) if shared.any() else {}
+    made = beside_consensus(rated, judges, categories)
+    return GroupFigures(by, name, question.level, len(keys), among, made)
+
+
+def beside_consensus(people: Answers, judges: Answers, categories: Categories) -> tuple[Closeness, ...]:
+    """Hold every judge against the consensus of people; p adjusted by Holm over the judges."""
+    grid = grid_of(people, categories)
+    consensus = consensus_of(grid)
+    made = []
+    for judge in sorted({name for key in people if key in judges for name in judges[key].by}, key=natural):
+        values = column_of(judge, judges, people, categories)
+        made.append(closeness(grid, judge, values, CONSENSUS, consensus))
+    return settled([one for one in made if one is not None])

@@ -1,0 +1,324 @@
+"""The whole study: who said what in, every block of figures out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from dialogauge.core import UsageError
+from dialogauge.stats import Comparison, DissatisfiedRule, adjusted
+from dialogauge.studies.agreement.agreement import (
+    AgreementSettings,
+    JudgeAgreement,
+    JudgeComparison,
+    agreement,
+    compare_judges,
+    rule_for,
+)
+from dialogauge.studies.agreement.among import Among, among
+from dialogauge.studies.agreement.closeness import OF_NAMES, OF_NUMBERS, compare_grids, consensus_of
+from dialogauge.studies.agreement.groups import GroupFigures, group_figures, rater_closeness, rater_groups
+from dialogauge.studies.agreement.levels import levels_of_table
+from dialogauge.studies.agreement.ranks import CandidateRanks, candidate_ranks
+from dialogauge.studies.agreement.sources import (
+    ALL,
+    LEVELS,
+    Answers,
+    Question,
+    Rated,
+    TargetKey,
+    grid_of,
+    natural,
+)
+from dialogauge.studies.agreement.targets import DimensionPair, Panel, TargetCounts, TargetTable
+from dialogauge.text import counted
+
+
+@dataclass(frozen=True, slots=True)
+class AgreementResult:
+    """Everything that was measured."""
+
+    settings: AgreementSettings
+    judges: tuple[JudgeAgreement, ...] = ()
+    """Each judge against people, question by question."""
+    comparisons: tuple[JudgeComparison, ...] = ()
+    """Which of two judges is nearer to people."""
+    people: tuple[Among, ...] = ()
+    """People among each other."""
+    between: tuple[Among, ...] = ()
+    """Judges among each other."""
+    ranks: tuple[CandidateRanks, ...] = ()
+    groups: tuple[GroupFigures, ...] = ()
+    asked: tuple[AskedComparison, ...] = ()
+    """The comparison of two sources by name."""
+    notes: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """Write everything as plain JSON values; what is undefined is null."""
+        names = ("judges", "comparisons", "people", "between", "ranks", "groups", "asked")
+        return {
+            "settings": asdict(self.settings),
+            **{name: [one.to_json() for one in getattr(self, name)] for name in names},
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class AskedComparison:
+    """Two sources by name, against the consensus of people without either."""
+
+    question: Question
+    n: int
+    comparison: Comparison
+
+    def to_json(self) -> dict[str, Any]:
+        """Write the comparison."""
+        about = {"dimension": self.question.dimension, "level": self.question.level, "n": self.n}
+        return {**about, **self.comparison.to_json()}
+
+
+def measure(
+    sources: Panel,
+    rule: DissatisfiedRule | None,
+    settings: AgreementSettings,
+    *,
+    by: Sequence[str] = ("dimension",),
+    compared: Sequence[str] = (),
+) -> AgreementResult:
+    """Measure how far sources agree.
+
+    Args:
+        sources: Who said what.
+        rule: What counts as dissatisfied; None for the default of each scale.
+        settings: Shuffles and seed.
+        by: What the main figures are grouped by.
+        compared: Two sources by name, or nothing.
+
+    Raises:
+        UsageError: Nobody can be compared, a group or a source is unknown.
+    """
+    notes: list[str] = []
+    everything = _with_pools(sources)
+    judges, comparisons = _judges(everything, rule, settings, notes)
+    people = [
+        among(
+            q, everything.people[q], everything.categories[q], shuffles=settings.shuffles, seed=settings.seed
+        )
+        for q in _questions(everything.people)
+        if q in everything.categories and _several(everything.people[q])
+    ]
+    between = [
+        among(
+            q, everything.judges[q], everything.judged_on[q], shuffles=settings.shuffles, seed=settings.seed
+        )
+        for q in _questions(everything.judges)
+        if q in everything.judged_on and _several(everything.judges[q])
+    ]
+    return AgreementResult(
+        settings,
+        tuple(judges),
+        tuple(comparisons),
+        tuple(people),
+        tuple(between),
+        tuple(_ranks(sources)),
+        tuple(_groups(sources, everything, by)),
+        _asked(everything, compared),
+        tuple(notes),
+    )
+
+
+def _questions(of: Mapping[Question, Answers]) -> list[Question]:
+    """Return the questions, turns before conversations, pooled dimensions before each by itself."""
+    names = list(dict.fromkeys(q.dimension for q in of))
+    return sorted(of, key=lambda q: (q.level == "conversation", q.dimension != ALL, names.index(q.dimension)))
+
+
+def _several(answers: Answers) -> bool:
+    """Say whether two sources or more answered."""
+    first: set[str] = set()
+    return any(len(first := first | rated.by.keys()) > 1 for rated in answers.values())
+
+
+# All dimensions pooled, each rating an item of its own
+
+
+def _with_pools(sources: Panel) -> Panel:
+    """Return the sources with all dimensions of a level pooled, where two or more share their categories."""
+    out = replace(
+        sources, tables=list(sources.tables), people=dict(sources.people), judges=dict(sources.judges),
+        categories=dict(sources.categories), judged_on=dict(sources.judged_on),
+    )  # fmt: skip
+    for level in LEVELS:
+        pool = Question(ALL, level)
+        for answers, categories in ((out.people, out.categories), (out.judges, out.judged_on)):
+            here = [q for q in answers if q.level == level]
+            known = {categories.get(q) for q in here}
+            if len(here) > 1 and len(known) == 1 and None not in known:
+                answers[pool] = _pooled({q: answers[q] for q in here})
+                categories[pool] = categories[here[0]]
+        if pool in out.people:
+            out.tables += _pooled_tables([t for t in sources.tables if t.level == level])
+    return out
+
+
+def _pooled(answers: Mapping[Question, Answers]) -> Answers:
+    return {
+        key._replace(dimension=question.dimension): rated
+        for question, of in answers.items()
+        for key, rated in of.items()
+    }
+
+
+def _pooled_tables(tables: Sequence[TargetTable]) -> Iterable[TargetTable]:
+    by_judge: dict[str, list[TargetTable]] = {}
+    for table in tables:
+        by_judge.setdefault(table.about.name, []).append(table)
+    for several in by_judge.values():
+        first = several[0]
+        if len({t.question for t in several}) < len(several) or len(several) < 2:
+            continue
+        pool = TargetTable(
+            DimensionPair(ALL, ALL), first.scale, first.about, first.admission, level=first.level,
+            languages=first.languages, fractions=any(t.fractions for t in several), counts=_sum(several),
+        )  # fmt: skip
+        pool.rated = _pooled({t.question: t.rated for t in several})
+        pool.scored = _pooled({t.question: t.scored for t in several})
+        pool.targets = [
+            replace(target, key=target.key._replace(dimension=t.pair.rated))
+            for t in several
+            for target in t.targets
+        ]
+        yield pool
+
+
+def _sum(tables: Sequence[TargetTable]) -> TargetCounts:
+    names = asdict(TargetCounts())
+    return TargetCounts(**{name: sum(getattr(t.counts, name) for t in tables) for name in names})
+
+
+# Judges against people
+
+
+def _judges(
+    sources: Panel, rule: DissatisfiedRule | None, settings: AgreementSettings, notes: list[str]
+) -> tuple[list[JudgeAgreement], list[JudgeComparison]]:
+    filled = [t for t in sources.tables if t.targets]
+    differ = [t for t in filled if len({target.people for target in t.targets}) > 1]
+    if filled and not differ:
+        raise _all_alike(filled)
+    for table in filled:
+        if table not in differ:
+            notes.append(f"{table.about.name}, {table.question}: {_same(table)}; not compared")
+    order = _questions({t.question: {} for t in differ})
+    judges: list[JudgeAgreement] = []
+    comparisons: list[JudgeComparison] = []
+    for question in order:
+        several = [t for t in differ if t.question == question]
+        dissatisfied = rule_for(several[0], rule)
+        categories = sources.categories.get(question)
+        for table in several:
+            made = agreement(table, dissatisfied, settings, categories=categories)
+            raters = () if categories is None else rater_closeness(table, categories)
+            judges.append(replace(made, raters=raters, levels=levels_of_table(table)))
+        comparisons += compare_judges(several, dissatisfied)
+    answers = iter(adjusted([j.answer for j in judges if j.answer is not None]))
+    return [j if j.answer is None else replace(j, answer=next(answers)) for j in judges], comparisons
+
+
+def _same(table: TargetTable) -> str:
+    people = table.targets[0].people
+    score = people if isinstance(people, str) else f"{people:g}"
+    return f"people said the same of {counted(len(table.targets), 'target')}, {score}"
+
+
+def _all_alike(tables: Sequence[TargetTable]) -> UsageError:
+    msg = f"{_same(tables[0])}: no order can be measured"
+    return UsageError(msg, hint="a judge is compared with ratings that differ")
+
+
+# Ranks, groups, and two sources by name
+
+
+def _ranks(sources: Panel) -> Iterable[CandidateRanks]:
+    for question in _questions(sources.judges):
+        categories = sources.judged_on.get(question)
+        if categories is None or categories.values is None:
+            continue
+        people: dict[TargetKey, float] = {}
+        if sources.categories.get(question) == categories and question in sources.people:
+            grid = grid_of(sources.people[question], categories)
+            consensus = zip(sources.people[question], consensus_of(grid).tolist(), strict=True)
+            people = {key: value for key, value in consensus if value == value}
+        low, high = categories.values[0], categories.values[-1]
+        made = candidate_ranks(question, sources.judges[question], people, low=low, high=high)
+        if made is not None:
+            yield made
+
+
+def _groups(plain: Panel, everything: Panel, by: Sequence[str]) -> Iterable[GroupFigures]:
+    for name in by:
+        for level in LEVELS:
+            questions = [
+                q for q in _questions(everything.people) if q.level == level and q in everything.categories
+            ]
+            pool = Question(ALL, level)
+            whole = pool if pool in questions else next(iter(questions), None)
+            if whole is None or (name == "dimension" and whole != pool):
+                continue
+            people, judges = everything.people[whole], everything.judges.get(whole, {})
+            categories = everything.categories[whole]
+            if name == "rater":
+                yield from rater_groups(whole, people, judges, categories) if judges else ()
+            else:
+                yield from group_figures(name, whole, people, judges, categories)
+
+
+def _asked(sources: Panel, names: Sequence[str]) -> tuple[AskedComparison, ...]:
+    if not names:
+        return ()
+    known = {
+        source
+        for of in (sources.people, sources.judges)
+        for answers in of.values()
+        for rated in answers.values()
+        for source in rated.by
+    }
+    if unknown := [name for name in names if name not in known]:
+        msg = f"--compare: nobody is called {unknown[0]!r}"
+        raise UsageError(msg, hint=f"there are {', '.join(sorted(known, key=natural))}")
+    a, b = names
+    made: list[AskedComparison] = []
+    for question in _questions(sources.people):
+        if question in sources.categories:
+            made += _between(question, sources, a, b)
+    if not made:
+        msg = f"--compare: {a} and {b} have no target in common that a third one rated"
+        raise UsageError(msg, hint="they are compared with the consensus of the others")
+    over_all = adjusted([one.comparison for one in made])
+    return tuple(replace(one, comparison=c) for one, c in zip(made, over_all, strict=True))
+
+
+def _between(question: Question, sources: Panel, a: str, b: str) -> Iterable[AskedComparison]:
+    people, judges = sources.people[question], sources.judges.get(question, {})
+    categories = sources.categories[question]
+    both = {
+        key: Rated({**rated.by, **(judges[key].by if key in judges else {})}, rated.user)
+        for key, rated in people.items()
+    }
+    raters = {name for rated in people.values() for name in rated.by} - {a, b}
+    grid = grid_of(both, categories)
+    if not raters or not {a, b} <= set(grid.raters):
+        return
+    consensus = consensus_of(grid.take(sorted(raters, key=natural)))
+    columns = {name: grid.take([name]).values[:, 0] for name in (a, b)}
+    shared = ~np.isnan(consensus) & ~np.isnan(columns[a]) & ~np.isnan(columns[b])
+    if not shared.any():
+        return
+    two = {
+        name: replace(grid, values=np.column_stack([of, consensus]), raters=(name, "consensus")).only(shared)
+        for name, of in columns.items()
+    }
+    for measure in OF_NAMES if categories.values is None else OF_NUMBERS:
+        yield AskedComparison(question, int(shared.sum()), compare_grids(a, two[a], b, two[b], measure))
