@@ -79,7 +79,7 @@ def test_a_no_to_something_bad_is_not_called_dissatisfied(dialogauge, log, talk,
     assert "10.0 % of these were rated poorly (yes)" in asked
 
 
-def test_meta_compares_thumbs_by_class_and_not_by_kappa(dialogauge, rated):
+def test_agreement_compares_thumbs_by_class_and_not_by_kappa(dialogauge, rated):
     dialogauge("judge", rated(lambda good, _: "up" if good else "down"), "-o", "run")
     done = dialogauge("agreement", "run", "--dimension", "satisfaction")
     assert done.code == 0

@@ -315,7 +315,7 @@ def test_an_encoder_is_fine_tuned_and_told_of(dialogauge, data, tmp_path) -> Non
     assert manifest["judge"]["settings"]["learning_rate"] == 2e-5
 
 
-def test_meta_and_study_state_the_same_figures(dialogauge, log, tmp_path) -> None:
+def test_agreement_and_study_state_the_same_figures(dialogauge, log, tmp_path) -> None:
     """Of the whole scores: the expected rating of the judge `local-user` stands beside them."""
     data = log(*(conversation_record(c) for c in rated_users(9)))
     words = ("--judge", "local-user", "--split", "all", "-o", "run")

@@ -213,7 +213,7 @@ def test_scenario_rules_of_a_rubric_are_checked_and_faulty_ones_refused(dialogau
         assert told in failed.err
 
 
-def test_meta_compares_judges_with_people_and_each_other(dialogauge, rated, tmp_path):
+def test_agreement_compares_judges_with_people_and_each_other(dialogauge, rated, tmp_path):
     data, ratings = rated
     for mode in ("hindsight", "foresight"):
         dialogauge("judge", data, "--mode", mode, "-o", mode)
@@ -236,7 +236,7 @@ def test_meta_compares_judges_with_people_and_each_other(dialogauge, rated, tmp_
     assert [c["name"] for c in first["controls"]] == [
         "constant", "always dissatisfied", "reply length", "position", "shuffled",
     ]  # fmt: skip
-    assert len(found["comparisons"]) == 3
+    assert len(found["comparisons"]) == 5
     page = (tmp_path / "met" / "agreement.html").read_text()
     assert "Judges against people" in page
     assert "<script" not in without_own_script(page)
@@ -244,7 +244,7 @@ def test_meta_compares_judges_with_people_and_each_other(dialogauge, rated, tmp_
     assert told["judges"][0]["dissatisfied_if"] == "<=3"
 
 
-def test_meta_says_what_does_not_fit(dialogauge, rated, tmp_path):
+def test_agreement_says_what_does_not_fit(dialogauge, rated, tmp_path):
     data, ratings = rated
     dialogauge("judge", data, "-o", "run")
     for words, told in (
