@@ -30,6 +30,7 @@ from dialogauge.stats.tallies import Ratings
 
 _BLOCK: Final = 2_500_000
 """Numbers of the widest array of some draws: 20 MB."""
+_ROUNDING: Final = 1e-9
 _CACHED: Final = 250_000
 """Numbers of an array that is gone through many times: 2 MB."""
 
@@ -331,7 +332,7 @@ def _estimate(grid: RatingGrid, basis: Basis, name: str, figures: Floats) -> Est
         return replace(basis.estimate(None, figures[1:], (-1.0, 1.0)), reason=_undefined(grid, basis, name))
     low, high = COEFFICIENTS[name].limits(grid.categories)
     # Few targets, or prevalence of targets that one rater rated, can take a coefficient below its range.
-    return basis.estimate(value, figures[1:], (min(low, 2 * value), high))
+    return basis.estimate(value, figures[1:], (low if value > low - _ROUNDING else 2 * value, high))
 
 
 def _undefined(grid: RatingGrid, basis: Basis, name: str) -> str:

@@ -139,6 +139,36 @@ def test_all_ratings_equal_is_full_agreement_where_chance_is_not_all():
     )
 
 
+@pytest.mark.parametrize(("ratings", "names"), [(3.3, ["pearson", "icc1", "icc2", "icc3"]), (4.9, ["cohen"])])
+def test_what_never_varies_has_no_coefficient_of_rounding_errors(ratings, names):
+    of = coefficients_of(grid(np.full((50, 3), ratings)), names)
+    assert {estimate.reason for estimate in of.values()} == {"all ratings are the same"}
+
+
+def test_ratios_begin_at_0():
+    found = figures(grid([[0, 0], [0, 1], [1, 2], [2, 2]], "0-2"))
+    # distances: of 0 to anything 1, of 1 to 2 1/9; 3, 2, 3 ratings of 0, 1, 2
+    chance = (2 * 3 * 2 * 1 + 2 * 3 * 3 * 1 + 2 * 2 * 3 / 9) / 7
+    assert found["alpha_ratio"] == pytest.approx(1 - (2 * 1 + 2 / 9) / chance)
+
+
+def test_the_lowest_figures_are_reached_where_nobody_agrees():
+    everywhere = grid([[a, b] for a in range(1, 6) for b in range(1, 6) if a != b])
+    assert COEFFICIENTS["ac1"].limits(everywhere.categories)[0] == pytest.approx(-0.25)
+    assert figures(everywhere, ["ac1", "randolph"]) == pytest.approx({"ac1": -0.25, "randolph": -0.25})
+    ends = grid([[1, 5], [5, 1]] * 4)
+    assert COEFFICIENTS["brennan_prediger"].limits(ends.categories)[0] == pytest.approx(-3)
+    for name, lowest in (("brennan_prediger", -3), ("cohen_quadratic", -1)):
+        estimate = coefficients_of(ends, [name])[name]
+        assert (estimate.value, estimate.low) == pytest.approx((lowest, lowest))
+
+
+def test_targets_rated_once_can_take_fleiss_below_its_range():
+    estimate = coefficients_of(grid([*[[1, 2], [2, 1]] * 4, *[[5, NAN]] * 20]), ["fleiss"])["fleiss"]
+    assert estimate.value < -1
+    assert estimate.low < estimate.value < estimate.high < 1
+
+
 def test_names_have_the_coefficients_that_need_no_numbers():
     found = figures(grid([[0, 0], [1, 1], [1, 0], [0, 0]], "bad,good"))
     assert {name for name, value in found.items() if value is not None} == {
@@ -474,7 +504,7 @@ def test_intervals_lie_within_the_limits_and_around_the_figure():
         for name, estimate in coefficients_of(of).items():
             if estimate.interval is not None:
                 low, high = COEFFICIENTS[name].limits(of.categories)
-                assert min(low, 2 * estimate.value) <= estimate.low <= estimate.value <= estimate.high <= high
+                assert low <= estimate.low <= estimate.value <= estimate.high <= high
 
 
 def test_few_clusters_have_no_interval_and_say_so():
