@@ -89,7 +89,9 @@ def _grid(plan: AssignmentPlan, standing: Standing, question: RatingQuestion) ->
 
 
 def _number(answer: Answer) -> float:
-    return float(_SIDES.index(answer.winner) if answer.winner is not None else answer.score or 0)
+    if answer.winner is not None:
+        return float(_SIDES.index(answer.winner))
+    return math.nan if answer.score is None or isinstance(answer.score, str) else float(answer.score)
 
 
 def _figures(grid: RatingGrid) -> dict[str, Estimate]:

@@ -125,19 +125,21 @@ const currentGroup = () => plans.get(place.item).find((group) => group.asks.incl
 const isWhole = ({ low, high, integer }) => integer !== false && Number.isInteger(low) && Number.isInteger(high);
 
 // Values that have a button, each with its digit; none on a long scale or one of fractions.
-function choicesOf({ level, low, high, ...rest }) {
+function choicesOf({ level, low, high, na, ...rest }) {
   if (level === "pair") return ["left", "tie", "right"].map((value, at) => ({ value, digit: String(at + 1) }));
   const n = high - low + 1;
   if (n > 11 || !isWhole({ low, high, ...rest })) return [];
   const digits = low >= 0 && high <= 9;
-  return Array.from({ length: n }, (_, at) => {
+  const scores = Array.from({ length: n }, (_, at) => {
     const digit = digits ? low + at : n < 10 ? at + 1 : null;
     return { value: low + at, digit: digit === null ? null : String(digit) };
   });
+  return na ? [...scores, { value: "n/a", digit: scores.some(({ digit }) => digit === "0") ? null : "0" }] : scores;
 }
 
 function admits({ question }, value) {
   if (question.level === "pair") return ["left", "tie", "right"].includes(value);
+  if (value === "n/a") return question.na === true;
   const within = typeof value === "number" && value >= question.low && value <= question.high;
   return within && (!isWhole(question) || Number.isInteger(value));
 }

@@ -11,7 +11,7 @@ from typing import Any, Final, Literal
 
 from dialogauge.annotate.label_studio import is_label_studio, rows_of_label_studio
 from dialogauge.annotate.plan import AssignmentPlan, PlannedItem
-from dialogauge.annotate.questions import RatingQuestion
+from dialogauge.annotate.questions import NA, RatingQuestion
 from dialogauge.core import Place, RecordFault
 from dialogauge.core.shape import read_as
 from dialogauge.data import as_score, as_turn, excerpt, record_fault
@@ -38,7 +38,7 @@ class Answer:
     dimension: str | None = None
     turn: int | None = None
     """None where the whole, or a pair, is asked about."""
-    score: int | None = None
+    score: float | Literal["n/a"] | None = None
     winner: Literal["a", "b", "tie"] | None = None
     reason: str | None = None
     """The name of the reason that was chosen."""
@@ -216,15 +216,17 @@ def _seconds(cells: Cells) -> float | None:
     return None if isinstance(seconds, str) or seconds < 0 else float(seconds)
 
 
-def _score(cells: Cells, place: Place, question: RatingQuestion) -> int:
+def _score(cells: Cells, place: Place, question: RatingQuestion) -> float | Literal["n/a"]:
+    if question.na and cells.get("score") == NA:
+        return "n/a"
     try:
         score = as_score(_point(cells.get("score")))
     except ValueError as error:
         raise record_fault(place, f"{question.name}: {error}") from error
-    if not question.scale.admits(score):
+    if isinstance(score, str) or not question.scale.admits(score):
         message = f"the score of {question.name} is {_shown(cells, 'score')}: off the scale {question.scale}"
         raise record_fault(place, message)
-    return int(score)
+    return score
 
 
 def _reason(cells: Cells, place: Place, question: RatingQuestion) -> str | None:
@@ -301,14 +303,17 @@ def standing_answers(answers: Iterable[Answer]) -> dict[tuple[str, str], ItemAns
 def rating_rows(
     plan: AssignmentPlan, standing: Mapping[tuple[str, str], ItemAnswers]
 ) -> Iterator[dict[str, Any]]:
-    """Yield ratings in the long format with true ids, or choices with `a`, `b` and `winner`."""
+    """Yield ratings in the long format with true ids, or choices with `a`, `b` and `winner`.
+
+    What does not apply is no rating.
+    """
     questions = {question.name: question for question in plan.questions}
     for item in plan.items:
         for rater in plan.raters:
             one = standing.get((item.id, rater.name), ItemAnswers())
             asked = [(turn, question.name) for turn, question in plan.asked(item)]
             for key in asked:
-                if (answer := one.answers.get(key)) is not None:
+                if (answer := one.answers.get(key)) is not None and answer.score != NA:
                     yield _rating_row(item, answer, questions[key[1]], one.seconds)
 
 

@@ -21,6 +21,8 @@ _WORDS: Final[Mapping[Language, Mapping[str, str]]] = {
         "conversation": "Of the whole conversation",
         "pair": "Of the two",
         "between": "Scores without a line of their own lie between their neighbours.",
+        "scale": "Scores: {scale}.",
+        "na": "Choose n/a where it does not apply.",
         "reason": "For {scores} choose the main reason: {reasons}.",
         "free": "For {scores} write in a few words why.",
         "rules": (
@@ -39,6 +41,8 @@ _WORDS: Final[Mapping[Language, Mapping[str, str]]] = {
         "conversation": "针对整段对话",
         "pair": "两者相比",
         "between": "没有单独说明的分数介于相邻两个分数之间。",
+        "scale": "分数：{scale}。",
+        "na": "不适用时请选 n/a。",
         "reason": "打 {scores} 分时请选出主要原因：{reasons}。",
         "free": "打 {scores} 分时请简单写明原因。",
         "rules": (
@@ -66,12 +70,18 @@ def guideline_page(plan: AssignmentPlan) -> Page:
 
 def _question(question: RatingQuestion, words: Mapping[str, str]) -> Section:
     blocks: list[Block] = []
+    if question.level == "pair":
+        return Section(question.title, (), question.text)
     if question.anchors:
         heads = (TableColumn(words["score"], "text"), TableColumn(words["means"], "prose"))
         rows = list(question.anchors.items())
         blocks.append(data_table(question.title, heads, rows, captioned=False))
-        if len(rows) <= question.high - question.low:
+        if len(rows) <= question.scale.high - question.scale.low:
             blocks.append(Callout((words["between"],)))
+    else:
+        blocks.append(Callout((words["scale"].format(scale=question.scale),)))
+    if question.na:
+        blocks.append(Callout((words["na"],)))
     if question.reason_for:
         scores = ", ".join(map(str, question.reason_for))
         reasons = "; ".join(question.reasons.values())

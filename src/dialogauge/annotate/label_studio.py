@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 from xml.sax.saxutils import quoteattr
 
-from dialogauge.annotate.questions import RatingQuestion
+from dialogauge.annotate.questions import NA, RatingQuestion
 
 _SCORE, _REASON, _NOTE = "score", "reason", "note"
 _TURN: Final = "{{idx}}"
@@ -14,6 +14,7 @@ _TURN: Final = "{{idx}}"
 _MARK: Final = "-"
 """Between the parts of a name; no dimension has it."""
 _SIDES: Final = ("left", "tie", "right")
+_MOST_CHOICES: Final = 10
 
 
 def label_studio_tasks(task: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -70,7 +71,13 @@ def _asked(question: RatingQuestion, index: str, to: str, indent: str) -> Iterat
     name = _MARK.join((_SCORE, question.name, index))
     yield f"{indent}<Header value={quoteattr(question.text)}/>"
     pair = question.level == "pair"
-    scores = _SIDES if pair else tuple(map(str, range(question.low, question.high + 1)))
+    scale = question.scale
+    if not pair and (not scale.integer or scale.high - scale.low > _MOST_CHOICES):
+        most = f'min="{scale.low:g}" max="{scale.high:g}"'
+        yield f'{indent}<Number name="{name}" toName="{to}" {most} required="true"/>'
+        return
+    scores = _SIDES if pair else tuple(map(str, range(int(scale.low), int(scale.high) + 1)))
+    scores = (*scores, NA) if question.na else scores
     choices = [(score, question.anchors.get(score, "")) for score in scores]
     yield from _choices(name, to, choices, 'required="true"', indent)
     if question.reasons:
@@ -121,6 +128,8 @@ def _answers(
         value = one.get("value", {}) if isinstance(one, dict) else {}
         if value.get("choices"):
             chosen[tuple(str(one.get("from_name")).split(_MARK))] = value["choices"][0]
+        elif value.get("number") is not None:
+            chosen[tuple(str(one.get("from_name")).split(_MARK))] = value["number"]
         elif value.get("text"):
             note = " ".join(map(str, value["text"])) if isinstance(value["text"], list) else value["text"]
     for name, value in chosen.items():

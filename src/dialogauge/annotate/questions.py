@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
-from dialogauge.core import Level, Scale, UsageError
+from dialogauge.core import ONE_TO_FIVE, Level, Scale, UsageError
 from dialogauge.rubrics import Dimension, Label, Rubric
 
 Language = Literal["en", "zh"]
 
 _MOST_SCORES: Final = 11
-"""A question has a key for each of its scores."""
+"""A longer scale has no key for each score, and reasons are not asked by score."""
+NA: Final = "n/a"
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,9 +26,10 @@ class RatingQuestion:
     level: Level
     title: str
     text: str
-    low: int = 1
-    high: int = 5
+    scale: Scale = ONE_TO_FIVE
     """Of a pair there is no score: left, right or tie."""
+    na: bool = False
+    """Whether it may not apply."""
     anchors: Mapping[str, str] = field(default_factory=dict)
     """Score -> its meaning."""
     reason_for: tuple[int, ...] = ()
@@ -34,18 +37,14 @@ class RatingQuestion:
     reasons: Mapping[str, str] = field(default_factory=dict)
     """Name -> words of the reasons to choose from; empty where it is written freely."""
 
-    @property
-    def scale(self) -> Scale:
-        """The scale of the scores."""
-        return Scale(self.low, self.high)
-
     def to_task(self) -> dict[str, Any]:
         """Write the question as a page takes it."""
         plain = {"name": self.name, "level": self.level, "title": self.title, "text": self.text}
         if self.level == "pair":
             return plain
+        scale = {"low": self.scale.low, "high": self.scale.high, "integer": self.scale.integer, "na": self.na}
         asked = {"reason_for": list(self.reason_for), "reasons": list(self.reasons.values())}
-        return {**plain, "low": self.low, "high": self.high, "anchors": dict(self.anchors), **asked}
+        return {**plain, **scale, "anchors": dict(self.anchors), **asked}
 
 
 _PREFERENCE: Final[Mapping[Language, tuple[str, str]]] = {
@@ -74,10 +73,6 @@ def questions_of(rubric: Rubric, language: Language, *, pairs: bool = False) -> 
         raise UsageError(msg, hint=f"it has {', '.join(rubric.languages)}: give --language, or translate it")
     levels: tuple[Level, ...] = ("pair",) if pairs else ("turn", "conversation")
     asked = [d for level in levels for d in rubric.asked(level)]
-    unfit = [d.name for d in asked if not d.scale.integer or d.scale.high - d.scale.low >= _MOST_SCORES]
-    if unfit and not pairs:
-        msg = f"the rubric {rubric.origin!r}: {unfit[0]} has no scale of at most {_MOST_SCORES} whole scores"
-        raise UsageError(msg, hint="people choose one of a few whole scores: give such a scale")
     if not asked:
         what = "two replies" if pairs else "replies or conversations"
         msg = f"the rubric {rubric.origin!r} is of the level {rubric.level!r} and scores no {what}"
@@ -88,12 +83,12 @@ def questions_of(rubric: Rubric, language: Language, *, pairs: bool = False) -> 
 
 
 def _question(dimension: Dimension, rubric: Rubric, language: Language, *, free: bool) -> RatingQuestion:
-    title, text = dimension.name.replace("_", " "), dimension.description[language]
+    title, text, scale = dimension.title[language], dimension.description[language], dimension.scale
     if dimension.level == "pair":
         return RatingQuestion(dimension.name, "pair", title, text)
-    scale = dimension.scale
     label = next((x for x in rubric.labels if (x.level, x.of) == (dimension.level, dimension.name)), None)
-    scores = range(int(scale.low), int(scale.high) + 1)
+    scores = range(math.ceil(scale.low), math.floor(scale.high) + 1)
+    scores = scores if len(scores) <= _MOST_SCORES else range(0)
     reasons: dict[str, str] = {}
     reason_for = tuple(s for s in scores if free and scale.quality(s) <= 0.5)
     if label is not None:
@@ -104,8 +99,8 @@ def _question(dimension: Dimension, rubric: Rubric, language: Language, *, free:
         dimension.level,
         title,
         text,
-        int(scale.low),
-        int(scale.high),
+        scale,
+        dimension.allow_na,
         {f"{score:g}": words for score, words in sorted(dimension.anchors[language].items())},
         reason_for,
         reasons,

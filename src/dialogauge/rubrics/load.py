@@ -83,6 +83,8 @@ def _loaded(path: Path, content: dict[str, Any]) -> Rubric:
         "scenario_rules",
     ):  # rules are used after judging: they change no judgement
         content.pop(key, None)
+    for dimension in content.get("dimensions", ()):
+        dimension.pop("title", None)  # only people read it
     return _assemble(file, templates, content, str(path))
 
 
@@ -206,6 +208,7 @@ class DimensionFile(DescribedFile):
     allow_na: bool = False
     weight: float | None = None
     rollup: Literal["pulled_mean", "outcome", "minimum", "mean"] = "pulled_mean"
+    title: Text | None = None
     anchors: dict[str, Text | dict[str, str]] = {}
     """`{ 1 = "...", 5 = "..." }` or one such table for each language."""
 
@@ -367,7 +370,9 @@ def _record(kind: type[R], table: DescribedFile, file: RubricFile, key: str, **o
 def _dimension(d: DimensionFile, file: RubricFile, *, computed: bool) -> Dimension:
     key = f"dimensions.{d.name}"
     anchors = _anchors(d.anchors, file.languages, f"{key}.anchors")
-    return _record(Dimension, d, file, key, scale=Scale(**dict(d.scale)), anchors=anchors, computed=computed)
+    title = _by_language(d.title or d.name.replace("_", " "), file.languages, f"{key}.title")
+    of_its_own = {"scale": Scale(**dict(d.scale)), "anchors": anchors, "title": title, "computed": computed}
+    return _record(Dimension, d, file, key, **of_its_own)
 
 
 def _option(option: OptionFile, file: RubricFile, key: str) -> Option:

@@ -56,6 +56,8 @@ class Dimension:
     """Computed from a list of items; the model does not score it."""
     description: Mapping[str, str]
     """By language."""
+    title: Mapping[str, str]
+    """What people read in place of the name, by language."""
     anchors: Mapping[str, Mapping[float, str]]
     """Language -> score -> its meaning."""
 
