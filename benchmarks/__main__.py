@@ -14,6 +14,7 @@ from typing import Any
 NAMES = (
     "startup",
     "coverage",
+    "arena",
     "light",
     "raters",
     "judging",

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from dialogauge.stats.contingency import cohen_kappa, confusion
     from dialogauge.stats.controls import CONTROLS, control_columns, controls_of, thirds
     from dialogauge.stats.cuts import ROUNDING, cuts_of
+    from dialogauge.stats.elo import combined_elo, online_elo
     from dialogauge.stats.estimate import (
         LEVEL,
         MIN_CLUSTERS,
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from dialogauge.stats.measures import MEASURES, correlated_users, title_of, two_sided_users
     from dialogauge.stats.pairs import pair_up
     from dialogauge.stats.power import ENOUGH, Power, PowerPoint, power_of
+    from dialogauge.stats.ranking import RIDGE, Strengths, TieRule, strengths
     from dialogauge.stats.raters import (
         COEFFICIENTS,
         Coefficient,
@@ -53,7 +55,9 @@ if TYPE_CHECKING:
         coefficients_of,
     )
     from dialogauge.stats.rectified import rectified_mean
+    from dialogauge.stats.schedule import next_pairs, widest
     from dialogauge.stats.score_history import Calibrated, RawScore, ScoreHistory, Ties, half_even
+    from dialogauge.stats.standings import Leaderboard, Standing, leaderboard
     from dialogauge.stats.table import (
         DissatisfiedRule,
         Floats,
@@ -66,5 +70,6 @@ if TYPE_CHECKING:
         scores_of,
         whole_scores,
     )
+    from dialogauge.stats.votes import Votes, votes_of
 
 __getattr__ = loading(__name__)

@@ -1,0 +1,209 @@
+"""The leaderboard: agents by strength, how sure each rating is, and which ranks cannot be ruled out.
+
+Votes go together in clusters (all votes on one dialogue, or of one person), so the house leaves whole
+clusters out, one after the other (`estimate`). That says nothing of an agent that won always: without some
+of its wins it still won always. So no interval is narrower than the curvature of the penalised likelihood
+makes it, which stands for independent votes and for the ridge where votes end.
+
+Ranks: every two agents that votes link are compared, the p-values adjusted by Holm over all of them, as in
+`comparison`. An agent's best rank counts those that are shown to be above it, the worst those shown to be
+below. So all intervals of ranks together hold all true ranks in at least 95 % of samples
+(Mogstad, Romano, Shaikh and Wilhelm, 2024): whoever picks the first of the list may read its interval as
+it stands. `python -m benchmarks arena` simulates it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from dialogauge.stats.comparison import ALPHA, holm, sign_flip_p
+from dialogauge.stats.estimate import LEVEL, METHOD, Estimate, Moves, freedom_of, too_few
+from dialogauge.stats.ranking import CENTRE, ELO, RIDGE, Davidson, Strengths, TieRule
+from dialogauge.stats.table import Floats
+from dialogauge.stats.votes import Votes
+
+_EQUAL = 1e-6
+"""Points that rounding alone may make."""
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """One agent on the leaderboard."""
+
+    agent: str
+    rating: Estimate
+    """In points of Elo; 1000 is the mean of the agents that votes link it with."""
+    rank: int
+    """From 1, by rating; equal ratings share one."""
+    best: int
+    """The lowest rank that cannot be ruled out."""
+    worst: int
+    votes: int
+    wins: int
+    losses: int
+    ties: int
+    group: int
+    """From 1: only ratings of agents of one group can be compared."""
+    drawn: tuple[float, float] | None = None
+    """The percentiles of clustered draws, where they were asked for."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Write the standing."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Leaderboard:
+    """Agents from the strongest to the weakest."""
+
+    standings: tuple[Standing, ...]
+    strengths: Strengths
+    longer: Estimate | None
+    """Points that being twice as long is worth; None where lengths do not count."""
+    ridge: float
+    ties: TieRule
+
+    @property
+    def groups(self) -> tuple[tuple[str, ...], ...]:
+        """The names of the agents that votes link, group by group."""
+        numbers = sorted({one.group for one in self.standings})
+        return tuple(tuple(s.agent for s in self.standings if s.group == number) for number in numbers)
+
+
+def leaderboard(
+    votes: Votes,
+    *,
+    ridge: float = RIDGE,
+    ties: TieRule = "davidson",
+    draws: int = 0,
+    rng: np.random.Generator | None = None,
+) -> Leaderboard:
+    """Rank agents by votes.
+
+    Args:
+        votes: At least one.
+        ridge: The penalty of the strengths, at least 0.
+        ties: How they count.
+        draws: How often clusters are drawn for the percentiles; 0 for none.
+        rng: Of the draws.
+
+    Raises:
+        NotConverged: As `strengths`.
+    """
+    model = Davidson(votes, ridge=ridge, ties=ties)
+    spread = _Spread(model)
+    drawn = model.again(model.cells.drawn(draws, rng or np.random.default_rng(0))) if draws else None
+    best, worst = spread.ranks()
+    ratings, standings = model.fitted.ratings, []
+    for i, (name, counts) in enumerate(zip(votes.agents, votes.counts.astype(int).tolist(), strict=True)):
+        rank = 1 + int((ratings > ratings[i] + _EQUAL).sum())
+        group = int(votes.components[i])
+        ends = None if drawn is None or not counts[0] else _percentiles(drawn[:, i])
+        ranks = rank, best[i], worst[i]
+        number, won, lost, tied = counts
+        standings.append(Standing(name, spread.rating(i), *ranks, number, won, lost, tied, group, ends))
+    standings.sort(key=lambda one: (one.rank, one.agent))
+    groups: dict[int, int] = {}
+    for one in standings:
+        groups.setdefault(one.group, len(groups) + 1)
+    numbered = tuple(replace(one, group=groups[one.group]) for one in standings)
+    return Leaderboard(numbered, model.fitted, spread.longer(), ridge, ties)
+
+
+@dataclass(frozen=True, eq=False)
+class _Spread:
+    """How far strengths move when clusters are left out, in points of Elo."""
+
+    model: Davidson
+
+    @cached_property
+    def _moves(self) -> Floats:
+        """Shape (parts, p)."""
+        return ELO * (self.model.again(self.model.cells.without()) - self.model.solution)
+
+    @cached_property
+    def _covariance(self) -> Floats:
+        """Shape (n, n), of the logits, each less the mean of the agents that votes link it with."""
+        n = len(self.model.votes.agents)
+        covariance = self.model.fitted.covariance[:n, :n]
+        centred = covariance - self.model.means @ covariance
+        return centred - centred @ self.model.means
+
+    @cached_property
+    def _most(self) -> float:
+        return freedom_of(np.bincount(self.model.votes.clusters).astype(np.float64))
+
+    @cached_property
+    def _why(self) -> str | None:
+        """Why there are no intervals."""
+        votes = self.model.votes
+        if why := too_few(votes.cluster_count, votes.unit):
+            return why
+        return None if np.isfinite(self._moves).all() else f"undefined without some of the {votes.unit}"
+
+    def rating(self, agent: int) -> Estimate:
+        """Return the rating of an agent, within the agents that votes link it with."""
+        votes, fitted = self.model.votes, self.model.fitted
+        n = int(votes.counts[agent, 0])
+        value = CENTRE + ELO * float(fitted.logits[agent])
+        alone = None if n else "met nobody: what is shown is the mean"
+        if why := alone or self._why:
+            return Estimate(value, None, None, LEVEL, n, votes.cluster_count, "none", why)
+        return self._estimate(value, self._moves[:, agent], float(self._covariance[agent, agent]), n)
+
+    def longer(self) -> Estimate | None:
+        """Return what being twice as long is worth, in points; None where lengths do not count."""
+        votes, fitted = self.model.votes, self.model.fitted
+        if fitted.longer is None:
+            return None
+        value = ELO * fitted.longer / 3
+        if self._why:
+            return Estimate(value, None, None, LEVEL, votes.m, votes.cluster_count, "none", self._why)
+        return self._estimate(value, self._moves[:, -1] / 3, float(fitted.covariance[-1, -1]) / 9, votes.m)
+
+    def ranks(self) -> tuple[list[int], list[int]]:
+        """Return the best and the worst rank of each agent that cannot be ruled out."""
+        n, fitted = len(self.model.votes.agents), self.model.fitted
+        if self._why:
+            return [1] * n, [n] * n
+        pairs = list(self._pairs())
+        known = holm([p for _, _, p in pairs])
+        above, below = np.zeros(n, dtype=int), np.zeros(n, dtype=int)
+        for (i, j, _), p in zip(pairs, known, strict=True):
+            if p is not None and p <= ALPHA:
+                better, worse = (i, j) if fitted.logits[i] > fitted.logits[j] else (j, i)
+                above[worse] += 1
+                below[better] += 1
+        return (1 + above).tolist(), (n - below).tolist()
+
+    def _pairs(self) -> Iterator[tuple[int, int, float]]:
+        """Yield every two agents that votes link, with the p-value of their difference."""
+        votes, fitted = self.model.votes, self.model.fitted
+        least, own = sign_flip_p(votes.cluster_count), np.diag(self._covariance)
+        for i, j in combinations(range(len(votes.agents)), 2):
+            if votes.components[i] == votes.components[j]:
+                variance = float(own[i] + own[j] - 2 * self._covariance[i, j])
+                spread = self._spread(self._moves[:, i] - self._moves[:, j], variance)
+                yield i, j, max(least, spread.p(ELO * float(fitted.logits[i] - fitted.logits[j])))
+
+    def _estimate(self, value: float, moves: Floats, variance: float, n: int) -> Estimate:
+        votes = self.model.votes
+        ends = self._spread(moves, variance).around(value, np.inf)
+        return Estimate(value, *ends, LEVEL, n, votes.cluster_count, f"{METHOD} by {votes.unit}")
+
+    def _spread(self, moves: Floats, variance: float) -> Moves:
+        """Return the spread of moves, no narrower than the model's own variance (in logits)."""
+        spread = Moves.of(moves, moves.size, self._most)
+        return replace(spread, variance=max(spread.variance, ELO**2 * variance))
+
+
+def _percentiles(values: Floats) -> tuple[float, float]:
+    """Return the ends of what draws of logits give, in points."""
+    low, high = np.nanquantile(CENTRE + ELO * values, [0.5 - LEVEL / 2, 0.5 + LEVEL / 2])
+    return float(low), float(high)
