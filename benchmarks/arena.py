@@ -19,7 +19,7 @@ from benchmarks.tables import table
 from dialogauge.stats.elo import elo_runs
 from dialogauge.stats.ranking import ELO, Davidson, strengths
 from dialogauge.stats.schedule import next_pairs, widest
-from dialogauge.stats.standings import Leaderboard, leaderboard
+from dialogauge.stats.standings import Ranking, ranking_of
 from dialogauge.stats.votes import Votes, votes_of
 
 __all__ = ["Contest", "coverage", "elo_noise", "run", "saved"]
@@ -93,7 +93,7 @@ def coverage(agents: int, dialogues: int, samples: int) -> tuple[float, float, f
         vast.shifted = contest.logits + contest.rng.normal(0, 0.3, (3000, agents))
         truth = strengths(vast.everything(3000), ridge=0).ratings
         ranks = 1 + (truth[:, None] < truth).sum(axis=1)
-        standings = {one.agent: one for one in leaderboard(contest.everything(dialogues)).standings}
+        standings = {one.agent: one for one in ranking_of(contest.everything(dialogues)).standings}
         ordered = [standings[f"agent {i}"] for i in range(agents)]
         whole += all(one.best <= rank <= one.worst for one, rank in zip(ordered, ranks, strict=True))
         for one, rating in zip(ordered, truth, strict=True):
@@ -133,7 +133,7 @@ def saved(agents: int, seed: int, *, points: float, pool: int = 500) -> tuple[in
     low, high = 6, pool
     while low < high:  # all pairs: the fewest dialogues, as intervals narrow with more
         middle = (low + high) // 2
-        wide = widest(leaderboard(contest.everything(middle)))
+        wide = widest(ranking_of(contest.everything(middle)))
         low, high = (low, middle) if wide is not None and wide <= points else (middle + 1, high)
     return low * agents * (agents - 1) // 2, _asked(Contest.of(agents, pool, seed), points, pool)
 
@@ -158,9 +158,9 @@ def _asked(contest: Contest, points: float, pool: int) -> int:
         pairs = next_pairs(board.strengths, 2 * n, left=(pool - asked).astype(np.float64))
 
 
-def _board(contest: Contest, rows: np.ndarray) -> Leaderboard:
+def _board(contest: Contest, rows: np.ndarray) -> Ranking:
     first, second, dialogue = rows[:, [0, 1, 3]].T.astype(int)
-    return leaderboard(contest.votes(first, second, rows[:, 2], dialogue))
+    return ranking_of(contest.votes(first, second, rows[:, 2], dialogue))
 
 
 def _million() -> tuple[list[str], list[str], np.ndarray]:
@@ -200,7 +200,7 @@ def _speed(times: int) -> dict[str, float]:
             lambda: strengths(votes_of(first, second, score), ridge=0, ties="half"), times
         ),
         "dialogauge, ties of their own": _seconds(lambda: strengths(votes_of(first, second, score)), times),
-        "leaderboard": _seconds(lambda: leaderboard(votes_of(first, second, score)), 1),
+        "leaderboard": _seconds(lambda: ranking_of(votes_of(first, second, score)), 1),
         "1,000 draws": _seconds(draws, 1),
     }
 

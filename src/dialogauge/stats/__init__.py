@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     from dialogauge.stats.rectified import rectified_mean
     from dialogauge.stats.schedule import next_pairs, widest
     from dialogauge.stats.score_history import Calibrated, RawScore, ScoreHistory, Ties, half_even
-    from dialogauge.stats.standings import Leaderboard, Standing, leaderboard
+    from dialogauge.stats.standings import Ranking, Standing, ranking_of
     from dialogauge.stats.table import (
         DissatisfiedRule,
         Floats,

@@ -2,7 +2,7 @@
 
 Votes are read one after the other, and each moves both ratings by what was not expected of it. So the result
 hangs on the order of votes, and never settles: with K = 32 it goes on wandering by some thirty points.
-`leaderboard` has no order. Means over orders, which can be asked for, do away with the first fault only.
+`ranking_of` has no order. Means over orders, which can be asked for, do away with the first fault only.
 
 Source: Elo (1978); start, K and the weights of several arenas as in TD-Eval (2025), section 3.2.
 """

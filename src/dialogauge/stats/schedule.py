@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from dialogauge.stats.ranking import Strengths
-from dialogauge.stats.standings import Leaderboard
+from dialogauge.stats.standings import Ranking
 from dialogauge.stats.table import Floats
 
 TOP = 3
@@ -61,7 +61,7 @@ def next_pairs(
     return pairs
 
 
-def widest(board: Leaderboard, top: int = TOP) -> float | None:
+def widest(board: Ranking, top: int = TOP) -> float | None:
     """Return how wide the widest interval of the ratings at the top is, in points; None without intervals."""
     ends = [one.rating.interval for one in board.standings[:top]]
     widths = [high - low for low, high in (e for e in ends if e is not None)]

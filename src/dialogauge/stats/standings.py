@@ -59,7 +59,7 @@ class Standing:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Leaderboard:
+class Ranking:
     """Agents from the strongest to the weakest."""
 
     standings: tuple[Standing, ...]
@@ -76,14 +76,14 @@ class Leaderboard:
         return tuple(tuple(s.agent for s in self.standings if s.group == number) for number in numbers)
 
 
-def leaderboard(
+def ranking_of(
     votes: Votes,
     *,
     ridge: float = RIDGE,
     ties: TieRule = "davidson",
     draws: int = 0,
     rng: np.random.Generator | None = None,
-) -> Leaderboard:
+) -> Ranking:
     """Rank agents by votes.
 
     Args:
@@ -97,7 +97,7 @@ def leaderboard(
         NotConverged: As `strengths`.
     """
     model = Davidson(votes, ridge=ridge, ties=ties)
-    spread = _Spread(model)
+    spread = _Sureness(model)
     drawn = model.again(model.cells.drawn(draws, rng or np.random.default_rng(0))) if draws else None
     best, worst = spread.ranks()
     ratings, standings = model.fitted.ratings, []
@@ -113,11 +113,11 @@ def leaderboard(
     for one in standings:
         groups.setdefault(one.group, len(groups) + 1)
     numbered = tuple(replace(one, group=groups[one.group]) for one in standings)
-    return Leaderboard(numbered, model.fitted, spread.longer(), ridge, ties)
+    return Ranking(numbered, model.fitted, spread.longer(), ridge, ties)
 
 
 @dataclass(frozen=True, eq=False)
-class _Spread:
+class _Sureness:
     """How far strengths move when clusters are left out, in points of Elo."""
 
     model: Davidson

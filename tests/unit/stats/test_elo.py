@@ -1,6 +1,5 @@
 """Online Elo: by hand, by evalica, and how far it wanders."""
 
-import evalica
 import numpy as np
 import pytest
 from benchmarks.arena import elo_noise
@@ -17,6 +16,7 @@ def test_two_votes_by_hand():
 
 
 def test_it_is_that_of_evalica():
+    evalica = pytest.importorskip("evalica")
     rng = np.random.default_rng(0)
     first = rng.integers(5, size=300)
     second = (first + rng.integers(1, 5, size=300)) % 5

@@ -1,6 +1,5 @@
 """Strengths: against an independent optimiser and evalica, and where plain Bradley-Terry has none."""
 
-import evalica
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -75,6 +74,7 @@ def test_ties_and_lengths_are_as_an_independent_optimiser_has_them(ties, lengths
 
 @pytest.mark.parametrize("seed", range(5))
 def test_without_a_penalty_and_with_ties_as_half_wins_it_is_evalica(seed):
+    evalica = pytest.importorskip("evalica")
     first, second, score, _ = drawn(seed)
     winners = [{0: evalica.Winner.Y, 0.5: evalica.Winner.Draw, 1: evalica.Winner.X}[s] for s in score]
     theirs = evalica.bradley_terry(first, second, winners, tolerance=1e-12, limit=10_000).scores

@@ -6,7 +6,7 @@ from benchmarks.arena import Contest, saved
 
 from dialogauge.stats.ranking import strengths
 from dialogauge.stats.schedule import next_pairs, widest
-from dialogauge.stats.standings import leaderboard
+from dialogauge.stats.standings import ranking_of
 from dialogauge.stats.votes import votes_of
 
 
@@ -33,11 +33,11 @@ def test_it_ends_where_nothing_is_left():
 
 
 def test_the_widest_is_of_the_top_alone():
-    board = leaderboard(Contest.of(6, 20, 0).everything(20))
+    board = ranking_of(Contest.of(6, 20, 0).everything(20))
     widths = [s.rating.high - s.rating.low for s in board.standings]
     assert widest(board) == max(widths[:3])
     assert widest(board, 6) == max(widths)
-    assert widest(leaderboard(votes_of(["A"], ["B"], [1]))) is None
+    assert widest(ranking_of(votes_of(["A"], ["B"], [1]))) is None
 
 
 @pytest.mark.parametrize("seed", range(3))

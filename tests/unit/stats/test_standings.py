@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from benchmarks.arena import Contest, coverage
 
-from dialogauge.stats.standings import leaderboard
+from dialogauge.stats.standings import ranking_of
 from dialogauge.stats.votes import votes_of
 
 
 def board_of(rows, **options):
-    return {s.agent: s for s in leaderboard(votes_of(*zip(*rows, strict=True), **options)).standings}
+    return {s.agent: s for s in ranking_of(votes_of(*zip(*rows, strict=True), **options)).standings}
 
 
 def test_the_undefeated_has_an_interval_that_knows_that_losses_may_come():
@@ -34,7 +34,7 @@ def test_who_met_nobody_has_no_interval_and_any_rank():
 
 def test_agents_that_no_votes_link_are_never_told_apart():
     wins, even = [("A", "B", 1)] * 60, [("C", "D", 1)] * 30 + [("D", "C", 1)] * 30
-    board = leaderboard(votes_of(*zip(*wins, *even, strict=True)))
+    board = ranking_of(votes_of(*zip(*wins, *even, strict=True)))
     assert board.groups == (("A", "B"), ("C", "D"))
     assert {s.agent: (s.best, s.worst) for s in board.standings} == {
         "A": (1, 3), "B": (2, 4), "C": (1, 4), "D": (1, 4),
@@ -53,7 +53,7 @@ def test_votes_of_one_cluster_count_for_little():
     score = np.repeat(rng.choice([0.0, 1.0], size=20), 10)
     names = ["A"] * 200, ["B"] * 200
     alone, together = (
-        leaderboard(votes_of(*names, score, clusters=clusters)).standings[0].rating
+        ranking_of(votes_of(*names, score, clusters=clusters)).standings[0].rating
         for clusters in (None, (np.repeat(np.arange(20), 10).tolist(), "people"))
     )
     assert together.high - together.low > 2.5 * (alone.high - alone.low)
@@ -67,7 +67,7 @@ def test_equal_agents_share_a_rank():
 
 def test_draws_are_percentiles_around_the_rating():
     votes = Contest.of(4, 30, 0).everything(30)
-    for one in leaderboard(votes, draws=200, rng=np.random.default_rng(1)).standings:
+    for one in ranking_of(votes, draws=200, rng=np.random.default_rng(1)).standings:
         low, high = one.drawn
         assert low < one.rating.value < high
         assert (high - low) / (one.rating.high - one.rating.low) == pytest.approx(0.9, abs=0.2)
@@ -77,7 +77,7 @@ def test_what_length_is_worth_has_an_interval():
     rng = np.random.default_rng(0)
     said = rng.integers(10, 500, size=(2, 800))
     score = (rng.random(800) < 1 / (1 + np.exp(-2 * (said[0] - said[1]) / said.sum(axis=0)))).astype(float)
-    board = leaderboard(votes_of(["A"] * 800, ["B"] * 800, score, lengths=said))
+    board = ranking_of(votes_of(["A"] * 800, ["B"] * 800, score, lengths=said))
     assert board.longer.low < 2 * 173.7 / 3 < board.longer.high
 
 
