@@ -50,7 +50,7 @@ __all__ = [
 CLUSTERS = (3, 5, 10, 20, 50)
 FIGURES = (
     "pearson", "spearman", "qwk", "exact", "mae", "bias", "f1_dsat", "f1_macro", "auc",
-    "within_user_pearson", "per_user_pearson", "per_user_mae",
+    "within_user_pearson", "per_user_pearson", "per_user_mae", "ac1", "ac2", "alpha_ordinal",
 )  # fmt: skip
 _RULE = parse_rule("3")
 _CUTS = np.array([-2.1, -1.6, -0.9, 0.1])

@@ -5,7 +5,7 @@ from statistics import fmean
 import pytest
 from benchmarks.coverage import Sampling, coverage, levels, rare_faults, replay_level, uneven_level
 
-FIGURES = ("pearson", "qwk", "exact", "mae", "f1_dsat", "auc")
+FIGURES = ("pearson", "qwk", "exact", "mae", "f1_dsat", "auc", "ac1", "alpha_ordinal")
 
 
 @pytest.mark.parametrize("users", [5, 10, 20])
