@@ -141,23 +141,29 @@ def _table_of(columns: _Columns, talks: Mapping[str, Any], levels: Mapping[str, 
 
 def _against(reference: str, levels: int, columns: _Columns, talks: Mapping[str, Any]) -> dict[str, Any]:
     """Hold what was said of satisfaction against one thing that people said, beside controls."""
-    from dialogauge.stats import compare_pairs, control_columns, controls_of, figures_of, parse_rule
+    from dialogauge.stats import adjusted, compare_pairs, control_columns, controls_of, figures_of, parse_rule
 
     scores, rule = _table_of(columns, talks, {reference: levels}), parse_rule(f"<{levels}")
-    out, rows = {}, []
+    found, sides = {}, []
     for name in (n for n in columns if n not in (HONEST, *QUESTIONS)):
         controls = controls_of(scores, name, reference, rule=rule)
         of = {name: scores.sources[name], **control_columns(controls)}
-        figures = figures_of(scores, of, reference, MEASURES, rule=rule)
-        sides = compare_pairs(figures, [(name, control) for control in controls], ["auc"])
-        out[name] = {who: {m: e.to_json() for m, e in f.estimates.items()} for who, f in figures.items()}
+        found[name] = figures_of(scores, of, reference, MEASURES, rule=rule)
+        sides += compare_pairs(found[name], [(name, control) for control in controls], ["auc"])
+    beaten = {(c.a, c.b): c.side == "above" for c in adjusted(sides)}
+    rows = []
+    for name, figures in found.items():
         own = (_shown(figures[name].estimate(m)) for m in MEASURES)
         dealt = (f"{figures[control].values['auc']:.3f}" for control in ("reply length", "shuffled"))
-        rows.append([name, *own, *dealt, ", ".join(c.b for c in sides if c.side != "above") or "–"])
+        left = [control for (a, control), above in beaten.items() if a == name and not above]
+        rows.append([name, *own, *dealt, ", ".join(left) or "–"])
     low = int((scores.sources[reference].values < levels).sum())
     head = ("", "Spearman", "AUC", "Spearman within users", "AUC: reply length", "shuffled", "AUC not above")
     print(table(f"{reference}: {scores.n:,} targets, {low:,} without the best answer", head, rows))
-    return out
+    return {
+        name: {who: {m: e.to_json() for m, e in f.estimates.items()} for who, f in figures.items()}
+        for name, figures in found.items()
+    }
 
 
 def _among(columns: _Columns, talks: Mapping[str, Any]) -> dict[str, Any]:
