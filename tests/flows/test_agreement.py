@@ -61,13 +61,14 @@ def test_two_raters_by_hand(dialogauge, rated):
 def test_the_sentence_says_yes_no_or_cannot_tell(dialogauge, rated):
     scores = [1 + i % 5 for i in range(100)]
     alike = dialogauge("agreement", rated({"A": scores, "B": scores, "C": scores}), "--scale", "1-5")
-    assert "OK: Yes: raters agree with each other more than one who always says 1" in alike.unwrapped
+    yes = "Yes: raters agree with each other more than one who always says 1 does with them (tone of turns, "
+    assert f"OK: {yes}100 targets)." in alike.unwrapped
     shifted = {"A": scores, "B": [1 + s % 5 for s in scores]}
     against = dialogauge("agreement", rated(shifted), "--scale", "1-5")
     assert "WARNING: No: raters agree with each other less than one who always says" in against.unwrapped
     few = dialogauge("agreement", rated({"X": X[:4], "Y": Y[:4]}), "--scale", "1-5")
     assert "Cannot tell whether raters agree with each other more" in few.unwrapped
-    assert "0 of 2 do, 0 agree less, 2 cannot be told from it" in few.unwrapped
+    assert "Each rater against the others: 0 agree more, 0 less, 2 cannot be told from it." in few.unwrapped
 
 
 def test_the_scale_is_given_and_never_inferred(dialogauge, rated):

@@ -37,18 +37,13 @@ _WHAT: Final = (
 )
 
 
-def title_of_question(among: Among) -> str:
-    """Return `cohesion of turns`."""
-    return str(among.question)
-
-
 def among_section(among: Among, *, who: str, title: str) -> Section:
     """Lay out sources among each other.
 
     Args:
         among: Their figures.
         who: What one of them is: `rater`, `judge`.
-        title: Of the section.
+        title: Of the section, before its question.
     """
     blocks: list[Block] = [Callout((warning,), "warn") for warning in among.warnings]
     if among.shared:
@@ -65,30 +60,31 @@ def among_section(among: Among, *, who: str, title: str) -> Section:
         f"{among.shared:,} of them by two or more, {counted(among.ratings, 'rating')}; categories "
         f"{among.categories}. Intervals are clustered by {among.unit}."
     )
-    return Section(title, tuple(blocks), lead)
+    short = f"{who.capitalize()}s, {among.question.level}s"
+    return Section(f"{title}: {among.question}", tuple(blocks), lead, short)
 
 
-def among_sentence(among: Among, *, who: str) -> Prose:
-    """Answer in a sentence whether sources agree with the others more than the best constant."""
-    question, verdicts = f"({among.question})", [one.verdict for one in among.others]
-    if not verdicts:
-        return (
-            Span("Cannot tell", "strong"),
-            f" how far {who}s agree {question}: no target was rated by two.",
-        )
+def among_sentences(among: Among, *, who: str) -> tuple[Prose, ...]:
+    """Answer whether sources agree with each other more than the best constant, and by which figures."""
+    if not among.shared:
+        why = f" how far {who}s agree ({among.question}): no target was rated by two."
+        return ((Span("Cannot tell", "strong"), why),)
+    question = f"({among.question}, {counted(among.shared, 'target')})"
+    verdicts = [one.verdict for one in among.others]
     best = " or ".join(dict.fromkeys(always_says(one.best) for one in among.others))
-    alpha = alpha_of(among.figures)
-    counts = {verdict: verdicts.count(verdict) for verdict in ("yes", "no", "cannot tell")}
+    answer = answer_of(verdicts)
     opening = {
-        "yes": f": {who}s agree with each other more than one who {best}",
-        "no": f": {who}s agree with each other less than one who {best} agrees with them",
-        "cannot tell": f" whether {who}s agree with each other more than one who {best}",
-    }[answer_of(verdicts)]
+        "yes": f": {who}s agree with each other more than one who {best} does with them {question}.",
+        "no": f": {who}s agree with each other less than one who {best} does with them {question}.",
+        "cannot tell": f" whether {who}s agree with each other more than one who {best} {question}.",
+    }[answer]
+    counts = {verdict: verdicts.count(verdict) for verdict in ("yes", "no", "cannot tell")}
+    permuted = " and ".join(_value(among.permuted, name) for name in ("ac1", alpha_of(among.figures)))
     return (
-        Span(answer_of(verdicts).capitalize(), "strong"),
-        f"{opening} {question}: {counts['yes']} of {len(verdicts)} do, {counts['no']} agree less, "
-        f"{counts['cannot tell']} cannot be told from it. {main_figures(among.figures)}; with every score "
-        f"permuted {_value(among.permuted, 'ac1')} and {_value(among.permuted, alpha)}.",
+        (Span(answer.capitalize(), "strong"), opening),
+        f"Each {who} against the others: {counts['yes']} agree more, {counts['no']} less, "
+        f"{counts['cannot tell']} cannot be told from it. All together {main_figures(among.figures)}; with "
+        f"every score permuted {permuted}.",
     )
 
 
@@ -193,7 +189,7 @@ def closeness_table(
 
 
 def closeness_row(
-    one: Closeness, *, reference: bool = False, emphasis: Emphasis = "plain", name: str = ""
+    one: Closeness, *, reference: bool = False, emphasis: Emphasis = "plain", name: Cell = None
 ) -> TableRow:
     """Lay out a source against a reference."""
     figures = one.figures

@@ -11,6 +11,8 @@ from dialogauge.report import (
     Callout,
     Cell,
     DataTable,
+    DotPlot,
+    DotRow,
     Fold,
     Matrix,
     Number,
@@ -32,7 +34,7 @@ from dialogauge.studies.agreement.among_page import (
     alpha_of,
     always_says,
     among_section,
-    among_sentence,
+    among_sentences,
     answer_of,
     closeness_row,
     closeness_table,
@@ -46,7 +48,8 @@ from dialogauge.studies.agreement.study import AgreementResult
 from dialogauge.text import counted
 
 _T = TypeVar("_T")
-_TONES: Final[Mapping[Verdict, Literal["good", "warn", "info"]]] = {
+Tone = Literal["plain", "good", "warn", "info"]
+_TONES: Final[Mapping[Verdict, Tone]] = {
     "yes": "good",
     "no": "warn",
     "cannot tell": "info",
@@ -87,7 +90,8 @@ def agreement_page(
         ".",
     )
     first, others = _sections(result, gates, whole=True)
-    folded = (Fold("Each dimension by itself", others),) if others else ()
+    apart = "Each dimension by itself"
+    folded = (Section(apart, (Fold("Show each", others),), short="Dimensions"),) if others else ()
     sections = (
         *satisfaction,
         *first,
@@ -112,70 +116,88 @@ def _title(result: AgreementResult) -> str:
 
 def answers(result: AgreementResult) -> tuple[Block, ...]:
     """Answer the first question in a sentence for each judge, and for people among each other."""
+    judged = _main([j for j in result.judges if j.answer is not None], _question)
     out: list[Block] = []
-    judged = _main(
-        [j for j in result.judges if j.answer is not None], lambda j: Question(j.pair.rated, j.level)
-    )
     for judge in judged:
+        tone = "info" if judge.answer is None else _TONES[verdict_of(judge.answer)]
+        out += _answer(judge_sentences(judge), tone)
+    if judged:
         out.append(
-            Callout((judge_sentence(judge),), _TONES[verdict_of(judge.answer)] if judge.answer else "info")
+            Section("Agreement on the same score, less that of chance (AC1)", (_dots(judged),), short="AC1")
         )
     for among, who in ((result.people, "rater"), (result.between, "judge")):
         for one in _main(among, lambda a: a.question):
             if who == "rater" or not result.judges:
                 tone = _TONES[answer_of([of.verdict for of in one.others])]
-                out.append(Callout((among_sentence(one, who=who),), "plain" if judged else tone))
+                out += _answer(among_sentences(one, who=who), "plain" if judged else tone)
     return tuple(out)
 
 
+def _answer(sentences: tuple[Prose, ...], tone: Tone) -> list[Block]:
+    """Set the answer off from the figures that it rests on."""
+    first, *others = sentences
+    return [Callout((first,), tone), *([Callout(tuple(others))] if others else [])]
+
+
+def _question(judge: JudgeAgreement) -> Question:
+    return Question(judge.pair.rated, judge.level)
+
+
 def _main(several: Sequence[_T], question_of: Callable[[_T], Question]) -> list[_T]:
-    """Return those of pooled dimensions, of each level without any all."""
+    """Return those of pooled dimensions; of a level where none are pooled all."""
     pooled = {question_of(one).level for one in several if question_of(one).dimension == ALL}
     return [
         one for one in several if question_of(one).dimension == ALL or question_of(one).level not in pooled
     ]
 
 
-def judge_sentence(judge: JudgeAgreement) -> Prose:
-    """Answer whether a judge agrees with people more than the best constant."""
+def judge_sentences(judge: JudgeAgreement) -> tuple[Prose, ...]:
+    """Answer whether a judge agrees with people more than the best constant, and say by which figures."""
     answer = judge.answer
     if answer is None:
-        return f"{judge.about.name}: ratings are not on the judge’s scale, so it has no such answer."
-    verdict = verdict_of(answer)
-    how = {"yes": "more than", "no": "less than"}.get(verdict, "not demonstrably more or less than")
-    apart = answer.difference
+        return (f"{judge.about.name}: ratings are not on the judge’s scale, so it has no such answer.",)
+    verdict, apart = verdict_of(answer), answer.difference
+    how = {"yes": "more than", "no": "less than"}.get(verdict, "more or less than")
+    unclear = "whether " if verdict == "cannot tell" else ""
     ends = "" if apart.interval is None else f" {words.interval(apart.interval, 3)}"
-    p = "" if answer.p_holm is None else f", p {_p_words(answer)}"
-    alpha = judge.figures["alpha_interval"]
-    of = counted(judge.counts.scored, "target")
-    spearman = judge.figures["spearman"]
     return (
-        Span(verdict.capitalize(), "strong"),
-        f": {answer.a} agrees with people {how} a judge that {always_says(answer.b)}: AC1 "
-        f"{words.decimal(answer.figure_a, 3)} against {words.decimal(answer.figure_b, 3)}, difference "
-        f"{words.decimal(apart.value, 3, signed=True)}{ends}{p} "
-        f"({Question(judge.pair.rated, judge.level)}, {of}). Its alpha is {figure_words(alpha)}, its rank "
-        f"correlation {words.decimal(spearman.value, 3)}{_low_words(judge)}.",
+        (
+            Span(verdict.capitalize(), "strong"),
+            f"{' ' if unclear else ': '}{unclear}{answer.a} agrees with people {how} a judge that "
+            f"{always_says(answer.b)} ({_question(judge)}, {counted(judge.counts.scored, 'target')}).",
+        ),
+        f"AC1 {words.decimal(answer.figure_a, 3)} against {words.decimal(answer.figure_b, 3)}: difference "
+        f"{words.decimal(apart.value, 3, signed=True)}{ends}{_p_words(answer)}. Alpha "
+        f"{figure_words(judge.figures['alpha_interval'])}, rank correlation "
+        f"{words.decimal(judge.figures['spearman'].value, 3)}.{_low_words(judge)}",
     )
 
 
+def _dots(judges: Sequence[JudgeAgreement]) -> DotPlot:
+    rows = []
+    for judge in judges:
+        if judge.answer is not None:
+            own = judge.figures["ac1"]
+            name = f"{judge.about.name}, {judge.level}s" if judge.level else judge.about.name
+            rows.append(DotRow(name, own.value, own.interval, "strong"))
+            rows.append(DotRow(f"{judge.answer.b}, same targets", judge.answer.figure_b, None, "quiet"))
+    return DotPlot("AC1 of each judge, and of the best constant", tuple(rows))
+
+
 def _p_words(answer: Comparison) -> str:
+    if answer.p_holm is None:
+        return f" ({answer.difference.reason})" if answer.difference.reason else ""
     cell = p_value(answer.p_holm, at_floor=answer.at_floor)
-    value = words.decimal(cell.value, 3)
-    return f"≤ {value}" if cell.at_most else f"= {value}"
+    return f", p {'≤' if cell.at_most else '='} {words.decimal(cell.value, 3)}"
 
 
 def _low_words(judge: JudgeAgreement) -> str:
     if "recall_dsat" not in judge.figures or judge.dissatisfied is None:
         return ""
-    precision, recall = (
-        words.percent(judge.figures[f"{name}_dsat"].value) for name in ("precision", "recall")
-    )
-    base = words.percent(judge.low_shares.get("people"))
-    return (
-        f"; of people’s low scores ({judge.dissatisfied_if}, {base} of all) it finds {recall}, and of those "
-        f"that it gives {precision} are low by people too"
-    )
+    precision, recall = (judge.figures[f"{name}_dsat"].value for name in ("precision", "recall"))
+    low = f"({judge.dissatisfied_if}) for {words.percent(judge.low_shares.get('people'))}"
+    right = "" if precision is None else f", and is right with {words.percent(precision)} of its low scores"
+    return f" People’s scores are low {low}; it finds {words.percent(recall)} of them{right}."
 
 
 def _sections(
@@ -192,7 +214,7 @@ def _sections(
         (result.between, "judge", "Judges among judges"),
     ):
         for one in among:
-            made.append((one.question, among_section(one, who=who, title=f"{title}: {one.question}")))
+            made.append((one.question, among_section(one, who=who, title=title)))
     first = {id(section) for _, section in _main(made, lambda pair: pair[0])}
     head = (*_asked(result), *_groups(result))
     tail = (*_comparisons(result), *(ranks_section(ranks) for ranks in result.ranks))
@@ -217,13 +239,13 @@ def _judge_groups(by: str, groups: Sequence[GroupFigures]) -> DataTable:
     several = len({one.source for group in groups for one in group.judges}) > 1
     for group in groups:
         for one in group.judges:
-            name = ", ".join(filter(None, (group.group, f"{group.level}s", one.source if several else "")))
-            rows.append(closeness_row(one, name=name))
+            note = ", ".join(filter(None, (f"{group.level}s", one.source if several else "")))
+            rows.append(closeness_row(one, name=Text(group.group, note)))
     return closeness_table(f"Judges against people by {by}", by, rows)
 
 
 def _people_groups(by: str, groups: Sequence[GroupFigures]) -> DataTable:
-    heads = (by, TableColumn("level", "text"), "targets", "AC1", "alpha", "exact", "Spearman")
+    heads = (by, "targets", "AC1", "alpha", "exact", "Spearman")
     rows: list[tuple[Cell, ...]] = []
     for one in groups:
         figures = one.people
@@ -232,20 +254,23 @@ def _people_groups(by: str, groups: Sequence[GroupFigures]) -> DataTable:
             Number(of.value, 3, of.interval) if (of := figures.get(name)) is not None else None
             for name in ("ac1", alpha, "exact", "spearman")
         )
-        rows.append((one.group, f"{one.level}s", one.targets, *shown))
+        rows.append((Text(one.group, f"{one.level}s"), one.targets, *shown))
     return data_table(f"People among people by {by}", heads, rows)
 
 
 def _asked(result: AgreementResult) -> tuple[Section, ...]:
-    if not result.asked:
-        return ()
-    made = [one.comparison for one in result.asked]
-    titles = (
-        Text(f"{COEFFICIENTS[one.comparison.measure].title}, {one.question}", counted(one.n, "target"))
-        for one in result.asked
-    )
-    lead = "Against the consensus of people without either, on what both scored. p is adjusted by Holm."
-    return (Section(f"{made[0].a} and {made[0].b}", (comparison_table(made, titles),), lead),)
+    out = []
+    for question in dict.fromkeys(one.question for one in result.asked):
+        these = [one for one in result.asked if one.question == question]
+        made = [one.comparison for one in these]
+        table = comparison_table(made, (COEFFICIENTS[c.measure].title for c in made))
+        lead = (
+            f"{question}: against the consensus of people without either, on {counted(these[0].n, 'target')} "
+            "that both scored. p is adjusted by Holm over everything that is compared here."
+        )
+        short = f"{made[0].a} and {made[0].b}"
+        out.append(Section(f"{short}: {question}", (table,), lead, short))
+    return tuple(out)
 
 
 def _judge_section(judge: JudgeAgreement, gate: str, ceiling: Sequence[Closeness], *, whole: bool) -> Section:

@@ -290,8 +290,10 @@ def _asked(sources: Panel, names: Sequence[str]) -> tuple[AskedComparison, ...]:
         raise UsageError(msg, hint=f"there are {', '.join(sorted(known, key=natural))}")
     a, b = names
     made: list[AskedComparison] = []
-    for question in _questions(sources.people):
-        if question in sources.categories:
+    asked = [question for question in _questions(sources.people) if question in sources.categories]
+    pooled = {question.level for question in asked if question.dimension == ALL}
+    for question in asked:
+        if question.dimension == ALL or question.level not in pooled:
             made += _between(question, sources, a, b)
     if not made:
         msg = f"--compare: {a} and {b} have no target in common that a third one rated"
