@@ -17,7 +17,7 @@ COURTESY = {
     "low": 0, "high": 1, "anchors": {"0": "No", "1": "Yes"}, "reason_for": [], "reasons": [],
 }  # fmt: skip
 OVERALL = {
-    "name": "overall", "level": "conversation", "title": "Overall",
+    "name": "return", "level": "conversation", "title": "Coming back",
     "text": "Would the user come back to this assistant?",
     "low": 1, "high": 5, "anchors": {"1": "Never again", "5": "With pleasure"},
     "reason_for": [1, 2], "reasons": [],

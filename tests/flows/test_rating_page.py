@@ -75,9 +75,9 @@ async def test_a_whole_assignment_by_keyboard_reloaded_half_way(tmp_path):
         await tab.press("4", "1")
         assert await state(tab) == ["1 of 3", "Turn 2", "Relevance", None]
         await tab.press("2", "1", "b", "3", "0")  # b is the reason for the 2, given one question later
-        assert (await state(tab))[1:3] == ["The whole", "Overall"]
+        assert (await state(tab))[1:3] == ["Overall", "Coming back"]
         await tab.reload()
-        assert await state(tab) == ["1 of 3", "The whole", "Overall", None]
+        assert await state(tab) == ["1 of 3", "Overall", "Coming back", None]
         await tab.press("4", "Enter")
         assert await state(tab) == ["1 of 3", "Turn 3", "Relevance", "3"]  # the 3 has no reason yet
         await tab.press("c", "Enter", "Enter")
@@ -96,10 +96,10 @@ async def test_a_whole_assignment_by_keyboard_reloaded_half_way(tmp_path):
             score("i01", 2, "courtesy", 1),
             score("i01", 3, "relevance", 3, reason="invents something"),
             score("i01", 3, "courtesy", 0),
-            score("i01", None, "overall", 4),
+            score("i01", None, "return", 4),
             score("i02", 2, "relevance", 5),
             score("i02", 2, "courtesy", 1),
-            score("i02", None, "overall", 1, note="Nobody bakes an hour\nlonger than asked."),
+            score("i02", None, "return", 1, note="Nobody bakes an hour\nlonger than asked."),
             {**RIGHTS, "item": "p03", "conversation_id": "c30", "dimension": "preference", "winner": "right"},
         ]
 
@@ -183,7 +183,7 @@ async def test_skip_and_flag_ask_for_a_reason_and_can_be_taken_back(tmp_path):
 async def test_first_unfinished_turns_items_and_help(tmp_path):
     async with opened(tmp_path) as tab:
         await tab.press("Enter", "j", "j", "j", "j")
-        assert (await state(tab))[1] == "The whole"
+        assert (await state(tab))[1] == "Overall"
         await tab.press("k", "ArrowRight", "ArrowRight", "ArrowRight")
         assert await tab.run("return document.querySelector('h1').textContent") == "Nearly done"
         await tab.press("g")
@@ -439,7 +439,7 @@ async def test_a_phone_by_touch_alone(tmp_path):
         await tab.tap(".cause.keyed .reasons button:nth-child(2)")
         for label in ("0", "5", "1"):
             await tab.tap(f".here [role=radio][aria-label^='{label}']")
-        assert (await state(tab))[2] == "Overall"
+        assert (await state(tab))[2] == "Coming back"
         await tab.tap(".here .stepper button")
         assert (await state(tab))[1:] == ["Turn 3", "Courtesy", "1"]
         await tab.tap(".here .stepper button:last-child")

@@ -11,6 +11,7 @@ const KEYS = [
 ];
 const app = document.getElementById("app");
 const toast = document.getElementById("toast");
+const touched = matchMedia("(hover: none) and (max-width: 60rem)");
 const still = matchMedia("(prefers-reduced-motion: reduce)");
 const one = (selector) => app.querySelector(selector);
 
@@ -175,7 +176,8 @@ async function load(file) {
 // dialogs
 
 function shown(title, inside, attributes) {
-  const dialog = h("dialog", { "aria-label": title, close: () => dialog.remove(), ...attributes }, h("h2", {}, title), inside);
+  const head = h("h2", { tabindex: -1, autofocus: true }, title);
+  const dialog = h("dialog", { "aria-label": title, close: () => dialog.remove(), ...attributes }, head, inside);
   document.body.append(dialog);
   dialog.showModal();
   return dialog;
@@ -311,13 +313,12 @@ function showSide(name) {
 
 const anchorOf = ({ question }, value) => question.anchors?.[String(value)] ?? "";
 
-function radios(ask, chosen, line) {
-  const rest = () => { line.textContent = chosen === undefined ? "" : anchorOf(ask, chosen); };
-  rest();
+function radios(ask, chosen, tip) {
+  const rest = () => tip.replaceChildren();
   return choicesOf(ask.question).map(({ value, digit }, at) => {
     const label = ask.question.level === "pair" ? t(value) : String(value);
     const anchor = anchorOf(ask, value);
-    const show = () => { line.textContent = anchor; };
+    const show = () => { tip.textContent = anchor; };
     const first = chosen === undefined ? at === 0 : chosen === value;
     return button([h("b", {}, label), digit && digit !== label ? h("kbd", {}, digit) : null], (event) => isMeant(event) && answer(ask, value), {
       role: "radio", "aria-checked": String(chosen === value), "aria-label": anchor ? `${label}: ${anchor}` : label,
@@ -349,7 +350,7 @@ function typed(ask, chosen) {
 }
 
 function note(ask, label) {
-  const area = h("textarea", { rows: 1, placeholder: `${label} (r)`, "aria-label": label, "data-note": ask.key });
+  const area = h("textarea", { rows: 1, placeholder: touched.matches ? label : `${label} (r)`, "aria-label": label, "data-note": ask.key });
   let first = true;
   area.value = answerOf(current(), ask).note ?? "";
   area.addEventListener("input", () => {
@@ -387,9 +388,9 @@ function asking(ask) {
   const here = ask.key === place.key;
   const reasoned = wantsReason(ask, given);
   const asks = asksOf(current());
-  const line = h("p", { class: "anchor" });
-  const choices = radios(ask, given?.value, line);
-  const between = Object.keys(ask.question.anchors ?? {}).some((score) => Number(score) !== low && Number(score) !== high);
+  const tip = h("div", { class: "tip", "aria-hidden": "true" });
+  const choices = radios(ask, given?.value, tip);
+  const chosen = given && ![low, high].includes(given.value) && anchorOf(ask, given.value);
   const ends = [low, high].map((end) => h("span", {}, anchorOf(ask, end) && `${end}: ${anchorOf(ask, end)}`));
   const group = h("div", { class: "choices", role: "radiogroup", "aria-label": [title || name, text].filter(Boolean).join(". "), tabindex: -1 }, choices);
   const steps = h("span", { class: "stepper" },
@@ -401,8 +402,9 @@ function asking(ask) {
   return h("section", { class: `ask${here ? " here" : ""}${given ? " given" : ""}`, "data-key": ask.key, focusin: (event) => arrive(ask, event), pointerdown: (event) => arrive(ask, event) },
     h("header", {}, h("h3", {}, title || name), pencil || null, steps),
     text ? h("p", { class: "text" }, text) : null,
-    group, level !== "pair" && (!choices.length || choices.length > 9) ? typed(ask, given?.value) : null,
-    level === "pair" ? null : h("p", { class: "ends" }, ends), between ? line : null,
+    h("div", { class: "row" }, group, tip), level !== "pair" && (!choices.length || choices.length > 9) ? typed(ask, given?.value) : null,
+    level === "pair" ? null : h("p", { class: "ends" }, ends),
+    chosen ? h("p", { class: "anchor" }, `${given.value}: ${chosen}`) : null,
     open ? note(ask, t("note")) : null, reasoned ? why(ask) : null);
 }
 
@@ -471,7 +473,7 @@ function showState() {
 function showPanel() {
   const item = current();
   const panel = one(".panel");
-  const top = panel.scrollTop;
+  const top = one(".asks")?.scrollTop;
   const group = plans.get(item.id).length ? currentGroup() : { turn: null, asks: [] };
   const groups = plans.get(item.id);
   const label = ({ turn }) => (turn === null ? t("whole") : t("turn", { n: turn }));
@@ -484,22 +486,28 @@ function showPanel() {
   panel.replaceChildren(
     ...[
       groups.length > 1 ? h("nav", { class: "parts", "aria-label": t("parts") }, parts) : null,
-      apart,
-      groups.length ? null : h("p", { class: "soft" }, t("nothing_asked")),
-      h("div", { class: "asks" }, group.asks.map(asking)),
+      h("div", { class: "asks" }, apart, groups.length ? null : h("p", { class: "soft" }, t("nothing_asked")), group.asks.map(asking)),
       h("footer", {},
         button([t("undo"), h("kbd", {}, "u")], undo), button([t("skip"), h("kbd", {}, "s")], skip),
         button([t("flag"), h("kbd", {}, "f")], flag), button("", goOn, { class: "go" })),
     ].filter(Boolean));
-  panel.scrollTop = top;
   showState();
   showKeyed();
   const here = one(".ask.here");
-  one("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
-  here?.scrollIntoView({ block: "nearest" });
+  reveal(one(".asks"), here, top);
+  reveal(one(".parts"), one("[aria-current]"));
   here?.querySelector("[role=radiogroup]").focus({ preventScroll: true });
   document.documentElement.style.setProperty("--panel", `${panel.offsetHeight}px`);
   showTurn(group.turn);
+}
+
+// Scroll a box so far that a part of it is seen, and nothing around it: the conversation may be on its way.
+function reveal(box, part, top = 0) {
+  if (!box || !part) return;
+  box.scrollTop = top;
+  const [outer, inner] = [box, part].map((each) => each.getBoundingClientRect());
+  box.scrollTop += Math.min(0, inner.top - outer.top) + Math.max(0, Math.min(inner.bottom - outer.bottom, inner.top - outer.top));
+  box.scrollLeft += (inner.left + inner.right - outer.left - outer.right) / 2;
 }
 
 // Mark the turn that is rated, and bring it into sight where it is another than before.
