@@ -74,14 +74,17 @@ async def test_a_whole_assignment_by_keyboard_reloaded_half_way(tmp_path):
         assert await state(tab) == ["1 of 3", "Turn 1", "Relevance", None]
         await tab.press("4", "1")
         assert await state(tab) == ["1 of 3", "Turn 2", "Relevance", None]
-        await tab.press("2", "1", "b", "3", "0")  # b is the reason for the 2, given one question later
-        assert (await state(tab))[1:3] == ["Overall", "Coming back"]
+        await tab.press("2", "1", "5")  # the turn is not left without the reason for the 2, and the 5 refused
+        assert await state(tab) == ["1 of 3", "Turn 2", "Relevance", "2"]
+        assert "First the reason" in await tab.run("return toast.textContent")
+        await tab.press("b", "3", "0", "j")  # unless one wants to
+        assert await state(tab) == ["1 of 3", "Overall", "Coming back", None]
         await tab.reload()
         assert await state(tab) == ["1 of 3", "Overall", "Coming back", None]
-        await tab.press("4", "Enter")
-        assert await state(tab) == ["1 of 3", "Turn 3", "Relevance", "3"]  # the 3 has no reason yet
-        await tab.press("c", "Enter", "Enter")
-        await tab.until("document.querySelector('.where').textContent === '2 of 3'")
+        await tab.press("4")
+        assert await state(tab) == ["1 of 3", "Turn 3", "Relevance", "3"]
+        await tab.press("Enter", "c", "Enter")
+        assert await state(tab) == ["2 of 3", "Turn 2", "Relevance", None]
         await tab.press("5", "1", "1", "r")
         await tab.write("Nobody bakes an hour\nlonger than asked.")
         await tab.press("Enter", "Enter")
@@ -102,6 +105,45 @@ async def test_a_whole_assignment_by_keyboard_reloaded_half_way(tmp_path):
             score("i02", None, "return", 1, note="Nobody bakes an hour\nlonger than asked."),
             {**RIGHTS, "item": "p03", "conversation_id": "c30", "dimension": "preference", "winner": "right"},
         ]
+
+
+@pytest.mark.parametrize("words", [["--blind"], ["--blind", "--pairs"]])
+async def test_what_is_made_is_rated_by_keys_and_imported(tmp_path, dialogauge, log, talk, words):
+    replies = {"a": ("It opens at nine.", "Free on Sundays."), "b": ("At nine.", "I cannot say.")}
+    records = [
+        talk("x", *replies[name]) | {"conversation_id": f"c{n}-{name}", "candidate": f"model-{name}"}
+        for n in range(2)
+        for name in replies
+    ]
+    done = await asyncio.to_thread(
+        dialogauge, "annotate", "make", log(*records), "--raters", 1, "--each", 2, "-o", "rating", *words
+    )
+    assert done.code == 0, done.err
+    pairs = "--pairs" in words
+    async with driven(tmp_path) as browser:
+        tab = await browser.tab()
+        await tab.open(tmp_path / "rating" / "pages" / "R1.html")
+        assert "model-" not in await tab.run("return document.documentElement.outerHTML")
+        await tab.press("Enter", *"1" if pairs else "43a5245")  # a: the first reason for the 3
+        await tab.reload()
+        await tab.press("Enter", *"3" if pairs else "554321", "Enter", "Enter")
+        await saved(tmp_path)
+    done = await asyncio.to_thread(dialogauge, "annotate", "import", "rating", tmp_path / "R1.jsonl")
+    assert done.code == 0, done.out + done.err
+    name = "pairs.jsonl" if pairs else "ratings.jsonl"
+    rows = [json.loads(line) for line in (tmp_path / "rating" / name).read_text("utf-8").splitlines()]
+    if pairs:
+        plan = json.loads((tmp_path / "rating" / "plan.json").read_text("utf-8"))
+        left = {item["id"]: item["left"]["R1"] for item in plan["items"]}
+        first, second = plan["raters"][0]["items"]
+        right = {"a": "b", "b": "a"}[left[second]]
+        assert {row["item"]: row["winner"] for row in rows} == {first: left[first], second: right}
+    else:
+        scores = [4, 3, 5, 2, 4, 5, 5, 5, 4, 3, 2, 1]
+        assert [row["score"] for row in rows] == scores
+        assert [row["turn"] for row in rows] == 2 * [1, 2, None, None, None, None]
+        assert [row.get("reason") for row in rows] == [None, "insufficient_detail", *10 * [None]]
+        assert {row["candidate"] for row in rows} <= {"model-a", "model-b"}
 
 
 async def test_a_file_saved_half_way_goes_on_in_another_browser(tmp_path):

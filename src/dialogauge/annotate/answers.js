@@ -161,12 +161,12 @@ function openAsks(item) {
 const isDone = (item) => openAsks(item).length === 0;
 const unfinished = () => TASK.items.filter((item) => !isDone(item));
 
-// The question whose reason a letter chooses: the current one, or the one answered last that lacks it.
+// The question whose reason a letter chooses: the current one, or the one of its turn answered last that lacks it.
 function reasonAsk() {
   const item = current();
   const ask = currentAsk();
   if (!ask || lacksReason(ask, answerOf(item, ask))) return ask;
-  const lacking = openAsks(item).filter((one) => answerOf(item, one));
+  const lacking = currentGroup().asks.filter((each) => lacksReason(each, answerOf(item, each)));
   lacking.sort((a, b) => (answerOf(item, a).at < answerOf(item, b).at ? 1 : -1));
   return lacking[0] ?? (wantsReason(ask, answerOf(item, ask)) ? ask : undefined);
 }

@@ -51,7 +51,7 @@ function duration(seconds) {
 function go(changes) {
   settle();
   const before = { ...place };
-  Object.assign(place, { writing: null }, changes);
+  Object.assign(place, { writing: null, waiting: null }, changes);
   write("place", place);
   if (place.screen !== before.screen || place.item !== before.item) showScreen();
   else showPanel();
@@ -68,12 +68,24 @@ function answer(ask, value) {
   advance(ask);
 }
 
+// Go on to the next question; a turn is not left while a score of it waits for its reason.
 function advance(ask) {
   const item = current();
   const asks = asksOf(item);
-  const next = asks[asks.indexOf(ask) + 1] ?? openAsks(item)[0];
+  const { asks: together } = plans.get(item.id).find((group) => group.asks.includes(ask));
+  const following = asks[asks.indexOf(ask) + 1];
+  const lacking = together.find((each) => lacksReason(each, answerOf(item, each)));
+  if (lacking && !together.includes(following)) return go({ key: lacking.key, waiting: lacking.key });
+  const next = following ?? openAsks(item)[0];
   go({ key: (next ?? ask).key });
-  if (!next) one(".go").focus({ preventScroll: true });
+  return next || one(".go").focus({ preventScroll: true });
+}
+
+// Go on after a reason or a note.
+function noted(ask) {
+  const waiting = place.waiting === ask.key;
+  if (ask.key !== place.key || lacksReason(ask, answerOf(current(), ask))) return go({ waiting: place.waiting });
+  return advance(waiting ? currentGroup().asks.at(-1) : ask);
 }
 
 function choose(ask, reason) {
@@ -81,8 +93,7 @@ function choose(ask, reason) {
     const given = mark.answers[ask.key];
     mark.answers[ask.key] = { ...given, reason: given.reason === reason ? undefined : reason, at: now() };
   });
-  if (ask.key === place.key && !lacksReason(ask, answerOf(current(), ask))) advance(ask);
-  else go({});
+  noted(ask);
 }
 
 function undo() {
@@ -138,7 +149,7 @@ function goOn() {
   const left = openAsks(current());
   if (!left.length) return step(1);
   say(t("open_hint", { n: left.length }));
-  return go({ key: left[0].key });
+  return go({ key: left[0].key, waiting: place.waiting });
 }
 
 function save() {
@@ -221,7 +232,7 @@ function guideline() {
     const anchors = Object.entries(question.anchors ?? {}).sort(([a], [b]) => Number(b) - Number(a));
     const scores = question.reason_for?.length ? question.reason_for.map((score) => score in WORDS.en ? t(score) : score).join(", ") : "";
     return h("article", { class: "guide" },
-      h("h3", {}, question.title || question.name, h("span", { class: "tag" }, t(`each_${question.level}`))),
+      h("h3", {}, h("span", {}, question.title || question.name), h("span", { class: "tag" }, t(`each_${question.level}`))),
       question.text ? h("p", {}, question.text) : null,
       h("dl", { class: "plain" }, anchors.map(([score, text]) => [h("dt", {}, score), h("dd", {}, text)])),
       scores ? h("p", { class: "small soft" }, t("reason_rule", { scores })) : null);
@@ -286,7 +297,7 @@ function turnsOf(messages) {
 
 function conversation(item) {
   const about = Object.entries(item.about).map(([name, value]) =>
-    [h("dt", {}, name === "scenario" ? t("scenario") : name), h("dd", { dir: "auto" }, value)]);
+    [h("dt", {}, WORDS.en[`about_${name}`] ? t(`about_${name}`) : name), h("dd", { dir: "auto" }, value)]);
   const facts = about.length ? h("dl", { class: "plain about" }, about) : null;
   const { skipped, flagged } = marks.get(item.id);
   const states = [
@@ -295,7 +306,7 @@ function conversation(item) {
   ];
   if (!item.left) return [states, facts, turnsOf(item.messages)];
   const side = (name) => h("section", { class: `side ${name}` }, h("h2", {}, t(name)), turnsOf(item[name]));
-  const shared = item.messages?.length ? [h("h2", {}, t("context")), turnsOf(item.messages)] : null;
+  const shared = item.messages?.length ? [h("h2", {}, t("shared")), turnsOf(item.messages)] : null;
   const tabs = ["left", "right"].map((name) => button(t(name), () => showSide(name), { "data-side": name }));
   return [
     states, facts, shared,
@@ -481,12 +492,10 @@ function showPanel() {
     "aria-current": one_ === group ? "step" : null,
     class: one_.asks.every((ask) => !openAsks(item).includes(ask)) ? "done" : null,
   }));
-  const asked = reasonAsk();
-  const apart = asked && !group.asks.includes(asked) ? h("div", { class: "apart" }, why(asked)) : null;
   panel.replaceChildren(
     ...[
       groups.length > 1 ? h("nav", { class: "parts", "aria-label": t("parts") }, parts) : null,
-      h("div", { class: "asks" }, apart, groups.length ? null : h("p", { class: "soft" }, t("nothing_asked")), group.asks.map(asking)),
+      h("div", { class: "asks" }, groups.length ? null : h("p", { class: "soft" }, t("nothing_asked")), group.asks.map(asking)),
       h("footer", {},
         button([t("undo"), h("kbd", {}, "u")], undo), button([t("skip"), h("kbd", {}, "s")], skip),
         button([t("flag"), h("kbd", {}, "f")], flag), button("", goOn, { class: "go" })),
@@ -592,12 +601,12 @@ const COMMANDS = {
 };
 const ITEM_COMMANDS = {
   s: skip, f: flag, n: () => step(1), p: () => step(-1), arrowright: () => step(1), arrowleft: () => step(-1),
-  j: () => stepTurn(1), k: () => stepTurn(-1), r: () => writeNote(reasonAsk() ?? noted()),
+  j: () => stepTurn(1), k: () => stepTurn(-1), r: () => writeNote(reasonAsk() ?? answered()),
   x: () => one(".sides") && showSide(one(".sides").dataset.side === "left" ? "right" : "left"),
 };
 
 // The question that a note belongs to: this one, or while it has no answer the one before it.
-function noted() {
+function answered() {
   const asks = asksOf(current());
   const ask = currentAsk();
   return answerOf(current(), ask) ? ask : asks[asks.indexOf(ask) - 1];
@@ -626,6 +635,7 @@ function pressDigit(key) {
   const choices = choicesOf(ask.question);
   const tie = ask.question.level === "pair" && key === "0" ? "tie" : undefined;
   const value = tie ?? choices.find(({ digit }) => digit === key)?.value;
+  if (place.waiting === ask.key) return say(t("reason_first"));
   if (value !== undefined) return answer(ask, value);
   const field = one(".ask.here .typed");
   if (!field) return false;
@@ -643,7 +653,7 @@ function leave(target) {
   if (target.matches(".typed")) return target.dispatchEvent(new Event("change")); // which answers
   target.blur();
   const ask = asksOf(current()).find(({ key }) => key === target.dataset.note);
-  return ask?.key === place.key ? advance(ask) : go({});
+  return ask ? noted(ask) : go({});
 }
 
 function along(event) {

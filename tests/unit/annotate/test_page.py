@@ -129,5 +129,8 @@ def test_the_words_are_whole_in_both_languages():
         holes = set(re.findall(r"\{(\w+)\}", text))
         assert holes == set(re.findall(r"\{(\w+)\}", words["zh"][key])), key
     used = set(re.findall(r'"([a-z_]+)"', script))
-    built = {f"each_{level}" for level in ("turn", "conversation", "pair")}
+    built = {f"each_{level}" for level in ("turn", "conversation", "pair")} | {
+        "about_scenario",
+        "about_context",
+    }
     assert set(words["en"]) - used - built == set()
