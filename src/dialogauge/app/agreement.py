@@ -25,7 +25,7 @@ from dialogauge.stats import parse_rule
 from dialogauge.studies.agreement.agreement import AgreementSettings
 from dialogauge.studies.agreement.page import agreement_page
 from dialogauge.studies.agreement.sources import ALL
-from dialogauge.studies.agreement.study import AgreementResult, measure
+from dialogauge.studies.agreement.study import AgreementResult, Asked, measure
 from dialogauge.studies.agreement.targets import Panel
 from dialogauge.studies.satisfaction.answers import SATISFACTION
 from dialogauge.studies.satisfaction.comparison import (
@@ -81,12 +81,14 @@ def measure_agreement(options: AgreementOptions) -> AgreementOutcome:
     satisfaction = _satisfaction(runs, options, people) if not judged else None
     if runs:
         add_runs(runs, people, options, sources)
-    if scores := read_judges(judged, options, sources):
+    scores = read_judges(judged, options, sources)
+    if scores is not None and (scores.ratings or not sources.judge_votes):
         add_judges(scores, people or RatingTable(), options, sources)
-    elif people is not None and not runs:
+    elif people is not None and not runs and (people.ratings or not sources.people_votes):
         add_people(people, options, sources)
     settings = AgreementSettings(seed=options.seed)
-    result = measure(sources, rule, settings, by=by_names(options), compared=options.compare)
+    asked = Asked(options.compare, options.measure if options.power else None)
+    result = measure(sources, rule, settings, by=by_names(options), asked=asked)
     limits = load_config(options.config_file).trust
     outcome = AgreementOutcome(
         result,

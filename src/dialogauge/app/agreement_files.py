@@ -8,9 +8,9 @@ from pathlib import Path
 
 from dialogauge.app.beside import field_map
 from dialogauge.app.settings import AgreementOptions
-from dialogauge.core.conversation import Rating
+from dialogauge.core.conversation import PairRating, Rating
 from dialogauge.core.errors import Place, RecordFault, UsageError
-from dialogauge.data import RatingTable, read_ratings
+from dialogauge.data import RatingTable, read_ratings, votes_of
 from dialogauge.stats import Categories
 from dialogauge.studies.agreement.sources import (
     UNNAMED,
@@ -37,9 +37,14 @@ def read_people(paths: Sequence[str], options: AgreementOptions, out: Panel) -> 
     where = [_where(text) for text in options.where]
     names = [n for n in by_names(options) if n not in (*_OF_RATINGS, *_OF_CONVERSATIONS)]
     keep = tuple(dict.fromkeys([*names, *(column for column, _ in where)]))
-    read = [r for path in paths for r in _ratings_of(path, options, out, keep)]
-    ratings = [r for r in read if all(r.groups.get(column) == value for column, value in where)]
-    if read and not ratings:
+    tables = [_read(path, options, out, keep) for path in paths]
+
+    def wanted(of: Rating | PairRating) -> bool:
+        return all(of.groups.get(column) == value for column, value in where)
+
+    ratings = [r for table in tables for r in table.ratings if wanted(r)]
+    out.people_votes += votes_of(pair for table in tables for pair in table.pairs if wanted(pair))
+    if any(t.ratings or t.pairs for t in tables) and not ratings and not out.people_votes:
         msg = f"no rating has {' and '.join(options.where)}"
         raise UsageError(msg, hint="values are compared as they are written in the file")
     return RatingTable(tuple(ratings)) if paths else None
@@ -47,17 +52,27 @@ def read_people(paths: Sequence[str], options: AgreementOptions, out: Panel) -> 
 
 def read_judges(paths: Sequence[str], options: AgreementOptions, out: Panel) -> RatingTable | None:
     """Read judges' scores of files; None without any. A judge without a name has that of its file."""
-    read = [(Path(path).stem, r) for path in paths for r in _ratings_of(path, options, out, ())]
-    named = (r if r.rater else replace(r, rater=name) for name, r in read)
-    return RatingTable(tuple(named)) if paths else None
+    ratings: list[Rating] = []
+    for path in paths:
+        table, name = _read(path, options, out, ()), Path(path).stem
+        ratings += [r if r.rater else replace(r, rater=name) for r in table.ratings]
+        out.judge_votes += votes_of(p if p.rater else replace(p, rater=name) for p in table.pairs)
+    return RatingTable(tuple(ratings)) if paths else None
 
 
-def _ratings_of(path: str, options: AgreementOptions, out: Panel, keep: Sequence[str]) -> Iterable[Rating]:
+def _read(path: str, options: AgreementOptions, out: Panel, keep: Sequence[str]) -> RatingTable:
     table = read_ratings(path, mapping=field_map(options), keep=keep, wide=options.wide)
     out.faults += table.faults
     out.notes += map(str, table.notes)
-    out.pairs += table.pairs
-    return (r for r in table.ratings if options.level in (None, level_of(r)))
+    asked = {pair_of(text).rated for text in options.dimensions}
+    return RatingTable(
+        tuple(r for r in table.ratings if options.level in (None, level_of(r))),
+        tuple(
+            p
+            for p in table.pairs
+            if options.level in (None, level_of(p)) and (not asked or p.dimension in asked)
+        ),
+    )
 
 
 def _where(text: str) -> tuple[str, str]:

@@ -407,12 +407,8 @@ class AgreementOptions(RatingOptions, RuleOptions, ConfigOptions, ShuffleOptions
         "--dimension",
         metavar="JUDGED[=RATED]",
     )
-    level: Literal["turn", "conversation"] | None = setting(
-        None, "Ratings of turns, or of whole conversations (default: both, apart)."
-    )
-    where: tuple[str, ...] = setting(
-        (), "Only ratings with this value in a column of their file.", metavar="COLUMN=VALUE"
-    )
+    level: Literal["turn", "conversation"] | None = setting(None, "Ratings of these alone (default: both).")
+    where: tuple[str, ...] = setting((), "Only ratings with this value in a column.", metavar="COLUMN=VALUE")
     by: str = setting(
         "dimension",
         "Figures by dimension, rater, scenario, language, candidate, user, or a column of the rating file.",
@@ -421,9 +417,11 @@ class AgreementOptions(RatingOptions, RuleOptions, ConfigOptions, ShuffleOptions
     compare: tuple[str, ...] = setting(
         (), "Compare two judges or raters with the consensus of the others.", metavar="A B", values=2
     )
-    wide: Literal["dimensions", "raters"] = setting(
-        "dimensions", "What the columns of a wide rating file are."
+    power: bool = setting(False, "Simulate how many targets tell them, or judges and a constant, apart.")
+    measure: Literal["ac1", "alpha_interval", "qwk", "spearman", "pearson", "exact", "mae"] = setting(
+        "ac1", "By which --power tells them apart."
     )
+    wide: Literal["dimensions", "raters"] = setting("dimensions", "What columns of wide tables are.")
     out: str | None = setting(None, "Folder for agreement.json and agreement.html.", "-o", "--out")
 
 

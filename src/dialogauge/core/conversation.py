@@ -61,7 +61,8 @@ class PairRating:
     place: Place | None = field(default=None, compare=False, repr=False)
     """Where it was read."""
     weight: float | None = None
-    """As of a `Rating`."""
+    """As of a `Rating`, and so are the groups."""
+    groups: Mapping[str, str] = field(default_factory=lambda: _NO_GROUPS, hash=False)
 
 
 @dataclass(frozen=True, slots=True)

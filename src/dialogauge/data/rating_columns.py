@@ -70,7 +70,7 @@ _SHOWN: Final = 20
 
 
 @dataclass(frozen=True)
-class Asked:
+class RatingForm:
     """How a rating file is to be read."""
 
     mapping: FieldMap
@@ -114,7 +114,7 @@ class RatingColumns:
         return None not in [getattr(self.fields, name) for name in _PAIR]
 
 
-def columns_of(table: RatingRows, asked: Asked, notes: NoteBook) -> RatingColumns:
+def columns_of(table: RatingRows, asked: RatingForm, notes: NoteBook) -> RatingColumns:
     """Return what the columns of a file hold, and note what was assumed.
 
     Raises:
@@ -138,7 +138,7 @@ def columns_of(table: RatingRows, asked: Asked, notes: NoteBook) -> RatingColumn
     return columns
 
 
-def _named(table: RatingRows, asked: Asked, notes: NoteBook) -> RatingColumns:
+def _named(table: RatingRows, asked: RatingForm, notes: NoteBook) -> RatingColumns:
     """Return the columns that have names that we know, and those that are asked for."""
     mapping, names = asked.mapping, table.names
     named: dict[str, Any] = {

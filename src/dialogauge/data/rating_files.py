@@ -15,8 +15,8 @@ from dialogauge.data.rating_columns import (
     IMPORT,
     MARKS,
     ONE_DIMENSION,
-    Asked,
     RatingColumns,
+    RatingForm,
     RatingRows,
     Wide,
     choice_of_page,
@@ -62,7 +62,7 @@ def read_ratings(
     Raises:
         FileFault: A file cannot be read, or has no columns of ratings, or none that is to be kept.
     """
-    asked = Asked(mapping or NO_MAP, wide, keep)
+    asked = RatingForm(mapping or NO_MAP, wide, keep)
     gathered = _Gathered()
     for source in locate([str(path)])[0]:
         for outcome in _outcomes(source, asked, gathered):
@@ -150,7 +150,7 @@ class _Faults:
 
 
 def _outcomes(
-    source: InputSource, asked: Asked, gathered: _Gathered
+    source: InputSource, asked: RatingForm, gathered: _Gathered
 ) -> Iterator[Rating | PairRating | RecordFault]:
     """Yield what the rows of a file hold, in order."""
     stream = LineStream(as_utf8_source(source))
@@ -165,7 +165,7 @@ def _outcomes(
             if delimited and not any(map(str.strip, cells.values())):
                 gathered.notes.recognise("rows are empty and left out", place)
             elif columns.compares:
-                yield _pair(cells, columns, place)
+                yield _pair(cells, columns, place, gathered)
             elif not (columns.page and _set_aside(cells, columns, place, gathered.notes)):
                 yield from _ratings(cells, columns, place, gathered)
         except RecordFault as fault:
@@ -282,7 +282,7 @@ def _weight(cells: dict[str, Any], columns: RatingColumns) -> float | None:
     return weight
 
 
-def _pair(cells: dict[str, Any], columns: RatingColumns, place: Place) -> PairRating:
+def _pair(cells: dict[str, Any], columns: RatingColumns, place: Place, gathered: _Gathered) -> PairRating:
     fields = columns.fields
     a, b = _text(cells, fields.a), _text(cells, fields.b)
     choice = _text(cells, fields.winner)
@@ -301,8 +301,9 @@ def _pair(cells: dict[str, Any], columns: RatingColumns, place: Place) -> PairRa
     except ValueError as error:
         raise record_fault(place, str(error)) from error
     rater, dimension = _text(cells, fields.rater), _text(cells, fields.dimension)
-    name = _text(cells, fields.conversation_id)
-    return PairRating(a, b, winner, rater, dimension, name, turn, Place(place.file, place.line), weight)
+    name, groups = _text(cells, fields.conversation_id), gathered.groups_of(cells, columns)
+    at = Place(place.file, place.line)
+    return PairRating(a, b, winner, rater, dimension, name, turn, at, weight, groups)
 
 
 def _get(cells: dict[str, Any], path: str | None) -> Any:  # noqa: ANN401  # any JSON value

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final
+from typing import Final, Literal
 
 from dialogauge.report import (
     Block,
@@ -27,6 +27,13 @@ from dialogauge.studies.agreement.closeness import Closeness, Verdict
 from dialogauge.studies.agreement.ranks import CandidateRanks
 from dialogauge.text import counted
 
+Tone = Literal["plain", "good", "warn", "info"]
+TONES: Final[Mapping[Verdict, Tone]] = {
+    "yes": "good",
+    "no": "warn",
+    "cannot tell": "info",
+}
+"""What an answer looks like."""
 _FIRST: Final = 12
 """Rows that a table of sources shows; the others fold away."""
 _MOST_IN_MATRIX: Final = 15

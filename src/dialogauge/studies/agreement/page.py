@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
-from typing import Final, Literal, TypeVar
+from typing import TypeVar
 
 from dialogauge.report import (
     Block,
@@ -31,6 +31,8 @@ from dialogauge.report import (
 from dialogauge.stats import COEFFICIENTS, Comparison, Estimate, title_of
 from dialogauge.studies.agreement.agreement import ControlFigures, JudgeAgreement
 from dialogauge.studies.agreement.among_page import (
+    TONES,
+    Tone,
     alpha_of,
     always_says,
     among_section,
@@ -41,19 +43,15 @@ from dialogauge.studies.agreement.among_page import (
     figure_words,
     ranks_section,
 )
-from dialogauge.studies.agreement.closeness import Closeness, Verdict, verdict_of
+from dialogauge.studies.agreement.closeness import Closeness, verdict_of
 from dialogauge.studies.agreement.groups import GroupFigures
+from dialogauge.studies.agreement.pairs_page import pairs_answers, pairs_section
+from dialogauge.studies.agreement.power import power_section
 from dialogauge.studies.agreement.sources import ALL, Question
 from dialogauge.studies.agreement.study import AgreementResult
 from dialogauge.text import counted
 
 _T = TypeVar("_T")
-Tone = Literal["plain", "good", "warn", "info"]
-_TONES: Final[Mapping[Verdict, Tone]] = {
-    "yes": "good",
-    "no": "warn",
-    "cannot tell": "info",
-}
 
 
 def agreement_page(
@@ -111,7 +109,9 @@ def brief(result: AgreementResult, gates: Sequence[str]) -> tuple[Block, ...]:
 def _title(result: AgreementResult) -> str:
     if result.judges:
         return "Judges against people"
-    return "People among people" if result.people else "Judges against judges"
+    if result.people:
+        return "People among people"
+    return "Judges against judges" if result.between or not result.pairs else "Choices between two"
 
 
 def answers(result: AgreementResult) -> tuple[Block, ...]:
@@ -119,7 +119,7 @@ def answers(result: AgreementResult) -> tuple[Block, ...]:
     judged = _main([j for j in result.judges if j.answer is not None], _question)
     out: list[Block] = []
     for judge in judged:
-        tone = "info" if judge.answer is None else _TONES[verdict_of(judge.answer)]
+        tone = "info" if judge.answer is None else TONES[verdict_of(judge.answer)]
         out += _answer(judge_sentences(judge), tone)
     if judged:
         out.append(
@@ -128,9 +128,9 @@ def answers(result: AgreementResult) -> tuple[Block, ...]:
     for among, who in ((result.people, "rater"), (result.between, "judge")):
         for one in _main(among, lambda a: a.question):
             if who == "rater" or not result.judges:
-                tone = _TONES[answer_of([of.verdict for of in one.others])]
+                tone = TONES[answer_of([of.verdict for of in one.others])]
                 out += _answer(among_sentences(one, who=who), "plain" if judged else tone)
-    return tuple(out)
+    return (*out, *(callout for pairs in result.pairs for callout in pairs_answers(pairs)))
 
 
 def _answer(sentences: tuple[Prose, ...], tone: Tone) -> list[Block]:
@@ -216,7 +216,12 @@ def _sections(
         for one in among:
             made.append((one.question, among_section(one, who=who, title=title)))
     first = {id(section) for _, section in _main(made, lambda pair: pair[0])}
-    head = (*_asked(result), *_groups(result))
+    head = (
+        *_asked(result),
+        *_powers(result, whole=whole),
+        *_groups(result),
+        *map(pairs_section, result.pairs),
+    )
     tail = (*_comparisons(result), *(ranks_section(ranks) for ranks in result.ranks))
     return (
         (*head, *(section for _, section in made if id(section) in first), *tail),
@@ -271,6 +276,10 @@ def _asked(result: AgreementResult) -> tuple[Section, ...]:
         short = f"{made[0].a} and {made[0].b}"
         out.append(Section(f"{short}: {question}", (table,), lead, short))
     return tuple(out)
+
+
+def _powers(result: AgreementResult, *, whole: bool) -> tuple[Section, ...]:
+    return tuple(power_section(of.power, str(of.question), curves=whole) for of in result.power)
 
 
 def _judge_section(judge: JudgeAgreement, gate: str, ceiling: Sequence[Closeness], *, whole: bool) -> Section:

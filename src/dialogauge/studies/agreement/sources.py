@@ -9,7 +9,7 @@ from typing import Final, Literal, NamedTuple
 
 import numpy as np
 
-from dialogauge.core import Conversation, Rating, Scale
+from dialogauge.core import Conversation, PairRating, Rating, Scale
 from dialogauge.stats import Categories, RatingGrid, cluster_labels
 
 Level = Literal["turn", "conversation"]
@@ -42,7 +42,7 @@ class Question(NamedTuple):
         return self.dimension if self.level is None else f"{self.dimension} of {self.level}s"
 
 
-def level_of(rating: Rating) -> Level:
+def level_of(rating: Rating | PairRating) -> Level:
     """Return whether a rating is of a turn or of a whole conversation."""
     return "conversation" if rating.turn is None else "turn"
 

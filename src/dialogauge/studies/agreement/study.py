@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from dialogauge.core import UsageError
-from dialogauge.stats import Comparison, DissatisfiedRule, adjusted
+from dialogauge.stats import Comparison, DissatisfiedRule, Power, RatingGrid, adjusted
 from dialogauge.studies.agreement.agreement import (
     AgreementSettings,
     JudgeAgreement,
@@ -22,6 +22,8 @@ from dialogauge.studies.agreement.among import Among, among
 from dialogauge.studies.agreement.closeness import OF_NAMES, OF_NUMBERS, compare_grids, consensus_of
 from dialogauge.studies.agreement.groups import GroupFigures, group_figures, rater_closeness, rater_groups
 from dialogauge.studies.agreement.levels import levels_of_table
+from dialogauge.studies.agreement.pairs import PairAgreement, left_out_words, pair_agreement
+from dialogauge.studies.agreement.power import power_between
 from dialogauge.studies.agreement.ranks import CandidateRanks, candidate_ranks
 from dialogauge.studies.agreement.sources import (
     ALL,
@@ -54,11 +56,14 @@ class AgreementResult:
     groups: tuple[GroupFigures, ...] = ()
     asked: tuple[AskedComparison, ...] = ()
     """The comparison of two sources by name."""
+    pairs: tuple[PairAgreement, ...] = ()
+    """Choices between two, dimension by dimension."""
+    power: tuple[AskedPower, ...] = ()
     notes: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Write everything as plain JSON values; what is undefined is null."""
-        names = ("judges", "comparisons", "people", "between", "ranks", "groups", "asked")
+        names = ("judges", "comparisons", "people", "between", "ranks", "groups", "asked", "pairs", "power")
         return {
             "settings": asdict(self.settings),
             **{name: [one.to_json() for one in getattr(self, name)] for name in names},
@@ -79,13 +84,40 @@ class AskedComparison:
         return {**about, **self.comparison.to_json()}
 
 
+@dataclass(frozen=True, slots=True)
+class AskedPower:
+    """What it takes to tell two sources apart, or a judge from the best constant."""
+
+    question: Question
+    power: Power
+
+    def to_json(self) -> dict[str, Any]:
+        """Write the power."""
+        return {
+            "dimension": self.question.dimension,
+            "level": self.question.level,
+            **self.power.to_json(),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What is asked for by name."""
+
+    compare: Sequence[str] = ()
+    """Two sources to compare, or nothing."""
+    power_by: str | None = None
+    """The measure by which studies are simulated that tell these two apart, or each judge from the best
+    constant; None for no simulation."""
+
+
 def measure(
     sources: Panel,
     rule: DissatisfiedRule | None,
     settings: AgreementSettings,
     *,
     by: Sequence[str] = ("dimension",),
-    compared: Sequence[str] = (),
+    asked: Asked = Asked(),
 ) -> AgreementResult:
     """Measure how far sources agree.
 
@@ -94,7 +126,7 @@ def measure(
         rule: What counts as dissatisfied; None for the default of each scale.
         settings: Shuffles and seed.
         by: What the main figures are grouped by.
-        compared: Two sources by name, or nothing.
+        asked: What is asked for by name.
 
     Raises:
         UsageError: Nobody can be compared, a group or a source is unknown.
@@ -116,6 +148,8 @@ def measure(
         for q in _questions(everything.judges)
         if q in everything.judged_on and _several(everything.judges[q])
     ]
+    votes = sources.people_votes, sources.judge_votes
+    pairs = pair_agreement(*votes, shuffles=settings.shuffles, seed=settings.seed) if any(votes) else ()
     return AgreementResult(
         settings,
         tuple(judges),
@@ -124,8 +158,10 @@ def measure(
         tuple(between),
         tuple(_ranks(sources)),
         tuple(_groups(sources, everything, by)),
-        _asked(everything, compared),
-        tuple(notes),
+        _compared(everything, asked.compare),
+        pairs,
+        _powers(everything, asked, settings.seed),
+        (*notes, *(words for one in pairs if (words := left_out_words(one)))),
     )
 
 
@@ -275,7 +311,7 @@ def _groups(plain: Panel, everything: Panel, by: Sequence[str]) -> Iterable[Grou
                 yield from group_figures(name, whole, people, judges, categories)
 
 
-def _asked(sources: Panel, names: Sequence[str]) -> tuple[AskedComparison, ...]:
+def _compared(sources: Panel, names: Sequence[str]) -> tuple[AskedComparison, ...]:
     if not names:
         return ()
     known = {
@@ -303,17 +339,11 @@ def _asked(sources: Panel, names: Sequence[str]) -> tuple[AskedComparison, ...]:
 
 
 def _between(question: Question, sources: Panel, a: str, b: str) -> Iterable[AskedComparison]:
-    people, judges = sources.people[question], sources.judges.get(question, {})
-    categories = sources.categories[question]
-    both = {
-        key: Rated({**rated.by, **(judges[key].by if key in judges else {})}, rated.user)
-        for key, rated in people.items()
-    }
-    raters = {name for rated in people.values() for name in rated.by} - {a, b}
-    grid = grid_of(both, categories)
+    grid, people = _together(question, sources)
+    raters, categories = [name for name in people if name not in (a, b)], grid.categories
     if not raters or not {a, b} <= set(grid.raters):
         return
-    consensus = consensus_of(grid.take(sorted(raters, key=natural)))
+    consensus = consensus_of(grid.take(raters))
     columns = {name: grid.take([name]).values[:, 0] for name in (a, b)}
     shared = ~np.isnan(consensus) & ~np.isnan(columns[a]) & ~np.isnan(columns[b])
     if not shared.any():
@@ -324,3 +354,41 @@ def _between(question: Question, sources: Panel, a: str, b: str) -> Iterable[Ask
     }
     for measure in OF_NAMES if categories.values is None else OF_NUMBERS:
         yield AskedComparison(question, int(shared.sum()), compare_grids(a, two[a], b, two[b], measure))
+
+
+def _together(question: Question, sources: Panel) -> tuple[RatingGrid, list[str]]:
+    """Return the targets that people rated by all sources, and the names of people."""
+    people, judges = sources.people[question], sources.judges.get(question, {})
+    both = {
+        key: Rated({**rated.by, **(judges[key].by if key in judges else {})}, rated.user)
+        for key, rated in people.items()
+    }
+    names = {name for rated in people.values() for name in rated.by}
+    return grid_of(both, sources.categories[question]), sorted(names, key=natural)
+
+
+def _powers(sources: Panel, asked: Asked, seed: int) -> tuple[AskedPower, ...]:
+    """Simulate what it takes, of pooled dimensions where there are any, else of each."""
+    if asked.power_by is None:
+        return ()
+    made = []
+    questions = [q for q in _questions(sources.people) if q in sources.categories]
+    pooled = {q.level for q in questions if q.dimension == ALL}
+    for question in questions:
+        if question.dimension != ALL and question.level in pooled:
+            continue
+        grid, people = _together(question, sources)
+        if grid.categories.values is None and asked.power_by not in OF_NAMES:
+            msg = f"{question}: the categories are names, which have no {asked.power_by}"
+            raise UsageError(msg, hint="simulate the power by --measure ac1 or exact")
+        judges = [name for name in grid.raters if name not in people]
+        pairs = [tuple(asked.compare)] if asked.compare else [(name, None) for name in judges]
+        for first, second in pairs:
+            raters = [name for name in people if name not in (first, second)]
+            if raters and {first, second} - {None} <= set(grid.raters):
+                power = power_between(grid, (first, second), raters, asked.power_by, seed=seed)
+                made += [] if power is None else [AskedPower(question, power)]
+    if not made:
+        msg = "--power: there is nobody to tell apart"
+        raise UsageError(msg, hint="name two who rated the same targets as others: --compare A B")
+    return tuple(made)

@@ -12,11 +12,11 @@ from dialogauge.core import (
     NOT_APPLICABLE,
     ONE_TO_FIVE,
     Conversation,
-    PairRating,
     Rating,
     RecordFault,
     Scale,
 )
+from dialogauge.data import Vote
 from dialogauge.data.admission import ADMIT_ALL, Admission
 from dialogauge.stats import Categories, reply_length
 from dialogauge.studies.agreement.sources import (
@@ -157,7 +157,10 @@ class Panel:
     """All that people could say; a question without has no coefficients."""
     judged_on: dict[Question, Categories] = field(default_factory=dict)
     """All that judges could say."""
-    pairs: tuple[PairRating, ...] = ()
+    people_votes: list[Vote] = field(default_factory=list)
+    """What people chose between two."""
+    judge_votes: list[Vote] = field(default_factory=list)
+    """What judges chose, to be held against people's choices."""
     faults: list[RecordFault] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
