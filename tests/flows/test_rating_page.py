@@ -151,7 +151,7 @@ async def test_a_file_saved_half_way_goes_on_in_another_browser(tmp_path):
         await tab.press("Enter", "4", "1", "2", "r")
         await tab.write("晚了")
         await tab.press("Enter", "n", "n", "2")
-        await tab.click(".bar button[title^=Save]")
+        await tab.press("s", modifiers=2)  # Ctrl+S saves the answers, not the page
         first = await saved(tmp_path)
         assert "1 of 3 finished" in await tab.run("return toast.textContent")
     lines = [json.dumps(row) for row in first]
@@ -241,6 +241,23 @@ async def test_first_unfinished_turns_items_and_help(tmp_path):
         assert await tab.run("return rowsOf(TASK.items[0]).map(r => [r.dimension, r.reason])") == [
             ["relevance", "misses the question"]
         ]
+        french = {"type": "rawKeyDown", "key": "&", "code": "Digit1"}
+        await tab.send("Input.dispatchKeyEvent", **french)
+        assert await tab.run("return rowsOf(TASK.items[0]).map(r => r.score)") == [3, 1]
+
+
+async def test_what_cannot_be_copied_is_shown_to_be_copied_by_hand(tmp_path):
+    nowhere = "Object.defineProperty(navigator, 'clipboard', {value: undefined})"
+    async with opened(tmp_path, before=nowhere) as tab:
+        await tab.press("Enter", "4", "n", "n", "n")
+        await tab.run(
+            "[...app.querySelectorAll('button')].find(b => b.textContent.startsWith('Copy')).click()"
+        )
+        assert await tab.run("return document.querySelector('textarea').value === fileText()")
+        await tab.press("Enter")
+        await tab.run("document.activeElement.blur()")
+        await tab.press("p")
+        assert (await state(tab))[0] == "3 of 3"
 
 
 async def test_scales_long_of_fractions_below_zero_and_binary(tmp_path):

@@ -35,13 +35,13 @@ function write(name, value) {
   }
 }
 
-const place = read("place") ?? { screen: "start", language: TASK.language };
+const place = { screen: "start", language: TASK.language, ...read("place") };
 const current = () => (place.screen === "item" ? byId.get(place.item) : undefined);
 
 const marks = new Map();
 
 function latest(item) {
-  const mark = read(`item ${item.id}`) ?? { answers: {}, skipped: null, flagged: null, seconds: 0 };
+  const mark = { answers: {}, skipped: null, flagged: null, seconds: 0, ...read(`item ${item.id}`) };
   marks.set(item.id, mark);
   return mark;
 }

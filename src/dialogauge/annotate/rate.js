@@ -7,7 +7,7 @@ const KINDS = new Set("p b i del ul li code pre hr blockquote div table tbody tr
 const KEYS = [
   ["1 2 3 …", "key_score"], ["1 2 3", "key_pair"], ["a b c …", "key_reason"], ["r", "key_write"], ["u", "key_undo"],
   ["Enter", "key_enter"], ["j k", "key_turns"], ["p n", "key_items"], ["g", "key_unfinished"], ["s", "key_skip"],
-  ["f", "key_flag"], ["x", "key_sides"], ["?", "key_help"],
+  ["f", "key_flag"], ["x", "key_sides"], ["Ctrl+S", "key_save"], ["?", "key_help"],
 ];
 const app = document.getElementById("app");
 const toast = document.getElementById("toast");
@@ -449,7 +449,7 @@ function bar() {
     write("place", place);
     showScreen();
   }, { class: "link" });
-  const save_ = button(t("save"), save, { title: t("save_title") });
+  const save_ = button(t("save"), save, { title: t("key_save") });
   const way = [
     button("‹", () => step(-1), { "aria-label": t("previous"), title: t("previous") }), h("b", { class: "where" }),
     button("›", () => step(1), { "aria-label": t("next"), title: t("next") }),
@@ -574,7 +574,7 @@ function start() {
       fact(t("questions"), questions)),
     h("div", { class: "actions" }, button([t(begun ? "go_on" : "start"), h("kbd", {}, "⏎")], begin, { class: "main" }), loader()),
     h("p", { class: "small soft" }, t("privacy")),
-    h("h2", {}, t("guideline")), guideline(), h("h2", {}, t("keys")), keys());
+    h("h2", {}, t("guideline")), guideline(), h("h2", { class: "keys-title" }, t("keys")), keys());
 }
 
 function end() {
@@ -623,7 +623,7 @@ function keyOf(event) {
 function press(key) {
   const item = current();
   if (COMMANDS[key]) return COMMANDS[key]();
-  if (!item) return false;
+  if (!item) return place.screen === "end" && (key === "p" || key === "arrowleft") ? open(TASK.items.at(-1)) : false;
   if (ITEM_COMMANDS[key]) return ITEM_COMMANDS[key]();
   if (key === "enter") return goOn();
   return /^[\d.,-]$/.test(key) ? pressDigit(key) : pressLetter(key);
@@ -667,11 +667,13 @@ document.addEventListener("keydown", (event) => {
   const { target } = event;
   if (event.isComposing || document.querySelector("dialog[open]")) return;
   const writes = target.matches("textarea, input:not([type=file])");
-  const undoes = (event.ctrlKey || event.metaKey) && !event.shiftKey && event.key.toLowerCase() === "z";
-  if (writes) {
+  const held = (event.ctrlKey || event.metaKey) && !event.shiftKey ? event.key.toLowerCase() : "";
+  if (held === "s") {
+    save(); // the answers, not the page
+  } else if (writes) {
     if (!current() || !["Enter", "Escape"].includes(event.key) || event.shiftKey) return;
     leave(target);
-  } else if (undoes) {
+  } else if (held === "z") {
     undo();
   } else if (event.ctrlKey || event.metaKey || event.altKey) {
     return;
