@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 import dialogauge
 from dialogauge.app import settings as app_settings
+from dialogauge.app.annotate import settings as annotate_settings
 from dialogauge.core import Conversation, InputError
 from dialogauge.core.settings import settings_of
 from dialogauge.data import format_names, read_conversations
@@ -61,7 +62,8 @@ def test_broken_files_end_every_command_as_any_may_end(target: str, tmp_path: Pa
 
 
 def test_every_setting_that_names_a_file_is_fuzzed() -> None:
-    kinds = [kind for kind in vars(app_settings).values() if isinstance(kind, type)]
+    declared = {**vars(app_settings), **vars(annotate_settings)}
+    kinds = [kind for kind in declared.values() if isinstance(kind, type)]
     texts = {
         name
         for kind in kinds

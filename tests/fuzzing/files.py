@@ -162,6 +162,12 @@ _OF_FITS = (
     "judge log.jsonl --judge fitted --fitted-model fits -o new",
     "fit votes.txt --cv 3 -o fits",
 )
+_OF_RATED = (
+    "annotate status rating",
+    "annotate status rating --json",
+    "annotate import rating R1.jsonl",
+    "annotate make judged --raters 2 --shared 2 --label-studio -o rating",
+)
 _RATED_READERS = (
     f"satisfaction {RATED} --judge nearest-1 -o new",
     "fit few.jsonl --cv 2 -o new.json",
@@ -239,6 +245,26 @@ FILES: dict[str, Case] = {
         f"judge log.jsonl --ratings people.csv {_NEW}",
         "check log.jsonl --ratings people.csv --json",
         "agreement judged --ratings people.csv -o agreement",
+    ),
+    "rating page": reading("R1.jsonl", _rows, "rating", "annotate import rating R1.jsonl"),
+    "rating table": reading("R1.csv", _table, "rating", "annotate import rating R1.csv"),
+    "labelled tasks": reading("export.json", _json, "rating", "annotate import rating export.json"),
+    "choices": reading("duel.jsonl", _rows, "duel", "annotate import duel duel.jsonl"),
+    "rating plan": reading("rating/plan.json", _json, "R1.jsonl judged", *_OF_RATED),
+    "plan of pairs": reading("duel/plan.json", _json, "duel.jsonl", "annotate import duel duel.jsonl"),
+    "answers": reading("rating/answers.jsonl", _rows, "R1.jsonl judged", *_OF_RATED),
+    "data to rate": reading(
+        "few.jsonl",
+        _rows,
+        "half.jsonl other.jsonl",
+        "annotate make few.jsonl --raters 2 --shared 3 --each 2 --blind -o new",
+        "annotate make few.jsonl half.jsonl --pairs --raters 1 --redact --hash-ids -o new",
+    ),
+    "run to rate": reading(
+        "judged/run.db",
+        databases.spoil,
+        "",
+        "annotate make judged --raters 2 --shared 1 --each 1 --choose mixed -o new",
     ),
     "mapped": reading("map.toml", _toml, "mapped.jsonl", f"judge mapped.jsonl --map map.toml {_NEW}"),
     "split": reading(
@@ -332,7 +358,9 @@ SETTINGS: Final[Mapping[str, tuple[str, ...]]] = {
     "candidates": ("reply file",),
     "config_file": ("config", "configuration"),
     "encoder": ("encoder folder",),
+    "files": ("rating page", "rating table", "labelled tasks", "choices"),
     "fitted_model": ("ratings_model", "fitted model", "manifest of fit"),
+    "folder": ("rating plan", "plan of pairs", "answers"),
     "inputs": tuple(f"judge {name}" for name in ENDINGS),
     "data": ("rated data",),
     "items": ("item set",),
@@ -370,6 +398,7 @@ NO_FILE: Final[Mapping[str, str]] = {
 """By setting that is a text and names no file to read: what it is."""
 
 READERS: Final[Mapping[str, tuple[str, ...]]] = {
+    "app/annotate/folder.py": ("rating plan", "plan of pairs"),
     "app/build.py": ("source", "local model", "fitted model"),
     "app/candidates.py": ("reply file",),
     "app/merging.py": ("configuration", "agents"),
@@ -390,6 +419,7 @@ READERS: Final[Mapping[str, tuple[str, ...]]] = {
 OWN_FILES: Final = frozenset(
     {
         "__main__.py",  # standard streams
+        "annotate/page.py",
         "app/outputs.py",  # a file to write to
         "llm/identity.py",  # bytes, for a digest
         "core/files.py",  # what the others read through

@@ -9,6 +9,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
+from flows.rating_pages import answered, saved, task_of
 from fuzzing import seeds
 from fuzzing.commands import command, in_folder
 from pins.inputs import answer_items, rated, write_inputs
@@ -31,6 +32,8 @@ _RUNS = (
     "replay collect items.json --candidate replies:long.jsonl --candidate replies:short.jsonl -o replayed",
     "replay score replayed --judge local",
     "replay compare replayed",
+    "annotate make judged --raters 2 --shared 2 --label-studio -o rating",
+    "annotate make half.jsonl other.jsonl --pairs --raters 1 -o duel",
 )
 
 OWN_RUBRIC = """
@@ -130,6 +133,13 @@ def world() -> Path:
     (folder / "tau_system_prompts.json").write_text(json.dumps({"shop": "You sell bicycles."}))
     (folder / "map.toml").write_text(seeds.FIELD_MAP)
     (folder / "mapped.jsonl").write_text(json.dumps(seeds.MAPPED) + "\n")
+    half = [{**record, "candidate": None} for record in map(json.loads, _lines(folder / "log.jsonl")[:3])]
+    other = [
+        {**record, "messages": [*record["messages"], {"role": "assistant", "content": "Or so."}]}
+        for record in half
+    ]
+    for name, records in (("half", half), ("other", other)):
+        (folder / f"{name}.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
     with in_folder(folder):
         for line in _RUNS:
             if line.startswith("replay collect"):
@@ -138,7 +148,29 @@ def world() -> Path:
             if not ended.read:
                 message = f"{line}: {ended.code}\n{ended.out}{ended.err}"
                 raise AssertionError(message)
+        _rate(folder)
     return folder
+
+
+def _lines(path: Path) -> list[str]:
+    return path.read_text(encoding="utf-8").splitlines()
+
+
+def _rate(folder: Path) -> None:
+    """Fill in the pages of raters, and an export of Label Studio; import what one of them did."""
+    task = task_of(folder / "rating" / "pages" / "R1.html")
+    rows = list(answered(task, lambda item, question, turn: 2 + (turn or 3) % 4))
+    saved(folder / "R1.jsonl", rows)
+    names = list(rows[0])
+    table = [[str(row.get(name) or "") for name in names] for row in rows]
+    (folder / "R1.csv").write_text("".join(";".join(cells) + "\n" for cells in (names, *table)))
+    choice = {"type": "choices", "from_name": "score-satisfaction-0", "value": {"choices": ["4"]}}
+    tasks = json.loads((folder / "rating" / "label-studio" / "R1.json").read_bytes())
+    exported = [{**one, "annotations": [{"result": [choice], "lead_time": 3.5}]} for one in tasks]
+    (folder / "export.json").write_text(json.dumps(exported))
+    saved(folder / "duel.jsonl", answered(task_of(folder / "duel" / "pages" / "R1.html"), lambda *_: "left"))
+    for line in ("annotate import rating R1.jsonl", "annotate import duel duel.jsonl"):
+        assert command(*line.split()).code == 0
 
 
 @functools.cache

@@ -105,7 +105,8 @@ def is_label_studio(cells: Mapping[str, Any]) -> bool:
 def rows_of_label_studio(task: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """Yield the rows of an exported task, in the form in which pages save them."""
     data = task["data"]
-    turns = [one.get("turn") for one in data.get("turns", ()) if isinstance(one, dict)]
+    listed = data.get("turns")
+    turns = [one.get("turn") for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
     common = {name: data[name] for name in ("plan", "item", "rater") if name in data}
     for annotation in task["annotations"]:
         if not isinstance(annotation, dict):
@@ -115,7 +116,8 @@ def rows_of_label_studio(task: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         if annotation.get("was_cancelled"):
             yield {**row, "skipped": "skipped in Label Studio"}
             continue
-        yield from _answers(row, annotation.get("result") or [], turns)
+        result = annotation.get("result")
+        yield from _answers(row, result if isinstance(result, list) else [], turns)
 
 
 def _answers(
@@ -126,7 +128,9 @@ def _answers(
     note = None
     for one in result:
         value = one.get("value", {}) if isinstance(one, dict) else {}
-        if value.get("choices"):
+        if not isinstance(value, dict):
+            continue
+        if isinstance(value.get("choices"), list) and value["choices"]:
             chosen[tuple(str(one.get("from_name")).split(_MARK))] = value["choices"][0]
         elif value.get("number") is not None:
             chosen[tuple(str(one.get("from_name")).split(_MARK))] = value["number"]

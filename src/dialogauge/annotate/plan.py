@@ -188,6 +188,11 @@ class AssignmentPlan:
     schema: int = SCHEMA
 
     @property
+    def digest(self) -> str:
+        """What it is called by its content; begins with a letter, so that no spreadsheet reads a number."""
+        return f"p{digest({**self.to_json(), 'id': ''})[:12]}"
+
+    @property
     def by_id(self) -> dict[str, PlannedItem]:
         """The items by their ids."""
         return {item.id: item for item in self.items}
@@ -210,8 +215,12 @@ class AssignmentPlan:
 
     @classmethod
     def from_json(cls, value: object) -> AssignmentPlan:
-        """Read what `to_json` wrote; ValueError for anything else."""
-        return read_as(value, cls)
+        """Read what `to_json` wrote; ValueError for anything else, and where it was changed since."""
+        plan = read_as(value, cls)
+        if plan.digest != plan.id:
+            msg = "it was changed since it was made"
+            raise ValueError(msg)
+        return plan
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,8 +303,7 @@ def assignment_plan(
         about["inputs"],
         about["settings"],
     )
-    # It begins with a letter, so that no spreadsheet takes it for a number.
-    return replace(plan, id=f"p{digest(plan.to_json())[:12]}")
+    return replace(plan, id=plan.digest)
 
 
 def _planned(one: Chosen, id: str, raters: Sequence[str], seed: int) -> PlannedItem:
