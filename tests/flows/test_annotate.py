@@ -673,5 +673,6 @@ def test_the_story_in_the_documentation_runs(dialogauge, conversations):
         "annotate import",
         "annotate status",
         "judge log.jsonl",
+        "agreement rating/ratings.jsonl",
         "agreement rated",
     ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -31,11 +31,14 @@ class SharedAgreement:
     dimension: str
     level: Level
     targets: int
+    """That two or more rated."""
     items: int
+    """That hold them."""
     raters: int
     """That rated any of them."""
     figures: Mapping[str, Estimate]
-    """By name, of `FIGURES`; alpha is ordinal for scores, and nominal for choices between two."""
+    """By name, of `FIGURES`, as `dialogauge agreement` has them; alpha is that of intervals for scores, and
+    nominal for choices between two."""
     another: float | None = None
     """The width of AC1's interval if another rater rated the same; None where two raters cannot tell."""
 
@@ -55,20 +58,22 @@ def shared_agreement(plan: AssignmentPlan, standing: Standing) -> Iterator[Share
     """Yield the agreement in each dimension of which two or more raters rated the same."""
     for question in plan.questions:
         grid = _grid(plan, standing, question)
-        if grid is not None:
+        several = _rated_by_several(grid)
+        if several:
             figures = _figures(grid)
             yield SharedAgreement(
                 question.name,
                 question.level,
-                len(grid.targets),
-                len(set(grid.clusters)),
+                len(several),
+                len(set(several)),
                 len(grid.raters),
                 figures,
                 _with_another(grid, figures["ac1"]),
             )
 
 
-def _grid(plan: AssignmentPlan, standing: Standing, question: RatingQuestion) -> RatingGrid | None:
+def _grid(plan: AssignmentPlan, standing: Standing, question: RatingQuestion) -> RatingGrid:
+    """Return all that was rated: how often a score is given counts where one rated alone too."""
     targets = [(item.id, turn) for item in plan.items for turn, q in plan.asked(item) if q == question]
     raters = [rater.name for rater in plan.raters]
     values = np.full((len(targets), len(raters)), np.nan)
@@ -78,14 +83,18 @@ def _grid(plan: AssignmentPlan, standing: Standing, question: RatingQuestion) ->
             answer = None if one is None else one.answers.get((turn, question.name))
             if answer is not None:
                 values[row, column] = _number(answer)
-    several = np.isfinite(values).sum(axis=1) > 1
-    if not several.any():
-        return None
     categories = Categories(_SIDES, None) if question.level == "pair" else Categories.of_scale(question.scale)
     clusters = tuple(item for item, _ in targets)
-    grid = RatingGrid(values, tuple(targets), tuple(raters), categories, clusters, "items").only(several)
+    grid = RatingGrid(values, tuple(targets), tuple(raters), categories, clusters, "items")
+    grid = grid.only(np.isfinite(values).sum(axis=1) > 0)
     rated = np.isfinite(grid.values).sum(axis=0).tolist()
     return grid.take(name for name, times in zip(raters, rated, strict=True) if times)
+
+
+def _rated_by_several(grid: RatingGrid) -> list[Hashable]:
+    """Return the item of each target that two or more rated."""
+    times = np.isfinite(grid.values).sum(axis=1).tolist()
+    return [item for item, n in zip(grid.clusters, times, strict=True) if n > 1]
 
 
 def _number(answer: Answer) -> float:
@@ -95,7 +104,7 @@ def _number(answer: Answer) -> float:
 
 
 def _figures(grid: RatingGrid) -> dict[str, Estimate]:
-    alpha = "alpha_nominal" if grid.categories.values is None else "alpha_ordinal"
+    alpha = "alpha_nominal" if grid.categories.values is None else "alpha_interval"
     figures = coefficients_of(grid, ("ac1", alpha, "exact"))
     return {"ac1": figures["ac1"], "alpha": figures[alpha], "exact": figures["exact"]}
 
@@ -116,8 +125,8 @@ def _with_another(grid: RatingGrid, now: Estimate) -> float | None:
     fewer = []
     for left_out in grid.raters:
         rest = grid.take(name for name in grid.raters if name != left_out)
-        rest = rest.only(np.isfinite(rest.values).sum(axis=1) > 1)
-        if len(rest.targets) and (w := _width(coefficients_of(rest, ("ac1",))["ac1"])) is not None:
+        rest = rest.only(np.isfinite(rest.values).sum(axis=1) > 0)
+        if _rated_by_several(rest) and (w := _width(coefficients_of(rest, ("ac1",))["ac1"])) is not None:
             fewer.append(w**2)
     if not fewer:
         return None
