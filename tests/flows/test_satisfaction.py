@@ -256,6 +256,25 @@ def test_a_run_of_another_kind_is_compared_as_before(dialogauge, data, two_runs)
     assert "satisfaction" not in done.json
 
 
+def test_what_people_named_is_held_against_predicted_satisfaction(dialogauge, log, tmp_path) -> None:
+    """Names were not predicted: there is an order to compare, and nothing under calibration."""
+    talks = rated_users(12)
+    data = log(*(conversation_record(c) for c in talks), name="data.jsonl")
+    assert dialogauge("satisfaction", data, "--judge", "nearest-3", "-o", "run").code == 0
+    made_up = [
+        {"conversation_id": r.conversation_id, "turn": r.turn, "dimension": "made_up", "score": said}
+        for c in talks
+        for r in c.ratings
+        for said in ["yes" if r.score < 4 else "no"]
+    ]
+    file = log(*made_up, name="made_up.jsonl")
+    words = ("--ratings", file, "--dimension", "satisfaction=made_up", "--dissatisfied", "yes")
+    done = dialogauge("agreement", "run", *words, "--json")
+    assert done.code == 0, done.err
+    assert "satisfaction" not in done.json
+    assert done.json["judges"][0]["figures"]["auc"]["n"] == 150
+
+
 def test_reference_calibrations_stand_on_another_run(dialogauge, data, tmp_path) -> None:
     base = ("satisfaction", data, "--judge", "nearest-3")
     assert dialogauge(*base, "-o", "first").code == 0

@@ -118,7 +118,8 @@ def _sorted_out(paths: Sequence[str]) -> tuple[list[str], list[str]]:
 def _satisfaction(
     runs: Sequence[str], options: AgreementOptions, table: RatingTable | None
 ) -> SeveralJudges | None:
-    """Compare the judges of satisfaction runs; None when one of the runs is of another kind.
+    """Compare the judges of satisfaction runs; None when one of the runs is of another kind, or people's
+    ratings are names, which no such judge predicts.
 
     Raises UsageError where ids of predictions and ratings do not match, or the runs share no turn.
     """
@@ -134,6 +135,9 @@ def _satisfaction(
             about = Predictions(name, run.manifest.judge["name"], settings["calibrate"], summary)
             dimension = rated or settings.get("dimension", SATISFACTION)
             ratings_of = ratings_within(run, table)
+            scores = (r.score for c, _ in run.judged() for r in ratings_of(c) if r.dimension == rated)
+            if {isinstance(score, str) for score in scores} == {True}:
+                return None
             judged = ((replace(c, ratings=tuple(ratings_of(c))), rows) for c, rows in run.judged())
             predictions.append(collect_predictions(about, judged, dimension))
     return compare_runs(predictions) if predictions else None
