@@ -505,6 +505,12 @@ def test_two_files_are_compared_by_id_and_sides_do_not_matter(dialogauge, plan_o
     assert {(row["a"], row["b"], row["winner"]) for row in pairs} == {("long", "short", "a")}
     assert {row["conversation_id"] for row in pairs} == {f"c{n}" for n in range(12)}
     assert {row["dimension"] for row in pairs} == {"preference"}
+    first = {"left": "a", "right": "b"}  # "long" is a, and stands on that side for the first rater
+    by_item = {row["item"]: row["shown_first"] for row in pairs if row["rater"] == tasks[0]["rater"]}
+    assert [by_item[item["id"]] for item in tasks[0]["items"]] == [first[side] for side in sides]
+    (agreed,) = dialogauge("agreement", folder / "pairs.jsonl", "--json").json["pairs"]
+    assert (agreed["shared"], agreed["coefficients"]["exact"]["value"], agreed["rates"]["long"]) == (12, 1, 1)
+    assert agreed["rates"]["the first shown"] < 1
     for page in (folder / "pages").iterdir():
         task = task_of(page)
         assert "long" not in {m["role"] for item in task["items"] for m in item["messages"]}

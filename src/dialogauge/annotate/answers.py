@@ -325,6 +325,7 @@ def _rating_row(
         row["a"] = item.candidate or item.conversation_id
         row["b"] = item.other_candidate or item.other_id
         row |= {"other_conversation_id": item.other_id, "winner": answer.winner}
+        row["shown_first"] = item.left[answer.rater]
     else:
         row |= {"turn": answer.turn, "candidate": item.candidate, "score": answer.score}
     row |= {"dimension": answer.dimension, "rater": answer.rater}

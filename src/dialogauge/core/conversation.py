@@ -63,6 +63,8 @@ class PairRating:
     weight: float | None = None
     """As of a `Rating`, and so are the groups."""
     groups: Mapping[str, str] = field(default_factory=lambda: _NO_GROUPS, hash=False)
+    shown_first: str = "a"
+    """`a` or `b`: which of them the rater saw first, or on the left."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,6 +49,7 @@ class FieldMap:
     """In files of pairs."""
     b: str | None = None
     winner: str | None = None
+    shown_first: str | None = None
     ratings: Mapping[str, str] = field(default_factory=dict)
     """Dimension -> path of its score, in the message or else in the record."""
     roles: Mapping[str, Role] = field(default_factory=dict)

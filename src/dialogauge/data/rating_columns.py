@@ -41,6 +41,7 @@ _USUAL: Final[dict[str, tuple[str, ...]]] = {
     "a": ("a", "model_a", "candidate_a"),
     "b": ("b", "model_b", "candidate_b"),
     "winner": ("winner", "preference", "preferred"),
+    "shown_first": ("shown_first",),
 }
 _PAGE: Final = frozenset(("plan", "item", "rater"))
 """In every row that a rating page saves."""
@@ -124,7 +125,10 @@ def columns_of(table: RatingRows, asked: RatingForm, notes: NoteBook) -> RatingC
     place = table.place
     columns = _named(table, asked, notes)
     if columns.compares:
-        notes.recognise("files of pairs", place)
+        unsaid = (
+            "" if columns.fields.shown_first else ", of which a is taken for the one that was shown first"
+        )
+        notes.recognise(f"files of pairs{unsaid}", place)
     elif columns.page:
         _expect_scores(columns, place, notes)
     elif columns.fields.conversation_id is None:

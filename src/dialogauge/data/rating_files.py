@@ -290,12 +290,15 @@ def _pair(cells: dict[str, Any], columns: RatingColumns, place: Place, gathered:
         raise record_fault(place, "the pair lacks a, b or the winner")
     if a == b:
         raise record_fault(place, f"a and b are both {excerpt(a)}")
-    winner = "a" if choice == a else "b" if choice == b else _WINNERS.get(choice.lower())
+    winner, first = _side(choice, a, b), _side(_text(cells, fields.shown_first) or "a", a, b)
     if winner is None:
         hint = "one of a, b, tie, or one of the two names"
         if choice.lower() in _SIDES:
             hint += f"; who stood left or right only a plan knows: {IMPORT}"
         raise record_fault(place, f"the winner is {excerpt(choice)}", hint)
+    if first is None or first == "tie":
+        shown = excerpt(_get(cells, fields.shown_first))
+        raise record_fault(place, f"shown first was {shown}", "one of a, b, or one of the two names")
     try:
         turn, weight = as_turn(_get(cells, fields.turn)), _weight(cells, columns)
     except ValueError as error:
@@ -303,7 +306,12 @@ def _pair(cells: dict[str, Any], columns: RatingColumns, place: Place, gathered:
     rater, dimension = _text(cells, fields.rater), _text(cells, fields.dimension)
     name, groups = _text(cells, fields.conversation_id), gathered.groups_of(cells, columns)
     at = Place(place.file, place.line)
-    return PairRating(a, b, winner, rater, dimension, name, turn, at, weight, groups)
+    return PairRating(a, b, winner, rater, dimension, name, turn, at, weight, groups, first)
+
+
+def _side(text: str, a: str, b: str) -> str | None:
+    """Return `a`, `b` or `tie` for what names it; None for anything else."""
+    return "a" if text == a else "b" if text == b else _WINNERS.get(text.lower())
 
 
 def _get(cells: dict[str, Any], path: str | None) -> Any:  # noqa: ANN401  # any JSON value

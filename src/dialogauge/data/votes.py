@@ -32,6 +32,11 @@ class Vote:
     """Choices that it stands for."""
 
     @property
+    def score(self) -> float:
+        """What the first got: 1 for having won, .5 for a tie, 0."""
+        return (1 - self.outcome) / 2
+
+    @property
     def position(self) -> Outcome:
         """What somebody would choose who always takes the one that is shown first."""
         return -1 if self.first_shown else 1
@@ -48,7 +53,7 @@ def votes_of(pairs: Iterable[PairRating]) -> Iterator[Vote]:
         yield Vote(
             *((pair.a, pair.b) if straight else (pair.b, pair.a)),
             outcome if straight else _turned(outcome),
-            straight,
+            straight == (pair.shown_first == "a"),
             pair.rater,
             pair.conversation_id,
             pair.turn,

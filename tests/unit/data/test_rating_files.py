@@ -292,6 +292,16 @@ def test_pairs(tmp_path):
     assert [p.place.line for p in found.pairs] == [2, 3, 4, 5]
 
 
+def test_who_was_shown_first(tmp_path):
+    text = "a,b,winner,shown_first\nm1,m2,a,b\nm1,m2,a,\nm1,m2,a,m2\nm1,m2,a,tie\nm1,m2,a,left\n"
+    found = table(tmp_path, text)
+    assert [p.shown_first for p in found.pairs] == ["b", "a", "b"]
+    assert [f.message for f in found.faults] == ["shown first was 'tie'", "shown first was 'left'"]
+    assert [n.text for n in found.notes] == ["files of pairs"]
+    (note,) = table(tmp_path, "a,b,winner\nm1,m2,a\n").notes
+    assert note.text == "files of pairs, of which a is taken for the one that was shown first"
+
+
 def test_pairs_of_a_conversation(tmp_path):
     text = "conversation_id,turn,a,b,winner,rater,weight\n"
     text += "c1,1,m1,m2,a,r,2\nc1,1,m1,m2,a,s,\nc1,2,m1,m2,model_b,r,\nc1,1,m2,m1,a,r,4\n"

@@ -15,6 +15,7 @@ pairs = st.builds(
     st.sampled_from([None, "clarity"]),
     st.sampled_from([None, "c1"]),
     st.sampled_from([None, 2]),
+    shown_first=st.sampled_from("ab"),
     weight=st.sampled_from([None, 2.5]),
 )
 
@@ -22,13 +23,14 @@ pairs = st.builds(
 def swapped(pair):
     winner = {"a": "b", "b": "a", "tie": "tie"}[pair.winner]
     places = pair.rater, pair.dimension, pair.conversation_id, pair.turn
-    return PairRating(pair.b, pair.a, winner, *places, weight=pair.weight)
+    return PairRating(pair.b, pair.a, winner, *places, weight=pair.weight, shown_first=pair.shown_first)
 
 
 @given(pairs)
 def test_a_swapped_pair_is_the_same_vote_shown_the_other_way_round(pair):
     (vote,), (other,) = votes_of([pair]), votes_of([swapped(pair)])
     assert vote.first < vote.second
+    assert vote.score == {-1: 1, 0: 0.5, 1: 0}[vote.outcome]
     assert other.first_shown is not vote.first_shown
     assert other.position == -vote.position
     assert [getattr(vote, f) for f in vote.__slots__ if f != "first_shown"] == [
