@@ -14,6 +14,7 @@ from rating_tasks import BREAD, OVERALL, PREFERENCE, RELEVANCE, example
 
 pytestmark = [pytest.mark.chromium, needs_chromium]
 
+WATCH = "const errors = []; addEventListener('error', (event) => errors.push(event.message))"
 RIGHTS = {"plan": "4f1c0a", "rater": "R1"}
 
 
@@ -24,11 +25,11 @@ async def opened(folder, task=None, before="", size=(1280, 860)):
     page.write_text(rating_page(task or example()), encoding="utf-8")
     async with driven(folder) as browser:
         tab = await browser.tab()
-        if before:
-            await tab.send("Page.addScriptToEvaluateOnNewDocument", source=before)
+        await tab.send("Page.addScriptToEvaluateOnNewDocument", source=f"{WATCH};{before}")
         await tab.size(*size, touch=size[0] < 500)
         await tab.open(page)
         yield tab
+        assert await tab.run("return errors") == []
 
 
 async def saved(folder, name="R1.jsonl"):
@@ -89,7 +90,7 @@ async def test_a_whole_assignment_by_keyboard_reloaded_half_way(tmp_path):
         await tab.write("Nobody bakes an hour\nlonger than asked.")
         await tab.press("Enter", "Enter")
         assert await state(tab) == ["3 of 3", None, "Preference", None]
-        await tab.press("3", "Enter")
+        await tab.press("3", "Enter", "g", "n")
         assert await tab.run("return document.querySelector('h1').textContent") == "All done, thank you"
         await tab.press("Enter")
         assert plain(await saved(tmp_path)) == [
@@ -179,7 +180,12 @@ async def test_undo_goes_back_step_by_step_and_survives_a_reload(tmp_path):
     async with opened(tmp_path) as tab:
         await tab.press("u")
         assert await tab.run("return toast.textContent") == "Nothing to undo."
-        await tab.press("Enter", "4", "1", "2", "a", "u")
+        await tab.press("Enter", "4", "1", "r")  # a note on what was answered last, in the turn before
+        await tab.write("kind")
+        await tab.press("Enter")
+        assert (await state(tab))[1:3] == ["Turn 2", "Relevance"]
+        assert await tab.run("return rowsOf(TASK.items[0]).at(-1).note") == "kind"
+        await tab.press("u", "k", "j", "2", "a", "u")
         assert await tab.run("return rowsOf(TASK.items[0]).at(-1).reason") is None
         await tab.press("b")
         await tab.reload()
@@ -256,7 +262,7 @@ async def test_what_cannot_be_copied_is_shown_to_be_copied_by_hand(tmp_path):
         assert await tab.run("return document.querySelector('textarea').value === fileText()")
         await tab.press("Enter")
         await tab.run("document.activeElement.blur()")
-        await tab.press("p")
+        await tab.press("u", "g", "n", "n", "n", "p")
         assert (await state(tab))[0] == "3 of 3"
 
 

@@ -53,8 +53,8 @@ function go(changes) {
   const before = { ...place };
   Object.assign(place, { writing: null, waiting: null }, changes);
   write("place", place);
-  if (place.screen !== before.screen || place.item !== before.item) showScreen();
-  else showPanel();
+  if (current() && place.screen === before.screen && place.item === before.item) showPanel();
+  else showScreen();
 }
 
 function answer(ask, value) {
@@ -436,8 +436,8 @@ function showKeyed() {
 
 function writeNote(ask) {
   if (!ask || !answerOf(current(), ask)) return;
-  place.writing = ask.key;
-  showPanel();
+  const key = currentGroup().asks.includes(ask) ? place.key : ask.key;
+  go({ key, writing: ask.key, waiting: place.waiting });
   one(`[data-note="${CSS.escape(ask.key)}"]`).focus();
 }
 
