@@ -5,7 +5,7 @@
 >>> run.summary.dimensions.helpfulness.mean
 
 `read` reads conversations, `judge` and `ajudge` judge them, `run` runs any study, `open_run` opens a finished
-run. Everything is loaded when it is first used. See docs/library.md.
+run, `agreement` compares people and judges. Everything is loaded when it is first used. See docs/library.md.
 """
 
 from dialogauge.core.facade import loading
@@ -14,11 +14,13 @@ from dialogauge.core.version import __version__
 TYPE_CHECKING = False  # as type checkers take it; `typing` is slow to load, and a command starts here
 if TYPE_CHECKING:
     from dialogauge.core import Conversation, DialogaugeError, JudgeFailure, Judgement, Message, Rating, Score
+    from dialogauge.door.agreement import Agreement, agreement
     from dialogauge.door.library import ajudge, judge, open_run, read, run
     from dialogauge.door.run import Run
     from dialogauge.rubrics import Rubric
 
 __all__ = [
+    "Agreement",
     "Conversation",
     "DialogaugeError",
     "JudgeFailure",
@@ -29,6 +31,7 @@ __all__ = [
     "Run",
     "Score",
     "__version__",
+    "agreement",
     "ajudge",
     "judge",
     "open_run",

@@ -19,8 +19,17 @@ from talks import conversation_record
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "library.md"
 NAMES = (
-    *("Conversation", "DialogaugeError", "JudgeFailure", "Judgement", "Message", "Rating", "Rubric", "Run"),
-    *("Score", "__version__", "ajudge", "judge", "open_run", "read", "run"),
+    *(
+        "Agreement",
+        "Conversation",
+        "DialogaugeError",
+        "JudgeFailure",
+        "Judgement",
+        "Message",
+        "Rating",
+        "Rubric",
+    ),
+    *("Run", "Score", "__version__", "agreement", "ajudge", "judge", "open_run", "read", "run"),
 )
 HEAVY = ("numpy", "torch", "pandas", "polars", "aiohttp", "pydantic", "jinja2", "sqlite3", "asyncio", "typer")
 

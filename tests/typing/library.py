@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import assert_type
 
 import dialogauge
-from dialogauge import Conversation, JudgeFailure, Judgement, Message, Rating, Rubric, Run
+from dialogauge import Agreement, Conversation, JudgeFailure, Judgement, Message, Rating, Rubric, Run
 
 
 async def program(folder: Path, rows: list[dict[str, object]], chats: list[list[dict[str, str]]]) -> None:
@@ -26,3 +26,9 @@ async def program(folder: Path, rows: list[dict[str, object]], chats: list[list[
         assert_type(judged.outcome, Judgement | JudgeFailure)
     assert_type(await dialogauge.ajudge(chats, ratings=[Rating("0", "helpfulness", 4)], out=folder), Run)
     dialogauge.run("satisfaction", dialogauge.open_run(folder), judge="history-mean")
+    found = dialogauge.agreement(
+        values=[[5, 4], [2, None]], targets=["a", ("b", 1)], raters=["x", "y"], scale="1-5"
+    )
+    assert_type(found, Agreement)
+    assert_type(found.page(), str)
+    dialogauge.agreement([folder / "judges.csv", run], ratings=folder / "people.csv", by="source")

@@ -8,7 +8,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from dialogauge.app.agreement_files import add_judges, add_people, by_names, pair_of, read_judges, read_people
+from dialogauge.app.agreement_files import (
+    add_judges,
+    add_people,
+    asked_for,
+    by_names,
+    pair_of,
+    read_judges,
+    read_people,
+)
 from dialogauge.app.agreement_runs import add_runs, ratings_within, run_names
 from dialogauge.app.merging import load_config
 from dialogauge.app.outputs import spare
@@ -17,7 +25,7 @@ from dialogauge.app.sources import JUDGED, is_run
 from dialogauge.core.errors import RecordFault, UsageError
 from dialogauge.core.version import __version__
 from dialogauge.data import RatingTable
-from dialogauge.report import html_bytes
+from dialogauge.report import Page, html_bytes
 from dialogauge.runs import open_run
 from dialogauge.runs.directory import write_whole
 from dialogauge.runs.records import json_document
@@ -48,9 +56,23 @@ class AgreementOutcome:
     """Of each judge of a run, in the order of the result: is it ready? None for several dimensions pooled."""
     faults: tuple[RecordFault, ...]
     notes: tuple[str, ...]
+    ratings: str
+    """Where people's ratings are from."""
     satisfaction: SeveralJudges | None = None
     """Where all runs are satisfaction runs: the judges under every calibration, and each against each."""
     files: tuple[Path, ...] = ()
+
+    @property
+    def page(self) -> Page:
+        """The page, as of today."""
+        return agreement_page(
+            self.result,
+            self.verdicts,
+            ratings=self.ratings,
+            created=datetime.now(UTC).date().isoformat(),
+            version=__version__,
+            satisfaction=() if self.satisfaction is None else several_sections(self.satisfaction),
+        )
 
     @property
     def verdicts(self) -> list[str]:
@@ -65,8 +87,12 @@ class AgreementOutcome:
         return value if self.satisfaction is None else {**value, "satisfaction": self.satisfaction.to_json()}
 
 
-def measure_agreement(options: AgreementOptions) -> AgreementOutcome:
+def measure_agreement(options: AgreementOptions, people: RatingTable | None = None) -> AgreementOutcome:
     """Measure how far people and judges agree, among each other and with the consensus of people.
+
+    Args:
+        options: Where the sources are, and what is asked.
+        people: People's ratings that are in memory; None for those of files, or within the runs.
 
     Raises UsageError where nothing can be compared, InputError for ratings that cannot be read, StoreError
     for a directory without a run.
@@ -76,8 +102,12 @@ def measure_agreement(options: AgreementOptions) -> AgreementOutcome:
     rule = None if options.dissatisfied is None else parse_rule(options.dissatisfied)
     runs, files = _sorted_out(options.sources)
     sources = Panel()
-    judged = files if options.ratings_file else []  # without --ratings the files hold people's ratings
-    people = read_people([options.ratings_file] if options.ratings_file else files, options, sources)
+    judged = files if options.ratings_file or people is not None else []  # else they hold people's ratings
+    if people is None:
+        rated = [options.ratings_file] if options.ratings_file else files
+        people, origin = read_people(rated, options, sources), ", ".join(rated) or "those within the runs"
+    else:
+        people, origin = asked_for(people, options, sources), "those in memory"
     satisfaction = _satisfaction(runs, options, people) if not judged else None
     if runs:
         add_runs(runs, people, options, sources)
@@ -97,10 +127,11 @@ def measure_agreement(options: AgreementOptions) -> AgreementOutcome:
         ),
         tuple({str(fault): fault for fault in sources.faults}.values()),
         tuple(dict.fromkeys((*sources.notes, *result.notes))),
+        origin,
         satisfaction,
     )
     if options.out is not None:
-        outcome = replace(outcome, files=_write(Path(options.out), options, outcome))
+        outcome = replace(outcome, files=_write(Path(options.out), outcome))
     return outcome
 
 
@@ -143,18 +174,10 @@ def _satisfaction(
     return compare_runs(predictions) if predictions else None
 
 
-def _write(out: Path, options: AgreementOptions, outcome: AgreementOutcome) -> tuple[Path, ...]:
-    page = agreement_page(
-        outcome.result,
-        outcome.verdicts,
-        ratings="the ratings within the runs" if options.ratings_file is None else options.ratings_file,
-        created=datetime.now(UTC).date().isoformat(),
-        version=__version__,
-        satisfaction=() if outcome.satisfaction is None else several_sections(outcome.satisfaction),
-    )
+def _write(out: Path, outcome: AgreementOutcome) -> tuple[Path, ...]:
     files = {
         out / "agreement.json": [json_document(outcome.to_json())],
-        out / "agreement.html": html_bytes(page),
+        out / "agreement.html": html_bytes(outcome.page),
     }
     for path, chunks in files.items():
         write_whole(path, chunks)

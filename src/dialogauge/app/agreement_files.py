@@ -34,20 +34,29 @@ _OF_RATINGS = ("dimension", "rater")
 
 def read_people(paths: Sequence[str], options: AgreementOptions, out: Panel) -> RatingTable | None:
     """Read people's ratings of files as one, those that are asked for; None without any file."""
-    where = [_where(text) for text in options.where]
     names = [n for n in by_names(options) if n not in (*_OF_RATINGS, *_OF_CONVERSATIONS)]
-    keep = tuple(dict.fromkeys([*names, *(column for column, _ in where)]))
+    keep = tuple(dict.fromkeys([*names, *(column for column, _ in map(_where, options.where))]))
     tables = [_read(path, options, out, keep) for path in paths]
+    ratings, pairs = (r for t in tables for r in t.ratings), (p for t in tables for p in t.pairs)
+    return asked_for(RatingTable(tuple(ratings), tuple(pairs)), options, out) if paths else None
+
+
+def asked_for(people: RatingTable, options: AgreementOptions, out: Panel) -> RatingTable:
+    """Return the ratings of the level and the rows that are asked for, and keep the choices between two.
+
+    Raises UsageError where none is left.
+    """
+    where = [_where(text) for text in options.where]
 
     def wanted(of: Rating | PairRating) -> bool:
-        return all(of.groups.get(column) == value for column, value in where)
+        return options.level in (None, level_of(of)) and all(of.groups.get(name) == value for name, value in where)
 
-    ratings = [r for table in tables for r in table.ratings if wanted(r)]
-    out.people_votes += votes_of(pair for table in tables for pair in table.pairs if wanted(pair))
-    if any(t.ratings or t.pairs for t in tables) and not ratings and not out.people_votes:
+    ratings = [rating for rating in people.ratings if wanted(rating)]
+    out.people_votes += votes_of(pair for pair in people.pairs if wanted(pair))
+    if where and (people.ratings or people.pairs) and not ratings and not out.people_votes:
         msg = f"no rating has {' and '.join(options.where)}"
         raise UsageError(msg, hint="values are compared as they are written in the file")
-    return RatingTable(tuple(ratings)) if paths else None
+    return RatingTable(tuple(ratings))
 
 
 def read_judges(paths: Sequence[str], options: AgreementOptions, out: Panel) -> RatingTable | None:

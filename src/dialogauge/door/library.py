@@ -301,7 +301,7 @@ def _trust(
     path = source.path if isinstance(source, Run) else Path(source)
     options = settings_from(RecheckOptions, **settings, run=fspath(path))
     mapping = None if options.map_file is None else read_field_map(options.map_file)
-    table = _rating_table(ratings, mapping)
+    table = rating_table(ratings, mapping)
     observer = _observer(progress)
     _raise_what_ended(carry_out(lambda stop: recheck_run(options, observer, table, stop)).outcome)
     return Run(path, owner=source if isinstance(source, Run) else None)
@@ -390,7 +390,7 @@ def _input(
     else:
         items = source if is_table(source) else _items(source)
         opened = memory_conversations(items, format=format, mapping=mapping, strict=strict)
-    return InputData(opened, _rating_table(ratings, mapping))
+    return InputData(opened, rating_table(ratings, mapping))
 
 
 def _names(source: Sources) -> tuple[str, ...]:
@@ -426,7 +426,8 @@ def _items(source: Any) -> list[object]:  # noqa: ANN401 - whatever was handed o
     return [items] if is_message_list(items) else items
 
 
-def _rating_table(ratings: Ratings | None, mapping: FieldMap | None) -> RatingTable | None:
+def rating_table(ratings: Ratings | None, mapping: FieldMap | None) -> RatingTable | None:
+    """Return people's ratings as a table; raises UsageError for what is no rating."""
     if ratings is None or isinstance(ratings, RatingTable):
         return ratings
     if isinstance(ratings, str | PathLike):

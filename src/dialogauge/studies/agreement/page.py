@@ -133,6 +133,12 @@ def answers(result: AgreementResult) -> tuple[Block, ...]:
     return (*out, *(callout for pairs in result.pairs for callout in pairs_answers(pairs)))
 
 
+def answers_in_words(result: AgreementResult) -> tuple[str, ...]:
+    """Return the answers without their looks."""
+    callouts = (block for block in answers(result) if isinstance(block, Callout))
+    return tuple(words.prose_words(paragraph) for block in callouts for paragraph in block.paragraphs)
+
+
 def _answer(sentences: tuple[Prose, ...], tone: Tone) -> list[Block]:
     """Set the answer off from the figures that it rests on."""
     first, *others = sentences
