@@ -49,7 +49,9 @@ def asked_for(people: RatingTable, options: AgreementOptions, out: Panel) -> Rat
     where = [_where(text) for text in options.where]
 
     def wanted(of: Rating | PairRating) -> bool:
-        return options.level in (None, level_of(of)) and all(of.groups.get(name) == value for name, value in where)
+        return options.level in (None, level_of(of)) and all(
+            of.groups.get(name) == value for name, value in where
+        )
 
     ratings = [rating for rating in people.ratings if wanted(rating)]
     out.people_votes += votes_of(pair for pair in people.pairs if wanted(pair))
