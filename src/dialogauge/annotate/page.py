@@ -1,7 +1,7 @@
 """The rating page: one HTML file for one rater, opened from disk, that loads and sends nothing.
 
 The task stands in the page as JSON. `answers.js` keeps what the rater does in the browser and makes rows of
-it, `rate.js` shows it, and `rate.json` has all words of the page, in English and Chinese.
+it, `conversation.js` and `rate.js` show it, and `rate.json` has all its words, in English and Chinese.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from dialogauge.report.elements import Html, element
 from dialogauge.report.markdown import is_markdown, markdown
 from dialogauge.report.visible import visible
 
+_SCRIPTS: Final = ("answers.js", "conversation.js", "rate.js")
 _LONGEST: Final = 12_000
 """Characters; a longer text is shown as it came, and its end only when it is asked for."""
 _SCRIPT_TEXT: Final = re.compile("[<>&\u2028\u2029\ud800-\udfff]")
@@ -45,7 +46,7 @@ def rating_page(task: Mapping[str, Any]) -> str:
     shown_json = _script_json(shown)
     digest = hashlib.sha256(shown_json.encode()).hexdigest()[:16]
     style = _asset("dialogauge.report", "style.css") + _asset("dialogauge.annotate", "rate.css")
-    script = _asset("dialogauge.annotate", "answers.js") + _asset("dialogauge.annotate", "rate.js")
+    script = "".join(_asset("dialogauge.annotate", name) for name in _SCRIPTS)
     words = _script_json(json.loads(_asset("dialogauge.annotate", "rate.json")))
     policy = (
         f"default-src 'none'; script-src '{_digest_source(script)}'; style-src '{_digest_source(style)}'; "

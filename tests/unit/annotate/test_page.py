@@ -122,7 +122,7 @@ def test_language_is_english_or_chinese():
 def test_the_words_are_whole_in_both_languages():
     folder = resources.files("dialogauge.annotate")
     words = json.loads(folder.joinpath("rate.json").read_text("utf-8"))
-    script = folder.joinpath("rate.js").read_text("utf-8")
+    script = "".join(folder.joinpath(f"{name}.js").read_text("utf-8") for name in ("conversation", "rate"))
     assert list(words) == ["en", "zh"]
     assert list(words["en"]) == list(words["zh"])
     for key, text in words["en"].items():
