@@ -2,9 +2,14 @@
 
     python -m benchmarks.tdeval FOLDER
 
-writes into FOLDER, from the shared data: gpt-4o.csv, claude.csv and lmunit.csv, the judges' scores of turns
-(LMUnit's rounded half to even), satisfied.csv, whether the rater of a dialogue was satisfied with it, and
-success.csv, reward.csv and so on, whether it succeeded. human_ratings.csv of the data is read as it is.
+writes into FOLDER, from the shared data:
+
+- gpt-4o.csv, claude.csv and lmunit.csv: the judges' scores of turns, LMUnit's rounded half to even;
+- mean-of-turns.csv: those of GPT-4o as scores of whole dialogues;
+- satisfied.csv: whether the rater of a dialogue was satisfied with it;
+- success.csv, reward.csv and so on: whether the dialogue succeeded.
+
+human_ratings.csv of the data is read as it is.
 
 A cell is what is scored: a turn of a dialogue (turn 0: the dialogue as a whole) in one dimension.
 """
@@ -174,6 +179,14 @@ def rounded() -> dict[Cell, float]:
     return {cell: float(min(max(round(score), 1), 5)) for cell, score in lmunit().items()}
 
 
+def mean_of_turns() -> dict[Cell, float]:
+    """GPT-4o's mean over the turns of each rated dialogue and dimension, rounded half to even."""
+    of_turns: dict[Cell, list[int]] = {}
+    for cell, score in judge().items():
+        of_turns.setdefault(cell._replace(turn=0), []).append(score)
+    return {cell: float(round(fmean(of_turns[cell]))) for cell in people() if not cell.turn}
+
+
 SUCCESS = {
     "success": ("offline_success", False),
     "online-success": ("online_success", False),
@@ -186,7 +199,13 @@ SUCCESS = {
 def write(folder: Path) -> None:
     """Write the score files."""
     folder.mkdir(parents=True, exist_ok=True)
-    for name, scores in (("gpt-4o", judge()), ("claude", judge(CLAUDE)), ("lmunit", rounded())):
+    by_name = {
+        "gpt-4o": judge(),
+        "claude": judge(CLAUDE),
+        "lmunit": rounded(),
+        "mean-of-turns": mean_of_turns(),
+    }
+    for name, scores in by_name.items():
         _write(folder, name, scores)
     _write(folder, "satisfied", satisfied())
     for name, (field, tau) in SUCCESS.items():

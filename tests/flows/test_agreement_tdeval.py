@@ -95,6 +95,14 @@ def test_sources_by_name(agreement, scores):
     }
 
 
+def test_the_mean_of_turns_beside_the_ratings_of_dialogues(agreement, scores):
+    where = ("--where", "phase=main", "--where", "in_batch=1", "--level", "conversation")
+    result = agreement(scores / "mean-of-turns.csv", "--ratings", HUMAN, "--scale", "1-5", *where)
+    pooled = next(one for one in result["judges"] if one["dimension"] == POOLED)
+    assert pooled["counts"]["scored"] == 270
+    assert rounded(pooled["figures"], "ac1", "randolph") == [0.4504, 0.3981]
+
+
 def test_task_success_beside_the_rater_of_each_dialogue(agreement, scores):
     names = ("traditional", "success", "online-success", "reward", "inform-and-reward")
     files = [scores / f"{name}.csv" for name in names]

@@ -33,6 +33,7 @@ from benchmarks.tdeval import (
     Cell,
     judge,
     lmunit,
+    mean_of_turns,
     people,
     pilot,
     ratings,
@@ -102,6 +103,10 @@ def test_the_categories_that_occur_give_a_lower_ac1() -> None:
     assert {score for row in rows for score in row} == {2, 3, 4, 5}
     assert round(ac1(rows), 4) == 0.4220
     assert round(ac1(rows, categories=5), 4) == 0.4497
+    pairs = [[people()[cell], score] for cell, score in mean_of_turns().items()]
+    assert {score for pair in pairs for score in pair} == {2, 3, 4, 5}
+    assert round(ac1(pairs), 4) == 0.4232
+    assert round(ac1(pairs, categories=5), 4) == 0.4504
 
 
 # Tables 2 and 5 --------------------------------------------------------------------------------------------
@@ -172,6 +177,11 @@ def test_shuffling_the_judge_leaves_the_published_figure_where_it_is() -> None:
     assert round(ac1(np.transpose([human, np.full(1470, 5)]), categories=5), 4) == 0.7446
 
 
+def test_truncated_fractions_turn_the_right_figure_below_zero() -> None:
+    pairs = np.transpose([in_a_row(people()), in_a_row(lmunit())])
+    assert (round(ac1(pairs, categories=5), 4), round(randolph(pairs), 4)) == (-0.0407, -0.0816)
+
+
 # Tables 2 and 6, whole dialogues ---------------------------------------------------------------------------
 
 
@@ -200,3 +210,10 @@ def test_tables_2_and_6_compare_dialogues_within_each_scorer(row) -> None:
     matrix = [[rated_as_read()[d] for d in kept], [success[d] for d in kept]]
     assert printed(ac1(matrix), randolph(matrix, 2)).replace("0.", ".") == paper
     assert (round(ac1(matrix), 4), round(randolph(matrix, 2), 4)) == (exact_ac1, exact_randolph)
+
+
+def test_misplaced_columns_move_the_right_figure_of_the_reward() -> None:
+    """To 0.1953 and 0.0556, from 0.1314 and 0.0."""
+    rewarded = {d: r for d, r in succeeded("offline_success").items() if d.startswith(("retail", "airline"))}
+    pairs = [[rated_as_read()[d], r] for d, r in rewarded.items()]
+    assert (round(ac1(pairs), 4), round(randolph(pairs, 2), 4)) == (0.1953, 0.0556)
