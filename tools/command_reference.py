@@ -63,6 +63,8 @@ ENDS = {
     "after Ctrl-C.",
     "satisfaction": "0; 1 when a record or a rating could not be read; 2 when nothing can be judged, or the "
     "judge is not there; 3 when more turns failed than `--max-failed` allows, else one in twenty.",
+    "success": "0; 1 when a record, a goal or a table could not be read; 2 when an option does not fit the kind; 100 when "
+    "a `--gate` was not met; 130.",
     "doctor": "0 when nothing speaks against judging with the model at this endpoint, else 1.",
     "annotate make": "0; 1 when a record could not be read (the plan is written all the same); 2 when what is asked for "
     "excludes itself, there is nothing to rate, or the folder holds something else.",

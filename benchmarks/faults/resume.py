@@ -25,14 +25,9 @@ from dialogauge.app.judge import judge_data
 from dialogauge.app.replay.collect import collect
 from dialogauge.app.replay.score import score
 from dialogauge.app.replay.select import select
+from dialogauge.app.replay.settings import CollectOptions, ScoreOptions, SelectOptions
 from dialogauge.app.satisfaction import judge_satisfaction_data
-from dialogauge.app.settings import (
-    CollectOptions,
-    JudgeOptions,
-    SatisfactionOptions,
-    ScoreOptions,
-    SelectOptions,
-)
+from dialogauge.app.settings import JudgeOptions, SatisfactionOptions
 from dialogauge.core import Usage, digest, digest_text
 from dialogauge.llm.budget import BudgetedClient
 from dialogauge.llm.protocol import ChatFailure, ChatReply, ChatRequest

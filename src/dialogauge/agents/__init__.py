@@ -1,5 +1,6 @@
-"""What writes text: agents, each a conversation in and a reply or a failure out."""
+"""Who writes, a conversation in and a reply out; and the worlds that an agent's tools act on."""
 
 from dialogauge.agents.candidate import ChatAgent, reply_of
+from dialogauge.agents.environment import TableEnvironment, World, tau_bench_environment
 
-__all__ = ["ChatAgent", "reply_of"]
+__all__ = ["ChatAgent", "TableEnvironment", "World", "reply_of", "tau_bench_environment"]

@@ -14,6 +14,7 @@ from types import ModuleType
 from typing import Any
 
 from dialogauge.core.errors import ConfigError, Place
+from dialogauge.core.protocols import Environment
 from dialogauge.core.settings import nearest
 
 
@@ -23,23 +24,44 @@ def load_function(reference: str) -> Callable[..., Any]:
     Raises ConfigError, with file and line where the module itself fails, and for what is no function that
     takes messages.
     """
-    module_name, _, name = reference.removeprefix("py:").partition(":")
-    if not name.isidentifier() or not all(part.isidentifier() for part in module_name.split(".")):
-        msg = f"{reference!r} has not the form py:MODULE:NAME"
-        raise ConfigError(msg, hint="for the function answer in judges.py write py:judges:answer")
-    module = _imported(module_name, reference)
-    function = getattr(module, name, None)
-    if function is None:
-        names = [n for n, value in vars(module).items() if callable(value) and not n.startswith("_")]
-        meant = nearest(name, names)
-        msg = f"{reference}: the module {module_name!r} has no {name!r}"
-        hint = f"did you mean {meant!r}?" if meant else "the function must stand at the top of the module"
-        raise ConfigError(msg, place=_place_of(module), hint=hint)
+    function, module = _load(reference)
     if not callable(function):
         msg = f"{reference} is not callable: it is {type(function).__name__}"
         raise ConfigError(msg, place=_place_of(module), hint=_TAKES)
     _expect_signature(function, reference, module)
     return function  # type: ignore[no-any-return]
+
+
+def load_environment(reference: str) -> Environment:
+    """Load an environment, or what makes one: `py:MODULE:NAME`, as `load_function` looks for it.
+
+    Raises ConfigError for anything else.
+    """
+    environment, module = _load(reference)
+    if inspect.isclass(environment) or not hasattr(environment, "after"):
+        environment = environment() if callable(environment) else environment
+    if missing := [name for name in ("after", "final", "digest") if not hasattr(environment, name)]:
+        msg = f"{reference} is no environment: it has no {', '.join(missing)}"
+        hint = "dialogauge.core.protocols.Environment says what one has; TableEnvironment is one for tables"
+        raise ConfigError(msg, place=_place_of(module), hint=hint)
+    return environment  # type: ignore[no-any-return]
+
+
+def _load(reference: str) -> tuple[Any, ModuleType]:
+    """Return what `py:MODULE:NAME` names, and its module."""
+    module_name, _, name = reference.removeprefix("py:").partition(":")
+    if not name.isidentifier() or not all(part.isidentifier() for part in module_name.split(".")):
+        msg = f"{reference!r} has not the form py:MODULE:NAME"
+        raise ConfigError(msg, hint="for the function answer in judges.py write py:judges:answer")
+    module = _imported(module_name, reference)
+    value = getattr(module, name, None)
+    if value is None:
+        names = [n for n, value in vars(module).items() if callable(value) and not n.startswith("_")]
+        meant = nearest(name, names)
+        msg = f"{reference}: the module {module_name!r} has no {name!r}"
+        hint = f"did you mean {meant!r}?" if meant else "it must stand at the top of the module"
+        raise ConfigError(msg, place=_place_of(module), hint=hint)
+    return value, module
 
 
 _TAKES = "give a function that takes OpenAI messages, a list, and returns a text"

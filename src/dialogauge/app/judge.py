@@ -11,7 +11,7 @@ from dialogauge.app.build import BuiltJudge, build_judge
 from dialogauge.app.config import shown_role
 from dialogauge.app.outcome import Plan, StudyOutcome
 from dialogauge.app.outputs import run_files, spare
-from dialogauge.app.settings import JudgeOptions, SatisfactionOptions
+from dialogauge.app.settings import JudgeOptions, SatisfactionOptions, SuccessOptions
 from dialogauge.app.sources import (
     InputData,
     Source,
@@ -62,7 +62,9 @@ class JudgeOutcome(StudyOutcome[JudgingResult]):
         return 0 if all(result.gates) else 100
 
 
-def spare_the_input(options: JudgeOptions | SatisfactionOptions, directory: RunDirectory) -> None:
+def spare_the_input(
+    options: JudgeOptions | SatisfactionOptions | SuccessOptions, directory: RunDirectory
+) -> None:
     """Raise UsageError where the run would be written over an input, or `--fresh` delete the one to judge."""
     path = directory.path
     spare(run_files(directory), options)

@@ -28,6 +28,8 @@ def page_of(run: StoredRun) -> Page:
     """Return the page of a finished run, whatever its study."""
     if run.manifest.study == "satisfaction":
         from dialogauge.studies.satisfaction.page import stored_page
+    elif run.manifest.study == "success":
+        from dialogauge.studies.success.page import stored_page
     else:
         from dialogauge.studies.judging.report import stored_page
     return stored_page(run)

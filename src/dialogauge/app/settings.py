@@ -17,7 +17,6 @@ from dialogauge.core.values import Value
 if TYPE_CHECKING:
     from dialogauge.app.config import RoleSettings
     from dialogauge.runs import Privacy
-    from dialogauge.studies.replay.comparison import CompareSettings
     from dialogauge.studies.trust.result import TrustThresholds
 
 
@@ -350,6 +349,42 @@ class SatisfactionOptions(UserJudgeOptions, TiesOptions, JudgingOptions, Shuffle
     )
 
 
+class SuccessOptions(DataOptions, StrictOptions, FreshOptions):
+    """`dialogauge success`."""
+
+    kind: Literal["multiwoz", "tau"] = setting(
+        ..., "multiwoz: goals and a data base of venues; tau: rewards, outputs and actions of tasks."
+    )
+    goals: str | None = setting(
+        None,
+        "JSON {dialogue id: goal}, or lines {id, goal} (multiwoz; default: in the records).",
+        metavar="FILE",
+    )
+    database: str | None = setting(
+        None,
+        "Folder with restaurant_db.json and those of hotel, attraction and train (multiwoz).",
+        metavar="DIR",
+    )
+    reading: Literal["stored", "own"] = setting(
+        "stored", "Whose delexicalised replies and states count where the data has some (multiwoz)."
+    )
+    environment: str | None = setting(
+        None,
+        "Replay the calls: tau_bench (installed), or py:MODULE:NAME of an environment of your own (tau).",
+        metavar="REF",
+    )
+    out: str | None = setting(
+        None, "Run directory.", "-o", "--out", otherwise="runs/, the name of the first input and -success"
+    )
+    gates: tuple[str, ...] = setting(
+        (),
+        "A condition on the result, e.g. 'success.mean>=0.6'; the exit code is 100 if it is not met.",
+        "--gate",
+        metavar="EXPR",
+    )
+    command: str = ""
+
+
 class CheckOptions(DataOptions, StrictOptions):
     """`dialogauge check`."""
 
@@ -471,128 +506,3 @@ class DoctorOptions(ModelOptions):
     known_answers: bool = setting(
         True, "Also ask the questions with known answers.", "--known-answers/--no-known-answers"
     )
-
-
-# Commands of `dialogauge replay`, and the groups that they share
-
-
-class ReplaySeedOptions(Options):
-    """Chance in a benchmark."""
-
-    seed: int = setting(0, "Seed of the selection, and of candidate pools and repeats.", low=0, high=SEEDS)
-
-
-class ItemOptions(ReplaySeedOptions, RatedDataOptions, ConfigOptions, PrivacyOptions):
-    """Which turns are chosen."""
-
-    from_file: ClassVar[bool] = True
-
-    rule: Literal["hard", "random", "stratified", "all"] = setting(
-        "hard", "How turns are chosen; hard is the published rule, which uses the ratings."
-    )
-    size: int = setting(300, "Maximum number of turns.", "-n", "--size", low=1)
-    licence: str | None = setting(None, "Licence of the data, for the data card.")
-
-
-class AgentsOptions(Options):
-    """What is known of candidates."""
-
-    agents_file: str | None = setting(
-        None,
-        "agents.toml: organisation, version, licence and family of candidates, and where each is reached.",
-        "--agents",
-    )
-
-
-class CandidateOptions(AgentsOptions, ReplaySeedOptions, LimitOptions, RetryOptions):
-    """Who replies, and what each is shown."""
-
-    candidates: tuple[str, ...] = setting(
-        (),
-        "MODEL@URL#KEYVAR, replies:FILE, pool:REF,REF, py:MODULE:NAME, file:PATH, or a name of agents.toml "
-        "or the configuration; NAME= before it names it.",
-        "--candidate",
-        metavar="[NAME=]REF",
-    )
-    context: Literal["prefix", "task", "profile", "memory-tfidf", "memory-diverse", "memory-compressed"] = (
-        setting(
-            "prefix",
-            "What a candidate is shown in addition to the messages before the reply; prefix adds nothing.",
-        )
-    )
-
-
-class MovedDataOptions(Options):
-    """Data that is read again."""
-
-    data: tuple[str, ...] = setting(
-        (), "Where the conversations are now, if they have moved since selection.", metavar="PATH"
-    )
-
-
-class EvaluatorOptions(UserJudgeOptions):
-    """Who scores: any judge of `satisfaction`, in foresight."""
-
-    reference: str | None = setting(
-        None,
-        "A run whose scores of the original replies are reused; it must have the same evaluator.",
-        metavar="RUN",
-    )
-    planted: bool = setting(
-        True,
-        "Do not score the three planted candidates that show whether the evaluator can be gamed (as many "
-        "judgements as three candidates take).",
-        "--no-planted",
-    )
-
-
-class ComparingOptions(AgentsOptions, TiesOptions):
-    """How candidates are compared."""
-
-    judge_family: str | None = setting(None, "Model family of the evaluator, to check self-preference.")
-    margin: float = setting(0.0, "Differences up to this size are ties.", low=0)
-    command: str = ""
-
-
-class SelectOptions(ItemOptions):
-    """`dialogauge replay select`."""
-
-    out: str | None = setting(..., "Item set to write (JSON).", "-o", "--out", metavar="ITEMS")
-
-
-class CollectOptions(CandidateOptions, MovedDataOptions):
-    """`dialogauge replay collect`."""
-
-    items: str = argument("ITEMS", "An item set.")
-    out: str = setting(..., "Run directory.", "-o", "--out", metavar="RUN")
-
-
-class ScoreOptions(RunInput, EvaluatorOptions, MovedDataOptions):
-    """`dialogauge replay score`."""
-
-
-class CompareOptions(ComparingOptions):
-    """`dialogauge replay compare`."""
-
-    runs: tuple[str, ...] = argument("RUN...", "Run directories of one item set.")
-    judge: str | None = setting(
-        None, "Which evaluator, if the run has several (default: the latest).", metavar="NAME"
-    )
-    seed: int = setting(42, "Seed of the shuffled control.", low=0, high=SEEDS)
-    out: str | None = setting(
-        None, "Folder for summary and page (default: that of a single run).", "-o", "--out"
-    )
-
-    @property
-    def comparison(self) -> "CompareSettings":
-        """The part that the figures depend on."""
-        from dialogauge.studies.replay.comparison import CompareSettings
-
-        return CompareSettings(seed=self.seed, ties=self.ties, margin=self.margin)
-
-
-class BenchmarkOptions(EvaluatorOptions, CandidateOptions, ComparingOptions, ItemOptions):
-    """`dialogauge replay run`."""
-
-    out: str = setting(..., "Run directory.", "-o", "--out", metavar="RUN")
-    draw_seed: int = setting(42, "Seed of the shuffled control.", low=0, high=SEEDS)

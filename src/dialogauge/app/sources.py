@@ -22,7 +22,7 @@ from dialogauge.data import (
 )
 from dialogauge.runs import RunDirectory, expect_study
 
-JUDGED: Final = ("judge", "satisfaction")
+JUDGED: Final = ("judge", "satisfaction", "success")
 """The kinds of run whose rows are judgements."""
 
 

@@ -22,6 +22,7 @@ from dialogauge.cli.replay import replay
 from dialogauge.cli.report import report
 from dialogauge.cli.satisfaction import satisfaction
 from dialogauge.cli.show import show
+from dialogauge.cli.success import success
 from dialogauge.cli.trust import trust
 from dialogauge.core.errors import DialogaugeError, UsageError, without_user_info
 from dialogauge.core.version import __version__
@@ -37,7 +38,21 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for command in (judge, check, report, show, trust, agreement, export, pairs, fit, satisfaction, doctor, init):
+for command in (
+    judge,
+    check,
+    report,
+    show,
+    trust,
+    agreement,
+    export,
+    pairs,
+    fit,
+    satisfaction,
+    success,
+    doctor,
+    init,
+):
     app.command()(command)
 app.add_typer(annotate)
 app.add_typer(replay)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from dialogauge.app.settings import (
+from dialogauge.app.replay.settings import (
     BenchmarkOptions,
     CollectOptions,
     CompareOptions,

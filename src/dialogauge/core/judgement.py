@@ -20,6 +20,7 @@ VerdictBasis = Literal["full", "partial"]
 FailureKind = Literal[
     "unreadable",  # the record itself could not be read
     "no_reply",  # there is no assistant reply to judge
+    "absent",  # the run failed at its source: there is no message at all
     "unsupported_language",  # the judge was never checked on it
     "invalid_json",  # no JSON object in the reply, after repair and one re-ask
     "invalid_schema",  # JSON, but not the one asked for: missing, extra or off-scale values
@@ -153,8 +154,8 @@ class Judged:
 
     @property
     def failed(self) -> bool:
-        """Whether there is no judgement."""
-        return isinstance(self.outcome, JudgeFailure)
+        """Whether a judgement failed; of a run that is absent none was asked for."""
+        return isinstance(self.outcome, JudgeFailure) and self.outcome.kind != "absent"
 
     def to_row(self, unit: WorkUnit) -> dict[str, Any]:
         """Write it as a row of `judgements.jsonl`; see `row_json`."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal, Protocol
 
@@ -344,4 +344,33 @@ class Agent(Protocol):
 
         The conversation is all that the agent is shown, system messages and examples included. Raises
         `EndpointError` or `BudgetSpent` when going on makes no sense for any conversation.
+        """
+
+
+ToolUse = tuple[str, Mapping[str, Any]]
+"""The name of a tool, and its arguments."""
+
+
+class Environment(Protocol):
+    """The world that an agent's tools act on, as far as checking a task takes it.
+
+    Whether the agent left its data base as it should be is seen by replaying its calls and those of the task.
+    """
+
+    @property
+    def digest(self) -> str:
+        """Changes with the initial state and with what the tools do."""
+
+    @property
+    def final(self) -> frozenset[str]:
+        """The tools that end a dialogue, such as a transfer to a person."""
+
+    def after(self, calls: Sequence[ToolUse], domain: str | None) -> Mapping[str, str]:
+        """Return by table a digest of what it holds after calls, made in their order on the initial state.
+
+        A call that the tools refuse, or that they do not know, raises nothing.
+
+        Args:
+            calls: What was called.
+            domain: Of several worlds which one, as the conversation's `scenario` names it.
         """

@@ -214,7 +214,7 @@ def note_oddities(conversation: Conversation, place: Place, book: NoteBook) -> N
         raise too_long(place)
     if in_a_row:
         book.assume("conversations have consecutive messages of one role: read as one turn", place)
-    if not replied:
+    if not replied and conversation.messages:  # one without messages is absent, as its format says
         book.assume("conversations have no assistant reply", place)
     # A rating of turn 0 is one before anything was said.
     if any(turn for _, turn in absent_turns(conversation, conversation.ratings)):

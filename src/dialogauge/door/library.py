@@ -47,13 +47,14 @@ from dialogauge.runs import FILES, Outcome, StopSignal
 
 if TYPE_CHECKING:
     from dialogauge.app.replay.run_all import Ran
-    from dialogauge.app.settings import BenchmarkOptions, Options
+    from dialogauge.app.replay.settings import BenchmarkOptions
+    from dialogauge.app.settings import Options
     from dialogauge.runs import Observer
 
 _LOG = logging.getLogger("dialogauge")
 
 AnyPath = str | PathLike[str]
-StudyName = Literal["judge", "satisfaction", "fit", "trust", "replay"]
+StudyName = Literal["judge", "satisfaction", "fit", "trust", "replay", "success"]
 Sources = (
     AnyPath
     | Run
@@ -203,7 +204,8 @@ def run(
 
     Args:
         study: `judge`, `satisfaction`, `fit` (a model of the ratings, as a run), `trust` (the checks of a
-            run, written into that run) or `replay` (candidates on frozen states of rated conversations).
+            run, written into that run), `replay` (candidates on frozen states of rated conversations) or
+            `success` (whether the tasks of dialogues came about).
         source: See `Sources`; for `trust` a run.
         out: The run directory; a temporary one where None. Not for `trust`.
         ratings: People's ratings, joined by id.
@@ -327,7 +329,13 @@ def _study(name: str) -> tuple[type[Options], Callable[..., Coroutine[Any, Any, 
 
         return settings.SatisfactionOptions, judge_satisfaction_data
     if name == "replay":
-        return settings.BenchmarkOptions, _compared
+        from dialogauge.app.replay.settings import BenchmarkOptions
+
+        return BenchmarkOptions, _compared
+    if name == "success":
+        from dialogauge.app.success import check_success
+
+        return settings.SuccessOptions, check_success
     msg = f"there is no study {name!r}"
     raise UsageError(msg, hint=f"there are {', '.join(get_args(StudyName))}")
 

@@ -7,14 +7,8 @@ import pytest
 
 from dialogauge.app import settings as settings_module
 from dialogauge.app.merging import settings_from
-from dialogauge.app.settings import (
-    BenchmarkOptions,
-    JudgeOptions,
-    Options,
-    PairOptions,
-    SatisfactionOptions,
-    ScoreOptions,
-)
+from dialogauge.app.replay.settings import BenchmarkOptions, ScoreOptions
+from dialogauge.app.settings import JudgeOptions, Options, PairOptions, SatisfactionOptions
 from dialogauge.core import ConfigError, UsageError
 from dialogauge.core.settings import recorded, settings_of
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import json
 
 from dialogauge.app.config import RoleSettings, answering, shown_role
-from dialogauge.app.settings import CandidateOptions
+from dialogauge.app.replay.settings import CandidateOptions
 from dialogauge.core.errors import ConfigError
 from dialogauge.core.settings import recorded
 

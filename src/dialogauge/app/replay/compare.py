@@ -10,8 +10,8 @@ from typing import Any
 
 from dialogauge.app.candidates import AgentEntry, family_of, read_agents
 from dialogauge.app.outputs import run_files, spare
+from dialogauge.app.replay.settings import CompareOptions
 from dialogauge.app.replay.stage import privacy_of
-from dialogauge.app.settings import CompareOptions
 from dialogauge.core.protocols import PlainDimension
 from dialogauge.core.settings import recorded
 from dialogauge.core.version import __version__

@@ -9,7 +9,7 @@ from dialogauge.app.replay.collect import Collected, collect
 from dialogauge.app.replay.compare import Compared, compare_runs
 from dialogauge.app.replay.score import ScoringOutcome, score
 from dialogauge.app.replay.select import Selected, select
-from dialogauge.app.settings import (
+from dialogauge.app.replay.settings import (
     BenchmarkOptions,
     CollectOptions,
     CompareOptions,

@@ -11,8 +11,8 @@ from dialogauge.app.config import shown_role
 from dialogauge.app.outcome import StudyOutcome
 from dialogauge.app.personal_judges import build_satisfaction_judge
 from dialogauge.app.progress import ProgressObserver
+from dialogauge.app.replay.settings import ScoreOptions
 from dialogauge.app.replay.stage import OpenStage, open_stage, privacy_of
-from dialogauge.app.settings import ScoreOptions
 from dialogauge.app.sources import InputData
 from dialogauge.core.errors import UsageError
 from dialogauge.core.settings import recorded

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from dialogauge.app.outputs import output_file, spare
+from dialogauge.app.replay.settings import SelectOptions
 from dialogauge.app.replay.stage import data_settings, hidden_items, mask_for_items, read_study
 from dialogauge.app.satisfaction import study_settings
 from dialogauge.app.satisfaction_data import masked_words
-from dialogauge.app.settings import SelectOptions
 from dialogauge.app.sources import InputData
 from dialogauge.core.errors import InputError, UsageError
 from dialogauge.core.files import shown_path

@@ -14,7 +14,7 @@ import orjson
 
 from dialogauge.core import Conversation, FileFault, Message, Place, Rating
 from dialogauge.core.files import read_bytes
-from dialogauge.data.field_map import MISSING, FieldMap, look_up
+from dialogauge.data.field_map import FieldMap, look_up
 from dialogauge.data.formats.base import Entry, RecordFormat, fault_in
 from dialogauge.data.formats.fields import text_at
 from dialogauge.data.formats.openai import MessageReader
@@ -54,10 +54,10 @@ def _convert(record: Any, entry: Entry) -> Conversation:  # noqa: ANN401  # any 
     if not isinstance(record, dict):
         raise fault_in(entry, f"the record is {excerpt(record)}: not an object")
     raw = record.get("messages", record.get("traj"))
-    if not raw:
-        entry.recognise("runs failed at the source and have no messages: reported as faults")
-        raise fault_in(entry, f"the run failed at the source and has no messages (error: {_error(record)})")
-    messages = _system(record, entry) + MessageReader(entry).read(raw)
+    gone = raw is None or raw == []
+    if gone:
+        entry.recognise("runs failed at the source and have no messages: they are absent")
+    messages = () if gone else _system(record, entry) + MessageReader(entry).read(raw)
     agent, domain = text_at(record, "agent"), text_at(record, "domain")
     user = look_up(record, "info.task.user_id")
     if agent is not None and domain is not None:
@@ -71,7 +71,7 @@ def _convert(record: Any, entry: Entry) -> Conversation:  # noqa: ANN401  # any 
         user_id=text_at(record, "user_id") or (user if isinstance(user, str) and user else None),
         scenario=domain,
         candidate=agent,
-        ratings=_reward(name, record, agent, entry),
+        ratings=_reward(name, record, agent, entry) if messages else (),
         metadata={key: value for key, value in record.items() if key not in _USED},
         place=Place(entry.place.file, entry.place.line, name),
     )
@@ -100,11 +100,6 @@ def _reward(name: str, record: dict[str, Any], agent: str | None, entry: Entry) 
         return ()
     score = score_at(entry.place, "the reward", record["reward"])
     return (Rating(name, "reward", score, rater="environment", candidate=agent),)
-
-
-def _error(record: dict[str, Any]) -> str:
-    error = record.get("error") or look_up(record, "info.error")
-    return excerpt(error, 120) if error and error is not MISSING else "none given"
 
 
 TAU = RecordFormat("tau", _recognises, _convert)

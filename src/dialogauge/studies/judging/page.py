@@ -259,6 +259,7 @@ def not_judged(counts: ConversationCounts, pending: str) -> list[tuple[str, int]
     kinds = (
         ("failed altogether", counts.failed),
         ("without a reply", counts.without_reply),
+        ("absent: the run failed at its source", counts.absent),
         ("unreadable", counts.unreadable),
         (pending, counts.pending),
     )
@@ -426,8 +427,10 @@ def _groups_section(summary: Summary) -> list[Section]:
     for field, groups in several.items():
         left_out = summary.groups_left_out.get(field, 0)
         title = f"By {field}" + (f" ({left_out:,} smaller groups are not shown)" if left_out else "")
-        rows = [_group_row(group, names) for group in groups]
-        tables.append(data_table(title, (field, "conversations", *map(words.name, names)), rows))
+        gone = any(group.absent for group in groups)
+        rows = [_group_row(group, names, gone=gone) for group in groups]
+        counts = ("conversations", *(["absent"] if gone else []))
+        tables.append(data_table(title, (field, *counts, *map(words.name, names)), rows))
     lead = (
         "Differences between groups may come from what their conversations are about. Where intervals "
         "overlap, do not read an order into the means."
@@ -435,12 +438,13 @@ def _groups_section(summary: Summary) -> list[Section]:
     return [Section("Groups", tuple(tables), lead, anchor="groups")]
 
 
-def _group_row(group: GroupSummary, names: Sequence[str]) -> tuple[Cell, ...]:
+def _group_row(group: GroupSummary, names: Sequence[str], *, gone: bool) -> tuple[Cell, ...]:
     figures = []
     for name in names:
         mean, n_na, n_failed = group.means[name], group.n_na[name], group.n_failed[name]
         figures.append(Figure(mean.value, mean.n, mean.n + n_na + n_failed, n_na, n_failed, mean.interval))
-    return ("(unknown)" if group.name is None else group.name, group.conversations, *figures)
+    counts = (group.conversations, *([group.absent] if gone else []))
+    return ("(unknown)" if group.name is None else group.name, *counts, *figures)
 
 
 def _list_section(summary: Summary, sample: ShownConversations, *, graded: bool) -> Section:

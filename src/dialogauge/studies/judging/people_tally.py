@@ -107,7 +107,7 @@ class PeopleTally:
             lengths[None] = sum(lengths.values())
         by_target: dict[tuple[Level, int | None], list[Row]] = {}
         for row in rows:
-            if row["level"] in LEVELS and (row["failure"] or {}).get("kind") != "no_reply":
+            if row["level"] in LEVELS and (row["failure"] or {}).get("kind") not in ("no_reply", "absent"):
                 by_target.setdefault((row["level"], row["turn"]), []).append(row)
         self._whole_of_turns(by_target, rows)
         replied = set() if rated is None else {turn.number for turn in rated.replied_turns}

@@ -14,9 +14,11 @@ from dialogauge.core import (
     InputError,
     Judge,
     Judged,
+    JudgeFailure,
     Rating,
     RecordFault,
     Scale,
+    Target,
     WorkUnit,
     conversation_digest,
     digest_text,
@@ -195,11 +197,13 @@ class JudgingStudy(Study[JudgingResult]):
             self.seen_ratings.add(conversation)
         for repeat in range(1, self.repeats + 1):
             yield WorkUnit(
-                JUDGE, conversation, target, judge.digest, repeat, self.seed, None, judge.name, position
+                self.name, conversation, target, judge.digest, repeat, self.seed, None, judge.name, position
             )
 
     async def run(self, unit: WorkUnit) -> tuple[Judged, ...]:
         """Judge one conversation once."""
+        if not unit.conversation.messages:
+            return (absent(unit.conversation),)
         request = Request(
             unit.conversation.blinded(), repeat=unit.repeat, seed=unit.seed, standing=standing(unit.earlier)
         )
@@ -267,6 +271,12 @@ class JudgingStudy(Study[JudgingResult]):
     def page(self, result: JudgingResult, run: StoredRun) -> Page:
         """Return the report."""
         return report_page(run, result.summary, result.sample, result.known)
+
+
+def absent(conversation: Conversation) -> Judged:
+    """Return the row of a run that failed at its source: it is counted, and neither judged nor failed."""
+    whole = Target(conversation.id, "conversation", None, conversation.candidate)
+    return Judged(whole, JudgeFailure("absent", "The run failed at its source and has no messages."))
 
 
 def sampled(

@@ -104,6 +104,12 @@ class ConversationCounts:
     unreadable: int
     pending: int
     """Not done yet."""
+    absent: int = 0
+    """Runs that failed at their source: they hold no message, and nothing was asked of them."""
+
+    def to_json(self) -> dict[str, int]:
+        """Write the counts; `absent` only where there are such runs."""
+        return {name: n for name, n in asdict(self).items() if n or name != "absent"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +150,8 @@ class GroupSummary:
     means: Mapping[str, Estimate]
     n_na: Mapping[str, int]
     n_failed: Mapping[str, int]
+    absent: int = 0
+    """So many of the conversations are runs that failed at their source."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -267,7 +275,7 @@ class Summary:
             "failed": self.failed,
             "failed_share": self.failed_share,
             "failures": dict(self.failures),
-            "conversations": asdict(self.conversations),
+            "conversations": self.conversations.to_json(),
             "clustered_by": self.clustered_by,
             "users": self.users,
             "dimensions": {d.name: d.to_json() for d in self.dimensions},
@@ -290,6 +298,7 @@ class Summary:
             {
                 "name": g.name,
                 "conversations": g.conversations,
+                **({"absent": g.absent} if g.absent else {}),
                 "dimensions": {
                     k: {**_mean_json(m), "n_na": g.n_na[k], "n_failed": g.n_failed[k]}
                     for k, m in g.means.items()
@@ -388,8 +397,9 @@ def _conversations(tally: JudgingTally, lost: int, pending: int) -> Conversation
     states = tally.states()
     judged = int(((states & 1) == 1).sum())
     without = int((states == 4).sum())
-    failed = len(states) - judged - without
-    return ConversationCounts(len(states) + lost + pending, judged, failed, without, lost, pending)
+    absent = int(tally.absent.sum())
+    failed = len(states) - judged - without - absent
+    return ConversationCounts(len(states) + lost + pending, judged, failed, without, lost, pending, absent)
 
 
 def _dimension(
@@ -491,4 +501,5 @@ def _group(
         means[spec.name] = _mean(total, count, of, clusters.unit, spec.scale)
         absent[spec.name] = int(n_na.sum())
         failed[spec.name] = int(asked - count.sum() - n_na.sum())
-    return GroupSummary(name, int(member.sum()), means, absent, failed)
+    gone = int(tally.absent[member].sum())
+    return GroupSummary(name, int(member.sum()), means, absent, failed, gone)

@@ -38,6 +38,8 @@ _OF_ENDPOINT: Final = frozenset(
 )
 """Kinds of failures whose message is the endpoint's."""
 _MAX_REASONS = 3
+_ABSENT: Final = 8
+"""The state of a cell whose run failed at its source: nothing was asked of it."""
 
 
 def without_numbers(message: str) -> str:
@@ -270,13 +272,16 @@ class JudgingTally:
         self._cells: dict[tuple[str, str | None], int] = {}
         self._places = Places()
         self._sums = array("d")
-        self._state = bytearray()  # bit 0: something was judged, bit 1: something failed, bit 2: no reply
+        self._state = bytearray()  # bit 0: something was judged, 1: something failed, 2: no reply, 3: absent
         self._groups: dict[str, dict[str | None, int]] = {f: {} for f in GROUP_FIELDS}
         self._group_of = {f: array("l") for f in GROUP_FIELDS}
 
     def add(self, row: Mapping[str, Any]) -> None:
         """Count one row of `judgements.jsonl`."""
         level, failure, scores = row["level"], row["failure"], own_scores(row)
+        if failure and failure["kind"] == "absent":
+            self._state[self._cell(row)] |= _ABSENT
+            return
         verdict = row["verdict"]
         usage = row.get("usage")
         if usage:
@@ -388,12 +393,18 @@ class JudgingTally:
         """Return what goes together."""
         return self._places.clusters()
 
+    @property
+    def absent(self) -> npt.NDArray[np.bool_]:
+        """Whether the run of a cell failed at its source, shape (cells,)."""
+        gone: npt.NDArray[np.bool_] = self.states() == _ABSENT
+        return gone
+
     def groups(self, field: str) -> tuple[list[str | None], npt.NDArray[np.intp]]:
         """Return the group names of a field and the group of each cell."""
         return list(self._groups[field]), np.array(self._group_of[field], dtype=np.intp)
 
     def states(self) -> npt.NDArray[np.uint8]:
-        """Return the cells' states: bit 0 something judged, 1 something failed, 2 without a reply."""
+        """Return the cells' states: bit 0 something judged, 1 failed, 2 without a reply, 3 absent."""
         return np.frombuffer(bytes(self._state), dtype=np.uint8)
 
 

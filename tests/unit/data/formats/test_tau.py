@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from dialogauge.core import Conversation, FileFault, Rating, RecordFault
+from dialogauge.core import Conversation, FileFault, Rating
 from dialogauge.data import memory_conversations, read_conversations
 
 RUN = {
@@ -62,13 +62,15 @@ def test_runs_in_memory_are_read_alike(tmp_path):
     assert (own.id, own.messages, own.ratings) == (c.id, c.messages, c.ratings)
 
 
-def test_a_failed_run_is_a_fault_and_counted(tmp_path):
-    (c, fault), notes = read(tmp_path, RUN, {**RUN, "task_id": 4, "messages": [], "error": "rate limit"})
-    assert isinstance(c, Conversation)
-    assert isinstance(fault, RecordFault)
-    assert "failed at the source" in str(fault)
-    assert "rate limit" in str(fault)
-    assert ("recognised", "runs failed at the source and have no messages: reported as faults", 1) in notes
+@pytest.mark.parametrize("messages", [[], None])
+def test_a_failed_run_is_absent_and_counted(tmp_path, messages):
+    (_, gone), notes = read(tmp_path, RUN, {**RUN, "task_id": 4, "messages": messages, "error": "rate limit"})
+    assert isinstance(gone, Conversation)
+    assert (gone.id, gone.candidate, gone.scenario) == ("airline_4__m1__0", "m1", "airline")
+    assert (gone.messages, gone.ratings) == ((), ())
+    assert gone.metadata["error"] == "rate limit"
+    assert ("recognised", "runs failed at the source and have no messages: they are absent", 1) in notes
+    assert not any("no assistant reply" in text for _, text, _ in notes)
 
 
 def test_the_original_results_file(tmp_path):

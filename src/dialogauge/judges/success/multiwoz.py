@@ -1,0 +1,334 @@
+"""Inform and Success of MultiWOZ, for the dialogues of any agent that calls tools.
+
+Inform: the last thing offered in each domain fits the goal. Success: Inform, and all that the goal asks for
+was told. As published, a reply offers whatever meets the state of the dialogue as soon as it names anything
+(`NAME`), and tells what its placeholders say; the words themselves are not looked at. The raw variant looks
+at them: a reply offers the venues that it names, and tells what the data base holds of them.
+
+Source: Nekvinda and Dusek (2021), Shades of BLEU, Flavours of Success: The Case of MultiWOZ; and the code
+beside it, github.com/Tomiinek/MultiWOZ_Evaluation.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final, Literal
+
+from dialogauge.core import (
+    Conversation,
+    Judged,
+    Judgement,
+    PlainDimension,
+    Request,
+    Scale,
+    Target,
+    Turn,
+    digest,
+)
+from dialogauge.core.protocols import Reads
+from dialogauge.core.scores import NOT_APPLICABLE, Number, as_scores
+from dialogauge.judges.success.bleu import reply_counts
+from dialogauge.judges.success.calls import json_object
+from dialogauge.judges.success.goals import NO_GOALS, Annotation, Goal, Goals, Reading, goal_of
+from dialogauge.judges.success.venues import NAMED, TABLES, Venues, address_parts, plain_words, slot_name
+
+_VERSION: Final = 1
+_DOMAINS: Final = ("restaurant", "hotel", "attraction", "train", "taxi", "hospital", "police")
+_UNBOUND: Final = ("", "any", "none", "null")
+"""Arguments that bind nothing."""
+_TYPES: Final = {"swimming pool": "swimmingpool", "guest house": "guesthouse", "night club": "nightclub"}
+_COLUMNS: Final = {"PHONE": "phone", "ADDRESS": "address", "POST": "postcode", "TRAINID": "trainid"}
+_WORDS: Final = {
+    "PHONE": "phone",
+    "ADDRESS": "address",
+    "POST": "postcode",
+    "TRAINID": "train id",
+    "REFERENCE": "reference",
+}
+_PHONE: Final = re.compile(r"\b(?:\d{10,11}|0\d{4} \d{6})\b")
+_POST: Final = re.compile(r"\b(?:cb|pe|sg|ip)\d{1,2}\w? ?\d[a-z]{2}\b", re.IGNORECASE)
+_REFERENCE: Final = re.compile(r'"reference[^"]*": ?"(\w+)"', re.IGNORECASE)
+
+Source = Literal["stored", "own"]
+"""Whose reading of replies and states counts: that of the data where it has one, or ours."""
+
+
+@dataclass(frozen=True, slots=True)
+class TurnFacts:
+    """What a turn offers and tells."""
+
+    offered: Mapping[str, frozenset[str]]
+    """By domain what is offered; nothing stands here for a domain in which nothing is named."""
+    provided: Mapping[str, frozenset[str]]
+    """By domain the requestables."""
+
+
+@dataclass(frozen=True, slots=True)
+class DomainOutcome:
+    """What came of one domain of a goal."""
+
+    inform: bool
+    missing: tuple[str, ...]
+    """Requestables that were not told."""
+
+
+def outcomes(goal: Goal, turns: Sequence[TurnFacts], venues: Venues) -> dict[str, DomainOutcome]:
+    """Return what came of each domain."""
+    out = {}
+    for domain, part in goal.items():
+        offered = _last_offer([t.offered[domain] for t in turns if domain in t.offered])
+        provided = frozenset[str]().union(*(t.provided.get(domain, frozenset()) for t in turns))
+        unasked = domain == "train" and not offered and "TRAINID" not in part.requestable
+        free = "name" in part.informable or domain not in TABLES or unasked
+        fits = bool(offered) and offered <= venues.matching(domain, part.informable)
+        out[domain] = DomainOutcome(free or fits, tuple(sorted(part.requestable - provided)))
+    return out
+
+
+def _last_offer(offers: Sequence[frozenset[str]]) -> frozenset[str]:
+    """Return what stands as offered: a later offer replaces one that it does not contain."""
+    standing = frozenset[str]()
+    for offer in offers:
+        if not standing or not standing <= offer:
+            standing = offer
+    return standing
+
+
+def published_facts(
+    goal: Goal, readings: Sequence[Reading], booked: Sequence[Sequence[str]], venues: Venues
+) -> list[TurnFacts]:
+    """Return what turns offer and tell by their placeholders and states; see the head of the module."""
+    facts = []
+    for reading, of_turn in zip(readings, booked, strict=False):
+        text, offered, provided = reading.delexicalised, {}, {}
+        for domain in goal:
+            if domain not in reading.active:
+                continue
+            if ("NAME" in text and domain in NAMED) or ("TRAINID" in text and domain == "train"):
+                state = reading.state.get(domain)
+                offered[domain] = frozenset() if state is None else venues.matching(domain, state)
+            slots = {slot for slot in (*_COLUMNS, "REFERENCE") if slot in text}
+            provided[domain] = frozenset(slots if domain in of_turn else slots - {"REFERENCE"})
+        facts.append(TurnFacts(offered, provided))
+    return facts
+
+
+def raw_facts(
+    goal: Goal, conversation: Conversation, read: Sequence[OwnTurn], venues: Venues
+) -> list[TurnFacts]:
+    """Return what turns offer and tell by the words of the replies."""
+    facts, known = [], {domain: frozenset[str]() for domain in goal}
+    for turn, own in zip(conversation.replied_turns, read, strict=True):
+        offered, provided = {}, {}
+        for domain in goal:
+            if named := venues.named(domain, turn.reply_text):
+                offered[domain] = named
+                known[domain] |= named
+            provided[domain] = frozenset(_spoken(domain, known[domain], turn.reply_text, own, venues))
+        facts.append(TurnFacts(offered, provided))
+    return facts
+
+
+def _spoken(domain: str, keys: frozenset[str], reply: str, own: OwnTurn, venues: Venues) -> Iterator[str]:
+    """Yield the requestables whose values, of the venues that were named, a reply gives."""
+    words = plain_words(reply).lower()
+    closed = words.replace(" ", "")
+    for slot, column in _COLUMNS.items():
+        values = list(venues.column(domain, keys, column))
+        parts = [p for v in values for p in address_parts(v)] if slot == "ADDRESS" else []
+        if any(p in words for p in parts) or (
+            not parts and any(v.lower().replace(" ", "") in closed for v in values)
+        ):
+            yield slot
+    if domain not in TABLES and _PHONE.search(words):
+        yield "PHONE"
+    if any(code.lower() in closed for code in own.references.get(domain, ())):
+        yield "REFERENCE"
+
+
+# Our reading of a dialogue
+
+
+@dataclass(frozen=True, slots=True)
+class OwnTurn:
+    """What we read off a turn: its reply, and the agent's calls so far."""
+
+    reading: Reading
+    booked: tuple[str, ...]
+    """Domains in which a call has returned a reference by then."""
+    references: Mapping[str, frozenset[str]]
+    """By domain these references."""
+
+
+def domain_of(tool: str) -> str | None:
+    """Return the domain that the name of a tool holds: `query_hotels`, `book_taxi`."""
+    return next((domain for domain in _DOMAINS if domain in tool.lower()), None)
+
+
+def own_turns(conversation: Conversation, venues: Venues) -> list[OwnTurn]:
+    """Read every replied turn: state and active domain from the calls, placeholders from the words."""
+    state: dict[str, dict[str, str]] = {}
+    references: dict[str, frozenset[str]] = {}
+    active: tuple[str, ...] = ()
+    turns = []
+    for turn in conversation.turns:
+        for domain, arguments, result, books in _calls(turn):
+            active = (domain,)
+            state[domain] = _bound(state.get(domain, {}), arguments, booking=books, domain=domain)
+            if codes := frozenset(_REFERENCE.findall(result)):
+                references[domain] = references.get(domain, frozenset()) | codes
+        if turn.number < 1 or not turn.has_reply:
+            continue
+        codes = frozenset[str]().union(*references.values())
+        stands = {domain: dict(slots) for domain, slots in state.items() if slots}
+        reading = Reading(delexicalise(turn.reply_text, venues, codes), stands, active)
+        turns.append(OwnTurn(reading, tuple(references), dict(references)))
+    return turns
+
+
+def _calls(turn: Turn) -> Iterator[tuple[str, Mapping[str, Any], str, bool]]:
+    """Yield domain, arguments and result of each call, and whether it books; others are of no domain."""
+    results = {m.tool_call_id: m.text for m in turn.steps if m.role == "tool"}
+    for message in turn.steps:
+        for call in message.tool_calls:
+            domain = domain_of(call.name)
+            arguments = json_object(call.arguments)
+            if domain is not None and arguments is not None:
+                books = any(word in call.name.lower() for word in ("book", "buy", "reserve"))
+                yield domain, arguments, results.get(call.id, ""), books
+
+
+def _bound(
+    before: Mapping[str, str], arguments: Mapping[str, Any], *, booking: bool, domain: str
+) -> dict[str, str]:
+    """Return the state of a domain after a call; the train that is bought leaves what was asked for."""
+    after = dict(before)
+    for name, value in arguments.items():
+        slot, text = slot_name(name), str(value).lower().strip()
+        slot = slot.removeprefix("book") or slot
+        if slot == "trainid" or (booking and domain == "train" and slot != "people"):
+            continue
+        if text in _UNBOUND:
+            after.pop(slot, None)
+        else:
+            after[slot] = _TYPES.get(text, text)
+    return after
+
+
+def delexicalise(reply: str, venues: Venues, references: frozenset[str] = frozenset()) -> str:
+    """Return a placeholder for each kind of value that a reply gives, in the order of `REQUESTABLE`.
+
+    Args:
+        reply: What the agent said.
+        venues: Whose names and addresses are looked for.
+        references: What calls have returned so far; other codes are no references.
+    """
+    words = plain_words(reply)
+    closed = words.lower().replace(" ", "")
+    looks: dict[str, Callable[[], object]] = {
+        "NAME": lambda: venues.names_any(reply),
+        "PHONE": lambda: _PHONE.search(words),
+        "ADDRESS": lambda: venues.gives_address(reply),
+        "POST": lambda: _POST.search(words),
+        "REFERENCE": lambda: any(code.lower() in closed for code in references),
+        "TRAINID": lambda: venues.named("train", reply),
+    }
+    return " ".join(slot for slot, look in looks.items() if look())
+
+
+# The judge
+
+
+_SHARE: Final = Scale(0, 1, integer=False)
+_BINARY: Final = Scale(0, 1)
+DIMENSIONS: Final = (
+    *(PlainDimension(n, "conversation", _BINARY) for n in ("inform", "success", "inform_raw", "success_raw")),
+    PlainDimension("joint_goal", "conversation", _SHARE),
+)
+
+
+class MultiwozSuccess:
+    """Judges whole dialogues by goal and data base: a request must carry the conversation unblinded."""
+
+    name = "multiwoz success"
+    reads: frozenset[Reads] = frozenset()
+    together = True
+    dimensions = DIMENSIONS
+
+    def __init__(self, venues: Venues, goals: Goals = NO_GOALS, source: Source = "stored") -> None:
+        """Take the data base, goals in a file of their own, and whose reading of the dialogue counts."""
+        self.venues, self.goals, self.source = venues, goals, source
+
+    @cached_property
+    def digest(self) -> str:
+        """Changes with tables, goals and whose reading counts."""
+        parts = [self.venues.digest, self.goals.digest, self.source]
+        return digest({"judge": self.name, "version": _VERSION, "parts": parts})
+
+    def describe(self) -> Mapping[str, Any]:
+        """Return the settings for the manifest."""
+        return {"judge": self.name, "version": _VERSION, "source": self.source, "mode": "hindsight"}
+
+    def expect(self, conversation: Conversation) -> None:
+        """Raise RecordFault where a conversation has no goal, or one of another form."""
+        self.goals.of(conversation)
+
+    async def judge(self, request: Request) -> tuple[Judged, ...]:
+        """Judge the conversation as a whole."""
+        return (self.judge_now(request.conversation),)
+
+    def judge_now(self, conversation: Conversation) -> Judged:
+        """Judge without an event loop."""
+        annotation = self.goals.of(conversation)
+        goal, own = goal_of(annotation.goal), own_turns(conversation, self.venues)
+        stored = self.source == "stored" and bool(annotation.readings)
+        readings = annotation.readings if stored else [turn.reading for turn in own]
+        known = self.source == "stored" and annotation.booked is not None
+        booked = (annotation.booked or ()) if known else [turn.booked for turn in own]
+        by_rule = outcomes(goal, published_facts(goal, readings, booked, self.venues), self.venues)
+        by_words = outcomes(goal, raw_facts(goal, conversation, own, self.venues), self.venues)
+        scores: dict[str, Number] = {**_totals(by_rule, ""), **_totals(by_words, "_raw")}
+        scores["joint_goal"] = _joint_goal(annotation, readings)
+        details: dict[str, Any] = {
+            "task": conversation.id,
+            "read": "stored" if stored else "own",
+            "domains": {d: {"inform": o.inform, "missing": list(o.missing)} for d, o in by_rule.items()},
+            "failed": list(_failed(by_rule)),
+        }
+        if annotation.references is not None:
+            replies = [turn.reply_text for turn in conversation.replied_turns]
+            details["bleu"] = reply_counts(replies, annotation.references)
+        target = Target(conversation.id, "conversation", None, conversation.candidate)
+        return Judged(target, Judgement(as_scores(scores), details=details))
+
+
+def _totals(by_domain: Mapping[str, DomainOutcome], ending: str) -> dict[str, int]:
+    inform = all(o.inform for o in by_domain.values())
+    success = inform and not any(o.missing for o in by_domain.values())
+    return {f"inform{ending}": int(inform), f"success{ending}": int(success)}
+
+
+def _failed(by_domain: Mapping[str, DomainOutcome]) -> Iterator[str]:
+    """Say what failed, in the words of the page."""
+    for domain, outcome in by_domain.items():
+        if not outcome.inform:
+            yield f"{domain}: what was offered does not fit the goal"
+        for slot in outcome.missing:
+            yield f"{domain}: {_WORDS[slot]} not told"
+
+
+def _joint_goal(annotation: Annotation, readings: Sequence[Reading]) -> Number:
+    """Return the share of turns whose state is the gold one in every slot; n/a without gold states."""
+    gold = annotation.states
+    if not gold:
+        return NOT_APPLICABLE
+    states = [reading.state for reading in readings]
+    same = sum(_flat(one) == _flat(other) for one, other in zip(states, gold, strict=False))
+    return same / max(len(gold), len(states))
+
+
+def _flat(state: Mapping[str, Mapping[str, Any]]) -> dict[tuple[str, str], str]:
+    return {(d, slot_name(s)): str(v).lower() for d, slots in state.items() for s, v in slots.items()}

@@ -1,0 +1,187 @@
+"""Task success on a page and on a terminal: by domain and agent, what failed, and the checks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from dialogauge.report import (
+    Block,
+    Callout,
+    Cell,
+    Code,
+    Definitions,
+    Items,
+    Page,
+    Percent,
+    Section,
+    Span,
+    TableColumn,
+    data_table,
+    words,
+)
+from dialogauge.runs import Manifest, StoredRun
+from dialogauge.studies.judging.page import not_judged
+from dialogauge.studies.judging.people import People, stored_people
+from dialogauge.studies.judging.people_page import people_section
+from dialogauge.studies.judging.report import summary_of
+from dialogauge.studies.judging.sampling import Sampler
+from dialogauge.studies.judging.summary import Summary
+from dialogauge.studies.judging.transcripts import ShownConversations, read_sample
+from dialogauge.studies.success.figures import SuccessFigures, SuccessGroup, SuccessTally
+from dialogauge.text import counted
+
+_REASONS: Final = 20
+_TITLES: Final = {
+    "inform": "inform",
+    "success": "success",
+    "inform_raw": "inform, by the words",
+    "success_raw": "success, by the words",
+    "joint_goal": "joint goal accuracy",
+    "outputs": "outputs told",
+    "database": "data base right",
+}
+
+
+def success_page(
+    run: StoredRun,
+    summary: Summary,
+    people: People | None,
+    sample: ShownConversations,
+    figures: SuccessFigures | None,
+) -> Page:
+    """Lay out a run of task success."""
+    figures = figures or SuccessTally().result()
+    manifest = run.manifest
+    sections = [
+        Section("Task success", success_blocks(summary, figures), anchor="success"),
+        *([Section("What failed", (_failed(figures),), anchor="failed")] if figures.failed else []),
+        *_checks_sections(figures),
+        *([] if people is None or not people.figures else [people_section(people)]),
+        Section(
+            "Conversations",
+            (sample.transcripts,),
+            "Turn by turn, with calls and results; every row is in judgements.jsonl.",
+            anchor="conversations",
+        ),
+        _settings_section(manifest),
+    ]
+    lead = (
+        Span(f"{summary.conversations.requested:,}", "strong"),
+        f" dialogue{'' if summary.conversations.requested == 1 else 's'}, checked by ",
+        Span(manifest.judge["name"], "strong"),
+        ". No model was asked.",
+    )
+    return Page(
+        run.directory.path.resolve().name,
+        tuple(sections),
+        lead=lead,
+        created=manifest.written[:10],
+        version=manifest.versions["dialogauge"] or "",
+    )
+
+
+def stored_page(run: StoredRun) -> Page:
+    """Return the page of a finished run."""
+    sampler, tally, people = Sampler(run.dimensions), SuccessTally(), stored_people(run)
+    summary = summary_of(run, sampler, tally)
+    sample = read_sample(run, sampler.result(), summary.dimensions, None)
+    return success_page(run, summary, people, sample, tally.result())
+
+
+def success_brief(summary: Summary, figures: SuccessFigures) -> tuple[Block, ...]:
+    """Lay out a run for a terminal."""
+    failed = [Section("What failed", (_failed(figures),))] if figures.failed else []
+    return (Section("Task success", success_blocks(summary, figures)), *failed, *_checks_sections(figures))
+
+
+def success_blocks(summary: Summary, figures: SuccessFigures) -> tuple[Block, ...]:
+    """Lay out the figures by domain and agent."""
+    names = list(dict.fromkeys(name for group in figures.groups for name in group.means))
+    gone = any(group.absent for group in figures.groups)
+    heads: tuple[str | TableColumn, ...] = (
+        "domain",
+        TableColumn("agent", "text"),
+        "dialogues",
+        *(["absent"] if gone else []),
+        *(_TITLES.get(name, words.name(name)) for name in names),
+    )
+    rows = [_group(group, names, gone=gone) for group in figures.groups]
+    notes = ["Shares with their 95 % intervals, clustered by task where tasks come more than once."]
+    if gone:
+        notes.append(
+            "An absent run failed at its source and holds no message. It is neither a success nor a failure."
+        )
+    if left := not_judged(summary.conversations, "not done yet"):
+        notes.append(", ".join(f"{what}: {n:,}" for what, n in left) + ".")
+    return (data_table("By domain and agent", heads, rows, captioned=False), Callout(tuple(notes)))
+
+
+def _group(group: SuccessGroup, names: Sequence[str], *, gone: bool) -> tuple[Cell, ...]:
+    cells: list[Cell] = []
+    for name in names:
+        mean = group.means.get(name)
+        cells.append(None if mean is None else Percent(mean.value, mean.interval))
+    absent: list[Cell] = [group.absent] if gone else []
+    return (group.domain or "(unknown)", group.agent or "(unknown)", group.dialogues, *absent, *cells)
+
+
+def _failed(figures: SuccessFigures) -> Block:
+    agents = sorted({agent for counts in figures.failed.values() for agent in counts})
+    heads = ("what failed", "dialogues", *([a or "(unknown)" for a in agents] if len(agents) > 1 else []))
+    rows = [
+        (reason, sum(counts.values()), *((counts.get(a, 0) for a in agents) if len(agents) > 1 else ()))
+        for reason, counts in figures.failed.items()
+    ]
+    return data_table("What failed", heads, rows, captioned=False, shown=_REASONS)
+
+
+def _checks_sections(figures: SuccessFigures) -> list[Section]:
+    """Lay out how far the checks themselves are to be taken; nothing where there is nothing to say."""
+    blocks: list[Block] = []
+    stored, equal = figures.rewards
+    if stored:
+        blocks.append(Callout((f"{equal:,} of {stored:,} recomputed rewards are equal to the stored ones.",)))
+    hits, within = figures.outputs
+    if hits:
+        sentence = (
+            f"{counted(hits, 'required output')} stand in a reply, as the published check wants it. Of these "
+            f"{within:,} stand there only within another number or word, or as the number of a point in a "
+            "list: the check takes them, and the reply may say something else."
+        )
+        blocks.append(Callout((sentence,)))
+        items = tuple(
+            (
+                f"{hit.output!r} in {hit.conversation_id}, turn {hit.turn} (success {_score(hit.success)}): ",
+                Span(hit.quote, "quote"),
+            )
+            for hit in figures.within
+        )
+        blocks += [Items(items, within - len(items))] if items else []
+    if figures.read:
+        read = ", ".join(f"{whose} {n:,}" for whose, n in figures.read.items())
+        blocks.append(
+            Callout(
+                (
+                    f"Whose reading of replies and states counts (dialogues): {read}. Inform and Success see "
+                    "placeholders, not whether a value is the right one; by the words they do.",
+                )
+            )
+        )
+    if figures.bleu is not None:
+        blocks.append(Callout((f"BLEU beside the references, turn by turn: {figures.bleu:.1f}.",)))
+    return [Section("How far to take the checks", tuple(blocks), anchor="checks")] if blocks else []
+
+
+def _score(value: float | None) -> str:
+    return "n/a" if value is None else words.score(value)
+
+
+def _settings_section(manifest: Manifest) -> Section:
+    settings = manifest.settings
+    shown = ("kind", "inputs", "goals", "database", "environment", "reading", "ratings_file")
+    pairs = [(name, settings.get(name)) for name in shown]
+    listed = [(k, ", ".join(v) if isinstance(v, list | tuple) else str(v)) for k, v in pairs if v]
+    blocks: list[Block] = [Definitions((*listed, ("made", manifest.written[:10])))]
+    blocks += [Code(manifest.command)] if manifest.command else []
+    return Section("How this was made", tuple(blocks), short="Settings", anchor="settings")
