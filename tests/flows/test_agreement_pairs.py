@@ -30,7 +30,8 @@ def chosen(tmp_path):
 def test_people_who_choose_between_two(dialogauge, chosen):
     done = dialogauge("agreement", "people.csv", "-o", "out")
     assert done.code == 0, done.err
-    assert "Yes. preference, pairs: 3 of 3 raters agree with the others more than the best" in done.unwrapped
+    assert "Yes: raters agree with each other more than who always chooses alike" in done.unwrapped
+    assert "3 of 3 do, 0 agree less" in done.unwrapped
     assert "3 raters, 40 pairs of 2 candidates, 40 of them by two or more" in done.unwrapped
     assert "Krippendorff’s alpha, nominal" in done.unwrapped
     page = (chosen / "out" / "agreement.html").read_text()
@@ -125,7 +126,7 @@ def test_what_it_takes_to_tell_two_judges_apart(dialogauge, judged, tmp_path):
     assert "What it takes to tell good from poor" in done.unwrapped
     assert "targets with 2 raters each tell good from poor in 80 % of studies" in done.unwrapped
     assert "what you have (120 targets, 2 raters each): " in done.unwrapped
-    assert "With 2 raters each" in (tmp_path / "out" / "agreement.html").read_text()
+    assert "Share told apart, 2 raters each" in (tmp_path / "out" / "agreement.html").read_text()
     (power,) = dialogauge(*asked, "--json").json["power"]
     assert (power["observed"]["a"], power["observed"]["measure"]) == ("good", "spearman")
     one, two = (of["targets"] for of in power["needed"])

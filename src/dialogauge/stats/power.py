@@ -350,4 +350,5 @@ def _best_constant(
     best = next(iter(constants))
     for name in constants:
         best = name if beats(name, best) else best
-    return constants[best], best
+    alike = not any(beats(best, name) for name in constants)
+    return constants[best], "any constant" if alike else best

@@ -11,6 +11,7 @@ from dialogauge.report import (
     DataTable,
     Number,
     Percent,
+    Prose,
     Section,
     Span,
     TableColumn,
@@ -20,7 +21,7 @@ from dialogauge.report import (
 )
 from dialogauge.stats import COEFFICIENTS
 from dialogauge.studies.agreement.among_page import TONES, answer_of, figure_words
-from dialogauge.studies.agreement.closeness import Closeness
+from dialogauge.studies.agreement.closeness import Closeness, Verdict
 from dialogauge.studies.agreement.pairs import BESIDE_PEOPLE, PairAgreement
 from dialogauge.text import counted
 
@@ -51,33 +52,42 @@ def pairs_section(pairs: PairAgreement) -> Section:
 
 
 def pairs_answers(pairs: PairAgreement) -> tuple[Callout, ...]:
-    """Answer in a sentence for each judge, and for people, whether they agree more than the best control."""
-    out = []
+    """Answer for each judge, and for people, whether they agree more than who always chooses alike."""
+    out: list[Callout] = []
     for one in pairs.against_people:
-        how = {"yes": "more than", "no": "less than"}.get(one.verdict, "not demonstrably more or less than")
-        control, its = one.best.removeprefix("always "), one.best_figures["ac1"].value
-        text = (
-            f" {pairs.dimension}, pairs: {one.source} agrees with people {how} one who always chooses "
-            f"{control}: AC1 {figure_words(one.figures['ac1'])} to {words.decimal(its, 3)}; the same choice "
-            f"in {words.percent(one.figures['exact'].value)} of {counted(one.n, 'pair')}, alpha "
-            f"{figure_words(one.figures['alpha_nominal'])}."
+        than = f"one who always chooses {one.best.removeprefix('always ')}"
+        about = f"({pairs.dimension}, {counted(one.n, 'pair')})"
+        figures = (
+            f"AC1 {figure_words(one.figures['ac1'])} against "
+            f"{words.decimal(one.best_figures['ac1'].value, 3)}, alpha "
+            f"{figure_words(one.figures['alpha_nominal'])}; the same choice in "
+            f"{words.percent(one.figures['exact'].value)}."
         )
-        out.append(Callout(((Span(f"{one.verdict.capitalize()}.", "strong"), text),), TONES[one.verdict]))
+        first = _sentence(one.verdict, f"{one.source} agrees with people", than, about)
+        out += [Callout((first,), TONES[one.verdict]), Callout((figures,))]
     if pairs.figures:
         verdicts = [one.verdict for one in pairs.others]
-        text = (
-            f" {pairs.dimension}, pairs: {verdicts.count('yes')} of {counted(len(verdicts), 'rater')} agree "
-            f"with the others more than the best of those who always choose alike, {verdicts.count('no')} "
-            f"less, of {verdicts.count('cannot tell')} it cannot be told. All together: AC1 "
-            f"{figure_words(pairs.figures['ac1'])}, alpha {figure_words(pairs.figures['alpha_nominal'])}."
+        verdict, yes = answer_of(verdicts), verdicts.count("yes")
+        about = f"({pairs.dimension}, {counted(pairs.shared, 'pair')} by two or more)"
+        figures = (
+            f"AC1 {figure_words(pairs.figures['ac1'])}, alpha "
+            f"{figure_words(pairs.figures['alpha_nominal'])}; {yes} of {len(verdicts)} do, {verdicts.count('no')} agree less, "
+            f"{verdicts.count('cannot tell')} cannot be told."
         )
-        answer = answer_of(verdicts)
-        tone = "plain" if out else TONES[answer]
-        out.append(Callout(((Span(f"{answer.capitalize()}.", "strong"), text),), tone))
+        first = _sentence(verdict, "raters agree with each other", "who always chooses alike", about)
+        out += [Callout((first,), "plain" if out else TONES[verdict]), Callout((figures,))]
     if not out:
-        text = f" {pairs.dimension}: no pair was put before two people."
-        out.append(Callout(((Span("Cannot tell.", "strong"), text),), "info"))
+        text = f" how far people agree ({pairs.dimension}): no pair was put before two."
+        out.append(Callout(((Span("Cannot tell", "strong"), text),), "info"))
     return tuple(out)
+
+
+def _sentence(verdict: Verdict, who: str, than: str, about: str) -> Prose:
+    """Write the answer: `Yes: gpt agrees with people more than one who always chooses a tie (...)`."""
+    if verdict == "cannot tell":
+        return (Span("Cannot tell", "strong"), f" whether {who} more than {than} {about}.")
+    how = "more" if verdict == "yes" else "less"
+    return (Span(verdict.capitalize(), "strong"), f": {who} {how} than {than} {about}.")
 
 
 def _against(title: str, made: Sequence[Closeness]) -> DataTable:

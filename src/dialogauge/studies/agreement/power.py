@@ -10,6 +10,8 @@ from dialogauge.report import (
     Axis,
     Block,
     Callout,
+    Card,
+    Cards,
     Cell,
     Curve,
     Missing,
@@ -76,13 +78,15 @@ def power_section(power: Power, about: str, *, curves: bool = True) -> Section:
     if power.points:
         blocks.append(_table(power))
         if curves:
-            blocks += [_curve(power, raters) for raters in power.raters]
+            widest = max(p.targets for p in power.points)
+            cards = (Card(f"{_raters(k)} each", (_curve(power, k, widest),)) for k in power.raters)
+            blocks.append(Cards(tuple(cards), wide=True))
         blocks.append(Callout((_LIMITS,)))
     lead = (
         f"{about}, by {MEASURES[observed.measure].title}: the share of studies in which p is below "
         f"{ALPHA:g}; {power.studies:,} studies of each size."
     )
-    return Section(title, tuple(blocks), lead)
+    return Section(title, tuple(blocks), lead, short="Power")
 
 
 def power_sentence(power: Power) -> Prose:
@@ -150,8 +154,8 @@ def _table(power: Power) -> Block:
     return data_table("Share of studies that tell them apart", heads, rows)
 
 
-def _curve(power: Power, raters: float) -> Curve:
+def _curve(power: Power, raters: float, widest: int) -> Curve:
     mine = [p for p in power.points if p.raters == raters]
     points = tuple(Point(p.targets, p.apart.value or 0.0, p.apart.interval) for p in mine)
-    x = Axis(0, mine[-1].targets, "targets", whole=True)
-    return Curve(f"With {_raters(raters)} each", points, x, Axis(0, 1, "told apart"))
+    x = Axis(0, widest, "targets", whole=True)
+    return Curve(f"Share told apart, {_raters(raters)} each", points, x, Axis(0, 1, "told apart"))
