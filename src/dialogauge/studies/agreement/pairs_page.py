@@ -71,8 +71,8 @@ def pairs_answers(pairs: PairAgreement) -> tuple[Callout, ...]:
         about = f"({pairs.dimension}, {counted(pairs.shared, 'pair')} by two or more)"
         figures = (
             f"AC1 {figure_words(pairs.figures['ac1'])}, alpha "
-            f"{figure_words(pairs.figures['alpha_nominal'])}; {yes} of {len(verdicts)} do, {verdicts.count('no')} agree less, "
-            f"{verdicts.count('cannot tell')} cannot be told."
+            f"{figure_words(pairs.figures['alpha_nominal'])}; {yes} of {len(verdicts)} do, "
+            f"{verdicts.count('no')} agree less, {verdicts.count('cannot tell')} cannot be told."
         )
         first = _sentence(verdict, "raters agree with each other", "who always chooses alike", about)
         out += [Callout((first,), "plain" if out else TONES[verdict]), Callout((figures,))]
