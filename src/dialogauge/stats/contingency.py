@@ -17,7 +17,7 @@ from typing import Final
 
 import numpy as np
 
-from dialogauge.stats.coefficients import divided, pearson_draws, spearman_draws
+from dialogauge.stats.coefficients import divided
 from dialogauge.stats.estimate import Range
 from dialogauge.stats.table import Floats, Whole
 
@@ -129,13 +129,12 @@ def alpha_nominal(of: Pooled) -> Floats:
 def alpha_ordinal(of: Pooled) -> Floats:
     """Return Krippendorff's alpha of an order: the distance of two categories is that of their mid-ranks."""
     counts = of.coincidences.sum(axis=-1)
-    ranks = np.cumsum(counts, axis=-1) - counts / 2
-    return _alpha(of, (ranks[..., :, None] - ranks[..., None, :]) ** 2)
+    return _alpha_of(of.coincidences, _mid_ranks(counts))
 
 
 def alpha_interval(of: Pooled) -> Floats:
     """Return Krippendorff's alpha of distances."""
-    return _alpha(of, (of.values[:, None] - of.values) ** 2)
+    return _alpha_of(of.coincidences, of.values - of.values.mean())
 
 
 def alpha_ratio(of: Pooled) -> Floats:
@@ -147,29 +146,49 @@ def alpha_ratio(of: Pooled) -> Floats:
 
 
 def _alpha(of: Pooled, distances: Floats) -> Floats:
+    """Return alpha by the distances of categories, shape (q, q)."""
     counts = of.coincidences.sum(axis=-1)
-    total = counts.sum(axis=-1)
-    observed = (of.coincidences * distances).sum(axis=(-2, -1))
-    chance = (counts[..., :, None] * counts[..., None, :] * distances).sum(axis=(-2, -1))
-    return 1 - divided(observed * (total - 1), np.where(chance > _ROUNDING, chance, 0.0))
+    observed, chance = _sum(of.coincidences, distances), ((counts @ distances) * counts).sum(axis=-1)
+    return _alpha_by(observed, chance, counts.sum(axis=-1))
 
 
-def kendall(tables: Floats) -> Floats:
+def _alpha_of(coincidences: Floats, places: Floats) -> Floats:
+    """Return alpha where distances are the squares of those between places, shape (q,) or (..., q)."""
+    counts = coincidences.sum(axis=-1)
+    total, squares = counts.sum(axis=-1), (counts * places**2).sum(axis=-1)
+    observed = 2 * (squares - _product(coincidences, places, places))
+    chance = 2 * (total * squares - (counts * places).sum(axis=-1) ** 2)
+    return _alpha_by(observed, chance, total)
+
+
+def _alpha_by(observed: Floats, chance: Floats, total: Floats) -> Floats:
+    return 1 - divided(observed * (total - 1), np.where(chance > _ROUNDING * total**2, chance, 0.0))
+
+
+def pearson(tables: Floats, values: Floats) -> Floats:
+    """Return Pearson's r of the numbers of the categories, shape (..., q, q) -> (...)."""
+    return _correlation(tables, values, values)
+
+
+def spearman(tables: Floats, _: Floats) -> Floats:
+    """Return Spearman's rho: ranks are taken anew in each table."""
+    return _correlation(tables, *(_mid_ranks(tables.sum(axis=axis)) for axis in (-1, -2)))
+
+
+def kendall(tables: Floats, _: Floats) -> Floats:
     """Return Kendall's tau-b, shape (..., q, q) -> (...); NaN where one of the two never varies."""
-
-    def before(of: Floats) -> Floats:
-        """Pairs of targets of which one is lower for both."""
-        lower = np.cumsum(np.cumsum(of, axis=-2), axis=-1)
-        pairs: Floats = (of[..., 1:, 1:] * lower[..., :-1, :-1]).sum(axis=(-2, -1))
-        return pairs
-
+    lower = np.cumsum(np.cumsum(tables, axis=-2), axis=-1)[..., :-1, :]
+    # Of what is lower for one: what is lower for the other too, less what is higher.
+    order = np.zeros_like(tables[..., 1:, :])
+    order[..., 1:] += lower[..., :-1]
+    order -= lower[..., -1:] - lower
     total = tables.sum(axis=(-2, -1))
     untied = [(total**2 - (tables.sum(axis=axis) ** 2).sum(axis=-1)) / 2 for axis in (-1, -2)]
     apart = np.where((untied[0] > _ROUNDING) & (untied[1] > _ROUNDING), untied[0] * untied[1], 0.0)
-    return divided(before(tables) - before(tables[..., ::-1]), np.sqrt(apart))
+    return divided((tables[..., 1:, :] * order).sum(axis=(-2, -1)), np.sqrt(apart))
 
 
-def exact(tables: Floats) -> Floats:
+def exact(tables: Floats, _: Floats) -> Floats:
     """Return the share of targets on which both say the same."""
     return _share(tables, np.eye(tables.shape[-1]))
 
@@ -179,14 +198,39 @@ def within_one(tables: Floats, values: Floats) -> Floats:
     return _share(tables, (np.abs(values[:, None] - values) <= 1).astype(np.float64))
 
 
-def correlation(of: Callable[[Floats, Floats, Floats], Floats], tables: Floats, values: Floats) -> Floats:
-    """Return a correlation of the numbers of the categories, shape (..., q, q) -> (...)."""
-    one, other = np.repeat(values, values.size), np.tile(values, values.size)
-    return of(one, other, tables.reshape(-1, values.size**2)).reshape(tables.shape[:-2])
+def _correlation(tables: Floats, x: Floats, y: Floats) -> Floats:
+    """Return the correlation of scores of the categories, shape (q,) or (..., q)."""
+    rows, columns = tables.sum(axis=-1), tables.sum(axis=-2)
+    total = rows.sum(axis=-1, keepdims=True)
+    dx, dy = (
+        score - divided((counts * score).sum(axis=-1, keepdims=True), total, otherwise=0.0)
+        for score, counts in ((x, rows), (y, columns))
+    )
+    xx, yy = (rows * dx**2).sum(axis=-1), (columns * dy**2).sum(axis=-1)
+    floor = _ROUNDING * total[..., 0]
+    return divided(_product(tables, dx, dy), np.sqrt(np.where((xx > floor) & (yy > floor), xx * yy, 0.0)))
+
+
+def _mid_ranks(counts: Floats) -> Floats:
+    """Return the ranks of categories that occur so often, shape (..., q), from the middle of all."""
+    ranks: Floats = np.cumsum(counts, axis=-1) - (counts + counts.sum(axis=-1, keepdims=True)) / 2
+    return ranks
+
+
+def _product(tables: Floats, x: Floats, y: Floats) -> Floats:
+    """Return the sum of x y over tables, shape (..., q, q); x and y have the shape (q,) or (..., q)."""
+    product: Floats = ((tables @ y[..., None])[..., 0] * x).sum(axis=-1)
+    return product
+
+
+def _sum(tables: Floats, weights: Floats) -> Floats:
+    """Return the weighted sum over tables, shape (..., q, q), (q, q) -> (...)."""
+    total: Floats = tables.reshape(*tables.shape[:-2], weights.size) @ weights.ravel()
+    return total
 
 
 def _share(tables: Floats, agree: Floats) -> Floats:
-    return divided((tables * agree).sum(axis=(-2, -1)), tables.sum(axis=(-2, -1)))
+    return divided(_sum(tables, agree), tables.sum(axis=(-2, -1)))
 
 
 def _shares(of: Pooled) -> Floats:
@@ -234,10 +278,6 @@ def _cohen(title: str, kind: _Kind) -> Formula:
     return Formula(title, lambda t, v: cohen_kappa(t, kind(v)), numbers=kind is not nominal)
 
 
-def _correlated(title: str, of: Callable[[Floats, Floats, Floats], Floats]) -> Formula:
-    return Formula(title, lambda t, v: correlation(of, t, v))
-
-
 POOLED: Final[Mapping[str, Formula]] = {
     "ac1": _gwet("AC1", nominal),
     "ac2": _gwet("AC2, quadratic", quadratic),
@@ -256,10 +296,10 @@ PAIRED: Final[Mapping[str, Formula]] = {
     "cohen": _cohen("Cohen’s kappa", nominal),
     "cohen_linear": _cohen("Cohen’s kappa, linear", linear),
     "cohen_quadratic": _cohen("Cohen’s kappa, quadratic", quadratic),
-    "exact": Formula("exact", lambda t, _: exact(t), _parts, numbers=False),
+    "exact": Formula("exact", exact, _parts, numbers=False),
     "within_one": Formula("within one", within_one, _parts),
-    "pearson": _correlated("Pearson", pearson_draws),
-    "spearman": _correlated("Spearman", spearman_draws),
-    "kendall": Formula("Kendall’s tau-b", lambda t, _: kendall(t)),
+    "pearson": Formula("Pearson", pearson),
+    "spearman": Formula("Spearman", spearman),
+    "kendall": Formula("Kendall’s tau-b", kendall),
 }
 """The coefficients of two raters."""

@@ -7,7 +7,7 @@ added up once. A draw costs one product of its weights with them. Arrays are mad
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -87,14 +87,14 @@ class Ratings:
     def tables(self, weights: Floats) -> Iterator[tuple[int, Codes, Floats]]:
         """Yield a rater, p others, and their tables, shape (draws, p, q, q), until all pairs were."""
         cells = self.steps.size**2
-        for one, others, target, pair, cell in self._shared(len(weights)):
+        for one, others, target, pair, cell in self._shared(lambda _: len(weights)):
             every = self._counted(target, pair * cells + cell, others.size * cells, weights)
             yield one, others, every.reshape(len(weights), others.size, *self._square)
 
     def without(self) -> Iterator[Without]:
         """Yield the tables of all pairs of raters, and each without the clusters that are in it."""
         cells = self.steps.size**2
-        for one, others, target, pair, cell in self._shared(1 + self.clusters):
+        for one, others, target, pair, cell in self._shared(lambda n: 1 + min(n, self.clusters)):
             moved, place = np.unique(pair * self.clusters + self.cluster[target], return_inverse=True)
             whole = np.bincount(pair * cells + cell, minlength=others.size * cells).reshape(-1, cells)
             gone = np.bincount(place * cells + cell, minlength=moved.size * cells).reshape(-1, cells)
@@ -106,11 +106,11 @@ class Ratings:
     def _square(self) -> tuple[int, int]:
         return self.steps.size, self.steps.size
 
-    def _shared(self, rows: int) -> Iterator[tuple[int, Codes, Codes, Codes, Codes]]:
+    def _shared(self, tables: Callable[[int], int]) -> Iterator[tuple[int, Codes, Codes, Codes, Codes]]:
         """Yield where a rater and others rated the same targets: all pairs, a block of others at a time.
 
         Args:
-            rows: Tables that are made of each pair.
+            tables: Of how many targets a rater rated, how many tables are made of a pair.
 
         Yields:
             The rater, the others (p,); and of each rating that they share the target, the place of the other
@@ -119,7 +119,7 @@ class Ratings:
         q, raters = self.steps.size, self.codes.shape[1]
         for one in range(raters):
             mine = np.flatnonzero(self.codes[:, one] >= 0)
-            step = max(1, _BLOCK // max(q * q * min(rows, 1 + mine.size), mine.size))
+            step = max(1, _BLOCK // max(q * q * tables(mine.size), mine.size))
             for start in range(one + 1, raters, step):
                 theirs = self.codes[mine, start : start + step]
                 place, other = np.nonzero(theirs >= 0)
@@ -130,14 +130,12 @@ class Ratings:
     def _counted(self, target: Codes, code: Codes, size: int, weights: Floats) -> Floats:
         """Return how often each code occurs, shape (draws, size), each as often as its cluster counts."""
         out = np.zeros((len(weights), size))
-        used, place = np.unique(code, return_inverse=True)
-        step = max(1, _BLOCK // max(self.clusters, 1))
-        for start in range(0, used.size, step):
-            columns = used[start : start + step]
-            here = slice(None) if used.size <= step else (place >= start) & (place < start + step)
-            at = self.cluster[target[here]] * columns.size + place[here] - start
-            tally = np.bincount(at, minlength=self.clusters * columns.size).reshape(self.clusters, -1)
-            out[:, columns] = weights @ tally.astype(np.float64)
+        if code.size:
+            both, times = np.unique(code * self.clusters + self.cluster[target], return_counts=True)
+            codes, cluster = np.divmod(both, self.clusters)
+            used, starts = np.unique(codes, return_index=True)
+            for row, weight in zip(out, weights, strict=True):
+                row[used] = np.add.reduceat(weight.take(cluster) * times, starts)
         return out
 
     def _summed(self, columns: Floats, weights: Floats) -> Floats:
