@@ -274,6 +274,25 @@ def test_two_sources_by_name_against_the_consensus_without_either(dialogauge, ju
     assert "no target in common that a third one rated" in dialogauge(*words, "--compare", "X", "Y").err
 
 
+def test_judges_that_give_names(dialogauge, rated):
+    names = ["good" if i % 3 else "bad" for i in range(90)]
+    people = rated({"X": names, "Y": [None] * 60 + names[60:]})
+    judges = rated({"same": names, "other": [names[(i + 1) % 3] for i in range(90)]}, "judges.csv")
+    done = dialogauge("agreement", judges, "--ratings", people, "--scale", "bad,good", "--json")
+    assert done.code == 0, done.err
+    other, same = done.json["judges"]
+    assert same["figures"].keys() == {"ac1", "randolph", "kappa", "alpha_nominal", "exact"}
+    assert same["better_than_the_best_constant"]["b"] == "always good"
+    assert (same["figures"]["exact"]["value"], other["figures"]["exact"]["value"]) == (
+        1.0,
+        pytest.approx(1 / 3),
+    )
+    assert same["better_than_the_best_constant"]["agrees_more"] == "yes"
+    words = dialogauge("agreement", judges, "--ratings", people, "--scale", "bad,good", "--by", "rater")
+    assert "Yes: same agrees with people more than a judge that always says good" in words.unwrapped
+    assert "Judges against people by rater" in words.out
+
+
 def test_scores_that_join_no_rating(dialogauge, judged, rated, tmp_path):
     people, _ = judged
     path = tmp_path / "other.csv"

@@ -204,7 +204,7 @@ def _tables_of(
             if judge in one.by
         }
         table = TargetTable(pair, scale_of(categories), JudgedRun(judge, judge=judge), level=level)
-        join_scores(table, own, people)
+        join_scores(table, own, people, categories)
         if table.targets:
             out.append(table)
     return out

@@ -34,7 +34,7 @@ from dialogauge.stats import (
     middle_rule,
     scores_of,
 )
-from dialogauge.studies.agreement.closeness import Closeness, verdict_of
+from dialogauge.studies.agreement.closeness import Closeness, levels_of, verdict_of
 from dialogauge.studies.agreement.levels import LevelFigures
 from dialogauge.studies.agreement.sources import Level
 from dialogauge.studies.agreement.targets import (
@@ -53,6 +53,8 @@ SHOWN: Final = (
 """The measures of the study, in the order in which tables show them."""
 TESTED: Final = ("ac1", "alpha_interval", "qwk", "spearman", "auc")
 """The measures by which a judge is tested against its controls: few, for each test costs power."""
+NAMED: Final = ("ac1", "randolph", "kappa", "alpha_nominal", "exact")
+"""Those of names, which have no order."""
 COMPARED: Final = ("ac1", "alpha_interval", "spearman", "qwk", "auc")
 """The measures by which two judges are compared: few, for each test costs power."""
 _JUDGE, _PEOPLE = "judge", "people"
@@ -260,7 +262,8 @@ def agreement(
     scores = score_table({_JUDGE: table}, rule)
     people = scores.sources[_PEOPLE]
     able = measures_for(scores, _JUDGE, _PEOPLE, rule=rule)
-    measures = [name for name in SHOWN if name in able and name in only]
+    named = categories is not None and categories.values is None and people.numbers
+    measures = [name for name in SHOWN if name in able and name in (NAMED if named else only)]
     controls = controls_of(scores, _JUDGE, _PEOPLE, rule=rule, shuffles=settings.shuffles, seed=settings.seed)
     columns = {_JUDGE: (scores.sources[_JUDGE],), **control_columns(controls)}
     constants = _constants(categories, scores) if "ac1" in measures else {}
@@ -289,7 +292,7 @@ def agreement(
             ControlFigures(name, c.description, figures[name].estimates) for name, c in controls.items()
         ),
         against_controls=compare_pairs(figures, [(_JUDGE, name) for name in controls], tested),
-        bins=_bins(scores.sources[_JUDGE], people),
+        bins=() if named else _bins(scores.sources[_JUDGE], people),
         level=table.level,
         low_shares=shares,
         constants=tuple(
@@ -300,13 +303,13 @@ def agreement(
 
 
 def _constants(categories: Categories | None, table: ScoreTable) -> dict[str, Scores]:
-    """Return by name the column of a judge that always says the same, for each category that is a number."""
-    if categories is None or categories.values is None:
+    """Return by name the column of a judge that always says the same, for each category."""
+    if categories is None:
         return {}
     judge = table.sources[_JUDGE]
     return {
         f"always {name}": scores_of(np.full(table.n, level), scale=judge.scale)
-        for name, level in zip(categories.names, categories.values, strict=True)
+        for name, level in zip(categories.names, levels_of(categories), strict=True)
     }
 
 
@@ -347,18 +350,22 @@ def _bins(judge: Scores, people: Scores) -> tuple[ScoreBin, ...]:
 
 
 def compare_judges(
-    tables: Sequence[TargetTable], rule: DissatisfiedRule | None
+    tables: Sequence[TargetTable],
+    rule: DissatisfiedRule | None,
+    only: Sequence[str] = COMPARED,
 ) -> tuple[JudgeComparison, ...]:
-    """Compare every two judges on the targets that both scored, by the measures `COMPARED`.
+    """Compare every two judges on the targets that both scored.
 
     p is adjusted by Holm over all pairs and measures.
     """
-    made = [c for a, b in combinations(tables, 2) for c in _compare_two(a, b, rule)]
+    made = [c for a, b in combinations(tables, 2) for c in _compare_two(a, b, rule, only)]
     over_all = adjusted([c.comparison for c in made])
     return tuple(replace(c, comparison=one) for c, one in zip(made, over_all, strict=True))
 
 
-def _compare_two(a: TargetTable, b: TargetTable, rule: DissatisfiedRule | None) -> list[JudgeComparison]:
+def _compare_two(
+    a: TargetTable, b: TargetTable, rule: DissatisfiedRule | None, only: Sequence[str]
+) -> list[JudgeComparison]:
     by_key = {t.key: t for t in b.targets}
     shared = [t for t in a.targets if t.key in by_key]
     if not shared:
@@ -367,7 +374,7 @@ def _compare_two(a: TargetTable, b: TargetTable, rule: DissatisfiedRule | None) 
     scores = score_table(both, rule)
     able = measures_for(scores, "a", _PEOPLE, rule=rule)
     # Two judges on different scales are compared by rank alone.
-    measures = [m for m in COMPARED if m in able and (a.scale == b.scale or "scale" not in MEASURES[m].needs)]
+    measures = [m for m in only if m in able and (a.scale == b.scale or "scale" not in MEASURES[m].needs)]
     columns = {name: scores.sources[name] for name in both}
     figures = figures_of(scores, columns, _PEOPLE, measures, rule=rule)
     return [

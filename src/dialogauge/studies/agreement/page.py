@@ -164,6 +164,8 @@ def judge_sentences(judge: JudgeAgreement) -> tuple[Prose, ...]:
         return (f"{judge.about.name}: ratings are not on the judge’s scale, so it has no such answer.",)
     verdict, apart = verdict_of(answer), answer.difference
     how = {"yes": "more than", "no": "less than"}.get(verdict, "more or less than")
+    spearman = judge.figures.get("spearman")
+    order = "" if spearman is None else f", rank correlation {words.decimal(spearman.value, 3)}"
     unclear = "whether " if verdict == "cannot tell" else ""
     ends = "" if apart.interval is None else f" {words.interval(apart.interval, 3)}"
     return (
@@ -174,8 +176,7 @@ def judge_sentences(judge: JudgeAgreement) -> tuple[Prose, ...]:
         ),
         f"AC1 {words.decimal(answer.figure_a, 3)} against {words.decimal(answer.figure_b, 3)}: difference "
         f"{words.decimal(apart.value, 3, signed=True)}{ends}{_p_words(answer)}. Alpha "
-        f"{figure_words(judge.figures['alpha_interval'])}, rank correlation "
-        f"{words.decimal(judge.figures['spearman'].value, 3)}.{_low_words(judge)}",
+        f"{figure_words(judge.figures[alpha_of(judge.figures)])}{order}.{_low_words(judge)}",
     )
 
 

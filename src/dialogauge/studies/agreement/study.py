@@ -11,6 +11,8 @@ import numpy as np
 from dialogauge.core import UsageError
 from dialogauge.stats import Comparison, DissatisfiedRule, Power, RatingGrid, adjusted
 from dialogauge.studies.agreement.agreement import (
+    COMPARED,
+    NAMED,
     AgreementSettings,
     JudgeAgreement,
     JudgeComparison,
@@ -252,15 +254,21 @@ def _judges(
     comparisons: list[JudgeComparison] = []
     for question in order:
         several = [t for t in differ if t.question == question]
-        dissatisfied = rule_for(several[0], rule)
         categories = sources.categories.get(question)
+        placed = categories is not None and categories.values is None and not _in_words(several[0])
+        dissatisfied = None if placed else rule_for(several[0], rule)
         for table in several:
             made = agreement(table, dissatisfied, settings, categories=categories)
             raters = () if categories is None else rater_closeness(table, categories)
-            judges.append(replace(made, raters=raters, levels=levels_of_table(table)))
-        comparisons += compare_judges(several, dissatisfied)
+            judges.append(replace(made, raters=raters, levels=() if placed else levels_of_table(table)))
+        comparisons += compare_judges(several, dissatisfied, NAMED if placed else COMPARED)
     answers = iter(adjusted([j.answer for j in judges if j.answer is not None]))
     return [j if j.answer is None else replace(j, answer=next(answers)) for j in judges], comparisons
+
+
+def _in_words(table: TargetTable) -> bool:
+    """Say whether people's names stand as they are; else they are places among the categories."""
+    return any(isinstance(target.people, str) for target in table.targets)
 
 
 def _same(table: TargetTable) -> str:

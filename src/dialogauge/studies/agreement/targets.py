@@ -27,6 +27,7 @@ from dialogauge.studies.agreement.sources import (
     Rated,
     TargetKey,
     conversation_groups,
+    number_of,
 )
 from dialogauge.studies.rated import agreed
 
@@ -191,20 +192,26 @@ def collect_targets(
             _join(table, conversation, at, _admitted(table, conversation, ratings), language)
 
 
-def join_scores(table: TargetTable, scores: Answers, people: Answers) -> None:
+def join_scores(table: TargetTable, scores: Answers, people: Answers, categories: Categories) -> None:
     """Join what a judge says in a file of scores with what people say, target by target, and fill the table.
 
     Args:
         table: Empty.
-        scores: Of the one judge, numbers.
+        scores: Of the one judge.
         people: Of the same question.
+        categories: Of both; of names the table's targets hold the places among them.
     """
     table.scored = scores
     for key, rated in people.items():
         table.rated[key] = rated
-        values = [float(score) for score in scores[key].by.values()] if key in scores else []
+        own = scores[key].by.values() if key in scores else ()
+        values = [value for score in own if (value := number_of(score, categories)) is not None]
         scored = _Scored(tuple(_Score(v, v, fraction=v != int(v)) for v in values), None)
         _take(table, key, list(rated.by.values()), scored, user=rated.user, length=None)
+    if categories.values is None:
+        places = [number_of(target.people, categories) for target in table.targets]
+        known = zip(table.targets, places, strict=True)
+        table.targets = [replace(target, people=place) for target, place in known if place is not None]
 
 
 def _language(conversation: Conversation, rows: Sequence[Row]) -> str | None:
