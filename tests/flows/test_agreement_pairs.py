@@ -6,6 +6,8 @@ import random
 
 import pytest
 
+import dialogauge as library
+
 HEAD = "conversation_id,a,b,winner,rater"
 
 
@@ -50,6 +52,14 @@ def test_a_judge_that_takes_the_first_shown(dialogauge, chosen):
     assert leanings["gpt"] > 0.8
     assert all(0.25 < leanings[name] < 0.75 for name in pairs["people"])
     assert pairs["figures" if "figures" in pairs else "coefficients"]["ac1"]["value"] > 0.4
+
+
+def test_choices_in_python(chosen):
+    found = library.agreement(chosen / "gpt.csv", ratings=chosen / "people.csv")
+    assert "raters agree with each other more than who always chooses alike" in " ".join(found.answers)
+    assert repr(found) == f"<Agreement: {found.answers[0]}>"
+    assert "gpt, preference, pairs" in found._repr_html_()
+    assert "3 among each other, preference, pairs" in found._repr_html_()
 
 
 def test_choices_by_column_dimension_and_level(dialogauge, chosen):
@@ -156,3 +166,24 @@ def test_a_power_without_anybody_to_tell_apart(dialogauge, judged):
     done = dialogauge("agreement", "people.csv", "--scale", "1-5", "--power")
     assert done.code == 2
     assert "there is nobody to tell apart" in done.err
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("item,A01,A02\nx,4,5\ny,2,2\n", "say --wide raters where the columns of a wide table are raters"),
+        ("rater,x,y\nA01,4,5\nA02,2,2\n", "each row is one rater"),
+        ("A01,A02\n4,5\n2,2\n", "name both axes"),
+        ("4,5\n2,2\n", "the table has no header"),
+    ],
+)
+def test_a_matrix_says_what_its_axes_are_or_is_refused(dialogauge, tmp_path, text, why):
+    (tmp_path / "m.csv").write_text(text)
+    done = dialogauge("agreement", "m.csv", "--scale", "1-5")
+    assert done.code in (1, 2)
+    assert why in done.err
+    (tmp_path / "m.csv").write_text("item;A01;A02\nx;4;5\ny;2;2\nz;1;1\n")
+    (people,) = dialogauge("agreement", "m.csv", "--scale", "1-5", "--wide", "raters", "--json").json[
+        "people"
+    ]
+    assert people["coefficients"]["exact"]["value"] == pytest.approx(2 / 3)

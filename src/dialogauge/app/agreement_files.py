@@ -282,7 +282,8 @@ def _expect_raters(answers: Mapping[Question, Answers], out: Panel) -> None:
         msg = "the ratings name no rater" + (", and some targets have several" if again else "")
         raise UsageError(
             msg,
-            hint="agreement is among raters: name the column that holds them in a field map (--map)",
+            hint="agreement is among raters: name the column that holds them in a field map (--map), or say "
+            "--wide raters where the columns of a wide table are raters",
         )
     if len(times) == 1:
         (only,) = times

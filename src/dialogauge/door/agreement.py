@@ -15,7 +15,6 @@ from dialogauge.data import RatingTable
 from dialogauge.data.ratings import as_score
 from dialogauge.door.library import AnyPath, Ratings, rating_table
 from dialogauge.door.run import Run, RunSummary
-from dialogauge.text import counted
 
 if TYPE_CHECKING:
     from dialogauge.app.agreement import AgreementOutcome
@@ -69,8 +68,7 @@ class Agreement:
         return Path(path)
 
     def __repr__(self) -> str:
-        counts = (("judge", len(self.figures.judges)), ("question among people", len(self.figures.people)))
-        return f"<Agreement: {', '.join(counted(n, what) for what, n in counts)}; {self.answers[0]}>"
+        return f"<Agreement: {' '.join(self.answers[:1]) or 'no answer'}>"
 
     def _repr_html_(self) -> str:
         sentences = "".join(f"<p>{escape(one)}</p>" for one in self.answers)
@@ -87,6 +85,11 @@ class Agreement:
             yield _row(f"{judge.about.name}, {judge.pair}{level}", judge.figures, judge.counts.scored)
         for one in (*result.people, *result.between):
             yield _row(f"{len(one.sources)} among each other, {one.question}", one.figures, one.shared)
+        for pairs in result.pairs:
+            for of in pairs.against_people:
+                yield _row(f"{of.source}, {pairs.dimension}, pairs", of.figures, of.n)
+            name = f"{len(pairs.people)} among each other, {pairs.dimension}, pairs"
+            yield _row(name, pairs.figures, pairs.shared)
 
 
 def _row(name: str, figures: Mapping[str, Estimate], n: int) -> tuple[str, ...]:

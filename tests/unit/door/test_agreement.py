@@ -22,7 +22,7 @@ def test_a_matrix_with_named_axes():
     assert found.answers[0].startswith("Cannot tell whether raters agree")
     assert found.faults == ()
     assert "People among people" in found.page()
-    assert "1 question among people" in repr(found)
+    assert repr(found) == f"<Agreement: {found.answers[0]}>"
     assert "<th>AC1</th>" in found._repr_html_()
 
 
