@@ -69,6 +69,9 @@ class Known:
         return self.findings is None
 
 
+_MAKE: Final = "dialogauge annotate make RUN --raters 2 --shared 20 --each 20 --choose mixed -o DIR"
+
+
 def opening(
     summary: Summary, known: Known, first: Sequence[Transcript], places: Mapping[str, str] | None = None
 ) -> tuple[Block, ...]:
@@ -157,8 +160,10 @@ def light_callout(people: People | None) -> Callout:
     if people is None:
         sentence: Prose = (
             Span("This data has no ratings, so we cannot tell how often the judge is right here.", "strong"),
-            " Have people rate a few dozen of these conversations, then add the ratings: ",
-            Span("dialogauge judge LOG --ratings FILE", "code"),
+            " Have people rate a few dozen of these conversations (",
+            Span(_MAKE, "code"),
+            "), then add the ratings: ",
+            Span("dialogauge judge LOG --ratings DIR/ratings.jsonl", "code"),
             ".",
         )
         return Callout((sentence,), "info")
