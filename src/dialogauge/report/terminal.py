@@ -59,7 +59,8 @@ from dialogauge.report.words import (
 
 _GAP: Final = 2
 _LEAST: Final = {"text": 12, "prose": 20}
-"""Columns of words are not made narrower than this before the table is cut."""
+"""Columns of words are not made narrower than this, nor than a word of up to twice as much, before the table
+is cut."""
 _TRACK: Final = 32
 _MOST_POINTS: Final = 24
 _MARKS: Final = {
@@ -405,6 +406,12 @@ class _Strip(NamedTuple):
         lines = map(_one_line, self.cells) if in_line else chain.from_iterable(self.cells)
         return max(map(cell_len, chain(self.title.split() if wrapped else [self.title], lines)), default=0)
 
+    @property
+    def longest_word(self) -> int:
+        """The width of the longest word in it."""
+        words = (word for cell in self.cells for line in cell for word in line.split())
+        return max(map(cell_len, words), default=0)
+
 
 class _TablePiece(NamedTuple):
     """Columns of a table that stand side by side."""
@@ -468,7 +475,8 @@ def _fitted(strips: Sequence[_Strip], width: int) -> _TablePiece | None:
     for kind in ("prose", "text"):
         for i, _ in sorted(enumerate(widths), key=lambda pair: -pair[1]):
             if strips[i].kind == kind:
-                widths[i] = max(min(widths[i], _LEAST[kind]), widths[i] - max(sum(widths) - room, 0))
+                least = max(_LEAST[kind], min(strips[i].longest_word, 2 * _LEAST[kind]))
+                widths[i] = max(min(widths[i], least), widths[i] - max(sum(widths) - room, 0))
     return _TablePiece(strips, widths, in_line=False) if sum(widths) <= room else None
 
 

@@ -126,6 +126,14 @@ def test_a_table_of_few_columns_is_not_cut():
     assert sum(line.startswith("─") for line in lines(wide_table(3), 120)) == 1
 
 
+def test_a_table_is_cut_before_a_word_of_its_names_is_broken():
+    heads = ("name of the judge", *(f"measure {i}" for i in range(6)))
+    cells = [Number(0.5, 3, (0.4, 0.6)) for _ in range(6)]
+    shown = to_text([data_table("T", heads, [("backend, conversations", *cells)])], width=108)
+    assert "conversations " in shown
+    assert max(cell_len(line) for line in shown.splitlines()) <= 108
+
+
 def test_groups_notes_and_emphasis():
     rows = (
         TableRow(("mine", Number(0.8, 3, (0.7, 0.9))), "strong", note="Why it is so."),
