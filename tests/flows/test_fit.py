@@ -163,3 +163,47 @@ def test_a_directory_of_another_run_is_not_written_over(dialogauge, log, talk, t
     refused = dialogauge("fit", str(uss_file(tmp_path / "set.txt")), "-o", "run")
     assert refused.code == 1
     assert "run holds a run of `dialogauge judge`, not of `dialogauge fit`" in refused.err
+
+
+def test_a_success_judge_is_fitted_to_rewards(dialogauge, tmp_path):
+    """Two in five runs fail, and their last reply says so; every third success says the same."""
+    rng, records = random.Random(3), []
+    for n in range(120):
+        failed = rng.random() < 0.4
+        reply = "I am sorry, that failed." if failed or n % 6 == 0 else f"Order {n} is cancelled."
+        messages = [{"role": "user", "content": f"cancel {n}"}, {"role": "assistant", "content": reply}]
+        records.append({"id": f"t{n}", "messages": messages, "reward": 0.0 if failed else 1.0})
+    log = tmp_path / "runs.jsonl"
+    log.write_text("".join(json.dumps(r) + "\n" for r in records))
+    done = dialogauge("fit", log, "--dimension", "reward", "-o", tmp_path / "model")
+    assert done.code == 0, done.err
+    assert "bad stands as the rating 1, good as 5" in done.unwrapped
+    summary = json.loads((tmp_path / "model" / "summary.json").read_text())
+    assert (summary["two_sided"], summary["examples"]) == (True, 120)
+    low, high = summary["metrics"]["intervals"]["auc_below3"]
+    assert 0.8 < low <= summary["metrics"]["auc_below3"] <= high
+    assert summary["metrics"]["auc_above3"] == summary["metrics"]["auc_below3"]
+    assert summary["controls"]["constant"]["auc_below3"] == 0.5
+    new = tmp_path / "new.jsonl"
+    talk = [
+        {"role": "user", "content": "cancel 7"},
+        {"role": "assistant", "content": "I am sorry, that failed."},
+    ]
+    new.write_text(json.dumps({"id": "n", "messages": talk}) + "\n")
+    words = ("judge", new, "--judge", "fitted", "--fitted-model", tmp_path / "model", "-o", tmp_path / "run")
+    assert dialogauge(*words).code == 0
+    (row,) = map(json.loads, (tmp_path / "run" / "judgements.jsonl").read_text().splitlines())
+    assert row["level"] == "conversation"
+    assert row["whole"] == {"reward": 0}
+    assert row["scores"]["reward"] < 0.5
+
+
+def test_rewards_that_are_all_alike_are_refused(dialogauge, tmp_path):
+    log = tmp_path / "runs.jsonl"
+    messages = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "yo"}]
+    log.write_text(
+        "".join(json.dumps({"id": f"t{n}", "messages": messages, "reward": 1}) + "\n" for n in range(60))
+    )
+    done = dialogauge("fit", log, "--dimension", "reward", "-o", tmp_path / "model")
+    assert done.code == 2
+    assert "alike" in done.err or "no boundary" in done.err

@@ -119,6 +119,9 @@ def test_studies_of_one_to_five_refuse_other_ratings_in_a_sentence(dialogauge, r
         ("fit", "-o", "m.json"),
     ):
         done = dialogauge(words[0], path, *words[1:])
+        if words[-1] == "m" and "thumbs" in why:
+            assert done.code == 0, "a model of ratings is fitted to two sides too"
+            continue
         assert done.code == 2
         assert why in done.err
 

@@ -15,8 +15,9 @@ from dialogauge.app.settings import FitOptions
 from dialogauge.app.sources import InputData, input_data
 from dialogauge.core import Conversation, InputError, UsageError
 from dialogauge.core.settings import narrowed, recorded
-from dialogauge.data import RatedDimensions, RatingTable, read_split
-from dialogauge.data.ratings import usable_ratings
+from dialogauge.data import RatedDimensions, RatingTable, read_split, thumb_of
+from dialogauge.data.admission import DOWN, UP
+from dialogauge.data.ratings import LEVELS, usable_ratings
 from dialogauge.judges.fitted.features import RatedPlace, rated_places
 from dialogauge.judges.local.fit import fit_local
 from dialogauge.runs import Observer, RunDirectory, RunSettings, StopSignal, run_study
@@ -26,25 +27,27 @@ from dialogauge.text import counted
 
 
 def _rated(
-    options: FitOptions, data: InputData, faults: list[InputError], unreadable: list[InputError]
+    options: FitOptions,
+    data: InputData,
+    faults: list[InputError],
+    unreadable: list[InputError],
+    rated: RatedDimensions,
 ) -> Iterator[Conversation]:
-    """Yield the conversations with all their ratings.
+    """Yield the conversations with all their ratings, which are counted in `rated`.
 
     What cannot be read goes to `faults`, records that are no conversations to `unreadable` too.
 
-    Raises ConfigError for a faulty split file; at the end UsageError where the ratings are not from 1 to 5.
+    Raises ConfigError for a faulty split file.
     """
     ratings = data.ratings or RatingTable()
     faults += ratings.faults
     users = None if options.split_file is None else read_split(options.split_file).train
-    rated = RatedDimensions()
     for item in data.source:
         if not isinstance(item, Conversation):
             faults.append(item)
             unreadable.append(item)
         elif users is None or item.user_id in users:
             yield rated.add(ratings.joined(item))
-    rated.expect_one_to_five(options.dimension)
 
 
 def fit_file(options: FitOptions) -> dict[str, Any]:
@@ -56,12 +59,18 @@ def fit_file(options: FitOptions) -> dict[str, Any]:
     spare([target], options)
     spare_runs(target)
     faults: list[InputError] = []
-    rated = _rated(options, input_data(options), faults, [])
-    usable = (_usable(conversation, options.dimension, faults) for conversation in rated)
-    fitted = fit_local(usable, dimension=options.dimension, folds=options.folds)
+    fitted = fit_local(_usable_ones(options, faults), dimension=options.dimension, folds=options.folds)
     text = fitted.to_json()
     write_whole(target, [text.encode()])
     return {**json.loads(text), "faults": [str(f) for f in faults]}
+
+
+def _usable_ones(options: FitOptions, faults: list[InputError]) -> Iterator[Conversation]:
+    """Yield the conversations with usable ratings; at the end UsageError where these are not from 1 to 5."""
+    rated = RatedDimensions()
+    for conversation in _rated(options, input_data(options), faults, [], rated):
+        yield _usable(conversation, options.dimension, faults)
+    rated.expect_one_to_five(options.dimension)
 
 
 def _usable(conversation: Conversation, dimension: str, faults: list[InputError]) -> Conversation:
@@ -100,15 +109,25 @@ async def fit_data(
     unreadable: list[InputError] = []
     examples: list[RatedPlace] = []
     data = data or input_data(options)
-    for conversation in _rated(options, data, faults, unreadable):
-        places, wrong = rated_places(conversation, options.dimension)
+    rated, dimension = RatedDimensions(), options.dimension
+    conversations = [
+        conversation
+        for conversation in _rated(options, data, faults, unreadable, rated)
+        if any(rating.dimension == dimension for rating in conversation.ratings)
+    ]
+    if not (two_sided := rated.two_sided(dimension)):
+        rated.expect_one_to_five(dimension)
+    for conversation in conversations:
+        graded = _as_grades(conversation, dimension) if two_sided else conversation
+        places, wrong = rated_places(graded, dimension)
         examples += places
         faults += wrong
     _check(examples, options)
     study = FitStudy(
         examples,
-        options.dimension,
+        dimension,
         parts=options.folds,
+        two_sided=two_sided,
         seed=options.seed,
         faults=faults,
         unreadable=unreadable,
@@ -117,6 +136,16 @@ async def fit_data(
     settings = narrowed(RunSettings, options, directory=directory, settings=recorded(options))
     run = await run_study(study, settings, observer, stop=stop)
     return StudyOutcome(run, tuple(faults), tuple(map(str, data.notes)))
+
+
+def _as_grades(conversation: Conversation, dimension: str) -> Conversation:
+    """Return the conversation with the bad one of two sides as the rating 1, and the good one as 5."""
+    grades = {DOWN: 1, UP: LEVELS}
+    ratings = (
+        replace(r, score=grades[side]) if r.dimension == dimension and (side := thumb_of(r.score)) else r
+        for r in conversation.ratings
+    )
+    return replace(conversation, ratings=tuple(ratings))
 
 
 def _check(examples: Sequence[RatedPlace], options: FitOptions) -> None:

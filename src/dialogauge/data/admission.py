@@ -274,6 +274,12 @@ class RatedDimensions:
         msg = f"{dimension!r} {has} {admission.words(counts)}; numbers from 1 to 5 are needed here"
         raise UsageError(msg, hint=hint)
 
+    def two_sided(self, dimension: str) -> bool:
+        """Whether a dimension is rated good or bad alone: by thumbs, or by a reward of 0 or 1."""
+        counts = self.counts.get(dimension, Counter[float | str]())
+        admission = admission_for(counts, approval=asks_approval(dimension))
+        return admission.kind == "thumbs" or (bool(counts) and counts.keys() <= {0, 1})
+
     def expect_order(self, dimension: str) -> None:
         """Raise UsageError where all ratings of a dimension say the same."""
         counts = self.counts.get(dimension, Counter[float | str]())

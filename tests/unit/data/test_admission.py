@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -200,3 +202,16 @@ def test_a_study_of_order_refuses_ratings_that_all_say_the_same():
             rated.expect_order(dimension)
     for dimension in ("once", "fine", "none"):
         rated.expect_order(dimension)
+
+
+def test_two_sides():
+    def rated(*scores):
+        dimensions = RatedDimensions()
+        dimensions.counts["reward"] = Counter(scores)
+        return dimensions.two_sided("reward")
+
+    assert rated(0, 1, 1)
+    assert rated("up", "down", "up")
+    assert not rated(0, 0.5, 1)
+    assert not rated(1, 5)
+    assert not rated()

@@ -10,12 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dialogauge.core import (
+    ONE_TO_FIVE,
     Judged,
     JudgeFailure,
     Judgement,
     Level,
     PlainDimension,
     Request,
+    Scale,
     Score,
     Target,
     digest,
@@ -28,6 +30,7 @@ from dialogauge.judges.fitted.model import RatingsModel
 _VERSION = 1
 """Raised when features or judgements change, so that stored judgements are not taken for new ones."""
 _NO_VOTES = (0,) * LEVELS
+_CHANCE = Scale(0, 1, integer=False)
 
 
 class RatingsJudge:
@@ -52,11 +55,17 @@ class RatingsJudge:
 
     @property
     def dimensions(self) -> tuple[PlainDimension, ...]:
-        """The fitted dimension of turns, and `..._whole` of conversations where such were fitted."""
-        turn = PlainDimension(self.model.dimension, "turn")
-        if not self.model.fitted_on.whole:
-            return (turn,)
-        return (turn, PlainDimension(f"{self.model.dimension}_whole", "conversation"))
+        """The fitted dimension of turns, and `..._whole` of conversations where such were fitted.
+
+        Of ratings of whole conversations alone there is no dimension of turns, and that of the whole has
+        their name. A reward, or thumbs, is on 0 to 1: the chance of the good side.
+        """
+        fitted, name = self.model.fitted_on, self.model.dimension
+        scale = _CHANCE if fitted.two_sided else ONE_TO_FIVE
+        if fitted.whole_only:
+            return (PlainDimension(name, "conversation", scale),)
+        turn = PlainDimension(name, "turn", scale)
+        return (turn, PlainDimension(f"{name}_whole", "conversation", scale)) if fitted.whole else (turn,)
 
     def describe(self) -> Mapping[str, Any]:
         """Return the settings for the manifest."""
@@ -82,16 +91,19 @@ class RatingsJudge:
             failure = JudgeFailure("no_reply", "The conversation has no assistant reply to judge.")
             return (Judged(whole, failure),)
         turns: list[int | None] = [t.number for t in conversation.replied_turns]
-        asked = turns if len(self.dimensions) == 1 else [*turns, None]
+        names = {d.level: d.name for d in self.dimensions}
+        asked = [*(turns if "turn" in names else []), *([None] if "conversation" in names else [])]
         examples = [RatedPlace(conversation, turn, 0, _NO_VOTES) for turn in asked]
         shares, called = self.model.predict(examples)
         rows = []
         for turn, score, chance in zip(asked, called, chances(shares, self.model.boundaries), strict=True):
             level: Level = "conversation" if turn is None else "turn"
-            name = self.dimensions[turn is None].name
-            expected = float(chance @ np.arange(1, LEVELS + 1))
             details = {"chances": {str(k): round(float(p), 4) for k, p in enumerate(chance, start=1)}}
-            judgement = Judgement({name: Score(round(expected, 4), int(score))}, details=details)
+            if self.model.fitted_on.two_sided:
+                one = Score(round(float(chance[-1]), 4), int(score == LEVELS))
+            else:
+                one = Score(round(float(chance @ np.arange(1, LEVELS + 1)), 4), int(score))
+            judgement = Judgement({names[level]: one}, details=details)
             target = Target(conversation.id, level, turn, conversation.candidate)
             rows.append(Judged(target, judgement))
         return tuple(rows)

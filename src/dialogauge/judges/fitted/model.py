@@ -124,10 +124,17 @@ class FittedOn:
     """Places by language, most first; empty where they were not counted."""
     seen: tuple[str, ...] = ()
     """`words_digest` of the conversations, where they were kept."""
+    two_sided: bool = False
+    """Whether people could say good or bad alone: a reward or thumbs, which stand as the ratings 5 and 1."""
+
+    @property
+    def whole_only(self) -> bool:
+        """Whether people rated nothing but whole conversations."""
+        return self.whole == self.examples
 
     def to_json(self) -> dict[str, Any]:
         """Write as plain JSON values."""
-        late = {"spoken", "seen"}  # a model that is older keeps its digest
+        late = {"spoken", "seen", "two_sided"}  # a model that is older keeps its digest
         return {name: value for name, value in asdict(self).items() if value or name not in late}
 
     @classmethod

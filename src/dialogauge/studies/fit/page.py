@@ -28,6 +28,10 @@ Json = Mapping[str, Any]
 
 _TABLES: Final = (("uar", "kappa", "f1_below3", "f1_below3_published"), ("auc_below3", "auc_above3"))
 """The figures of whole ratings, and those of the ranking."""
+_TWO_SIDED: Final = (
+    "People said good or bad alone: bad stands as the rating 1, good as 5. Below 3 is bad, both AUCs are the "
+    "same, and the mean recall over five ratings is at most 0.4."
+)
 _VIEWS: Final = {
     "all": "all examples",
     "without_whole": "without ratings of the whole",
@@ -72,6 +76,8 @@ def fit_page(summary: Json, manifest: Manifest) -> Page:
         f"{counted(summary['conversations'], 'conversation')}, {counted(summary['votes'], 'vote')}. Every "
         "figure is of predictions left out."
     )
+    if summary.get("two_sided"):
+        lead += f" {_TWO_SIDED}"
     parts = [_part(name, part, summary["folds"]) for name, part in summary["parts"].items()]
     meanings = Section("What the figures mean", (Definitions(tuple(summary["figures"].items())),))
     command = (Section("How this was made", (Code(manifest.command),)),) if manifest.command else ()
@@ -89,7 +95,8 @@ def run_brief(summary: Json) -> tuple[Block, ...]:
     )
     parts = (_part(name, part, summary["folds"]) for name, part in summary["parts"].items())
     meanings = Definitions(tuple(summary["figures"].items()))
-    return (Callout((head,)), *parts, Section("", (meanings,)))
+    heads = (head, _TWO_SIDED) if summary.get("two_sided") else (head,)
+    return (Callout(heads), *parts, Section("", (meanings,)))
 
 
 def _part(name: str, part: Json, folds: int) -> Section:

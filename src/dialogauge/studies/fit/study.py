@@ -108,6 +108,8 @@ class FitStudy(Study[FitResult]):
     dimension: str
     _: KW_ONLY
     parts: int = 5
+    two_sided: bool = False
+    """Whether people could say good or bad alone, which stand as 5 and 1."""
     seed: int = 0
     faults: Sequence[InputError] = ()
     """All that could not be used, ratings included."""
@@ -141,6 +143,11 @@ class FitStudy(Study[FitResult]):
         digests = {key: conversation_digest(talk) for key, talk in talks.items()}
         places = [[digests[id(e.conversation)], e.turn, e.number, list(e.votes)] for e in self.examples]
         return digest([self.dimension, self.parts, places])
+
+    @property
+    def whole_only(self) -> bool:
+        """Whether people rated nothing but whole conversations."""
+        return all(e.turn is None for e in self.examples)
 
     @property
     def expected(self) -> int:
@@ -193,7 +200,7 @@ class FitStudy(Study[FitResult]):
         """Return what was fitted to what."""
         return StudyFacts(
             judge={"name": FIT, "digest": self.judge_digest},
-            dimensions=(PlainDimension(self.dimension, "turn"),),
+            dimensions=(PlainDimension(self.dimension, "conversation" if self.whole_only else "turn"),),
             data=self.source,
             conversations=len({e.conversation.id for e in self.examples}),
         )
@@ -228,6 +235,7 @@ class FitStudy(Study[FitResult]):
         return {
             "study": FIT,
             "dimension": self.dimension,
+            **({"two_sided": True} if self.two_sided else {}),
             "examples": len(examples),
             "conversations": len({e.conversation.id for e in examples}),
             "whole_conversations": int((~turns).sum()),
@@ -276,6 +284,7 @@ class FitStudy(Study[FitResult]):
             figures={name: {k: figures[k] for k in _SHOWN} for name, figures in shown.items()},
             spoken=dict(often.most_common()),
             seen=tuple(sorted({words_digest(c) for c in seen.values()})),
+            two_sided=self.two_sided,
         )
 
     def _predictions(self, validated: Mapping[str, CrossValidation]) -> Iterator[bytes]:

@@ -234,6 +234,24 @@ async def test_the_judge_says_of_new_talks_what_was_learnt():
         assert list(whole.outcome.numbers) == ["satisfaction_whole"]
 
 
+async def test_of_a_reward_the_judge_says_the_chance_of_the_good_side():
+    """Every rating is of the whole and 1 or 5: the model has one boundary, four times."""
+    sides = ((1, "I cannot."), (5, "Booked."))
+    talks = [rated(f"c{n}.{s}", [((None, "a"), s)], "Book it.", t) for n in range(30) for s, t in sides]
+    table = table_of([place for talk in talks for place in rated_places(talk, "satisfaction")[0]])
+    on = FittedOn(60, 60, 60, 60, 60, two_sided=True)
+    cuts = Cuts(1, {}, dict.fromkeys((1, 2, 3, 4), 0.5))
+    model = fit_ratings(table, cuts, (1, 2, 3, 4), 0.1, dimension="reward", fitted_on=on)
+    judge = RatingsJudge(RatingsModel.from_json(model.to_json(), file="m.json"))
+    assert [(d.name, d.level, str(d.scale)) for d in judge.dimensions] == [("reward", "conversation", "0-1")]
+    for reply, whole in (("Booked.", 1), ("I cannot.", 0)):
+        (row,) = await judge.judge(Request(rated("n", [], "Book it.", reply)))
+        score = row.outcome.scores["reward"]
+        assert score.whole == whole
+        assert score.value == pytest.approx(row.outcome.details["chances"]["5"])
+        assert (score.value > 0.9) == bool(whole)
+
+
 async def test_the_judge_reads_neither_ratings_nor_what_follows():
     judge = RatingsJudge(fitted()[1])
     texts = ("Where can I eat?", "Sorry, there is nothing.", "Thanks.", "Booked, enjoy!")
