@@ -65,6 +65,8 @@ ENDS = {
     "judge is not there; 3 when more turns failed than `--max-failed` allows, else one in twenty.",
     "success": "0; 1 when a record, a goal or a table could not be read; 2 when an option does not fit the kind; 100 when "
     "a `--gate` was not met; 130.",
+    "arena": "0; 1 when a record or a vote could not be used, or an endpoint or a cap ended it early; 2 when the "
+    "agents cannot be compared; 3 when more meetings gave no verdict than `--max-failed` allows; 130.",
     "doctor": "0 when nothing speaks against judging with the model at this endpoint, else 1.",
     "annotate make": "0; 1 when a record could not be read (the plan is written all the same); 2 when what is asked for "
     "excludes itself, there is nothing to rate, or the folder holds something else.",

@@ -11,6 +11,7 @@ import typer
 
 from dialogauge.cli.agreement import agreement
 from dialogauge.cli.annotate import annotate
+from dialogauge.cli.arena import arena
 from dialogauge.cli.check import check
 from dialogauge.cli.doctor import doctor
 from dialogauge.cli.export import export
@@ -50,6 +51,7 @@ for command in (
     fit,
     satisfaction,
     success,
+    arena,
     doctor,
     init,
 ):

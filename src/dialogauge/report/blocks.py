@@ -357,6 +357,8 @@ class Leaderboard(Value):
     columns: tuple[TableColumn, ...] = ()
     mix_title: str = ""
     """What the parts are; empty where there are none."""
+    digits: int = PLOT_DIGITS
+    """Decimals of the values."""
 
     def __post_init__(self) -> None:
         for one in self.rows:

@@ -404,8 +404,8 @@ class _Writer:
         plot = DotRow(one.name, one.value, one.interval, one.emphasis)
         value = element(
             "td",
-            element("b", decimal(one.value, PLOT_DIGITS)),
-            element("small", interval(one.interval, PLOT_DIGITS)),
+            element("b", decimal(one.value, block.digits)),
+            element("small", interval(one.interval, block.digits)),
         )
         mixed = svg.mix(self._id(), one.parts, counted=True) if one.parts else None
         label = "; ".join(f"{p.name}: {p.n:,}" for p in one.parts)

@@ -311,12 +311,12 @@ class _Lines:
         rows = []
         for s in block.rows:
             parts: list[Cell] = [mix_words(Mix(s.parts))] if block.mix_title else []
-            rows.append(TableRow((s.name, Number(s.value, PLOT_DIGITS, s.interval), *parts, *s.cells)))
+            rows.append(TableRow((s.name, Number(s.value, block.digits, s.interval), *parts, *s.cells)))
         columns = [TableColumn("", "text"), TableColumn(block.value_title), *mixed, *block.columns]
         self._data_table(data_table(block.title, columns, rows))
         for one in block.references:
             if one.label:
-                self.paragraph(f"{one.label}: {decimal(one.value, PLOT_DIGITS)}")
+                self.paragraph(f"{one.label}: {decimal(one.value, block.digits)}")
 
     # conversations
 

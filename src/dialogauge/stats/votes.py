@@ -8,14 +8,13 @@ losses and ties in the cells of `VoteCells`: a cell is a pair of agents, and whe
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, pairwise
 from typing import Final
 
 import numpy as np
 
-from dialogauge.core import UsageError
 from dialogauge.stats.estimate import parts_of
 from dialogauge.stats.table import Codes, Floats, label_codes, row_codes
 
@@ -92,32 +91,6 @@ class Votes:
         """
         beat = self.wins + self.ties > 0
         return bool(np.array_equal(_reached(beat) & _reached(beat.T), _reached(beat | beat.T)))
-
-    def adding(self, other: Votes) -> Votes:
-        """Return the votes of both arenas; agents of one name are one, clusters of both stay apart.
-
-        Raises:
-            UsageError: They have no agent in common: no vote says how those of one stand to the others.
-        """
-        agents = tuple(dict.fromkeys((*self.agents, *other.agents)))
-        if not set(self.agents) & set(other.agents):
-            message = (
-                f"two arenas without a common agent: {', '.join(self.agents)} and {', '.join(other.agents)}"
-            )
-            raise UsageError(message, hint="compare an agent of the one with an agent of the other")
-        place = np.array([agents.index(name) for name in other.agents], dtype=np.intp)
-        longer = None
-        if self.longer is not None and other.longer is not None:
-            longer = np.concatenate([self.longer, other.longer])
-        return replace(
-            self,
-            agents=agents,
-            first=np.concatenate([self.first, place[other.first]]),
-            second=np.concatenate([self.second, place[other.second]]),
-            score=np.concatenate([self.score, other.score]),
-            clusters=np.concatenate([self.clusters, other.clusters + self.clusters.max(initial=-1) + 1]),
-            longer=longer,
-        )
 
 
 def votes_of(

@@ -1,9 +1,8 @@
-"""Votes: what is counted, what is refused, what is drawn and left out, and two arenas as one."""
+"""Votes: what is counted, what is refused, what is drawn and left out."""
 
 import numpy as np
 import pytest
 
-from dialogauge.core import UsageError
 from dialogauge.stats.votes import VoteCells, votes_of
 
 
@@ -77,18 +76,6 @@ def test_draws_of_votes_that_stand_for_themselves_have_as_many_votes():
     drawn = np.array(list(VoteCells(some()).drawn(400, np.random.default_rng(0))))
     assert set(drawn.sum(axis=(1, 2))) == {4}
     assert drawn.mean(axis=0) == pytest.approx(np.array([[0, 1, 2], [0, 0, 1]]), abs=0.15)
-
-
-def test_another_arena_adds_its_agents_and_keeps_its_clusters_apart():
-    both = some().adding(votes_of(["D"], ["A"], [1]))
-    assert both.agents == ("A", "B", "C", "D")
-    assert both.wins[3].tolist() == [1, 0, 0, 0]
-    assert both.cluster_count == 5
-
-
-def test_two_arenas_without_a_common_agent_are_refused():
-    with pytest.raises(UsageError, match="without a common agent: A, B, C and D, E"):
-        some().adding(votes_of(["D"], ["E"], [1]))
 
 
 @pytest.mark.parametrize(

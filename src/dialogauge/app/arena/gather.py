@@ -1,0 +1,255 @@
+"""Who meets whom on which dialogue: runs, files of conversations, votes and earlier arenas in."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import combinations
+from pathlib import Path
+from typing import Any, Final
+
+from dialogauge.app.agreement_runs import run_names
+from dialogauge.app.arena.settings import ArenaOptions
+from dialogauge.app.candidates import read_agents
+from dialogauge.app.outputs import stem
+from dialogauge.app.sources import JUDGED, is_run
+from dialogauge.core.conversation import Conversation, PairRating
+from dialogauge.core.errors import InputError, Place, RecordFault, UsageError
+from dialogauge.data import is_pair_file, read_conversations, read_pairs
+from dialogauge.runs import RunDirectory, StoredRun, open_run, read_manifest
+from dialogauge.studies.arena.meetings import Meeting, mean_quality
+from dialogauge.studies.arena.study import ARENA
+
+_NAMED: Final = re.compile(r"([^=/]+)=(.+)", re.DOTALL)
+
+
+@dataclass(frozen=True, eq=False)
+class Dialogues:
+    """What one agent said on all dialogues."""
+
+    agent: str
+    conversations: Mapping[str, Conversation]
+    """By id."""
+    qualities: Mapping[str, float | None] = field(default_factory=dict)
+    """By id, from 0 to 1; empty without a judge."""
+    judge: str | None = None
+    judge_digest: str | None = None
+    dimensions: tuple[str, ...] = ()
+    about: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(eq=False)
+class Gathered:
+    """All that is compared."""
+
+    agents: list[Dialogues] = field(default_factory=list)
+    votes: list[Meeting] = field(default_factory=list)
+    """Of people."""
+    earlier: list[Meeting] = field(default_factory=list)
+    """Of arenas that are put together."""
+    missing: dict[str, list[str]] = field(default_factory=dict)
+    """By agent the dialogues that others have led, and it has not."""
+    about: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+    """What is known of agents."""
+    faults: list[InputError] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def names(self) -> list[str]:
+        """Of the agents that have led dialogues."""
+        return [one.agent for one in self.agents]
+
+
+def gather(options: ArenaOptions) -> Gathered:
+    """Read the inputs.
+
+    Raises:
+        UsageError: One agent alone, two agents of one name, no dialogue in common, or arenas together with
+            something else.
+        InputError: A file cannot be read, or not one vote in it.
+    """
+    out = Gathered()
+    paths = [_split(text) for text in options.inputs]
+    runs = [path for name, path in paths if name is None and is_run(path)]
+    called = dict(zip(runs, run_names(runs), strict=True))
+    for name, path in paths:
+        if not is_run(path):
+            _add_file(out, name, path)
+        elif (manifest := read_manifest(RunDirectory(Path(path)))) is not None and manifest.study == ARENA:
+            with open_run(path) as run:
+                arena = name or called[path]
+                out.earlier += [
+                    Meeting(row["conversation_id"], row["a"], row["b"], arena=arena, earlier=row)
+                    for row in run.rows()
+                ]
+        else:
+            with open_run(path, studies=JUDGED) as run:
+                out.agents.append(_of_run(run, name or called[path]))
+    if options.ratings_file is not None:
+        _add_votes(out, options.ratings_file)
+    _check(out)
+    known = read_agents(options.agents_file)
+    for name, entry in known.items():
+        keys = ("organisation", "version", "licence", "family")
+        out.about[name] = {key: value for key in keys if (value := getattr(entry, key)) is not None}
+    if out.agents:
+        _look_for_missing(out)
+        out.votes = list(_known(out))
+    return out
+
+
+def meetings(out: Gathered) -> Iterator[Meeting]:
+    """Yield every two agents on every dialogue that both have led, dialogue by dialogue."""
+    ids = dict.fromkeys(name for agent in out.agents for name in agent.conversations)
+    for name in ids:
+        there = [agent for agent in out.agents if name in agent.conversations]
+        for a, b in combinations(there, 2):
+            one, other = a.conversations[name], b.conversations[name]
+            if (why := _other_task(one, other)) is not None:
+                message = f"{a.agent} and {b.agent} had different tasks on it: {why}"
+                place = Place(a.agent, None, name)
+                out.faults.append(RecordFault(message, place=place, hint="they are not compared on it"))
+                continue
+            qualities = None
+            if a.judge is not None and b.judge is not None:
+                qualities = a.qualities.get(name), b.qualities.get(name)
+            yield Meeting(name, a.agent, b.agent, (one, other), qualities)
+
+
+def _other_task(one: Conversation, other: Conversation) -> str | None:
+    for what in ("scenario", "context"):
+        mine, theirs = getattr(one, what), getattr(other, what)
+        if mine is not None and theirs is not None and mine != theirs:
+            return f"{what} {mine[:60]!r} and {theirs[:60]!r}"
+    return None
+
+
+def _split(text: str) -> tuple[str | None, str]:
+    match = None if Path(text).exists() else _NAMED.fullmatch(text)
+    return (match[1].strip(), match[2]) if match else (None, text)
+
+
+def _of_run(run: StoredRun, name: str) -> Dialogues:
+    scales = {d.name: d.scale for d in run.dimensions}
+    levels = {d.name: d.level for d in run.dimensions}
+    level = "turn" if "turn" in levels.values() else "conversation"
+    talks: dict[str, Conversation] = {}
+    qualities: dict[str, float | None] = {}
+    for talk, rows in run.judged():
+        talks[talk.id] = talk
+        qualities[talk.id] = mean_quality(
+            scales[dimension].quality(score)
+            for row in rows
+            if row["level"] == level
+            for dimension, score in (row["scores"] or {}).items()
+            if isinstance(score, int | float) and levels.get(dimension) == level
+        )
+    manifest = run.manifest
+    about = {"judged by": manifest.judge["name"], "dialogues": len(talks)}
+    mine = tuple(d for d, at in levels.items() if at == level)
+    return Dialogues(name, talks, qualities, manifest.judge["name"], manifest.judge_digest, mine, about)
+
+
+def _add_file(out: Gathered, name: str | None, path: str) -> None:
+    if name is None and is_pair_file(path):
+        _add_votes(out, path)
+        return
+    source = read_conversations([path])
+    talks: dict[str, Conversation] = {}
+    for item in source:
+        if isinstance(item, Conversation):
+            talks[item.id] = item
+        else:
+            out.faults.append(item)
+    out.notes += map(str, source.notes)
+    out.agents.append(Dialogues(name or stem(path), talks, about={"dialogues": len(talks)}))
+
+
+def _add_votes(out: Gathered, path: str) -> None:
+    rows, faults, notes = read_pairs(path)
+    out.faults += faults
+    out.notes += map(str, notes)
+    out.votes += [
+        Meeting(row.rating.conversation_id, row.rating.a, row.rating.b, row.conversations, None, row.rating)
+        for row in rows
+    ]
+
+
+def _check(out: Gathered) -> None:
+    names = out.names
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        message = f"two agents are called {twice!r}"
+        raise UsageError(message, hint="name them: NAME=RUN")
+    if out.earlier and (out.agents or out.votes):
+        message = f"{out.earlier[0].arena} is an arena, and is put together with arenas only"
+        raise UsageError(message, hint="make an arena of the others first")
+    _expect_common_agents(out.earlier)
+    if len(names) == 1:
+        message = f"an arena of one agent: {names[0]}"
+        raise UsageError(
+            message, hint="give a run, or a file of conversations, for each of two or more agents"
+        )
+    if not (names or out.votes or out.earlier):
+        message = f"no vote could be read: {out.faults[0] if out.faults else 'there is none'}"
+        raise InputError(message)
+
+
+def _expect_common_agents(earlier: Sequence[Meeting]) -> None:
+    """Raise UsageError where no agent, and no chain of agents, links an arena to the first."""
+    agents: dict[str, set[str]] = {}
+    for one in earlier:
+        agents.setdefault(str(one.arena), set()).update((one.a, one.b))
+    (first, linked), *rest = list(agents.items()) or [("", set())]
+    while near := [name for name, _ in rest if agents[name] & linked]:
+        linked |= {agent for name in near for agent in agents[name]}
+        rest = [one for one in rest if one[0] not in near]
+    if rest:
+        message = f"the arenas {first} and {rest[0][0]} have no common agent"
+        raise UsageError(message, hint="compare an agent of the one with an agent of the other")
+
+
+def _look_for_missing(out: Gathered) -> None:
+    everything = dict.fromkeys(name for agent in out.agents for name in agent.conversations)
+    shared = [n for n in everything if sum(n in agent.conversations for agent in out.agents) > 1]
+    if not shared:
+        message = f"{' and '.join(out.names[:2])} have no dialogue in common: no id is in both"
+        raise UsageError(message, hint="dialogues are matched by id: give agents that led the same ones")
+    for agent in out.agents:
+        if lacking := [name for name in everything if name not in agent.conversations]:
+            out.missing[agent.agent] = lacking
+
+
+def _known(out: Gathered) -> Iterator[Meeting]:
+    """Yield the votes between the agents at hand; the others are faults."""
+    talks = {agent.agent: agent.conversations for agent in out.agents}
+    for vote in out.votes:
+        unknown = [name for name in (vote.a, vote.b) if name not in talks]
+        if unknown:
+            message = f"a vote for an unknown agent: {unknown[0]!r}"
+            hint = f"the agents are {', '.join(talks)}; name them: NAME=RUN"
+            out.faults.append(RecordFault(message, place=_place(vote.rating), hint=hint))
+            continue
+        a, b = (talks[name].get(vote.dialogue or "") for name in (vote.a, vote.b))
+        yield vote if a is None or b is None else replace(vote, conversations=(a, b))
+
+
+def _place(rating: PairRating | None) -> Place | None:
+    return None if rating is None else rating.place
+
+
+def judge_of(agents: Sequence[Dialogues]) -> tuple[str, str, tuple[str, ...]]:
+    """Return name, digest and dimensions of the judge of all runs.
+
+    Raises:
+        UsageError: One is not judged, or by another judge than another.
+    """
+    for agent in agents:
+        if agent.judge is None or agent.judge_digest is None:
+            message = f"the dialogues of {agent.agent} have no scores"
+            raise UsageError(message, hint="judge them: `dialogauge judge FILE -o RUN`; or --judge local")
+        if agent.judge_digest != agents[0].judge_digest:
+            message = f"{agents[0].agent} and {agent.agent} were judged by different judges or prompts"
+            raise UsageError(message, hint="judge both alike; or --judge local, or with a model")
+    first = agents[0]
+    return str(first.judge), str(first.judge_digest), first.dimensions

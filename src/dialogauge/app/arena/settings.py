@@ -1,0 +1,32 @@
+"""What `dialogauge arena` is asked to do."""
+
+from typing import ClassVar, Literal
+
+from dialogauge.app.settings import SEEDS, AgentsOptions, JudgingOptions
+from dialogauge.core.settings import argument, setting
+
+
+class ArenaOptions(JudgingOptions, AgentsOptions):
+    """`dialogauge arena`."""
+
+    from_file: ClassVar[bool] = True
+
+    inputs: tuple[str, ...] = argument(
+        "INPUT...",
+        "A judged run or a file of conversations of each agent; or files of votes; or arenas to put "
+        "together. NAME= before an agent's names it.",
+    )
+    judge: Literal["people", "scores", "local"] | None = setting(
+        None,
+        "people: votes; scores: means of the scores in the runs; local: without a model.",
+        otherwise="people where there are votes, else scores",
+    )
+    ratings_file: str | None = setting(
+        None, "People's votes between the agents: a, b, winner.", "--ratings", metavar="PAIRS"
+    )
+    ties: Literal["davidson", "half"] = setting(
+        "davidson", "Ties are an outcome of their own, or half a win of each."
+    )
+    equal_length: bool = setting(False, "Rate agents as if what they said were equally long.")
+    draws: int = setting(0, "Percentiles of N clustered draws beside the intervals.", low=0, high=100_000)
+    seed: int = setting(0, "Seed of draws, of the coin and of the orders of online Elo.", low=0, high=SEEDS)

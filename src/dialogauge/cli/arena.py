@@ -1,0 +1,37 @@
+"""`dialogauge arena`: which agent does better on the same dialogues?"""
+
+from __future__ import annotations
+
+import typer
+
+from dialogauge.app.arena.settings import ArenaOptions
+from dialogauge.cli.options import AsJson, takes
+
+
+@takes(ArenaOptions)
+def arena(options: ArenaOptions, as_json: AsJson = False) -> None:
+    """Rank agents by who did better on the same dialogue.
+
+    Dialogues of the agents are matched by id. Ratings have intervals by dialogue and ranks that cannot be
+    ruled out; beside them stands what length, a coin and online Elo would say. The same command with another
+    agent compares only what is new.
+    """
+    import asyncio
+
+    from dialogauge.app.arena.run import run_arena
+    from dialogauge.cli.terminal import TerminalObserver, print_blocks, print_faults, print_json
+    from dialogauge.report import plain
+    from dialogauge.studies.arena.page import brief
+
+    outcome = asyncio.run(run_arena(options, TerminalObserver(quiet=as_json)))
+    print_faults(outcome.faults)
+    if outcome.outcome.error is not None:
+        typer.echo(f"dialogauge: {plain(str(outcome.outcome.error))}", err=True)
+    if as_json:
+        print_json(outcome.run.result.to_json())
+    else:
+        for note in outcome.notes:
+            typer.echo(plain(note))
+        print_blocks(brief(outcome.run.result))
+        typer.echo(plain(f"report: {outcome.run.directory.file('report')}"))
+    raise typer.Exit(outcome.exit_code)

@@ -1,0 +1,1 @@
+"""The arena: agents ranked by who did better on the same dialogue."""

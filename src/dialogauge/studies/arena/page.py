@@ -1,0 +1,187 @@
+"""The page of an arena: who stands where, how sure that is, and what reads nothing would have said."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from dialogauge.report import (
+    Axis,
+    Block,
+    Callout,
+    Cell,
+    Code,
+    Column,
+    Count,
+    DataTable,
+    Leaderboard,
+    LeaderboardRow,
+    Matrix,
+    Number,
+    Page,
+    Part,
+    Percent,
+    Reference,
+    Section,
+    TableColumn,
+    Tile,
+    Tiles,
+    data_table,
+)
+from dialogauge.runs import Manifest
+from dialogauge.stats import Standing, Votes
+from dialogauge.studies.arena.summary import ArenaResult, Beside, PositionBias
+from dialogauge.text import counted
+
+_RATING: Final = (
+    "A rating is a strength by Bradley and Terry with ties, on the scale of Elo: 1000 is the mean, and 400 "
+    "points more are odds of 10 to 1. The interval leaves out whole {unit}. Ranks: those that cannot be "
+    "ruled out; all of these intervals together hold all true ranks in 95 of 100 arenas."
+)
+_BESIDE: Final = (
+    "How often the other names the same winner, of the meetings on which both name one; then the ratings "
+    "that its votes would give. A ranking that length gives as well says nothing of quality."
+)
+_ELO: Final = (
+    "Online Elo moves by up to 32 points with each vote, and hangs on the order of votes: with some hundred "
+    "rounds it wanders by about 30 points. It stands here to compare with published arenas."
+)
+_SHOWN: Final = 20
+"""Agents of the win matrix, from the strongest on."""
+_MISSING: Final = 5
+
+
+def arena_page(result: ArenaResult, manifest: Manifest) -> Page:
+    """Lay out the page."""
+    names = counted(len(result.standings), "agent")
+    votes = counted(0 if result.votes is None else result.votes.m, "vote")
+    lead = f"{names}, {votes} by {result.referee}."
+    command = (Section("How this was made", (Code(manifest.command),)),) if manifest.command else ()
+    version = manifest.versions["dialogauge"] or ""
+    return Page("Arena", (*_blocks(result), *command), lead, manifest.written[:10], version)
+
+
+def brief(result: ArenaResult) -> tuple[Block, ...]:
+    """Lay out the result for a terminal."""
+    return tuple(_blocks(result))
+
+
+def _blocks(result: ArenaResult) -> Iterator[Block]:
+    yield from _warnings(result)
+    if result.ranking is None or result.votes is None:
+        yield Callout(("No vote: nobody can be ranked.",), "warn")
+        return
+    board: tuple[Block, ...] = (_board(result), Callout((_RATING.format(unit=result.votes.unit),)))
+    if (longer := result.ranking.longer) is not None:
+        line = "As if what agents said were equally long. Being twice as long is worth, in points: "
+        board = (*board, Callout((line + _points(longer.value, longer.interval),)))
+    yield Section("Ranking", board)
+    yield Section(
+        "Each against each", (_matrix(result),), "Wins, losses and ties of the row against the column."
+    )
+    if result.position is not None:
+        yield _position(result.position)
+    yield Section("Beside it", (_beside(result),), _BESIDE)
+    yield Section("Online Elo", (_elo(result),), _ELO)
+
+
+def _points(value: float | None, ends: tuple[float, float] | None) -> str:
+    interval = "" if ends is None else f" [{ends[0]:.0f}, {ends[1]:.0f}]"
+    return "unknown" if value is None else f"{value:.0f}{interval}"
+
+
+def _warnings(result: ArenaResult) -> Iterator[Block]:
+    said = []
+    if result.n_failed:
+        kinds = ", ".join(f"{kind.replace('_', ' ')} {n:,}" for kind, n in result.failures.items())
+        said.append(f"{result.n_failed:,} of {counted(result.asked, 'meeting')} gave no verdict ({kinds}).")
+    if result.ranking is not None and len(groups := result.ranking.groups) > 1:
+        lists = "; ".join(", ".join(group) for group in groups)
+        said.append(f"Nothing links these groups, and their ratings cannot be compared: {lists}.")
+    for name, ids in result.agents.missing.items():
+        more = ", ..." if len(ids) > _MISSING else ""
+        lacking = f"{', '.join(ids[:_MISSING])}{more}"
+        said.append(f"{name} lacks {counted(len(ids), 'dialogue')} that others have led: {lacking}.")
+    if said:
+        yield Callout(tuple(said), "warn")
+
+
+def _board(result: ArenaResult) -> Leaderboard:
+    standings = result.standings
+    known = [about for one in standings if (about := result.agents.about.get(one.agent))]
+    keys = list(dict.fromkeys(key for about in known for key in about))
+    rows = []
+    for one in standings:
+        about = result.agents.about.get(one.agent, {})
+        cells: list[Cell] = [_ranks(one), one.votes, *(_about(about.get(key)) for key in keys)]
+        parts = (
+            Part("won", one.wins, "good"),
+            Part("tied", one.ties, "neutral"),
+            Part("lost", one.losses, "low"),
+        )
+        rows.append(LeaderboardRow(one.agent, one.rating.value, one.rating.interval, parts, tuple(cells)))
+    ends = [v for one in standings for v in (one.rating.value, *(one.rating.interval or ())) if v is not None]
+    return Leaderboard(
+        "Leaderboard",
+        tuple(rows),
+        "rating, 95 %",
+        Axis(min(ends) - 10, max(ends) + 10),
+        (Reference(1000, "mean"),),
+        (TableColumn("ranks"), TableColumn("votes"), *(TableColumn(key, "text") for key in keys)),
+        "won, tied, lost",
+        0,
+    )
+
+
+def _about(value: object) -> str:
+    return "" if value is None else f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def _ranks(one: Standing) -> str:
+    return f"{one.best}" if one.best == one.worst else f"{one.best}–{one.worst}"
+
+
+def _matrix(result: ArenaResult) -> Matrix:
+    votes: Votes = result.votes  # type: ignore[assignment]  # there are votes where this is asked for
+    names = [one.agent for one in result.standings[:_SHOWN]]
+    places = [votes.agents.index(name) for name in names]
+    cells, shades = [], []
+    for i in places:
+        numbers = [(votes.wins[i, j], votes.wins[j, i], votes.ties[i, j]) for j in places]
+        cells.append(tuple(f"{w:.0f}–{x:.0f}–{t:.0f}" if w + x + t else "" for w, x, t in numbers))
+        shades.append(tuple(float((w + t / 2) / (w + x + t)) if w + x + t else 0.0 for w, x, t in numbers))
+    totals = tuple(one.votes for one in result.standings[:_SHOWN])
+    heads = tuple(names)
+    return Matrix("Win matrix", heads, heads, tuple(cells), tuple(shades), totals=totals)
+
+
+def _position(bias: PositionBias) -> Section:
+    tiles = (
+        Tile("in both orders", Count(bias.meetings)),
+        Tile("changed with the order", Percent(bias.changed.value, bias.changed.interval), "ties"),
+        Tile("names who stood first", Percent(bias.first.value, bias.first.interval), "50 % without bias"),
+    )
+    return Section("Position", (Tiles(tiles),), "Each meeting was asked in both orders.")
+
+
+def _beside(result: ArenaResult) -> DataTable:
+    heads: list[Column] = ["other", TableColumn("what it does", "prose"), "same winner", "n"]
+    names = [one.agent for one in result.standings[:_SHOWN]]
+    return data_table(
+        "Beside it", [*heads, *names], [_row(one, names) for one in result.beside], captioned=False
+    )
+
+
+def _row(one: Beside, names: list[str]) -> tuple[Cell, ...]:
+    share = Percent(one.agrees.value, one.agrees.interval)
+    return (one.name, one.what, share, one.agrees.n, *(Number(one.ratings.get(name), 0) for name in names))
+
+
+def _elo(result: ArenaResult) -> DataTable:
+    orders = bool(result.elo_orders)
+    heads = ("agent", "rating", "online Elo", *(["mean over 100 orders"] if orders else []))
+    rows: list[tuple[Cell, ...]] = []
+    for one in result.standings:
+        last = [Number(result.elo_orders.get(one.agent), 0)] if orders else []
+        rows.append((one.agent, Number(one.rating.value, 0), Number(result.elo.get(one.agent), 0), *last))
+    return data_table("Online Elo", heads, rows, captioned=False)

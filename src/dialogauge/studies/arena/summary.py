@@ -1,0 +1,323 @@
+"""What the votes of an arena come to: a ranking, the win matrix, position bias, and what controls would say.
+
+A control is a referee that reads nothing: the longer of two dialogues wins, or a coin decides. How often
+each votes as the referee did, where both name a winner, stands beside the ranking, and so do the ratings that
+it would give. A meeting without a verdict is counted, and is no vote: not a tie, and not half a win.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import numpy as np
+
+from dialogauge.runs import Row
+from dialogauge.stats import (
+    Estimate,
+    Floats,
+    Ranking,
+    Standing,
+    TieRule,
+    Votes,
+    combined_elo,
+    mean_estimate,
+    online_elo,
+    ranking_of,
+    strengths,
+    votes_of,
+)
+from dialogauge.studies.arena.meetings import SCORE, Meeting
+
+_ORDERS: Final = 100
+"""Random orders over which online Elo is averaged."""
+_MOST_FOR_ORDERS: Final = 20_000
+"""Votes beyond which the mean over orders is left out: it is a view for comparison, and takes seconds."""
+COIN, LENGTH, PEOPLE = "coin", "length", "people"
+
+
+@dataclass(frozen=True, slots=True)
+class ArenaSettings:
+    """What the figures depend on beside the votes."""
+
+    ties: TieRule = "davidson"
+    equal_length: bool = False
+    draws: int = 0
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Agents:
+    """Who takes part, and what is known of each."""
+
+    names: tuple[str, ...] = ()
+    about: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    missing: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """By agent the dialogues that others have led, and it has not."""
+
+
+@dataclass(frozen=True, slots=True)
+class PositionBias:
+    """What a model said that was asked in both orders."""
+
+    meetings: int
+    """With a verdict in both orders."""
+    changed: Estimate
+    """The share of them with another winner in the other order: these are ties."""
+    first: Estimate
+    """The share of answers with a winner that name who stood first: 1 of a judge that always says A."""
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """Another referee of the same meetings."""
+
+    name: str
+    what: str
+    agrees: Estimate
+    """The share of meetings on which it names the same winner, of those on which both name one."""
+    ratings: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ArenaResult:
+    """What an arena comes to."""
+
+    referee: str
+    asked: int
+    """Meetings that were put to the referee."""
+    failures: Mapping[str, int]
+    """Of these without a verdict, by kind."""
+    agents: Agents
+    votes: Votes | None
+    """None without a vote."""
+    ranking: Ranking | None
+    elo: Mapping[str, float]
+    """By agent online Elo in the order of the votes; of several arenas the mean, weighted by votes."""
+    elo_orders: Mapping[str, float]
+    """The mean over random orders; empty of very many votes."""
+    position: PositionBias | None
+    """None where nobody was asked in both orders."""
+    beside: tuple[Beside, ...]
+    settings: ArenaSettings
+
+    @property
+    def n_failed(self) -> int:
+        """Meetings without a verdict."""
+        return sum(self.failures.values())
+
+    @property
+    def failed_share(self) -> float | None:
+        """Of all that were asked."""
+        return self.n_failed / self.asked if self.asked else None
+
+    @property
+    def standings(self) -> tuple[Standing, ...]:
+        """Agents from the strongest on; none without a vote."""
+        return () if self.ranking is None else self.ranking.standings
+
+    def to_json(self) -> dict[str, Any]:
+        """Return `summary.json`."""
+        votes, ranking = self.votes, self.ranking
+        return {
+            "study": "arena",
+            "referee": self.referee,
+            "asked": self.asked,
+            "votes": 0 if votes is None else votes.m,
+            "failures": dict(self.failures),
+            "agents": [self._agent(one) for one in self.standings],
+            "groups": [] if ranking is None else [list(group) for group in ranking.groups],
+            "matrix": {} if votes is None else _matrix(votes),
+            "ties": self.settings.ties,
+            "ridge": None if ranking is None else ranking.ridge,
+            "tie": None if ranking is None else ranking.strengths.tie,
+            "twice_as_long": None if ranking is None or ranking.longer is None else ranking.longer.to_json(),
+            "position": self.position
+            and {
+                "meetings": self.position.meetings,
+                "changed": self.position.changed.to_json(),
+                "first": self.position.first.to_json(),
+            },
+            "beside": [
+                {"name": b.name, "what": b.what, "agrees": b.agrees.to_json(), "ratings": dict(b.ratings)}
+                for b in self.beside
+            ],
+            "missing": {name: list(ids) for name, ids in self.agents.missing.items()},
+        }
+
+    def _agent(self, one: Standing) -> dict[str, Any]:
+        return {
+            **one.to_json(),
+            "elo": self.elo.get(one.agent),
+            "elo_orders": self.elo_orders.get(one.agent),
+            "about": dict(self.agents.about.get(one.agent, {})),
+        }
+
+
+def _matrix(votes: Votes) -> dict[str, Any]:
+    wins, ties = votes.wins.astype(int), votes.ties.astype(int)
+    return {"agents": list(votes.agents), "wins": wins.tolist(), "ties": ties.tolist()}
+
+
+def arena_result(
+    rows: Iterable[Row],
+    referee: str,
+    agents: Agents,
+    settings: ArenaSettings,
+    people: Sequence[Meeting] = (),
+) -> ArenaResult:
+    """Bring rows to figures.
+
+    Args:
+        rows: As `MeetingVote` writes them.
+        referee: Its name.
+        agents: Who takes part.
+        settings: What the figures depend on.
+        people: Votes to compare the referee with.
+    """
+    everything = list(rows)
+    kept = [row for row in everything if row["winner"] is not None]
+    failures = Counter(row["failure"]["kind"] for row in everything if row["winner"] is None)
+    shared = (referee, len(everything), dict(failures.most_common()), agents)
+    position = _position(everything)
+    if not kept:
+        return ArenaResult(*shared, None, None, {}, {}, position, (), settings)
+    table = _Table(kept, agents.names)
+    rng = np.random.default_rng(settings.seed)
+    counted = table.votes(lengths=settings.equal_length)
+    ranking = ranking_of(counted, ties=settings.ties, draws=settings.draws, rng=rng)
+    votes = table.votes()
+    orders = online_elo(votes, orders=_ORDERS, rng=rng) if votes.m <= _MOST_FOR_ORDERS else None
+    return ArenaResult(
+        *shared,
+        votes,
+        ranking,
+        table.elo(),
+        {} if orders is None else _named(votes, orders),
+        position,
+        tuple(table.beside(rng, people)),
+        settings,
+    )
+
+
+def _named(votes: Votes, ratings: Floats) -> dict[str, float]:
+    return dict(zip(votes.agents, ratings.tolist(), strict=True))
+
+
+def _clusters(rows: Sequence[Row]) -> tuple[list[Hashable], str]:
+    """Return what votes go together by: the dialogue where known, else the rater, else nothing."""
+    if all(row["conversation_id"] is not None for row in rows):
+        return [row["conversation_id"] for row in rows], "dialogues"
+    labels: list[Hashable] = [
+        ("dialogue", row["conversation_id"])
+        if row["conversation_id"] is not None
+        else (number if row["rater"] is None else ("rater", row["rater"]))
+        for number, row in enumerate(rows)
+    ]
+    alone = all(row["conversation_id"] is None for row in rows)
+    people = alone and all(row["rater"] is not None for row in rows)
+    return labels, "raters" if people else "votes" if alone else "dialogues and votes"
+
+
+@dataclass(frozen=True, eq=False)
+class _Table:
+    """Rows with a vote, as columns."""
+
+    rows: Sequence[Row]
+    names: Sequence[str]
+
+    def votes(self, *, lengths: bool = False, score: Floats | None = None) -> Votes:
+        """Return the votes, or those of another referee of the same meetings."""
+        both = [row["lengths"] for row in self.rows]
+        known = lengths and all(both)
+        return votes_of(
+            [row["a"] for row in self.rows],
+            [row["b"] for row in self.rows],
+            self.scores if score is None else score,
+            clusters=_clusters(self.rows),
+            lengths=tuple(np.array(both, dtype=np.float64).T) if known else None,
+            agents=self.names,
+        )
+
+    def elo(self) -> dict[str, float]:
+        """Return online Elo, arena by arena."""
+        arenas: dict[str | None, list[Row]] = {}
+        for row in self.rows:
+            arenas.setdefault(row["arena"], []).append(row)
+        each = [_Table(rows, ()).votes() for rows in arenas.values()]
+        names, ratings = combined_elo([(votes, online_elo(votes)) for votes in each])
+        return dict(zip(names, ratings.tolist(), strict=True))
+
+    @property
+    def scores(self) -> Floats:
+        """Shape (m,), what the agent named first got."""
+        return np.array([SCORE[row["winner"]] for row in self.rows])
+
+    def beside(self, rng: np.random.Generator, people: Sequence[Meeting]) -> Iterator[Beside]:
+        """Yield what other referees would have said of the same meetings."""
+        if all(row["lengths"] for row in self.rows):
+            a, b = np.array([row["lengths"] for row in self.rows]).T
+            longer = np.where(a == b, 0.5, a > b)
+            agrees = self._agrees(longer)
+            shorter = agrees.value is not None and agrees.value < 0.5
+            score = 1 - longer if shorter else longer
+            what = f"the {'shorter' if shorter else 'longer'} of the two wins"
+            yield Beside(LENGTH, what, self._agrees(score), self._rated(score))
+        coin = rng.integers(2, size=len(self.rows)).astype(np.float64)
+        yield Beside(COIN, "a coin decides", self._agrees(coin), self._rated(coin))
+        if people:
+            sums: dict[tuple[object, ...], list[float]] = {}
+            for one in people:
+                sums.setdefault(_key(one.dialogue, one.a, one.b), []).append(_said(one))
+            means = [sums.get(_key(row["conversation_id"], row["a"], row["b"])) for row in self.rows]
+            gold = np.array([np.nan if m is None else np.mean(m) for m in means])
+            swapped = np.array([row["a"] > row["b"] for row in self.rows])
+            gold = np.where(swapped, 1 - gold, gold)
+            score = np.where(np.isnan(gold) | (gold == 0.5), 0.5, (gold > 0.5).astype(np.float64))
+            met = votes_of(
+                [one.a for one in people],
+                [one.b for one in people],
+                [SCORE[one.rating.winner] for one in people if one.rating is not None],
+                agents=self.names,
+            )
+            what = "people, who voted on the same meetings"
+            yield Beside(PEOPLE, what, self._agrees(score), _named(met, strengths(met).ratings))
+
+    def _agrees(self, other: Floats) -> Estimate:
+        mine = self.scores
+        both = (mine != 0.5) & (other != 0.5)
+        labels, unit = _clusters(self.rows)
+        of = [label for label, kept in zip(labels, both, strict=True) if kept]
+        return mean_estimate((mine[both] == other[both]).astype(np.float64), of, unit=unit)
+
+    def _rated(self, score: Floats) -> dict[str, float]:
+        votes = self.votes(score=score)
+        return _named(votes, strengths(votes).ratings)
+
+
+def _key(dialogue: object, a: str, b: str) -> tuple[object, ...]:
+    return (dialogue, *sorted((a, b)))
+
+
+def _said(one: Meeting) -> float:
+    """Return what the agent got whose name comes first in the alphabet."""
+    score = SCORE["tie" if one.rating is None else one.rating.winner]
+    return score if one.a < one.b else 1 - score
+
+
+def _position(rows: Sequence[Row]) -> PositionBias | None:
+    """Return what became of answers in the other order."""
+    both = [row for row in rows if len(row["orders"]) == 2]
+    if not both:
+        return None
+    whole = [row for row in both if all(one["winner"] is not None for one in row["orders"])]
+    changed = [float(row["orders"][0]["winner"] != row["orders"][1]["winner"]) for row in whole]
+    answers = [(row, one) for row in both for one in row["orders"] if one["winner"] in ("a", "b")]
+    first = [float(one["winner"] == one["first"]) for _, one in answers]
+    return PositionBias(
+        len(whole),
+        mean_estimate(changed, [row["conversation_id"] for row in whole], unit="dialogues"),
+        mean_estimate(first, [row["conversation_id"] for row, _ in answers], unit="dialogues"),
+    )
