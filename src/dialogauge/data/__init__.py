@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from dialogauge.data.memory_source import DataFrame, is_table, memory_conversations
     from dialogauge.data.notes import Note, NoteBook, excerpt, record_fault
     from dialogauge.data.opening import pipe_of
-    from dialogauge.data.pair_rows import PairRow, is_pair_file, read_pairs
+    from dialogauge.data.pair_rows import is_pair_file, read_pairs
     from dialogauge.data.personal_survey import PersonalReport
     from dialogauge.data.rating_files import read_ratings, read_rows
     from dialogauge.data.ratings import (

@@ -40,7 +40,7 @@ class Dialogues:
 
 
 @dataclass(eq=False)
-class Gathered:
+class Entrants:
     """All that is compared."""
 
     agents: list[Dialogues] = field(default_factory=list)
@@ -61,7 +61,7 @@ class Gathered:
         return [one.agent for one in self.agents]
 
 
-def gather(options: ArenaOptions) -> Gathered:
+def gather(options: ArenaOptions) -> Entrants:
     """Read the inputs.
 
     Raises:
@@ -69,7 +69,7 @@ def gather(options: ArenaOptions) -> Gathered:
             something else.
         InputError: A file cannot be read, or not one vote in it.
     """
-    out = Gathered()
+    out = Entrants()
     paths = [_split(text) for text in options.inputs]
     runs = [path for name, path in paths if name is None and is_run(path)]
     called = dict(zip(runs, run_names(runs), strict=True))
@@ -99,7 +99,7 @@ def gather(options: ArenaOptions) -> Gathered:
     return out
 
 
-def meetings(out: Gathered) -> Iterator[Meeting]:
+def meetings(out: Entrants) -> Iterator[Meeting]:
     """Yield every two agents on every dialogue that both have led, dialogue by dialogue."""
     ids = dict.fromkeys(name for agent in out.agents for name in agent.conversations)
     for name in ids:
@@ -151,7 +151,7 @@ def _of_run(run: StoredRun, name: str) -> Dialogues:
     return Dialogues(name, talks, qualities, manifest.judge["name"], manifest.judge_digest, mine, about)
 
 
-def _add_file(out: Gathered, name: str | None, path: str) -> None:
+def _add_file(out: Entrants, name: str | None, path: str) -> None:
     if name is None and is_pair_file(path):
         _add_votes(out, path)
         return
@@ -166,7 +166,7 @@ def _add_file(out: Gathered, name: str | None, path: str) -> None:
     out.agents.append(Dialogues(name or stem(path), talks, about={"dialogues": len(talks)}))
 
 
-def _add_votes(out: Gathered, path: str) -> None:
+def _add_votes(out: Entrants, path: str) -> None:
     rows, faults, notes = read_pairs(path)
     out.faults += faults
     out.notes += map(str, notes)
@@ -176,7 +176,7 @@ def _add_votes(out: Gathered, path: str) -> None:
     ]
 
 
-def _check(out: Gathered) -> None:
+def _check(out: Entrants) -> None:
     names = out.names
     if twice := next((name for name in names if names.count(name) > 1), None):
         message = f"two agents are called {twice!r}"
@@ -209,7 +209,7 @@ def _expect_common_agents(earlier: Sequence[Meeting]) -> None:
         raise UsageError(message, hint="compare an agent of the one with an agent of the other")
 
 
-def _look_for_missing(out: Gathered) -> None:
+def _look_for_missing(out: Entrants) -> None:
     everything = dict.fromkeys(name for agent in out.agents for name in agent.conversations)
     shared = [n for n in everything if sum(n in agent.conversations for agent in out.agents) > 1]
     if not shared:
@@ -220,7 +220,7 @@ def _look_for_missing(out: Gathered) -> None:
             out.missing[agent.agent] = lacking
 
 
-def _known(out: Gathered) -> Iterator[Meeting]:
+def _known(out: Entrants) -> Iterator[Meeting]:
     """Yield the votes between the agents at hand; the others are faults."""
     talks = {agent.agent: agent.conversations for agent in out.agents}
     for vote in out.votes:

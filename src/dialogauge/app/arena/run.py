@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from dialogauge.app.arena.gather import Gathered, gather, judge_of, meetings
+from dialogauge.app.arena.gather import Entrants, gather, judge_of, meetings
 from dialogauge.app.arena.settings import ArenaOptions
 from dialogauge.app.outcome import StudyOutcome
 from dialogauge.app.outputs import run_files, run_named_after, spare
 from dialogauge.core.errors import UsageError
 from dialogauge.core.settings import narrowed, recorded
 from dialogauge.runs import Observer, RunDirectory, RunSettings, StopSignal, run_study
-from dialogauge.studies.arena.meetings import Earlier, JudgedHere, Meeting, People, Referee, Scores
+from dialogauge.studies.arena.meetings import Earlier, JudgedHere, MeanScores, Meeting, PeoplesVotes, Referee
 from dialogauge.studies.arena.study import ArenaStudy
 from dialogauge.studies.arena.summary import Agents, ArenaResult, ArenaSettings
 
@@ -51,7 +51,7 @@ async def run_arena(
         asked,
         Agents(names, known, gathered.missing),
         settings=narrowed(ArenaSettings, options),
-        people=() if isinstance(referee, People) else gathered.votes,
+        people=() if isinstance(referee, PeoplesVotes) else gathered.votes,
         unreadable=gathered.faults,
     )
     settings = narrowed(RunSettings, options, directory=directory, settings=recorded(options))
@@ -59,7 +59,7 @@ async def run_arena(
     return ArenaOutcome(run, tuple(gathered.faults), tuple(gathered.notes), options.max_failed)
 
 
-def _asked(options: ArenaOptions, gathered: Gathered) -> tuple[Referee, list[Meeting]]:
+def _asked(options: ArenaOptions, gathered: Entrants) -> tuple[Referee, list[Meeting]]:
     """Return the referee, and the meetings that are put to it."""
     if gathered.earlier:
         return Earlier(), gathered.earlier
@@ -67,11 +67,11 @@ def _asked(options: ArenaOptions, gathered: Gathered) -> tuple[Referee, list[Mee
         if not gathered.votes:
             message = "nobody has voted on these agents"
             raise UsageError(message, hint="give --ratings PAIRS, or another judge: --judge scores")
-        return People(), gathered.votes
+        return PeoplesVotes(), gathered.votes
     all_meetings = list(meetings(gathered)) if gathered.agents else gathered.votes
     if options.judge == "local":
         from dialogauge.judges.local.judge import LocalJudge
 
         return JudgedHere(LocalJudge()), all_meetings
     judge, digest, dimensions = judge_of(gathered.agents)
-    return Scores(judge, digest, dimensions), all_meetings
+    return MeanScores(judge, digest, dimensions), all_meetings

@@ -61,10 +61,10 @@ class Meeting:
         """Changes with anything that can change what a referee says."""
         talks = [conversation_digest(c) for c in self.conversations or ()]
         rating = self.rating
-        said = None if rating is None else [rating.winner, rating.rater, rating.turn]
+        spoken = None if rating is None else [rating.winner, rating.rater, rating.turn]
         before = [self.arena, (self.earlier or {}).get("winner")]
         qualities = self.qualities and list(self.qualities)
-        return digest([self.dialogue, self.a, self.b, talks, qualities, said, before])
+        return digest([self.dialogue, self.a, self.b, talks, qualities, spoken, before])
 
 
 def said_length(conversation: Conversation) -> int:
@@ -142,7 +142,7 @@ class Referee(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class People:
+class PeoplesVotes:
     """People, who have voted already."""
 
     name: str = "people"
@@ -180,7 +180,7 @@ class Earlier:
 
 
 @dataclass(frozen=True, slots=True)
-class Scores:
+class MeanScores:
     """The scores of judged runs: who has the better mean on the dialogue."""
 
     judge: str

@@ -91,19 +91,19 @@ def _points(value: float | None, ends: tuple[float, float] | None) -> str:
 
 
 def _warnings(result: ArenaResult) -> Iterator[Block]:
-    said = []
+    lines = []
     if result.n_failed:
         kinds = ", ".join(f"{kind.replace('_', ' ')} {n:,}" for kind, n in result.failures.items())
-        said.append(f"{result.n_failed:,} of {counted(result.asked, 'meeting')} gave no verdict ({kinds}).")
+        lines.append(f"{result.n_failed:,} of {counted(result.asked, 'meeting')} gave no verdict ({kinds}).")
     if result.ranking is not None and len(groups := result.ranking.groups) > 1:
         lists = "; ".join(", ".join(group) for group in groups)
-        said.append(f"Nothing links these groups, and their ratings cannot be compared: {lists}.")
+        lines.append(f"Nothing links these groups, and their ratings cannot be compared: {lists}.")
     for name, ids in result.agents.missing.items():
         more = ", ..." if len(ids) > _MISSING else ""
         lacking = f"{', '.join(ids[:_MISSING])}{more}"
-        said.append(f"{name} lacks {counted(len(ids), 'dialogue')} that others have led: {lacking}.")
-    if said:
-        yield Callout(tuple(said), "warn")
+        lines.append(f"{name} lacks {counted(len(ids), 'dialogue')} that others have led: {lacking}.")
+    if lines:
+        yield Callout(tuple(lines), "warn")
 
 
 def _board(result: ArenaResult) -> Leaderboard:

@@ -184,7 +184,7 @@ def arena_result(
     position = _position(everything)
     if not kept:
         return ArenaResult(*shared, None, None, {}, {}, position, (), settings)
-    table = _Table(kept, agents.names)
+    table = _VoteColumns(kept, agents.names)
     rng = np.random.default_rng(settings.seed)
     counted = table.votes(lengths=settings.equal_length)
     ranking = ranking_of(counted, ties=settings.ties, draws=settings.draws, rng=rng)
@@ -222,7 +222,7 @@ def _clusters(rows: Sequence[Row]) -> tuple[list[Hashable], str]:
 
 
 @dataclass(frozen=True, eq=False)
-class _Table:
+class _VoteColumns:
     """Rows with a vote, as columns."""
 
     rows: Sequence[Row]
@@ -246,7 +246,7 @@ class _Table:
         arenas: dict[str | None, list[Row]] = {}
         for row in self.rows:
             arenas.setdefault(row["arena"], []).append(row)
-        each = [_Table(rows, ()).votes() for rows in arenas.values()]
+        each = [_VoteColumns(rows, ()).votes() for rows in arenas.values()]
         names, ratings = combined_elo([(votes, online_elo(votes)) for votes in each])
         return dict(zip(names, ratings.tolist(), strict=True))
 
