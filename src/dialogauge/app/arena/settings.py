@@ -2,7 +2,8 @@
 
 from typing import ClassVar, Literal
 
-from dialogauge.app.settings import SEEDS, AgentsOptions, JudgingOptions
+from dialogauge.app.replay.settings import AgentsOptions
+from dialogauge.app.settings import SEEDS, JudgingOptions
 from dialogauge.core.settings import argument, setting
 
 
