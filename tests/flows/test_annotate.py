@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from dialogauge.runs import RunDirectory
 from flows.rating_pages import answered, saved, task_of
 
 EASY = ("--rubric", "satisfaction")
@@ -456,6 +457,18 @@ def test_a_file_edited_by_a_spreadsheet_is_read(dialogauge, plan_of, delimiter):
     assert {row["score"] for row in ratings if row["turn"] == 1} == {2}
 
 
+def test_two_imports_at_once_lose_nothing(dialogauge, plan_of):
+    folder, (task,) = plan_of("--raters", 1, *EASY)
+    other = RunDirectory(folder)
+    other.lock()
+    done = dialogauge("annotate", "import", folder, saved(Path("R1.jsonl"), answered(task, fours)))
+    assert done.code == 1
+    assert "another process is writing" in done.err
+    other.release()
+    done = dialogauge("annotate", "import", folder, "R1.jsonl")
+    assert done.code == 0
+
+
 def test_a_folder_without_a_plan_is_named(dialogauge, log, talk):
     for words in (("import", ".", log(talk("a"))), ("status", "nowhere")):
         done = dialogauge("annotate", *words)
@@ -518,6 +531,16 @@ def test_two_files_are_compared_by_id_and_sides_do_not_matter(dialogauge, plan_o
         assert all(len(item["left"]) == len(item["right"]) == 1 for item in task["items"])
     done = dialogauge("annotate", "status", folder, "--json")
     assert done.json["agreement"][0]["exact"]["value"] == 1
+
+
+def test_two_runs_are_compared_as_two_files_are(dialogauge, plan_of, log, talk):
+    for name, text in (("good", "At nine."), ("bad", "No idea.")):
+        file = log(*(talk(f"c{n}", text) for n in range(3)), name=f"{name}.jsonl")
+        assert dialogauge("judge", file, "-o", name).code == 0
+    folder, (task,) = plan_of("--raters", 1, "--pairs", inputs=("good", "bad"))
+    dialogauge("annotate", "import", folder, saved(Path("R1.jsonl"), answered(task, by_text("At nine"))))
+    pairs = rows(folder / "pairs.jsonl")
+    assert [(row["a"], row["b"], row["winner"]) for row in pairs] == [("bad", "good", "b")] * 3
 
 
 def test_candidates_in_one_file_are_compared_where_they_answer_the_same(dialogauge, plan_of, log):

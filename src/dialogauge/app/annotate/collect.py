@@ -49,9 +49,14 @@ def import_answers(options: AnnotateImportOptions) -> ImportedAnswers:
     """
     files = PlanFiles(Path(options.folder))
     plan = files.read_plan()
+    with files.locked():
+        return _imported(files, plan, options.files)
+
+
+def _imported(files: PlanFiles, plan: AssignmentPlan, paths: tuple[str, ...]) -> ImportedAnswers:
     stored = list(stored_answers(files))
     broken: list[InputError] = []
-    read = read_answers(_rows(options.files, broken), plan)
+    read = read_answers(_rows(paths, broken), plan)
     merged = merge_answers(stored, read.answers)
     standing = standing_answers(merged.answers)
     rows = list(rating_rows(plan, standing))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -99,6 +100,16 @@ class PlanFiles:
             msg = f"the folder {shown_path(self.folder)} cannot be made: {error.strerror}"
             raise StoreError(msg, hint="choose another with -o") from error
         self.write(self.plan, [json_document(plan.to_json())])
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Keep other processes from writing the folder; StoreError where one does."""
+        directory = RunDirectory(self.folder)
+        directory.lock()
+        try:
+            yield
+        finally:
+            directory.release()
 
     def write(self, file: Path, chunks: Iterable[bytes]) -> None:
         """Write a file, whole or not at all."""
