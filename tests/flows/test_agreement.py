@@ -209,6 +209,19 @@ def test_a_table_of_raters_beside_each_other_and_one_without_names(dialogauge, t
         assert message in done.err
 
 
+def test_dimensions_on_scales_of_their_own_are_grouped_each_by_itself(dialogauge, rated, tmp_path):
+    phase = {"phase": lambda i: "ab"[i % 2]}
+    tone = rated({"X": X, "Y": Y}, extra=phase)
+    whole = rated({"X": Y, "Y": X}, "whole.csv", level="conversation", dimension="care", extra=phase)
+    done = dialogauge("agreement", tone, whole, "--scale", "1-5", "--by", "phase", "--json")
+    groups = [(g["dimension"], g["level"], g["group"], g["targets"]) for g in done.json["groups"]]
+    assert groups == [
+        ("tone", "turn", "a", 5), ("tone", "turn", "b", 5),
+        ("care", "conversation", "a", 5), ("care", "conversation", "b", 5),
+    ]  # fmt: skip
+    assert "tone of turns" in dialogauge("agreement", tone, whole, "--scale", "1-5", "--by", "phase").out
+
+
 # Judges beside people
 
 
@@ -393,6 +406,18 @@ def test_a_run_beside_a_file_of_several_raters(dialogauge, runs, rated):
     assert done.code == 2
     assert "no rating joins" in done.err
     assert "the runs hold ids such as 'c0'" in done.err
+
+
+def test_a_judge_on_another_scale_than_people_has_no_coefficients(dialogauge, runs, rated):
+    people = rated({"X": [7, 1, 2] * 6, "Y": [6, 1, 2] * 6}, dimension="helpfulness")
+    done = dialogauge("agreement", "hindsight", people, "--scale", "1-7", "--by", "rater", "--json")
+    assert done.code == 0, done.err
+    (judge,) = done.json["judges"]
+    assert judge["figures"].keys() >= {"spearman", "auc"}
+    assert not judge["figures"].keys() & {"ac1", "qwk", "exact"}
+    assert (judge["raters"], judge["constants"], judge["better_than_the_best_constant"]) == ([], [], None)
+    assert done.json["people"][0]["categories"] == list("1234567")
+    assert done.json["groups"] == []
 
 
 @pytest.mark.shared

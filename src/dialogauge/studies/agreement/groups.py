@@ -21,6 +21,7 @@ from dialogauge.studies.agreement.closeness import (
 from dialogauge.studies.agreement.sources import (
     ALL,
     Answers,
+    Level,
     Question,
     Rated,
     TargetKey,
@@ -41,7 +42,8 @@ class GroupFigures:
     by: str
     """What it is a group of: `dimension`, `source` ..."""
     group: str
-    level: str | None
+    dimension: str
+    level: Level | None
     targets: int
     people: Mapping[str, Estimate]
     """Of people among each other; empty where no target was rated by two."""
@@ -53,6 +55,7 @@ class GroupFigures:
         return {
             "by": self.by,
             "group": self.group,
+            "dimension": self.dimension,
             "level": self.level,
             "targets": self.targets,
             "people": {name: of.to_json() for name, of in self.people.items()},
@@ -77,7 +80,8 @@ def group_figures(
     """
     groups: dict[str, list[TargetKey]] = {}
     for key, rated in people.items():
-        group = key.dimension or question.dimension if by == "dimension" else rated.groups.get(by)
+        own = {"dimension": key.dimension or question.dimension, "candidate": key.candidate}
+        group = own.get(by) or rated.groups.get(by)
         if group is not None:
             groups.setdefault(group, []).append(key)
     if not groups:
@@ -145,7 +149,7 @@ def _group(  # noqa: PLR0913 - all that a group is made of
     names = OF_NAMES if categories.values is None else OF_NUMBERS
     among = coefficients_of(grid, names) if shared.any() else {}
     made = beside_consensus(rated, judges, categories)
-    return GroupFigures(by, name, question.level, len(keys), among, made)
+    return GroupFigures(by, name, question.dimension, question.level, len(keys), among, made)
 
 
 def beside_consensus(people: Answers, judges: Answers, categories: Categories) -> tuple[Closeness, ...]:

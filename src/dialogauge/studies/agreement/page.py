@@ -251,9 +251,15 @@ def _judge_groups(by: str, groups: Sequence[GroupFigures]) -> DataTable:
     several = len({one.source for group in groups for one in group.judges}) > 1
     for group in groups:
         for one in group.judges:
-            note = ", ".join(filter(None, (f"{group.level}s", one.source if several else "")))
+            note = ", ".join(filter(None, (_of_group(group), one.source if several else "")))
             rows.append(closeness_row(one, name=Text(group.group, note)))
     return closeness_table(f"Judges against people by {by}", by, rows)
+
+
+def _of_group(group: GroupFigures) -> str:
+    """Return what was rated in a group: `turns`, with its dimension where several are not pooled."""
+    own = group.by == "dimension" or group.dimension == ALL
+    return f"{group.level}s" if own else str(Question(group.dimension, group.level))
 
 
 def _people_groups(by: str, groups: Sequence[GroupFigures]) -> DataTable:
@@ -266,7 +272,7 @@ def _people_groups(by: str, groups: Sequence[GroupFigures]) -> DataTable:
             Number(of.value, 3, of.interval) if (of := figures.get(name)) is not None else None
             for name in ("ac1", alpha, "exact", "spearman")
         )
-        rows.append((Text(one.group, f"{one.level}s"), one.targets, *shown))
+        rows.append((Text(one.group, _of_group(one)), one.targets, *shown))
     return data_table(f"People among people by {by}", heads, rows)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from dialogauge.stats import Estimate, mean_estimate, spearman
+from dialogauge.stats import Estimate, cluster_labels, mean_estimate, spearman
 from dialogauge.stats.coefficients import mid_ranks
 from dialogauge.studies.agreement.sources import Answers, Question
 
@@ -58,11 +58,12 @@ def candidate_ranks(
     if len(columns) < 2 or len(candidates) < 2:
         return None
     by = {name: [key for key in shared if key.candidate == name] for name in candidates}
+    labels, unit = cluster_labels([judges[k].user for k in shared], [k.conversation_id for k in shared])
+    cluster = dict(zip(shared, labels, strict=True))
+    clusters = {name: [cluster[key] for key in keys] for name, keys in by.items()}
     means = {
         source: {
-            name: mean_estimate(
-                [of[key] for key in keys], [key.conversation_id for key in keys], limits=(low, high)
-            )
+            name: mean_estimate([of[key] for key in keys], clusters[name], limits=(low, high), unit=unit)
             for name, keys in by.items()
         }
         for source, of in columns.items()

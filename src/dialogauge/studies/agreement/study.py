@@ -159,7 +159,7 @@ def measure(
         tuple(people),
         tuple(between),
         tuple(_ranks(sources)),
-        tuple(_groups(sources, everything, by)),
+        tuple(_groups(everything, by)),
         _compared(everything, asked.compare),
         pairs,
         _powers(everything, asked, settings.seed),
@@ -259,7 +259,9 @@ def _judges(
         dissatisfied = None if placed else rule_for(several[0], rule)
         for table in several:
             made = agreement(table, dissatisfied, settings, categories=categories)
-            raters = () if categories is None else rater_closeness(table, categories)
+            raters = (
+                rater_closeness(table, categories) if categories and _comparable(question, sources) else ()
+            )
             judges.append(replace(made, raters=raters, levels=() if placed else levels_of_table(table)))
         comparisons += compare_judges(several, dissatisfied, NAMED if placed else COMPARED)
     answers = iter(adjusted([j.answer for j in judges if j.answer is not None]))
@@ -301,22 +303,28 @@ def _ranks(sources: Panel) -> Iterable[CandidateRanks]:
             yield made
 
 
-def _groups(plain: Panel, everything: Panel, by: Sequence[str]) -> Iterable[GroupFigures]:
+def _groups(sources: Panel, by: Sequence[str]) -> Iterable[GroupFigures]:
+    """Yield the groups of pooled dimensions, of each where none are; dimensions are the groups of a pool."""
     for name in by:
-        for level in LEVELS:
-            questions = [
-                q for q in _questions(everything.people) if q.level == level and q in everything.categories
-            ]
-            pool = Question(ALL, level)
-            whole = pool if pool in questions else next(iter(questions), None)
-            if whole is None or (name == "dimension" and whole != pool):
-                continue
-            people, judges = everything.people[whole], everything.judges.get(whole, {})
-            categories = everything.categories[whole]
+        for question in _pooled_or_each(sources):
+            people, judges = sources.people[question], _comparable(question, sources)
+            categories = sources.categories[question]
             if name == "rater":
-                yield from rater_groups(whole, people, judges, categories) if judges else ()
-            else:
-                yield from group_figures(name, whole, people, judges, categories)
+                yield from rater_groups(question, people, judges, categories) if judges else ()
+            elif name != "dimension" or question.dimension == ALL:
+                yield from group_figures(name, question, people, judges, categories)
+
+
+def _pooled_or_each(sources: Panel) -> list[Question]:
+    asked = [question for question in _questions(sources.people) if question in sources.categories]
+    pooled = {question.level for question in asked if question.dimension == ALL}
+    return [q for q in asked if q.dimension == ALL or q.level not in pooled]
+
+
+def _comparable(question: Question, sources: Panel) -> Answers:
+    """Return what judges said on the categories of people; nothing where theirs are others."""
+    same = sources.judged_on.get(question) == sources.categories.get(question)
+    return sources.judges.get(question, {}) if same else {}
 
 
 def _compared(sources: Panel, names: Sequence[str]) -> tuple[AskedComparison, ...]:
@@ -334,11 +342,8 @@ def _compared(sources: Panel, names: Sequence[str]) -> tuple[AskedComparison, ..
         raise UsageError(msg, hint=f"there are {', '.join(sorted(known, key=natural))}")
     a, b = names
     made: list[AskedComparison] = []
-    asked = [question for question in _questions(sources.people) if question in sources.categories]
-    pooled = {question.level for question in asked if question.dimension == ALL}
-    for question in asked:
-        if question.dimension == ALL or question.level not in pooled:
-            made += _between(question, sources, a, b)
+    for question in _pooled_or_each(sources):
+        made += _between(question, sources, a, b)
     if not made:
         msg = f"--compare: {a} and {b} have no target in common that a third one rated"
         raise UsageError(msg, hint="they are compared with the consensus of the others")
@@ -366,7 +371,7 @@ def _between(question: Question, sources: Panel, a: str, b: str) -> Iterable[Ask
 
 def _together(question: Question, sources: Panel) -> tuple[RatingGrid, list[str]]:
     """Return the targets that people rated by all sources, and the names of people."""
-    people, judges = sources.people[question], sources.judges.get(question, {})
+    people, judges = sources.people[question], _comparable(question, sources)
     both = {
         key: Rated({**rated.by, **(judges[key].by if key in judges else {})}, rated.user)
         for key, rated in people.items()
@@ -380,11 +385,7 @@ def _powers(sources: Panel, asked: Asked, seed: int) -> tuple[AskedPower, ...]:
     if asked.power_by is None:
         return ()
     made = []
-    questions = [q for q in _questions(sources.people) if q in sources.categories]
-    pooled = {q.level for q in questions if q.dimension == ALL}
-    for question in questions:
-        if question.dimension != ALL and question.level in pooled:
-            continue
+    for question in _pooled_or_each(sources):
         grid, people = _together(question, sources)
         if grid.categories.values is None and asked.power_by not in OF_NAMES:
             msg = f"{question}: the categories are names, which have no {asked.power_by}"

@@ -1,10 +1,11 @@
 """Judges against people on a page and on a terminal: hostile text, rings, a phone's width."""
 
+import numpy as np
 import pytest
 
 import browser
 from dialogauge.report import to_html, to_text
-from dialogauge.stats import Comparison, Estimate
+from dialogauge.stats import Categories, Comparison, Estimate
 from dialogauge.studies.agreement.agreement import (
     AgreementSettings,
     ControlFigures,
@@ -13,8 +14,16 @@ from dialogauge.studies.agreement.agreement import (
     ScoreBin,
 )
 from dialogauge.studies.agreement.page import agreement_page, brief
-from dialogauge.studies.agreement.study import AgreementResult
-from dialogauge.studies.agreement.targets import DimensionPair, JudgedRun, TargetCounts
+from dialogauge.studies.agreement.sources import Question, Rated, TargetKey
+from dialogauge.studies.agreement.study import AgreementResult, Asked, measure
+from dialogauge.studies.agreement.targets import (
+    DimensionPair,
+    JudgedRun,
+    Panel,
+    TargetCounts,
+    TargetTable,
+    join_scores,
+)
 from parsed_pages import needs_chromium
 
 HOSTILE = "<script>alert(1)</script>\u202e<img src=x onerror=alert(1)>"
@@ -75,6 +84,59 @@ def test_the_terminal_has_the_figures_with_their_controls():
     assert "0.700 [0.600, 0.800]" in text
     assert "0.500 ▲" in text
     assert "local judge in hindsight" in text
+
+
+def everything(name):
+    """Six raters and two judges of 40 conversations by two candidates, in two dimensions."""
+    rng, panel = np.random.default_rng(0), Panel()
+    for dimension in (name, "tone"):
+        question = Question(dimension, "turn")
+        keys = [TargetKey(f"c{i}", "ab"[i % 2] * 30, 1) for i in range(40)]
+        people = {k: Rated({f"{name}{r}": int(rng.integers(1, 6)) for r in range(6)}) for k in keys}
+        judges = {k: Rated({f"J{name}": 1 + i % 5, "other": 5 - i % 3}) for i, k in enumerate(keys)}
+        for judge in (f"J{name}", "other"):
+            table = TargetTable(DimensionPair(dimension, dimension), about=JudgedRun(judge), level="turn")
+            own = {k: Rated({judge: judges[k].by[judge]}) for k in keys}
+            join_scores(table, own, people, Categories.parse("1-5"))
+            panel.tables.append(table)
+        panel.people[question], panel.judges[question] = people, judges
+        panel.categories[question] = panel.judged_on[question] = Categories.parse("1-5")
+    quick = AgreementSettings(shuffles=2)
+    result = measure(
+        panel, None, quick, by=("dimension", "rater", "candidate"), asked=Asked((f"{name}0", "other"))
+    )
+    gates = [""] * len(result.judges)
+    return result, gates
+
+
+def whole_page(name):
+    result, gates = everything(name)
+    return to_html(agreement_page(result, gates, ratings=name, created="2026-11-20", version="1"))
+
+
+def test_hostile_names_of_raters_and_judges_stay_text():
+    page = whole_page(HOSTILE)
+    assert "<script" not in page
+    assert "<img" not in page
+    assert "\u202e" not in page
+    result, gates = everything(HOSTILE)
+    assert "\u202e" not in to_text(brief(result, gates))
+
+
+def test_the_answers_come_first():
+    result, gates = everything("R")
+    text = to_text(brief(result, gates))
+    assert text.index("agrees with people") < text.index("R0 and other") < text.index("By dimension")
+    assert text.count("all dimensions of turns") >= 3
+    assert "Each dimension by itself stands on the page" in text
+
+
+@pytest.mark.chromium
+@needs_chromium
+@pytest.mark.parametrize("width", [360, 1200])
+def test_a_page_with_everything_does_not_overflow(tmp_path, width):
+    page = whole_page("a" * 60)
+    assert browser.measure(page, tmp_path, "return d.documentElement.scrollWidth", width=width) <= width
 
 
 @pytest.mark.chromium
