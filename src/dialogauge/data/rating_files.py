@@ -189,14 +189,14 @@ def _look_at(stream: LineStream, notes: NoteBook) -> RatingRows:
 def _set_aside(cells: dict[str, Any], columns: RatingColumns, place: Place, notes: NoteBook) -> bool:
     """Say whether a row of a rating page has no score, and is noted; raises `RecordFault` for a choice."""
     fields = columns.fields
-    if _get(cells, fields.score) is None:
+    if _get(cells, fields.score) in (None, ""):
         for mark in MARKS:
             if cells.get(mark):
                 notes.recognise(f"items were {mark} by a rater", place)
                 return True
         if _text(cells, fields.winner) is not None:
             raise choice_of_page(place)
-    elif cells.get(fields.conversation_id or "") == cells["item"]:
+    elif cells.get("item") == _text(cells, fields.conversation_id) is not None:
         notes.assume(f"ratings are of items of a blinded page, not of conversations: {IMPORT}", place)
     return False
 

@@ -160,9 +160,11 @@ def test_rows_of_a_rating_page(tmp_path):
         {**PAGE, "item": "i4", "skipped": "too long"},
         {**PAGE, "item": "p1", "dimension": "better", "winner": "left"},
         {**PAGE, "item": "i9", "conversation_id": "i9", "turn": None, "dimension": "fun", "score": 2},
+        {"rater": "R1", "conversation_id": "b", "dimension": "fun", "score": 3},
     ]
     found = table(tmp_path, "\n".join(map(json.dumps, rows)), "r.jsonl")
-    assert found.ratings == (Rating("a", "fun", 4, 1, "R1"), Rating("i9", "fun", 2, None, "R1"))
+    last = Rating("i9", "fun", 2, None, "R1"), Rating("b", "fun", 3, None, "R1")
+    assert found.ratings == (Rating("a", "fun", 4, 1, "R1"), *last)
     notes = {n.text: n.count for n in found.notes}
     assert notes["items were skipped by a rater"] == 2
     assert notes["items were flagged by a rater"] == 1
