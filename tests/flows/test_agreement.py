@@ -433,3 +433,18 @@ def test_the_pilot_of_td_eval(dialogauge):
     assert values == {"cohesion": 0.4497, "backend": 0.5051, "policy": 0.4606, "all dimensions": 0.4716}
     alphas = [people["cohesion"][f"alpha_{kind}"]["value"] for kind in ("nominal", "ordinal", "interval")]
     assert alphas == pytest.approx([0.046, 0.130, 0.169], abs=0.0005)
+
+
+def test_a_comparison_of_judges_names_what_was_asked(dialogauge, rated):
+    people = [rated({"P": X}, "people.csv"), rated({"P": Y}, "care.csv", dimension="care")]
+    both = people[0].parent / "both.csv"
+    both.write_text(people[0].read_text() + people[1].read_text().split("\n", 1)[1])
+    judges = [
+        rated({"J": Y, "K": X[::-1]}, "judges.csv"),
+        rated({"J": X, "K": Y[::-1]}, "cares.csv", dimension="care"),
+    ]
+    for words, named in (((), True), (("--dimension", "care"), False)):
+        done = dialogauge("agreement", *judges, "--ratings", both, "--scale", "1-5", *words, "-o", "out")
+        assert done.code == 0, done.err
+        page = (both.parent / "out" / "agreement.html").read_text()
+        assert [f"10 targets, {name} of turns" in page for name in ("tone", "care")] == [named, named]

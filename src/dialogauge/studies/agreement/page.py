@@ -446,9 +446,16 @@ def _comparisons(result: AgreementResult) -> tuple[Section, ...]:
     if not result.comparisons:
         return ()
     rules = {j.pair.rated: j.dissatisfied_if for j in result.judges}
-    made = [(c.comparison, rules.get(c.pair.rated)) for c in result.comparisons]
-    titles = (Text(title_of(c.measure, rule), counted(c.difference.n, "target")) for c, rule in made)
-    table = comparison_table([c for c, _ in made], titles)
+    questions = [Question(c.pair.rated, c.level) for c in result.comparisons]
+    several = len(set(questions)) > 1
+    titles = (
+        Text(
+            title_of(c.comparison.measure, rules.get(c.pair.rated)),
+            counted(c.comparison.difference.n, "target") + (f", {question}" if several else ""),
+        )
+        for c, question in zip(result.comparisons, questions, strict=True)
+    )
+    table = comparison_table([c.comparison for c in result.comparisons], titles)
     lead: Prose = "On the targets that both scored. p is adjusted by Holm over the whole table."
     return (Section("Judges against each other", (table,), lead),)
 
