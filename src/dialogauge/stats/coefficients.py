@@ -47,7 +47,10 @@ def pearson_draws(x: Values, y: Values, weights: Floats) -> Floats:
 def spearman_draws(x: Values, y: Values, weights: Floats) -> Floats:
     """Spearman's rho per row of `weights`; ranks are taken anew within each draw."""
     a, b, w = _columns(x, y, weights)
-    return _weighted_pearson(_weighted_ranks(a, w), _weighted_ranks(b, w), w)
+    (of_a, ranks_a, times_a), (of_b, ranks_b, times_b) = (_weighted_ranks(column, w) for column in (a, b))
+    saa, sbb = (times_a * ranks_a**2).sum(axis=1), (times_b * ranks_b**2).sum(axis=1)
+    sab: Floats = np.einsum("dn,dn,dn->d", w, ranks_a[:, of_a], ranks_b[:, of_b])
+    return _correlated(saa, sbb, sab, w.sum(axis=1))
 
 
 def auc_draws(scores: Values, positive: Values, weights: Floats) -> Floats:
@@ -117,8 +120,9 @@ def kappa_draws(x: Values, y: Values, weights: Floats) -> Floats:
 def mid_ranks(values: Values) -> Floats:
     """Ranks from 1; tied values get the mean of the ranks they cover. Shape (n,) -> (n,)."""
     array = np.asarray(values, dtype=np.float64)
-    ranks: Floats = _weighted_ranks(array, np.ones((1, array.size)))[0]
-    return ranks
+    level, ranks, _ = _weighted_ranks(array, np.ones((1, array.size)))
+    from_one: Floats = ranks[0, level] + (array.size + 1) / 2
+    return from_one
 
 
 def _single(draws: Callable[[Values, Values, Floats], Floats], x: Values, y: Values) -> float | None:
@@ -143,19 +147,26 @@ def _weighted_pearson(a: Floats, b: Floats, w: Floats) -> Floats:
     da = a - divided((w * a).sum(axis=1, keepdims=True), total)
     db = b - divided((w * b).sum(axis=1, keepdims=True), total)
     saa, sbb, sab = (w * da * da).sum(axis=1), (w * db * db).sum(axis=1), (w * da * db).sum(axis=1)
+    return _correlated(saa, sbb, sab, total[:, 0])
+
+
+def _correlated(saa: Floats, sbb: Floats, sab: Floats, total: Floats) -> Floats:
     # a constant column leaves only rounding noise, which must not become a coefficient
-    floor = 1e-12 * total[:, 0]
+    floor = 1e-12 * total
     return divided(sab, np.sqrt(np.where((saa > floor) & (sbb > floor), saa * sbb, 0.0)))
 
 
-def _weighted_ranks(values: Floats, w: Floats) -> Floats:
-    """Mid-ranks in the sample where value i occurs w[d, i] times; shape (draws, n)."""
+def _weighted_ranks(values: Floats, w: Floats) -> tuple[Codes, Floats, Floats]:
+    """Return mid-ranks, from the middle of all, in the sample where value i occurs w[d, i] times.
+
+    Returns:
+        The level of each value, shape (n,); of levels their ranks and how often each occurs, (draws, levels).
+    """
     levels, inverse = np.unique(values, return_inverse=True)
     order = np.argsort(values, kind="stable")
     at_level = np.add.reduceat(w[:, order], np.searchsorted(values[order], levels), axis=1)
-    below = np.cumsum(at_level, axis=1) - at_level
-    ranks: Floats = (below + (at_level + 1) / 2)[:, inverse]
-    return ranks
+    ranks: Floats = np.cumsum(at_level, axis=1) - (at_level + at_level.sum(axis=1, keepdims=True)) / 2
+    return inverse, ranks, at_level
 
 
 def _variance(column: Floats, mean: Floats, w: Floats, total: Floats) -> Floats:
