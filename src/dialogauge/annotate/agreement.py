@@ -17,10 +17,6 @@ from dialogauge.stats import Categories, Estimate, RatingGrid, coefficients_of
 from dialogauge.text import counted
 
 _SIDES: Final = ("a", "b", "tie")
-FIGURES: Final = ("ac1", "alpha", "exact")
-"""Gwet's AC1 is never without Krippendorff's alpha beside it: where nearly all ratings are alike, the first
-is high and the second low, and both are right about what they measure."""
-
 Standing = Mapping[tuple[str, str], ItemAnswers]
 
 
@@ -37,8 +33,9 @@ class SharedAgreement:
     raters: int
     """That rated any of them."""
     figures: Mapping[str, Estimate]
-    """By name, of `FIGURES`, as `dialogauge agreement` has them; alpha is that of intervals for scores, and
-    nominal for choices between two."""
+    """`ac1`, `alpha` and `exact`, as `dialogauge agreement` has them: alpha of intervals for scores, nominal
+    for choices between two. Where nearly all ratings are alike AC1 is high and alpha low: neither is shown
+    without the other."""
     another: float | None = None
     """The width of AC1's interval if another rater rated the same; None where two raters cannot tell."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
@@ -339,8 +338,3 @@ def _rating_row(
         "at": answer.at,
     }
     return row | {name: value for name, value in more.items() if value is not None}
-
-
-def refused(faults: Sequence[RecordFault]) -> dict[str, int]:
-    """Return how many faults each file has."""
-    return dict(Counter(fault.place.file for fault in faults if fault.place is not None))
