@@ -247,12 +247,15 @@ def test_what_does_not_fit_is_refused_before_anything_is_done(
 
 
 def test_judge_counts_absent_runs_by_agent_and_nothing_fails(dialogauge, tmp_path):
-    log, run = lines(tmp_path / "runs.jsonl", *SHOP_RUNS), tmp_path / "run"
+    """The absent run names no user, and so does not change what the intervals are clustered by."""
+    runs = [{**record, "user_id": f"u{n}"} for n, record in enumerate(SHOP_RUNS[:3])]
+    log, run = lines(tmp_path / "runs.jsonl", *runs, SHOP_RUNS[3]), tmp_path / "run"
     done = dialogauge("judge", log, "-o", run)
     assert done.code == 0, done.err
     assert "1 absent: the run failed at its source" in done.unwrapped
     summary = json.loads((run / "summary.json").read_text())
     assert summary["conversations"]["absent"] == 1
+    assert summary["clustered_by"] == "users"
     assert (summary["failed"], summary["failed_share"], summary["failures"]) == (0, 0.0, {})
     by_agent = {g["name"]: g.get("absent", 0) for g in summary["by"]["candidate"]["groups"]}
     assert by_agent == {"m1": 0, "m2": 1}

@@ -228,17 +228,21 @@ class Places:
         self._conversation_of.append(self._conversations.setdefault(conversation, len(self._conversations)))
         self._user_of.append(-1 if user is None else self._users.setdefault(user, len(self._users)))
 
-    def clusters(self) -> Clusters:
+    def clusters(self, absent: npt.NDArray[np.bool_]) -> Clusters:
         """Return what goes together: the cells of one user where users are known, else of one conversation.
 
         As in `cluster_labels`, the cells of one user alone are clustered by conversation.
+
+        Args:
+            absent: Shape (cells,), those in which nothing was asked: they may name no user.
         """
         users, conversations = (np.array(of, dtype=np.intp) for of in (self._user_of, self._conversation_of))
         known, n = users >= 0, len(self._users)
-        if n + (not known.all()) < 2 or not n:
+        every = bool((known | absent).all())
+        if n + (not every) < 2 or not n:
             return Clusters(conversations, "conversations", n or None)
         _, codes = np.unique(np.where(known, users, n + conversations), return_inverse=True)
-        return Clusters(codes, "users" if known.all() else "users and conversations", n)
+        return Clusters(codes, "users" if every else "users and conversations", n)
 
 
 class JudgingTally:
@@ -391,7 +395,7 @@ class JudgingTally:
 
     def clusters(self) -> Clusters:
         """Return what goes together."""
-        return self._places.clusters()
+        return self._places.clusters(self.absent)
 
     @property
     def absent(self) -> npt.NDArray[np.bool_]:
