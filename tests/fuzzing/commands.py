@@ -139,8 +139,8 @@ def sound_files(folder: Path, given: Mapping[Path, bytes]) -> None:
 def counted(summary: Mapping[str, Any]) -> None:
     """Hold that a summary of judgements loses nothing: what was asked for is judged, failed, or left."""
     c = summary["conversations"]
-    parts = ("judged", "failed", "without_reply", "unreadable", "pending")
-    if c["requested"] != sum(c[name] for name in parts):
+    parts = ("judged", "failed", "without_reply", "unreadable", "pending", "absent")
+    if c["requested"] != sum(c.get(name, 0) for name in parts):
         raise Unsound(f"conversations do not add up: {c}")
     for name, d in summary["dimensions"].items():
         if d["requested"] != d["n"] + d["n_na"] + d["n_failed"]:

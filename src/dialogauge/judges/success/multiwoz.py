@@ -50,7 +50,10 @@ _WORDS: Final = {
 }
 _PHONE: Final = re.compile(r"\b(?:\d{10,11}|0\d{4} \d{6})\b")
 _POST: Final = re.compile(r"\b(?:cb|pe|sg|ip)\d{1,2}\w? ?\d[a-z]{2}\b", re.IGNORECASE)
-_REFERENCE: Final = re.compile(r'"reference[^"]*": ?"(\w+)"', re.IGNORECASE)
+_REFERENCE: Final = re.compile(
+    r'"(?:\w*_)?ref(?:erence)?(?:_\w*)?": ?"?(?!(?:null|true|false)\b)([\w-]+)', re.IGNORECASE
+)
+"""A reference in the JSON of a result: under `reference`, `ref`, `booking_reference`, `reference_number`."""
 
 Source = Literal["stored", "own"]
 """Whose reading of replies and states counts: that of the data where it has one, or ours."""
@@ -135,18 +138,21 @@ def raw_facts(
 def _spoken(domain: str, keys: frozenset[str], reply: str, own: OwnTurn, venues: Venues) -> Iterator[str]:
     """Yield the requestables whose values, of the venues that were named, a reply gives."""
     words = plain_words(reply).lower()
-    closed = words.replace(" ", "")
+    closed = _closed(reply)
     for slot, column in _COLUMNS.items():
         values = list(venues.column(domain, keys, column))
         parts = [p for v in values for p in address_parts(v)] if slot == "ADDRESS" else []
-        if any(p in words for p in parts) or (
-            not parts and any(v.lower().replace(" ", "") in closed for v in values)
-        ):
+        if any(p in words for p in parts) or (not parts and any(_closed(v) in closed for v in values)):
             yield slot
     if domain not in TABLES and _PHONE.search(words):
         yield "PHONE"
-    if any(code.lower() in closed for code in own.references.get(domain, ())):
+    if any(_closed(code) in closed for code in own.references.get(domain, ())):
         yield "REFERENCE"
+
+
+def _closed(text: str) -> str:
+    """Return the letters and digits of a text, in lower case: codes are written with and without spaces."""
+    return plain_words(text).lower().replace(" ", "")
 
 
 # Our reading of a dialogue
@@ -227,13 +233,13 @@ def delexicalise(reply: str, venues: Venues, references: frozenset[str] = frozen
         references: What calls have returned so far; other codes are no references.
     """
     words = plain_words(reply)
-    closed = words.lower().replace(" ", "")
+    closed = _closed(reply)
     looks: dict[str, Callable[[], object]] = {
         "NAME": lambda: venues.names_any(reply),
         "PHONE": lambda: _PHONE.search(words),
         "ADDRESS": lambda: venues.gives_address(reply),
         "POST": lambda: _POST.search(words),
-        "REFERENCE": lambda: any(code.lower() in closed for code in references),
+        "REFERENCE": lambda: any(_closed(code) in closed for code in references),
         "TRAINID": lambda: venues.named("train", reply),
     }
     return " ".join(slot for slot, look in looks.items() if look())
@@ -295,7 +301,7 @@ class MultiwozSuccess:
         details: dict[str, Any] = {
             "task": conversation.id,
             "read": "stored" if stored else "own",
-            "domains": {d: {"inform": o.inform, "missing": list(o.missing)} for d, o in by_rule.items()},
+            "domains": {d: _domain_json(by_rule[d], by_words[d]) for d in goal},
             "failed": list(_failed(by_rule)),
         }
         if annotation.references is not None:
@@ -309,6 +315,15 @@ def _totals(by_domain: Mapping[str, DomainOutcome], ending: str) -> dict[str, in
     inform = all(o.inform for o in by_domain.values())
     success = inform and not any(o.missing for o in by_domain.values())
     return {f"inform{ending}": int(inform), f"success{ending}": int(success)}
+
+
+def _domain_json(by_rule: DomainOutcome, by_words: DomainOutcome) -> dict[str, Any]:
+    return {
+        "inform": by_rule.inform,
+        "missing": list(by_rule.missing),
+        "inform_raw": by_words.inform,
+        "missing_raw": list(by_words.missing),
+    }
 
 
 def _failed(by_domain: Mapping[str, DomainOutcome]) -> Iterator[str]:

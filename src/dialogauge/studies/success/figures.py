@@ -116,7 +116,12 @@ class SuccessTally(ByConversation):
         if (domains := details.get("domains")) is not None:
             self._groups.setdefault((ALL, agent), _GroupValues()).add(scores, task)
             for domain, one in domains.items():
-                values = {"inform": one["inform"], "success": one["inform"] and not one["missing"]}
+                values = {
+                    "inform": one["inform"],
+                    "success": one["inform"] and not one["missing"],
+                    "inform_raw": one["inform_raw"],
+                    "success_raw": one["inform_raw"] and not one["missing_raw"],
+                }
                 self._groups.setdefault((domain, agent), _GroupValues()).add(values, task)
             self._read[details["read"]] += 1
         else:

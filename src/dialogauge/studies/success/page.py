@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 from dialogauge.report import (
@@ -10,6 +11,7 @@ from dialogauge.report import (
     Callout,
     Cell,
     Code,
+    Count,
     Definitions,
     Items,
     Page,
@@ -21,6 +23,7 @@ from dialogauge.report import (
     words,
 )
 from dialogauge.runs import Manifest, StoredRun
+from dialogauge.stats import Estimate
 from dialogauge.studies.judging.page import not_judged
 from dialogauge.studies.judging.people import People, stored_people
 from dialogauge.studies.judging.people_page import people_section
@@ -39,7 +42,7 @@ _TITLES: Final = {
     "success_raw": "success, by the words",
     "joint_goal": "joint goal accuracy",
     "outputs": "outputs told",
-    "database": "data base right",
+    "database": "database right",
 }
 
 
@@ -97,33 +100,44 @@ def success_brief(summary: Summary, figures: SuccessFigures) -> tuple[Block, ...
 
 def success_blocks(summary: Summary, figures: SuccessFigures) -> tuple[Block, ...]:
     """Lay out the figures by domain and agent."""
-    names = list(dict.fromkeys(name for group in figures.groups for name in group.means))
-    gone = any(group.absent for group in figures.groups)
+    groups = figures.groups
+    names = list(dict.fromkeys(name for group in groups for name in group.means))
+    agents, gone = any(group.agent for group in groups), any(group.absent for group in groups)
     heads: tuple[str | TableColumn, ...] = (
         "domain",
-        TableColumn("agent", "text"),
+        *([TableColumn("agent", "text")] if agents else []),
         "dialogues",
         *(["absent"] if gone else []),
         *(_TITLES.get(name, words.name(name)) for name in names),
     )
-    rows = [_group(group, names, gone=gone) for group in figures.groups]
+    rows = [_group(group, names, agents=agents, gone=gone) for group in groups]
     notes = ["Shares with their 95 % intervals, clustered by task where tasks come more than once."]
     if gone:
         notes.append(
             "An absent run failed at its source and holds no message. It is neither a success nor a failure."
         )
-    if left := not_judged(summary.conversations, "not done yet"):
+    if left := not_judged(replace(summary.conversations, absent=0), "not done yet"):
         notes.append(", ".join(f"{what}: {n:,}" for what, n in left) + ".")
     return (data_table("By domain and agent", heads, rows, captioned=False), Callout(tuple(notes)))
 
 
-def _group(group: SuccessGroup, names: Sequence[str], *, gone: bool) -> tuple[Cell, ...]:
-    cells: list[Cell] = []
-    for name in names:
-        mean = group.means.get(name)
-        cells.append(None if mean is None else Percent(mean.value, mean.interval))
-    absent: list[Cell] = [group.absent] if gone else []
-    return (group.domain or "(unknown)", group.agent or "(unknown)", group.dialogues, *absent, *cells)
+def _group(group: SuccessGroup, names: Sequence[str], *, agents: bool, gone: bool) -> tuple[Cell, ...]:
+    return (
+        group.domain or "(unknown)",
+        *([group.agent or "(unknown)"] if agents else []),
+        group.dialogues,
+        *([group.absent] if gone else []),
+        *(_share(group.means.get(name)) for name in names),
+    )
+
+
+def _share(mean: Estimate | None) -> Cell:
+    """Write a share with its interval; where there are too few dialogues for one, as a count."""
+    if mean is None or mean.value is None:
+        return None
+    if mean.interval is None:
+        return Count(round(mean.value * mean.n), mean.n)
+    return Percent(mean.value, mean.interval)
 
 
 def _failed(figures: SuccessFigures) -> Block:

@@ -179,6 +179,22 @@ def test_a_code_is_a_reference_only_where_a_call_returned_it(venues):
     assert delexicalise("Your reference is XY99ZZ11.", venues, frozenset({"AB12CD34"})) == ""
 
 
+@pytest.mark.parametrize(
+    ("result", "reply", "provided"),
+    [
+        ({"booking_reference": "AB-12"}, "It is AB 12.", True),
+        ({"reference_number": 123456}, "It is 123456.", True),
+        ({"status": "ok", "ref": "q1w2"}, "It is Q1W2.", True),
+        ({"preference": "AB-12"}, "It is AB-12.", False),
+        ({"reference": None}, "It is null.", False),
+    ],
+)
+def test_what_a_call_returned_as_a_reference(venues, result, reply, provided):
+    (own,) = own_turns(talk(("book", [("book_hotel", {}, result)], reply)), venues)
+    assert (own.reading.delexicalised == "REFERENCE") is provided
+    assert (own.booked == ("hotel",)) is provided
+
+
 def test_the_words_can_say_otherwise_than_the_placeholders(venues):
     """The state allows both hotels of the north, and the reply names the one with four stars."""
     judged = MultiwozSuccess(venues).judge_now(BOOKING).outcome
@@ -264,3 +280,16 @@ def test_a_table_that_is_missing_or_none(tmp_path, text):
         (tmp_path / "restaurant_db.json").write_text(text)
     with pytest.raises(FileFault, match=r"restaurant_db\.json.*table of restaurants"):
         read_venues(str(tmp_path))
+
+
+def test_a_hotel_out_of_an_empty_result_passes_once_it_is_corrected(venues):
+    """Figure 1 of TD-Eval: only the end of the dialogue counts, by the rule and by the words."""
+    wrong = ("a hotel with five stars in the north", [("query_hotels", {"area": "north", "stars": "5"}, [])])
+    right = (
+        "then four stars",
+        [("query_hotels", {"area": "north", "stars": "4"}, [{"name": "alpha house"}])],
+    )
+    goal = {"hotel": {"informable": {"area": "north", "stars": "4"}, "requestable": ["PHONE"]}}
+    shown = talk((*wrong, "Gamma Lodge has five stars."), (*right, "Alpha House, 01223000001."), goal=goal)
+    numbers = MultiwozSuccess(venues).judge_now(shown).outcome.numbers
+    assert [numbers[name] for name in ("inform", "success", "inform_raw", "success_raw")] == [1, 1, 1, 1]

@@ -128,3 +128,12 @@ def test_a_task_of_another_form_is_a_fault_with_its_place(metadata):
     broken = Conversation("t", (Message("user", "hi"),), metadata=metadata, place=Place("runs.jsonl", 7))
     with pytest.raises(RecordFault, match=r"runs\.jsonl:7: the (outputs|actions) of the task are no list"):
         task_of(broken)
+
+
+def test_another_number_passes_the_check_of_outputs_and_is_shown():
+    """Figure 2 of TD-Eval: ten T-shirts are asked for, twelve are said, and a list of them has a tenth."""
+    listed = "\n".join(f"{n}. shirt {n + 40}" for n in range(1, 13))
+    judged = TauSuccess().judge_now(run(says(f"We have 12 T-shirts:\n{listed}"), gold_outputs=["10"])).outcome
+    assert judged.numbers["outputs"] == 1
+    assert judged.details["outputs"] == [{"output": "10", "turn": 1, "within": True}]
+    assert "10. shirt 50" in judged.evidence[0].quote
