@@ -304,7 +304,7 @@ def _judge_section(judge: JudgeAgreement, gate: str, ceiling: Sequence[Closeness
     blocks: list[Block] = [Callout((f"Warning: {w}" if whole else w,), "warn") for w in judge.warnings]
     notes = [note for note in (*_notes(judge), gate) if note]
     blocks += [Callout(tuple(notes))] if notes else []
-    blocks += [_measures(judge), Callout(((legend, *_controls(judge.controls)) if whole else legend,))]
+    blocks += [_measures(judge), Callout(((legend, *_controls(judge)) if whole else legend,))]
     if judge.raters or (ceiling and judge.answer is not None):
         rows = [closeness_row(one, reference=True) for one in judge.raters]
         rows += [
@@ -376,20 +376,28 @@ def _notes(judge: JudgeAgreement) -> list[str]:
     return out
 
 
+def _columns(judge: JudgeAgreement) -> tuple[ControlFigures, ...]:
+    """Return what stands beside the judge: every constant, then itself permuted, then what goes by an order."""
+    flat = ("constant", "always dissatisfied")
+    constants = judge.constants or tuple(c for c in judge.controls if c.name in flat)
+    others = (c for c in judge.controls if c.name not in flat)
+    return (*constants, *sorted(others, key=lambda c: c.name != "shuffled"))
+
+
+def _column(control: ControlFigures) -> str:
+    return "permuted" if control.name == "shuffled" else control.name
+
+
 def _measures(judge: JudgeAgreement) -> DataTable:
-    constants = judge.constants or tuple(
-        c for c in judge.controls if c.name.startswith(("constant", "always"))
-    )
-    others = tuple(c for c in judge.controls if not c.name.startswith(("constant", "always")))
-    columns = (*constants, *sorted(others, key=lambda c: c.name != "shuffled"))
-    names = ("permuted" if c.name == "shuffled" else c.name for c in columns)
+    columns = _columns(judge)
     rows: list[tuple[Cell, ...]] = [_measure(judge, name, of, columns) for name, of in judge.figures.items()]
     if judge.low_shares:
         title = f"low scores ({judge.dissatisfied_if}); of people {words.percent(judge.low_shares['people'])}"
         shares = {**judge.low_shares, "shuffled": judge.low_shares["judge"]}
         shares |= dict.fromkeys(("reply length", "position"), judge.low_shares["people"])
         rows.append((title, *(Percent(shares.get(name)) for name in ("judge", *(c.name for c in columns)))))
-    return data_table(f"Agreement of {judge.about.name}", ("measure", "judge", *names), rows, captioned=False)
+    heads = ("measure", "judge", *map(_column, columns))
+    return data_table(f"Agreement of {judge.about.name}", heads, rows, captioned=False)
 
 
 def _measure(
@@ -406,10 +414,10 @@ def _measure(
     return (title_of(name, judge.dissatisfied_if), figure, *controls)
 
 
-def _controls(controls: Iterable[ControlFigures]) -> Iterable[str | Span]:
-    for number, control in enumerate(controls):
+def _controls(judge: JudgeAgreement) -> Iterable[str | Span]:
+    for number, control in enumerate(c for c in _columns(judge) if c not in judge.constants):
         yield "; " if number else ""
-        yield Span(control.name, "strong")
+        yield Span(_column(control), "strong")
         yield f": {control.description}"
 
 
