@@ -31,9 +31,10 @@ from dialogauge.runs.directory import write_whole
 from dialogauge.runs.records import json_document
 from dialogauge.stats import parse_rule
 from dialogauge.studies.agreement.agreement import AgreementSettings
+from dialogauge.studies.agreement.asked import Asked
 from dialogauge.studies.agreement.page import agreement_page
 from dialogauge.studies.agreement.sources import ALL
-from dialogauge.studies.agreement.study import AgreementResult, Asked, measure
+from dialogauge.studies.agreement.study import AgreementResult, measure
 from dialogauge.studies.agreement.targets import Panel
 from dialogauge.studies.satisfaction.answers import SATISFACTION
 from dialogauge.studies.satisfaction.comparison import (

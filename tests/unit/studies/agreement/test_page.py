@@ -13,9 +13,10 @@ from dialogauge.studies.agreement.agreement import (
     JudgeComparison,
     ScoreBin,
 )
+from dialogauge.studies.agreement.asked import Asked
 from dialogauge.studies.agreement.page import agreement_page, brief
 from dialogauge.studies.agreement.sources import Question, Rated, TargetKey
-from dialogauge.studies.agreement.study import AgreementResult, Asked, measure
+from dialogauge.studies.agreement.study import AgreementResult, measure
 from dialogauge.studies.agreement.targets import (
     DimensionPair,
     JudgedRun,
