@@ -200,9 +200,13 @@ class Moves:
             most: Degrees of freedom at most, by the sizes of the clusters; None where each counts alike.
         """
         squares = np.where(np.abs(moves) > _NOTHING, moves, 0.0) ** 2
-        total = float(squares.sum())
+        return cls.of_sums(float(squares.sum()), float(squares @ squares), clusters, most)
+
+    @classmethod
+    def of_sums(cls, total: float, fourth: float, clusters: int, most: float | None = None) -> Moves:
+        """Return the same of the sums of the squares and of the fourth powers of the moves."""
         most = clusters - 1.0 if most is None else min(most, clusters - 1.0)
-        uneven = float(squares @ squares) - total**2 / clusters
+        uneven = fourth - total**2 / clusters
         freedom = most if uneven <= 0 else max(MIN_CLUSTERS - 1.0, 2 * total**2 / uneven)
         return cls(total, min(freedom, most), clusters)
 

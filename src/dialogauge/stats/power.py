@@ -30,8 +30,9 @@ import numpy as np
 
 from dialogauge.core import Scale, UsageError
 from dialogauge.stats.agreement import figures_of, signed_gain
+from dialogauge.stats.coefficients import divided
 from dialogauge.stats.comparison import ALPHA, Comparison, adjusted, compare, sign_flip_p
-from dialogauge.stats.estimate import MIN_CLUSTERS, Estimate, Moves, freedom_of
+from dialogauge.stats.estimate import MIN_CLUSTERS, Estimate, Moves
 from dialogauge.stats.means import mean_estimate
 from dialogauge.stats.measures import MEASURES
 from dialogauge.stats.pairs import Weights, pair_up
@@ -256,28 +257,34 @@ class _Simulation:
     ) -> PowerPoint:
         direction = np.sign(self.observed.difference.value or 0.0)
         each = -(-studies // len(drawn))
-        step = max(1, _BLOCK // max(size, self.clusters))
+        step = max(1, _BLOCK // max(self.clusters, *(of.cells for of in drawn)))
         blocks = [min(step, each - start) for start in range(0, each, step)]
-        signs = np.array([s for of in drawn for n in blocks for s in self._signs(of, size, n, rng)])
+        signs = np.concatenate([self._signs(of, size, n, rng) for of in drawn for n in blocks])
         which = np.repeat(np.arange(len(drawn)), each) if len(drawn) > 1 else np.arange(signs.size)
         unit = "draws of raters" if len(drawn) > 1 else "studies"
         share = mean_estimate(np.abs(signs), which.tolist(), unit=unit)
         wrong = float((signs == -direction).mean())
         return PowerPoint(size, round(size * self._targets), raters, share, wrong)
 
-    def _signs(self, of: _Drawn, size: int, studies: int, rng: np.random.Generator) -> Iterator[float]:
-        """Yield what each study says: 1 where a is better, -1 where b is, 0 where it cannot tell."""
-        clusters = rng.integers(self.clusters, size=(studies, size))
-        counts = np.array([np.bincount(row, minlength=self.clusters) for row in clusters])
-        values, least = of.figure(counts.astype(np.float64)) + (of.shift + self._shift), sign_flip_p(size)
-        moves = of.moves[clusters] * (self.clusters - 1) / (size - 1)
-        known = np.isfinite(values) & np.isfinite(moves).all(axis=1)
-        for row, value, move, defined in zip(clusters, values, moves, known, strict=True):
-            if not defined:
-                yield 0.0
-                continue
-            p = Moves.of(move - move.mean(), size, freedom_of(self._sizes[row])).p(float(value))
-            yield float(np.sign(value)) if max(p, least) < ALPHA else 0.0
+    def _signs(self, of: _Drawn, size: int, studies: int, rng: np.random.Generator) -> Floats:
+        """Return what each study says: 1 where a is better, -1 where b is, 0 where it cannot tell."""
+        counts = rng.multinomial(size, np.full(self.clusters, 1 / self.clusters), studies).astype(np.float64)
+        values = of.figure(counts) + (of.shift + self._shift)
+        defined = np.isfinite(values) & (counts @ ~np.isfinite(of.moves) == 0)
+        moves = np.nan_to_num(of.moves) * (self.clusters - 1) / (size - 1)
+        first, second, third, fourth = (counts @ moves**k / size for k in (1, 2, 3, 4))
+        squares = np.maximum(second - first**2, 0.0) * size
+        fourths = (fourth - 4 * first * third + 6 * first**2 * second - 3 * first**4) * size
+        columns = np.column_stack([np.nan_to_num(values), squares, fourths, self._freedoms(counts)])
+        p = [Moves.of_sums(two, four, size, most).p(value) for value, two, four, most in columns.tolist()]
+        return np.where(defined & (np.maximum(p, sign_flip_p(size)) < ALPHA), np.sign(values), 0.0)
+
+    def _freedoms(self, counts: Floats) -> Floats:
+        """Return `freedom_of` the sizes of the clusters that each study counts, shape (studies,)."""
+        largest = np.where(counts > 0, self._sizes, 0.0).max(axis=1)
+        targets, squares = counts @ self._sizes, counts @ self._sizes**2
+        others = divided((targets - largest) ** 2, squares - largest**2, otherwise=1.0)
+        return np.minimum(divided(targets**2, squares), others)
 
     def _fewer_people(self, raters: int, rng: np.random.Generator) -> Scores:
         """Return people as so many raters make them: of each target the first in an order by chance."""
@@ -303,7 +310,8 @@ class _Simulation:
             for start in range(0, self.clusters, step)
         ]
         value = float(figure(np.ones((1, self.clusters)))[0])
-        return _Drawn(figure, value, np.concatenate(without) - value)
+        cells = max(pairs.size for _, pairs in sides)
+        return _Drawn(figure, cells, value, np.concatenate(without) - value)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -312,6 +320,8 @@ class _Drawn:
 
     figure: Callable[[Floats], Floats]
     """Of how often each cluster counts, shape (studies, clusters) -> (studies,)."""
+    cells: int
+    """Columns of the widest array that a row of weights takes."""
     value: float
     """In the data, each cluster once."""
     moves: Floats
