@@ -5,6 +5,7 @@ import random
 
 import pytest
 
+BOOKED = "AB123"
 GOOD = ("The train leaves at 9:15 from platform 3.", "I booked it for you, the reference is AB123.")
 BAD = ("Sorry, I cannot help.", "I don't know.")
 ASKED = ("When does the train to Leeds leave?", "Please book it for me.")
@@ -17,7 +18,8 @@ def dialogues(path, share, *, count=12, **more):
     with path.open("w", encoding="utf-8") as out:
         for number in range(count):
             replies = GOOD if rng.random() < share else BAD
-            said = zip(ASKED, replies, strict=True)
+            own = f"{ASKED[0]} I travel on day {number}, and you are {path.stem}."
+            said = zip((own, ASKED[1]), replies, strict=True)
             messages = [
                 {"role": role, "content": text}
                 for pair in said
@@ -178,3 +180,115 @@ def test_runs_of_different_judges_are_not_compared(dialogauge, tmp_path):
     done = dialogauge("arena", tmp_path / "runs" / "alpha", tmp_path / "runs" / "beta", "-o", "r")
     assert done.code == 2
     assert "alpha and beta were judged by different judges or prompts" in done.err
+
+
+def fair(body):
+    """Prefers the dialogue with a booking, wherever it stands."""
+    text = body["messages"][-1]["content"]
+    a, b = (BOOKED in text.partition(f"<dialogue_{side}>")[2].partition("</dialogue_")[0] for side in "ab")
+    return json.dumps({"note": "By the booking.", "winner": "tie" if a == b else "a" if a else "b"})
+
+
+def at(stub):
+    return ("--model", "stub-model", "--base-url", stub.url)
+
+
+@pytest.fixture
+def files(tmp_path):
+    shares = (("alpha", 0.9), ("beta", 0.5), ("gamma", 0.1))
+    return [dialogues(tmp_path / f"{name}.jsonl", share) for name, share in shares]
+
+
+def test_a_model_is_asked_in_both_orders(dialogauge, serve, files):
+    stub = serve(fair)
+    done = dialogauge("arena", *files, *at(stub), "-o", "run", "--json")
+    assert done.code == 0, done.err
+    assert len(stub.asked) == 2 * 36
+    assert [one["agent"] for one in done.json["agents"]] == ["alpha", "beta", "gamma"]
+    assert done.json["position"]["changed"]["value"] == 0
+    assert done.json["position"]["meetings"] == 36
+    assert done.json["referee"] == "pair/stub-model"
+    again = dialogauge("arena", *files, *at(stub), "-o", "run", "--json")
+    assert again.json["agents"] == done.json["agents"]
+    assert len(stub.asked) == 2 * 36
+
+
+def test_the_judge_sees_tool_results_and_no_reference(dialogauge, serve, tmp_path):
+    calls = [{"id": "1", "type": "function", "function": {"name": "find", "arguments": "{}"}}]
+    messages = [
+        {"role": "user", "content": "Find a train."},
+        {"role": "assistant", "content": None, "tool_calls": calls},
+        {"role": "tool", "tool_call_id": "1", "content": "TR7788 leaves at 9:15"},
+        {"role": "assistant", "content": "It leaves at 9:15."},
+    ]
+    record = {"id": "d1", "messages": messages, "metadata": {"reference": "GROUND TRUTH"}}
+    files = [tmp_path / f"{name}.jsonl" for name in "ab"]
+    for file in files:
+        file.write_text(json.dumps(record))
+    stub = serve(fair)
+    assert dialogauge("arena", *files, *at(stub), "-o", "run").code == 0
+    prompt = stub.asked[0]["messages"][-1]["content"]
+    assert prompt.count("TR7788 leaves at 9:15") == 2
+    assert "GROUND TRUTH" not in prompt
+
+
+def test_a_judge_that_always_says_a_gives_ties_and_its_bias(dialogauge, serve, files):
+    done = dialogauge("arena", *files, *at(serve('{"note": "First.", "winner": "a"}')), "-o", "run", "--json")
+    assert done.code == 0, done.err
+    assert done.json["position"]["first"]["value"] == 1
+    assert done.json["position"]["changed"]["value"] == 1
+    assert {one["rating"]["value"] for one in done.json["agents"]} == {1000}
+    assert {one["rank"] for one in done.json["agents"]} == {1}
+
+
+@pytest.mark.parametrize(
+    "reply", ['{"note": "x", "winner": "CONVERSATION_A"}', "A is better", '{"winner": 1}']
+)
+def test_a_verdict_that_cannot_be_read_is_no_tie(dialogauge, serve, files, reply):
+    done = dialogauge("arena", *files, *at(serve(reply, schema="ignore")), "-o", "run", "--json")
+    assert done.code == 3
+    assert done.json["agents"] == []
+    assert sum(done.json["failures"].values()) == done.json["asked"] == 36
+
+
+def test_published_conversations_are_judged_and_people_stand_beside(dialogauge, serve, tmp_path):
+    stub = serve('{"note": "Like.", "winner": "tie"}')
+    done = dialogauge("arena", published(tmp_path / "v.jsonl", questions=5), *at(stub), "-o", "r", "--json")
+    assert done.code == 0, done.err
+    assert len(stub.asked) == 30
+    assert {one["name"] for one in done.json["beside"]} == {"length", "coin", "people"}
+
+
+def test_a_budget_and_a_schedule_ask_less(dialogauge, serve, tmp_path):
+    files = [dialogues(tmp_path / f"a{n}.jsonl", 0.15 * n + 0.05, count=40) for n in range(7)]
+    stub = serve(fair)
+    words = ("arena", *files, *at(stub), "--schedule", "adaptive")
+    done = dialogauge(*words, "--budget", "60", "-o", "run", "--json")
+    assert done.code == 0, done.err
+    assert done.json["asked"] == 60
+    assert len(stub.asked) == 120
+    votes = {one["agent"]: one["votes"] for one in done.json["agents"]}
+    assert votes["a6"] > 2 * votes["a0"]
+    more = dialogauge(*words, "--until", "500", "-o", "run", "--json")
+    assert more.code == 0, more.err
+    assert 60 <= more.json["asked"] < 21 * 40
+    top = [one["rating"] for one in more.json["agents"][:3]]
+    assert max(one["high"] - one["low"] for one in top) <= 500
+    cut = dialogauge("arena", *files, *at(stub), "--budget", "30", "-o", "cut", "--json")
+    assert cut.json["asked"] == 30
+
+
+def test_settings_that_exclude_each_other_are_refused(dialogauge, files):
+    model = ("--model", "m", "--base-url", "http://127.0.0.1:9/v1")
+    for words, why in (
+        (("--judge", "llm"), "--judge llm needs a model"),
+        (("--judge", "local", *model), "--judge local takes no model"),
+        (("--judge", "local", "--schedule", "adaptive"), "are for comparisons that cost something"),
+        ((*model, "--schedule", "adaptive"), "--schedule adaptive has no end"),
+        ((*model, "--until", "50"), "--until is for --schedule adaptive"),
+        ((*model, "--rubric", "card"), "judges a conversation, and not a pair"),
+    ):
+        done = dialogauge("arena", *files, *words, "-o", "refused")
+        assert (done.code, why in done.err) == (2, True), done.err
+    done = dialogauge("judge", files[0], *model, "--rubric", "pair", "-o", "refused")
+    assert (done.code, "`dialogauge arena` takes it" in done.err) == (2, True)

@@ -104,6 +104,8 @@ def _languages(rubric: Rubric) -> Iterator[str]:
 
 
 def _dimension_list(rubric: Rubric) -> Iterator[str]:
+    if rubric.level == "pair" and rubric.labels:
+        return  # who is better may be all that is asked
     if not rubric.dimensions:
         yield "dimensions: empty; a rubric scores at least one"
     elif not rubric.at(rubric.level):

@@ -303,7 +303,7 @@ class RubricFile(_TomlTable):
     languages: list[Language]
     shows: list[str]
     guard: bool = False
-    dimensions: list[DimensionFile]
+    dimensions: list[DimensionFile] = []
     labels: list[LabelFile] = []
     items: list[ItemListFile] = []
     reply: ReplyFile = ReplyFile()

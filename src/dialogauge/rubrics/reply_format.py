@@ -170,7 +170,8 @@ def _dimensions_text(rubric: Rubric, scope: Scope, language: str) -> str:
             continue
         parts = [_dimension_text(d, language) for d in rubric.asked(level)]
         parts += [_options_text("items", x, None, language) for x in rubric.items if x.level == level]
-        parts += [_options_text("label", x, x.of, language) for x in rubric.labels if x.level == level]
+        key = "label" if rubric.asked(level) else "items"  # without scores it stands beside none
+        parts += [_options_text(key, x, x.of, language) for x in rubric.labels if x.level == level]
         if parts:
             blocks.append("\n\n".join((f"### {phrase(language, level)}", *parts)))
     return "\n\n".join(blocks)

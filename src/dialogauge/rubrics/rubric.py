@@ -31,6 +31,8 @@ SHOWABLE: Final[Mapping[str, frozenset[Level]]] = {
     "criteria": frozenset({"turn"}),
     "reply_a": frozenset({"pair"}),
     "reply_b": frozenset({"pair"}),
+    "dialogue_a": frozenset({"pair"}),
+    "dialogue_b": frozenset({"pair"}),
 }
 """What a rubric may show -> the levels of judging that have it."""
 

@@ -12,6 +12,8 @@ agents that are far apart, or far below, are left alone once that is known.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from dialogauge.stats.ranking import Strengths
@@ -23,7 +25,12 @@ TOP = 3
 
 
 def next_pairs(
-    fitted: Strengths, count: int, *, left: Floats | None = None, top: int = TOP
+    fitted: Strengths,
+    count: int,
+    *,
+    left: Floats | None = None,
+    under_way: Sequence[tuple[int, int]] = (),
+    top: int = TOP,
 ) -> list[tuple[int, int]]:
     """Return the pairs of agents to compare next; one pair may come several times.
 
@@ -31,6 +38,7 @@ def next_pairs(
         fitted: By the votes so far.
         count: How many pairs.
         left: Shape (n, n), symmetric: how many comparisons of a pair are left; None where there is no end.
+        under_way: Pairs that have been asked, and whose votes are still to come.
         top: Agents from the top whose ratings are asked for.
 
     Returns:
@@ -46,6 +54,10 @@ def next_pairs(
     asked = np.argsort(-logits, kind="stable")[:top]
     centring = np.eye(n) - 1 / n
     covariance, pairs = centring @ fitted.covariance[:n, :n] @ centring, []
+    weight = np.zeros((n, n))
+    weight[i, j] = weight[j, i] = worth
+    for one, other in under_way:
+        covariance = _after(covariance, one, other, weight[one, other])
     for _ in range(count):
         row, own = covariance[asked], np.diag(covariance)
         spread = worth * (own[i] + own[j] - 2 * covariance[i, j])
@@ -56,9 +68,15 @@ def next_pairs(
             break
         room[best] -= 1
         pairs.append((int(i[best]), int(j[best])))
-        along = covariance[i[best]] - covariance[j[best]]
-        covariance -= np.outer(along, along) * (worth[best] / (1 + spread[best]))
+        covariance = _after(covariance, *pairs[-1], worth[best])
     return pairs
+
+
+def _after(covariance: Floats, one: int, other: int, worth: float) -> Floats:
+    """Return the covariance after a vote of that variance between two."""
+    along = covariance[one] - covariance[other]
+    less: Floats = np.outer(along, along) * (worth / (1 + worth * (along[one] - along[other])))
+    return covariance - less
 
 
 def widest(board: Ranking, top: int = TOP) -> float | None:

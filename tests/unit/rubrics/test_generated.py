@@ -12,8 +12,8 @@ BOTH = [(name, language) for name in shipped_rubrics() for language in ("en", "z
 
 
 def scope_of(rubric):
-    if rubric.level == "turn":
-        return Scope((2,), ("turn",))
+    if rubric.level in ("turn", "pair"):
+        return Scope((2,), (rubric.level,))
     return Scope((1, 2, 3), ("turn", rubric.level))
 
 

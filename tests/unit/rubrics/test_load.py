@@ -48,6 +48,7 @@ def test_the_shipped_rubrics():
     assert shipped_rubrics() == (
         "card",
         "factuality",
+        "pair",
         "satisfaction",
         "session",
         "session-guarded",

@@ -2,17 +2,31 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from dialogauge.app.arena.gather import Entrants, gather, judge_of, meetings
 from dialogauge.app.arena.settings import ArenaOptions
+from dialogauge.app.build import Clients
+from dialogauge.app.config import model_of
+from dialogauge.app.merging import load_config, references
 from dialogauge.app.outcome import StudyOutcome
 from dialogauge.app.outputs import run_files, run_named_after, spare
 from dialogauge.core.errors import UsageError
 from dialogauge.core.settings import narrowed, recorded
+from dialogauge.judges.pairwise import PairJudge
+from dialogauge.rubrics import load_rubric
 from dialogauge.runs import Observer, RunDirectory, RunSettings, StopSignal, run_study
-from dialogauge.studies.arena.meetings import Earlier, JudgedHere, MeanScores, Meeting, PeoplesVotes, Referee
+from dialogauge.studies.arena.meetings import (
+    AskedTwice,
+    Earlier,
+    JudgedHere,
+    MeanScores,
+    Meeting,
+    PeoplesVotes,
+    Referee,
+)
+from dialogauge.studies.arena.scheduling import Schedule
 from dialogauge.studies.arena.study import ArenaStudy
 from dialogauge.studies.arena.summary import Agents, ArenaResult, ArenaSettings
 
@@ -42,10 +56,16 @@ async def run_arena(
     directory = RunDirectory(run_named_after(options.inputs) if options.out is None else Path(options.out))
     spare(run_files(directory), options)
     gathered = gather(options)
-    referee, asked = _asked(options, gathered)
+    referee, asked, clients = _asked(options, gathered)
     names = tuple(gathered.names) or tuple(dict.fromkeys(n for one in asked for n in (one.a, one.b)))
     about = {one.agent: dict(one.about) for one in gathered.agents}
     known = {name: {**about.get(name, {}), **gathered.about.get(name, {})} for name in names}
+    model = isinstance(referee, AskedTwice)
+    schedule = None
+    if options.schedule == "adaptive":
+        schedule = Schedule(options.budget, options.until, options.ties)
+    elif options.budget is not None:
+        asked = asked[: options.budget]
     study = ArenaStudy(
         referee,
         asked,
@@ -53,25 +73,75 @@ async def run_arena(
         settings=narrowed(ArenaSettings, options),
         people=() if isinstance(referee, PeoplesVotes) else gathered.votes,
         unreadable=gathered.faults,
+        together=not model,
+        schedule=schedule,
     )
-    settings = narrowed(RunSettings, options, directory=directory, settings=recorded(options))
-    run = await run_study(study, settings, observer, stop=stop)
-    return ArenaOutcome(run, tuple(gathered.faults), tuple(gathered.notes), options.max_failed)
+    workers = options.max_concurrency if model else 1
+    settings = narrowed(
+        RunSettings,
+        options,
+        directory=directory,
+        workers=workers if schedule is None else min(workers, schedule.batch(len(names))),
+        settings=recorded(options),
+    )
+    try:
+        run = await run_study(study, settings, observer, clients.limits, stop)
+    finally:
+        await clients.close()
+    notes = (*gathered.notes, *clients.notices())
+    return ArenaOutcome(run, tuple(gathered.faults), notes, options.max_failed)
 
 
-def _asked(options: ArenaOptions, gathered: Entrants) -> tuple[Referee, list[Meeting]]:
-    """Return the referee, and the meetings that are put to it."""
+def _check(options: ArenaOptions, *, model: bool) -> None:
+    """Raise UsageError where settings exclude each other."""
+    if options.judge == "llm" and not model:
+        message = "--judge llm needs a model"
+        raise UsageError(
+            message, hint="give --model NAME --base-url URL, or [roles.judge] in the configuration"
+        )
+    if not model and (options.schedule == "adaptive" or options.budget is not None):
+        message = "--schedule adaptive and --budget are for comparisons that cost something"
+        raise UsageError(message, hint="give a model, or leave them out: all other votes cost nothing")
+    if options.schedule == "adaptive" and options.budget is None and options.until is None:
+        message = "--schedule adaptive has no end"
+        raise UsageError(message, hint="give --until POINTS, --budget N, or both")
+    if options.until is not None and options.schedule != "adaptive":
+        message = "--until is for --schedule adaptive"
+        raise UsageError(message, hint="add it, or leave --until out")
+
+
+def _asked(options: ArenaOptions, gathered: Entrants) -> tuple[Referee, list[Meeting], Clients]:
+    """Return the referee, the meetings that are put to it, and the clients that it asks."""
+    clients = Clients(options)
+    config = load_config(options.config_file)
+    reference = references(options).get("judge")
+    model = reference is not None or (options.judge == "llm" and "judge" in config.roles)
+    if reference is not None and options.judge not in (None, "llm"):
+        message = f"--judge {options.judge} takes no model"
+        raise UsageError(message, hint=f"drop --judge {options.judge} to ask the model, or drop the model")
+    _check(options, model=model)
     if gathered.earlier:
-        return Earlier(), gathered.earlier
+        return Earlier(), gathered.earlier, clients
+    all_meetings = list(meetings(gathered)) if gathered.agents else gathered.votes
+    if model:
+        judge = PairJudge(
+            load_rubric(options.rubric),
+            clients.build(model_of(reference, "judge", config.roles), "judge"),
+            options.language,
+        )
+        return AskedTwice(judge), _once(all_meetings), clients
     if options.judge == "people" or (options.judge is None and gathered.votes):
         if not gathered.votes:
             message = "nobody has voted on these agents"
             raise UsageError(message, hint="give --ratings PAIRS, or another judge: --judge scores")
-        return PeoplesVotes(), gathered.votes
-    all_meetings = list(meetings(gathered)) if gathered.agents else gathered.votes
+        return PeoplesVotes(), gathered.votes, clients
     if options.judge == "local":
         from dialogauge.judges.local.judge import LocalJudge
 
-        return JudgedHere(LocalJudge()), all_meetings
-    judge, digest, dimensions = judge_of(gathered.agents)
-    return MeanScores(judge, digest, dimensions), all_meetings
+        return JudgedHere(LocalJudge()), all_meetings, clients
+    return MeanScores(*judge_of(gathered.agents)), all_meetings, clients
+
+
+def _once(all_meetings: list[Meeting]) -> list[Meeting]:
+    """Return meetings without what people said of them: several may have voted on one."""
+    return list({one.digest: one for one in (replace(m, rating=None) for m in all_meetings)}.values())

@@ -3,11 +3,11 @@
 from typing import ClassVar, Literal
 
 from dialogauge.app.replay.settings import AgentsOptions
-from dialogauge.app.settings import SEEDS, JudgingOptions
+from dialogauge.app.settings import SEEDS, JudgingOptions, LanguageOptions, ModelOptions
 from dialogauge.core.settings import argument, setting
 
 
-class ArenaOptions(JudgingOptions, AgentsOptions):
+class ArenaOptions(LanguageOptions, ModelOptions, JudgingOptions, AgentsOptions):
     """`dialogauge arena`."""
 
     from_file: ClassVar[bool] = True
@@ -17,13 +17,25 @@ class ArenaOptions(JudgingOptions, AgentsOptions):
         "A judged run or a file of conversations of each agent; or files of votes; or arenas to put "
         "together. NAME= before an agent's names it.",
     )
-    judge: Literal["people", "scores", "local"] | None = setting(
+    judge: Literal["people", "scores", "local", "llm"] | None = setting(
         None,
-        "people: votes; scores: means of the scores in the runs; local: without a model.",
-        otherwise="people where there are votes, else scores",
+        "people: votes; scores: means of the scores in the runs; local: without a model; llm: a model.",
+        otherwise="llm where a model is given, people where there are votes, else scores",
     )
     ratings_file: str | None = setting(
         None, "People's votes between the agents: a, b, winner.", "--ratings", metavar="PAIRS"
+    )
+    rubric: str = setting("pair", "Shipped rubric of the level pair, or a file (llm).")
+    schedule: Literal["all", "adaptive"] = setting(
+        "all",
+        "all: every two agents on every dialogue; adaptive: what tells most of the first three (llm).",
+    )
+    budget: int | None = setting(None, "At most N comparisons (llm).", low=1)
+    until: float | None = setting(
+        None,
+        "Stop once the ratings of the first three are known within so many points (adaptive).",
+        low=0,
+        metavar="POINTS",
     )
     ties: Literal["davidson", "half"] = setting(
         "davidson", "Ties are an outcome of their own, or half a win of each."

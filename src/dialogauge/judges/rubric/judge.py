@@ -112,7 +112,7 @@ class RubricJudge(JudgeByRubric):
         """Refuse what cannot be done."""
         if self.rubric.level == "pair":
             msg = f"the rubric {self.rubric.id!r} compares pairs"
-            raise UsageError(msg, hint="give a rubric of the level turn, window or conversation")
+            raise UsageError(msg, hint="`dialogauge arena` takes it; give a rubric of another level")
         personal = PERSONAL.intersection(self.rubric.shows)
         if personal:
             msg = f"the rubric {self.rubric.id!r} shows how people rated ({', '.join(sorted(personal))})"

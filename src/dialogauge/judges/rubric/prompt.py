@@ -34,7 +34,7 @@ from dialogauge.rubrics import (
 )
 
 _FRAME = re.compile(
-    r"<(?=[|｜]|(?:dialogue|s|bos|eos|start_of_turn|end_of_turn|start_header_id|eot_id)>)|\[(?=/?INST\])"
+    r"<(?=[|｜]|(?:dialogue(?:_[ab])?|s|bos|eos|start_of_turn|end_of_turn|start_header_id|eot_id)>)|\[(?=/?INST\])"
 )
 _UNSAFE = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 

@@ -11,6 +11,7 @@ from dialogauge.core import (
     Conversation,
     FailureKind,
     Judge,
+    JudgeFailure,
     Judgement,
     PairRating,
     Request,
@@ -20,6 +21,8 @@ from dialogauge.core import (
     conversation_digest,
     digest,
 )
+from dialogauge.judges.pairwise import PairJudge, PairVerdict
+from dialogauge.judges.rubric.prompt import gathered
 from dialogauge.stats import reply_length
 
 Side = Literal["a", "b", "tie"]
@@ -249,6 +252,50 @@ class JudgedHere:
                 if isinstance(score, Score) and name in scales
             )
         return self._known[key]
+
+
+@dataclass(frozen=True, slots=True)
+class AskedTwice:
+    """A model that compares two dialogues, asked in both orders: where it disagrees with itself is a tie."""
+
+    judge: PairJudge
+
+    @property
+    def name(self) -> str:
+        """That of the judge."""
+        return self.judge.name
+
+    @property
+    def digest(self) -> str:
+        """That of the judge."""
+        return self.judge.digest
+
+    def describe(self) -> Mapping[str, Any]:
+        """Return what the judge says of itself."""
+        return self.judge.describe()
+
+    async def vote(self, meeting: Meeting) -> MeetingVote:
+        """Ask in both orders."""
+        if meeting.conversations is None:
+            return MeetingVote(meeting, None, failure=("unreadable", "what was said is not in the data"))
+        a, b = (talk.blinded() for talk in meeting.conversations)
+        ahead, swapped = await gathered([self.judge.compare(a, b), self.judge.compare(b, a)])
+        orders = _ordered(ahead, "a"), _ordered(swapped, "b")
+        usage = ahead.usage + swapped.usage
+        for one in orders:
+            if one.winner is None:
+                failure = one.failure or "judge_error", one.message or ""
+                return MeetingVote(meeting, None, orders=orders, failure=failure, usage=usage)
+        winner = orders[0].winner if orders[0].winner == orders[1].winner else "tie"
+        return MeetingVote(meeting, winner, orders=orders, usage=usage)
+
+
+def _ordered(verdict: PairVerdict, first: Literal["a", "b"]) -> OrderedVerdict:
+    """Return a verdict with the sides named as the meeting names them."""
+    if isinstance(verdict.winner, JudgeFailure):
+        return OrderedVerdict(first, None, None, verdict.winner.kind, verdict.winner.message)
+    turned: Mapping[str, Side] = {"a": "a", "b": "b"} if first == "a" else {"a": "b", "b": "a"}
+    return OrderedVerdict(first, turned.get(verdict.winner, "tie"), verdict.reason)
 
 
 def _by_quality(meeting: Meeting) -> MeetingVote:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property
 from typing import Final
@@ -11,9 +11,10 @@ from dialogauge.core import Conversation, InputError, WorkUnit, digest
 from dialogauge.core.protocols import Notes
 from dialogauge.data import Mask
 from dialogauge.report import Page
-from dialogauge.runs import Ending, Row, StoredRun, Study, StudyFacts
-from dialogauge.studies.arena.meetings import Meeting, MeetingVote, Referee
+from dialogauge.runs import Ending, Row, RunDatabase, StoredRun, Study, StudyFacts
+from dialogauge.studies.arena.meetings import Meeting, MeetingVote, Referee, Side
 from dialogauge.studies.arena.page import arena_page
+from dialogauge.studies.arena.scheduling import Schedule
 from dialogauge.studies.arena.summary import Agents, ArenaResult, ArenaSettings, arena_result
 
 ARENA: Final = "arena"
@@ -35,6 +36,15 @@ class ArenaStudy(Study[ArenaResult]):
     unreadable: Sequence[InputError] = ()
     together: bool = True
     """Whether votes cost nothing, so that many are one unit."""
+    schedule: Schedule | None = None
+    """What is asked of all meetings; None for all."""
+
+    _asked: dict[str, tuple[Meeting, ...]] = field(default_factory=dict)
+    """By key of a unit."""
+    _stored: Mapping[str, Row] = field(default_factory=dict)
+    """Likewise, of an earlier run."""
+    _votes: dict[Meeting, Side | None] = field(default_factory=dict)
+    """So far, for a schedule."""
 
     name = ARENA
 
@@ -74,28 +84,49 @@ class ArenaStudy(Study[ArenaResult]):
         return [tuple(self.meetings[i : i + size]) for i in range(0, len(self.meetings), size)]
 
     @property
-    def expected(self) -> int:
-        """One unit for each batch of meetings."""
-        return len(self._batches)
+    def expected(self) -> int | None:
+        """One unit for each batch of meetings; of a schedule its budget."""
+        return len(self._batches) if self.schedule is None else self.schedule.budget
 
-    def plan(self) -> Sequence[WorkUnit]:
+    def opened(self, database: RunDatabase) -> None:
+        """Take the votes that are stored: a schedule stands on them."""
+        if self.schedule is not None:
+            self._stored = {unit.key.hex(): unit.rows[0] for unit in database.units(self.judge_digest)}
+
+    def plan(self) -> Iterable[WorkUnit]:
         """Return a unit for each batch; of votes that are there already, also by its place."""
-        return [
-            WorkUnit(
-                ARENA,
-                None,
-                digest([one.digest for one in batch]),
-                self.judge_digest,
-                part=str(place) if self.together else None,
-                judge=self.referee.name,
-                position=place,
-            )
-            for place, batch in enumerate(self._batches, 1)
-        ]
+        if self.schedule is not None:
+            return self._scheduled(self.schedule)
+        return [self._unit(batch, place) for place, batch in enumerate(self._batches, 1)]
+
+    def _unit(self, batch: tuple[Meeting, ...], place: int) -> WorkUnit:
+        unit = WorkUnit(
+            ARENA,
+            None,
+            digest([one.digest for one in batch]),
+            self.judge_digest,
+            part=str(place) if self.together else None,
+            judge=self.referee.name,
+            position=place,
+        )
+        self._asked[unit.key] = batch
+        return unit
+
+    def _scheduled(self, schedule: Schedule) -> Iterator[WorkUnit]:
+        """Yield meeting after meeting as the schedule asks, by the votes that are there by then."""
+        for place, meeting in enumerate(schedule.meetings(self.meetings, self.agents.names, self._votes), 1):
+            unit = self._unit((meeting,), place)
+            row = self._stored.get(unit.key)
+            if row is not None:  # it will not be asked again
+                self._votes[meeting] = row["winner"]
+            yield unit
 
     async def run(self, unit: WorkUnit) -> tuple[MeetingVote, ...]:
         """Put a batch to the referee."""
-        return tuple([await self.referee.vote(one) for one in self._batches[unit.position - 1]])
+        votes = tuple([await self.referee.vote(one) for one in self._asked[unit.key]])
+        if self.schedule is not None:
+            self._votes |= {one.meeting: one.winner for one in votes}
+        return votes
 
     def summarise(self, rows: Iterator[Row], run: StoredRun, ending: Ending) -> ArenaResult:
         """Make the votes a ranking."""

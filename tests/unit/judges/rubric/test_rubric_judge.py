@@ -410,7 +410,7 @@ async def test_placeholders_and_the_data_line_in_a_message_do_nothing():
     assert request.messages[1]["content"].count("{{asked}}") == 2
 
 
-@pytest.mark.parametrize("name", shipped_rubrics())
+@pytest.mark.parametrize("name", [name for name in shipped_rubrics() if name != "pair"])
 @pytest.mark.parametrize("language", ["en", "zh", "auto"])
 async def test_every_shipped_rubric_runs_on_ideal_replies(name, language):
     rows, requests = await judged(name, REFUND, lambda r: ideal(r.schema.schema), language=language)
