@@ -5,6 +5,7 @@ import shutil
 
 import pytest
 
+from dialogauge.core import UsageError
 from flows.conftest import EXAMPLES
 
 GOAL = {"hotel": {"informable": {"area": "north"}, "requestable": ["PHONE", "REFERENCE"]}}
@@ -260,3 +261,15 @@ def test_judge_counts_absent_runs_by_agent_and_nothing_fails(dialogauge, tmp_pat
     by_agent = {g["name"]: g.get("absent", 0) for g in summary["by"]["candidate"]["groups"]}
     assert by_agent == {"m1": 0, "m2": 1}
     assert rows_of(run)[-1]["failure"]["kind"] == "absent"
+
+
+def test_the_library(tmp_path):
+    import dialogauge
+
+    run = dialogauge.run("success", list(SHOP_RUNS), kind="tau", progress=False)
+    assert run.study == "success"
+    assert run.summary["dimensions"]["success"]["mean"] == pytest.approx(2 / 3)
+    assert run.gate("success.value>=0.6")
+    assert not run.gate("outputs.value<=0.9")
+    with pytest.raises(UsageError, match="needs --database"):
+        dialogauge.run("success", list(SHOP_RUNS), kind="multiwoz", progress=False)

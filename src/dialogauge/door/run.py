@@ -203,14 +203,14 @@ class Run:
 
         The result is true when it is met; `sentence` says by which figure.
 
-        Raises UsageError for an expression of no known form, and for a run of another study than `judge`.
+        Raises UsageError for an expression of no known form, and for a run of a study that has no gates.
         """
         from dialogauge.studies.judging.gate import read_gates
         from dialogauge.studies.judging.report import summary_of
 
-        if self.study != "judge":
+        if self.study not in ("judge", "success"):
             msg = f"a run of {self.study} has no gates"
-            raise UsageError(msg, hint="gates are for runs of judge; look at its summary instead")
+            raise UsageError(msg, hint="gates are for runs of judge and success; look at its summary instead")
         (gate,) = read_gates((expression,), self.manifest.settings["rubric"])
         if self._judging is None:
             with self._open() as run:

@@ -225,7 +225,7 @@ def _bound(
 
 
 def delexicalise(reply: str, venues: Venues, references: frozenset[str] = frozenset()) -> str:
-    """Return a placeholder for each kind of value that a reply gives, in the order of `REQUESTABLE`.
+    """Return the placeholders of the values that a reply gives, each kind once, apart by spaces.
 
     Args:
         reply: What the agent said.
