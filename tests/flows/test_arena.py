@@ -259,6 +259,26 @@ def test_published_conversations_are_judged_and_people_stand_beside(dialogauge, 
     assert {one["name"] for one in done.json["beside"]} == {"length", "coin", "people"}
 
 
+def test_what_failed_is_tried_again_and_the_rest_stays(dialogauge, serve, files, tmp_path):
+    def halting(body):
+        return fair(body) if "day 3," not in json.dumps(body["messages"]) else "no verdict"
+
+    done = dialogauge("arena", *files, *at(serve(halting, schema="ignore")), "-o", "run", "--json")
+    assert done.code == 3, done.err
+    assert (done.json["asked"], done.json["votes"]) == (36, 33)
+    stub = serve(fair)
+    model = ("--model", "stub-model", "--base-url", stub.url)
+    again = dialogauge("arena", *files, *model, "--retry-failed", "-o", "run", "--json")
+    assert again.json["votes"] == 36
+    other = dialogues(tmp_path / "other.jsonl", 0.5, count=30)
+    other.write_text(
+        other.read_text().replace(GOOD[0], "Der Zug fährt um 9:15 Uhr von Gleis 3 ab, und du bist da.")
+    )
+    local = ("arena", files[0], other, "--judge", "local", "-o", "local", "--json")
+    first = dialogauge(*local)
+    assert dialogauge(*local, "--retry-failed").json["agents"] == first.json["agents"]
+
+
 def test_a_budget_and_a_schedule_ask_less(dialogauge, serve, tmp_path):
     files = [dialogues(tmp_path / f"a{n}.jsonl", 0.15 * n + 0.05, count=40) for n in range(7)]
     stub = serve(fair)

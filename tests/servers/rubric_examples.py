@@ -8,6 +8,7 @@ import random
 from typing import Any
 
 from dialogauge.core import Conversation, Message, Request
+from dialogauge.judges.pairwise import PairJudge
 from dialogauge.judges.rubric.judge import RubricJudge
 from dialogauge.llm import ChatRequest, ScriptedClient
 from dialogauge.rubrics import load_rubric
@@ -50,6 +51,31 @@ def rubric_examples(rubric: str, count: int, *, seed: int = 0) -> list[Example]:
     async def run() -> None:
         for conversation in made_conversations(count, seed=seed):
             await judge.judge(Request(conversation))
+
+    asyncio.run(run())
+    return examples
+
+
+def pair_examples(count: int, *, seed: int = 0) -> list[Example]:
+    """Return prompt and reply of comparisons of made conversations by the rubric `pair`."""
+    examples: list[Example] = []
+    good = [text for text, score in _REPLIES.items() if score > 3]
+
+    def reply(request: ChatRequest) -> str:
+        a, b = (request.messages[-1]["content"].partition(f"<dialogue_{side}>")[2] for side in "ab")
+        first = a.partition("</dialogue_a>")[0]
+        shares = [sum(map(text.count, good)) / text.count('"assistant"') for text in (first, b)]
+        winner = "tie" if shares[0] == shares[1] else "a" if shares[0] > shares[1] else "b"
+        text = json.dumps({"note": "By what it did.", "winner": winner})
+        examples.append(([dict(m) for m in request.messages], text))
+        return text
+
+    judge = PairJudge(load_rubric("pair"), ScriptedClient(reply), language="en")
+    talks = made_conversations(2 * count, seed=seed, turns=(1, 1))
+
+    async def run() -> None:
+        for first, second in zip(talks[::2], talks[1::2], strict=True):
+            await judge.compare(first, second)
 
     asyncio.run(run())
     return examples

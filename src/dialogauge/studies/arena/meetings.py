@@ -100,6 +100,8 @@ class MeetingVote:
     """Of a model that was asked in both orders."""
     failure: tuple[FailureKind, str] | None = None
     usage: Usage = field(default_factory=Usage)
+    item: int = 0
+    """Its place among the votes of a unit."""
 
     @property
     def failed(self) -> bool:
@@ -112,6 +114,7 @@ class MeetingVote:
         kind, message = self.failure or (None, None)
         return {
             "conversation_id": m.dialogue,
+            "item": self.item,
             "arena": m.arena,
             "a": m.a,
             "b": m.b,

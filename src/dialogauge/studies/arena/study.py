@@ -123,7 +123,8 @@ class ArenaStudy(Study[ArenaResult]):
 
     async def run(self, unit: WorkUnit) -> tuple[MeetingVote, ...]:
         """Put a batch to the referee."""
-        votes = tuple([await self.referee.vote(one) for one in self._asked[unit.key]])
+        batch = enumerate(self._asked[unit.key])
+        votes = tuple([replace(await self.referee.vote(one), item=place) for place, one in batch])
         if self.schedule is not None:
             self._votes |= {one.meeting: one.winner for one in votes}
         return votes
