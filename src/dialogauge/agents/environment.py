@@ -73,17 +73,25 @@ class TableEnvironment:
         if world is None:
             known = ", ".join(sorted(str(name) for name in self.worlds))
             msg = f"the environment has no domain {domain!r}"
-            raise UsageError(msg, hint=f"it has {known}: name one of them as the scenario of a dialogue")
+            hint = f"it has {known}: a dialogue names one as its `domain`, or --environment for all of them"
+            raise UsageError(msg, hint=hint)
         return world.after(calls)
 
 
-def tau_bench_environment() -> TableEnvironment:
+def tau_bench_environment(domain: str | None = None) -> TableEnvironment:
     """Return retail and airline of an installed tau_bench, with its own tables and tools.
 
-    Raises MissingExtra where tau_bench is not installed.
+    Args:
+        domain: The only one, for dialogues that name none.
+
+    Raises MissingExtra where tau_bench is not installed, UsageError for a domain that it lacks.
     """
+    if domain is not None and domain not in _TAU_DOMAINS:
+        msg = f"tau_bench has no domain {domain!r}"
+        raise UsageError(msg, hint=f"it has {' and '.join(_TAU_DOMAINS)}")
     try:
-        worlds: dict[str | None, World] = {domain: _tau_world(domain) for domain in _TAU_DOMAINS}
+        names = _TAU_DOMAINS if domain is None else (domain,)
+        worlds = {name if domain is None else None: _tau_world(name) for name in names}
     except ImportError as error:
         msg = f"tau_bench cannot be imported: {error}"
         hint = (

@@ -370,7 +370,7 @@ class SuccessOptions(DataOptions, StrictOptions, FreshOptions):
     )
     environment: str | None = setting(
         None,
-        "Replay the calls: tau_bench (installed), or py:MODULE:NAME of an environment of your own (tau).",
+        "Replay the calls: tau_bench or tau_bench:DOMAIN (installed), or py:MODULE:NAME of your own (tau).",
         metavar="REF",
     )
     out: str | None = setting(

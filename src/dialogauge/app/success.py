@@ -104,4 +104,5 @@ def success_judge(options: SuccessOptions) -> SuccessJudge:
 
 
 def _environment(reference: str) -> Environment:
-    return tau_bench_environment() if reference == "tau_bench" else load_environment(reference)
+    name, _, domain = reference.partition(":")
+    return tau_bench_environment(domain or None) if name == "tau_bench" else load_environment(reference)

@@ -53,3 +53,34 @@ def test_a_missing_tau_bench_says_how_to_install_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "tau_bench", None)
     with pytest.raises(MissingExtra, match=r"tau_bench cannot be imported.*pip install"):
         tau_bench_environment()
+
+
+DATA = "def load_data(): return {'orders': {}}"
+TOOLS = """
+class Put:
+    @staticmethod
+    def get_info(): return {"type": "function", "function": {"name": "put"}}
+    @staticmethod
+    def invoke(data, key): data["orders"][key] = 1
+ALL_TOOLS = [Put]
+"""
+
+
+def test_the_tables_and_tools_of_an_installed_tau_bench(tmp_path, monkeypatch):
+    """A package laid out as tau_bench is; that of Sierra is tried in tests/golden, where it is installed."""
+    for domain in ("retail", "airline"):
+        folder = tmp_path / "tau_bench" / "envs" / domain
+        folder.mkdir(parents=True)
+        (folder / "data.py").write_text(DATA)
+        (folder / "tools.py").write_text(TOOLS)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    for name in [name for name in sys.modules if name.partition(".")[0] == "tau_bench"]:
+        monkeypatch.delitem(sys.modules, name)
+    both = tau_bench_environment()
+    assert both.after([("put", {"key": "k"})], "retail") != both.after([], "retail")
+    assert both.final == {"transfer_to_human_agents"}
+    assert tau_bench_environment("retail").after([], None) == both.after([], "airline")
+    with pytest.raises(UsageError, match="no domain 'bank'"):
+        tau_bench_environment("bank")
+    for name in [name for name in sys.modules if name.partition(".")[0] == "tau_bench"]:
+        monkeypatch.delitem(sys.modules, name)
