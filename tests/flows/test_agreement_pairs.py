@@ -187,3 +187,17 @@ def test_a_matrix_says_what_its_axes_are_or_is_refused(dialogauge, tmp_path, tex
         "people"
     ]
     assert people["coefficients"]["exact"]["value"] == pytest.approx(2 / 3)
+
+
+def test_choices_are_no_ratings_of_a_run(dialogauge, chosen, log, talk):
+    path = log(*(talk(f"c{k}", "It opens at nine.") for k in range(6)))
+    done = dialogauge("judge", path, "-o", "run")
+    assert done.code == 0
+    for asked in (
+        ("agreement", "run", "--ratings", "people.csv"),
+        ("agreement", "run", "people.csv"),
+        ("judge", path, "--ratings", "people.csv", "-o", "rated"),
+    ):
+        done = dialogauge(*asked)
+        assert done.code == 2
+        assert "people.csv has choices between two (a, b, winner), and no rating of either" in done.err

@@ -18,6 +18,7 @@ from dialogauge.app.agreement_files import (
     read_people,
 )
 from dialogauge.app.agreement_runs import add_runs, ratings_within, run_names
+from dialogauge.app.beside import choices_alone
 from dialogauge.app.merging import load_config
 from dialogauge.app.outputs import spare
 from dialogauge.app.settings import AgreementOptions
@@ -109,6 +110,8 @@ def measure_agreement(options: AgreementOptions, people: RatingTable | None = No
         people, origin = read_people(rated, options, sources), ", ".join(rated) or "those within the runs"
     else:
         people, origin = asked_for(people, options, sources), "those in memory"
+    if runs and sources.people_votes and people is not None and not people.ratings:
+        raise choices_alone(origin)
     satisfaction = _satisfaction(runs, options, people) if not judged else None
     if runs:
         add_runs(runs, people, options, sources)

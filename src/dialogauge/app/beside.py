@@ -14,8 +14,23 @@ def field_map(options: RatingOptions) -> data.FieldMap | None:
 
 
 def ratings_of_file(options: RatingOptions, mapping: data.FieldMap | None) -> data.RatingTable | None:
-    """Read people's ratings; None where the settings name no file of them."""
-    return None if options.ratings_file is None else data.read_ratings(options.ratings_file, mapping=mapping)
+    """Read people's ratings; None where the settings name no file of them.
+
+    Raises UsageError where they are choices between two.
+    """
+    if options.ratings_file is None:
+        return None
+    table = data.read_ratings(options.ratings_file, mapping=mapping)
+    if table.pairs and not table.ratings:
+        raise choices_alone(shown_path(options.ratings_file))
+    return table
+
+
+def choices_alone(file: str) -> UsageError:
+    """Return the error of choices between two where ratings are needed."""
+    msg = f"{file} has choices between two (a, b, winner), and no rating of either"
+    hint = "choices are held against choices: dialogauge agreement JUDGE.csv --ratings CHOICES.csv"
+    return UsageError(msg, hint=hint)
 
 
 def refuse_one_pipe_twice(options: DataOptions) -> None:
