@@ -6,6 +6,8 @@ import ast
 import gzip
 import json
 import random
+from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -13,8 +15,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 import dialogauge
-from dialogauge.app import settings as app_settings
-from dialogauge.app.annotate import settings as annotate_settings
+from dialogauge.app.settings import Options
 from dialogauge.core import Conversation, InputError
 from dialogauge.core.settings import settings_of
 from dialogauge.data import format_names, read_conversations
@@ -62,12 +63,12 @@ def test_broken_files_end_every_command_as_any_may_end(target: str, tmp_path: Pa
 
 
 def test_every_setting_that_names_a_file_is_fuzzed() -> None:
-    declared = {**vars(app_settings), **vars(annotate_settings)}
-    kinds = [kind for kind in declared.values() if isinstance(kind, type)]
+    folder = Path(dialogauge.__file__).parent
+    for path in folder.glob("app/**/settings.py"):
+        import_module(".".join(("dialogauge", *path.relative_to(folder).with_suffix("").parts)))
     texts = {
         name
-        for kind in kinds
-        if issubclass(kind, app_settings.Options)
+        for kind in _below(Options)
         for name, one in settings_of(kind).items()
         if one.kind is str and not one.choices
     }
@@ -87,6 +88,12 @@ def test_every_module_that_opens_files_is_fuzzed() -> None:
     known = TARGETS.keys() | FILES.keys() | SLOW.keys()
     assert {case for cases in (*READERS.values(), *SETTINGS.values()) for case in cases} <= known
     assert ENDINGS.keys() == set(format_names())
+
+
+def _below(kind: type[Options]) -> Iterator[type[Options]]:
+    for one in kind.__subclasses__():
+        yield one
+        yield from _below(one)
 
 
 def _name(function: ast.expr) -> str:

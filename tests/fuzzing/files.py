@@ -113,6 +113,7 @@ def reading(file: str, spoil: Spoil, needs: str, *lines: str) -> Case:
     return case
 
 
+_MULTIWOZ = f"success talks.jsonl --kind multiwoz --goals goals.json --database venues {_NEW}"
 _JUDGE_MODEL = f"judge log.jsonl {MODEL} --limit 2 {_NEW}"
 _COLLECT = "replay collect items.json --candidate replies:long.jsonl -o new"
 _BENCHMARK = (
@@ -246,6 +247,29 @@ FILES: dict[str, Case] = {
         "check log.jsonl --ratings people.csv --json",
         "agreement judged --ratings people.csv -o agreement",
     ),
+    "raters": reading(
+        "raters.csv",
+        _table,
+        "judged",
+        "agreement raters.csv --scale 1-5 --by area --where phase=main -o agreement",
+        "agreement raters.csv --scale 1-5 --power",
+        "agreement judged --ratings raters.csv --json",
+    ),
+    "table of raters": reading(
+        "matrix.csv", _table, "", "agreement matrix.csv --scale 1-5 --wide raters -o agreement"
+    ),
+    "ballots": reading(
+        "ballots.jsonl",
+        _rows,
+        "half.jsonl other.jsonl",
+        "agreement ballots.jsonl -o agreement",
+        "arena ballots.jsonl -o new",
+        "arena half=half.jsonl other=other.jsonl --ratings ballots.jsonl -o new",
+    ),
+    "goals": reading("goals.json", _json, "talks.jsonl venues", _MULTIWOZ),
+    "venues": reading("venues/hotel_db.json", _json, "talks.jsonl goals.json", _MULTIWOZ),
+    "dialogues with goals": reading("talks.jsonl", _rows, "goals.json venues", _MULTIWOZ),
+    "rewards": reading("tau.jsonl", _rows, "tau_system_prompts.json", f"success tau.jsonl --kind tau {_NEW}"),
     "rating page": reading("R1.jsonl", _rows, "rating", "annotate import rating R1.jsonl"),
     "rating table": reading("R1.csv", _table, "rating", "annotate import rating R1.csv"),
     "labelled tasks": reading("export.json", _json, "rating", "annotate import rating export.json"),
@@ -360,20 +384,23 @@ SETTINGS: Final[Mapping[str, tuple[str, ...]]] = {
     "encoder": ("encoder folder",),
     "files": ("rating page", "rating table", "labelled tasks", "choices"),
     "fitted_model": ("ratings_model", "fitted model", "manifest of fit"),
+    "goals": ("goals",),
     "folder": ("rating plan", "plan of pairs", "answers"),
     "inputs": tuple(f"judge {name}" for name in ENDINGS),
     "data": ("rated data",),
+    "database": ("venues",),
     "items": ("item set",),
     "local_model": ("coefficients", "local model"),
     "map_file": ("field map", "mapped"),
     "prices_file": ("prices", "price table"),
-    "ratings_file": ("ratings", "ratings csv"),
+    "ratings_file": ("ratings", "ratings csv", "raters", "ballots"),
     "reference": ("run file of satisfaction", "run file of replay"),
     "rubric": ("rubric", "rubric that judges"),
     "run": ("run file", "run file of a model", "manifest", "summary"),
     "runs": ("run file", "run file of satisfaction", "run file of replay", "item set of a run"),
     "signals": ("run file of satisfaction", "manifest of satisfaction"),
     "source_file": ("source",),
+    "sources": ("raters", "table of raters", "ballots", "run file", "run file of satisfaction"),
     "split_file": ("split",),
 }
 """By setting that names a file: the cases that break it."""
@@ -381,10 +408,13 @@ SETTINGS: Final[Mapping[str, tuple[str, ...]]] = {
 NO_FILE: Final[Mapping[str, str]] = {
     "api_key_env": "the name of a variable",
     "base_url": "an address",
+    "by": "names of columns",
     "chosen_field": "a key of records",
+    "compare": "names of sources",
     "dimension": "a name",
     "dimensions": "names",
     "dissatisfied": "a rule",
+    "environment": "a reference: what py: names, Python reads",
     "format": "a name",
     "gates": "conditions: the case `gate`",
     "id": "of a conversation",
@@ -394,6 +424,8 @@ NO_FILE: Final[Mapping[str, str]] = {
     "model": "a reference: the case `role`; what py: and file: name, Python and transformers read",
     "models": "references, likewise",
     "out": "a place to write to; what stands there is read as a run",
+    "scale": "categories",
+    "where": "conditions on columns",
 }
 """By setting that is a text and names no file to read: what it is."""
 
@@ -407,6 +439,9 @@ READERS: Final[Mapping[str, tuple[str, ...]]] = {
     "data/opening.py": tuple(f"judge {name}" for name in ENDINGS),
     "data/sources.py": tuple(f"judge {name}" for name in ENDINGS),
     "data/splits.py": ("split",),
+    "data/spreadsheets.py": ("ratings csv", "raters", "table of raters"),
+    "judges/success/goals.py": ("goals",),
+    "judges/success/venues.py": ("venues",),
     "llm/budget.py": ("prices", "price table"),
     "llm/cache.py": ("reply cache",),
     "rubrics/load.py": ("rubric", "rubric that judges"),

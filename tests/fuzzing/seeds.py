@@ -68,6 +68,28 @@ RECORDS: dict[str, list[Any]] = {
     ],
     "card": [{"dialogue": _CARD, **_ABOUT}, _CARD, {"scenario_description": "Nothing.", "dialogue": []}],
     "turns": [{"id": "d1", "turns": _TURNS, **_ABOUT}, {"dialog": [{"role": "user", "text": "hi"}]}],
+    "autotod": [
+        {
+            "dialogue": "sng1",
+            "turns": [
+                {
+                    "user": "a hotel?",
+                    "db_calls": [
+                        {"name": "query_hotels", "arguments": {"area": "north"}, "result": {"n": 2}},
+                        {"name": "query_hotels"},
+                    ],
+                    "response": "Which of the two?",
+                    "delex_response": "which of the two?",
+                    "state": {"hotel": {"area": "north"}},
+                    "active_domains": ["hotel"],
+                }
+            ],
+            "evaluator_goal": {"hotel": {"informable": {"area": "north"}, "requestable": ["PHONE"]}},
+            "booked_domains_gold": [[]],
+            "online_inform": 1,
+            "reference": [{"agent": "Where?"}],
+        }
+    ],
     "tau": [
         {
             "agent": "agent-a",

@@ -10,6 +10,7 @@ import tempfile
 from pathlib import Path
 
 from flows.rating_pages import answered, saved, task_of
+from flows.test_success import GOAL, TABLES, hotel_talk
 from fuzzing import seeds
 from fuzzing.commands import command, in_folder
 from pins.inputs import answer_items, rated, write_inputs
@@ -140,6 +141,8 @@ def world() -> Path:
     ]
     for name, records in (("half", half), ("other", other)):
         (folder / f"{name}.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
+    _write_raters(folder)
+    _write_goals(folder)
     with in_folder(folder):
         for line in _RUNS:
             if line.startswith("replay collect"):
@@ -154,6 +157,39 @@ def world() -> Path:
 
 def _lines(path: Path) -> list[str]:
     return path.read_text(encoding="utf-8").splitlines()
+
+
+def _write_raters(folder: Path) -> None:
+    """Write ratings of the log by three raters, in long form and as a table, and choices between two."""
+    names = [record["conversation_id"] for record in map(json.loads, _lines(folder / "log.jsonl"))][:6]
+    long = ["conversation_id;turn;dimension;rater;score;area;phase"]
+    wide = ["conversation_id,Ann,Ben,Cem"]
+    for place, name in enumerate(names):
+        scores = [1 + (place * step + step) % 5 for step in (1, 2, 3)]
+        phase = "main" if place else "pilot"
+        long += [
+            f"{name};1;helpfulness;{rater};{score};{'north' if place % 2 else 'south'};{phase}"
+            for rater, score in zip(("Ann", "Ben", "Cem"), scores, strict=True)
+        ]
+        wide.append(",".join(map(str, (name, *scores))))
+    (folder / "raters.csv").write_text("\n".join(long) + "\n")
+    (folder / "matrix.csv").write_text("\n".join(wide) + "\n")
+    ballots = [
+        {"a": "half", "b": "other", "winner": winner, "rater": rater, "conversation_id": name}
+        for name in names[:3]
+        for rater, winner in (("Ann", "a"), ("Ben", "tie"), ("Cem", "b"))
+    ]
+    (folder / "ballots.jsonl").write_text("".join(json.dumps(ballot) + "\n" for ballot in ballots))
+
+
+def _write_goals(folder: Path) -> None:
+    """Write dialogues about hotels, what their users want, and the venues there are."""
+    talks = [hotel_talk("d1"), hotel_talk("d2", "south"), hotel_talk("d3", booked=False)]
+    (folder / "talks.jsonl").write_text("".join(json.dumps(talk) + "\n" for talk in talks))
+    (folder / "goals.json").write_text(json.dumps({talk["id"]: GOAL for talk in talks}))
+    (folder / "venues").mkdir()
+    for domain, venues in TABLES.items():
+        (folder / "venues" / f"{domain}_db.json").write_text(json.dumps(venues))
 
 
 def _rate(folder: Path) -> None:

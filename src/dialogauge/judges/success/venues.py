@@ -199,8 +199,9 @@ def _rows(raw: bytes, domain: str, place: Place, hint: str) -> Iterable[Row]:
         msg = f"the table of {domain}s is no list of rows"
         raise FileFault(msg, place=place, hint=hint)
     for number, row in enumerate(rows, start=1):
-        if not isinstance(row, dict) or not {key, must} <= row.keys():
-            msg = f"row {number} of the table of {domain}s has no {key!r} or no {must!r}"
+        named = isinstance(row, dict) and isinstance(row.get(key), str | int)
+        if not named or not isinstance(row.get(must), str):
+            msg = f"row {number} of the table of {domain}s has no {key!r}, or no {must!r} that is a text"
             raise FileFault(msg, place=place, hint=hint)
         texts = {slot_name(k): v for k, v in row.items() if isinstance(v, str)}
         yield {"key": str(row[key]), **{k: v for k, v in texts.items() if k not in _NOT_ASKED}}

@@ -282,6 +282,15 @@ def test_a_table_that_is_missing_or_none(tmp_path, text):
         read_venues(str(tmp_path))
 
 
+@pytest.mark.parametrize("wrong", [{"name": 7}, {"id": [1]}, {"name": None}])
+def test_a_venue_without_a_name_is_refused(venues, tmp_path, wrong):
+    path = tmp_path / "hotel_db.json"
+    rows = json.loads(path.read_text())
+    path.write_text(json.dumps([rows[0] | wrong, *rows[1:]]))
+    with pytest.raises(FileFault, match=r"hotel_db\.json.*row 1 of the table of hotels has no 'id', or no"):
+        read_venues(str(tmp_path))
+
+
 def test_a_hotel_out_of_an_empty_result_passes_once_it_is_corrected(venues):
     """Figure 1 of TD-Eval: only the end of the dialogue counts, by the rule and by the words."""
     wrong = ("a hotel with five stars in the north", [("query_hotels", {"area": "north", "stars": "5"}, [])])
