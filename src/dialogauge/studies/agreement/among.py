@@ -6,8 +6,8 @@ that it rated, and beside a source that always says the same, put in the place o
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from itertools import combinations
 from typing import Any, Final
 
@@ -17,13 +17,13 @@ from dialogauge.stats import (
     COEFFICIENTS,
     Categories,
     Estimate,
+    Floats,
     RatingGrid,
     coefficients_of,
     mean_estimate,
 )
-from dialogauge.stats.table import Mask
 from dialogauge.studies.agreement.closeness import Closeness, closeness, consensus_of, levels_of, settled
-from dialogauge.studies.agreement.sources import Answers, Question, grid_of, scale_of
+from dialogauge.studies.agreement.sources import Answers, Question, grid_of, pile_of, sources_of
 
 SHOWN: Final = (
     *("ac1", "ac2", "randolph", "brennan_prediger", "fleiss", "cohen", "cohen_linear", "cohen_quadratic"),
@@ -31,7 +31,16 @@ SHOWN: Final = (
     *("exact", "within_one", "pearson", "spearman", "kendall"),
 )
 """The coefficients of the study, in the order in which tables show them."""
+_NAMELESS: Final = (
+    *("ac1", "ac2", "randolph", "brennan_prediger", "fleiss"),
+    *("alpha_nominal", "alpha_ordinal", "alpha_interval", "icc1"),
+)
+"""Those for which it does not matter who rated."""
 OF_PAIRS: Final = ("ac1", "alpha_interval", "alpha_nominal", "exact", "spearman")
+_MOST: Final = 100
+"""Sources that are compared at most: those that rated most."""
+_MOST_ALONE: Final = 30
+"""Of those who share no target, so many are shown."""
 _MOST_PAIRED: Final = 30
 """Sources up to which every pair is computed."""
 
@@ -77,20 +86,25 @@ class Among:
     """Targets that two or more rated."""
     ratings: int
     unit: str
-    figures: Mapping[str, Estimate]
-    permuted: Mapping[str, float | None]
-    """By coefficient the mean over deals in which each source's scores are dealt anew to its targets."""
-    constants: Mapping[str, Mapping[str, float | None]]
-    """By category, and by coefficient: the mean over the sources of each beside one that always says it."""
-    pairs: tuple[SourcePair, ...]
     strictness: tuple[Strictness, ...]
-    others: tuple[Closeness, ...]
+    """Of those that rated most, where there are very many."""
+    figures: Mapping[str, Estimate] = field(default_factory=dict)
+    """Nothing where no target was rated by two."""
+    permuted: Mapping[str, float | None] = field(default_factory=dict)
+    """By coefficient the mean over deals in which each source's scores are dealt anew to its targets."""
+    constants: Mapping[str, Mapping[str, float | None]] = field(default_factory=dict)
+    """By category, and by coefficient: the mean over the sources of each beside one that always says it."""
+    pairs: tuple[SourcePair, ...] = ()
+    others: tuple[Closeness, ...] = ()
     """Each source against the consensus of the others, and against the best constant."""
 
     @property
     def warnings(self) -> tuple[str, ...]:
         """What a reader must know before the figures."""
         out = []
+        if self.shared and len(self.sources) > _MOST:
+            most = f"the {_MOST} of {len(self.sources):,} who rated most"
+            out.append(f"Pairs, and each against the others: {most}. AC1, alpha and their like take all.")
         if not self.shared:
             out.append(
                 f"No target was rated by two of the {len(self.sources)}: agreement cannot be measured."
@@ -134,29 +148,47 @@ def among(question: Question, answers: Answers, categories: Categories, *, shuff
         shuffles: Deals of the permuted figures.
         seed: Of the deals.
     """
-    grid = grid_of(answers, categories)
-    names = [n for n in SHOWN if categories.values is not None or not COEFFICIENTS[n].needs_numbers]
-    times = (~np.isnan(grid.values)).sum(axis=1)
-    return Among(
+    pile = pile_of(answers, categories)
+    times = (~np.isnan(pile.values)).sum(axis=1)
+    shared, everybody = int((times > 1).sum()), sources_of(answers)
+    grid = grid_of(answers, categories, sources_of(answers, _MOST if shared else _MOST_ALONE))
+    about = Among(
         question,
         categories,
-        grid.raters,
+        everybody,
         targets=int((times > 0).sum()),
-        shared=int((times > 1).sum()),
+        shared=shared,
         ratings=int(times.sum()),
         unit=grid.unit,
-        figures=coefficients_of(grid, names),
-        permuted=_mean_figures(
-            [_dealt(grid, names, np.random.default_rng([seed, k])) for k in range(shuffles)]
-        ),
+        strictness=_strictness(grid),
+    )
+    if not shared:
+        return about
+    names = [n for n in SHOWN if categories.values is not None or not COEFFICIENTS[n].needs_numbers]
+    figures, permuted = _together(grid, names, shuffles, seed)
+    if len(everybody) > _MOST:
+        further = _together(pile, [n for n in names if n in _NAMELESS], shuffles, seed)
+        figures, permuted = figures | further[0], permuted | further[1]
+    levels = zip(categories.names, levels_of(categories), strict=True)
+    return replace(
+        about,
+        figures=figures,
+        permuted=permuted,
         constants={
             name: _mean_figures([_beside_constant(grid, rater, float(level), names) for rater in grid.raters])
-            for name, level in zip(categories.names, levels_of(categories), strict=True)
+            for name, level in levels
         },
         pairs=_pairs(grid),
-        strictness=tuple(_strictness(grid, rater) for rater in grid.raters),
         others=_others(grid),
     )
+
+
+def _together(
+    grid: RatingGrid, names: Sequence[str], shuffles: int, seed: int
+) -> tuple[dict[str, Estimate], dict[str, float | None]]:
+    """Return coefficients, and the means of the same with the scores of each column dealt anew."""
+    deals = (_dealt(grid, names, np.random.default_rng([seed, k])) for k in range(shuffles))
+    return coefficients_of(grid, names), _mean_figures(list(deals))
 
 
 def _values(figures: Mapping[str, Estimate]) -> dict[str, float | None]:
@@ -202,31 +234,43 @@ def _pairs(grid: RatingGrid) -> tuple[SourcePair, ...]:
     return tuple(out)
 
 
-def _strictness(grid: RatingGrid, rater: str) -> Strictness:
-    own = grid.take([rater]).values[:, 0]
-    rated = ~np.isnan(own)
-    others = grid.take([r for r in grid.raters if r != rater]).values
-    both: Mask = rated & ~np.isnan(others).all(axis=1)
-    used = np.unique(own[rated])
-    levels = list(levels_of(grid.categories))
-    only = grid.categories.names[levels.index(used[0])] if used.size == 1 and used[0] in levels else None
-    mean = spread = difference = None
-    if grid.categories.values is not None:
-        mean, spread = float(own[rated].mean()), float(own[rated].std())
-        scale = scale_of(grid.categories)
-        apart = own[both] - np.nanmean(others[both], axis=1)
-        clusters = [cluster for cluster, here in zip(grid.clusters, both, strict=True) if here]
-        reach = scale.high - scale.low
-        difference = mean_estimate(apart, clusters, limits=(-reach, reach), unit=grid.unit)
-    return Strictness(rater, int(rated.sum()), mean, spread, int(both.sum()), difference, only)
+def _strictness(grid: RatingGrid) -> tuple[Strictness, ...]:
+    numbers = grid.categories.values is not None
+    levels, names = list(levels_of(grid.categories)), grid.categories.names
+    out = []
+    for rater, own, others in _beside_others(grid):
+        rated = ~np.isnan(own)
+        both = rated & ~np.isnan(others)
+        used = np.unique(own[rated])
+        only = names[levels.index(used[0])] if used.size == 1 and used[0] in levels else None
+        mean, spread = (
+            (float(own[rated].mean()), float(own[rated].std())) if numbers and rated.any() else (None, None)
+        )
+        difference = None
+        if numbers:
+            reach = levels[-1] - levels[0]
+            clusters = [cluster for cluster, here in zip(grid.clusters, both, strict=True) if here]
+            difference = mean_estimate((own - others)[both], clusters, limits=(-reach, reach), unit=grid.unit)
+        out.append(Strictness(rater, int(rated.sum()), mean, spread, int(both.sum()), difference, only))
+    return tuple(out)
 
 
 def _others(grid: RatingGrid) -> tuple[Closeness, ...]:
     """Hold each source against the consensus of the others; p adjusted by Holm over the sources."""
-    made = []
-    for rater in grid.raters:
-        rest = grid.take([r for r in grid.raters if r != rater])
-        if not rest.raters:
-            continue
-        made.append(closeness(grid, rater, grid.take([rater]).values[:, 0], "the others", consensus_of(rest)))
+    made = [closeness(grid, rater, own, "the others", others) for rater, own, others in _beside_others(grid)]
     return settled([one for one in made if one is not None])
+
+
+def _beside_others(grid: RatingGrid) -> Iterator[tuple[str, Floats, Floats]]:
+    """Yield each source with its column and the consensus of the others, NaN where there is none."""
+    rated = ~np.isnan(grid.values)
+    sums, times = np.where(rated, grid.values, 0.0).sum(axis=1), rated.sum(axis=1)
+    for place, rater in enumerate(grid.raters):
+        own, mine = grid.values[:, place], rated[:, place]
+        if grid.categories.values is None:
+            yield rater, own, consensus_of(grid.take([name for name in grid.raters if name != rater]))
+        else:
+            rest = times - mine
+            mean = np.full(own.size, np.nan)
+            np.divide(sums - np.where(mine, own, 0.0), rest, out=mean, where=rest > 0)
+            yield rater, own, mean

@@ -78,7 +78,8 @@ def among_sentences(among: Among, *, who: str) -> tuple[Prose, ...]:
         return ((Span("Cannot tell", "strong"), why),)
     question = f"({among.question}, {counted(among.shared, 'target')})"
     verdicts = [one.verdict for one in among.others]
-    best = " or ".join(dict.fromkeys(always_says(one.best) for one in among.others))
+    constants = dict.fromkeys(always_says(one.best) for one in among.others)
+    best = " or ".join(constants) if len(constants) < 3 else "always says the same"
     answer = answer_of(verdicts)
     opening = {
         "yes": f": {who}s agree with each other more than one who {best} does with them {question}.",

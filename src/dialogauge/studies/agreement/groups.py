@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -28,10 +28,14 @@ from dialogauge.studies.agreement.sources import (
     grid_of,
     natural,
     number_of,
+    pile_of,
+    sources_of,
 )
 from dialogauge.studies.agreement.targets import TargetTable
 
-CONSENSUS = "people"
+_MOST: Final = 100
+"""Raters that a judge is held against one by one: those that rated most."""
+CONSENSUS: Final = "people"
 """What the consensus of people is called."""
 
 
@@ -102,7 +106,7 @@ def rater_groups(
 ) -> tuple[GroupFigures, ...]:
     """Return how close judges are to each rater by itself."""
     out = []
-    for rater in sorted({name for rated in people.values() for name in rated.by}, key=natural):
+    for rater in sources_of(people, _MOST):
         own = {k: Rated({rater: r.by[rater]}, r.user, r.groups) for k, r in people.items() if rater in r.by}
         out.append(_group("rater", rater, question, list(own), own, judges, categories))
     return tuple(out)
@@ -117,13 +121,12 @@ def rater_closeness(table: TargetTable, categories: Categories) -> tuple[Closene
         table.rated,
         categories,
     )
-    grid = grid_of(table.rated, categories)
-    if len(grid.raters) < 2:
+    raters = sources_of(table.rated, _MOST)
+    if len(raters) < 2:
         return ()
-    made = [
-        closeness(grid, judge, values, rater, column)
-        for rater, column in zip(grid.raters, grid.values.T, strict=True)
-    ]
+    frame = pile_of(table.rated, categories)
+    columns = ((rater, column_of(rater, table.rated, table.rated, categories)) for rater in raters)
+    made = [closeness(frame, judge, values, rater, column) for rater, column in columns]
     return settled([one for one in made if one is not None])
 
 
@@ -144,20 +147,19 @@ def _group(  # noqa: PLR0913 - all that a group is made of
     categories: Categories,
 ) -> GroupFigures:
     rated = {key: people[key] for key in keys}
-    grid = grid_of(rated, categories)
-    shared = (~np.isnan(grid.values)).sum(axis=1) > 1
     names = OF_NAMES if categories.values is None else OF_NUMBERS
-    among = coefficients_of(grid, names) if shared.any() else {}
+    shared = any(len(of.by) > 1 for of in rated.values())
+    among = coefficients_of(grid_of(rated, categories, sources_of(rated, _MOST)), names) if shared else {}
     made = beside_consensus(rated, judges, categories)
     return GroupFigures(by, name, question.dimension, question.level, len(keys), among, made)
 
 
 def beside_consensus(people: Answers, judges: Answers, categories: Categories) -> tuple[Closeness, ...]:
     """Hold every judge against the consensus of people; p adjusted by Holm over the judges."""
-    grid = grid_of(people, categories)
-    consensus = consensus_of(grid)
+    frame = pile_of(people, categories)
+    consensus = consensus_of(frame)
     made = []
     for judge in sorted({name for key in people if key in judges for name in judges[key].by}, key=natural):
         values = column_of(judge, judges, people, categories)
-        made.append(closeness(grid, judge, values, CONSENSUS, consensus))
+        made.append(closeness(frame, judge, values, CONSENSUS, consensus))
     return settled([one for one in made if one is not None])

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal, NamedTuple
 
 import numpy as np
 
-from dialogauge.core import Conversation, PairRating, Rating, Scale
-from dialogauge.stats import Categories, RatingGrid, cluster_labels
+from dialogauge.core import Conversation, PairRating, Rating, Scale, UsageError
+from dialogauge.stats import Categories, Floats, RatingGrid, cluster_labels
 
 Level = Literal["turn", "conversation"]
 LEVELS: Final[tuple[Level, ...]] = ("turn", "conversation")
 UNNAMED: Final = "(no name)"
 """The rater of a rating that names none."""
+_MOST_CELLS: Final = 50_000_000
+"""Of a table of targets by sources: 400 MB."""
 ALL: Final = "all dimensions"
 """What dimensions are called that are pooled, each rating an item of its own."""
 
@@ -108,23 +111,54 @@ def scale_of(categories: Categories) -> Scale:
     return Scale(values[0], values[-1])
 
 
-def grid_of(answers: Answers, categories: Categories) -> RatingGrid:
+def grid_of(answers: Answers, categories: Categories, only: Sequence[str] | None = None) -> RatingGrid:
     """Return answers as a table of targets by sources, clustered by user where known, else by conversation.
 
     Args:
         answers: Of one question. What is none of the categories is left out.
         categories: Of the question.
+        only: The sources; None for all.
+
+    Raises:
+        UsageError: There are more sources and targets than fit into memory.
     """
-    sources = sorted({source for rated in answers.values() for source in rated.by}, key=natural)
+    sources = sources_of(answers) if only is None else only
+    if len(answers) * len(sources) > _MOST_CELLS:
+        msg = f"{len(answers):,} targets by {len(sources):,} sources are too many to lay out"
+        raise UsageError(msg, hint="take some of them: --where COLUMN=VALUE, --dimension, --level")
     places = {source: place for place, source in enumerate(sources)}
     values = np.full((len(answers), len(sources)), np.nan)
     for row, rated in zip(values, answers.values(), strict=True):
         for source, score in rated.by.items():
-            number = number_of(score, categories)
-            row[places[source]] = np.nan if number is None else number
+            number = number_of(score, categories) if source in places else None
+            if number is not None:
+                row[places[source]] = number
+    return _grid(values, tuple(sources), answers, categories)
+
+
+def pile_of(answers: Answers, categories: Categories) -> RatingGrid:
+    """Return the same without names: a column for the first rating of each target, for the second ...
+
+    Enough where it does not matter who rated, and small however many sources there are.
+    """
+    scores = ([number_of(score, categories) for score in of.by.values()] for of in answers.values())
+    piles = [[number for number in of if number is not None] for of in scores]
+    widest = max(map(len, piles), default=0)
+    values = np.array([[*pile, *[np.nan] * (widest - len(pile))] for pile in piles])
+    values = values.reshape(len(piles), widest)
+    return _grid(values, tuple(f"{place + 1}" for place in range(widest)), answers, categories)
+
+
+def _grid(values: Floats, names: tuple[str, ...], answers: Answers, categories: Categories) -> RatingGrid:
     users = [rated.user for rated in answers.values()]
     clusters, unit = cluster_labels(users, [key.conversation_id for key in answers])
-    return RatingGrid(values, tuple(answers), tuple(sources), categories, clusters, unit)
+    return RatingGrid(values, tuple(answers), names, categories, clusters, unit)
+
+
+def sources_of(answers: Answers, most: int | None = None) -> tuple[str, ...]:
+    """Return the sources in the order of their names, all or so many of those that rated most."""
+    times = Counter(source for rated in answers.values() for source in rated.by)
+    return tuple(sorted((name for name, _ in times.most_common(most)), key=natural))
 
 
 def natural(name: str) -> tuple[tuple[int, str], ...]:

@@ -30,7 +30,7 @@ from dialogauge.studies.agreement.sources import (
     ALL,
     Answers,
     TargetKey,
-    grid_of,
+    pile_of,
 )
 from dialogauge.studies.agreement.targets import Panel, TargetTable
 from dialogauge.text import counted
@@ -179,7 +179,7 @@ def _ranks(sources: Panel) -> Iterable[CandidateRanks]:
             continue
         people: dict[TargetKey, float] = {}
         if sources.categories.get(question) == categories and question in sources.people:
-            grid = grid_of(sources.people[question], categories)
+            grid = pile_of(sources.people[question], categories)
             consensus = zip(sources.people[question], consensus_of(grid).tolist(), strict=True)
             people = {key: value for key, value in consensus if value == value}
         low, high = categories.values[0], categories.values[-1]
