@@ -232,6 +232,25 @@ def test_the_judge_sees_tool_results_and_no_reference(dialogauge, serve, tmp_pat
     assert "GROUND TRUTH" not in prompt
 
 
+def test_what_is_private_is_hidden_before_it_is_sent(dialogauge, serve, files):
+    for file in files:
+        file.write_text(file.read_text().replace("I travel", "Call me at +44 20 7946 0958, I travel"))
+    stub = serve(fair)
+    assert dialogauge("arena", *files, *at(stub), "--redact", "-o", "run").code == 0
+    prompt = stub.asked[0]["messages"][-1]["content"]
+    assert "[phone]" in prompt
+    assert "7946" not in prompt
+
+
+def test_percentiles_of_draws_and_what_is_known_of_agents_stand_on_the_page(dialogauge, runs, tmp_path):
+    agents = tmp_path / "agents.toml"
+    agents.write_text('[[agent]]\nname = "alpha"\norganisation = "Ours"\nlicence = "Apache-2.0"\n')
+    done = dialogauge("arena", *runs, "--draws", 100, "--agents", agents, "-o", tmp_path / "run")
+    assert "Percentiles of 100 draws of clusters" in done.out
+    page = (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
+    assert "Apache-2.0" in page
+
+
 def test_a_judge_that_always_says_a_gives_ties_and_its_bias(dialogauge, serve, files):
     done = dialogauge("arena", *files, *at(serve('{"note": "First.", "winner": "a"}')), "-o", "run", "--json")
     assert done.code == 0, done.err

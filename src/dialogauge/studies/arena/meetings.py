@@ -21,6 +21,7 @@ from dialogauge.core import (
     conversation_digest,
     digest,
 )
+from dialogauge.core.judgement import usage_json
 from dialogauge.judges.pairwise import PairJudge, PairVerdict
 from dialogauge.judges.rubric.prompt import gathered
 from dialogauge.stats import reply_length
@@ -125,7 +126,7 @@ class MeetingVote:
             "lengths": m.lengths and list(m.lengths),
             "failure": None if kind is None else {"kind": kind, "message": message},
             "judge": unit.judge,
-            "usage": {"calls": self.usage.calls, "cost": self.usage.cost},
+            "usage": usage_json(self.usage),
         }
 
 

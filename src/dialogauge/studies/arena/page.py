@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from dialogauge.core import Usage
 from dialogauge.report import (
     Axis,
     Block,
@@ -14,6 +15,7 @@ from dialogauge.report import (
     Column,
     Count,
     DataTable,
+    Interval,
     Leaderboard,
     LeaderboardRow,
     Matrix,
@@ -27,6 +29,7 @@ from dialogauge.report import (
     Tile,
     Tiles,
     data_table,
+    words,
 )
 from dialogauge.runs import Manifest
 from dialogauge.stats import Standing, Votes
@@ -72,15 +75,19 @@ def _blocks(result: ArenaResult) -> Iterator[Block]:
         yield Callout(("No vote: nobody can be ranked.",), "warn")
         return
     board: tuple[Block, ...] = (_board(result), Callout((_RATING.format(unit=result.votes.unit),)))
+    if result.settings.draws:
+        board = (*board, _drawn(result))
     if (longer := result.ranking.longer) is not None:
         line = "As if what agents said were equally long. Being twice as long is worth, in points: "
         board = (*board, Callout((line + _points(longer.value, longer.interval),)))
     yield Section("Ranking", board)
+    if any(result.agents.about.get(one.agent) for one in result.standings):
+        yield Section("Agents", (_agents(result),))
     yield Section(
         "Each against each", (_matrix(result),), "Wins, losses and ties of the row against the column."
     )
     if result.position is not None:
-        yield _position(result.position)
+        yield _position(result.position, result.usage)
     yield Section("Beside it", (_beside(result),), _BESIDE)
     yield Section("Online Elo", (_elo(result),), _ELO)
 
@@ -108,18 +115,16 @@ def _warnings(result: ArenaResult) -> Iterator[Block]:
 
 def _board(result: ArenaResult) -> Leaderboard:
     standings = result.standings
-    known = [about for one in standings if (about := result.agents.about.get(one.agent))]
-    keys = list(dict.fromkeys(key for about in known for key in about))
     rows = []
     for one in standings:
-        about = result.agents.about.get(one.agent, {})
-        cells: list[Cell] = [_ranks(one), one.votes, *(_about(about.get(key)) for key in keys)]
         parts = (
             Part("won", one.wins, "good"),
             Part("tied", one.ties, "neutral"),
             Part("lost", one.losses, "low"),
         )
-        rows.append(LeaderboardRow(one.agent, one.rating.value, one.rating.interval, parts, tuple(cells)))
+        rows.append(
+            LeaderboardRow(one.agent, one.rating.value, one.rating.interval, parts, (_ranks(one), one.votes))
+        )
     ends = [v for one in standings for v in (one.rating.value, *(one.rating.interval or ())) if v is not None]
     return Leaderboard(
         "Leaderboard",
@@ -127,10 +132,23 @@ def _board(result: ArenaResult) -> Leaderboard:
         "rating, 95 %",
         Axis(min(ends) - 10, max(ends) + 10),
         (Reference(1000, "mean"),),
-        (TableColumn("ranks"), TableColumn("votes"), *(TableColumn(key, "text") for key in keys)),
+        (TableColumn("ranks"), TableColumn("votes")),
         "won, tied, lost",
         0,
     )
+
+
+def _drawn(result: ArenaResult) -> DataTable:
+    title = f"Percentiles of {result.settings.draws:,} draws of clusters"
+    rows = [(one.agent, Interval(one.drawn, 0)) for one in result.standings]
+    return data_table(title, ("agent", "2.5 % and 97.5 %"), rows)
+
+
+def _agents(result: ArenaResult) -> DataTable:
+    about = {one.agent: result.agents.about.get(one.agent, {}) for one in result.standings}
+    keys = list(dict.fromkeys(key for of in about.values() for key in of))
+    rows = [(name, *(_about(of.get(key)) for key in keys)) for name, of in about.items()]
+    return data_table("Agents", ("agent", *(TableColumn(key, "text") for key in keys)), rows, captioned=False)
 
 
 def _about(value: object) -> str:
@@ -155,13 +173,15 @@ def _matrix(result: ArenaResult) -> Matrix:
     return Matrix("Win matrix", heads, heads, tuple(cells), tuple(shades), totals=totals)
 
 
-def _position(bias: PositionBias) -> Section:
+def _position(bias: PositionBias, usage: Usage) -> Section:
     tiles = (
         Tile("in both orders", Count(bias.meetings)),
         Tile("changed with the order", Percent(bias.changed.value, bias.changed.interval), "ties"),
         Tile("names who stood first", Percent(bias.first.value, bias.first.interval), "50 % without bias"),
     )
-    return Section("Position", (Tiles(tiles),), "Each meeting was asked in both orders.")
+    took = f"It took {counted(usage.calls, 'call')}, {counted(usage.cached, 'answer')} came from the cache; "
+    took += f"cost {words.cost(usage.cost)}."
+    return Section("Position", (Tiles(tiles), Callout((took,))), "Each meeting was asked in both orders.")
 
 
 def _beside(result: ArenaResult) -> DataTable:

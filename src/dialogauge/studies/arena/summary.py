@@ -14,6 +14,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from dialogauge.core.judgement import NO_USAGE, Usage, usage_json
 from dialogauge.runs import Row
 from dialogauge.stats import (
     Estimate,
@@ -102,6 +103,8 @@ class ArenaResult:
     """None where nobody was asked in both orders."""
     beside: tuple[Beside, ...]
     settings: ArenaSettings
+    usage: Usage = NO_USAGE
+    """What the referee took."""
 
     @property
     def n_failed(self) -> int:
@@ -127,6 +130,7 @@ class ArenaResult:
             "asked": self.asked,
             "votes": 0 if votes is None else votes.m,
             "failures": dict(self.failures),
+            "usage": {**usage_json(self.usage), "by_role": {"judge": usage_json(self.usage)}},
             "agents": [self._agent(one) for one in self.standings],
             "groups": [] if ranking is None else [list(group) for group in ranking.groups],
             "matrix": {} if votes is None else _matrix(votes),
@@ -182,8 +186,9 @@ def arena_result(
     failures = Counter(row["failure"]["kind"] for row in everything if row["winner"] is None)
     shared = (referee, len(everything), dict(failures.most_common()), agents)
     position = _position(everything)
+    usage = sum((Usage(**row["usage"]) for row in everything), NO_USAGE)
     if not kept:
-        return ArenaResult(*shared, None, None, {}, {}, position, (), settings)
+        return ArenaResult(*shared, None, None, {}, {}, position, (), settings, usage)
     table = _VoteColumns(kept, agents.names)
     rng = np.random.default_rng(settings.seed)
     counted = table.votes(lengths=settings.equal_length)
@@ -199,6 +204,7 @@ def arena_result(
         position,
         tuple(table.beside(rng, people)),
         settings,
+        usage,
     )
 
 

@@ -19,6 +19,7 @@ def row(name, a, b, winner, *orders, lengths=(10, 10)):
         "orders": [{"first": first, "winner": said} for first, said in zip("ab", orders, strict=False)],
         "lengths": list(lengths),
         "failure": failure,
+        "usage": {"calls": 2, "cost": None},
     }
 
 
@@ -32,6 +33,12 @@ def test_a_judge_that_always_says_a_has_a_bias_of_1_and_equal_ratings():
     assert result.position.changed.value == 1
     assert [one.rating.value for one in result.standings] == pytest.approx([1000, 1000])
     assert [one.rank for one in result.standings] == [1, 1]
+
+
+def test_what_it_took_is_summed_and_an_unknown_cost_is_no_0():
+    result = result_of([row(f"d{i}", "A", "B", "tie", "a", "b") for i in range(12)])
+    assert (result.usage.calls, result.usage.cost) == (24, None)
+    assert "It took 24 calls, 0 answers came from the cache; cost unknown" in to_text(brief(result))
 
 
 def test_an_invalid_verdict_is_counted_and_no_tie():
