@@ -261,6 +261,12 @@ def test_judge_counts_absent_runs_by_agent_and_nothing_fails(dialogauge, tmp_pat
     by_agent = {g["name"]: g.get("absent", 0) for g in summary["by"]["candidate"]["groups"]}
     assert by_agent == {"m1": 0, "m2": 1}
     assert rows_of(run)[-1]["failure"]["kind"] == "absent"
+    shown = dialogauge("show", run, "shop_4__m2__0").out
+    assert "not judged: absent" in shown
+    assert "not at hand" not in shown
+    page = (run / "report.html").read_text()
+    assert "By candidate" in page
+    assert ">absent</th>" in page
 
 
 def test_the_library(tmp_path):

@@ -59,6 +59,8 @@ _STEP_BYTES: Final = 50
 _MARKUP: Final = 1.15
 """Of a text with Markdown, over the text."""
 
+_NO_TEXT: Final = "The text of this conversation was not at hand when the page was made."
+
 Row = Mapping[str, Any]
 Key = tuple[str, str | None]
 
@@ -132,7 +134,7 @@ class TranscriptWriter:
             rationale=self._text(head["rationale"] if head else None),
             findings=tuple(_findings(head, self.titles)),
             turns_left_out=len(turns) - len(shown),
-            note="" if turns else "The text of this conversation was not at hand when the page was made.",
+            note="" if conversation else _NO_TEXT,
         )
 
     def turn(self, key: Key, number: int | None, reason: str = "") -> Transcript | None:
