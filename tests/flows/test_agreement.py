@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 from pathlib import Path
 
 import pytest
@@ -61,14 +62,40 @@ def test_two_raters_by_hand(dialogauge, rated):
 def test_the_sentence_says_yes_no_or_cannot_tell(dialogauge, rated):
     scores = [1 + i % 5 for i in range(100)]
     alike = dialogauge("agreement", rated({"A": scores, "B": scores, "C": scores}), "--scale", "1-5")
-    yes = "Yes: raters agree with each other more than one who always says 1 does with them (tone of turns, "
-    assert f"OK: {yes}100 targets)." in alike.unwrapped
+    yes = "Yes: raters agree with each other more than with somebody who always says 1 (tone of turns, "
+    assert f"{yes}100 targets rated by two or more). AC1 1.000 against " in alike.unwrapped
+    assert "OK:" not in alike.unwrapped
     shifted = {"A": scores, "B": [1 + s % 5 for s in scores]}
     against = dialogauge("agreement", rated(shifted), "--scale", "1-5")
-    assert "WARNING: No: raters agree with each other less than one who always says" in against.unwrapped
+    assert " No: raters agree with each other less than with somebody who always says" in against.unwrapped
     few = dialogauge("agreement", rated({"X": X[:4], "Y": Y[:4]}), "--scale", "1-5")
     assert "Cannot tell whether raters agree with each other more" in few.unwrapped
-    assert "Each rater against the others: 0 agree more, 0 less, 2 cannot be told from it." in few.unwrapped
+    assert "(too few conversations: 4, and an interval takes 5). Alpha " in few.unwrapped
+
+
+def test_raters_are_taken_together(dialogauge, rated):
+    """Three who each differ from the others in too little to tell, and together do not."""
+    rng = random.Random(4)
+    truth = [rng.choice([1, 2, 3, 4, 5]) for _ in range(24)]
+    raters = {name: [min(5, max(1, t + rng.choice([-1, 0, 0, 1]))) for t in truth] for name in "ABC"}
+    (people,) = dialogauge("agreement", rated(raters), "--scale", "1-5", "--json").json["people"]
+    assert [one["agrees_more"] for one in people["against_the_others"]].count("yes") < 2
+    assert people["agree_more"] == "yes"
+    more = people["more_than_with_a_constant"]
+    constant = more["constant"].removeprefix("always ")
+    assert more["each_other"] == pytest.approx(people["coefficients"]["ac1"]["value"])
+    assert more["with_the_constant"] == pytest.approx(people["constants"][constant]["ac1"])
+    assert more["with_the_constant"] == max(of["ac1"] for of in people["constants"].values())
+    assert more["more_by"]["value"] == pytest.approx(more["each_other"] - more["with_the_constant"])
+
+
+def test_a_terminal_is_short_and_the_page_is_whole(dialogauge, rated, tmp_path):
+    done = dialogauge("agreement", rated({"X": X, "Y": Y, "Z": Y}), "--scale", "1-5", "-o", "out")
+    assert len(done.out.splitlines()) < 35
+    assert "Randolph" not in done.out
+    assert "The page (-o DIR) has the rest: all coefficients" in done.unwrapped
+    page = (tmp_path / "out" / "agreement.html").read_text()
+    assert all(of in page for of in ("Randolph", "Pairs of raters", "How each rater uses the scale"))
 
 
 def test_the_scale_is_given_and_never_inferred(dialogauge, rated):
@@ -239,8 +266,8 @@ def test_judges_of_a_file_beside_people(dialogauge, judged, tmp_path):
     people, scores = judged
     done = dialogauge("agreement", scores, "--ratings", people, "--scale", "1-5", "-o", "out")
     assert done.code == 0, done.err
-    assert "OK: Yes: near agrees with people more than a judge that always says 5" in done.unwrapped
-    assert "WARNING: No: far agrees with people less than a judge that always says 5" in done.unwrapped
+    assert "Yes: near agrees with people more than a judge that always says 5" in done.unwrapped
+    assert "No: far agrees with people less than a judge that always says 5" in done.unwrapped
     found = json.loads((tmp_path / "out/agreement.json").read_text())
     far, near = found["judges"]
     assert [j["better_than_the_best_constant"]["agrees_more"] for j in (far, near)] == ["no", "yes"]

@@ -32,8 +32,7 @@ def chosen(tmp_path):
 def test_people_who_choose_between_two(dialogauge, chosen):
     done = dialogauge("agreement", "people.csv", "-o", "out")
     assert done.code == 0, done.err
-    assert "Yes: raters agree with each other more than who always chooses alike" in done.unwrapped
-    assert "3 of 3 do, 0 agree less" in done.unwrapped
+    assert "Yes: raters agree with each other more than with one who always chooses " in done.unwrapped
     assert "3 raters, 40 pairs of 2 candidates, 40 of them by two or more" in done.unwrapped
     assert "Krippendorff’s alpha, nominal" in done.unwrapped
     page = (chosen / "out" / "agreement.html").read_text()
@@ -56,7 +55,7 @@ def test_a_judge_that_takes_the_first_shown(dialogauge, chosen):
 
 def test_choices_in_python(chosen):
     found = library.agreement(chosen / "gpt.csv", ratings=chosen / "people.csv")
-    assert "raters agree with each other more than who always chooses alike" in " ".join(found.answers)
+    assert "raters agree with each other more than with one who always chooses" in " ".join(found.answers)
     assert repr(found) == f"<Agreement: {found.answers[0]}>"
     assert "gpt, preference, pairs" in found._repr_html_()
     assert "3 among each other, preference, pairs" in found._repr_html_()

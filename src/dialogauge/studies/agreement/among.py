@@ -16,13 +16,26 @@ import numpy as np
 from dialogauge.stats import (
     COEFFICIENTS,
     Categories,
+    Comparison,
     Estimate,
     Floats,
     RatingGrid,
+    adjusted,
     coefficients_of,
     mean_estimate,
 )
-from dialogauge.studies.agreement.closeness import Closeness, closeness, consensus_of, levels_of, settled
+from dialogauge.studies.agreement.closeness import (
+    Closeness,
+    Verdict,
+    best_of,
+    closeness,
+    compare_together,
+    consensus_of,
+    constant_json,
+    levels_of,
+    settled,
+    verdict_of,
+)
 from dialogauge.studies.agreement.sources import Answers, Question, grid_of, pile_of, sources_of
 
 SHOWN: Final = (
@@ -97,6 +110,14 @@ class Among:
     pairs: tuple[SourcePair, ...] = ()
     others: tuple[Closeness, ...] = ()
     """Each source against the consensus of the others, and against the best constant."""
+    answer: Comparison | None = None
+    """Whether they agree with each other more than with the constant closest to them; None where they share
+    no target."""
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether they agree with each other more than with the best constant."""
+        return "cannot tell" if self.answer is None else verdict_of(self.answer)
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -135,6 +156,8 @@ class Among:
             "pairs": [asdict(pair) for pair in self.pairs],
             "strictness": [asdict(one) for one in self.strictness],
             "against_the_others": [one.to_json() for one in self.others],
+            "agree_more": self.verdict,
+            "more_than_with_a_constant": None if self.answer is None else constant_json(self.answer),
         }
 
 
@@ -169,17 +192,18 @@ def among(question: Question, answers: Answers, categories: Categories, *, shuff
     if len(everybody) > _MOST:
         further = _together(pile, [n for n in names if n in _NAMELESS], shuffles, seed)
         figures, permuted = figures | further[0], permuted | further[1]
-    levels = zip(categories.names, levels_of(categories), strict=True)
+    constants = {
+        name: _mean_figures([_beside_constant(grid, rater, float(level), names) for rater in grid.raters])
+        for name, level in zip(categories.names, levels_of(categories), strict=True)
+    }
     return replace(
         about,
         figures=figures,
         permuted=permuted,
-        constants={
-            name: _mean_figures([_beside_constant(grid, rater, float(level), names) for rater in grid.raters])
-            for name, level in levels
-        },
+        constants=constants,
         pairs=_pairs(grid),
         others=_others(grid),
+        answer=_answer(pile, grid, constants),
     )
 
 
@@ -206,11 +230,27 @@ def _dealt(grid: RatingGrid, names: Sequence[str], rng: np.random.Generator) -> 
 def _beside_constant(
     grid: RatingGrid, rater: str, level: float, names: Sequence[str]
 ) -> dict[str, float | None]:
-    own = grid.take([rater])
-    own = own.only(~np.isnan(own.values[:, 0]))
-    values = np.column_stack([own.values[:, 0], np.full(len(own.targets), level)])
-    both = replace(own, values=values, raters=(rater, f"always {level:g}"))
+    both = _with_constant(grid, rater, level)
+    both = both.only(~np.isnan(both.values[:, 0]))
     return _values(coefficients_of(both, names, intervals=False))
+
+
+def _with_constant(grid: RatingGrid, rater: str, level: float) -> RatingGrid:
+    """Return a rater beside one who says the same of all its targets."""
+    own = grid.take([rater]).values[:, 0]
+    values = np.column_stack([own, np.where(np.isnan(own), np.nan, level)])
+    return replace(grid, values=values, raters=(rater, f"always {level:g}"))
+
+
+def _answer(
+    pile: RatingGrid, grid: RatingGrid, constants: Mapping[str, Mapping[str, float | None]]
+) -> Comparison:
+    """Compare sources among each other with the best constant beside each of them."""
+    best = best_of(constants)
+    level = float(levels_of(grid.categories)[grid.categories.names.index(best)])
+    beside = [_with_constant(grid, rater, level) for rater in grid.raters]
+    (answer,) = adjusted([compare_together(pile, f"always {best}", beside)])
+    return answer
 
 
 def _mean_figures(several: Sequence[Mapping[str, float | None]]) -> dict[str, float | None]:

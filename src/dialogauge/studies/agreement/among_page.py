@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Final, Literal
 
 from dialogauge.report import (
@@ -21,7 +21,7 @@ from dialogauge.report import (
     words,
 )
 from dialogauge.report.cells import Emphasis, Prose
-from dialogauge.stats import COEFFICIENTS, Estimate
+from dialogauge.stats import COEFFICIENTS, Comparison, Estimate
 from dialogauge.studies.agreement.among import Among
 from dialogauge.studies.agreement.closeness import Closeness, Verdict
 from dialogauge.studies.agreement.ranks import CandidateRanks
@@ -44,24 +44,27 @@ _WHAT: Final = (
 )
 
 
-def among_section(among: Among, *, who: str, title: str) -> Section:
+def among_section(among: Among, *, who: str, title: str, whole: bool, others: bool = True) -> Section:
     """Lay out sources among each other.
 
     Args:
         among: Their figures.
         who: What one of them is: `rater`, `judge`.
         title: Of the section, before its question.
+        whole: Whether with everything, or with the main figures alone.
+        others: Whether with each against the others.
     """
     blocks: list[Block] = [Callout((warning,), "warn") for warning in among.warnings]
     if among.shared:
-        blocks += [_coefficients(among), Callout((_WHAT,))]
-        blocks += _matrix(among, who)
-        if among.others:
-            heads = f"each {who} against the others"
+        blocks.append(_coefficients(among, whole=whole))
+        if whole:
+            blocks += [Callout((_WHAT,)), *_matrix(among, who)]
+        if among.others and others:
             blocks.append(
-                closeness_table(f"Each {who} against the consensus of the others", heads, among.others)
+                closeness_table(f"Each {who} against the consensus of the others", who, among.others)
             )
-    blocks.append(_strictness(among, who))
+    if whole or not among.shared:
+        blocks.append(_strictness(among, who))
     lead = (
         f"{counted(len(among.sources), who)}, {counted(among.targets, 'target')}, "
         f"{among.shared:,} of them by two or more, {counted(among.ratings, 'rating')}; categories "
@@ -76,24 +79,35 @@ def among_sentences(among: Among, *, who: str) -> tuple[Prose, ...]:
     if not among.shared:
         why = f" how far {who}s agree ({among.question}): no target was rated by two."
         return ((Span("Cannot tell", "strong"), why),)
-    question = f"({among.question}, {counted(among.shared, 'target')})"
-    verdicts = [one.verdict for one in among.others]
-    constants = dict.fromkeys(always_says(one.best) for one in among.others)
-    best = " or ".join(constants) if len(constants) < 3 else "always says the same"
-    answer = answer_of(verdicts)
+    if among.answer is None:
+        return ()
+    about = f"({among.question}, {counted(among.shared, 'target')} rated by two or more)"
+    than = f"{who}s agree with each other {{}} than with somebody who {always_says(among.answer.b)} {about}."
     opening = {
-        "yes": f": {who}s agree with each other more than one who {best} does with them {question}.",
-        "no": f": {who}s agree with each other less than one who {best} does with them {question}.",
-        "cannot tell": f" whether {who}s agree with each other more than one who {best} {question}.",
-    }[answer]
-    counts = {verdict: verdicts.count(verdict) for verdict in ("yes", "no", "cannot tell")}
-    permuted = " and ".join(_value(among.permuted, name) for name in ("ac1", alpha_of(among.figures)))
+        "yes": f": {than.format('more')}",
+        "no": f": {than.format('less')}",
+        "cannot tell": f" whether {than.format('more')}",
+    }[among.verdict]
+    names = ("ac1", alpha_of(among.figures))
+    permuted = " and ".join(words.decimal(among.permuted.get(name), 3) for name in names)
     return (
-        (Span(answer.capitalize(), "strong"), opening),
-        f"Each {who} against the others: {counts['yes']} agree more, {counts['no']} less, "
-        f"{counts['cannot tell']} cannot be told from it. All together {main_figures(among.figures)}; with "
-        f"every score permuted {permuted}.",
+        (Span(among.verdict.capitalize(), "strong"), opening),
+        f"{difference_words(among.answer)}. Alpha {figure_words(among.figures[names[1]])}, exactly the same "
+        f"in {words.percent(among.figures['exact'].value)}. With every score permuted, AC1 and alpha are "
+        f"{permuted}.",
     )
+
+
+def difference_words(answer: Comparison) -> str:
+    """Write both figures of an answer, how far they differ, and p."""
+    apart = answer.difference
+    ends = "" if apart.interval is None else f" {words.interval(apart.interval, 3)}"
+    figures = f"AC1 {words.decimal(answer.figure_a, 3)} against {words.decimal(answer.figure_b, 3)}"
+    by = f"difference {words.decimal(apart.value, 3, signed=True)}{ends}"
+    if answer.p_holm is None:
+        return f"{figures}: {by}{f' ({apart.reason})' if apart.reason else ''}"
+    cell = p_value(answer.p_holm, at_floor=answer.at_floor)
+    return f"{figures}: {by}, p {'≤' if cell.at_most else '='} {words.decimal(cell.value, 3)}"
 
 
 def always_says(best: str) -> str:
@@ -101,21 +115,9 @@ def always_says(best: str) -> str:
     return best.replace("always", "always says", 1)
 
 
-def answer_of(verdicts: Sequence[Verdict]) -> Verdict:
-    """Return the answer that more than half of the verdicts give."""
-    either: tuple[Verdict, ...] = ("yes", "no")
-    return next((v for v in either if 2 * verdicts.count(v) > len(verdicts)), "cannot tell")
-
-
 def alpha_of(figures: Mapping[str, Estimate]) -> str:
     """Return the name of the alpha that stands beside AC1: of intervals, of names the nominal one."""
     return "alpha_interval" if "alpha_interval" in figures else "alpha_nominal"
-
-
-def main_figures(figures: Mapping[str, Estimate]) -> str:
-    """Write AC1 with the alpha beside it, both with their intervals."""
-    names = ("ac1", alpha_of(figures))
-    return ", ".join(f"{COEFFICIENTS[name].title} {figure_words(figures[name])}" for name in names)
 
 
 def figure_words(estimate: Estimate) -> str:
@@ -124,15 +126,17 @@ def figure_words(estimate: Estimate) -> str:
     return words.decimal(estimate.value, 3) + ends
 
 
-def _value(figures: Mapping[str, float | None], name: str) -> str:
-    return words.decimal(figures.get(name), 3)
-
-
-def _coefficients(among: Among) -> DataTable:
-    heads = ("coefficient", "figure", "permuted", *(f"always {name}" for name in among.constants))
+def _coefficients(among: Among, *, whole: bool) -> DataTable:
+    always = {f"always {name}": of for name, of in among.constants.items()}
+    main = ("ac1", alpha_of(among.figures), "exact", "spearman")
+    if not whole and among.answer is not None:
+        always = {among.answer.b: always[among.answer.b]}
+    heads = ("coefficient", "figure", "permuted", *always)
     rows: list[tuple[Cell, ...]] = []
     for name, estimate in among.figures.items():
-        others = (among.permuted.get(name), *(of.get(name) for of in among.constants.values()))
+        if not whole and name not in main:
+            continue
+        others = (among.permuted.get(name), *(of.get(name) for of in always.values()))
         figure = Number(estimate.value, 3, estimate.interval, strong=True)
         rows.append((COEFFICIENTS[name].title, figure, *(Number(value, 3) for value in others)))
     return data_table(f"Agreement, {among.question}", heads, rows, captioned=False)

@@ -114,20 +114,71 @@ def closeness(
 
 def compare_grids(a: str, of_a: RatingGrid, b: str, of_b: RatingGrid, coefficient: str) -> Comparison:
     """Compare two sources, each in a grid with the reference of the same targets, by a coefficient."""
-    codes, clusters = label_codes(of_a.clusters)
-    part = tuple(parts_of(clusters)[codes].tolist())
-    parts = len(set(part))
-    weights = np.vstack([np.ones((1, parts)), 1 - np.eye(parts)])
-    mine, other = (
-        coefficient_draws(replace(of, clusters=part), weights, (coefficient,))[coefficient]
-        for of in (of_a, of_b)
+    drawn = _PartByPart.of(of_a)
+    return drawn.compared(
+        (a, b), drawn.figures(of_a, coefficient), drawn.figures(of_b, coefficient), coefficient
     )
-    low, high = COEFFICIENTS[coefficient].limits(of_a.categories)
-    values = tuple(float(of[0]) if np.isfinite(of[0]) else None for of in (mine, other))
-    gain = mine - other
-    value = float(gain[0]) if np.isfinite(gain[0]) else None
-    basis = Basis.of(np.bincount(codes).astype(np.float64), of_a.unit)
-    return compare_gain((a, b), coefficient, (values[0], values[1]), Gain(value, gain[1:], high - low), basis)
+
+
+def compare_together(grid: RatingGrid, best: str, beside: Sequence[RatingGrid]) -> Comparison:
+    """Compare, by `MAIN`, what raters say of each other with what they say of one who always says the same.
+
+    Args:
+        grid: Of all raters.
+        best: What the other is called.
+        beside: Each rater beside the other, on the targets of `grid`; the mean over them counts.
+    """
+    drawn = _PartByPart.of(grid)
+    several = np.array([drawn.figures(of, MAIN) for of in beside])
+    known = np.isfinite(several)
+    sums, times = np.where(known, several, 0.0).sum(axis=0), known.sum(axis=0)
+    means = np.divide(sums, times, out=np.full(sums.shape, np.nan), where=times > 0)
+    return drawn.compared(("each other", best), drawn.figures(grid, MAIN), means, MAIN)
+
+
+def best_of(beside: Mapping[str, Mapping[str, float | None]]) -> str:
+    """Return which of those who always say the same is closest by `MAIN`."""
+    return max(beside, key=lambda name: -np.inf if (value := beside[name][MAIN]) is None else value)
+
+
+def constant_json(answer: Comparison) -> dict[str, Any]:
+    """Write what `compare_together` found."""
+    figures = {"each_other": answer.figure_a, "with_the_constant": answer.figure_b}
+    more = answer.difference.to_json()
+    return {"constant": answer.b, "measure": answer.measure, **figures, "more_by": more, "p": answer.p}
+
+
+@dataclass(frozen=True, eq=False)
+class _PartByPart:
+    """Coefficients of the whole and with each part of the targets left out, the same parts for all."""
+
+    grid: RatingGrid
+    parts: tuple[int, ...]
+    """Of each target."""
+    weights: Floats
+    basis: Basis
+
+    @classmethod
+    def of(cls, grid: RatingGrid) -> _PartByPart:
+        codes, clusters = label_codes(grid.clusters)
+        parts = tuple(parts_of(clusters)[codes].tolist())
+        number = len(set(parts))
+        weights = np.vstack([np.ones((1, number)), 1 - np.eye(number)])
+        return cls(grid, parts, weights, Basis.of(np.bincount(codes).astype(np.float64), grid.unit))
+
+    def figures(self, grid: RatingGrid, coefficient: str) -> Floats:
+        """Return a coefficient of other ratings of the same targets, the whole first."""
+        return coefficient_draws(replace(grid, clusters=self.parts), self.weights, (coefficient,))[
+            coefficient
+        ]
+
+    def compared(self, names: tuple[str, str], a: Floats, b: Floats, coefficient: str) -> Comparison:
+        low, high = COEFFICIENTS[coefficient].limits(self.grid.categories)
+        values = tuple(float(of[0]) if np.isfinite(of[0]) else None for of in (a, b))
+        gain = a - b
+        value = float(gain[0]) if np.isfinite(gain[0]) else None
+        whole = Gain(value, gain[1:], high - low)
+        return compare_gain(names, coefficient, (values[0], values[1]), whole, self.basis)
 
 
 def levels_of(categories: Categories) -> Sequence[float]:

@@ -49,6 +49,8 @@ class GroupFigures:
     dimension: str
     level: Level | None
     targets: int
+    shared: int
+    """Targets that two or more people rated."""
     people: Mapping[str, Estimate]
     """Of people among each other; empty where no target was rated by two."""
     judges: tuple[Closeness, ...]
@@ -62,6 +64,7 @@ class GroupFigures:
             "dimension": self.dimension,
             "level": self.level,
             "targets": self.targets,
+            "shared": self.shared,
             "people": {name: of.to_json() for name, of in self.people.items()},
             "judges": [one.to_json() for one in self.judges],
         }
@@ -151,7 +154,8 @@ def _group(  # noqa: PLR0913 - all that a group is made of
     shared = any(len(of.by) > 1 for of in rated.values())
     among = coefficients_of(grid_of(rated, categories, sources_of(rated, _MOST)), names) if shared else {}
     made = beside_consensus(rated, judges, categories)
-    return GroupFigures(by, name, question.dimension, question.level, len(keys), among, made)
+    times = int(shared.sum())
+    return GroupFigures(by, name, question.dimension, question.level, len(keys), times, among, made)
 
 
 def beside_consensus(people: Answers, judges: Answers, categories: Categories) -> tuple[Closeness, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
+from typing import Final
 
 from dialogauge.report import (
     Block,
@@ -20,22 +21,25 @@ from dialogauge.report import (
     Span,
     TableColumn,
     data_table,
-    p_value,
     shares_of_rows,
     words,
 )
-from dialogauge.stats import Comparison, Estimate, title_of
+from dialogauge.stats import Estimate, title_of
 from dialogauge.studies.agreement.agreement import ControlFigures, JudgeAgreement
 from dialogauge.studies.agreement.among_page import (
     alpha_of,
     always_says,
     closeness_row,
     closeness_table,
+    difference_words,
     figure_words,
 )
 from dialogauge.studies.agreement.closeness import Closeness, verdict_of
 from dialogauge.studies.agreement.sources import Question
 from dialogauge.text import counted
+
+_MAIN: Final = ("ac1", "qwk", "exact", "spearman", "precision_dsat", "recall_dsat", "auc", "bias")
+"""What a terminal shows of a judge, beside alpha."""
 
 
 def judge_sentences(judge: JudgeAgreement) -> tuple[Prose, ...]:
@@ -43,29 +47,20 @@ def judge_sentences(judge: JudgeAgreement) -> tuple[Prose, ...]:
     answer = judge.answer
     if answer is None:
         return (f"{judge.about.name}: ratings are not on the judge’s scale, so it has no such answer.",)
-    verdict, apart = verdict_of(answer), answer.difference
+    verdict = verdict_of(answer)
     how = {"yes": "more than", "no": "less than"}.get(verdict, "more or less than")
     spearman = judge.figures.get("spearman")
     order = "" if spearman is None else f", rank correlation {words.decimal(spearman.value, 3)}"
     unclear = "whether " if verdict == "cannot tell" else ""
-    ends = "" if apart.interval is None else f" {words.interval(apart.interval, 3)}"
     return (
         (
             Span(verdict.capitalize(), "strong"),
             f"{' ' if unclear else ': '}{unclear}{answer.a} agrees with people {how} a judge that "
             f"{always_says(answer.b)} ({question_of(judge)}, {counted(judge.counts.scored, 'target')}).",
         ),
-        f"AC1 {words.decimal(answer.figure_a, 3)} against {words.decimal(answer.figure_b, 3)}: difference "
-        f"{words.decimal(apart.value, 3, signed=True)}{ends}{_p_words(answer)}. Alpha "
-        f"{figure_words(judge.figures[alpha_of(judge.figures)])}{order}.{_low_words(judge)}",
+        f"{difference_words(answer)}. Alpha {figure_words(judge.figures[alpha_of(judge.figures)])}{order}."
+        f"{_low_words(judge)}",
     )
-
-
-def _p_words(answer: Comparison) -> str:
-    if answer.p_holm is None:
-        return f" ({answer.difference.reason})" if answer.difference.reason else ""
-    cell = p_value(answer.p_holm, at_floor=answer.at_floor)
-    return f", p {'≤' if cell.at_most else '='} {words.decimal(cell.value, 3)}"
 
 
 def _low_words(judge: JudgeAgreement) -> str:
@@ -111,7 +106,7 @@ def judge_section(judge: JudgeAgreement, gate: str, ceiling: Sequence[Closeness]
     blocks: list[Block] = [Callout((f"Warning: {w}" if whole else w,), "warn") for w in judge.warnings]
     notes = [note for note in (*_notes(judge), gate) if note]
     blocks += [Callout(tuple(notes))] if notes else []
-    blocks += [_measures(judge), Callout(((legend, *_controls(judge)) if whole else legend,))]
+    blocks += [_measures(judge, whole=whole), Callout(((legend, *_controls(judge)) if whole else legend,))]
     if judge.raters or (ceiling and judge.answer is not None):
         rows = [closeness_row(one, reference=True) for one in judge.raters]
         rows += [
@@ -195,9 +190,13 @@ def _column(control: ControlFigures) -> str:
     return "permuted" if control.name == "shuffled" else control.name
 
 
-def _measures(judge: JudgeAgreement) -> DataTable:
-    columns = _columns(judge)
-    rows: list[tuple[Cell, ...]] = [_measure(judge, name, of, columns) for name, of in judge.figures.items()]
+def _measures(judge: JudgeAgreement, *, whole: bool) -> DataTable:
+    columns, names = _columns(judge), list(judge.figures)
+    if not whole:
+        names = [name for name in names if name in (*_MAIN, alpha_of(judge.figures))]
+        if judge.answer is not None:
+            columns = tuple(c for c in columns if c not in judge.constants or c.name == judge.answer.b)
+    rows: list[tuple[Cell, ...]] = [_measure(judge, name, judge.figures[name], columns) for name in names]
     if judge.low_shares:
         title = f"low scores ({judge.dissatisfied_if}); of people {words.percent(judge.low_shares['people'])}"
         shares = {**judge.low_shares, "shuffled": judge.low_shares["judge"]}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import TypeVar
 
 from dialogauge.report import (
@@ -29,7 +30,6 @@ from dialogauge.studies.agreement.among_page import (
     alpha_of,
     among_section,
     among_sentences,
-    answer_of,
     closeness_row,
     closeness_table,
     ranks_section,
@@ -92,10 +92,18 @@ def agreement_page(
 
 
 def brief(result: AgreementResult, gates: Sequence[str]) -> tuple[Block, ...]:
-    """Lay out a result for a terminal: answers first; where dimensions are pooled, not each by itself."""
+    """Lay out a result for a terminal: the answers, the main figures, and what else the page has."""
     first, others = _sections(result, gates, whole=False)
-    more = "Each dimension by itself stands on the page (-o DIR), or here with --dimension NAME."
-    return (*answers(result), *first, *((Callout((more,)),) if others else ()))
+    several = len(result.judges) > 1
+    first_lines = (
+        replace(of, tone="plain") if isinstance(of, Callout) else of
+        for of in answers(result)
+        if several or isinstance(of, Callout)
+    )
+    rest = ["all coefficients beside all controls", "what they mean"]
+    rest += ["pairs of raters", "how each uses the scale"] if result.people or result.between else []
+    rest += ["each dimension by itself (here: --dimension NAME)"] if others else []
+    return (*first_lines, *first, Callout((f"The page (-o DIR) has the rest: {', '.join(rest)}.",)))
 
 
 def _title(result: AgreementResult) -> str:
@@ -113,18 +121,15 @@ def answers(result: AgreementResult) -> tuple[Block, ...]:
     for judge in judged:
         tone = "info" if judge.answer is None else TONES[verdict_of(judge.answer)]
         out += _answer(judge_sentences(judge), tone)
-    if judged:
-        out.append(
-            Section(
-                "Agreement on the same score, less that of chance (AC1)", (ac1_dots(judged),), short="AC1"
-            )
-        )
     for among, who in ((result.people, "rater"), (result.between, "judge")):
         for one in _main(among, lambda a: a.question):
             if who == "rater" or not result.judges:
-                tone = TONES[answer_of([of.verdict for of in one.others])]
-                out += _answer(among_sentences(one, who=who), "plain" if judged else tone)
-    return (*out, *(callout for pairs in result.pairs for callout in pairs_answers(pairs)))
+                out += _answer(among_sentences(one, who=who), "plain" if judged else TONES[one.verdict])
+    out += [callout for pairs in result.pairs for callout in pairs_answers(pairs)]
+    if judged:
+        title = "Agreement on the same score, less that of chance (AC1)"
+        out.append(Section(title, (ac1_dots(judged),), short="AC1"))
+    return tuple(out)
 
 
 def answers_in_words(result: AgreementResult) -> tuple[str, ...]:
@@ -161,7 +166,9 @@ def _sections(
         (result.between, "judge", "Judges among judges"),
     ):
         for one in among:
-            made.append((one.question, among_section(one, who=who, title=title)))
+            shown = any(j.answer is not None and question_of(j) == one.question for j in result.judges)
+            section = among_section(one, who=who, title=title, whole=whole, others=whole or not shown)
+            made.append((one.question, section))
     first = {id(section) for _, section in _main(made, lambda pair: pair[0])}
     head = (
         *_asked(result),
@@ -203,7 +210,7 @@ def _of_group(group: GroupFigures) -> str:
 
 
 def _people_groups(by: str, groups: Sequence[GroupFigures]) -> DataTable:
-    heads = (by, "targets", "AC1", "alpha", "exact", "Spearman")
+    heads = (by, "targets", "shared", "AC1", "alpha", "exact", "Spearman")
     rows: list[tuple[Cell, ...]] = []
     for one in groups:
         figures = one.people
@@ -212,7 +219,7 @@ def _people_groups(by: str, groups: Sequence[GroupFigures]) -> DataTable:
             Number(of.value, 3, of.interval) if (of := figures.get(name)) is not None else None
             for name in ("ac1", alpha, "exact", "spearman")
         )
-        rows.append((Text(one.group, _of_group(one)), one.targets, *shown))
+        rows.append((Text(one.group, _of_group(one)), one.targets, one.shared, *shown))
     return data_table(f"People among people by {by}", heads, rows)
 
 

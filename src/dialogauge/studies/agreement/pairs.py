@@ -18,13 +18,26 @@ from dialogauge.core import UsageError
 from dialogauge.data import Vote
 from dialogauge.stats import (
     Categories,
+    Comparison,
     Estimate,
     Floats,
     RatingGrid,
+    adjusted,
     coefficients_of,
     mean_estimate,
 )
-from dialogauge.studies.agreement.closeness import MAIN, Closeness, compare_grids, consensus_of, settled
+from dialogauge.studies.agreement.closeness import (
+    MAIN,
+    Closeness,
+    Verdict,
+    best_of,
+    compare_grids,
+    compare_together,
+    consensus_of,
+    constant_json,
+    settled,
+    verdict_of,
+)
 from dialogauge.studies.agreement.sources import UNNAMED, natural
 from dialogauge.text import counted
 
@@ -84,8 +97,16 @@ class PairAgreement:
     """Each person against what the others chose."""
     against_people: tuple[Closeness, ...]
     """Each judge against what people chose."""
+    answer: Comparison | None = None
+    """Whether people agree with each other more than with the best who always chooses alike; None where they
+    share no target."""
     left_out: int = 0
     """Choices that name no conversation and come several times."""
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether people agree with each other more than with the best who always chooses alike."""
+        return "cannot tell" if self.answer is None else verdict_of(self.answer)
 
     def to_json(self) -> dict[str, Any]:
         """Write the figures."""
@@ -100,6 +121,8 @@ class PairAgreement:
             "controls": {name: dict(of) for name, of in self.controls.items()},
             "leanings": [asdict(one) for one in self.leanings],
             "against_the_others": [one.to_json() for one in self.others],
+            "agree_more": self.verdict,
+            "more_than_with_a_constant": None if self.answer is None else constant_json(self.answer),
             "against_people": [one.to_json() for one in self.against_people],
         }
 
@@ -184,6 +207,7 @@ def _of_dimension(
     candidates = sorted({v.first for v in people} | {v.second for v in people}, key=natural)
     deals = [_dealt(own, np.random.default_rng([seed, k])) for k in range(shuffles)]
     shared = int((times > 1).sum())
+    controls = _controls(choices, own.raters, candidates)
     return PairAgreement(
         name,
         own.raters,
@@ -197,12 +221,30 @@ def _of_dimension(
         rates=_rates(choices, own.raters, candidates),
         figures=coefficients_of(own, OF_CHOICES) if shared else {},
         permuted=_means(deals) if shared else {},
-        controls=_controls(choices, own.raters, candidates),
+        controls=controls,
         leanings=tuple(_leaning(choices, source) for source in grid.raters),
         others=_against(choices, own.raters, own.raters, candidates, "the others"),
         against_people=_against(choices, mine, own.raters, candidates, CONSENSUS),
+        answer=_answer(choices, own, candidates, controls) if shared else None,
         left_out=choices.left_out,
     )
+
+
+def _answer(
+    choices: _Choices,
+    own: RatingGrid,
+    candidates: Sequence[str],
+    controls: Mapping[str, Mapping[str, float | None]],
+) -> Comparison:
+    """Compare people among each other with the best of those who always choose alike, beside each of them."""
+    best = best_of(controls)
+    beside = []
+    for source in own.raters:
+        values, shown = choices.column(source)
+        both = np.column_stack([values, _always(values, shown, candidates)[best]])
+        beside.append(replace(own, values=both, raters=("source", "control")))
+    (answer,) = adjusted([compare_together(own, f"always {best}", beside)])
+    return answer
 
 
 def _names(votes: Iterable[Vote]) -> set[str]:

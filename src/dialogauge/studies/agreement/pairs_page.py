@@ -20,7 +20,7 @@ from dialogauge.report import (
     words,
 )
 from dialogauge.stats import COEFFICIENTS
-from dialogauge.studies.agreement.among_page import TONES, answer_of, figure_words
+from dialogauge.studies.agreement.among_page import TONES, difference_words, figure_words
 from dialogauge.studies.agreement.closeness import Closeness, Verdict
 from dialogauge.studies.agreement.pairs import BESIDE_PEOPLE, PairAgreement
 from dialogauge.text import counted
@@ -58,24 +58,20 @@ def pairs_answers(pairs: PairAgreement) -> tuple[Callout, ...]:
         than = f"one who always chooses {one.best.removeprefix('always ')}"
         about = f"({pairs.dimension}, {counted(one.n, 'pair')})"
         figures = (
-            f"AC1 {figure_words(one.figures['ac1'])} against "
-            f"{words.decimal(one.best_figures['ac1'].value, 3)}, alpha "
-            f"{figure_words(one.figures['alpha_nominal'])}; the same choice in "
-            f"{words.percent(one.figures['exact'].value)}."
+            f"{difference_words(one.answer)}. Alpha {figure_words(one.figures['alpha_nominal'])}, the same "
+            f"choice in {words.percent(one.figures['exact'].value)}."
         )
         first = _sentence(one.verdict, f"{one.source} agrees with people", than, about)
         out += [Callout((first,), TONES[one.verdict]), Callout((figures,))]
-    if pairs.figures:
-        verdicts = [one.verdict for one in pairs.others]
-        verdict, yes = answer_of(verdicts), verdicts.count("yes")
+    if pairs.answer is not None:
+        than = f"with one who always chooses {pairs.answer.b.removeprefix('always ')}"
         about = f"({pairs.dimension}, {counted(pairs.shared, 'pair')} by two or more)"
         figures = (
-            f"AC1 {figure_words(pairs.figures['ac1'])}, alpha "
-            f"{figure_words(pairs.figures['alpha_nominal'])}; {yes} of {len(verdicts)} do, "
-            f"{verdicts.count('no')} agree less, {verdicts.count('cannot tell')} cannot be told."
+            f"{difference_words(pairs.answer)}. Alpha {figure_words(pairs.figures['alpha_nominal'])}, the "
+            f"same choice in {words.percent(pairs.figures['exact'].value)}."
         )
-        first = _sentence(verdict, "raters agree with each other", "who always chooses alike", about)
-        out += [Callout((first,), "plain" if out else TONES[verdict]), Callout((figures,))]
+        first = _sentence(pairs.verdict, "raters agree with each other", than, about)
+        out += [Callout((first,), "plain" if out else TONES[pairs.verdict]), Callout((figures,))]
     if not out:
         text = f" how far people agree ({pairs.dimension}): no pair was put before two."
         out.append(Callout(((Span("Cannot tell", "strong"), text),), "info"))
