@@ -151,11 +151,10 @@ def _group(  # noqa: PLR0913 - all that a group is made of
 ) -> GroupFigures:
     rated = {key: people[key] for key in keys}
     names = OF_NAMES if categories.values is None else OF_NUMBERS
-    shared = any(len(of.by) > 1 for of in rated.values())
+    shared = sum(len(of.by) > 1 for of in rated.values())
     among = coefficients_of(grid_of(rated, categories, sources_of(rated, _MOST)), names) if shared else {}
     made = beside_consensus(rated, judges, categories)
-    times = int(shared.sum())
-    return GroupFigures(by, name, question.dimension, question.level, len(keys), times, among, made)
+    return GroupFigures(by, name, question.dimension, question.level, len(keys), shared, among, made)
 
 
 def beside_consensus(people: Answers, judges: Answers, categories: Categories) -> tuple[Closeness, ...]:

@@ -129,7 +129,7 @@ def test_the_answers_come_first():
     text = to_text(brief(result, gates))
     assert text.index("agrees with people") < text.index("R0 and other") < text.index("By dimension")
     assert text.count("all dimensions of turns") >= 3
-    assert "Each dimension by itself stands on the page" in text
+    assert "each dimension by itself (here: --dimension NAME)" in text
 
 
 @pytest.mark.chromium
