@@ -94,6 +94,27 @@ def test_scores_of_runs_make_a_ranking_and_what_is_missing_is_said(dialogauge, r
     assert length["agrees"]["value"] == 1  # better replies are longer here: the page says it
 
 
+def test_ids_that_name_the_agent_are_matched_without_it(dialogauge, tmp_path):
+    files = []
+    for name in ("alpha", "beta"):
+        file = dialogues(tmp_path / f"{name}.jsonl", 0.5, candidate=name)
+        file.write_text(file.read_text().replace('"id": "d', f'"id": "{name}_d'))
+        files.append(file)
+    done = dialogauge("arena", *files, "--judge", "local", "-o", "run")
+    assert done.code == 0, done.err
+    assert done.out.count("ids of dialogues name the agent, and are matched without its name") == 1
+    assert json.loads((tmp_path / "run" / "summary.json").read_text())["votes"] == 12
+
+
+def test_scores_are_compared_by_the_dimensions_that_are_asked_for(dialogauge, runs, tmp_path):
+    done = dialogauge("arena", *runs, "--dimension", "safety", "-o", tmp_path / "run", "--json")
+    assert done.code in (0, 3), done.err
+    manifest = json.loads((tmp_path / "run" / "manifest.json").read_text())
+    assert manifest["judge"]["dimensions"] == ["safety"]
+    done = dialogauge("arena", *runs, "--dimension", "charm", "-o", tmp_path / "other")
+    assert (done.code, "the run of alpha has no dimension 'charm'" in done.err) == (2, True)
+
+
 def test_a_new_agent_is_compared_without_the_old_pairs(dialogauge, runs, tmp_path):
     assert dialogauge("arena", *runs[:2], "-o", tmp_path / "run").code == 0
     before = json.loads((tmp_path / "run" / "summary.json").read_text())

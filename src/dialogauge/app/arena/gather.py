@@ -21,6 +21,7 @@ from dialogauge.runs import RunDirectory, StoredRun, open_run, read_manifest
 from dialogauge.studies.arena.meetings import Meeting, mean_quality
 from dialogauge.studies.arena.study import ARENA
 
+_WITHOUT: Final = "ids of dialogues name the agent, and are matched without its name"
 _NAMED: Final = re.compile(r"([^=/]+)=(.+)", re.DOTALL)
 
 
@@ -85,7 +86,7 @@ def gather(options: ArenaOptions) -> Entrants:
                 ]
         else:
             with open_run(path, studies=JUDGED) as run:
-                out.agents.append(_of_run(run, name or called[path]))
+                out.agents.append(_of_run(run, name or called[path], options.dimensions, out.notes))
     if options.ratings_file is not None:
         _add_votes(out, options.ratings_file)
     _check(out)
@@ -130,15 +131,21 @@ def _split(text: str) -> tuple[str | None, str]:
     return (match[1].strip(), match[2]) if match else (None, text)
 
 
-def _of_run(run: StoredRun, name: str) -> Dialogues:
-    scales = {d.name: d.scale for d in run.dimensions}
-    levels = {d.name: d.level for d in run.dimensions}
+def _of_run(run: StoredRun, name: str, wanted: Sequence[str], notes: list[str]) -> Dialogues:
+    known = [d.name for d in run.dimensions]
+    if unknown := [d for d in wanted if d not in known]:
+        message = f"the run of {name} has no dimension {unknown[0]!r}"
+        raise UsageError(message, hint=f"it has {', '.join(known)}")
+    chosen = [d for d in run.dimensions if not wanted or d.name in wanted]
+    scales = {d.name: d.scale for d in chosen}
+    levels = {d.name: d.level for d in chosen}
     level = "turn" if "turn" in levels.values() else "conversation"
-    talks: dict[str, Conversation] = {}
+    judged = list(run.judged())
+    keys = _keys([talk for talk, _ in judged], notes)
+    talks = dict(zip(keys, (talk for talk, _ in judged), strict=True))
     qualities: dict[str, float | None] = {}
-    for talk, rows in run.judged():
-        talks[talk.id] = talk
-        qualities[talk.id] = mean_quality(
+    for key, (_, rows) in zip(keys, judged, strict=True):
+        qualities[key] = mean_quality(
             scales[dimension].quality(score)
             for row in rows
             if row["level"] == level
@@ -151,18 +158,30 @@ def _of_run(run: StoredRun, name: str) -> Dialogues:
     return Dialogues(name, talks, qualities, manifest.judge["name"], manifest.judge_digest, mine, about)
 
 
+def _keys(talks: Sequence[Conversation], notes: list[str]) -> list[str]:
+    """Return what dialogues are matched by: their ids, without the agent's name where they hold it."""
+    ids = [talk.id for talk in talks]
+    without = [talk.id.replace(talk.candidate, "*") if talk.candidate else talk.id for talk in talks]
+    if without == ids or len(set(without)) < len(ids):
+        return ids
+    if not any(note.startswith(_WITHOUT) for note in notes):
+        notes.append(f"{_WITHOUT} (e.g. {ids[0]})")
+    return without
+
+
 def _add_file(out: Entrants, name: str | None, path: str) -> None:
     if name is None and is_pair_file(path):
         _add_votes(out, path)
         return
     source = read_conversations([path])
-    talks: dict[str, Conversation] = {}
+    read: list[Conversation] = []
     for item in source:
         if isinstance(item, Conversation):
-            talks[item.id] = item
+            read.append(item)
         else:
             out.faults.append(item)
     out.notes += map(str, source.notes)
+    talks = dict(zip(_keys(read, out.notes), read, strict=True))
     out.agents.append(Dialogues(name or stem(path), talks, about={"dialogues": len(talks)}))
 
 

@@ -25,6 +25,9 @@ class ArenaOptions(LanguageOptions, ModelOptions, JudgingOptions, AgentsOptions)
     ratings_file: str | None = setting(
         None, "People's votes between the agents: a, b, winner.", "--ratings", metavar="PAIRS"
     )
+    dimensions: tuple[str, ...] = setting(
+        (), "A dimension of the runs to compare by (scores; default: all of one level).", "--dimension"
+    )
     rubric: str = setting("pair", "Shipped rubric of the level pair, or a file (llm).")
     schedule: Literal["all", "adaptive"] = setting(
         "all",
