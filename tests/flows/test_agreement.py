@@ -205,6 +205,22 @@ def test_some_rows_by_a_column_and_figures_by_it(dialogauge, rated):
         assert message in done.err, words
 
 
+def test_a_row_that_is_left_out_does_not_stand_for_another(dialogauge, tmp_path):
+    """What a rater says again counts as it was said last, of the rows that are asked for."""
+    path = tmp_path / "people.csv"
+    rows = [f"c{i},{rater},{k},{5 if k == 1 else 1}\n" for i in range(6) for rater in "XY" for k in (1, 2)]
+    path.write_text("conversation_id,rater,repeat,score\n" + "".join(rows))
+    means = {
+        words: dialogauge("agreement", path, "--scale", "1-5", *words, "--json").json["people"][0][
+            "strictness"
+        ][0]
+        for words in ((), ("--where", "repeat=1"))
+    }
+    assert [of["mean"] for of in means.values()] == [1.0, 5.0]
+    one = dialogauge("agreement", path, "--scale", "1-5", "--where", "repeat=2", "--where", "rater=X")
+    assert "one rater only: X, with 6 ratings" in one.err
+
+
 def test_a_file_that_a_spreadsheet_saved(dialogauge, tmp_path):
     path = tmp_path / "people.csv"
     rows = [

@@ -10,7 +10,7 @@ from dialogauge.app.beside import field_map
 from dialogauge.app.settings import AgreementOptions
 from dialogauge.core.conversation import PairRating, Rating
 from dialogauge.core.errors import Place, RecordFault, UsageError
-from dialogauge.data import RatingTable, read_ratings, votes_of
+from dialogauge.data import RatingTable, has_groups, read_ratings, votes_of
 from dialogauge.stats import Categories
 from dialogauge.studies.agreement.sources import (
     UNNAMED,
@@ -34,9 +34,8 @@ _OF_RATINGS = ("dimension", "rater")
 
 def read_people(paths: Sequence[str], options: AgreementOptions, out: Panel) -> RatingTable | None:
     """Read people's ratings of files as one, those that are asked for; None without any file."""
-    names = [n for n in by_names(options) if n not in (*_OF_RATINGS, *_OF_CONVERSATIONS)]
-    keep = tuple(dict.fromkeys([*names, *(column for column, _ in map(_where, options.where))]))
-    tables = [_read(path, options, out, keep) for path in paths]
+    keep = [n for n in by_names(options) if n not in (*_OF_RATINGS, *_OF_CONVERSATIONS)]
+    tables = [_read(path, options, out, keep, [_where(text) for text in options.where]) for path in paths]
     ratings, pairs = (r for t in tables for r in t.ratings), (p for t in tables for p in t.pairs)
     return asked_for(RatingTable(tuple(ratings), tuple(pairs)), options, out) if paths else None
 
@@ -44,18 +43,16 @@ def read_people(paths: Sequence[str], options: AgreementOptions, out: Panel) -> 
 def asked_for(people: RatingTable, options: AgreementOptions, out: Panel) -> RatingTable:
     """Return the ratings of the level and the rows that are asked for, and keep the choices between two.
 
-    Raises UsageError where none is left.
+    Raises UsageError where no row is left.
     """
     where = [_where(text) for text in options.where]
 
     def wanted(of: Rating | PairRating) -> bool:
-        return options.level in (None, level_of(of)) and all(
-            of.groups.get(name) == value for name, value in where
-        )
+        return options.level in (None, level_of(of)) and has_groups(of, where)
 
     ratings = [rating for rating in people.ratings if wanted(rating)]
     out.people_votes += votes_of(pair for pair in people.pairs if wanted(pair))
-    if where and (people.ratings or people.pairs) and not ratings and not out.people_votes:
+    if where and not ratings and not out.people_votes:
         msg = f"no rating has {' and '.join(options.where)}"
         raise UsageError(msg, hint="values are compared as they are written in the file")
     return RatingTable(tuple(ratings))
@@ -65,14 +62,20 @@ def read_judges(paths: Sequence[str], options: AgreementOptions, out: Panel) -> 
     """Read judges' scores of files; None without any. A judge without a name has that of its file."""
     ratings: list[Rating] = []
     for path in paths:
-        table, name = _read(path, options, out, ()), Path(path).stem
+        table, name = _read(path, options, out), Path(path).stem
         ratings += [r if r.rater else replace(r, rater=name) for r in table.ratings]
         out.judge_votes += votes_of(p if p.rater else replace(p, rater=name) for p in table.pairs)
     return RatingTable(tuple(ratings)) if paths else None
 
 
-def _read(path: str, options: AgreementOptions, out: Panel, keep: Sequence[str]) -> RatingTable:
-    table = read_ratings(path, mapping=field_map(options), keep=keep, wide=options.wide)
+def _read(
+    path: str,
+    options: AgreementOptions,
+    out: Panel,
+    keep: Sequence[str] = (),
+    where: Sequence[tuple[str, str]] = (),
+) -> RatingTable:
+    table = read_ratings(path, mapping=field_map(options), keep=keep, wide=options.wide, where=where)
     out.faults += table.faults
     out.notes += map(str, table.notes)
     asked = {pair_of(text).rated for text in options.dimensions}

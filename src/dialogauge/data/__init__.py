@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from dialogauge.data.opening import pipe_of
     from dialogauge.data.pair_rows import is_pair_file, read_pairs
     from dialogauge.data.personal_survey import PersonalReport
-    from dialogauge.data.rating_files import read_ratings, read_rows
+    from dialogauge.data.rating_files import has_groups, read_ratings, read_rows
     from dialogauge.data.ratings import (
         LEVELS,
         RatingTable,

@@ -47,6 +47,7 @@ def read_ratings(
     mapping: FieldMap | None = None,
     keep: Sequence[str] = (),
     wide: Wide = "dimensions",
+    where: Sequence[tuple[str, str]] = (),
 ) -> RatingTable:
     """Read a rating file, JSONL, JSON or CSV, also gzip; the files of a folder are read as one.
 
@@ -58,19 +59,26 @@ def read_ratings(
         mapping: Names the columns that have other names than usual.
         keep: Further columns, to be kept as the `groups` of each rating.
         wide: What the columns of a wide table are: dimensions, or raters of one dimension.
+        where: Further columns with the value that they must have; other rows are as if they were not there.
 
     Raises:
         FileFault: A file cannot be read, or has no columns of ratings, or none that is to be kept.
     """
-    asked = RatingForm(mapping or NO_MAP, wide, keep)
+    asked = RatingForm(mapping or NO_MAP, wide, tuple(dict.fromkeys([*keep, *(name for name, _ in where)])))
     gathered = _Gathered()
     for source in locate([str(path)])[0]:
         for outcome in _outcomes(source, asked, gathered):
-            gathered.add(outcome)
+            if isinstance(outcome, RecordFault) or has_groups(outcome, where):
+                gathered.add(outcome)
             if gathered.n > MOST_RATINGS:
                 hint = "split them by conversation, and the log with them"
                 raise file_fault(Place(source.name), f"more than {MOST_RATINGS:,} ratings", hint)
     return gathered.table
+
+
+def has_groups(rating: Rating | PairRating, where: Sequence[tuple[str, str]]) -> bool:
+    """Say whether a rating has a value in each of some further columns."""
+    return all(rating.groups.get(name) == value for name, value in where)
 
 
 class _Gathered:
