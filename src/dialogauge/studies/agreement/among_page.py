@@ -161,9 +161,11 @@ def _matrix(among: Among, who: str) -> list[Block]:
     )
     shades = tuple(tuple(max(value(row, column) or 0.0, 0.0) for column in names) for row in names)
     matrix = Matrix(f"Pairs of {who}s", names, names, cells, shades)
+    sizes = sorted({pair.n for pair in among.pairs})
+    shared = f"{sizes[0]:,}" if len(sizes) == 1 else f"{sizes[0]:,} to {sizes[-1]:,}"
     note = (
-        f"Above the diagonal AC1, below it {COEFFICIENTS[alpha].title}, on the targets that both rated; "
-        f"{min(p.n for p in among.pairs):,} to {max(p.n for p in among.pairs):,} a pair."
+        f"Above the diagonal AC1, below it {COEFFICIENTS[alpha].title}, on the targets that both rated: "
+        f"{shared} a pair."
     )
     return [matrix, Callout((note,))]
 
