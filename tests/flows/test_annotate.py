@@ -121,8 +121,7 @@ def test_the_same_command_again_touches_no_rating_and_another_is_refused(dialoga
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (("--raters", 2, "--each", 1, "--choose", "all"), "there is room for 2 of 12"),
-        (("--raters", 2, "--choose", "random"), "does not say how many"),
+        (("--raters", 2, "--each", 1, "--choose", "all"), "there is room for 3 of 12"),
         (("--raters", 2, "--each", 1, "--choose", "mixed"), "goes by the scores of a judge"),
         (("--raters", 2, "--pairs"), "no two conversations of different candidates answer the same"),
         (("--raters", 2, "--rubric", "factuality"), "scores no replies or conversations"),
@@ -134,6 +133,34 @@ def test_what_cannot_be_done_is_refused_before_anything_is_written(dialogauge, c
     assert done.code == 2
     assert says in done.err
     assert not Path("rating").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("--raters", 4), "4 raters: 20 shared by all, 10 for each alone"),
+        (("--raters", 4, "--each", 5), "4 raters: 5 shared by all, 5 for each alone"),
+        (("--raters", 2, "--choose", "random"), "2 raters: 20 shared by all, 20 for each alone"),
+        (("--raters", 2, "--choose", "mixed"), "2 raters: 20 shared by all, 20 for each alone"),
+        (("--raters", 2, "--shared", 0), "2 raters: 0 shared by all, 30 for each alone"),
+        (("--raters", 1), "1 rater: 0 shared by all, 60 for each alone"),
+    ],
+)
+def test_raters_share_items_unless_told_otherwise(dialogauge, conversations, words, says):
+    given = conversations(60)
+    if "mixed" in words:
+        dialogauge("judge", given, "-o", "run")
+        given = "run"
+    done = dialogauge("annotate", "make", given, *words, "-o", "rating")
+    assert done.code == 0, done.err
+    assert says in done.out
+    unshared = "nothing will show how far raters agree (leave out --shared 0)"
+    assert (unshared in done.out) == ("--shared" in words)
+
+
+def test_few_conversations_are_not_all_shared(dialogauge, conversations):
+    done = dialogauge("annotate", "make", conversations(6), "--raters", 2, "-o", "rating")
+    assert "2 raters: 3 shared by all, 1 or 2 for each alone" in done.out
 
 
 def test_a_folder_with_other_files_and_a_run_are_left_alone(dialogauge, conversations):
@@ -289,7 +316,19 @@ def test_what_the_judge_ranked_is_rated_without_weights(dialogauge, conversation
     assert {item["why"] for item in plan["items"]} == {"lowest", "uncertain"}
     assert {item["weight"] for item in plan["items"]} == {None}
     done = dialogauge(
-        "annotate", "make", "run", "--raters", 2, "--each", 3, "--choose", "active", "-o", "active"
+        "annotate",
+        "make",
+        "run",
+        "--raters",
+        2,
+        "--shared",
+        0,
+        "--each",
+        3,
+        "--choose",
+        "active",
+        "-o",
+        "active",
     )
     assert done.code == 0
     chosen = {item["conversation_id"] for item in json.loads(Path("active/plan.json").read_text())["items"]}
@@ -381,12 +420,29 @@ BAD = {
 }
 
 
+def test_an_import_of_nothing_leaves_the_folder_as_it_is(dialogauge, plan_of):
+    folder, (task, *_) = plan_of("--raters", 2, *EASY)
+    Path("empty.jsonl").write_text("")
+    for wrong in ("R1.jsonl", "empty.jsonl"):
+        done = dialogauge("annotate", "import", folder, wrong)
+        assert done.code == 1
+        assert f"dialogauge: {wrong}: " in done.err
+        assert "nothing was imported" in done.out
+        assert not (folder / "answers.jsonl").exists()
+        assert not (folder / "ratings.jsonl").exists()
+        assert dialogauge("annotate", "status", folder).code == 0
+    assert dialogauge("annotate", "import", folder, saved(Path("R1.jsonl"), answered(task, fours))).code == 0
+    before = (folder / "ratings.jsonl").read_bytes()
+    assert dialogauge("annotate", "import", folder, "empty.jsonl").code == 1
+    assert (folder / "ratings.jsonl").read_bytes() == before
+
+
 @pytest.mark.parametrize("what", BAD)
 def test_a_row_that_does_not_belong_is_refused_with_its_line_and_all_others_are_kept(
     dialogauge, plan_of, what
 ):
     change, says = BAD[what]
-    folder, (task, _) = plan_of("--raters", 2, *EASY)
+    folder, (task, _) = plan_of("--raters", 2, "--shared", 0, *EASY)
     answers = list(answered(task, fours))
     answers[3] = {**answers[3], **change}
     done = dialogauge("annotate", "import", folder, saved(Path("R1.jsonl"), answers))
@@ -404,7 +460,7 @@ def test_a_page_of_another_plan_is_refused_once_with_its_name(dialogauge, plan_o
     assert done.code == 1
     assert done.err.count("another plan") == 1
     assert f"R1.jsonl:1: 24 rows of another plan, 'p0000'; this one is {task['plan']}" in done.err
-    assert rows(folder / "ratings.jsonl") == []
+    assert not (folder / "ratings.jsonl").exists()
 
 
 def test_many_bad_rows_are_listed_up_to_twenty(dialogauge, plan_of):

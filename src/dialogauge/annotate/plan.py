@@ -22,6 +22,8 @@ Way = Literal["all", "random", "active", "mixed"]
 Side = Literal["a", "b"]
 
 SCHEMA: Final = 1
+USUAL: Final = 20
+"""Items for each rater of a choice that does not say how many, and items that every rater gets, at most."""
 _PART_OF_MIXED: Final = 2
 """One in so many of a mixed choice is among the lowest and the most uncertain."""
 
@@ -221,6 +223,14 @@ class AssignmentPlan:
             msg = "it was changed since it was made"
             raise ValueError(msg)
         return plan
+
+
+def usual_shared(eligible: int, raters: int, each: int | None) -> int:
+    """Return how many items every rater gets where nobody says it.
+
+    As many as each gets alone, at most `USUAL` and half of all there are; one rater shares none.
+    """
+    return 0 if raters == 1 else min(USUAL, eligible // 2, USUAL if each is None else each)
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,6 +59,7 @@ def _print_made(made: MadePlan) -> None:
         typer.echo(plain(line))
     typer.echo(plain(f"pages to send out: {made.folder / 'pages'}"))
     typer.echo(plain(f"guideline: {made.folder / 'guideline.html'}"))
+    typer.echo(plain(f"then: dialogauge annotate import {made.folder} FILES..., of what raters send back"))
 
 
 @annotate.command(name="import")
@@ -91,7 +92,8 @@ def _print_imported(imported: ImportedAnswers) -> None:
         typer.echo(again)
     if imported.faults:
         typer.echo(f"{counted(len(imported.faults), 'row or file', 'rows or files')} refused")
-    typer.echo(plain(f"{noun}s: {imported.written}"))
+    written = "nothing was imported" if imported.written is None else f"{noun}s: {imported.written}"
+    typer.echo(plain(written))
 
 
 @annotate.command()

@@ -35,7 +35,8 @@ class ImportedAnswers:
     twice: int
     """Items that a rater answered again, otherwise."""
     raters: tuple[RaterProgress, ...]
-    written: Path
+    written: Path | None
+    """None where nothing was ever imported."""
     faults: tuple[InputError, ...]
 
 
@@ -61,11 +62,14 @@ def _imported(files: PlanFiles, plan: AssignmentPlan, paths: tuple[str, ...]) ->
     standing = standing_answers(merged.answers)
     rows = list(rating_rows(plan, standing))
     target = files.pairs if plan.pairs else files.ratings
-    files.write(files.answers, (json_line(answer.to_json()) for answer in merged.answers))
-    files.write(target, map(json_line, rows))
+    if merged.answers:
+        files.write(files.answers, (json_line(answer.to_json()) for answer in merged.answers))
+        files.write(target, map(json_line, rows))
     raters = tuple(progress_of(plan, standing))
     faults = (*broken, *read.faults)
-    return ImportedAnswers(plan, len(rows), len(merged.twice), raters, target, faults)
+    return ImportedAnswers(
+        plan, len(rows), len(merged.twice), raters, target if merged.answers else None, faults
+    )
 
 
 def _rows(

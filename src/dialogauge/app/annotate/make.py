@@ -12,7 +12,14 @@ from typing import Final
 from dialogauge.annotate.guideline import guideline_page
 from dialogauge.annotate.label_studio import label_studio_config, label_studio_tasks
 from dialogauge.annotate.page import rating_page
-from dialogauge.annotate.plan import AssignmentPlan, Eligible, PlanRequest, assignment_plan
+from dialogauge.annotate.plan import (
+    USUAL,
+    AssignmentPlan,
+    Eligible,
+    PlanRequest,
+    assignment_plan,
+    usual_shared,
+)
 from dialogauge.annotate.questions import RatingQuestion, preference_question, questions_of
 from dialogauge.annotate.task import Shown, blindfold, rater_task
 from dialogauge.app.annotate.folder import PlanFiles
@@ -66,10 +73,10 @@ def make_plan(options: AnnotateMakeOptions) -> MadePlan:
         "inputs": {"conversations": pool.size, "digest": digest(pool.digests)},
         "settings": recorded(options),
     }
-    request = narrowed(PlanRequest, options, way=options.choose)
     eligible = pool.pairs_of() if options.pairs else pool.eligible
     if not eligible:
         raise pool.nothing(options)
+    request = _request(options, len(eligible))
     number, _ = request.chosen_of(len(eligible))
     ranked = _ranked(options, pool, number)
     plan = assignment_plan(eligible, request, questions, about, ranked, pool.reasons)
@@ -80,6 +87,15 @@ def make_plan(options: AnnotateMakeOptions) -> MadePlan:
     if continued:
         notes = (*notes, "the plan was there already: its pages are written again, and no rating is touched")
     return MadePlan(plan, files.folder, tuple(pool.faults), notes)
+
+
+def _request(options: AnnotateMakeOptions, eligible: int) -> PlanRequest:
+    some = options.choose not in (None, "all")
+    each = USUAL if options.each is None and some else options.each
+    shared = options.shared
+    if shared is None:
+        shared = usual_shared(eligible, options.raters, each)
+    return narrowed(PlanRequest, options, way=options.choose, each=each, shared=shared)
 
 
 def _questions(options: AnnotateMakeOptions) -> tuple[Rubric | None, tuple[RatingQuestion, ...]]:
@@ -291,7 +307,7 @@ def _notes(plan: AssignmentPlan, request: PlanRequest, pool: _Pool, shown: Shown
     if any(item.weight is None for item in plan.items):
         yield "chosen by the judge's scores alone: means of these ratings say nothing of all conversations"
     if not plan.shared and len(plan.raters) > 1:
-        yield "no item is shared, so nothing will show how far raters agree (--shared)"
+        yield "no item is shared, so nothing will show how far raters agree (leave out --shared 0)"
     fold = blindfold(plan)
     texts = {id: [m.text for c in both for m in c.messages] for id, both in shown.items()}
     open_names = {id: names for id, of in texts.items() if (names := fold.left_open(of))}

@@ -20,13 +20,17 @@ class AnnotateMakeOptions(DataOptions, PrivacyOptions):
         otherwise="survey; with --pairs which of the two is better",
     )
     raters: int = setting(..., "Number of raters; each gets a page.", low=1, high=1_000)
-    shared: int = setting(
-        0, "Items that every rater gets: they show how far raters agree.", low=0, high=100_000
+    shared: int | None = setting(
+        None,
+        "Items that every rater gets: they show how far raters agree.",
+        otherwise="as many as --each, at most 20 and half of all there are",
+        low=0,
+        high=100_000,
     )
     each: int | None = setting(
         None,
         "Items for each rater beside the shared ones.",
-        otherwise="all there are, divided",
+        otherwise="all there are, divided; 20 with --choose random, active or mixed",
         low=0,
         high=100_000,
     )
