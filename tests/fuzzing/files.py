@@ -308,6 +308,9 @@ FILES: dict[str, Case] = {
     "source": reading(
         "facts.txt", _text, "log.jsonl", f"{_JUDGE_MODEL} --rubric factuality --source facts.txt"
     ),
+    "policy": reading(
+        "policy.toml", _toml, "log.jsonl", f"{_JUDGE_MODEL} --rubric td-turn --policy policy.toml"
+    ),
     "agents": reading(
         "agents.toml",
         _toml,
@@ -392,6 +395,7 @@ SETTINGS: Final[Mapping[str, tuple[str, ...]]] = {
     "items": ("item set",),
     "local_model": ("coefficients", "local model"),
     "map_file": ("field map", "mapped"),
+    "policy_file": ("policy",),
     "prices_file": ("prices", "price table"),
     "ratings_file": ("ratings", "ratings csv", "raters", "ballots"),
     "reference": ("run file of satisfaction", "run file of replay"),
@@ -444,7 +448,7 @@ READERS: Final[Mapping[str, tuple[str, ...]]] = {
     "judges/success/venues.py": ("venues",),
     "llm/budget.py": ("prices", "price table"),
     "llm/cache.py": ("reply cache",),
-    "rubrics/load.py": ("rubric", "rubric that judges"),
+    "rubrics/load.py": ("rubric", "rubric that judges", "policy"),
     "runs/directory.py": ("manifest", "summary"),
     "runs/store.py": ("run file", "notes on users", "induced criteria"),
     "studies/replay/items.py": ("item set", "item set of a run"),

@@ -9,6 +9,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
+import dialogauge
 from flows.rating_pages import answered, saved, task_of
 from flows.test_success import GOAL, TABLES, hotel_talk
 from fuzzing import seeds
@@ -129,6 +130,8 @@ def world() -> Path:
     people = (folder / "people.csv").read_text().splitlines(keepends=True)
     (folder / "people.csv").write_text("".join(people[:-2]))  # without the two that make no sense
     (folder / "own.toml").write_text(OWN_RUBRIC, encoding="utf-8")
+    shipped = Path(dialogauge.__file__).parent / "rubrics/files/policies/booking.toml"
+    shutil.copy(shipped, folder / "policy.toml")
     tau = "".join(json.dumps(record) + "\n" for record in seeds.RECORDS["tau"])
     (folder / "tau.jsonl").write_text(tau)
     (folder / "tau_system_prompts.json").write_text(json.dumps({"shop": "You sell bicycles."}))

@@ -112,13 +112,17 @@ def build_judge(options: JudgeOptions) -> BuiltJudge:
     """Build the judge that the options name."""
     if options.judge == "fitted":
         return BuiltJudge(_fitted(options))
-    from dialogauge.rubrics import load_rubric
+    from dialogauge.rubrics import load_policies, load_rubric
 
     rubric = load_rubric(options.rubric)
+    if options.judge == "local" and options.policy_file is not None:
+        msg = "the local judge reads no policy"
+        raise UsageError(msg, hint="leave --policy out, or give a model: --model NAME --base-url URL")
     if options.judge == "local":
         return BuiltJudge(_local(options, rubric.id))
     from dialogauge.judges.rubric.judge import RubricJudge
 
+    policies = None if options.policy_file is None else load_policies(options.policy_file)
     if options.role is None:
         msg = "the judge llm needs a model"
         raise UsageError(msg, hint="give --model NAME --base-url URL")
@@ -133,6 +137,8 @@ def build_judge(options: JudgeOptions) -> BuiltJudge:
         window=options.window,
         mode=options.mode,
         source=source,
+        policies=policies,
+        calls=options.calls,
     )
     return BuiltJudge(judge, clients.limits, clients.notices, clients.close, rubric.example_ids)
 

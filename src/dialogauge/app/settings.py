@@ -270,8 +270,8 @@ class JudgeOptions(DataOptions, RuleOptions, StrictOptions, LanguageOptions, Mod
     inputs: tuple[str, ...] = argument("INPUT... | RUN", "Files, folders, - for stdin, or a run.")
     rubric: str = setting(
         "card",
-        "Shipped rubric (card, satisfaction, session, session-guarded, survey, task, single, factuality), "
-        "or a file.",
+        "Shipped rubric (card, satisfaction, session, session-guarded, survey, task, single, factuality, "
+        "td-turn, td-dialogue, td-unit), or a file.",
         key="rubric",
     )
     judge: Literal["local", "llm", "fitted"] = setting(
@@ -291,6 +291,14 @@ class JudgeOptions(DataOptions, RuleOptions, StrictOptions, LanguageOptions, Mod
     source_file: str | None = setting(
         None, "Text file to check claims against (rubric factuality).", "--source"
     )
+    policy_file: str | None = setting(
+        None,
+        "Policies of the agent, by domain, in place of its system prompt (rubrics td-turn, td-dialogue, "
+        "td-unit); `booking` is shipped.",
+        "--policy",
+        metavar="FILE.toml",
+    )
+    calls: Literal["joint", "separate"] = setting("joint", "One call for all dimensions, or one for each.")
     limit: int | None = setting(None, "Judge only the first N conversations.", low=1)
     sample: int | None = setting(None, "Judge N conversations chosen at random.", low=1)
     repeats: int = setting(1, "Judge everything N times.", low=1, high=1_000, key="repeats")

@@ -132,8 +132,9 @@ def _judge_options(run: StoredRun, options: RecheckOptions, config: FileConfig) 
         role = model_of(reference, "judge", config.roles)
     elif settings["role"] is not None:
         role = _stored_role(settings["role"], config)
-    names = ("rubric", "judge", "mode", "language", "local_model", "source_file", "window")
-    stored = {name: settings[name] for name in names}
+    names = ["rubric", "judge", "mode", "language", "local_model", "source_file", "window"]
+    names += ["policy_file", "calls"]
+    stored = {name: settings[name] for name in names if name in settings}
     prices = options.prices_file or settings["prices_file"]
     return narrowed(JudgeOptions, options, inputs=(), role=role, prices_file=prices, **stored)
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         Rating,
         Role,
         ToolCall,
+        ToolStep,
         Turn,
     )
     from dialogauge.core.errors import (

@@ -78,6 +78,16 @@ class ToolCall:
 
 
 @dataclass(frozen=True, slots=True)
+class ToolStep:
+    """A tool call and what it returned."""
+
+    call: ToolCall | None
+    """None for a result that no call of the turn asked for."""
+    result: Message | None
+    """None for a call without a result."""
+
+
+@dataclass(frozen=True, slots=True)
 class Message:
     """One message in OpenAI chat form."""
 
@@ -179,6 +189,25 @@ class Turn:
         return tuple(m for m in self.messages if m.role != "user" and (m.role != "assistant" or m.tool_calls))
 
     @property
+    def tool_steps(self) -> tuple[ToolStep, ...]:
+        """Every call with its own result, in order, and the results that have no call.
+
+        A result belongs to the first call with its id that still waits; one without an id to the first
+        that waits, of its function where it names one.
+        """
+        steps: list[ToolStep] = []
+        for message in self.messages:
+            steps += (ToolStep(call, None) for call in message.tool_calls)
+            if message.role != "tool":
+                continue
+            at = next((n for n, step in enumerate(steps) if _answers(message, step)), None)
+            if at is None:
+                steps.append(ToolStep(None, message))
+            else:
+                steps[at] = ToolStep(steps[at].call, message)
+        return tuple(steps)
+
+    @property
     def user_text(self) -> str:
         """What the user said; several messages are joined by newlines."""
         return "\n".join(m.text for m in self.user)
@@ -192,6 +221,14 @@ class Turn:
     def has_reply(self) -> bool:
         """Whether the assistant replied at all, be it with an empty text."""
         return any(m.role == "assistant" and not m.tool_calls for m in self.messages)
+
+
+def _answers(result: Message, step: ToolStep) -> bool:
+    if step.call is None or step.result is not None:
+        return False
+    if result.tool_call_id:
+        return result.tool_call_id == step.call.id
+    return result.name in (None, step.call.name)
 
 
 @dataclass(frozen=True)

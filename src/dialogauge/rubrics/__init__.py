@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 from dialogauge.core.facade import loading
 
 if TYPE_CHECKING:
-    from dialogauge.rubrics.load import load_personal, load_rubric, split_template
+    from dialogauge.rubrics.load import load_personal, load_policies, load_rubric, split_template
+    from dialogauge.rubrics.policies import Policies
     from dialogauge.rubrics.reply_format import VERDICTS, built_in_values, closed_object, reply_schema, sketch
     from dialogauge.rubrics.rubric import (
         NO_RUBRIC,

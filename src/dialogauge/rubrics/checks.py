@@ -9,6 +9,7 @@ from typing import Final, get_args
 
 from dialogauge.core.judgement import Level, Verdict
 from dialogauge.core.scores import ONE_TO_FIVE, Scale
+from dialogauge.rubrics.policies import DomainPolicy, Wording
 from dialogauge.rubrics.rubric import SHOWABLE, Dimension, ItemList, Label, Rubric, VerdictRule
 from dialogauge.rubrics.templates import placeholders
 
@@ -28,6 +29,8 @@ _MOST_SCORES: Final = 1000
 _RESERVED: Final = frozenset(
     {"turn", "scores", "issues", "evidence", "note", "per_turn", "decision_basis", "weakest_turn", "verdict"}
 )
+_OF_POLICY: Final = frozenset({"domain", "threshold", "slots"})
+"""Placeholders of the texts of a policy file."""
 _CARD: Final[dict[Level, tuple[str, ...]]] = {
     "turn": ("context_use", "helpfulness", "safety"),
     "conversation": ("coherence", "task_completion", "repair_handling"),
@@ -50,6 +53,30 @@ def faults_of(rubric: Rubric) -> list[str]:
     for language in rubric.languages:
         faults += _template(rubric, language)
     return faults
+
+
+def policy_faults(domains: Sequence[DomainPolicy]) -> Iterator[str]:
+    """Yield every fault of a policy file as `key: reason`."""
+    if not domains or domains[-1].calls:
+        yield "domains: the last one is that of all other calls: leave its pattern `calls` out"
+    yield from _twice("domains.{}: a domain of that name exists already", (d.name for d in domains))
+    for number, domain in enumerate(domains, 1):
+        key = f"domains.{domain.name}"
+        yield from _pattern(f"{key}.calls", domain.calls)
+        if not domain.calls and number < len(domains):
+            yield f"{key}.calls: missing; only the last domain has none"
+        if domain.threshold < 0:
+            yield f"{key}.threshold: {domain.threshold}; give 0 or more"
+        yield from (f"{key}.slots.{slot}: empty" for slot, meaning in domain.slots.items() if not meaning)
+        yield from _policy_text(f"{key}.text", domain.text)
+
+
+def _policy_text(key: str, text: Wording) -> Iterator[str]:
+    texts = [text] if isinstance(text, str) else list(text.values())
+    if not texts or not all(one.strip() for one in texts):
+        yield f"{key}: missing, in the domain and for the whole file"
+    for name in sorted({name for one in texts for name in placeholders(one)} - _OF_POLICY):
+        yield f"{key}: unknown placeholder {{{{{name}}}}}; there are {', '.join(sorted(_OF_POLICY))}"
 
 
 def _scenario_rules(rubric: Rubric) -> Iterator[str]:
@@ -136,11 +163,23 @@ def _dimension(d: Dimension, rubric: Rubric) -> Iterator[str]:
     if (fault := _scale_fault(d.scale)) is not None:
         yield f"{key}.scale: {fault}"
         return
+    yield from _mean_of(d, rubric)
     off = {score for anchors in d.anchors.values() for score in anchors if not _on(d.scale, score)}
     for score in sorted(off):
         yield f"{key}.anchors.{score:g}: off the scale {d.scale}"
     for lang in sorted(set(d.anchors) - set(rubric.languages)):
         yield f"{key}.anchors.{lang}: the rubric does not state the language {lang!r}"
+
+
+def _mean_of(d: Dimension, rubric: Rubric) -> Iterator[str]:
+    key = f"dimensions.{d.name}.mean_of"
+    asked = {other.name: other for other in rubric.asked(d.level)}
+    for name in d.mean_of:
+        if name not in asked:
+            yield f"{key}: {name!r} is not a dimension that is asked at the level {d.level!r}"
+        elif asked[name].scale != d.scale:
+            yield f"{key}: {name!r} has another scale"
+    yield from _twice(f"{key}: {{!r}} is named twice", d.mean_of)
 
 
 def _on(scale: Scale, score: float) -> bool:

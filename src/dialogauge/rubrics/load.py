@@ -15,7 +15,8 @@ from dialogauge.core.errors import Place, RubricError
 from dialogauge.core.files import read_text
 from dialogauge.core.judgement import Level
 from dialogauge.core.scores import Scale
-from dialogauge.rubrics.checks import faults_of
+from dialogauge.rubrics.checks import faults_of, policy_faults
+from dialogauge.rubrics.policies import DomainPolicy, Policies
 from dialogauge.rubrics.rubric import (
     Dimension,
     ItemList,
@@ -38,6 +39,7 @@ GUARD_LINE = "<!-- guard -->"
 """The line of a template where a guarded rubric says what sessions fail on; another leaves it out."""
 
 _FILES = Path(__file__).parent / "files"
+_SEE = "see docs/rubrics.md"
 
 
 def shipped_rubrics() -> tuple[str, ...]:
@@ -71,11 +73,36 @@ def load_personal(name: str, *, guarded: bool = False) -> Rubric:
     return replace(_loaded(path, content), origin=str(path))
 
 
+def load_policies(name_or_path: str | Path = "booking") -> Policies:
+    """Load and check a policy file: a shipped one by its name, or one of the user's by its path.
+
+    Raises:
+        RubricError: The file is missing or wrong, with file, key and reason.
+    """
+    path = _FILES / "policies" / f"{name_or_path}.toml"
+    path = path if path.exists() else Path(name_or_path)
+    content = _parse(path, "policy file")
+    file = _validate(path, content, PolicyFile)
+    domains = tuple(
+        DomainPolicy(
+            d.name,
+            d.calls,
+            file.threshold if d.threshold is None else d.threshold,
+            file.text if d.text is None else d.text,
+            d.slots,
+        )
+        for d in file.domains
+    )
+    if faults := list(policy_faults(domains)):
+        raise RubricError("; ".join(faults), place=Place(str(path)), hint=_SEE)
+    return Policies(domains)
+
+
 def _loaded(path: Path, content: dict[str, Any]) -> Rubric:
-    file = _validate(path, content)
+    file = _validate(path, content, RubricFile)
     if file.guard:
         content["labels"] = [_parse(_FILES / "guard.toml"), *content.get("labels", ())]
-        file = _validate(path, content)
+        file = _validate(path, content, RubricFile)
     templates = {lang: split_template(_template_text(path, file, lang)) for lang in file.languages}
     for key in (
         "template",
@@ -113,25 +140,25 @@ def _read(path: Path, what: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
-def _parse(path: Path) -> dict[str, Any]:
-    text = _read(path, "rubric file")
+def _parse(path: Path, what: str = "rubric file") -> dict[str, Any]:
+    text = _read(path, what)
     try:
         return tomllib.loads(text)
     except (ValueError, RecursionError) as error:
         number = re.search(r"line (\d+)", str(error))
         line = int(number.group(1)) if number else text.count("\n") + 1
         msg = f"not valid TOML: {error}"
-        raise RubricError(msg, place=Place(str(path), line), hint="see docs/rubrics.md") from error
+        raise RubricError(msg, place=Place(str(path), line), hint=_SEE) from error
 
 
-def _validate(path: Path, content: dict[str, Any]) -> RubricFile:
+def _validate(path: Path, content: dict[str, Any], kind: type[F]) -> F:
     try:
-        return RubricFile.model_validate(content)
+        return kind.model_validate(content)
     except ValidationError as error:
         faults = dict.fromkeys(
             _fault(detail["loc"], detail["type"], detail["msg"]) for detail in error.errors()
         )
-        raise RubricError("; ".join(faults), place=Place(str(path)), hint="see docs/rubrics.md") from error
+        raise RubricError("; ".join(faults), place=Place(str(path)), hint=_SEE) from error
 
 
 def _fault(loc: tuple[int | str, ...], kind: str, message: str) -> str:
@@ -177,6 +204,7 @@ Language = Annotated[str, StringConstraints(pattern=r"^[a-z]{2,3}$")]
 LevelName = Literal["turn", "window", "conversation", "pair"]
 Text = str | dict[Language, str]
 """One wording for all languages, or one for each."""
+F = TypeVar("F", bound=BaseModel)
 R = TypeVar("R", Dimension, Label, ItemList, Option)
 
 
@@ -209,6 +237,7 @@ class DimensionFile(DescribedFile):
     weight: float | None = None
     rollup: Literal["pulled_mean", "outcome", "minimum", "mean"] = "pulled_mean"
     title: Text | None = None
+    mean_of: list[Name] = []
     anchors: dict[str, Text | dict[str, str]] = {}
     """`{ 1 = "...", 5 = "..." }` or one such table for each language."""
 
@@ -244,6 +273,7 @@ class ReplyFile(_TomlTable):
     """The `[reply]` table: the fields beside the scores."""
 
     note: bool | None = None
+    notes: bool = False
     issues: bool = False
     evidence: bool = False
     decision_basis: bool = False
@@ -315,6 +345,24 @@ class RubricFile(_TomlTable):
     template: Text | None = None
 
 
+class PolicyDomainFile(_TomlTable):
+    """One `[[domains]]` table of a policy file."""
+
+    name: Name
+    calls: str = ""
+    threshold: int | None = None
+    text: Text | None = None
+    slots: dict[Name, Text] = {}
+
+
+class PolicyFile(_TomlTable):
+    """A whole policy file."""
+
+    threshold: int = 10
+    text: Text = ""
+    domains: list[PolicyDomainFile]
+
+
 class _RubricFault(ValueError):
     """A key and a reason, without the file's name."""
 
@@ -323,7 +371,7 @@ def _assemble(
     file: RubricFile, templates: Mapping[str, Template], content: Mapping[str, Any], path: str
 ) -> Rubric:
     """Build the rubric from the parsed file; a `RubricError` names every fault."""
-    computed = {items.dimension for items in file.items}
+    computed = {items.dimension for items in file.items} | {d.name for d in file.dimensions if d.mean_of}
     try:
         rubric = Rubric(
             id=file.id,
@@ -349,10 +397,10 @@ def _assemble(
             ),
         )
     except _RubricFault as fault:
-        raise RubricError(str(fault), place=Place(path), hint="see docs/rubrics.md") from fault
+        raise RubricError(str(fault), place=Place(path), hint=_SEE) from fault
     faults = faults_of(rubric)
     if faults:
-        raise RubricError("; ".join(faults), place=Place(path), hint="see docs/rubrics.md")
+        raise RubricError("; ".join(faults), place=Place(path), hint=_SEE)
     return rubric
 
 
@@ -372,6 +420,7 @@ def _dimension(d: DimensionFile, file: RubricFile, *, computed: bool) -> Dimensi
     anchors = _anchors(d.anchors, file.languages, f"{key}.anchors")
     title = _by_language(d.title or d.name.replace("_", " "), file.languages, f"{key}.title")
     of_its_own = {"scale": Scale(**dict(d.scale)), "anchors": anchors, "title": title, "computed": computed}
+    of_its_own["mean_of"] = tuple(d.mean_of)
     return _record(Dimension, d, file, key, **of_its_own)
 
 
@@ -416,7 +465,7 @@ def _score(text: str, key: str) -> float:
 
 
 def _reply(reply: ReplyFile, level: Level) -> ReplyShape:
-    note = level == "turn" if reply.note is None else reply.note
+    note = level == "turn" and not reply.notes if reply.note is None else reply.note
     return ReplyShape(**{**dict(reply), "note": note})
 
 

@@ -52,9 +52,21 @@ def _entry(rubric: Rubric, level: Level, language: str) -> Schema:
     if rubric.reply.evidence:
         fields["evidence"] = {"type": "array", "items": _quote(asked, language), "maxItems": 2}
     if asked:
-        fields["scores"] = closed_object({d.name: _score(d, language) for d in asked})
+        noted = rubric.reply.notes
+        fields["scores"] = _noted(asked, language) if noted else _scores(asked, language)
     fields.update(_labels(rubric, level, language, first=False))
     return fields
+
+
+def _scores(dimensions: tuple[Dimension, ...], language: str) -> Schema:
+    return closed_object({d.name: _score(d, language) for d in dimensions})
+
+
+def _noted(dimensions: tuple[Dimension, ...], language: str) -> Schema:
+    note = _string(phrase(language, "hint_note"))
+    return closed_object(
+        {d.name: closed_object({"note": note, "score": _score(d, language)}) for d in dimensions}
+    )
 
 
 def _labels(rubric: Rubric, level: Level, language: str, *, first: bool) -> Schema:
@@ -69,10 +81,7 @@ def _whole(rubric: Rubric, scope: Scope, language: str) -> Schema:
     fields.update(_labels(rubric, level, language, first=True))
     asked = rubric.asked(level)
     if asked:
-        note = _string(phrase(language, "hint_note"))
-        fields[f"{level}_level"] = closed_object(
-            {d.name: closed_object({"note": note, "score": _score(d, language)}) for d in asked}
-        )
+        fields[f"{level}_level"] = _noted(asked, language)
     fields.update(_labels(rubric, level, language, first=False))
     if rubric.reply.decision_basis:
         fields["decision_basis"] = _string(phrase(language, "hint_basis"))

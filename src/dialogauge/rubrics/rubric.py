@@ -24,6 +24,8 @@ SHOWABLE: Final[Mapping[str, frozenset[Level]]] = {
     "last_request": frozenset({"turn", "pair"}),
     "reply": frozenset({"turn"}),
     "tool_results": frozenset({"turn"}),
+    "tool_calls": frozenset({"turn"}),
+    "policy": frozenset({"turn", "window", "conversation"}),
     "next_message": frozenset({"turn"}),
     "memory": frozenset({"turn"}),
     "rated_examples": frozenset({"turn"}),
@@ -55,13 +57,15 @@ class Dimension:
     """Its share in the overall score; None without weights in the file."""
     rollup: Rollup
     computed: bool
-    """Computed from a list of items; the model does not score it."""
+    """Computed from a list of items or from other dimensions; the model does not score it."""
     description: Mapping[str, str]
     """By language."""
     title: Mapping[str, str]
     """What people read in place of the name, by language."""
     anchors: Mapping[str, Mapping[float, str]]
     """Language -> score -> its meaning."""
+    mean_of: tuple[str, ...] = ()
+    """The dimensions whose mean it is."""
 
 
 @dataclass(frozen=True)
@@ -113,6 +117,8 @@ class ReplyShape:
 
     note: bool
     """A short text before the scores of each turn."""
+    notes: bool
+    """A short text before each score of a turn."""
     issues: bool
     evidence: bool
     decision_basis: bool

@@ -55,6 +55,9 @@ def test_the_shipped_rubrics():
         "single",
         "survey",
         "task",
+        "td-dialogue",
+        "td-turn",
+        "td-unit",
     )
     for name in shipped_rubrics():
         rubric = load_rubric(name)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from dataclasses import KW_ONLY, dataclass
-from functools import cached_property
+from collections.abc import Callable, Mapping
+from dataclasses import KW_ONLY, asdict, dataclass
+from functools import cached_property, partial
 from typing import Any, ClassVar, Literal
 
 from dialogauge.core.conversation import Conversation, Turn
@@ -13,6 +13,7 @@ from dialogauge.core.errors import UsageError
 from dialogauge.core.judgement import Judged, JudgeFailure, Target
 from dialogauge.core.protocols import DimensionSpec, Reads, Request
 from dialogauge.core.unit import digest, digest_text
+from dialogauge.judges.rubric.policy import AgentPolicy
 from dialogauge.judges.rubric.prompt import (
     Call,
     ConversationCalls,
@@ -22,10 +23,11 @@ from dialogauge.judges.rubric.prompt import (
     prompt_language,
 )
 from dialogauge.judges.rubric.rows import turn_row
+from dialogauge.judges.rubric.separate import SeparateCalls, one_by_one
 from dialogauge.judges.rubric.windows import LARGEST, judge_in_windows, judge_window_level, plan_windows
 from dialogauge.llm.cache import client_identity
 from dialogauge.llm.protocol import ChatClient
-from dialogauge.rubrics import PERSONAL, Rubric, Scope
+from dialogauge.rubrics import PERSONAL, Policies, Rubric, Scope, load_policies
 
 
 class JudgeByRubric(ABC):
@@ -107,6 +109,10 @@ class RubricJudge(JudgeByRubric):
     """Tool results longer than this are cut in the middle; the cuts are counted in the details."""
     source: str | None = None
     """A text that rubrics with the placeholder `source` check against."""
+    policies: Policies | None = None
+    """For rubrics with `policy`; None: the agent's own system prompt, else the shipped policies."""
+    calls: Literal["joint", "separate"] = "joint"
+    """Whether a call asks for all dimensions, or for one."""
 
     def __post_init__(self) -> None:
         """Refuse what cannot be done."""
@@ -118,6 +124,11 @@ class RubricJudge(JudgeByRubric):
             msg = f"the rubric {self.rubric.id!r} shows how people rated ({', '.join(sorted(personal))})"
             raise UsageError(msg, hint="it belongs to `dialogauge satisfaction`")
         self._refuse_language()
+        if self.policies is not None and "policy" not in self.rubric.shows:
+            msg = f"the rubric {self.rubric.id!r} shows no policy"
+            raise UsageError(msg, hint="leave --policy out, or give a rubric that names `policy` in `shows`")
+        if self.calls == "separate":
+            one_by_one(self.rubric)
         if self.long_after < LARGEST:
             msg = f"windows after {self.long_after} turns"
             raise UsageError(
@@ -139,6 +150,11 @@ class RubricJudge(JudgeByRubric):
             settings["tool_chars"] = self.tool_chars
         if "source" in self.rubric.shows and self.source is not None:
             settings["source"] = digest_text(self.source)
+        if "policy" in self.rubric.shows:
+            settings["policy"] = digest({"domains": [asdict(d) for d in self._policies.domains]})
+            settings["own_policy"] = self.policies is None
+        if self.calls != "joint":
+            settings["calls"] = self.calls
         return {**self._identity("rubric"), "reads": sorted(self.reads), "settings": settings}
 
     async def judge(self, request: Request) -> tuple[Judged, ...]:
@@ -151,7 +167,7 @@ class RubricJudge(JudgeByRubric):
         if request.targets:
             return request.failed(f"the judge {self.name} judges whole conversations")
         conversation = request.conversation.blinded()
-        calls = ConversationCalls(
+        calls = self._calls(
             self._fixed,
             self.client,
             conversation,
@@ -160,6 +176,7 @@ class RubricJudge(JudgeByRubric):
             self.tool_chars,
             self.source,
             salt=request.seed + request.repeat - 1,
+            policy=self._policy(conversation),
             standing={(j.target.level, j.target.turn): j for j in request.standing},
         )
         turns = conversation.replied_turns
@@ -169,6 +186,24 @@ class RubricJudge(JudgeByRubric):
             return (Judged(target, failure),)
         rows = await self._rows(calls, turns)
         return tuple(r for r in rows if r is not calls.standing.get((r.target.level, r.target.turn)))
+
+    @cached_property
+    def _calls(self) -> Callable[..., ConversationCalls]:
+        """What makes the calls about a conversation."""
+        return ConversationCalls if self.calls == "joint" else partial(SeparateCalls, single=self._single)
+
+    @cached_property
+    def _single(self) -> tuple[FixedPrompts, ...]:
+        return one_by_one(self.rubric)
+
+    @cached_property
+    def _policies(self) -> Policies:
+        return self.policies or load_policies()
+
+    def _policy(self, conversation: Conversation) -> AgentPolicy | None:
+        if "policy" not in self.rubric.shows:
+            return None
+        return AgentPolicy(self._policies, conversation, own=self.policies is None)
 
     async def _rows(self, calls: ConversationCalls, turns: tuple[Turn, ...]) -> tuple[Judged, ...]:
         """Return the rows of all targets, with those that stand in their places."""

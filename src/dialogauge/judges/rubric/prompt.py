@@ -15,6 +15,7 @@ import orjson
 from dialogauge.core.conversation import Conversation, Message, Turn
 from dialogauge.core.judgement import NO_USAGE, Judged, JudgeFailure, Level, Usage
 from dialogauge.core.protocols import RatedReply
+from dialogauge.judges.rubric.policy import AgentPolicy
 from dialogauge.judges.rubric.reply import ParsedReply, ReplyFault, parse_parts, parse_reply
 from dialogauge.llm.protocol import ChatClient, ChatFailure, ChatRequest, ReplySchema
 from dialogauge.llm.structured import Structured, ask
@@ -132,6 +133,49 @@ def tool_results_text(turn: Turn, *, tool_chars: int) -> ShownText:
     """Write what the tools returned in one turn as a JSON list; an empty list if there is nothing."""
     results = [cut_middle(m.text, tool_chars) for m in turn.messages if m.role == "tool"]
     return ShownText(as_json([text for text, _ in results]), sum(cut for _, cut in results))
+
+
+def tool_calls_text(turn: Turn, *, tool_chars: int) -> ShownText:
+    """Write every call of one turn with its own result as a JSON list, in order; none overwrites another.
+
+    Arguments are written as the text that came. A result longer than `tool_chars` is cut in the middle and
+    counted.
+    """
+    entries: list[dict[str, Any]] = []
+    cut = 0
+    for number, step in enumerate(turn.tool_steps, 1):
+        entry: dict[str, Any] = {"call": number}
+        if step.call is not None:
+            entry |= {"function": step.call.name, "arguments": step.call.arguments}
+        elif step.result is not None:
+            entry |= {"function": step.result.name, "note": "a result without a call"}
+        if step.result is None:
+            entry["note"] = "no result"
+        else:
+            entry["result"], was_cut = cut_middle(step.result.text, tool_chars)
+            cut += was_cut
+        entries.append(entry)
+    return ShownText(as_json(entries), cut)
+
+
+def irregular_steps(turn: Turn) -> dict[str, int]:
+    """Count what is wrong with the calls of a turn; only what occurs."""
+    steps = turn.tool_steps
+    counts = {
+        "calls_without_result": sum(step.result is None for step in steps),
+        "results_without_call": sum(step.call is None for step in steps),
+        "arguments_unread": sum(
+            step.call is not None and not _is_object(step.call.arguments) for step in steps
+        ),
+    }
+    return {name: count for name, count in counts.items() if count}
+
+
+def _is_object(arguments: str) -> bool:
+    try:
+        return not arguments or isinstance(orjson.loads(arguments), dict)
+    except ValueError:  # also half a surrogate pair
+        return False
 
 
 def prompt_language(conversation: Conversation, languages: Sequence[str]) -> str:
@@ -253,6 +297,8 @@ class ConversationCalls:
     salt: int = 0
     known: Mapping[str, str] = field(default_factory=dict)
     """Values of placeholders that the caller fills; they come before those made here."""
+    policy: AgentPolicy | None = None
+    """Where the rubric shows one."""
     standing: Mapping[Place, Judged] = field(default_factory=dict)
     """Judgements that hold from an earlier try: a call that would bring no others is not made."""
 
@@ -320,27 +366,33 @@ class ConversationCalls:
             "earlier_summary": as_json(call.summary) if call.summary else self._phrase("begins"),
         }
         cut = 0
+        if self.policy is not None:
+            turn = call.shown[-1] if self.rubric.level == "turn" else None
+            values["policy"] = as_json(self.policy.shown(turn, self.language))
         if "dialogue" in shows:
             turns = recent_turns(call.shown, self.rubric.recent)
             shown = dialogue_text(turns, tool_chars=self.tool_chars, beyond=call.beyond)
             values["dialogue"], cut = shown.text, shown.cut
         if self.rubric.level == "turn":
-            turn = call.shown[-1]
-            results = tool_results_text(turn, tool_chars=self.tool_chars * _RESULT_SHARE)
+            turn, limit = call.shown[-1], self.tool_chars * _RESULT_SHARE
+            results = tool_results_text(turn, tool_chars=limit)
+            steps = tool_calls_text(turn, tool_chars=limit)
             following = following_turn(self.conversation, turn)
             after = as_json(following.user_text) if following else self._phrase("ends")
             values |= {
                 "last_request": as_json(turn.user_text),
                 "reply": as_json(turn.reply_text),
                 "tool_results": results.text,
+                "tool_calls": steps.text,
                 "next_message": self._phrase("not_shown") if self.mode == "foresight" else after,
             }
-            cut += results.cut if "tool_results" in shows else 0
+            cut += results.cut if "tool_results" in shows else steps.cut if "tool_calls" in shows else 0
         return {**values, **self.known}, cut
 
     def _scenario(self) -> str:
         c = self.conversation
-        fields = {"kind": c.scenario, "description": c.context, "instructions": c.instructions}
+        instructions = None if self.policy is not None else c.instructions
+        fields = {"kind": c.scenario, "description": c.context, "instructions": instructions}
         return self._or_none({key: value for key, value in fields.items() if value})
 
     def _criteria(self) -> str:

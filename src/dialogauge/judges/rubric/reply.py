@@ -51,6 +51,8 @@ class ParsedPart:
     labels: Mapping[str, str] = field(default_factory=dict)
     items: Mapping[str, Items] = field(default_factory=dict)
     """By list."""
+    whole: Mapping[str, int] = field(default_factory=dict)
+    """The whole scores of dimensions that are means of others."""
 
 
 @dataclass(frozen=True)
@@ -315,16 +317,15 @@ class _Reader:
         issues = self._issues(table) if shape.issues else ()
         quotes = self._quotes(table, level) if shape.evidence else ()
         asked = self.rubric.asked(level)
-        inner = table.inner("scores", "an object", asked) if asked else None
-        scores = {} if inner is None else {d.name: self._score(inner, d, d.name) for d in asked}
+        scores, notes = self._scores(table, asked)
         labels = self._concluded(table, level, scores, items)
         self.extra += table.extra
-        return ParsedPart(scores, {"": note} if note else {}, issues, quotes, labels, items)
+        return ParsedPart(scores, {"": note, **notes} if note else notes, issues, quotes, labels, items)
 
     def _whole(self, table: _Table) -> ParsedPart:
         level = self.rubric.level
         items = self._all_items(table, level)
-        scores, notes = self._noted_scores(table, self.rubric.asked(level))
+        scores, notes = self._noted_scores(table, self.rubric.asked(level), f"{level}_level")
         labels = self._concluded(table, level, scores, items)
         return ParsedPart(scores, notes, labels=labels, items=items)
 
@@ -403,12 +404,20 @@ class _Reader:
                 table.fault(label.name, f"one of {', '.join(o.name for o in label.options)}", value)
         return labels
 
-    def _noted_scores(
+    def _scores(
         self, table: _Table, asked: tuple[Dimension, ...]
+    ) -> tuple[dict[str, Number], dict[str, str]]:
+        if self.rubric.reply.notes:
+            return self._noted_scores(table, asked, "scores")
+        inner = table.inner("scores", "an object", asked) if asked else None
+        return {} if inner is None else {d.name: self._score(inner, d, d.name) for d in asked}, {}
+
+    def _noted_scores(
+        self, table: _Table, asked: tuple[Dimension, ...], key: str
     ) -> tuple[dict[str, Number], dict[str, str]]:
         scores: dict[str, Number] = {}
         notes: dict[str, str] = {}
-        inner = table.inner(f"{self.rubric.level}_level", "an object", asked) if asked else None
+        inner = table.inner(key, "an object", asked) if asked else None
         if inner is None:
             return scores, notes
         for d in asked:

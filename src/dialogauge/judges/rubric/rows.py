@@ -20,9 +20,15 @@ from dialogauge.core.judgement import (
     Verdict,
     VerdictBasis,
 )
-from dialogauge.core.scores import Number, as_scores
+from dialogauge.core.scores import (
+    NOT_APPLICABLE,
+    Number,
+    Score,
+    as_scores,
+    whole_score,
+)
 from dialogauge.judges.card import card_verdict
-from dialogauge.judges.rubric.prompt import ROLE, CallResult, ConversationCalls
+from dialogauge.judges.rubric.prompt import ROLE, CallResult, ConversationCalls, irregular_steps
 from dialogauge.judges.rubric.reply import UNPROVEN, ParsedPart, ParsedReply, share
 from dialogauge.llm.structured import Structured
 from dialogauge.rubrics import VERDICTS, Rubric
@@ -47,13 +53,30 @@ def turn_judgement(
     rubric: Rubric, part: ParsedPart, turn: Turn, details: Mapping[str, Any] | None = None
 ) -> Judgement:
     """Make the judgement of one turn; quotes that do not occur in it are dropped and counted."""
+    part = with_means(rubric, "turn", part)
     evidence, unsupported = supported(part.quotes, turn)
     more: dict[str, Any] = {"quotes_unsupported": unsupported} if unsupported else {}
     if (cap := rubric.cap(part.labels)) is not None:
         more["cap"] = int(cap) if cap.is_integer() else cap
     own = rubric.level == "turn"
     decided = decide(rubric, [], part.scores) if own else Decision(overall=_mean(rubric, "turn", part.scores))
-    return judgement_of(part, decided, {**more, **(details or {})}, part.notes.get(""), evidence=evidence)
+    notes = {name: note for name, note in part.notes.items() if name}
+    if notes:
+        more["notes"] = notes
+    rationale = part.notes.get("") or _joined(notes)
+    return judgement_of(part, decided, {**more, **(details or {})}, rationale, evidence=evidence)
+
+
+def with_means(rubric: Rubric, level: Level, part: ParsedPart) -> ParsedPart:
+    """Add the dimensions that are means of others: of the numbers alone, `n/a` where there is none."""
+    scores, whole = dict(part.scores), dict(part.whole)
+    for d in (d for d in rubric.at(level) if d.mean_of):
+        numbers = [v for name in d.mean_of if not isinstance(v := part.scores[name], str)]
+        mean = sum(numbers) / len(numbers) if numbers else NOT_APPLICABLE
+        scores[d.name] = mean
+        if d.scale.integer and not isinstance(mean, str):
+            whole[d.name] = whole_score(mean, d.scale)
+    return replace(part, scores=scores, whole=whole)
 
 
 def supported(quotes: Iterable[tuple[str, str]], turn: Turn) -> tuple[tuple[Evidence, ...], int]:
@@ -151,7 +174,7 @@ def judgement_of(
     if decided.name is not None:
         details["class"] = decided.name
     return Judgement(
-        scores=as_scores(part.scores),
+        scores=as_scores(part.scores) | {n: Score(float(part.scores[n]), w) for n, w in part.whole.items()},
         verdict=decided.verdict,
         verdict_basis=decided.basis,
         issues=part.issues,
@@ -225,7 +248,19 @@ def _call_details(
 ) -> dict[str, Any]:
     """Return what is to be told of a call: repair, re-ask, language, and what was cut or ignored."""
     details = {"language": calls.language, "repaired": answer.repaired, "reasked": answer.reasked}
+    turn = result.call.shown[-1] if calls.rubric.level == "turn" else None
+    details |= tool_use(calls, turn)
     return details | cut_or_ignored([answer.value], result.tool_results_cut)
+
+
+def tool_use(calls: ConversationCalls, turn: Turn | None) -> dict[str, Any]:
+    """Return the domain that the policy was chosen by, and counts of what is wrong with the turn's calls."""
+    details: dict[str, Any] = {}
+    if calls.policy is not None:
+        details["domain"] = "+".join(calls.policy.domains(turn))
+    if turn is not None and "tool_calls" in calls.rubric.shows:
+        details |= irregular_steps(turn)
+    return details
 
 
 def cut_or_ignored(replies: Sequence[ParsedReply], tool_results_cut: int) -> dict[str, int]:
@@ -269,7 +304,7 @@ def whole_judgement(
     if None in result.failures:
         return result.failures[None]
     reply = result.outcome.value
-    whole = reply.whole
+    whole = with_means(calls.rubric, calls.rubric.level, reply.whole)
     decided = decide(calls.rubric, turns, whole.scores)
     details = _call_details(calls, result, result.outcome)
     if whole.notes:
@@ -282,5 +317,8 @@ def whole_judgement(
 
 def rationale_of(reply: ParsedReply) -> str | None:
     """Return what the model gives as its basis, else the notes of the dimensions; None without either."""
-    notes = reply.whole.notes
-    return reply.decision_basis or " ".join(f"{name}: {note}" for name, note in notes.items()) or None
+    return reply.decision_basis or _joined(reply.whole.notes)
+
+
+def _joined(notes: Mapping[str, str]) -> str | None:
+    return " ".join(f"{name}: {note}" for name, note in notes.items()) or None

@@ -30,9 +30,11 @@ from dialogauge.judges.rubric.rows import (
     judgement_of,
     rationale_of,
     row,
+    tool_use,
     turn_judgement,
     turn_scores,
     whole_judgement,
+    with_means,
 )
 from dialogauge.llm.protocol import ChatFailure
 from dialogauge.llm.structured import Structured
@@ -350,6 +352,7 @@ def _whole(
     replies = [w.reply for w in windows if w.reply is not None]
     lengths = [len(w.call.scope.turns) for w in windows]
     merged = merge_whole(calls.rubric, [r.whole for r in replies], lengths)
+    merged = with_means(calls.rubric, calls.rubric.level, merged)
     scores = turn_scores(turns)
     by_turn = {n: s for r, s in zip(turns, scores, strict=True) if s and (n := r.target.turn)}
     weakest = weakest_of([r.weakest_turn for r in replies], by_turn)
@@ -383,6 +386,7 @@ def _whole_details(
         "reasked": sum(a.reasked for a in answers),
         "windows": [_window_details(w, a.value) for w, a in zip(windows, answers, strict=True)],
     }
+    details |= tool_use(calls, None)
     details |= cut_or_ignored([a.value for a in answers], sum(w.tool_results_cut for w in windows))
     differences = [
         value

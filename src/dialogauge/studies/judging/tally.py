@@ -27,6 +27,9 @@ MARKS: Final = {
     "basis_cut": "decision bases over 40 words, cut",
     "extra_keys": "keys that were not asked for, dropped",
     "quotes_unsupported": "quotes that do not occur in the conversation, dropped",
+    "calls_without_result": "tool calls without a result",
+    "results_without_call": "tool results without a call",
+    "arguments_unread": "tool calls whose arguments are no JSON object",
     "tool_results_cut": "tool results that were cut to fit the prompt",
 }
 """Counters in the details and what they count."""

@@ -1,0 +1,121 @@
+"""Agents that use tools, judged turn by turn over HTTP."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from flows.conftest import rows_of
+from servers.schemas import instance
+
+NAMES = ("cohesion", "backend", "policy")
+
+
+def call(id, name, arguments, result):
+    function = {"name": name, "arguments": json.dumps(arguments)}
+    return [
+        {
+            "role": "assistant",
+            "content": None,
+            "tool_calls": [{"id": id, "type": "function", "function": function}],
+        },
+        {"role": "tool", "tool_call_id": id, "content": json.dumps(result)},
+    ]
+
+
+def trip(name="trip", agent="a"):
+    messages = [
+        {"role": "user", "content": "A cheap restaurant in the centre, please."},
+        *call("1", "query_restaurants", {"area": "centre"}, {"count": 21}),
+        *call("2", "query_restaurants", {"area": "centre", "pricerange": "cheap"}, []),
+        {"role": "assistant", "content": "The Blue Door is cheap and central."},
+        {"role": "user", "content": "Is it open today?"},
+        {"role": "assistant", "content": "It is."},
+    ]
+    return {"conversation_id": name, "candidate": agent, "messages": messages}
+
+
+def scores(*, bad=None):
+    """Return a judge that gives 5, 2 and 4; of the dimension `bad` it says a word."""
+    given = dict(zip(NAMES, (5, 2, 4), strict=True)) | ({bad: "poor"} if bad else {})
+
+    def reply(body):
+        wanted = body.get("response_format", {}).get("json_schema")
+        if wanted is None:  # as models answer that no schema holds
+            value = {"scores": {n: {} for n in NAMES if f"**{n}**" in body["messages"][0]["content"]}}
+        else:
+            value = instance(wanted["schema"])
+        for name, entry in value.get("scores", {}).items():
+            entry.update(note=f"why {name}", score=given[name])
+        return json.dumps(value)
+
+    return reply
+
+
+def judge(dialogauge, log, stub, *words):
+    at = ("--model", "stub-model", "--base-url", stub.url, "-o", "run")
+    return dialogauge("judge", log(trip()), "--rubric", "td-turn", *at, *words)
+
+
+@pytest.mark.parametrize(("calls", "requests"), [("joint", 2), ("separate", 6)])
+def test_every_turn_has_three_scores_with_their_reasons(dialogauge, serve, log, tmp_path, calls, requests):
+    stub = serve(scores())
+    done = judge(dialogauge, log, stub, "--calls", calls)
+    assert done.code == 0, done.err
+    rows = rows_of(tmp_path / "run")
+    assert [r["turn"] for r in rows] == [1, 2]
+    for row in rows:
+        assert row["scores"] == {"cohesion": 5, "backend": 2, "policy": 4}
+        assert row["details"]["notes"] == {name: f"why {name}" for name in NAMES}
+        assert row["details"]["domain"] == "restaurant"
+    assert sum(r["usage"]["calls"] for r in rows) == requests + 1  # one asks whether schemas are kept
+    shown = json.dumps(stub.asked[-1]["messages"])
+    assert "count" in shown
+    assert "ask for a detail that narrows them down" in shown
+    settings = json.loads((tmp_path / "run" / "manifest.json").read_text())["settings"]
+    assert settings["calls"] == calls
+
+
+@pytest.mark.parametrize("calls", ["joint", "separate"])
+def test_a_dimension_that_cannot_be_read_is_counted_and_not_guessed(dialogauge, serve, log, tmp_path, calls):
+    done = judge(dialogauge, log, serve(scores(bad="backend"), schema="ignore"), "--calls", calls)
+    assert done.code == 3
+    rows = rows_of(tmp_path / "run")
+    assert [r["scores"] for r in rows] == [None, None]
+    assert {r["failure"]["kind"] for r in rows} == {"invalid_schema"}
+    assert all("backend" in r["failure"]["message"] for r in rows)
+    summary = json.loads((tmp_path / "run" / "summary.json").read_text())
+    for name in NAMES:
+        assert (summary["dimensions"][name]["n"], summary["dimensions"][name]["n_failed"]) == (0, 2)
+        assert summary["dimensions"][name]["mean"] is None
+
+
+def test_a_policy_of_ones_own(dialogauge, serve, log, tmp_path):
+    (tmp_path / "p.toml").write_text('text = "Name two, at the most."\n[[domains]]\nname = "all"\n')
+    stub = serve(scores())
+    assert judge(dialogauge, log, stub, "--policy", "p.toml").code == 0
+    assert "Name two, at the most." in json.dumps(stub.asked[-1]["messages"])
+    assert rows_of(tmp_path / "run")[0]["details"]["domain"] == "all"
+
+
+def test_what_is_refused(dialogauge, serve, log):
+    stub = serve(scores())
+    done = judge(dialogauge, log, stub, "--policy", "none.toml")
+    assert (done.code, "none.toml: the policy file cannot be read" in done.err) == (2, True)
+    done = judge(dialogauge, log, stub, "--rubric", "card", "--policy", "booking")
+    assert (done.code, "shows no policy" in done.err) == (2, True)
+    done = judge(dialogauge, log, stub, "--rubric", "card", "--calls", "separate")
+    assert (done.code, "cannot be split" in done.err) == (2, True)
+    done = dialogauge("judge", log(trip()), "--policy", "booking")
+    assert (done.code, "the local judge reads no policy" in done.err) == (2, True)
+    assert not stub.asked
+
+
+@pytest.mark.parametrize("rubric", ["td-turn", "td-dialogue", "td-unit"])
+def test_people_can_be_asked_the_same(dialogauge, log, tmp_path, rubric):
+    done = dialogauge("annotate", "make", log(trip()), "--rubric", rubric, "--raters", 2, "-o", "pages")
+    assert done.code == 0, done.err
+    page = next((tmp_path / "pages").glob("*.html")).read_text()
+    wanted = "conversation cohesion" if rubric != "td-unit" else "Does the reply stay on the topic"
+    assert wanted in page
