@@ -1,10 +1,13 @@
 """Policy files: by domain, with a threshold and slots."""
 
+from pathlib import Path
+
 import pytest
 
 from dialogauge.core import RubricError, ToolCall
 from dialogauge.rubrics import load_policies
 
+DOCS = Path(__file__).parents[3] / "docs"
 MINE = """
 threshold = 3
 text = "{{domain}} up to {{threshold}}: {{slots}}"
@@ -82,6 +85,12 @@ def test_what_is_wrong_is_named(tmp_path, old, new, named):
         load_policies(path)
     assert named in str(caught.value)
     assert str(path) in str(caught.value)
+
+
+def test_the_example_in_the_documentation_loads(tmp_path):
+    text = (DOCS / "rubrics.md").read_text(encoding="utf-8").split("## Agents that use tools")[1]
+    policies = load_policies(written(tmp_path, text.split("```toml\n")[1].split("```")[0]))
+    assert [(d.name, d.threshold) for d in policies.domains] == [("hotel", 5), ("generic", 10)]
 
 
 def test_a_file_that_is_not_there():
