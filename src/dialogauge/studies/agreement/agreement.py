@@ -116,7 +116,8 @@ class JudgeAgreement:
     level: Level | None = None
     """Of the targets; None where turns and conversations were not kept apart."""
     low_shares: Mapping[str, float] = field(default_factory=dict)
-    """By source the share of the dissatisfied among its scores; that of people is the base rate."""
+    """By source the share of the dissatisfied among its scores; that of people is the base rate. Nothing of a
+    source on another scale than people that names no classes: it has no score of the rule."""
     constants: tuple[ControlFigures, ...] = ()
     """A judge that always says the same, for every category."""
     answer: Comparison | None = None
@@ -272,7 +273,8 @@ def agreement(
     figures = figures_of(scores, columns, _PEOPLE, measures, rule=rule)
     flat = figures_of(scores, constants, _PEOPLE, measures, rule=rule, intervals=False)
     answer = None if best is None else compare(table.about.name, figures[_JUDGE], best, figures[best], "ac1")
-    shares = _low_shares(scores, constants, rule)
+    same_scale = bool(((people.values >= scale.low) & (people.values <= scale.high)).all())
+    shares = _low_shares(scores, constants, rule, same_scale=same_scale)
     tested = [name for name in measures if name in TESTED]
     users = {t.user for t in targets}
     return JudgeAgreement(
@@ -286,7 +288,7 @@ def agreement(
         fractions=table.fractions,
         dissatisfied_if=None if rule is None else str(rule),
         dissatisfied=None if rule is None else round(shares[_PEOPLE] * len(targets)),
-        same_scale=bool(((people.values >= scale.low) & (people.values <= scale.high)).all()),
+        same_scale=same_scale,
         figures=figures[_JUDGE].estimates,
         controls=tuple(
             ControlFigures(name, c.description, figures[name].estimates) for name, c in controls.items()
@@ -321,7 +323,7 @@ def _best(table: ScoreTable, constants: Mapping[str, Scores]) -> str | None:
 
 
 def _low_shares(
-    table: ScoreTable, constants: Mapping[str, Scores], rule: DissatisfiedRule | None
+    table: ScoreTable, constants: Mapping[str, Scores], rule: DissatisfiedRule | None, *, same_scale: bool
 ) -> dict[str, float]:
     if rule is None or not table.n:
         return {}
@@ -332,6 +334,7 @@ def _low_shares(
         if of.dissatisfied is not None
         else rule.classes(of.values if of is people else of.whole)
         for name, of in sources.items()
+        if same_scale or of is people or of.dissatisfied is not None
     }
     return {name: float(of.mean()) for name, of in classes.items()}
 

@@ -197,7 +197,7 @@ def _measures(judge: JudgeAgreement, *, whole: bool) -> DataTable:
         if judge.answer is not None:
             columns = tuple(c for c in columns if c not in judge.constants or c.name == judge.answer.b)
     rows: list[tuple[Cell, ...]] = [_measure(judge, name, judge.figures[name], columns) for name in names]
-    if judge.low_shares:
+    if "judge" in judge.low_shares:
         title = f"low scores ({judge.dissatisfied_if}); of people {words.percent(judge.low_shares['people'])}"
         shares = {**judge.low_shares, "shuffled": judge.low_shares["judge"]}
         shares |= dict.fromkeys(("reply length", "position"), judge.low_shares["people"])

@@ -16,6 +16,7 @@ from dialogauge.studies.agreement.agreement import (
     compare_judges,
     default_rule,
 )
+from dialogauge.studies.agreement.judge_page import judge_section
 from dialogauge.studies.agreement.targets import (
     DimensionPair,
     JudgedRun,
@@ -135,6 +136,17 @@ def test_ratings_off_the_scale_compare_order_only():
     assert set(found.figures) == {"pearson", "spearman", "auc"}
     assert not found.same_scale
     assert found.figures["auc"].value == 1.0
+
+
+def test_a_judge_off_the_scale_of_people_has_no_share_of_low_scores():
+    of_two = table([0, 1, 1, 0], [1, 3, 5, 4])
+    of_two.scale = Scale(0, 1)
+    found = agreement(of_two, parse_rule("<=3"), QUICK)
+    assert found.low_shares == {"people": 0.5}
+    assert "low scores" not in str(judge_section(found, "", (), whole=True))
+    same = agreement(table([1, 4, 5, 2], [1, 3, 5, 4]), parse_rule("<=3"), QUICK)
+    assert same.low_shares == {"judge": 0.5, "people": 0.5}
+    assert "low scores" in str(judge_section(same, "", (), whole=True))
 
 
 def test_categories_need_a_name_and_are_ranked():
