@@ -10,7 +10,7 @@ from dialogauge.app.beside import field_map
 from dialogauge.app.settings import AgreementOptions
 from dialogauge.core.conversation import PairRating, Rating
 from dialogauge.core.errors import Place, RecordFault, UsageError
-from dialogauge.data import RatingTable, has_groups, read_ratings, votes_of
+from dialogauge.data import RatingTable, has_groups, read_ratings, votes_in
 from dialogauge.stats import Categories
 from dialogauge.studies.agreement.sources import (
     UNNAMED,
@@ -51,7 +51,7 @@ def asked_for(people: RatingTable, options: AgreementOptions, out: Panel) -> Rat
         return options.level in (None, level_of(of)) and has_groups(of, where)
 
     ratings = [rating for rating in people.ratings if wanted(rating)]
-    out.people_votes += votes_of(pair for pair in people.pairs if wanted(pair))
+    out.people_votes += votes_in(pair for pair in people.pairs if wanted(pair))
     if where and not ratings and not out.people_votes:
         msg = f"no rating has {' and '.join(options.where)}"
         raise UsageError(msg, hint="values are compared as they are written in the file")
@@ -64,7 +64,7 @@ def read_judges(paths: Sequence[str], options: AgreementOptions, out: Panel) -> 
     for path in paths:
         table, name = _read(path, options, out), Path(path).stem
         ratings += [r if r.rater else replace(r, rater=name) for r in table.ratings]
-        out.judge_votes += votes_of(p if p.rater else replace(p, rater=name) for p in table.pairs)
+        out.judge_votes += votes_in(p if p.rater else replace(p, rater=name) for p in table.pairs)
     return RatingTable(tuple(ratings)) if paths else None
 
 

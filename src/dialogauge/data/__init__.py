@@ -47,6 +47,6 @@ if TYPE_CHECKING:
     from dialogauge.data.reader import read_conversations
     from dialogauge.data.replies import ReplyRecord, read_replies
     from dialogauge.data.splits import UserSplit, message_turns, read_split, split_users
-    from dialogauge.data.votes import Vote, votes_of
+    from dialogauge.data.votes import Vote, votes_in
 
 __getattr__ = loading(__name__)

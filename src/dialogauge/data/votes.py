@@ -1,4 +1,4 @@
-"""Choices between two, turned so that who stood where no longer matters: for agreement and rankings."""
+"""Choices between two, turned so that who stood where no longer matters: for agreement."""
 
 from __future__ import annotations
 
@@ -28,13 +28,6 @@ class Vote:
     conversation_id: str | None = None
     turn: int | None = None
     dimension: str = PREFERENCE
-    weight: float = 1.0
-    """Choices that it stands for."""
-
-    @property
-    def score(self) -> float:
-        """What the first got: 1 for having won, .5 for a tie, 0."""
-        return (1 - self.outcome) / 2
 
     @property
     def position(self) -> Outcome:
@@ -42,7 +35,7 @@ class Vote:
         return -1 if self.first_shown else 1
 
 
-def votes_of(pairs: Iterable[PairRating]) -> Iterator[Vote]:
+def votes_in(pairs: Iterable[PairRating]) -> Iterator[Vote]:
     """Yield the votes of the pairs of rating files (`RatingTable.pairs`), in order.
 
     A pair with `a` and `b` swapped, and the winner with them, is the same vote but for `first_shown`.
@@ -58,7 +51,6 @@ def votes_of(pairs: Iterable[PairRating]) -> Iterator[Vote]:
             pair.conversation_id,
             pair.turn,
             pair.dimension or PREFERENCE,
-            1.0 if pair.weight is None else pair.weight,
         )
 
 

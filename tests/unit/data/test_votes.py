@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dialogauge.core import PairRating
-from dialogauge.data import Vote, read_ratings, votes_of
+from dialogauge.data import Vote, read_ratings, votes_in
 
 pairs = st.builds(
     PairRating,
@@ -16,21 +16,19 @@ pairs = st.builds(
     st.sampled_from([None, "c1"]),
     st.sampled_from([None, 2]),
     shown_first=st.sampled_from("ab"),
-    weight=st.sampled_from([None, 2.5]),
 )
 
 
 def swapped(pair):
     winner = {"a": "b", "b": "a", "tie": "tie"}[pair.winner]
     places = pair.rater, pair.dimension, pair.conversation_id, pair.turn
-    return PairRating(pair.b, pair.a, winner, *places, weight=pair.weight, shown_first=pair.shown_first)
+    return PairRating(pair.b, pair.a, winner, *places, shown_first=pair.shown_first)
 
 
 @given(pairs)
 def test_a_swapped_pair_is_the_same_vote_shown_the_other_way_round(pair):
-    (vote,), (other,) = votes_of([pair]), votes_of([swapped(pair)])
+    (vote,), (other,) = votes_in([pair]), votes_in([swapped(pair)])
     assert vote.first < vote.second
-    assert vote.score == {-1: 1, 0: 0.5, 1: 0}[vote.outcome]
     assert other.first_shown is not vote.first_shown
     assert other.position == -vote.position
     assert [getattr(vote, f) for f in vote.__slots__ if f != "first_shown"] == [
@@ -40,11 +38,9 @@ def test_a_swapped_pair_is_the_same_vote_shown_the_other_way_round(pair):
 
 def test_the_votes_of_a_file(tmp_path):
     path = tmp_path / "v.csv"
-    path.write_text(
-        "conversation_id,a,b,winner,rater,weight\nc1,m2,m1,m1,ann,2\nc1,m1,m2,tie,bo,\nc2,m2,m1,a,,\n"
-    )
-    assert list(votes_of(read_ratings(path).pairs)) == [
-        Vote("m1", "m2", -1, False, "ann", "c1", weight=2),
+    path.write_text("conversation_id,a,b,winner,rater\nc1,m2,m1,m1,ann\nc1,m1,m2,tie,bo\nc2,m2,m1,a,\n")
+    assert list(votes_in(read_ratings(path).pairs)) == [
+        Vote("m1", "m2", -1, False, "ann", "c1"),
         Vote("m1", "m2", 0, True, "bo", "c1"),
         Vote("m1", "m2", 1, False, None, "c2"),
     ]

@@ -8,7 +8,7 @@ of them; where no one choice has most, they are undecided, and nobody is held ag
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 
@@ -102,6 +102,8 @@ class PairAgreement:
     share no target."""
     left_out: int = 0
     """Choices that name no conversation and come several times."""
+    again: int = 0
+    """Choices of what the same source, or somebody without a name, had chosen about before."""
 
     @property
     def verdict(self) -> Verdict:
@@ -114,6 +116,7 @@ class PairAgreement:
         return {
             **{name: getattr(self, name) for name in plain},
             "left_out": self.left_out,
+            "again": self.again,
             "clustered_by": self.unit,
             "rates": dict(self.rates),
             "coefficients": {name: of.to_json() for name, of in self.figures.items()},
@@ -170,10 +173,11 @@ class _Choices:
     shown: Floats
     """Shape as of the grid: what somebody says who always takes the one that this source is shown first."""
     left_out: int
+    again: int
 
     @classmethod
     def of(cls, votes: Sequence[Vote]) -> _Choices:
-        """Lay out choices; what names no conversation is of the two candidates as such."""
+        """Lay out choices; what names no conversation is of the two candidates as such, the latest counts."""
         times = Counter((v.rater, v.first, v.second) for v in votes if v.conversation_id is None)
         kept = [v for v in votes if v.conversation_id or times[v.rater, v.first, v.second] == 1]
         sources = sorted({v.rater or UNNAMED for v in kept}, key=natural)
@@ -187,7 +191,8 @@ class _Choices:
             values[place], shown[place] = v.outcome, v.position
         clusters = tuple(t if t[0] is None else t[0] for t in targets)
         grid = RatingGrid(values, tuple(targets), tuple(sources), CHOICES, clusters)
-        return cls(grid, shown, len(votes) - len(kept))
+        again = len(kept) - int((~np.isnan(values)).sum())
+        return cls(grid, shown, len(votes) - len(kept), again)
 
     def column(self, source: str) -> tuple[Floats, Floats]:
         """Return what a source chose, and what it was shown first, shape (n,) each."""
@@ -227,6 +232,7 @@ def _of_dimension(
         against_people=_against(choices, mine, own.raters, candidates, CONSENSUS),
         answer=_answer(choices, own, candidates, controls) if shared else None,
         left_out=choices.left_out,
+        again=choices.again,
     )
 
 
@@ -363,11 +369,15 @@ def _closeness(source: str, reference: str, own: RatingGrid, beside: Mapping[str
     return Closeness(source, reference, len(own.targets), figures, f"always {best}", its, answer)
 
 
-def left_out_words(result: PairAgreement) -> str | None:
-    """Say which choices were left out; None where none was."""
-    if not result.left_out:
-        return None
-    return (
-        f"{counted(result.left_out, 'choice')} name no conversation and come several times from one rater: "
-        "nobody can say which are of the same two replies, so they are left out here"
-    )
+def remarks_on(result: PairAgreement) -> Iterator[str]:
+    """Say which choices do not count."""
+    if result.left_out:
+        yield (
+            f"{counted(result.left_out, 'choice')} name no conversation and come several times from one "
+            "rater: nobody can say which are of the same two replies, so they are left out here"
+        )
+    if result.again:
+        yield (
+            f"{counted(result.again, 'choice')} of what the same one, or somebody without a name, chose "
+            "about before: the latest counts"
+        )

@@ -23,7 +23,7 @@ from dialogauge.studies.agreement.asked import NOTHING, Asked, AskedComparison, 
 from dialogauge.studies.agreement.closeness import consensus_of
 from dialogauge.studies.agreement.groups import GroupFigures, group_figures, rater_closeness, rater_groups
 from dialogauge.studies.agreement.levels import levels_of_table
-from dialogauge.studies.agreement.pairs import PairAgreement, left_out_words, pair_agreement
+from dialogauge.studies.agreement.pairs import PairAgreement, pair_agreement, remarks_on
 from dialogauge.studies.agreement.pooling import comparable, pooled_or_each, questions, with_pools
 from dialogauge.studies.agreement.ranks import CandidateRanks, candidate_ranks
 from dialogauge.studies.agreement.sources import (
@@ -117,7 +117,7 @@ def measure(
         compared(everything, asked.compare),
         pairs,
         powers(everything, asked, settings.seed),
-        (*notes, *(words for one in pairs if (words := left_out_words(one)))),
+        (*notes, *(words for one in pairs for words in remarks_on(one))),
     )
 
 

@@ -8,14 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dialogauge.core import PairRating, UsageError
-from dialogauge.data import votes_of
+from dialogauge.data import votes_in
 from dialogauge.stats import RatingGrid, coefficients_of
-from dialogauge.studies.agreement.pairs import CHOICES, consensus, left_out_words, pair_agreement
+from dialogauge.studies.agreement.pairs import CHOICES, consensus, pair_agreement, remarks_on
 
 
 def pairs(*rows):
     """Read `conversation rater a b winner`."""
-    return list(votes_of(PairRating(a, b, w, r, None, c) for c, r, a, b, w in (row.split() for row in rows)))
+    return list(votes_in(PairRating(a, b, w, r, None, c) for c, r, a, b, w in (row.split() for row in rows)))
 
 
 PEOPLE = pairs(
@@ -114,7 +114,7 @@ def test_who_is_shown_first_changes_only_what_is_said_of_the_first_shown(drawn):
     ]
     if len({p.rater for p in plain}) < 2:
         return
-    (one,), (other,) = (pair_agreement(votes_of(of), shuffles=2) for of in (plain, turned))
+    (one,), (other,) = (pair_agreement(votes_in(of), shuffles=2) for of in (plain, turned))
     assert one.figures == other.figures
     assert one.permuted == other.permuted
     assert one.controls["a tie"] == other.controls["a tie"]
@@ -129,7 +129,7 @@ def test_permuted_choices_agree_as_chance_gives():
     people = [
         vote
         for rater in ("x", "y")
-        for vote in votes_of(
+        for vote in votes_in(
             PairRating("m1", "m2", {-1: "a", 0: "tie", 1: "b"}[int(v)], rater, None, f"c{k}")
             for k, v in enumerate(np.where(rng.random(400) < 0.8, better, rng.choice([-1, 0, 1], 400)))
         )
@@ -142,12 +142,26 @@ def test_permuted_choices_agree_as_chance_gives():
 
 def test_choices_without_a_conversation():
     # a and b may themselves be conversations; then each pair comes once from a rater.
-    (found,) = pair_agreement(votes_of([PairRating("d1", "d2", "a", "x"), PairRating("d2", "d1", "b", "y")]))
+    (found,) = pair_agreement(votes_in([PairRating("d1", "d2", "a", "x"), PairRating("d2", "d1", "b", "y")]))
     assert (found.shared, found.left_out) == (1, 0)
     again = [PairRating("m1", "m2", w, r) for w in "aab" for r in "xy"] + [PairRating("m1", "m3", "a", "x")]
-    (found,) = pair_agreement(votes_of(again))
+    (found,) = pair_agreement(votes_in(again))
     assert (found.targets, found.left_out, found.figures) == (1, 6, {})
-    assert "6 choices name no conversation" in left_out_words(found)
+    (remark,) = remarks_on(found)
+    assert "6 choices name no conversation" in remark
+
+
+def test_what_a_source_chooses_again_counts_as_it_was_chosen_last_and_is_said():
+    # A file without raters is one judge's: it was asked both ways round, and took the first shown each time.
+    judge = pairs("c1 gpt m1 m2 a", "c1 gpt m2 m1 a", "c2 gpt m1 m2 b")
+    (found,) = pair_agreement(PEOPLE, judge)
+    assert found.again == 1
+    (gpt,) = found.against_people
+    # m2 of c1, where people say m1; m2 of c2, where they are undecided.
+    assert (gpt.n, gpt.figures["exact"].value) == (1, 0)
+    (remark,) = remarks_on(found)
+    assert "1 choice of what the same one" in remark
+    assert list(remarks_on(pair_agreement(PEOPLE)[0])) == []
 
 
 @pytest.mark.parametrize(
@@ -159,12 +173,12 @@ def test_choices_without_a_conversation():
 )
 def test_who_cannot_agree(votes, message):
     with pytest.raises(UsageError, match=message):
-        pair_agreement(votes_of(votes))
+        pair_agreement(votes_in(votes))
 
 
 def test_dimensions_stand_apart():
     votes = [PairRating("a", "b", "a", r, d, "c1") for r in "xy" for d in ("clear", "kind")]
-    assert [one.dimension for one in pair_agreement(votes_of(votes))] == ["clear", "kind"]
+    assert [one.dimension for one in pair_agreement(votes_in(votes))] == ["clear", "kind"]
 
 
 def test_the_figures_are_those_of_the_grid():
