@@ -83,4 +83,4 @@ def test_the_tables_and_tools_of_an_installed_tau_bench(tmp_path, monkeypatch):
     with pytest.raises(UsageError, match="no domain 'bank'"):
         tau_bench_environment("bank")
     for name in [name for name in sys.modules if name.partition(".")[0] == "tau_bench"]:
-        monkeypatch.delitem(sys.modules, name)
+        del sys.modules[name]
