@@ -491,3 +491,16 @@ def test_a_comparison_of_judges_names_what_was_asked(dialogauge, rated):
         assert done.code == 0, done.err
         page = (both.parent / "out" / "agreement.html").read_text()
         assert [f"10 targets, {name} of turns" in page for name in ("tone", "care")] == [named, named]
+
+
+@pytest.mark.parametrize(
+    ("scale", "by"), [("1-5", {"J": 5, "K": 3.3}), ("1,2,3,5", {"J": 5, "K": 3, "L": 3})]
+)
+def test_a_consensus_is_a_rating_whatever_its_sum(dialogauge, rated, scale, by):
+    """5 + 3.3 - 3.3 is a little above 5, and the mean of 3 and 5 is a 4 that nobody could give."""
+    judges = rated({name: (score, 1, 2) * 3 for name, score in by.items()}, "judges.csv")
+    people = rated({"P": (5, 1, 3) * 3})
+    done = dialogauge("agreement", judges, "--ratings", people, "--scale", scale, "--json")
+    assert done.code == 0, done.err
+    (between,) = done.json["between"]
+    assert [one["n"] for one in between["against_the_others"]] == [9] * len(by)

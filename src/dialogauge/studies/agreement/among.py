@@ -33,6 +33,7 @@ from dialogauge.studies.agreement.closeness import (
     consensus_of,
     constant_json,
     levels_of,
+    means_of,
     settled,
     verdict_of,
 )
@@ -310,7 +311,4 @@ def _beside_others(grid: RatingGrid) -> Iterator[tuple[str, Floats, Floats]]:
         if grid.categories.values is None:
             yield rater, own, consensus_of(grid.take([name for name in grid.raters if name != rater]))
         else:
-            rest = times - mine
-            mean = np.full(own.size, np.nan)
-            np.divide(sums - np.where(mine, own, 0.0), rest, out=mean, where=rest > 0)
-            yield rater, own, mean
+            yield rater, own, means_of(sums - np.where(mine, own, 0.0), times - mine, grid.categories)

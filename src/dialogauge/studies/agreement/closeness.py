@@ -198,6 +198,23 @@ def settled(made: Sequence[Closeness]) -> tuple[Closeness, ...]:
     return tuple(replace(one, answer=answer) for one, answer in zip(made, answers, strict=True))
 
 
+def means_of(sums: Floats, times: Floats, categories: Categories) -> Floats:
+    """Return means of ratings as ratings, NaN of none.
+
+    A sum less one of its parts is off in its last digits, which are rounded away: 5.000000000000001 is no
+    rating. Two categories may have a whole number between them that is none: of 3 and 5 the mean counts as
+    the upper one.
+
+    Args:
+        sums: Shape (n,), of the ratings of each target.
+        times: Shape (n,), how many there are.
+        categories: Numbers.
+    """
+    means: Floats = np.divide(sums, times, out=np.full(sums.shape, np.nan), where=times > 0).round(9)
+    none = (means == np.floor(means)) & ~np.isin(means, np.array(categories.values))
+    return np.where(none, np.nextafter(means, np.inf), means)
+
+
 def consensus_of(grid: RatingGrid) -> Floats:
     """Return what the raters of each target say together, shape (n,); NaN where nobody rated it.
 
@@ -206,9 +223,7 @@ def consensus_of(grid: RatingGrid) -> Floats:
     values = grid.values
     rated = ~np.isnan(values)
     if grid.categories.values is not None:
-        sums, times = np.where(rated, values, 0.0).sum(axis=1), rated.sum(axis=1)
-        means: Floats = np.divide(sums, times, out=np.full(len(values), np.nan), where=times > 0)
-        return means
+        return means_of(np.where(rated, values, 0.0).sum(axis=1), rated.sum(axis=1), grid.categories)
     codes = np.arange(len(grid.categories.names))
     votes = (values[:, :, None] == codes).sum(axis=1)
     most = votes.max(axis=1, initial=0)
