@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import shlex
+import shutil
 from pathlib import Path
 
 import pytest
@@ -418,6 +419,26 @@ BAD = {
     "no plan": ({"plan": None}, "the row does not say of which plan it is"),
     "an unknown reason": ({"score": 2, "reason": "bored"}, "the reason 'bored' of satisfaction is none"),
 }
+
+
+def test_agreement_reads_the_folder_with_its_scale(dialogauge, plan_of, conversations):
+    folder, tasks = plan_of("--raters", 2, "--shared", 8, *EASY, number=12)
+    by_turn = {"R1": lambda item, _, turn: 1 + (int(item["id"][1:]) + turn) % 5, "R2": lambda *_: 4}
+    # what raters sent lies in the folder too, and counts once
+    files = [saved(folder / f"{t['rater']}.jsonl", answered(t, by_turn[t["rater"]])) for t in tasks]
+    assert dialogauge("annotate", "import", folder, *files).code == 0
+    done = dialogauge("agreement", folder, "--json")
+    assert done.code == 0, done.err
+    (people,) = done.json["people"]
+    assert people["categories"] == ["1", "2", "3", "4", "5"]
+    assert people["shared"] == 8 * len(tasks[0]["items"][0]["turns"])
+    assert dialogauge("agreement", folder / "ratings.jsonl", "--json").json == done.json
+    given = dialogauge("agreement", folder, "--scale", "1-7", "--json").json["people"][0]
+    assert given["categories"][-1] == "7"
+    done = dialogauge("judge", conversations(12), "--ratings", folder, "-o", "rated")
+    assert done.code == 0, done.err
+    elsewhere = shutil.copy(folder / "ratings.jsonl", "elsewhere.jsonl")
+    assert "nothing says what raters could give" in dialogauge("agreement", elsewhere).err
 
 
 def test_an_import_of_nothing_leaves_the_folder_as_it_is(dialogauge, plan_of):

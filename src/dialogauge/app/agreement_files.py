@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import replace
 from pathlib import Path
 
+from dialogauge.app.annotate.folder import PlanFiles
 from dialogauge.app.beside import field_map
 from dialogauge.app.settings import AgreementOptions
 from dialogauge.core.conversation import PairRating, Rating
@@ -107,9 +108,15 @@ def by_names(options: AgreementOptions) -> tuple[str, ...]:
 
 
 def given_scale(options: AgreementOptions, ratings: Iterable[Rating]) -> Categories:
-    """Return all that raters could give; raises UsageError, with what was seen, where nobody says."""
+    """Return all that raters could give, as `--scale` or the plan of the ratings says.
+
+    Raises UsageError, with what was seen, where neither does.
+    """
     if options.scale is not None:
         return Categories.parse(options.scale)
+    ratings = list(ratings)
+    if (planned := _planned_scale(options, {r.dimension for r in ratings})) is not None:
+        return planned
     scores = {r.score for r in ratings}
     numbers = sorted(s for s in scores if not isinstance(s, str))
     names = sorted(s for s in scores if isinstance(s, str))
@@ -124,6 +131,20 @@ def given_scale(options: AgreementOptions, ratings: Iterable[Rating]) -> Categor
         msg,
         hint=f"ratings seen: {seen}; if these are all that raters could give, add --scale {example}",
     )
+
+
+def _planned_scale(options: AgreementOptions, dimensions: Set[str]) -> Categories | None:
+    """Return the scale of what people were asked, where their ratings lie in the folder of a plan."""
+    paths = [Path(path) for path in ([options.ratings_file] if options.ratings_file else options.sources)]
+    plans = [PlanFiles(path if path.is_dir() else path.parent) for path in paths]
+    if not plans or not all(files.plan.is_file() and files.answers.is_file() for files in plans):
+        return None
+    questions = [question for files in plans for question in files.read_plan().questions]
+    scales = {question.scale for question in questions if question.name in dimensions}
+    if len(scales) != 1 or not dimensions <= {question.name for question in questions}:
+        return None
+    (scale,) = scales
+    return Categories.of_scale(scale) if scale.integer else None
 
 
 def _on_scale(ratings: Iterable[Rating], categories: Categories, out: Panel, *, whole: bool) -> list[Rating]:

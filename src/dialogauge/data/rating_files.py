@@ -51,6 +51,8 @@ def read_ratings(
 ) -> RatingTable:
     """Read a rating file, JSONL, JSON or CSV, also gzip; the files of a folder are read as one.
 
+    Of a folder of `annotate` what was imported is read, not the files of raters that lie there too.
+
     What one named rater rates again counts as it was rated last, and is noted. Unreadable rows are in
     `faults`: no id, no score, a turn that is no whole number, a second rating of what nobody says who rated.
 
@@ -66,7 +68,7 @@ def read_ratings(
     """
     asked = RatingForm(mapping or NO_MAP, wide, tuple(dict.fromkeys([*keep, *(name for name, _ in where)])))
     gathered = _Gathered()
-    for source in locate([str(path)])[0]:
+    for source in locate([str(_imported(Path(path)))])[0]:
         for outcome in _outcomes(source, asked, gathered):
             if isinstance(outcome, RecordFault) or has_groups(outcome, where):
                 gathered.add(outcome)
@@ -79,6 +81,14 @@ def read_ratings(
 def has_groups(rating: Rating | PairRating, where: Sequence[tuple[str, str]]) -> bool:
     """Say whether a rating has a value in each of some further columns."""
     return all(rating.groups.get(name) == value for name, value in where)
+
+
+def _imported(path: Path) -> Path:
+    """Return the ratings in a folder of `annotate`; any other path as it is."""
+    if not (path / "plan.json").is_file() or not (path / "answers.jsonl").is_file():
+        return path
+    pairs = path / "pairs.jsonl"
+    return pairs if pairs.is_file() else path / "ratings.jsonl"
 
 
 class _Gathered:
