@@ -778,7 +778,7 @@ def test_the_story_in_the_documentation_runs(dialogauge, conversations):
         "annotate make",
         "annotate import",
         "annotate status",
+        "agreement rating",
         "judge log.jsonl",
-        "agreement rating/ratings.jsonl",
         "agreement rated",
     ]
