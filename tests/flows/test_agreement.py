@@ -330,6 +330,22 @@ def test_two_sources_by_name_against_the_consensus_without_either(dialogauge, ju
     assert "no target in common that a third one rated" in dialogauge(*words, "--compare", "X", "Y").err
 
 
+def test_a_judge_that_is_called_as_a_person_is_told_from_them(dialogauge, judged, rated, runs):
+    people, _ = judged
+    scores = rated({"X": [3] * 120, "people": [1, 5] * 60}, "same names.csv")
+    words = ("agreement", scores, "--ratings", people, "--scale", "1-5")
+    found = dialogauge(*words, "--json").json
+    assert [judge["name"] for judge in found["judges"]] == ["X (judge)", "people (judge)"]
+    two = dialogauge(*words, "--compare", "X", "X (judge)", "--json").json["asked"]
+    assert {one["n"] for one in two} == {20}  # against Y alone
+    exact = next(one for one in two if one["measure"] == "exact")
+    assert (exact["figure_a"], exact["figure_b"]) == (1.0, 0.05)  # Y says 3 once
+    stars = rated({"hindsight": [5, 1, 1] * 6, "Y": [4, 1, 2] * 6}, "stars.csv", dimension="helpfulness")
+    (judge,) = dialogauge("agreement", "hindsight", stars, "--json").json["judges"]
+    assert judge["name"] == "hindsight (judge)"
+    assert [one["reference"] for one in judge["raters"]] == ["Y", "hindsight"]
+
+
 def test_judges_that_give_names(dialogauge, rated):
     names = ["good" if i % 3 else "bad" for i in range(90)]
     people = rated({"X": names, "Y": [None] * 60 + names[60:]})

@@ -21,6 +21,7 @@ from dialogauge.studies.agreement.sources import (
     Rated,
     TargetKey,
     answers_of,
+    judge_name,
     level_of,
     natural,
     number_of,
@@ -185,7 +186,11 @@ def add_judges(judged: RatingTable, people: RatingTable, options: AgreementOptio
     rated = _of_dimensions(people.ratings, [p.rated for p in wanted])
     categories = given_scale(options, rated)
     ratings = answers_of(_on_scale(rated, categories, out, whole=False))
-    named = _of_dimensions(judged.ratings, [p.judge for p in wanted])
+    people_names = {r.rater or UNNAMED for r in rated}
+    named = [
+        replace(r, rater=judge_name(r.rater or UNNAMED, people_names))
+        for r in _of_dimensions(judged.ratings, [p.judge for p in wanted])
+    ]
     scores = answers_of(_on_scale(named, categories, out, whole=False))
     if any(question not in out.categories for question in ratings):
         out.people |= ratings

@@ -28,7 +28,15 @@ from dialogauge.data.ratings import unknown_ids
 from dialogauge.runs import StoredRun, open_run
 from dialogauge.runs.privacy import ratings_as_stored
 from dialogauge.stats import Categories, middle_rule
-from dialogauge.studies.agreement.sources import LEVELS, Level, Question, Rated, level_of, scale_of
+from dialogauge.studies.agreement.sources import (
+    LEVELS,
+    Level,
+    Question,
+    Rated,
+    judge_name,
+    level_of,
+    scale_of,
+)
 from dialogauge.studies.agreement.targets import (
     DimensionPair,
     JudgedRun,
@@ -65,6 +73,8 @@ def add_runs(runs: Sequence[str], ratings: RatingTable | None, options: Agreemen
     surveys = [
         _survey(path, name, ratings, options) for path, name in zip(runs, run_names(runs), strict=True)
     ]
+    raters = {name for survey in surveys for name in survey.raters}
+    surveys = [replace(survey, name=judge_name(survey.name, raters)) for survey in surveys]
     rated = any(survey.counts for survey in surveys)
     known = {name for survey in surveys for name in survey.ids}
     if ratings is not None and all(s.open for s in surveys) and (missing := ratings.ids - known):
@@ -89,6 +99,8 @@ class _Survey:
     dimensions: Mapping[str, Scale]
     counts: Mapping[Question, Counter[float | str]]
     """How often people gave each rating."""
+    raters: frozenset[str]
+    """People who rated them."""
     ids: frozenset[str]
     """Of its conversations."""
     fitted_to: int | None
@@ -109,11 +121,13 @@ def _survey(path: str, name: str, table: RatingTable | None, options: AgreementO
     with open_run(path, studies=JUDGED) as run:
         ratings_of, seen = ratings_within(run, table), (run.manifest.judge.get("fitted_on") or {}).get("seen")
         counts: dict[Question, Counter[float | str]] = {}
+        raters: set[str] = set()
         fitted_to, candidates = 0, dict[str, set[str | None]]()
         for conversation, _ in run.judged():
             ratings = [r for r in ratings_of(conversation) if options.level in (None, level_of(r))]
             for rating in ratings:
                 counts.setdefault(Question(rating.dimension, level_of(rating)), Counter())[rating.score] += 1
+            raters |= {r.rater for r in ratings if r.rater is not None}
             fitted_to += seen is not None and bool(ratings) and words_digest(conversation) in seen
             candidates.setdefault(conversation.id, set()).add(conversation.candidate)
         if table is not None:
@@ -121,7 +135,8 @@ def _survey(path: str, name: str, table: RatingTable | None, options: AgreementO
         scales = {d.name: d.scale for d in run.dimensions}
         masked = table is not None and ratings_as_stored(run.database, table) is not table
         known = None if seen is None else fitted_to
-        return _Survey(path, name, scales, counts, frozenset(candidates), known, not masked)
+        of_people = frozenset(raters)
+        return _Survey(path, name, scales, counts, of_people, frozenset(candidates), known, not masked)
 
 
 def _expect_candidates(table: RatingTable, candidates: Mapping[str, set[str | None]], name: str) -> None:

@@ -20,6 +20,7 @@ from dialogauge.studies.agreement.closeness import (
 )
 from dialogauge.studies.agreement.sources import (
     ALL,
+    CONSENSUS,
     Answers,
     Level,
     Question,
@@ -35,8 +36,6 @@ from dialogauge.studies.agreement.targets import TargetTable
 
 _MOST: Final = 100
 """Raters that a judge is held against one by one: those that rated most."""
-CONSENSUS: Final = "people"
-"""What the consensus of people is called."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,7 +38,7 @@ from dialogauge.studies.agreement.closeness import (
     settled,
     verdict_of,
 )
-from dialogauge.studies.agreement.sources import UNNAMED, natural
+from dialogauge.studies.agreement.sources import CONSENSUS, UNNAMED, judge_name, natural
 from dialogauge.text import counted
 
 CHOICES: Final = Categories(("first", "tie", "second"), (-1.0, 0.0, 1.0))
@@ -49,7 +49,6 @@ BESIDE_PEOPLE: Final = ("ac1", "alpha_nominal", "exact")
 FIRST_SHOWN: Final = "the first shown"
 SECOND_SHOWN: Final = "the second shown"
 TIE: Final = "a tie"
-CONSENSUS: Final = "people"
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +203,7 @@ def _of_dimension(
     name: str, people: Sequence[Vote], judges: Sequence[Vote], *, shuffles: int, seed: int
 ) -> PairAgreement:
     theirs = _names(people)
-    marked = [replace(v, rater=_judge(v.rater, theirs)) for v in judges]
+    marked = [replace(v, rater=judge_name(v.rater or UNNAMED, theirs)) for v in judges]
     choices = _Choices.of([*people, *marked])
     grid, own = choices.grid, choices.grid.take([n for n in choices.grid.raters if n in theirs])
     mine = [n for n in choices.grid.raters if n not in theirs]
@@ -255,11 +254,6 @@ def _answer(
 
 def _names(votes: Iterable[Vote]) -> set[str]:
     return {vote.rater or UNNAMED for vote in votes}
-
-
-def _judge(name: str | None, people: set[str]) -> str:
-    """Return the name of a judge, told from a person of that name."""
-    return f"{name or UNNAMED} (judge)" if (name or UNNAMED) in people else name or UNNAMED
 
 
 def _always(values: Floats, shown: Floats, candidates: Sequence[str]) -> dict[str, Floats]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal, NamedTuple
 
@@ -21,6 +21,8 @@ _MOST_CELLS: Final = 50_000_000
 """Of a table of targets by sources: 400 MB."""
 ALL: Final = "all dimensions"
 """What dimensions are called that are pooled, each rating an item of its own."""
+CONSENSUS: Final = "people"
+"""What the consensus of people is called."""
 
 
 class TargetKey(NamedTuple):
@@ -159,6 +161,11 @@ def sources_of(answers: Answers, most: int | None = None) -> tuple[str, ...]:
     """Return the sources in the order of their names, all or so many of those that rated most."""
     times = Counter(source for rated in answers.values() for source in rated.by)
     return tuple(sorted((name for name, _ in times.most_common(most)), key=natural))
+
+
+def judge_name(name: str, people: Collection[str]) -> str:
+    """Return what a judge is called: told from a person of that name, and from the consensus of people."""
+    return f"{name} (judge)" if name in people or name == CONSENSUS else name
 
 
 def natural(name: str) -> tuple[tuple[int, str], ...]:
