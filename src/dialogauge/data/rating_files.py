@@ -227,7 +227,7 @@ def _cells(stream: LineStream) -> Iterator[dict[str, Any]]:
 def read_rows(path: str | Path) -> Iterator[tuple[dict[str, Any], Place] | RecordFault]:
     """Yield the rows of a file as they stand, JSONL, JSON or CSV; raises `FileFault` as `read_ratings`."""
     for source in locate([str(path)])[0]:
-        yield from _rows(LineStream(source))
+        yield from _rows(LineStream(as_utf8_source(source)))
 
 
 def _rows(stream: LineStream) -> Iterator[_Raw | RecordFault]:
