@@ -22,6 +22,7 @@ from dialogauge.runs import Manifest
 from dialogauge.studies.judging.opening import Known, opening
 from dialogauge.studies.judging.page import figure_of, not_judged
 from dialogauge.studies.judging.people_page import rectified_section
+from dialogauge.studies.judging.repeats import spread_of
 from dialogauge.studies.judging.summary import DimensionSummary, Summary, VerdictSummary
 from dialogauge.studies.judging.tally import MARKS
 from dialogauge.studies.judging.transcripts import ShownConversations
@@ -132,8 +133,7 @@ def _footing(summary: Summary) -> list[tuple[str, str]]:
     pairs += [
         (
             "repeats",
-            f"{words.name(d.name)} spreads by {d.spread.mean_sd:.2f} (mean sd within a target, "
-            f"{counted(d.spread.targets, 'target')})",
+            f"{words.name(d.name)}: {spread_of(d.spread)} ({counted(d.spread.targets, 'target')})",
         )
         for d in summary.dimensions
         if d.spread is not None and d.spread.mean_sd is not None

@@ -45,6 +45,7 @@ from dialogauge.report import (
 from dialogauge.runs import Manifest, StoredRun
 from dialogauge.studies.judging.opening import Known, opening
 from dialogauge.studies.judging.people_page import people_section
+from dialogauge.studies.judging.repeats import spread_of
 from dialogauge.studies.judging.sampling import Case
 from dialogauge.studies.judging.summary import (
     ConversationCounts,
@@ -339,7 +340,7 @@ def _dimension_card(d: DimensionSummary, uncalibrated: Collection[str], not_read
     blocks: list[Block] = [_distribution(d)] if d.n else [figure_of(d)]
     notes = [] if d.n else ["No score: the judge gave none for this dimension."]
     if d.spread is not None and d.spread.mean_sd is not None:
-        notes.append(f"repeats: sd {d.spread.mean_sd:.2f} within {counted(d.spread.targets, 'target')}")
+        notes.append(f"repeats of {counted(d.spread.targets, 'target')}: {spread_of(d.spread)}")
     notes += [f"n/a ({n:,}): {reason}" for reason, n in d.reasons.items()]
     if notes:
         blocks.append(Callout(tuple(notes)))

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from dialogauge.core import DimensionSpec, Level, Scale, Usage, Verdict
 from dialogauge.stats import Estimate, mean_bounds, mean_of_sums
+from dialogauge.studies.judging.repeats import Spread
 from dialogauge.studies.judging.tally import GROUP_FIELDS, LEVELS, Clusters, JudgingTally
 from dialogauge.text import counted
 
@@ -33,16 +34,6 @@ class CurvePoint:
 
     turn: int
     mean: Estimate
-
-
-@dataclass(frozen=True, slots=True)
-class Spread:
-    """How far repeats of one target lie apart."""
-
-    targets: int
-    """Targets with at least two scores."""
-    mean_sd: float | None
-    """Mean over the targets of their standard deviation (n - 1)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +78,7 @@ class DimensionSummary:
             "by_turn": [{"turn": p.turn, **_mean_json(p.mean)} for p in self.curve],
             "uncalibrated": self.uncalibrated,
             "na_reasons": dict(self.reasons),
-            "repeats": None if self.spread is None else asdict(self.spread),
+            "repeats": None if self.spread is None else self.spread.to_json(),
         }
 
 
@@ -413,7 +404,7 @@ def _dimension(
     scale, bins = spec.scale, tally.bins[position]
     spread = None
     if tally.repeats is not None and tally.max_repeat > 1:
-        spread = Spread(*tally.repeats.spread(position))
+        spread = tally.repeats.spread(position, spec.scale, clusters.of, clusters.unit)
     return DimensionSummary(
         name=spec.name,
         level=spec.level,

@@ -20,6 +20,7 @@ import numpy.typing as npt
 
 from dialogauge.core import NOT_APPLICABLE, DimensionSpec, Level, Scale, Usage
 from dialogauge.runs.records import own_scores
+from dialogauge.studies.judging.repeats import RepeatScores
 
 MARKS: Final = {
     "repaired": "replies whose JSON had to be repaired",
@@ -274,7 +275,7 @@ class JudgingTally:
         self.curves: dict[int, TurnScores] = {}
         """By turn number, over the first repeat."""
         self.extras = Extras(self.positions)
-        self.repeats = RepeatSums(len(self.dimensions)) if follow_repeats else None
+        self.repeats = RepeatScores(len(self.dimensions)) if follow_repeats else None
         self._stride = _PER_DIMENSION * len(self.dimensions) + len(LEVELS)
         self._cells: dict[tuple[str, str | None], int] = {}
         self._places = Places()
@@ -379,7 +380,7 @@ class JudgingTally:
                 if turn is not None and repeat == 1:
                     self._point(position, turn, cell, value)
                 if self.repeats is not None:
-                    self.repeats.add(cell, turn, position, value)
+                    self.repeats.add(cell, turn, repeat, position, value)
         return numbers
 
     def _point(self, position: int, turn: int, cell: int, value: float) -> None:
@@ -420,33 +421,3 @@ def _group(row: Mapping[str, Any], field: str) -> str | None:
     if value is None and field == "language":
         value = (row.get("details") or {}).get("language")
     return value if value is None else str(value)
-
-
-class RepeatSums:
-    """Per target and dimension: count, sum and sum of squares over the repeats."""
-
-    def __init__(self, dimensions: int) -> None:
-        self._targets: dict[tuple[int, int | None], int] = {}
-        self._stride = 3 * dimensions
-        self._sums = array("d")
-
-    def add(self, cell: int, turn: int | None, position: int, value: float) -> None:
-        """Add one score of one target."""
-        target = self._targets.setdefault((cell, turn), len(self._targets))
-        at = target * self._stride + 3 * position
-        if target * self._stride == len(self._sums):
-            self._sums.extend([0.0] * self._stride)
-        self._sums[at] += 1
-        self._sums[at + 1] += value
-        self._sums[at + 2] += value * value
-
-    def spread(self, position: int) -> tuple[int, float | None]:
-        """Return how many targets have several scores, and the mean of their standard deviations."""
-        table = np.array(self._sums, dtype=np.float64).reshape(-1, self._stride)
-        n, total, squares = table[:, 3 * position : 3 * position + 3].T
-        several = n >= 2
-        if not several.any():
-            return 0, None
-        n, total, squares = n[several], total[several], squares[several]
-        variance = np.maximum(squares - total**2 / n, 0.0) / (n - 1)
-        return int(several.sum()), float(np.sqrt(variance).mean())

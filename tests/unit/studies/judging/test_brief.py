@@ -57,7 +57,7 @@ def test_repeats_and_unknown_costs_are_said():
         for i, s in enumerate((3, 5), 1)
     ]
     text = shown(summarise(rows, dimensions=CARD[1:2]))
-    assert "spreads by 1.41" in text
+    assert "mean sd 1.41" in text
     assert "cost unknown" in text
     assert "repeats the previous prompt" not in text
 

@@ -142,6 +142,25 @@ def test_repeats_give_the_spread_within_a_target():
     assert summarise(rows[:1], dimensions=HELP).dimension("helpfulness").spread is None
 
 
+def test_repeats_are_compared_target_by_target_and_not_by_their_means():
+    """Two repeats of the same mean, 3 and 3, of which one target in four is as it was."""
+    scores = {"a": (1, 5), "b": (5, 1), "c": (3, 3), "d": (3, 3.4)}
+    rows = [turn_row(c, 1, s, repeat=n) for c, both in scores.items() for n, s in enumerate(both, 1)]
+    rows.append(turn_row("e", 1, 2, repeat=1))  # judged once: it tells nothing of repeats
+    spread = summarise(rows, dimensions=HELP).dimension("helpfulness").spread
+    assert (spread.targets, spread.exact.value, spread.apart.value) == (4, 0.5, 0.5)
+    # pa 1/2; shares 2/8, 2/8 and 4/8 of 1, 5 and 3: pe = (2 * 3/16 + 1/4) / 4
+    assert spread.ac1.value == pytest.approx((0.5 - 0.625 / 4) / (1 - 0.625 / 4))
+    assert spread.to_json()["apart"]["n"] == 4
+
+
+def test_repeats_on_a_scale_of_fractions_have_their_sd_alone():
+    rows = [row("a", turn=1, scores={"p": v}, repeat=n) for n, v in enumerate((0.0, 1.0), 1)]
+    spread = summarise(rows, dimensions=(dimension("p", scale=FRACTIONS),)).dimension("p").spread
+    assert spread.mean_sd == pytest.approx(0.5**0.5)
+    assert (spread.exact, spread.ac1, spread.apart) == (None, None, None)
+
+
 def test_usage_sums_by_role_and_an_unknown_cost_stays_unknown():
     def usage(cost, role):
         part = {"calls": 1, "cached": 2, "prompt_tokens": 30, "completion_tokens": 4, "cost": cost}
