@@ -439,7 +439,7 @@ READERS: Final[Mapping[str, tuple[str, ...]]] = {
     "app/candidates.py": ("reply file",),
     "app/merging.py": ("configuration", "agents"),
     "data/field_map.py": ("field map", "mapped"),
-    "data/formats/tau.py": ("tau prompts",),
+    "data/formats/beside.py": ("tau prompts",),
     "data/opening.py": tuple(f"judge {name}" for name in ENDINGS),
     "data/sources.py": tuple(f"judge {name}" for name in ENDINGS),
     "data/splits.py": ("split",),

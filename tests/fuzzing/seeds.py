@@ -56,7 +56,61 @@ _HISTORY = [
     {"role": "assistant", "content": "海边。", "satisfaction": 2, "hallucination": 0, "reason": "太短"},
 ]
 
+
+def _chatgpt(name: str, parent: str | None, *children: str, **message: Any) -> dict[str, Any]:
+    return {name: {"id": name, "parent": parent, "children": [*children], "message": message or None}}
+
+
+_CHATGPT = {
+    "conversation_id": "g1",
+    "title": "Tea",
+    "current_node": "e",
+    "mapping": {
+        **_chatgpt("r", None, "a"),
+        **_chatgpt(
+            "a",
+            "r",
+            "b",
+            "x",
+            id="a",
+            author={"role": "user"},
+            create_time=1.5,
+            content={
+                "content_type": "multimodal_text",
+                "parts": [{"content_type": "image_asset_pointer"}, "?"],
+            },
+        ),
+        **_chatgpt(
+            "b",
+            "a",
+            "c",
+            id="b",
+            author={"role": "assistant"},
+            content={"content_type": "code", "text": "1"},
+            recipient="python",
+        ),
+        **_chatgpt(
+            "c",
+            "b",
+            "e",
+            id="c",
+            author={"role": "tool", "name": "python"},
+            content={"content_type": "execution_output", "text": "2"},
+        ),
+        **_chatgpt(
+            "e",
+            "c",
+            id="e",
+            author={"role": "assistant"},
+            content={"content_type": "text", "parts": ["Two."]},
+            metadata={"model_slug": "m"},
+            recipient="all",
+        ),
+    },
+}
+
 RECORDS: dict[str, list[Any]] = {
+    "chatgpt": [_CHATGPT],
     "openai": [
         {"conversation_id": "t1", "messages": _CHAT, **_ABOUT},
         {"id": 7, "messages": _OLD, "ratings": [{"dimension": "safety", "score": 5, "turn": 1}]},

@@ -6,6 +6,7 @@ from dialogauge.core import UsageError
 from dialogauge.data.formats.autotod import AUTOTOD
 from dialogauge.data.formats.base import Format, Sample
 from dialogauge.data.formats.card import CARD
+from dialogauge.data.formats.chatgpt import CHATGPT
 from dialogauge.data.formats.csv_table import CSV
 from dialogauge.data.formats.openai import OPENAI
 from dialogauge.data.formats.recllmsim import RECLLMSIM
@@ -15,7 +16,11 @@ from dialogauge.data.formats.turns import TURNS
 from dialogauge.data.formats.urs import URS
 from dialogauge.data.formats.uss import USS
 
-FORMATS: tuple[Format, ...] = (RECLLMSIM, URS, TAU, AUTOTOD, SHAREGPT, CARD, OPENAI, TURNS, USS, CSV)
+FORMATS: tuple[Format, ...] = (
+    *(RECLLMSIM, URS, TAU, AUTOTOD),
+    *(CHATGPT,),
+    *(SHAREGPT, CARD, OPENAI, TURNS, USS, CSV),
+)
 """In order of recognition: the more specific first."""
 
 

@@ -70,6 +70,19 @@ def fault_in(entry: Entry, message: str, hint: str | None = None) -> RecordFault
     return record_fault(entry.place, message, hint)
 
 
+def entries(stream: LineStream, context: Context) -> Iterator[tuple[Any, Entry]]:
+    """Yield the JSON values of a source, each with its context; a `RecordFault` for one that cannot be read.
+
+    Raises `FileFault` where the source breaks off.
+    """
+    name, label = context.source.name, context.source.label
+    for value in json_values(stream):
+        if isinstance(value, RecordFault):
+            yield value, Entry(context, value.place or Place(name), label)
+        else:
+            yield value.value, Entry(context, value.place, f"{label}:{value.number}")
+
+
 @dataclass(frozen=True, slots=True)
 class TextFormat:
     """A format in which a conversation is several lines of a text."""
@@ -106,13 +119,9 @@ class RecordFormat:
 
     def read(self, stream: LineStream, context: Context) -> Iterator[Outcome]:
         """Convert the values of the source one by one."""
-        label = context.source.label
-        for value in json_values(stream):
-            if isinstance(value, RecordFault):
-                yield value
-                continue
+        for value, entry in entries(stream, context):
             try:
-                yield self.convert(value.value, Entry(context, value.place, f"{label}:{value.number}"))
+                yield value if isinstance(value, RecordFault) else self.convert(value, entry)
             except RecordFault as fault:
                 yield fault
 

@@ -7,19 +7,15 @@ user's hidden instruction goes into the metadata, which no judge sees.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
-import orjson
-
-from dialogauge.core import Conversation, FileFault, Message, Place, Rating
-from dialogauge.core.files import read_bytes
+from dialogauge.core import Conversation, Message, Place, Rating
 from dialogauge.data.field_map import FieldMap, look_up
 from dialogauge.data.formats.base import Entry, RecordFormat, fault_in
+from dialogauge.data.formats.beside import read_beside
 from dialogauge.data.formats.fields import text_at
 from dialogauge.data.formats.openai import MessageReader
-from dialogauge.data.notes import excerpt, file_fault
-from dialogauge.data.opening import InputSource
+from dialogauge.data.notes import excerpt
 from dialogauge.data.ratings import score_at
 
 _PROMPTS = "tau_system_prompts.json"
@@ -30,24 +26,6 @@ def _recognises(record: Any, mapping: FieldMap) -> bool:  # noqa: ANN401  # any 
     if not isinstance(record, dict) or "task_id" not in record or "reward" not in record:
         return False
     return isinstance(record.get("traj"), list) or ("domain" in record and "messages" in record)
-
-
-def _prompts(source: InputSource) -> Mapping[str, str]:
-    """Return the system prompts from the file beside or above the source, if there is one.
-
-    Raises `FileFault` for a file that is no JSON object.
-    """
-    folders = source.path.resolve().parents[:2] if source.path is not None else ()
-    for file in (folder / _PROMPTS for folder in folders):
-        if file.is_file():
-            try:
-                prompts = orjson.loads(read_bytes(file, "system prompts file", FileFault))
-            except orjson.JSONDecodeError as error:
-                raise file_fault(Place(str(file)), f"the system prompts cannot be read: {error}") from error
-            if isinstance(prompts, dict):
-                return prompts
-            raise file_fault(Place(str(file)), f"the system prompts are {excerpt(prompts)}: not an object")
-    return {}
 
 
 def _convert(record: Any, entry: Entry) -> Conversation:  # noqa: ANN401  # any JSON value
@@ -80,10 +58,7 @@ def _convert(record: Any, entry: Entry) -> Conversation:  # noqa: ANN401  # any 
 def _system(record: dict[str, Any], entry: Entry) -> tuple[Message, ...]:
     text, key = text_at(record, "system_prompt_inline"), record.get("system_prompt")
     if text is None and isinstance(key, str):
-        memo = entry.context.memo
-        if _PROMPTS not in memo:
-            memo[_PROMPTS] = _prompts(entry.context.source)
-        text = memo[_PROMPTS].get(key)
+        text = read_beside(entry.context, _PROMPTS, "system prompts", dict, above=1).get(key)
     if isinstance(text, str):
         entry.recognise("runs were given the system prompt that their record names")
         return (Message("system", text),)
