@@ -111,6 +111,19 @@ _CHATGPT = {
 
 RECORDS: dict[str, list[Any]] = {
     "chatgpt": [_CHATGPT],
+    "wildchat": [
+        {
+            "conversation_hash": "h",
+            "model": "m",
+            "language": "English",
+            "turn": 1,
+            "conversation": [
+                {"role": "user", "content": "Hi", "hashed_ip": "0a", "turn_identifier": 7},
+                {"role": "assistant", "content": "Hello", "toxic": False},
+            ],
+        },
+        {"conversation_id": "l1", "openai_moderation": [], "conversation": _CHAT[:2], "redacted": False},
+    ],
     "openai": [
         {"conversation_id": "t1", "messages": _CHAT, **_ABOUT},
         {"id": 7, "messages": _OLD, "ratings": [{"dimension": "safety", "score": 5, "turn": 1}]},

@@ -15,10 +15,11 @@ from dialogauge.data.formats.tau import TAU
 from dialogauge.data.formats.turns import TURNS
 from dialogauge.data.formats.urs import URS
 from dialogauge.data.formats.uss import USS
+from dialogauge.data.formats.wildchat import WILDCHAT
 
 FORMATS: tuple[Format, ...] = (
     *(RECLLMSIM, URS, TAU, AUTOTOD),
-    *(CHATGPT,),
+    *(CHATGPT, WILDCHAT),
     *(SHAREGPT, CARD, OPENAI, TURNS, USS, CSV),
 )
 """In order of recognition: the more specific first."""

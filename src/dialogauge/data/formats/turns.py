@@ -1,4 +1,4 @@
-"""Records whose messages stand under `turns`, `dialog`, `dialogue` or `history`, as DeepEval's do."""
+"""Records whose messages stand under `turns`, `dialogue`, `conversation` and the like, as DeepEval's do."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dialogauge.data.formats.openai import MessageReader
 from dialogauge.data.json_values import is_message_list
 from dialogauge.data.notes import excerpt
 
-_LISTS = ("turns", "dialog", "dialogue", "history", "conversation")
+_LISTS = ("turns", "dialog", "dialogue", "history", "conversation", "conversations", "items")
 _ROLE_KEYS = ("role", "speaker", "from")
 _CONTENT_KEYS = ("content", "text", "value", "utterance")
 

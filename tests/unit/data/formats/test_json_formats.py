@@ -122,6 +122,14 @@ def test_other_lists_with_common_role_names(tmp_path):
     ]
 
 
+@pytest.mark.parametrize("key", ["conversations", "items"])
+def test_variants_of_sharegpt(tmp_path, key):
+    said = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}]
+    c, name, assumed = read_one(tmp_path, {"id": "v", key: said})
+    assert (name, assumed) == ("turns", [])
+    assert [(m.role, m.text) for m in c.messages] == [("user", "hi"), ("assistant", "hello")]
+
+
 def nested(depth):
     return "[" * depth + "1" + "]" * depth
 
