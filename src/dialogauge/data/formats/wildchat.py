@@ -18,32 +18,11 @@ from dialogauge.data.notes import IdPlaces, excerpt
 
 _SIGNS: Final = ("conversation_hash", "openai_moderation")
 _HASH: Final = "conversation_hash"
-_CODES: Final = dict(
-    zip(
-        ("english", "chinese", "russian", "french", "spanish", "german", "portuguese", "italian", "japanese")
-        + ("korean", "turkish", "arabic", "vietnamese", "indonesian", "polish", "ukrainian", "dutch"),
-        (
-            "en",
-            "zh",
-            "ru",
-            "fr",
-            "es",
-            "de",
-            "pt",
-            "it",
-            "ja",
-            "ko",
-            "tr",
-            "ar",
-            "vi",
-            "id",
-            "pl",
-            "uk",
-            "nl",
-        ),
-        strict=True,
-    )
+_LANGUAGES: Final = (
+    "english en, chinese zh, russian ru, french fr, spanish es, german de, portuguese pt, italian it, "
+    "japanese ja, korean ko, turkish tr, arabic ar, vietnamese vi, indonesian id, polish pl, ukrainian uk"
 )
+_CODES: Final = dict(pair.split() for pair in _LANGUAGES.split(", "))
 """Names of languages -> their codes."""
 
 
