@@ -16,30 +16,34 @@ import tempfile
 import weakref
 import zlib
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Final
 
-from dialogauge.core import Place, shown_path
+from dialogauge.core import FileFault, Place, shown_path
+from dialogauge.data.archives import ZIP, ZSTANDARD, Member, members_of, unzstandard
 from dialogauge.data.notes import file_fault
 
 STDIN: Final = "-"
 
-_SUFFIXES = frozenset({".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".txt"})
+_ZIPPED = frozenset({".zip", ".eval"})
+_SUFFIXES = frozenset({".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".txt"}) | _ZIPPED
 _BLOCK: Final = 1 << 18
 _LARGEST_PIPE: Final = 8 << 30
 """Bytes that are kept of a pipe."""
 _GZIP: Final = b"\x1f\x8b"
 _PACKED: Final = {
-    b"\x28\xb5\x2f\xfd": ("zstd", "zstd -d"),
     b"\xfd7zXZ\x00": ("xz", "xz -d"),
-    b"PK\x03\x04": ("zip", "unzip"),
     b"7z\xbc\xaf": ("7z", "7z x"),
     **{b"BZh%d1AY" % level: ("bzip2", "bunzip2") for level in range(1, 10)},
 }
 """How a file begins -> what packed it, and what unpacks it."""
-_LONGEST_MARK: Final = max(map(len, _PACKED))
+_LONGEST_MARK: Final = 8
+
+
+Order = Callable[[Path], object]
+"""Returns the sort key of a file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,16 +55,19 @@ class InputSource:
     label: str
     """The base of ids for data without ids, independent of the working directory."""
     path: Path | None
-    """None for standard input."""
+    """None for standard input; of a file in a zip file it goes on from that of the zip file."""
     member: bool = False
-    """From a folder, not named by the user: the reader skips it if it is something else."""
+    """From a folder or zip file, not named by the user: the reader skips it if it is something else."""
     pipe: Pipe | None = None
     """Where it comes through one."""
+    zipped: Member | None = None
+    """Where it is a file in a zip file."""
 
     def open(self) -> io.BufferedReader:
-        """Open it from the beginning, without gzip.
+        """Open it from the beginning, without gzip or zstandard.
 
-        Raises `FileFault` for what cannot be opened, and what was packed by something else.
+        Raises `FileFault` for what cannot be opened, and what was packed by something else; `MissingExtra`
+        for zstandard where nothing unpacks it.
         """
         try:
             raw = self._raw()
@@ -71,12 +78,45 @@ class InputSource:
             if mark.startswith(begins):
                 raw.close()
                 hint = f"unpack it first, with {unpack}"
-                raise file_fault(Place(self.name), f"packed by {packer}, and only gzip is read", hint)
-        if not mark.startswith(_GZIP):
-            return raw
-        return io.BufferedReader(_Unpacked(raw), _BLOCK)
+                raise file_fault(Place(self.name), f"packed by {packer}, which is not read", hint)
+        if mark.startswith(ZIP):
+            raw.close()
+            raise self._not_here()
+        if mark.startswith(_GZIP):
+            return io.BufferedReader(_Unpacked(raw, gzip.GzipFile(fileobj=raw)), _BLOCK)
+        if mark.startswith(ZSTANDARD):
+            return io.BufferedReader(_Unpacked(raw, unzstandard(raw, self.name)), _BLOCK)
+        return raw
+
+    def members(self, order: Order | None = None) -> tuple[list[InputSource], int]:
+        """Return the files of a zip file, any other file alone, and the number of files left out of it.
+
+        Raises `FileFault` for a zip file that cannot be read.
+        """
+        try:
+            with self._raw() as file:
+                if not file.peek(_LONGEST_MARK).startswith(ZIP):
+                    return [self], 0
+            members, others = members_of(self._raw(), self.name, _fits)
+        except OSError as error:
+            raise file_fault(Place(self.name), f"cannot be read: {error.strerror}") from error
+        return _sorted(map(self._holding, members), order), others
+
+    def _holding(self, member: Member) -> InputSource:
+        name, label = f"{self.name}/{member.path}", _plain(f"{self.label}/{member.path}")
+        path = (self.path or Path(self.name)) / member.path
+        return InputSource(name, label, path, member=True, zipped=member)
+
+    def _not_here(self) -> FileFault:
+        """Return why this zip file was not taken for its files."""
+        if self.zipped is not None:
+            return file_fault(Place(self.name), "a zip file in a zip file", "unzip the outer one first")
+        self.members()  # raises what is wrong with it
+        return file_fault(Place(self.name), "this is a zip file", "give it as an input, or call it .zip")
 
     def _raw(self) -> io.BufferedReader:
+        if self.zipped is not None:
+            return io.BufferedReader(self.zipped.open(), _BLOCK)
         if self.pipe is not None:
             return io.BufferedReader(_PipeReader(self.pipe), _BLOCK)
         return io.BufferedReader(_Snapshot(self.path or Path()), _BLOCK)
@@ -87,7 +127,7 @@ class _Snapshot(io.RawIOBase):
 
     def __init__(self, path: Path) -> None:
         self._file = path.open("rb", buffering=0)
-        self._left = os.fstat(self._file.fileno()).st_size
+        self._left = self._size = os.fstat(self._file.fileno()).st_size
 
     def readable(self) -> bool:
         return True
@@ -99,16 +139,25 @@ class _Snapshot(io.RawIOBase):
             raise OSError(errno.ESTALE, "it became shorter while it was read")
         return read
 
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        start = (0, self._size - self._left, self._size)[whence]
+        at = self._file.seek(max(start + offset, 0))
+        self._left = max(self._size - at, 0)
+        return at
+
     def close(self) -> None:
         self._file.close()
         super().close()
 
 
 class _Unpacked(io.RawIOBase):
-    """What is in a gzip file, up to where it is damaged: from there on each call raises the same error."""
+    """What is in a packed file, up to where it is damaged: from there on each call raises the same error."""
 
-    def __init__(self, packed: IO[bytes]) -> None:
-        self._packed, self._file = packed, gzip.GzipFile(fileobj=packed)
+    def __init__(self, packed: IO[bytes], file: Any) -> None:  # noqa: ANN401 - of gzip, zstd or pyarrow
+        self._packed, self._file = packed, file
         self._error: Exception | None = None
 
     def readable(self) -> bool:
@@ -151,6 +200,13 @@ class Pipe:
         self._kept.seek(at)  # type: ignore[union-attr]  # opened above
         return self._kept.read(most)  # type: ignore[union-attr]
 
+    @property
+    def size(self) -> int:
+        """Bytes that come through it, once all have."""
+        while not self._ended:
+            self.read(self._size, 1)
+        return self._size
+
     def _open(self) -> None:
         self._from = sys.stdin.buffer if self._path is None else self._path.open("rb")
         self._kept = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 - closed with the pipe
@@ -189,14 +245,21 @@ class _PipeReader(io.RawIOBase):
         self._at += len(block)
         return len(block)
 
+    def seekable(self) -> bool:
+        return True
 
-def locate(
-    inputs: Sequence[str], order: Callable[[Path], object] | None = None
-) -> tuple[list[InputSource], int]:
-    """Return the files of the inputs and of their folders, and the number of files with other endings.
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        start = self._pipe.size if whence == io.SEEK_END else self._at * whence
+        self._at = max(start + offset, 0)
+        return self._at
+
+
+def locate(inputs: Sequence[str], order: Order | None = None) -> tuple[list[InputSource], int]:
+    """Return the files of the inputs, of their folders and zip files, and the number of files left out.
 
     `order` returns the sort key of the files of a folder (default: the path). Raises `FileFault` for a
-    missing path, an empty file, a device, and a folder without a file that could hold conversations.
+    missing path, an empty file, a device, and a folder or zip file without a file that could hold
+    conversations.
     """
     sources: list[InputSource] = []
     left_out = 0
@@ -216,7 +279,10 @@ def locate(
         elif status.st_size == 0:
             raise file_fault(Place(shown), "the file is empty", "is it still being written?")
         label = "stdin" if path is None else path.name if names[path.name] == 1 else path.as_posix()
-        sources.append(InputSource(shown, _plain(shown_path(label)), path, pipe=pipe))
+        source = InputSource(shown, _plain(shown_path(label)), path, pipe=pipe)
+        members, others = source.members(order)
+        sources += members
+        left_out += others
     return sources, left_out
 
 
@@ -260,21 +326,38 @@ def _standard_input() -> os.stat_result:
         return os.stat_result([stat.S_IFIFO, *[0] * 9])
 
 
-def _members(folder: Path, order: Callable[[Path], object] | None) -> tuple[list[InputSource], int]:
+def _members(folder: Path, order: Order | None) -> tuple[list[InputSource], int]:
     files = [p for p in _walk(folder) if p.is_file() and not p.name.startswith(".")]
-    members = [p for p in files if Path(_plain(p.name)).suffix.lower() in _SUFFIXES]
+    members = [p for p in files if _fits(p.name)]
     if not members:
         raise file_fault(
             Place(shown_path(folder)),
             "the folder holds no file that could hold conversations",
-            f"looked for {', '.join(sorted(_SUFFIXES))}, also with .gz, in it and below",
+            f"looked for {', '.join(sorted(_SUFFIXES))}, also with .gz or .zst, in it and below",
         )
-    members.sort(key=order or Path.as_posix)  # type: ignore[arg-type]  # any sortable key will do
-    sources = [
-        InputSource(shown_path(p), _plain(shown_path(p.relative_to(folder).as_posix())), p, member=True)
-        for p in members
-    ]
-    return sources, len(files) - len(members)
+    left_out = len(files) - len(members)
+    sources: list[InputSource] = []
+    for p in members:
+        label = _plain(shown_path(p.relative_to(folder).as_posix()))
+        within, others = _opened_up(InputSource(shown_path(p), label, p, member=True))
+        sources += within
+        left_out += others
+    return _sorted(sources, order), left_out
+
+
+def _opened_up(source: InputSource) -> tuple[list[InputSource], int]:
+    """Return what is in a zip file of a folder; one that cannot be read stays, and is named when it is."""
+    if Path(source.label).suffix.lower() not in _ZIPPED:
+        return [source], 0
+    try:
+        return source.members()
+    except FileFault:
+        return [source], 0
+
+
+def _sorted(sources: Iterable[InputSource], order: Order | None) -> list[InputSource]:
+    key = order or Path.as_posix
+    return sorted(sources, key=lambda source: key(source.path or Path()))  # type: ignore[arg-type, return-value]
 
 
 def _walk(folder: Path) -> list[Path]:
@@ -287,5 +370,10 @@ def _walk(folder: Path) -> list[Path]:
     return [Path(parent, name) for parent, _, names in os.walk(folder, onerror=refuse) for name in names]
 
 
+def _fits(name: str) -> bool:
+    """Say whether a file of that name could hold conversations."""
+    return Path(_plain(name)).suffix.lower() in _SUFFIXES
+
+
 def _plain(name: str) -> str:
-    return name.removesuffix(".gz")
+    return name.removesuffix(".gz").removesuffix(".zst")

@@ -109,9 +109,9 @@ class ConversationReader:
         self._refused = 0
         ids = IdPlaces()
         if self._left_out:
-            text = "files in folders were left out: their ending is none of ours"
+            text = "files of folders were left out: their ending is none of ours"
             self._book.recognise(text, count=self._left_out)
-        anything = False
+        anything, broken = False, None
         for number, stream in enumerate(self._streams):
             try:
                 for outcome in self._source(stream, number, ids):
@@ -120,9 +120,11 @@ class ConversationReader:
             except FileFault as fault:
                 if self._strict or not (anything or stream.source.member):
                     raise
-                anything = True
+                anything, broken = True, broken or fault
                 yield fault
         if not self._files:
+            if broken is not None:
+                raise broken
             place = Place(self._streams[0].source.name)
             raise file_fault(place, "no file here holds conversations in a known format", _format_hint())
 
@@ -145,7 +147,7 @@ class ConversationReader:
             if not source.member:
                 raise _unrecognised(stream, self._mapping)
             place = Place(source.name)
-            self._book.recognise("files in folders were left out: not recognised as conversations", place)
+            self._book.recognise("files of folders were left out: not recognised as conversations", place)
             return
         name, text = file_format.name, f"conversations read as {file_format.name}"
         converted = failed = 0

@@ -100,7 +100,8 @@ def _broken_off(error: Exception, place: Place) -> FileFault:
     elif isinstance(error, gzip.BadGzipFile | zlib.error):
         message = f"the gzip file is damaged: {error}"
     else:
-        message = f"cannot be read: {error.strerror if isinstance(error, OSError) else error}"
+        why = error.strerror if isinstance(error, OSError) else None
+        message = f"cannot be read: {why or error}"
     return file_fault(place, message, hint)
 
 

@@ -6,6 +6,7 @@ import codecs
 import errno
 import io
 import re
+from dataclasses import fields
 from typing import Any, Final
 
 from dialogauge.data.opening import InputSource
@@ -62,7 +63,7 @@ def as_utf8_source(source: InputSource) -> InputSource:
     with opened(source, lambda: 1) as file:
         if not file.peek(2).startswith(_MARKS):
             return source
-    return Utf16Source(source.name, source.label, source.path, source.member, source.pipe)
+    return Utf16Source(*(getattr(source, one.name) for one in fields(source)))
 
 
 class _Recoded(io.RawIOBase):
