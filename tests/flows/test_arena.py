@@ -17,8 +17,8 @@ def dialogues(path, share, *, count=12, **more):
     rng = random.Random(path.name)
     with path.open("w", encoding="utf-8") as out:
         for number in range(count):
-            replies = GOOD if rng.random() < share else BAD
-            own = f"{ASKED[0]} I travel on day {number}, and you are {path.stem}."
+            replies = [f"{one} ({path.stem})" for one in (GOOD if rng.random() < share else BAD)]
+            own = f"{ASKED[0]} I travel on day {number}, and this is my question."
             said = zip((own, ASKED[1]), replies, strict=True)
             messages = [
                 {"role": role, "content": text}
@@ -89,7 +89,8 @@ def test_scores_of_runs_make_a_ranking_and_what_is_missing_is_said(dialogauge, r
     summary = json.loads((tmp_path / "run" / "summary.json").read_text())
     assert [one["agent"] for one in summary["agents"]] == ["alpha", "beta", "gamma"]
     assert summary["asked"] == 12 + 10 + 10
-    assert summary["agents"][0]["about"] == {"judged by": "local", "dialogues": 12}
+    about = summary["agents"][0]["about"]
+    assert (about["judged by"], about["dialogues"], about["tool calls"]) == ("local", 12, 0)
     length = next(one for one in summary["beside"] if one["name"] == "length")
     assert length["agrees"]["value"] == 1  # better replies are longer here: the page says it
 
@@ -190,8 +191,58 @@ def test_a_vote_for_an_unknown_agent_and_another_task_are_named(dialogauge, runs
     files = [dialogues(tmp_path / f"{n}.jsonl", 0.5, scenario=n) for n in ("hotel", "train")]
     done = dialogauge("arena", *files, "--judge", "local", "-o", tmp_path / "two")
     assert done.code == 1
-    assert "hotel and train had different tasks on it: scenario 'hotel' and 'train'" in done.err
+    assert "dialogue 'd0': hotel and train had different tasks: scenario 'hotel' and 'train'" in done.err
     assert "No vote: nobody can be ranked" in done.unwrapped
+
+
+def test_one_id_and_other_users_are_no_meeting_unless_both_state_the_task(dialogauge, tmp_path):
+    """Where nothing but the id links two dialogues, users must have begun alike."""
+    files = [dialogues(tmp_path / f"{n}.jsonl", 0.5, count=3) for n in ("alpha", "beta")]
+    files[1].write_text(files[1].read_text().replace(ASKED[0], "Where is my parcel?", 1))
+    done = dialogauge("arena", *files, "--judge", "local", "-o", tmp_path / "one")
+    assert done.code == 1
+    assert "alpha and beta may have had different tasks: the users began" in done.err
+    assert "'Where is my parcel?" in done.err
+    assert json.loads((tmp_path / "one" / "summary.json").read_text())["asked"] == 2
+    for file in files:
+        records = map(json.loads, file.read_text().splitlines())
+        file.write_text("".join(json.dumps({**r, "context": f"task {r['id']}"}) + "\n" for r in records))
+    done = dialogauge("arena", *files, "--judge", "local", "-o", tmp_path / "two", "--json")
+    assert (done.code, done.json["asked"]) == (0, 3), done.err
+
+
+def trajectories(path, agent, rewards):
+    """Runs as TD-Eval publishes them; one without a reward failed at its source and has no messages."""
+    with path.open("w", encoding="utf-8") as out:
+        for task, reward in enumerate(rewards):
+            said = [
+                {"role": "user", "content": f"I want to change flight {task}."},
+                {"role": "assistant", "content": "Done." if reward else "I cannot do that."},
+            ]
+            row = {"agent": agent, "style": "tool-calling", "domain": "airline", "task_id": task, "trial": 0}
+            row |= {"reward": reward or 0, "error": "" if reward is not None else "timeout"}
+            row |= {"user_id": f"u{task}", "instruction": f"Change flight {task}.", "gold_actions": []}
+            row |= {"gold_outputs": [], "messages": [] if reward is None else said}
+            out.write(json.dumps(row) + "\n")
+    return path
+
+
+def test_a_run_that_failed_at_its_source_is_absent_and_no_vote(dialogauge, tmp_path):
+    runs = []
+    for agent, rewards in (("alpha", [1, 1, 1, 0, 1, 0, 1, 1]), ("beta", [0, 1, None, 0, 0, None, None, 0])):
+        file = trajectories(tmp_path / f"{agent}.jsonl", agent, rewards)
+        runs.append(tmp_path / "runs" / agent)
+        assert dialogauge("success", file, "--kind", "tau", "-o", runs[-1]).code == 0
+    done = dialogauge("arena", *runs, "--dimension", "success", "-o", "run", "--json")
+    assert done.code == 0, done.err
+    assert (done.json["asked"], done.json["votes"], done.json["failures"]) == (5, 5, {})
+    assert done.json["absent"] == {"beta": ["airline_2__*__0", "airline_5__*__0", "airline_6__*__0"]}
+    assert (done.json["missing"], done.json["agents"][1]["about"]["absent"]) == ({}, 3)
+    shown = dialogauge("arena", *runs, "--dimension", "success", "-o", "run").unwrapped
+    assert "Absent, since the run failed at its source: beta from 3 dialogues" in shown
+    files = [tmp_path / "alpha.jsonl", tmp_path / "beta.jsonl"]
+    done = dialogauge("arena", *files, "--judge", "local", "-o", "local", "--json")
+    assert (done.code, done.json["asked"]) == (0, 5), done.err
 
 
 def test_runs_of_different_judges_are_not_compared(dialogauge, tmp_path):

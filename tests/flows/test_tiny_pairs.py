@@ -25,9 +25,13 @@ def server(tmp_path_factory):
 
 
 def test_agents_are_ranked_by_a_trained_model_over_http(dialogauge, server, tmp_path):
+    asked = [talk.messages[0] for talk in made_conversations(8, seed=50, turns=(1, 1))]
     for number, name in enumerate(("alpha", "beta", "gamma")):
         talks = made_conversations(8, seed=50 + number, turns=(1, 1))
-        named = [replace(talk, id=f"d{i}") for i, talk in enumerate(talks)]
+        named = [
+            replace(talk, id=f"d{i}", messages=(question, *talk.messages[1:]))
+            for i, (talk, question) in enumerate(zip(talks, asked, strict=True))
+        ]
         write_conversations(tmp_path / f"{name}.jsonl", named)
     files = [tmp_path / f"{name}.jsonl" for name in ("alpha", "beta", "gamma")]
     model = ("--model", "tiny", "--base-url", server.url, "--lang", "en")

@@ -321,10 +321,18 @@ def _pair(cells: dict[str, Any], columns: RatingColumns, place: Place, gathered:
         turn, weight = as_turn(_get(cells, fields.turn)), _weight(cells, columns)
     except ValueError as error:
         raise record_fault(place, str(error)) from error
-    rater, dimension = _text(cells, fields.rater), _text(cells, fields.dimension)
+    rater, dimension = _judge(cells, fields.rater), _text(cells, fields.dimension)
     name, groups = _text(cells, fields.conversation_id), gathered.groups_of(cells, columns)
     at = Place(place.file, place.line)
     return PairRating(a, b, winner, rater, dimension, name, turn, at, weight, groups, first)
+
+
+def _judge(cells: dict[str, Any], path: str | None) -> str | None:
+    """Return who chose; MT-Bench writes a list, as `["gpt-4", "pair-v2"]`."""
+    value = _get(cells, path)
+    if isinstance(value, list) and value and all(isinstance(one, str) for one in value):
+        return ", ".join(value)
+    return _text(cells, path)
 
 
 def _side(text: str, a: str, b: str) -> str | None:

@@ -21,6 +21,7 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from dialogauge.stats.comparison import ALPHA, holm, sign_flip_p
 from dialogauge.stats.estimate import LEVEL, METHOD, Estimate, Moves, freedom_of, too_few
@@ -66,6 +67,10 @@ class Ranking:
     strengths: Strengths
     longer: Estimate | None
     """Points that being twice as long is worth; None where lengths do not count."""
+    leads: tuple[Estimate | None, ...]
+    """By group, points of its first above its second; None where there is one agent alone."""
+    above: frozenset[tuple[str, str]]
+    """Pairs of agents of which the first is shown to be above the second; ranks count these."""
     ridge: float
     ties: TieRule
 
@@ -99,13 +104,14 @@ def ranking_of(
     model = Davidson(votes, ridge=ridge, ties=ties)
     spread = _Sureness(model)
     drawn = model.again(model.cells.drawn(draws, rng or np.random.default_rng(0))) if draws else None
-    best, worst = spread.ranks()
+    above = spread.above()
+    best, worst = 1 + above.sum(axis=0), len(votes.agents) - above.sum(axis=1)
     ratings, standings = model.fitted.ratings, []
     for i, (name, counts) in enumerate(zip(votes.agents, votes.counts.astype(int).tolist(), strict=True)):
         rank = 1 + int((ratings > ratings[i] + _EQUAL).sum())
         group = int(votes.components[i])
         ends = None if drawn is None or not counts[0] else _percentiles(drawn[:, i])
-        ranks = rank, best[i], worst[i]
+        ranks = rank, int(best[i]), int(worst[i])
         number, won, lost, tied = counts
         standings.append(Standing(name, spread.rating(i), *ranks, number, won, lost, tied, group, ends))
     standings.sort(key=lambda one: (one.rank, one.agent))
@@ -113,7 +119,10 @@ def ranking_of(
     for one in standings:
         groups.setdefault(one.group, len(groups) + 1)
     numbered = tuple(replace(one, group=groups[one.group]) for one in standings)
-    return Ranking(numbered, model.fitted, spread.longer(), ridge, ties)
+    shown = frozenset((votes.agents[i], votes.agents[j]) for i, j in np.argwhere(above).tolist())
+    board = Ranking(numbered, model.fitted, spread.longer(), (), shown, ridge, ties)
+    leads = (tuple(map(votes.agents.index, names[:2])) for names in board.groups)
+    return replace(board, leads=tuple(spread.difference(*of) if len(of) > 1 else None for of in leads))
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,29 +176,37 @@ class _Sureness:
             return Estimate(value, None, None, LEVEL, votes.m, votes.cluster_count, "none", self._why)
         return self._estimate(value, self._moves[:, -1] / 3, float(fitted.covariance[-1, -1]) / 9, votes.m)
 
-    def ranks(self) -> tuple[list[int], list[int]]:
-        """Return the best and the worst rank of each agent that cannot be ruled out."""
+    def above(self) -> npt.NDArray[np.bool_]:
+        """Return whether the agent of the row is shown to be above that of the column, shape (n, n)."""
         n, fitted = len(self.model.votes.agents), self.model.fitted
-        if self._why:
-            return [1] * n, [n] * n
-        pairs = list(self._pairs())
-        known = holm([p for _, _, p in pairs])
-        above, below = np.zeros(n, dtype=int), np.zeros(n, dtype=int)
-        for (i, j, _), p in zip(pairs, known, strict=True):
+        above = np.zeros((n, n), dtype=bool)
+        pairs = [] if self._why else list(self._pairs())
+        for (i, j, _), p in zip(pairs, holm([p for _, _, p in pairs]), strict=True):
             if p is not None and p <= ALPHA:
-                better, worse = (i, j) if fitted.logits[i] > fitted.logits[j] else (j, i)
-                above[worse] += 1
-                below[better] += 1
-        return (1 + above).tolist(), (n - below).tolist()
+                above[(i, j) if fitted.logits[i] > fitted.logits[j] else (j, i)] = True
+        return above
+
+    def difference(self, one: int, other: int) -> Estimate:
+        """Return how many points an agent is above another, which votes link it with."""
+        votes, fitted = self.model.votes, self.model.fitted
+        value = ELO * float(fitted.logits[one] - fitted.logits[other])
+        if self._why:
+            return Estimate(value, None, None, LEVEL, votes.m, votes.cluster_count, "none", self._why)
+        moves = self._moves[:, one] - self._moves[:, other]
+        return self._estimate(value, moves, self._variance(one, other), votes.m)
+
+    def _variance(self, one: int, other: int) -> float:
+        """Return the variance of a difference of logits, as the model has it."""
+        of = self._covariance
+        return float(of[one, one] + of[other, other] - 2 * of[one, other])
 
     def _pairs(self) -> Iterator[tuple[int, int, float]]:
         """Yield every two agents that votes link, with the p-value of their difference."""
         votes, fitted = self.model.votes, self.model.fitted
-        least, own = sign_flip_p(votes.cluster_count), np.diag(self._covariance)
+        least = sign_flip_p(votes.cluster_count)
         for i, j in combinations(range(len(votes.agents)), 2):
             if votes.components[i] == votes.components[j]:
-                variance = float(own[i] + own[j] - 2 * self._covariance[i, j])
-                spread = self._spread(self._moves[:, i] - self._moves[:, j], variance)
+                spread = self._spread(self._moves[:, i] - self._moves[:, j], self._variance(i, j))
                 yield i, j, max(least, spread.p(ELO * float(fitted.logits[i] - fitted.logits[j])))
 
     def _estimate(self, value: float, moves: Floats, variance: float, n: int) -> Estimate:

@@ -65,6 +65,19 @@ def test_equal_agents_share_a_rank():
     assert {s.rank for s in board.values()} == {1}
 
 
+def test_a_lead_has_an_interval_and_who_is_shown_above_whom_is_kept():
+    """75 % of 60 votes are 191 points; 50 % are none."""
+    rows = [("A", "B", i % 4 > 0) for i in range(60)] + [("A", "C", i % 4 > 0) for i in range(60)]
+    rows += [("B", "C", i % 2) for i in range(60)]
+    board = ranking_of(votes_of(*zip(*rows, strict=True)))
+    (lead,) = board.leads
+    assert lead.value == pytest.approx(191, abs=8)
+    assert 0 < lead.low < lead.value < lead.high < 330
+    assert board.above == {("A", "B"), ("A", "C")}
+    split = ranking_of(votes_of(["A"] * 40 + ["C"], ["B"] * 40 + ["D"], [1] * 41, agents=["E"]))
+    assert [lead is not None for lead in split.leads] == [len(group) > 1 for group in split.groups]
+
+
 def test_draws_are_percentiles_around_the_rating():
     votes = Contest.of(4, 30, 0).everything(30)
     for one in ranking_of(votes, draws=200, rng=np.random.default_rng(1)).standings:

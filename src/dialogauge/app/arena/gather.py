@@ -14,14 +14,21 @@ from dialogauge.app.arena.settings import ArenaOptions
 from dialogauge.app.candidates import read_agents
 from dialogauge.app.outputs import stem
 from dialogauge.app.sources import JUDGED, is_run
+from dialogauge.core import conversation_digest
 from dialogauge.core.conversation import Conversation, PairRating
 from dialogauge.core.errors import InputError, Place, RecordFault, UsageError
 from dialogauge.data import is_pair_file, read_conversations, read_pairs
 from dialogauge.runs import RunDirectory, StoredRun, open_run, read_manifest
+from dialogauge.studies.arena.agents import said_of
 from dialogauge.studies.arena.meetings import Meeting, mean_quality
 from dialogauge.studies.arena.study import ARENA
+from dialogauge.text import counted
 
 _WITHOUT: Final = "ids of dialogues name the agent, and are matched without its name"
+_SAME: Final = (
+    "they are not compared on it; if it was one task all the same, state it in both: the same `scenario` or "
+    "`context`"
+)
 _NAMED: Final = re.compile(r"([^=/]+)=(.+)", re.DOTALL)
 
 
@@ -31,13 +38,16 @@ class Dialogues:
 
     agent: str
     conversations: Mapping[str, Conversation]
-    """By id."""
+    """By id; those that hold a message."""
+    absent: Sequence[str] = ()
+    """Ids of dialogues without a message: the run failed at its source."""
     qualities: Mapping[str, float | None] = field(default_factory=dict)
     """By id, from 0 to 1; empty without a judge."""
     judge: str | None = None
     judge_digest: str | None = None
     dimensions: tuple[str, ...] = ()
     about: Mapping[str, Any] = field(default_factory=dict)
+    """What its dialogues say of it."""
 
 
 @dataclass(eq=False)
@@ -51,6 +61,8 @@ class Entrants:
     """Of arenas that are put together."""
     missing: dict[str, list[str]] = field(default_factory=dict)
     """By agent the dialogues that others have led, and it has not."""
+    absent: dict[str, Sequence[str]] = field(default_factory=dict)
+    """By agent the dialogues in which its run failed at the source."""
     about: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     """What is known of agents."""
     faults: list[InputError] = field(default_factory=list)
@@ -90,10 +102,7 @@ def gather(options: ArenaOptions) -> Entrants:
     if options.ratings_file is not None:
         _add_votes(out, options.ratings_file)
     _check(out)
-    known = read_agents(options.agents_file)
-    for name, entry in known.items():
-        keys = ("organisation", "version", "licence", "family")
-        out.about[name] = {key: value for key in keys if (value := getattr(entry, key)) is not None}
+    _describe(out, options.agents_file)
     if out.agents:
         _look_for_missing(out)
         out.votes = list(_known(out))
@@ -105,25 +114,62 @@ def meetings(out: Entrants) -> Iterator[Meeting]:
     ids = dict.fromkeys(name for agent in out.agents for name in agent.conversations)
     for name in ids:
         there = [agent for agent in out.agents if name in agent.conversations]
+        apart: list[str] = []
         for a, b in combinations(there, 2):
             one, other = a.conversations[name], b.conversations[name]
             if (why := _other_task(one, other)) is not None:
-                message = f"{a.agent} and {b.agent} had different tasks on it: {why}"
-                place = Place(a.agent, None, name)
-                out.faults.append(RecordFault(message, place=place, hint="they are not compared on it"))
+                apart.append(f"{a.agent} and {b.agent} {why}")
                 continue
             qualities = None
             if a.judge is not None and b.judge is not None:
                 qualities = a.qualities.get(name), b.qualities.get(name)
             yield Meeting(name, a.agent, b.agent, (one, other), qualities)
+        if apart:
+            more = f"; so had {counted(len(apart) - 1, 'more pair')}" if len(apart) > 1 else ""
+            place = Place(f"dialogue {name!r}")
+            out.faults.append(RecordFault(apart[0] + more, place=place, hint=_SAME))
 
 
 def _other_task(one: Conversation, other: Conversation) -> str | None:
+    """Say what shows that two dialogues of one id are not about the same; None where nothing does.
+
+    A scenario or a context that both state decides. Where neither is stated, nothing but the id says that
+    the dialogues belong together, so users must have begun with the same words.
+    """
+    stated = False
     for what in ("scenario", "context"):
         mine, theirs = getattr(one, what), getattr(other, what)
-        if mine is not None and theirs is not None and mine != theirs:
-            return f"{what} {mine[:60]!r} and {theirs[:60]!r}"
-    return None
+        if mine is not None and theirs is not None:
+            stated = True
+            if mine != theirs:
+                return f"had different tasks: {what} {mine[:60]!r} and {theirs[:60]!r}"
+    mine, theirs = _opening(one), _opening(other)
+    if stated or mine.casefold() == theirs.casefold():
+        return None
+    return f"may have had different tasks: the users began {mine[:60]!r} and {theirs[:60]!r}"
+
+
+def _opening(talk: Conversation) -> str:
+    """Return what the user said first, on one line."""
+    return " ".join(next((m.text for m in talk.messages if m.role == "user"), "").split())
+
+
+def _describe(out: Entrants, agents_file: str | None) -> None:
+    """Note what is known of each agent: what its dialogues say, then what the file does."""
+    for agent in out.agents:
+        out.about[agent.agent] = agent.about
+        if agent.absent:
+            out.absent[agent.agent] = agent.absent
+    if not out.agents:
+        shown: dict[str, dict[str, Conversation]] = {}
+        for vote in out.votes:
+            for talk in vote.conversations or ():
+                shown.setdefault(str(talk.candidate), {})[conversation_digest(talk)] = talk
+        out.about |= {name: said_of(name, talks.values()) for name, talks in shown.items()}
+    for name, entry in read_agents(agents_file).items():
+        keys = ("organisation", "version", "licence", "family")
+        more = {key: value for key in keys if (value := getattr(entry, key)) is not None}
+        out.about[name] = {**out.about.get(name, {}), **more}
 
 
 def _split(text: str) -> tuple[str | None, str]:
@@ -142,7 +188,6 @@ def _of_run(run: StoredRun, name: str, wanted: Sequence[str], notes: list[str]) 
     level = "turn" if "turn" in levels.values() else "conversation"
     judged = list(run.judged())
     keys = _keys([talk for talk, _ in judged], notes)
-    talks = dict(zip(keys, (talk for talk, _ in judged), strict=True))
     qualities: dict[str, float | None] = {}
     for key, (_, rows) in zip(keys, judged, strict=True):
         qualities[key] = mean_quality(
@@ -153,9 +198,23 @@ def _of_run(run: StoredRun, name: str, wanted: Sequence[str], notes: list[str]) 
             if isinstance(score, int | float) and levels.get(dimension) == level
         )
     manifest = run.manifest
-    about = {"judged by": manifest.judge["name"], "dialogues": len(talks)}
     mine = tuple(d for d, at in levels.items() if at == level)
-    return Dialogues(name, talks, qualities, manifest.judge["name"], manifest.judge_digest, mine, about)
+    led = _led(name, keys, [talk for talk, _ in judged])
+    return replace(
+        led,
+        qualities=qualities,
+        judge=manifest.judge["name"],
+        judge_digest=manifest.judge_digest,
+        dimensions=mine,
+        about={**led.about, "judged by": manifest.judge["name"]},
+    )
+
+
+def _led(agent: str, keys: Sequence[str], talks: Sequence[Conversation]) -> Dialogues:
+    """Tell what was led from what failed at its source."""
+    led = {key: talk for key, talk in zip(keys, talks, strict=True) if talk.messages}
+    absent = [key for key, talk in zip(keys, talks, strict=True) if not talk.messages]
+    return Dialogues(agent, led, absent, about=said_of(agent, talks))
 
 
 def _keys(talks: Sequence[Conversation], notes: list[str]) -> list[str]:
@@ -181,8 +240,7 @@ def _add_file(out: Entrants, name: str | None, path: str) -> None:
         else:
             out.faults.append(item)
     out.notes += map(str, source.notes)
-    talks = dict(zip(_keys(read, out.notes), read, strict=True))
-    out.agents.append(Dialogues(name or stem(path), talks, about={"dialogues": len(talks)}))
+    out.agents.append(_led(name or stem(path), _keys(read, out.notes), read))
 
 
 def _add_votes(out: Entrants, path: str) -> None:
@@ -235,7 +293,8 @@ def _look_for_missing(out: Entrants) -> None:
         message = f"{' and '.join(out.names[:2])} have no dialogue in common: no id is in both"
         raise UsageError(message, hint="dialogues are matched by id: give agents that led the same ones")
     for agent in out.agents:
-        if lacking := [name for name in everything if name not in agent.conversations]:
+        there = {*agent.conversations, *agent.absent}
+        if lacking := [name for name in everything if name not in there]:
             out.missing[agent.agent] = lacking
 
 

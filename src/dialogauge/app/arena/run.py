@@ -17,6 +17,7 @@ from dialogauge.core.settings import narrowed, recorded
 from dialogauge.judges.pairwise import PairJudge
 from dialogauge.rubrics import load_rubric
 from dialogauge.runs import Observer, RunDirectory, RunSettings, StopSignal, run_study
+from dialogauge.studies.arena.agents import Agents
 from dialogauge.studies.arena.meetings import (
     AskedTwice,
     Earlier,
@@ -28,7 +29,7 @@ from dialogauge.studies.arena.meetings import (
 )
 from dialogauge.studies.arena.scheduling import Schedule
 from dialogauge.studies.arena.study import ArenaStudy
-from dialogauge.studies.arena.summary import Agents, ArenaResult, ArenaSettings
+from dialogauge.studies.arena.summary import ArenaResult, ArenaSettings
 
 
 @dataclass(frozen=True)
@@ -58,8 +59,7 @@ async def run_arena(
     gathered = gather(options)
     referee, asked, clients = _asked(options, gathered)
     names = tuple(gathered.names) or tuple(dict.fromkeys(n for one in asked for n in (one.a, one.b)))
-    about = {one.agent: dict(one.about) for one in gathered.agents}
-    known = {name: {**about.get(name, {}), **gathered.about.get(name, {})} for name in names}
+    known = {name: gathered.about.get(name, {}) for name in names}
     model = isinstance(referee, AskedTwice)
     schedule = None
     if options.schedule == "adaptive":
@@ -69,7 +69,7 @@ async def run_arena(
     study = ArenaStudy(
         referee,
         asked,
-        Agents(names, known, gathered.missing),
+        Agents(names, known, gathered.missing, gathered.absent),
         settings=narrowed(ArenaSettings, options),
         people=() if isinstance(referee, PeoplesVotes) else gathered.votes,
         unreadable=gathered.faults,

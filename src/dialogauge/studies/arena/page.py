@@ -33,7 +33,9 @@ from dialogauge.report import (
 )
 from dialogauge.runs import Manifest
 from dialogauge.stats import Standing, Votes
-from dialogauge.studies.arena.summary import ArenaResult, Beside, PositionBias
+from dialogauge.studies.arena.agents import PER_DIALOGUE
+from dialogauge.studies.arena.opening import opening
+from dialogauge.studies.arena.summary import ArenaResult, PositionBias
 from dialogauge.text import counted
 
 _RATING: Final = (
@@ -42,13 +44,17 @@ _RATING: Final = (
     "ruled out; all of these intervals together hold all true ranks in 95 of 100 arenas."
 )
 _BESIDE: Final = (
-    "How often the other names the same winner, of the meetings on which both name one; then the ratings "
+    "Others on the same meetings: how often each names the same winner, where both name one, and the ratings "
     "that its votes would give. A ranking that length gives as well says nothing of quality."
 )
+_AGENTS: Final = "Words, tool calls and cost are means of a dialogue."
 _ELO: Final = (
     "Online Elo moves by up to 32 points with each vote, and hangs on the order of votes: with some hundred "
     "rounds it wanders by about 30 points. It stands here to compare with published arenas."
 )
+_TEXTS: Final = ("model", "organisation", "version", "licence", "family", "judged by")
+_COLUMNS: Final = (*_TEXTS[:5], "dialogues", "absent", *PER_DIALOGUE, "judged by")
+"""What may be known of agents, in the order of the table."""
 _SHOWN: Final = 20
 """Agents of the win matrix, from the strongest on."""
 _MISSING: Final = 5
@@ -56,17 +62,24 @@ _MISSING: Final = 5
 
 def arena_page(result: ArenaResult, manifest: Manifest) -> Page:
     """Lay out the page."""
-    names = counted(len(result.standings), "agent")
-    votes = counted(0 if result.votes is None else result.votes.m, "vote")
-    lead = f"{names}, {votes} by {result.referee}."
+    votes, on = (0, "") if result.votes is None else (result.votes.m, _on(result.votes))
+    names = counted(len(result.agents.names), "agent")
+    lead = f"{names}, {counted(votes, 'vote')}{on}. Judge: {result.referee}."
     command = (Section("How this was made", (Code(manifest.command),)),) if manifest.command else ()
     version = manifest.versions["dialogauge"] or ""
-    return Page("Arena", (*_blocks(result), *command), lead, manifest.written[:10], version)
+    sentences = opening(result)
+    head = (Callout(sentences, "info"),) if sentences else ()
+    return Page("Arena", (*head, *_blocks(result), *command), lead, manifest.written[:10], version)
 
 
 def brief(result: ArenaResult) -> tuple[Block, ...]:
     """Lay out the result for a terminal."""
-    return tuple(_blocks(result))
+    sentences = opening(result)
+    return (*((Callout(sentences),) if sentences else ()), *_blocks(result))
+
+
+def _on(votes: Votes) -> str:
+    return "" if votes.unit == "votes" else f" on {votes.cluster_count:,} {votes.unit}"
 
 
 def _blocks(result: ArenaResult) -> Iterator[Block]:
@@ -82,13 +95,11 @@ def _blocks(result: ArenaResult) -> Iterator[Block]:
         board = (*board, Callout((line + _points(longer.value, longer.interval),)))
     yield Section("Ranking", board)
     if any(result.agents.about.get(one.agent) for one in result.standings):
-        yield Section("Agents", (_agents(result),))
-    yield Section(
-        "Each against each", (_matrix(result),), "Wins, losses and ties of the row against the column."
-    )
+        yield Section("Agents", (_agents(result),), _AGENTS)
+    yield Section("Each against each", (_matrix(result),), "Won, tied, lost: the row against the column.")
     if result.position is not None:
         yield _position(result.position, result.usage)
-    yield Section("Beside it", (_beside(result),), _BESIDE)
+    yield Section("Beside it", (_beside(result), _other_ratings(result)), _BESIDE)
     yield Section("Online Elo", (_elo(result),), _ELO)
 
 
@@ -109,6 +120,12 @@ def _warnings(result: ArenaResult) -> Iterator[Block]:
         more = ", ..." if len(ids) > _MISSING else ""
         lacking = f"{', '.join(ids[:_MISSING])}{more}"
         lines.append(f"{name} lacks {counted(len(ids), 'dialogue')} that others have led: {lacking}.")
+    if result.agents.absent:
+        gone = [f"{name} from {counted(len(ids), 'dialogue')}" for name, ids in result.agents.absent.items()]
+        lines.append(
+            f"Absent, since the run failed at its source: {', '.join(gone)}. There is no vote on these; "
+            "where that is an agent's own fault, its rating flatters it."
+        )
     if lines:
         yield Callout(tuple(lines), "warn")
 
@@ -146,13 +163,19 @@ def _drawn(result: ArenaResult) -> DataTable:
 
 def _agents(result: ArenaResult) -> DataTable:
     about = {one.agent: result.agents.about.get(one.agent, {}) for one in result.standings}
-    keys = list(dict.fromkeys(key for of in about.values() for key in of))
-    rows = [(name, *(_about(of.get(key)) for key in keys)) for name, of in about.items()]
-    return data_table("Agents", ("agent", *(TableColumn(key, "text") for key in keys)), rows, captioned=False)
+    known = {key for of in about.values() for key in of}
+    keys = [key for key in _COLUMNS if key in known]
+    heads = (TableColumn(key, "text") if key in _TEXTS else TableColumn(key) for key in keys)
+    rows = [(name, *(_about(key, of.get(key)) for key in keys)) for name, of in about.items()]
+    return data_table("Agents", ("agent", *heads), rows, captioned=False)
 
 
-def _about(value: object) -> str:
-    return "" if value is None else f"{value:,}" if isinstance(value, int) else str(value)
+def _about(key: str, value: object) -> Cell:
+    if value is None or isinstance(value, str):
+        return value or ""
+    if key == "cost":
+        return words.cost(float(value))  # type: ignore[arg-type]  # a number: `said_of`
+    return Number(float(value), 0 if key in ("dialogues", "absent", "words") else 1)  # type: ignore[arg-type]
 
 
 def _ranks(one: Standing) -> str:
@@ -165,9 +188,9 @@ def _matrix(result: ArenaResult) -> Matrix:
     places = [votes.agents.index(name) for name in names]
     cells, shades = [], []
     for i in places:
-        numbers = [(votes.wins[i, j], votes.wins[j, i], votes.ties[i, j]) for j in places]
-        cells.append(tuple(f"{w:.0f}–{x:.0f}–{t:.0f}" if w + x + t else "" for w, x, t in numbers))
-        shades.append(tuple(float((w + t / 2) / (w + x + t)) if w + x + t else 0.0 for w, x, t in numbers))
+        numbers = [(votes.wins[i, j], votes.ties[i, j], votes.wins[j, i]) for j in places]
+        cells.append(tuple(f"{w:.0f} / {t:.0f} / {x:.0f}" if w + x + t else "" for w, t, x in numbers))
+        shades.append(tuple(float((w + t / 2) / (w + x + t)) if w + x + t else 0.0 for w, t, x in numbers))
     totals = tuple(one.votes for one in result.standings[:_SHOWN])
     heads = tuple(names)
     return Matrix("Win matrix", heads, heads, tuple(cells), tuple(shades), totals=totals)
@@ -186,15 +209,20 @@ def _position(bias: PositionBias, usage: Usage) -> Section:
 
 def _beside(result: ArenaResult) -> DataTable:
     heads: list[Column] = ["other", TableColumn("what it does", "prose"), "same winner", "n"]
-    names = [one.agent for one in result.standings[:_SHOWN]]
-    return data_table(
-        "Beside it", [*heads, *names], [_row(one, names) for one in result.beside], captioned=False
-    )
+    rows = [
+        (one.name, one.what, Percent(one.agrees.value, one.agrees.interval), one.agrees.n)
+        for one in result.beside
+    ]
+    return data_table("Beside it", heads, rows, captioned=False)
 
 
-def _row(one: Beside, names: list[str]) -> tuple[Cell, ...]:
-    share = Percent(one.agrees.value, one.agrees.interval)
-    return (one.name, one.what, share, one.agrees.n, *(Number(one.ratings.get(name), 0) for name in names))
+def _other_ratings(result: ArenaResult) -> DataTable:
+    heads = ("agent", "rating", *(f"by {one.name}" for one in result.beside))
+    rows: list[tuple[Cell, ...]] = []
+    for one in result.standings:
+        others = (Number(other.ratings.get(one.agent), 0) for other in result.beside)
+        rows.append((one.agent, Number(one.rating.value, 0), *others))
+    return data_table("The ratings that they would give", heads, rows)
 
 
 def _elo(result: ArenaResult) -> DataTable:

@@ -12,10 +12,11 @@ from dialogauge.core.protocols import Notes
 from dialogauge.data import Mask
 from dialogauge.report import Page
 from dialogauge.runs import Ending, Row, RunDatabase, StoredRun, Study, StudyFacts
+from dialogauge.studies.arena.agents import Agents
 from dialogauge.studies.arena.meetings import Meeting, MeetingVote, Referee, Side
 from dialogauge.studies.arena.page import arena_page
 from dialogauge.studies.arena.scheduling import Schedule
-from dialogauge.studies.arena.summary import Agents, ArenaResult, ArenaSettings, arena_result
+from dialogauge.studies.arena.summary import ArenaResult, ArenaSettings, arena_result
 
 ARENA: Final = "arena"
 _TOGETHER: Final = 500
@@ -73,9 +74,12 @@ class ArenaStudy(Study[ArenaResult]):
 
         self.meetings = [masked(one) for one in self.meetings]
         self.people = [masked(one) for one in self.people]
-        missing = self.agents.missing.items()
-        hidden = {name: [mask.id("conversation", one) for one in ids] for name, ids in missing}
-        self.agents = replace(self.agents, missing=hidden)
+
+        def hidden(of: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
+            return {name: [mask.id("conversation", one) for one in ids] for name, ids in of.items()}
+
+        missing, absent = hidden(self.agents.missing), hidden(self.agents.absent)
+        self.agents = replace(self.agents, missing=missing, absent=absent)
 
     @cached_property
     def _batches(self) -> list[tuple[Meeting, ...]]:

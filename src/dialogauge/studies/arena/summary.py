@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
@@ -30,6 +30,7 @@ from dialogauge.stats import (
     strengths,
     votes_of,
 )
+from dialogauge.studies.arena.agents import Agents
 from dialogauge.studies.arena.meetings import SCORE, Meeting
 
 _ORDERS: Final = 100
@@ -47,16 +48,6 @@ class ArenaSettings:
     equal_length: bool = False
     draws: int = 0
     seed: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Agents:
-    """Who takes part, and what is known of each."""
-
-    names: tuple[str, ...] = ()
-    about: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    missing: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    """By agent the dialogues that others have led, and it has not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +140,7 @@ class ArenaResult:
                 for b in self.beside
             ],
             "missing": {name: list(ids) for name, ids in self.agents.missing.items()},
+            "absent": {name: list(ids) for name, ids in self.agents.absent.items()},
         }
 
     def _agent(self, one: Standing) -> dict[str, Any]:

@@ -3,8 +3,9 @@
 import pytest
 
 from dialogauge.report import to_text
+from dialogauge.studies.arena.agents import Agents
 from dialogauge.studies.arena.page import brief
-from dialogauge.studies.arena.summary import Agents, ArenaSettings, arena_result
+from dialogauge.studies.arena.summary import ArenaSettings, arena_result
 
 
 def row(name, a, b, winner, *orders, lengths=(10, 10)):

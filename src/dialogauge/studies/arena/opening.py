@@ -1,0 +1,104 @@
+"""What an arena says, in sentences: who leads and by how much, who cannot be told apart, and what else could
+be the reason."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from dialogauge.report import words
+from dialogauge.stats import Estimate, Ranking
+from dialogauge.studies.arena.summary import LENGTH, ArenaResult
+
+_EVEN: Final = 0.5
+"""How often a referee that knows nothing names the same winner."""
+_NAMED: Final = 6
+"""Agents that a sentence names."""
+
+
+def opening(result: ArenaResult) -> tuple[str, ...]:
+    """Return the sentences that a careful reader would begin with; none without a vote."""
+    if result.ranking is None:
+        return ()
+    return (*_ranked(result.ranking), *_position(result), *_length(result))
+
+
+def _ranked(board: Ranking) -> Iterator[str]:
+    if {one.rank for one in board.standings} == {1}:
+        yield "All agents have the same rating."
+        return
+    for group, lead in zip(board.groups, board.leads, strict=True):
+        if lead is not None:
+            yield from _group(board, group, lead)
+
+
+def _group(board: Ranking, names: Sequence[str], lead: Estimate) -> Iterator[str]:
+    """Say of agents that votes link who leads, and who cannot be told apart."""
+    first, *others = names
+    why = next(one.rating.reason for one in board.standings if one.agent == first)
+    if why is not None:
+        yield f"{first} has the highest rating of {_list(names)}, and nothing says how sure that is: {why}."
+        return
+    equals = [name for name in others if (first, name) not in board.above]
+    if len(equals) == len(others):
+        yield f"These votes do not show who is best: {_list(names)} cannot be told apart at the top."
+    elif equals:
+        yield f"{first} has the highest rating, but {_list(equals)} cannot be told apart from it."
+    else:
+        yield f"{first} leads{_by(lead, others[0])}."
+    runs = [run for run in _runs(board, others) if not set(run) <= set(equals)]
+    if runs:
+        yield f"Not told apart further down: {'; '.join(_list(run) for run in runs)}."
+    elif len(others) > 1 and not equals:
+        yield "All others can be told apart as well."
+
+
+def _by(lead: Estimate, second: str) -> str:
+    if lead.value is None or lead.interval is None:
+        return ""
+    won = 1 / (1 + 10 ** (-lead.value / 400))
+    return (
+        f", {lead.value:,.0f} points {words.interval(lead.interval, 0)} above {second}: it wins about "
+        f"{100 * won:.0f} % of their votes that have a winner"
+    )
+
+
+def _runs(board: Ranking, names: Sequence[str]) -> Iterator[Sequence[str]]:
+    """Yield neighbours of which no two are told apart, as long as they come; none within another."""
+    reach = 0
+    for start in range(len(names)):
+        end = start + 1
+        while end < len(names) and all((one, names[end]) not in board.above for one in names[start:end]):
+            end += 1
+        if end - start > 1 and end > reach:
+            yield names[start:end]
+        reach = max(reach, end)
+
+
+def _list(names: Sequence[str]) -> str:
+    if len(names) > _NAMED:
+        return f"{', '.join(names[:_NAMED])} and {len(names) - _NAMED:,} more"
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+
+
+def _position(result: ArenaResult) -> Iterator[str]:
+    if result.position is not None and (changed := result.position.changed).value is not None:
+        yield f"In the other order the judge named another winner in {_share(changed)} of the meetings."
+
+
+def _length(result: ArenaResult) -> Iterator[str]:
+    """Say so where length alone finds more winners than a coin would."""
+    length = next((one for one in result.beside if one.name == LENGTH), None)
+    ends = None if length is None else length.agrees.interval
+    if length is None or ends is None or ends[0] <= _EVEN:
+        return
+    side = length.what.split()[1]
+    yield (
+        f"The {side} side wins {_share(length.agrees)} of the votes that have a winner, so length may be "
+        "part of it" + ("." if result.settings.equal_length else " (`--equal-length` takes it out).")
+    )
+
+
+def _share(of: Estimate) -> str:
+    ends = "" if of.interval is None else f" {words.percents(of.interval)}"
+    return words.percent(of.value) + ends
