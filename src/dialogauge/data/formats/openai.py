@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, cast
-
-import orjson
+from typing import Any
 
 from dialogauge.core import ROLES, Conversation, Message, Role, ToolCall
 from dialogauge.data.field_map import MISSING, FieldMap, look_up
 from dialogauge.data.formats.base import Entry, RecordFormat, fault_in
+from dialogauge.data.formats.blocks import arguments_of, is_result, messages_of, parts_of, result_of
 from dialogauge.data.formats.fields import MESSAGE_KEYS, conversation_from
 from dialogauge.data.json_values import is_message_list
 from dialogauge.data.notes import excerpt
@@ -54,9 +53,11 @@ class MessageReader:
             raise fault_in(self.entry, f"the messages are {excerpt(raw)}: not a list")
         if not raw:
             raise fault_in(self.entry, "the conversation has no messages")
-        if not self._plain:
-            return tuple(self._message(item, number) for number, item in enumerate(raw, start=1))
         out: list[Message] = []
+        if not self._plain:
+            for number, item in enumerate(raw, start=1):
+                self._add(item, number, out)
+            return tuple(out)
         for number, item in enumerate(raw, start=1):
             # Nearly every message has just these two keys; the fast path reads them.
             if type(item) is dict and len(item) == 2:
@@ -65,10 +66,11 @@ class MessageReader:
                 if type(content) is str and type(role) is str and role in _ROLES:
                     out.append(Message(role, content))
                     continue
-            out.append(self._message(item, number))
+            self._add(item, number, out)
         return tuple(out)
 
-    def _message(self, item: object, number: int) -> Message:
+    def _add(self, item: object, number: int, out: list[Message]) -> None:
+        """Add what message `number` says: one message, and more where its blocks hold results of tools."""
         if not isinstance(item, dict):
             raise fault_in(self.entry, f"message {number} is {excerpt(item)}: not an object")
         role = self._role(item, number)
@@ -77,15 +79,24 @@ class MessageReader:
         if item.get("role") == "function" and role == "tool" and answers is None:
             answers = self._last_call
             self.entry.recognise("messages of the old role 'function' were read as tool results")
-        name = item.get("name")
-        return Message(
-            role,
-            self._content(item, number),
-            calls,
-            answers if isinstance(answers, str) else None,
-            name if isinstance(name, str) else None,
-            self._extra(item, number, role),
+        content = self._content(item, number)
+        if isinstance(content, list) and (role != "tool" or any(map(is_result, content))):
+            said = messages_of(role, content, number, self.entry)
+        elif role == "tool" and content is not None:
+            said = [Message(role, result_of(content, number, self.entry))]
+        else:
+            said = [Message(role, content_of(content, number, self.entry))]
+        own = max((n for n, message in enumerate(said) if message.role == role), default=0)
+        first, name = said[own], item.get("name")
+        said[own] = Message(
+            first.role,
+            first.content,
+            first.tool_calls + tuple(c for c in calls if c.id not in {one.id for one in first.tool_calls}),
+            answers if isinstance(answers, str) else first.tool_call_id,
+            name if isinstance(name, str) else first.name,
+            {**self._extra(item, len(out) + own, role), **first.extra},
         )
+        out += said
 
     def _role(self, item: dict[str, Any], number: int) -> Role:
         name = look_up(item, self.role_key)
@@ -97,21 +108,21 @@ class MessageReader:
             raise fault_in(self.entry, *unknown_role(number, name))
         return role
 
-    def _content(self, item: dict[str, Any], number: int) -> str | tuple[dict[str, Any], ...] | None:
+    def _content(self, item: dict[str, Any], number: int) -> object:
         content = look_up(item, self.content_key)
         if content is MISSING:
             if not any(key in item for key in _SPEAKS_WITHOUT):
                 hint = f"it has {', '.join(map(repr, item))}; name the key by `content` in a field map"
                 raise fault_in(self.entry, f"message {number} has no {self.content_key!r}", hint)
             return None
-        return content_of(content, number, self.entry)
+        return content
 
     def _calls(self, item: dict[str, Any], number: int) -> tuple[ToolCall, ...]:
         legacy = item.get("function_call")
         if isinstance(legacy, dict):
             self._last_call = f"call_{number}"
             self.entry.recognise("function calls of the old form were read as tool calls")
-            return (ToolCall(self._last_call, str(legacy.get("name", "")), self._arguments(legacy, number)),)
+            return (ToolCall(self._last_call, str(legacy.get("name", "")), self._arguments(legacy)),)
         calls = item.get("tool_calls")
         if not calls:
             return ()
@@ -125,16 +136,13 @@ class MessageReader:
         function = call.get("function", call.get("custom", call))
         if not isinstance(function, dict) or not isinstance(function.get("name"), str):
             raise fault_in(self.entry, f"message {number}: a tool call names no function")
-        return ToolCall(str(call.get("id") or ""), function["name"], self._arguments(function, number))
+        return ToolCall(str(call.get("id") or ""), function["name"], self._arguments(function))
 
-    def _arguments(self, function: dict[str, Any], number: int) -> str:
-        arguments = function.get("arguments", function.get("input", ""))
-        if isinstance(arguments, str):
-            return arguments
-        self.entry.recognise("tool calls have arguments that are not text: written as JSON")
-        return orjson.dumps(arguments).decode("utf-8")
+    def _arguments(self, function: dict[str, Any]) -> str:
+        value = next((function[key] for key in ("arguments", "args", "input") if key in function), "")
+        return arguments_of(value, self.entry)
 
-    def _extra(self, item: dict[str, Any], number: int, role: Role) -> dict[str, Any]:
+    def _extra(self, item: dict[str, Any], index: int, role: Role) -> dict[str, Any]:
         own = (self.role_key, self.content_key)
         extra = {key: value for key, value in item.items() if key not in _KEYS and key not in own}
         if not extra:
@@ -150,25 +158,18 @@ class MessageReader:
         elif not self.label_keys.isdisjoint(extra):
             self.entry.recognise(f"messages of the {role} have a rating: not used, it belongs to the reply")
         if rated:
-            self.rated.append((number - 1, rated))
+            self.rated.append((index, rated))
         return extra
 
 
 def content_of(content: object, number: int, entry: Entry) -> str | tuple[dict[str, Any], ...] | None:
-    """Return the content of message `number`; raises `RecordFault` for a wrong type."""
+    """Return the content of message `number`; raises `RecordFault` for what is neither text nor media."""
+    if isinstance(content, list):
+        return parts_of(content, number, entry)
     if content is None or isinstance(content, str):
         return content
-    if not isinstance(content, list):
-        message = (
-            f"message {number}: the content is {excerpt(content)}: neither text, a list of parts, nor null"
-        )
-        raise fault_in(entry, message)
-    entry.recognise("messages have content parts: kept, and read as their texts joined by newlines")
-    parts = [{"type": "text", "text": part} if isinstance(part, str) else part for part in content]
-    for part in parts:
-        if not isinstance(part, dict):
-            raise fault_in(entry, f"message {number}: a content part is {excerpt(part)}: not an object")
-    return tuple(cast("list[dict[str, Any]]", parts))
+    message = f"message {number}: the content is {excerpt(content)}: neither text, a list of parts, nor null"
+    raise fault_in(entry, message)
 
 
 def unknown_role(number: int, name: object) -> tuple[str, str]:
@@ -196,10 +197,28 @@ def _convert(record: Any, entry: Entry) -> Conversation:  # noqa: ANN401  # any 
     if messages is MISSING:
         keys = ", ".join(map(repr, record)) or "nothing"
         raise fault_in(entry, f"the record has no {key!r}", f"it has {keys}")
+    if prompt := system_prompt(record.get("system"), entry):
+        record = {name: value for name, value in record.items() if name != "system"}
     known = entry.mapping.role_of
     reader = MessageReader(entry, role_of=lambda n: known(n) or ("tool" if n == "function" else None))
     read = reader.read(messages)
-    return conversation_from(record, read, reader.rated, entry, messages_key=key.split(".")[0])
+    rated = [(index + len(prompt), fields) for index, fields in reader.rated]
+    return conversation_from(record, prompt + read, rated, entry, messages_key=key.split(".")[0])
+
+
+def system_prompt(value: object, entry: Entry) -> tuple[Message, ...]:
+    """Return the system message that a record holds beside its messages, as Anthropic's interface takes it.
+
+    One word is the name of a system, and no prompt.
+    """
+    if isinstance(value, list) and value and all(isinstance(block, dict) for block in value):
+        prompt = Message("system", parts_of(value, 0, entry))
+    elif isinstance(value, str) and len(value.split()) > 1:
+        prompt = Message("system", value)
+    else:
+        return ()
+    entry.recognise("records have a system prompt beside their messages: read as the first message")
+    return (prompt,)
 
 
 OPENAI = RecordFormat("openai", _recognises, _convert)
