@@ -109,7 +109,30 @@ _CHATGPT = {
     },
 }
 
+_BLOCKS = [
+    {"role": "user", "content": "Is my bike ready?"},
+    {
+        "role": "assistant",
+        "content": [
+            {"type": "thinking", "thinking": "Look.", "signature": "s"},
+            {"type": "text", "text": "One moment.", "citations": None},
+            {"type": "tool_use", "id": "t1", "name": "find", "input": {"customer": 12}},
+        ],
+    },
+    {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t1", "content": [{"n": 1}]}]},
+    {"role": "assistant", "content": [{"type": "image", "source": {}}, {"type": "text", "text": "Yes."}]},
+]
+
 RECORDS: dict[str, list[Any]] = {
+    "anthropic": [
+        {
+            "system": [{"type": "text", "text": "You help."}],
+            "max_tokens": 9,
+            "messages": _BLOCKS,
+            "metadata": {"user_id": "u"},
+        },
+        _BLOCKS,
+    ],
     "chatgpt": [_CHATGPT],
     "wildchat": [
         {

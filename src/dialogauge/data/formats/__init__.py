@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dialogauge.core import UsageError
+from dialogauge.data.formats.anthropic import ANTHROPIC
 from dialogauge.data.formats.autotod import AUTOTOD
 from dialogauge.data.formats.base import Format, Sample
 from dialogauge.data.formats.card import CARD
@@ -20,6 +21,7 @@ from dialogauge.data.formats.wildchat import WILDCHAT
 FORMATS: tuple[Format, ...] = (
     *(RECLLMSIM, URS, TAU, AUTOTOD),
     *(CHATGPT, WILDCHAT),
+    *(ANTHROPIC,),
     *(SHAREGPT, CARD, OPENAI, TURNS, USS, CSV),
 )
 """In order of recognition: the more specific first."""

@@ -24,7 +24,9 @@ def _recognises(record: Any, mapping: FieldMap) -> bool:  # noqa: ANN401  # any 
 
 def _is_request(record: Any) -> bool:  # noqa: ANN401  # any JSON value
     """Say whether a record has the system prompt, and the limit of tokens, as a request of the interface."""
-    return isinstance(record, dict) and isinstance(record.get("system"), str | list) and "max_tokens" in record
+    return (
+        isinstance(record, dict) and isinstance(record.get("system"), str | list) and "max_tokens" in record
+    )
 
 
 def _has_blocks(message: object) -> bool:

@@ -68,10 +68,10 @@ def _told(block: Block) -> tuple[Kind | None, str, Block]:
     if isinstance(name, str):
         if name.endswith("_tool_result"):
             return "result", name, block
-        if name.startswith("tool-") and "toolCallId" in block:
-            return "call", name, block
         if name in _KINDS:
             return _KINDS[name], name, block
+        if name.startswith("tool-") and "toolCallId" in block:
+            return "call", name, block
     elif block.get("thought") is True:
         return "thought", "thought", block
     else:
