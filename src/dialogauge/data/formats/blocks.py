@@ -159,7 +159,7 @@ class _Draft:
 
     def _add_result(self, block: Block) -> None:
         if self.role == "user":
-            self.entry.recognise("tool results in messages of the user were read as messages of the tool")
+            self.entry.recognise("results of tools in messages of the user were read as messages of the tool")
         self.close()
         self.out.append(_result(block, self.number, self.entry))
 
@@ -229,7 +229,7 @@ def result_of(value: object, number: int, entry: Entry) -> str | tuple[dict[str,
         return result_of(value.get("value", value.get("text")), number, entry)
     if isinstance(value, list) and value and all(map(_is_shown, value)):
         return parts_of(value, number, entry)
-    entry.recognise("tool results are not text: written as JSON")
+    entry.recognise("results of tools were no text: written as JSON")
     return orjson.dumps(value).decode("utf-8")
 
 

@@ -81,14 +81,14 @@ class MessageReader:
             self.entry.recognise("messages of the old role 'function' were read as tool results")
         content = self._content(item, number)
         if isinstance(content, list) and (role != "tool" or any(map(is_result, content))):
-            said = messages_of(role, content, number, self.entry)
+            spoken = messages_of(role, content, number, self.entry)
         elif role == "tool" and content is not None:
-            said = [Message(role, result_of(content, number, self.entry))]
+            spoken = [Message(role, result_of(content, number, self.entry))]
         else:
-            said = [Message(role, content_of(content, number, self.entry))]
-        own = max((n for n, message in enumerate(said) if message.role == role), default=0)
-        first, name = said[own], item.get("name")
-        said[own] = Message(
+            spoken = [Message(role, content_of(content, number, self.entry))]
+        own = max((n for n, message in enumerate(spoken) if message.role == role), default=0)
+        first, name = spoken[own], item.get("name")
+        spoken[own] = Message(
             first.role,
             first.content,
             first.tool_calls + tuple(c for c in calls if c.id not in {one.id for one in first.tool_calls}),
@@ -96,7 +96,7 @@ class MessageReader:
             name if isinstance(name, str) else first.name,
             {**self._extra(item, len(out) + own, role), **first.extra},
         )
-        out += said
+        out += spoken
 
     def _role(self, item: dict[str, Any], number: int) -> Role:
         name = look_up(item, self.role_key)
