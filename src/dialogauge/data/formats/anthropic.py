@@ -31,7 +31,10 @@ def _is_request(record: Any) -> bool:  # noqa: ANN401  # any JSON value
 
 def _has_blocks(message: object) -> bool:
     blocks = message.get("content") if isinstance(message, dict) else None
-    return isinstance(blocks, list) and any(isinstance(b, dict) and b.get("type") in _BLOCKS for b in blocks)
+    types = (
+        (block.get("type") for block in blocks if isinstance(block, dict)) if isinstance(blocks, list) else ()
+    )
+    return any(isinstance(name, str) and name in _BLOCKS for name in types)
 
 
 def _convert(record: Any, entry: Entry) -> Conversation:  # noqa: ANN401  # any JSON value
