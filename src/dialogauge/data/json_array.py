@@ -14,7 +14,7 @@ from dialogauge.data.notes import file_fault
 from dialogauge.data.sources import LARGEST, LineStream, opened, without_mark
 
 _BLOCK, _LARGEST_BLOCK = 1 << 18, 1 << 22
-_TOKEN: Final = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|["\[\]{},]', re.DOTALL)
+TOKEN: Final = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|["\[\]{},]', re.DOTALL)
 """A text, the mark that begins one whose end is not read yet, or what nests and parts values."""
 
 
@@ -23,10 +23,9 @@ def array_elements(stream: LineStream) -> Iterator[tuple[bytes | None, int]]:
 
     Raises `FileFault` where there is none, where the array breaks off, and where more follows it.
     """
-    name, scan = stream.source.name, _Scan()
+    name, scan = stream.source.name, Scan()
     with opened(stream.source, lambda: scan.line) as file:
-        while block := _block(file, min(max(_BLOCK, len(scan.data)), _LARGEST_BLOCK)):
-            scan.add(block if scan.data else without_mark(block, name))
+        while scan.read(file, name):
             for mark in scan.marks():
                 if mark == b"," or scan.number or not scan.kept or scan.element().strip():
                     yield scan.element() if scan.kept else None, scan.line
@@ -68,7 +67,7 @@ def damaged(name: str, line: int, why: str) -> FileFault:
 
 
 @dataclass(slots=True)
-class _Scan:
+class Scan:
     """How far an array was looked through."""
 
     data: bytes = b""
@@ -85,16 +84,21 @@ class _Scan:
     kept: bool = True
     """Whether the element is not too large so far."""
 
-    def add(self, block: bytes) -> None:
-        """Take the next bytes; what is before the element goes, and the element if it is too large."""
+    def read(self, file: BufferedReader, name: str) -> bool:
+        """Take the next bytes; what is before the element goes, and the element if it is too large.
+
+        Returns False at the end of the file. Raises `FileFault` for UTF-16.
+        """
+        block = _block(file, min(max(_BLOCK, len(self.data)), _LARGEST_BLOCK))
         if self.at - self.start > LARGEST:
             self._begin(kept=False)
-        self.data = self.data[self.start :] + block
+        self.data = self.data[self.start :] + (block if self.data else without_mark(block, name))
         self.at, self.start = self.at - self.start, 0
+        return bool(block)
 
     def marks(self) -> Iterator[bytes]:
         """Yield the marks that end an element: comma or bracket; `at` is behind it."""
-        for match in _TOKEN.finditer(self.data, self.at):
+        for match in TOKEN.finditer(self.data, self.at):
             token, self.at = match[0], match.end()
             if token == b'"':
                 self.at -= 1
