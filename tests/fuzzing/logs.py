@@ -11,11 +11,10 @@ ENDINGS: Final = {
     **dict.fromkeys(seeds.RECORDS, "jsonl"),
     "csv": "csv",
     "uss": "txt",
-    "recllmsim": "json",
-    "urs": "json",
+    **dict.fromkeys(("recllmsim", "urs", "inspect"), "json"),
 }
 """By format: how its files are called."""
-_DOCUMENTS: Final = ("recllmsim", "urs")
+_DOCUMENTS: Final = ("recllmsim", "urs", "inspect")
 """Formats of which a file is one JSON document."""
 
 
@@ -31,7 +30,7 @@ def broken_log(rng: random.Random, format: str) -> bytes:
             for r in rng.choices(seeds.RECORDS[format], k=rng.randint(1, 3))
         ]
         if format in _DOCUMENTS and rng.random() < 0.7:
-            whole = records[0] if format == "recllmsim" else records
+            whole = records if format == "urs" else records[0]
             data = mutate.as_bytes(mutate.as_text(rng, whole))
         else:
             data = mutate.lines_or_array(rng, records)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from fuzzing.exports import EXPORTS
+
 _CALL = {"id": "c1", "type": "function", "function": {"name": "find", "arguments": '{"id": 12}'}}
 _CHAT = [
     {"role": "system", "content": "You help."},
@@ -57,58 +59,6 @@ _HISTORY = [
 ]
 
 
-def _chatgpt(name: str, parent: str | None, *children: str, **message: Any) -> dict[str, Any]:
-    return {name: {"id": name, "parent": parent, "children": [*children], "message": message or None}}
-
-
-_CHATGPT = {
-    "conversation_id": "g1",
-    "title": "Tea",
-    "current_node": "e",
-    "mapping": {
-        **_chatgpt("r", None, "a"),
-        **_chatgpt(
-            "a",
-            "r",
-            "b",
-            "x",
-            id="a",
-            author={"role": "user"},
-            create_time=1.5,
-            content={
-                "content_type": "multimodal_text",
-                "parts": [{"content_type": "image_asset_pointer"}, "?"],
-            },
-        ),
-        **_chatgpt(
-            "b",
-            "a",
-            "c",
-            id="b",
-            author={"role": "assistant"},
-            content={"content_type": "code", "text": "1"},
-            recipient="python",
-        ),
-        **_chatgpt(
-            "c",
-            "b",
-            "e",
-            id="c",
-            author={"role": "tool", "name": "python"},
-            content={"content_type": "execution_output", "text": "2"},
-        ),
-        **_chatgpt(
-            "e",
-            "c",
-            id="e",
-            author={"role": "assistant"},
-            content={"content_type": "text", "parts": ["Two."]},
-            metadata={"model_slug": "m"},
-            recipient="all",
-        ),
-    },
-}
-
 _BLOCKS = [
     {"role": "user", "content": "Is my bike ready?"},
     {
@@ -133,20 +83,7 @@ RECORDS: dict[str, list[Any]] = {
         },
         _BLOCKS,
     ],
-    "chatgpt": [_CHATGPT],
-    "wildchat": [
-        {
-            "conversation_hash": "h",
-            "model": "m",
-            "language": "English",
-            "turn": 1,
-            "conversation": [
-                {"role": "user", "content": "Hi", "hashed_ip": "0a", "turn_identifier": 7},
-                {"role": "assistant", "content": "Hello", "toxic": False},
-            ],
-        },
-        {"conversation_id": "l1", "openai_moderation": [], "conversation": _CHAT[:2], "redacted": False},
-    ],
+    **EXPORTS,
     "openai": [
         {"conversation_id": "t1", "messages": _CHAT, **_ABOUT},
         {"id": 7, "messages": _OLD, "ratings": [{"dimension": "safety", "score": 5, "turn": 1}]},

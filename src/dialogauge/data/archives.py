@@ -50,6 +50,12 @@ class Member:
             raise OSError(errno.EACCES, "it is encrypted: unzip it with its password first")
         return _Unzipped(self._unpacked, self.info)
 
+    def beside(self, name: str, above: int) -> Member | None:
+        """Return the file of that name in its folder, or up to so many folders higher, if there is one."""
+        paths = [folder / name for folder in list(self.path.parents)[: above + 1]]
+        infos = ((self.archive.NameToInfo.get(path.as_posix()), path) for path in paths)
+        return next((Member(self.archive, info, path) for info, path in infos if info is not None), None)
+
     def _unpacked(self) -> IO[bytes]:
         if self.info.compress_type != _ZSTANDARD:
             return self.archive.open(self.info)

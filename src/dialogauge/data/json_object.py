@@ -26,12 +26,14 @@ class Part:
     """Of an element, from 1; 0 for a member."""
 
 
-def object_parts(stream: LineStream, lists: Collection[str] = ()) -> Iterator[Part]:
+def object_parts(stream: LineStream, lists: Collection[str] | None = None) -> Iterator[Part]:
     """Yield the members of an object in their order; of those in `lists` that are lists, the elements.
+
+    Without `lists` that holds for all.
 
     Raises `FileFault` where the object breaks off, is none, and where more follows it.
     """
-    name, scan = stream.source.name, _Members(lists=frozenset(lists))
+    name, scan = stream.source.name, _Members(lists=lists)
     with opened(stream.source, lambda: scan.line) as file:
         while scan.read(file, name):
             yield from scan.parts()
@@ -48,7 +50,7 @@ def object_parts(stream: LineStream, lists: Collection[str] = ()) -> Iterator[Pa
 class _Members(Scan):
     """How far an object was looked through."""
 
-    lists: frozenset[str] = frozenset()
+    lists: Collection[str] | None = None
     key: str | None = None
     """Of the member that is read."""
     listed: bool = False
@@ -67,7 +69,7 @@ class _Members(Scan):
                     self._name(token)
             elif token in (b"[", b"{"):
                 self.depth += 1
-                if self.depth == 2 and token == b"[" and self.key in self.lists:
+                if self.depth == 2 and token == b"[" and (self.lists is None or self.key in self.lists):
                     self.listed, self.number = True, 0
                     self._begin(kept=True)
             else:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
@@ -11,6 +13,7 @@ import orjson
 
 from dialogauge.core import Place, RecordFault
 from dialogauge.data.json_array import array_elements, damaged
+from dialogauge.data.json_object import Part, object_parts
 from dialogauge.data.notes import json_hint, record_fault
 from dialogauge.data.sources import LARGEST, LineStream, as_utf8, opened, too_large, without_mark
 
@@ -20,6 +23,7 @@ _LOOK_AHEAD = 20
 _LARGE: Final = 1 << 20
 _MOST_PARTS: Final = 1 << 19
 """Values in a record of more than `_LARGE` bytes: each takes up to 250, whatever it took in the file."""
+_NO_NUMBER: Final = re.compile(rb"[:\[,\s](?:-?Infinity|NaN)\b")
 _SHAPE: Final = "is a JSON document"
 
 
@@ -40,6 +44,43 @@ def json_values(stream: LineStream) -> Iterator[JsonValue | RecordFault]:
     `FileFault` for a line that is not UTF-8, and where a document is not JSON, after the elements before.
     """
     return _document(stream) if is_document(stream) else _per_line(stream)
+
+
+def is_object(stream: LineStream) -> bool:
+    """Say whether the source is one JSON document that is an object."""
+    return stream.begins == b"{" and is_document(stream)
+
+
+def value_of(part: Part, place: Place) -> JsonValue | RecordFault:
+    """Return what a part of an object holds, NaN and Infinity in it as nothing.
+
+    A part that is too large or too deep is a fault. Raises `FileFault` for one that is not JSON.
+    """
+    raw = part.value
+    if raw is None or (len(raw) > _LARGE and _oversized(raw, place)):
+        return too_large(place) if raw is None else _oversized(raw, place) or too_large(place)
+    if _NO_NUMBER.search(raw):
+        try:
+            value = json.loads(raw, parse_constant=lambda _: None)
+        except (ValueError, RecursionError):
+            value = _parsed(raw, place.file, part.line)
+    else:
+        value = _parsed(raw, place.file, part.line)
+    return _checked(value, raw, place, part.number)
+
+
+def outline(stream: LineStream) -> dict[str, Any]:
+    """Return the members of an object that is too large to be read whole, of its lists the first element.
+
+    Members that are too large themselves are None. Raises `FileFault` where it is not JSON.
+    """
+    out: dict[str, Any] = {}
+    for part in object_parts(stream):
+        if part.number <= 1:
+            value = value_of(part, Place(stream.source.name))
+            read = value.value if isinstance(value, JsonValue) else None
+            out[part.key] = [read] if part.number else read
+    return out
 
 
 def count_values(stream: LineStream) -> int:
@@ -143,7 +184,7 @@ def _looks_like_document(lines: Iterator[bytes]) -> bool:
     if first in (b"[", b"{") or (first.startswith(b"[") and first.endswith(b",")):
         return True
     if len(first) > _LARGE and _oversized(first, Place("")):
-        return first.startswith(b"[")
+        return first.startswith(b"[") or (first.startswith(b"{") and next(lines, None) is None)
     value = _loaded(first)
     if isinstance(value, list):
         return not is_message_list(value) and next(lines, None) is None

@@ -102,6 +102,15 @@ class InputSource:
             raise file_fault(Place(self.name), f"cannot be read: {error.strerror}") from error
         return _sorted(map(self._holding, members), order), others
 
+    def beside(self, name: str, above: int = 0) -> InputSource | None:
+        """Return the file of that name in its folder, or up to so many folders higher, if there is one."""
+        if self.zipped is not None:
+            member = self.zipped.beside(name, above)
+            return None if member is None else InputSource(member.path.as_posix(), name, None, zipped=member)
+        folders = self.path.resolve().parents[: above + 1] if self.path is not None else ()
+        file = next((folder / name for folder in folders if (folder / name).is_file()), None)
+        return None if file is None else InputSource(shown_path(file), name, file)
+
     def _holding(self, member: Member) -> InputSource:
         name, label = f"{self.name}/{member.path}", _plain(f"{self.label}/{member.path}")
         path = (self.path or Path(self.name)) / member.path

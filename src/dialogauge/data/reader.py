@@ -12,7 +12,14 @@ from dialogauge.data.field_map import NO_MAP, FieldMap
 from dialogauge.data.formats import format_names, format_of, named_format
 from dialogauge.data.formats.base import Context, Format, Outcome, Sample
 from dialogauge.data.formats.recllmsim import reading_order
-from dialogauge.data.json_values import JsonValue, is_document, json_values, starts_json
+from dialogauge.data.json_values import (
+    JsonValue,
+    is_document,
+    is_object,
+    json_values,
+    outline,
+    starts_json,
+)
 from dialogauge.data.notes import (
     LONGEST,
     MESSAGE,
@@ -243,9 +250,16 @@ def _samples(stream: LineStream, mapping: FieldMap) -> Iterator[Sample]:
         lines = tuple(line[:_SAMPLED].decode("utf-8", "replace") for _, line in _first_lines(stream))
         yield Sample(stream.source, mapping, lines=lines)
         return
-    for value in islice(json_values(stream), _SNIFFED):
-        if isinstance(value, JsonValue):
-            yield Sample(stream.source, mapping, record=value.value)
+    try:
+        for value in islice(json_values(stream), _SNIFFED):
+            if isinstance(value, JsonValue):
+                yield Sample(stream.source, mapping, record=value.value)
+            elif is_object(stream):
+                yield Sample(stream.source, mapping, record=outline(stream))
+    except FileFault:
+        if not is_object(stream):
+            raise
+        yield Sample(stream.source, mapping, record=outline(stream))
 
 
 def _first_lines(stream: LineStream) -> list[tuple[int, bytes]]:

@@ -9,6 +9,7 @@ from dialogauge.data.formats.base import Format, Sample
 from dialogauge.data.formats.card import CARD
 from dialogauge.data.formats.chatgpt import CHATGPT
 from dialogauge.data.formats.csv_table import CSV
+from dialogauge.data.formats.inspect_log import INSPECT
 from dialogauge.data.formats.openai import OPENAI
 from dialogauge.data.formats.recllmsim import RECLLMSIM
 from dialogauge.data.formats.sharegpt import SHAREGPT
@@ -20,7 +21,7 @@ from dialogauge.data.formats.wildchat import WILDCHAT
 
 FORMATS: tuple[Format, ...] = (
     *(RECLLMSIM, URS, TAU, AUTOTOD),
-    *(CHATGPT, WILDCHAT),
+    *(CHATGPT, INSPECT, WILDCHAT),
     *(ANTHROPIC,),
     *(SHAREGPT, CARD, OPENAI, TURNS, USS, CSV),
 )

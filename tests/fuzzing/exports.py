@@ -1,0 +1,96 @@
+"""Valid exports of chats, and rows of public data, from which the broken ones are made."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def _chatgpt(name: str, parent: str | None, *children: str, **message: Any) -> dict[str, Any]:
+    return {name: {"id": name, "parent": parent, "children": [*children], "message": message or None}}
+
+
+_CHATGPT = {
+    "conversation_id": "g1",
+    "title": "Tea",
+    "current_node": "e",
+    "mapping": {
+        **_chatgpt("r", None, "a"),
+        **_chatgpt(
+            "a",
+            "r",
+            "b",
+            "x",
+            id="a",
+            author={"role": "user"},
+            create_time=1.5,
+            content={
+                "content_type": "multimodal_text",
+                "parts": [{"content_type": "image_asset_pointer"}, "?"],
+            },
+        ),
+        **_chatgpt(
+            "b",
+            "a",
+            "c",
+            id="b",
+            author={"role": "assistant"},
+            content={"content_type": "code", "text": "1"},
+            recipient="python",
+        ),
+        **_chatgpt(
+            "c",
+            "b",
+            "e",
+            id="c",
+            author={"role": "tool", "name": "python"},
+            content={"content_type": "execution_output", "text": "2"},
+        ),
+        **_chatgpt(
+            "e",
+            "c",
+            id="e",
+            author={"role": "assistant"},
+            content={"content_type": "text", "parts": ["Two."]},
+            metadata={"model_slug": "m"},
+            recipient="all",
+        ),
+    },
+}
+
+_SAMPLE = {
+    "id": "s",
+    "epoch": 1,
+    "input": "Add.",
+    "target": "2",
+    "messages": [
+        {"role": "user", "content": "attachment://1"},
+        {
+            "role": "assistant",
+            "content": [{"type": "text", "text": "So"}],
+            "tool_calls": [{"id": "c", "function": "add", "arguments": {"x": 1}, "type": "function"}],
+        },
+        {"role": "tool", "content": "2", "tool_call_id": "c", "function": "add"},
+        {"role": "assistant", "content": "Two."},
+    ],
+    "scores": {"includes": {"value": "C", "explanation": "x"}, "quality": {"value": {"tone": 4}}},
+    "attachments": {"1": "What is 1 + 1?"},
+    "output": {"model": "m"},
+}
+
+EXPORTS: dict[str, list[Any]] = {
+    "chatgpt": [_CHATGPT],
+    "inspect": [{"version": 2, "eval": {"task": "sums", "model": "m"}, "samples": [_SAMPLE]}, _SAMPLE],
+    "wildchat": [
+        {
+            "conversation_hash": "h",
+            "model": "m",
+            "language": "English",
+            "turn": 1,
+            "conversation": [
+                {"role": "user", "content": "Hi", "hashed_ip": "0a", "turn_identifier": 7},
+                {"role": "assistant", "content": "Hello", "toxic": False},
+            ],
+        },
+        {"conversation_id": "l1", "openai_moderation": [], "conversation": [{"role": "user", "content": "Hi"}], "redacted": False},
+    ],
+}
