@@ -91,6 +91,11 @@ EXPORTS: dict[str, list[Any]] = {
                 {"role": "assistant", "content": "Hello", "toxic": False},
             ],
         },
-        {"conversation_id": "l1", "openai_moderation": [], "conversation": [{"role": "user", "content": "Hi"}], "redacted": False},
+        {
+            "conversation_id": "l1",
+            "openai_moderation": [],
+            "conversation": [{"role": "user", "content": "Hi"}],
+            "redacted": False,
+        },
     ],
 }

@@ -67,7 +67,7 @@ def _convert(sample: Any, head: Mapping[str, Any], entry: Entry) -> Conversation
 
 
 def _about(sample: Mapping[str, Any], about: object, entry: Entry) -> tuple[str | None, str | None]:
-    """Return task and model: of the log, of the header in the zip file, or the model that wrote the output."""
+    """Return task and model, of the log or of the header in the zip file; else the model of the output."""
     for name in _HEADERS:
         if not isinstance(about, dict):
             about = read_beside(entry.context, name, "contents of the header", dict, above=1).get("eval")
@@ -78,7 +78,7 @@ def _about(sample: Mapping[str, Any], about: object, entry: Entry) -> tuple[str 
     )
 
 
-def _attached(value: Any, attachments: object) -> Any:  # noqa: ANN401  # any JSON value
+def _attached(value: Any, attachments: object) -> Any:  # noqa: ANN401  # any JSON
     """Return a value with the texts that were stored apart from it."""
     if not isinstance(attachments, dict) or not attachments:
         return value
