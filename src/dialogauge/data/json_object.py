@@ -15,7 +15,7 @@ _SPACE: Final = b" \t\r\n"
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class JsonPart:
     """A member of an object, or an element of a list that is one."""
 
     key: str
@@ -26,7 +26,7 @@ class Part:
     """Of an element, from 1; 0 for a member."""
 
 
-def object_parts(stream: LineStream, lists: Collection[str] | None = None) -> Iterator[Part]:
+def object_parts(stream: LineStream, lists: Collection[str] | None = None) -> Iterator[JsonPart]:
     """Yield the members of an object in their order; of those in `lists` that are lists, the elements.
 
     Without `lists` that holds for all.
@@ -57,7 +57,7 @@ class _Members(Scan):
     """Whether the elements of that member come one by one."""
     closed: bool = False
 
-    def parts(self) -> Iterator[Part]:
+    def parts(self) -> Iterator[JsonPart]:
         """Yield what ends in the data; `at` is behind it."""
         for match in TOKEN.finditer(self.data, self.at):
             token, self.at = match[0], match.end()
@@ -85,19 +85,19 @@ class _Members(Scan):
             self.key = token.decode("utf-8", "replace")
         self._begin(kept=True)
 
-    def _ended(self, token: bytes) -> Iterator[Part]:
+    def _ended(self, token: bytes) -> Iterator[JsonPart]:
         """Yield what a comma or a bracket ends."""
         part = self.element() if self.kept and self.at - self.start <= LARGEST else None
         if self.depth == 2 and self.listed and token != b"}":
             if part is None or part.strip() or token == b",":
                 self.number += 1
-                yield Part(self.key or "", part, self.line, self.number)
+                yield JsonPart(self.key or "", part, self.line, self.number)
             self._begin(kept=True)
         if token != b",":
             self.depth -= 1
         if (self.depth == 1 and token == b",") or self.depth == 0:
             if self.key is not None and not self.listed:
                 value = None if part is None else part.lstrip(_SPACE + b":")
-                yield Part(self.key, value, self.line)
+                yield JsonPart(self.key, value, self.line)
             self.key, self.listed, self.closed = None, False, self.depth == 0
             self._begin(kept=True)

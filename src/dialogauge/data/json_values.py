@@ -13,7 +13,7 @@ import orjson
 
 from dialogauge.core import Place, RecordFault
 from dialogauge.data.json_array import array_elements, damaged
-from dialogauge.data.json_object import Part, object_parts
+from dialogauge.data.json_object import JsonPart, object_parts
 from dialogauge.data.notes import json_hint, record_fault
 from dialogauge.data.sources import LARGEST, LineStream, as_utf8, opened, too_large, without_mark
 
@@ -51,7 +51,7 @@ def is_object(stream: LineStream) -> bool:
     return stream.begins == b"{" and is_document(stream)
 
 
-def value_of(part: Part, place: Place) -> JsonValue | RecordFault:
+def value_of(part: JsonPart, place: Place) -> JsonValue | RecordFault:
     """Return what a part of an object holds, NaN and Infinity in it as nothing.
 
     A part that is too large or too deep is a fault. Raises `FileFault` for one that is not JSON.
