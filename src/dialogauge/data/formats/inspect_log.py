@@ -53,13 +53,13 @@ def _convert(sample: Any, head: Mapping[str, Any], entry: Entry) -> Conversation
     id = "__".join(str(name) for name in names if name is not None)
     if not raw:
         entry.recognise("samples failed before anything was said: they are absent")
-    told = [_openai(message) for message in _attached(raw, sample.get("attachments"))]
+    spoken = [_openai(message) for message in _attached(raw, sample.get("attachments"))]
     return Conversation(
         id,
-        MessageReader(entry).read(told) if told else (),
+        MessageReader(entry).read(spoken) if spoken else (),
         scenario=task,
         candidate=model,
-        ratings=tuple(_ratings(id, sample.get("scores"), entry)) if told else (),
+        ratings=tuple(_ratings(id, sample.get("scores"), entry)) if spoken else (),
         metadata={"sample": sample.get("id"), "epoch": sample.get("epoch")}
         | {key: sample[key] for key in _KEPT if sample.get(key)},
         place=Place(entry.place.file, entry.place.line, id),
