@@ -77,7 +77,36 @@ _SAMPLE = {
     "output": {"model": "m"},
 }
 
+_RUN = {
+    "id": "r",
+    "task_id": "3",
+    "termination_reason": "user_stop",
+    "trial": 0,
+    "reward_info": {"reward": 1.0},
+    "messages": [
+        {"role": "assistant", "content": "Hello", "tool_calls": None},
+        {"role": "user", "content": None, "tool_calls": [{"id": "u", "name": "look", "arguments": {}}]},
+        {"role": "tool", "id": "u", "content": "on", "requestor": "user"},
+        {"role": "user", "content": "It is on."},
+        {
+            "role": "assistant",
+            "content": None,
+            "tool_calls": [{"id": "c", "name": "f", "arguments": {"a": 1}}],
+        },
+        {"role": "tool", "id": "c", "content": "ok", "requestor": "assistant", "error": False},
+        {"role": "assistant", "content": "Done."},
+    ],
+}
+_ABOUT_RUNS = {
+    "agent_info": {"llm": "m"},
+    "environment_info": {"domain_name": "telecom", "policy": "Be kind."},
+}
+
 EXPORTS: dict[str, list[Any]] = {
+    "tau2": [
+        {"info": _ABOUT_RUNS, "tasks": [{"id": "3", "user_scenario": {}}], "simulations": [_RUN]},
+        _RUN,
+    ],
     "chatgpt": [_CHATGPT],
     "inspect": [{"version": 2, "eval": {"task": "sums", "model": "m"}, "samples": [_SAMPLE]}, _SAMPLE],
     "wildchat": [

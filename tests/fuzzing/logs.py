@@ -11,10 +11,10 @@ ENDINGS: Final = {
     **dict.fromkeys(seeds.RECORDS, "jsonl"),
     "csv": "csv",
     "uss": "txt",
-    **dict.fromkeys(("recllmsim", "urs", "inspect"), "json"),
+    **dict.fromkeys(("recllmsim", "urs", "inspect", "tau2"), "json"),
 }
 """By format: how its files are called."""
-_DOCUMENTS: Final = ("recllmsim", "urs", "inspect")
+_DOCUMENTS: Final = ("recllmsim", "urs", "inspect", "tau2")
 """Formats of which a file is one JSON document."""
 
 

@@ -14,13 +14,14 @@ from dialogauge.data.formats.openai import OPENAI
 from dialogauge.data.formats.recllmsim import RECLLMSIM
 from dialogauge.data.formats.sharegpt import SHAREGPT
 from dialogauge.data.formats.tau import TAU
+from dialogauge.data.formats.tau2 import TAU2
 from dialogauge.data.formats.turns import TURNS
 from dialogauge.data.formats.urs import URS
 from dialogauge.data.formats.uss import USS
 from dialogauge.data.formats.wildchat import WILDCHAT
 
 FORMATS: tuple[Format, ...] = (
-    *(RECLLMSIM, URS, TAU, AUTOTOD),
+    *(RECLLMSIM, URS, TAU, TAU2, AUTOTOD),
     *(CHATGPT, INSPECT, WILDCHAT),
     *(ANTHROPIC,),
     *(SHAREGPT, CARD, OPENAI, TURNS, USS, CSV),
