@@ -172,6 +172,8 @@ def says(body: dict[str, object]) -> str:
             entry["note"] = text
     for whole in value.get("conversation_level", {}).values():
         whole["note"] = text
+    for entry in value.get("scores", {}).values():
+        entry["note"] = text
     value.update({k: text for k in ("decision_basis",) if k in value})
     if "weakest_turn" in value:
         value["weakest_turn"] = 1
@@ -224,6 +226,8 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 def _judge_by_model(run: Run) -> None:
     numbered = [{**record(t), "scenario": f"ZQ{n}Z {t}"} for n, t in enumerate(HOSTILE.values())]
+    for one in numbered:
+        one["messages"][0]["content"] = one["scenario"]
     (run.folder / "numbered.jsonl").write_text("\n".join(map(json.dumps, numbered)), encoding="utf-8")
     text = HOSTILE["image"].replace("'", '"')
     rubric = RUBRIC.format(text=text.replace("\\", "\\\\"))
@@ -243,6 +247,7 @@ def _judge_by_model(run: Run) -> None:
             "--limit",
             5,
         )
+        run("turns", "judge", "numbered.jsonl", *model, "--rubric", "td-turn", "-o", "turns")
         run("doctor", "doctor", *model)
     run("export model", "export", "model", "-o", "model.csv")
 
@@ -258,6 +263,9 @@ def test_everything_was_judged(run: Run) -> None:
     }
     assert {t.strip() for t in HOSTILE.values()} - issues == set()
     assert json.loads(run.read("rubric/summary.json"))["scored"] > 0
+    rows = [json.loads(line) for line in run.read("turns/judgements.jsonl").splitlines()]
+    notes = {note for row in rows for note in row["details"].get("notes", {}).values()}
+    assert {t.strip() for t in HOSTILE.values()} - notes == set()
 
 
 PAGES = (
@@ -265,6 +273,7 @@ PAGES = (
     "again.html",
     "model/report.html",
     "rubric/report.html",
+    "turns/report.html",
     "bad/report.html",
     "agreement/agreement.html",
 )
@@ -419,7 +428,7 @@ def test_no_file_is_named_after_data(run: Run) -> None:
     found = set()
     for path in run.folder.rglob("*"):
         parts = path.relative_to(run.folder).parts
-        if parts[0] in ("run", "model", "rubric", "bad", "strict"):
+        if parts[0] in ("run", "model", "rubric", "turns", "bad", "strict"):
             assert len(parts) == 1 or (len(parts) == 2 and parts[1] in FILES), parts
         elif parts[0] == "cache":
             assert all(re.fullmatch(r"[\w.-]+", part) for part in parts)

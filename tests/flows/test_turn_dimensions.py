@@ -77,6 +77,52 @@ def test_every_turn_has_three_scores_with_their_reasons(dialogauge, serve, log, 
     assert settings["calls"] == calls
 
 
+def late(name="late"):
+    """Return a log with a call that has no result, a result that has no call, and a long result."""
+    long = [{"id": n, "name": f"Guest house {n}"} for n in range(80)]
+    messages = [
+        {"role": "system", "content": "Offer two, at the most."},
+        {"role": "user", "content": "A guest house?"},
+        *call("1", "query_hotels", {"stars": 4}, long),
+        {"role": "tool", "tool_call_id": "9", "content": "stray"},
+        *call("2", "book_hotel", {"name": "Guest house 7"}, None)[:1],
+        {"role": "assistant", "content": "It is booked."},
+    ]
+    return {"conversation_id": name, "candidate": "b", "messages": messages}
+
+
+def test_the_page_and_show_have_each_call_beside_its_result_and_each_score_beside_its_reason(
+    dialogauge, serve, log, tmp_path
+):
+    at = ("--model", "stub-model", "--base-url", serve(scores()).url, "-o", "run")
+    done = dialogauge("judge", log(trip(), late()), "--rubric", "td-turn", *at)
+    assert done.code == 0, done.err
+    shown = dialogauge("show", "run", "trip").out
+    wanted = """turn 1, domain: restaurant, weakest turn
+  user: A cheap restaurant in the centre, please.
+  call: query_restaurants({"area": "centre"})
+    -> {"count": 21}
+  call: query_restaurants({"area": "centre", "pricerange": "cheap"})
+    -> []
+  assistant: The Blue Door is cheap and central.
+  cohesion 5: why cohesion
+  backend 2: why backend
+  policy 4: why policy
+"""
+    assert wanted in shown
+    shown = dialogauge("show", "run", "late").out
+    assert "  system: Offer two, at the most." in shown
+    assert '"Guest house 79"' in shown
+    assert "    -> stray\n    ! a result that no call asked for\n" in shown
+    assert "! no result came back" in shown
+    assert "domain" not in shown  # the policy was the system prompt
+    page = (tmp_path / "run" / "report.html").read_text()
+    assert "backend 2: why backend" in page  # the reason to read a turn first
+    assert '"Guest house 79"' in page
+    assert page.count("Offer two, at the most.") == 1
+    assert 'class="verdict"' not in page
+
+
 @pytest.mark.parametrize("calls", ["joint", "separate"])
 def test_a_dimension_that_cannot_be_read_is_counted_and_not_guessed(dialogauge, serve, log, tmp_path, calls):
     done = judge(dialogauge, log, serve(scores(bad="backend"), schema="ignore"), "--calls", calls)

@@ -66,6 +66,7 @@ if TYPE_CHECKING:
         Finding,
         Scored,
         Transcript,
+        TranscriptCall,
         TranscriptList,
         TranscriptMessage,
         TranscriptTurn,

@@ -13,6 +13,7 @@ from dialogauge.report.transcripts import (
     Finding,
     Scored,
     Transcript,
+    TranscriptCall,
     TranscriptList,
     TranscriptMessage,
     TranscriptTurn,
@@ -103,7 +104,7 @@ def _talk(block: Transcript) -> Html:
         element("p", block.context, class_="small soft", dir="auto") if block.context else None,
         failed,
         _scores(block.scores),
-        element("p", block.rationale, class_="small said", dir="auto") if block.rationale else None,
+        _rationale(block.rationale),
         _findings(block.findings),
         (_turn(t, apart=not block.folded, anchor=block.anchor) for t in block.turns),
         element("p", left_out, class_="small soft") if block.turns_left_out else None,
@@ -114,9 +115,10 @@ def _talk(block: Transcript) -> Html:
 def _turn(turn: TranscriptTurn, *, apart: bool, anchor: str) -> Html:
     number = None
     if not apart and (turn.number is not None or turn.tag):
-        words = "" if turn.number is None else f"Turn {turn.number} "
+        words = "" if turn.number is None else f"Turn {turn.number}"
         tag = element("span", turn.tag, class_="tag warn") if turn.tag else None
-        number = element("p", words, tag, class_="no")
+        about = " · ".join(filter(None, (words, *turn.facts)))
+        number = element("p", about, " " if about and tag else None, tag, class_="no", dir="auto")
     failed = None
     if turn.failure:
         tag = element("span", "not judged", class_="tag warn")
@@ -125,11 +127,19 @@ def _turn(turn: TranscriptTurn, *, apart: bool, anchor: str) -> Html:
     return element(
         "div",
         number,
-        element("div", (_message(m) for m in turn.messages), missing),
-        element("aside", failed, _scores(turn.scores), _findings(turn.findings)),
+        element("div", map(_said, turn.messages), missing),
+        element("aside", failed, _scores(turn.scores), _rationale(turn.rationale), _findings(turn.findings)),
         class_="turn marked" if turn.tag else "turn",
         id=f"{anchor}-{turn.number}" if anchor and turn.number is not None else None,
     )
+
+
+def _said(message: TranscriptMessage | TranscriptCall) -> Html:
+    return _call(message) if isinstance(message, TranscriptCall) else _message(message)
+
+
+def _rationale(words: str) -> Html | None:
+    return element("p", words, class_="small said", dir="auto") if words else None
 
 
 def _findings(findings: Sequence[Finding]) -> Html | None:
@@ -143,11 +153,17 @@ def _turns(n: int) -> str:
 
 def _scores(scores: Sequence[Scored]) -> Html | None:
     lists = []
-    for by, group in groupby(scores, key=lambda score: score.by):
-        items = [element("li", name(s.name), " ", element("b", cell_words(s.value)[0])) for s in group]
+    for (by, why), group in groupby(scores, key=lambda score: (score.by, bool(score.reason))):
+        items = [element("li", _score(s)) for s in group]
         who = element("li", f"{by}:", class_="rater") if by else None
-        lists.append(element("ul", who, items, class_="scores person" if by else "scores"))
+        kinds = filter(None, ("scores", "person" if by else "", "because" if why else ""))
+        lists.append(element("ul", who, items, class_=" ".join(kinds)))
     return joined(lists) if lists else None
+
+
+def _score(score: Scored) -> Html:
+    reason = element("span", score.reason, dir="auto") if score.reason else None
+    return joined(name(score.name), " ", element("b", cell_words(score.value)[0]), reason)
 
 
 def _finding(finding: Finding) -> Html:
@@ -164,16 +180,21 @@ def _message(message: TranscriptMessage) -> Html:
         return element("div", element("code", message.text, dir="auto"), class_="steps")
     who = element("span", message.role.capitalize(), class_="who")
     classes = "msg user" if message.role == "user" else "msg reply"
-    start = _start(message.text) if message.clamped else ""
+    start = re.sub(r"[*`#|]+ ?", "", _start(message.text)) if message.clamped else ""
+    return element("div", who, _clamped(start.rstrip(), _say(message)), class_=classes)
+
+
+def _clamped(start: str, whole: Html, opened: str = "show all") -> Html:
+    """Fold a text behind its start; a text without one is short and stands as it is."""
     if not start:
-        return element("div", who, _say(message), class_=classes)
+        return whole
     summary = element(
         "summary",
         element("span", start, "… ", class_="start", dir="auto"),
-        element("span", "show all", class_="open"),
+        element("span", opened, class_="open"),
         element("span", "show less", class_="close"),
     )
-    return element("div", who, element("details", summary, _say(message), class_="clamp"), class_=classes)
+    return element("details", summary, whole, class_="clamp")
 
 
 def _start(words: str) -> str:
@@ -183,8 +204,23 @@ def _start(words: str) -> str:
     for at, character in enumerate(line):
         room -= 2 if character >= _WIDE else 1
         if room < 0:
-            return re.sub(r"[*`#|]+ ?", "", line[:at]).rstrip()
+            return line[:at].rstrip()
     return ""
+
+
+def _call(call: TranscriptCall) -> Html:
+    """Write a call and beneath it its own result."""
+    wrong = element("span", call.wrong, class_="tag warn") if call.wrong else None
+    asked = element("div", _code(f"{call.name}({call.arguments})")) if call.name else None
+    back = None
+    if call.result is not None:
+        back = element("div", element("span", "returned", class_="who"), _code(call.result), class_="back")
+    return element("div", asked, wrong, back, class_="steps call")
+
+
+def _code(words: str) -> Html:
+    whole = element("code", words or "(empty)", dir="auto")
+    return _clamped(_start(words), whole, f"show all {len(words):,} characters")
 
 
 def _say(message: TranscriptMessage) -> Html:

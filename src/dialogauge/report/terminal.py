@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from io import StringIO
-from itertools import chain
+from itertools import chain, groupby
 from typing import Any, Final, Literal, NamedTuple
 
 from rich.cells import cell_len
@@ -44,7 +44,14 @@ from dialogauge.report.blocks import (
     data_table,
 )
 from dialogauge.report.cells import Cell, Emphasis, Figure, Mix, Number
-from dialogauge.report.transcripts import Finding, Scored, Transcript, TranscriptList, TranscriptTurn
+from dialogauge.report.transcripts import (
+    Finding,
+    Scored,
+    Transcript,
+    TranscriptCall,
+    TranscriptList,
+    TranscriptTurn,
+)
 from dialogauge.report.visible import plain
 from dialogauge.report.words import (
     cell_words,
@@ -346,23 +353,43 @@ class _Lines:
 
     def _turn(self, turn: TranscriptTurn) -> None:
         number = "" if turn.number is None else f"turn {turn.number}"
-        words = ", ".join(filter(None, (number, turn.tag)))
+        words = ", ".join(filter(None, (number, *turn.facts, turn.tag)))
         if words:
             self.paragraph(words, "bold")
         for message in turn.messages:
-            who = f"{message.role}:"
-            for line in message.text.split("\n"):
-                self.paragraph(line, mark=f"  {who}")
-                who = " " * cell_len(who)
+            if isinstance(message, TranscriptCall):
+                self._call(message)
+            else:
+                self._lines(f"{message.role}:", message.text)
         if turn.without_reply:
             self.paragraph("no reply", "dim", " ")
         if turn.failure:
             self.paragraph(turn.failure, mark="  not judged:")
-        self._said(turn.scores, turn.findings)
+        self._said(turn.scores, turn.findings, turn.rationale)
 
-    def _said(self, scores: Sequence[Scored], findings: Sequence[Finding]) -> None:
-        if scores:
-            self.paragraph(", ".join(map(_scored, scores)), mark=" ")
+    def _call(self, call: TranscriptCall) -> None:
+        """Write a call, and beneath it its own result."""
+        if call.name:
+            self._lines("call:", f"{call.name}({call.arguments})")
+        if call.result is not None:
+            self._lines("  ->", call.result or "(empty)")
+        if call.wrong:
+            self.paragraph(call.wrong, mark="    !")
+
+    def _lines(self, who: str, text: str) -> None:
+        for line in text.split("\n"):
+            self.paragraph(line, mark=f"  {who}")
+            who = " " * cell_len(who)
+
+    def _said(self, scores: Sequence[Scored], findings: Sequence[Finding], rationale: str = "") -> None:
+        for reasoned, group in groupby(scores, key=lambda score: bool(score.reason)):
+            if reasoned:
+                for score in group:
+                    self.paragraph(score.reason, mark=f"  {_scored(score)}:")
+            else:
+                self.paragraph(", ".join(map(_scored, group)), mark=" ")
+        if rationale:
+            self.paragraph(rationale, mark=" ")
         for finding in findings:
             turn = "" if finding.turn is None else f"turn {finding.turn}"
             where = ", ".join(filter(None, (name(finding.source), turn)))

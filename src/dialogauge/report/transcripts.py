@@ -20,6 +20,19 @@ class TranscriptMessage:
 
 
 @dataclass(frozen=True, slots=True)
+class TranscriptCall:
+    """A call of a tool beside what it returned, both as they came; what is long folds away."""
+
+    name: str
+    """Of the tool; empty where a result came that nobody asked for."""
+    arguments: str
+    result: str | None
+    """None where none came back."""
+    wrong: str = ""
+    """What is irregular about it: `no result`."""
+
+
+@dataclass(frozen=True, slots=True)
 class Scored:
     """A dimension and what it got."""
 
@@ -27,6 +40,8 @@ class Scored:
     value: Cell
     by: str = ""
     """Who said so, where it was not the judge: `a person`."""
+    reason: str = ""
+    """Why, in the judge's words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +63,7 @@ class TranscriptTurn:
     """One turn with its judgement."""
 
     number: int | None
-    messages: tuple[TranscriptMessage, ...]
+    messages: tuple[TranscriptMessage | TranscriptCall, ...]
     scores: tuple[Scored, ...] = ()
     findings: tuple[Finding, ...] = ()
     failure: str = ""
@@ -56,9 +71,12 @@ class TranscriptTurn:
     tag: str = ""
     """What is special about it, such as `weakest turn`; it is drawn apart."""
     without_reply: bool = False
+    facts: tuple[str, ...] = ()
+    """Short facts beside its number: the domain that it is about."""
+    rationale: str = ""
 
 
-RECORDS = (TranscriptMessage, Scored, Finding, TranscriptTurn)
+RECORDS = (TranscriptMessage, TranscriptCall, Scored, Finding, TranscriptTurn)
 """What a page holds by the thousand: plain records, quicker to make than a `Value`."""
 
 

@@ -1,10 +1,12 @@
 """The page of blocks: what it says, in both themes, on a phone, with hostile text in every place."""
 
 import hashlib
+import json
 import re
 import tracemalloc
 from base64 import b64encode
 from functools import lru_cache
+from html import unescape
 from importlib import resources
 
 import numpy as np
@@ -25,12 +27,21 @@ from dialogauge.report.blocks import (
     StackedBar,
     Tiles,
     data_table,
+    to_json,
 )
 from dialogauge.report.cells import Number, Text
 from dialogauge.report.elements import Html, element, joined, text
 from dialogauge.report.html import html_bytes, to_html
 from dialogauge.report.svg import place, ticks
-from dialogauge.report.transcripts import Transcript, TranscriptList, TranscriptMessage, TranscriptTurn
+from dialogauge.report.terminal import to_text
+from dialogauge.report.transcripts import (
+    Scored,
+    Transcript,
+    TranscriptCall,
+    TranscriptList,
+    TranscriptMessage,
+    TranscriptTurn,
+)
 from parsed_pages import OPTIONAL_END, VOID, ParsedPage, contrast, luminance, needs_chromium
 from unit.report.block_samples import sample_page
 
@@ -336,6 +347,51 @@ def test_a_clamped_message_opens_by_a_click_and_a_short_one_is_whole():
     assert len(start) <= 220
     assert made.count("<b>read this</b>") == 40
     assert '<h3 dir="auto">Why</h3>' in made
+
+
+def test_a_call_stands_above_its_own_result_and_a_long_result_folds_whole():
+    long = json.dumps([{"id": n, "note": "a*b|c"} for n in range(40)])
+    calls = (
+        TranscriptCall("find", '{"area": "<b>"}', '{"count": 2}'),
+        TranscriptCall("find", "{}", long),
+        TranscriptCall("hold", "{}", None, "no result came back"),
+        TranscriptCall("", "", "stray", "a result that no call asked for"),
+        TranscriptCall("ping", "", ""),
+    )
+    made = to_html(Page("t", (Transcript("c", (TranscriptTurn(1, calls),), folded=False),)))
+    code = [unescape(c) for c in re.findall(r"<code[^>]*>(.*?)</code>", made)]
+    wanted = [
+        'find({"area": "<b>"})',
+        '{"count": 2}',
+        "find({})",
+        long,
+        "hold({})",
+        "stray",
+        "ping()",
+        "(empty)",
+    ]
+    assert code == wanted
+    assert f"show all {len(long):,} characters" in made
+    assert made.count('<details class="clamp">') == 1
+    assert "a*b|c" in re.search(r'<span class="start" dir="auto">(.*?)… </span>', made)[1]
+    shown = to_text(Page("t", (Transcript("c", (TranscriptTurn(1, calls),)),)), wrapped=False)
+    lines = [line.strip() for line in shown.splitlines()]
+    at = lines.index('call: find({"area": "<b>"})')
+    assert lines[at + 1] == '-> {"count": 2}'
+    assert f"-> {long}" in lines
+    assert lines[lines.index("call: hold({})") + 1] == "! no result came back"
+    assert lines[lines.index("-> stray") + 1] == "! a result that no call asked for"
+
+
+def test_a_score_stands_beside_its_reason():
+    scores = (Scored("cohesion", 5), Scored("backend", 2, reason="Nothing was <found>."), Scored("policy", 4))
+    page = Page("t", (Transcript("c", (TranscriptTurn(3, (), scores, facts=("domain: hotel",)),)),))
+    made = to_html(page)
+    assert 'backend <b>2</b><span dir="auto">Nothing was &lt;found&gt;.</span>' in made
+    assert made.count('<ul class="scores">') == 2
+    assert "Turn 3 · domain: hotel" in made
+    assert "backend 2: Nothing was <found>." in to_text(page)
+    assert to_json(page)["blocks"][0]["turns"][0]["scores"][1]["reason"] == "Nothing was <found>."
 
 
 def test_a_list_takes_a_rank_for_each_order():

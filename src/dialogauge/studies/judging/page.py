@@ -69,6 +69,8 @@ from dialogauge.text import counted
 
 _CURVE_TURNS: Final = 24
 _LISTED_FIRST: Final = 40
+_POLICIES_SHOWN: Final = 12
+_POLICY_CHARS: Final = 40_000
 _UNREADABLE_SHOWN: Final = 5
 _WHAT_IT_IS_NOT: Final = (
     Span("What this page is not.", "strong"),
@@ -112,7 +114,8 @@ def report_page(
         _scores_section(summary, unchecked, trust, graded=graded),
         *_curves_section(summary),
         *_groups_section(summary),
-        _list_section(summary, sample, graded=graded),
+        _list_section(summary, sample, graded=graded and summary.verdicts is not None),
+        *_policies_section(sample),
         _cost_section(summary),
         _settings_section(manifest),
     ]
@@ -463,6 +466,23 @@ def _list_section(summary: Summary, sample: ShownConversations, *, graded: bool)
         ".",
     )
     return Section("Conversations", tuple(blocks), where, anchor="conversations")
+
+
+def _policies_section(sample: ShownConversations) -> list[Section]:
+    """Show what agents were told to do, where the judge read it as their policy."""
+    folds: list[Block] = []
+    for text, scenarios in list(sample.policies.items())[:_POLICIES_SHOWN]:
+        named = ", ".join(filter(None, scenarios))
+        title = f"{named}: " if named else ""
+        title += f"{counted(scenarios.total(), 'conversation')}, {len(text):,} characters"
+        folds.append(Fold(title, (Code(cut(text, _POLICY_CHARS)),)))
+    more = len(sample.policies) - len(folds)
+    if more:
+        folds.append(
+            Callout((f"{counted(more, 'more policy', 'more policies')}: see dialogauge show RUN ID.",))
+        )
+    lead = "The system prompts of the agents. The judge read them as the policy to comply with."
+    return [Section("Policies", tuple(folds), lead, anchor="policies")] if folds else []
 
 
 def _some(shown: int, total: int) -> str:

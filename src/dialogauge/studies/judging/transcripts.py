@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from dialogauge.core import Conversation, DimensionSpec, Turn, digest_text
+from dialogauge.core.conversation import ToolStep
 from dialogauge.report import (
     Finding,
     Scored,
     Text,
     Tone,
     Transcript,
+    TranscriptCall,
     TranscriptList,
     TranscriptMessage,
     TranscriptTurn,
@@ -36,13 +39,31 @@ ID_CHARS: Final = 64
 _QUOTE_CHARS: Final = 240
 _LINE_CHARS: Final = 80
 """Of a quote that stands on one line with what it shows."""
+_LONG: Final = 2_000
+"""Characters of a message that folds away."""
 _STEP_CHARS: Final = 400
 _MAX_NOTES: Final = 6
+_WHOLE_TEXT: Final = 10**6
+
+
+class _Cut(NamedTuple):
+    """Where messages, calls with their results, and conversations are cut."""
+
+    text: int
+    """Characters of a message."""
+    step: int
+    """Characters of the arguments of a call, and of what it returned."""
+    turns: int
+    """Of a conversation."""
+
+
 _CUTS: Final = (
-    *((chars, 40) for chars in (1_500, 1_000, 700, 500, 350)),
-    *((250, 30), (180, 20), (120, 10), (80, 5)),
+    _Cut(_WHOLE_TEXT, _WHOLE_TEXT, 10_000),
+    *(_Cut(chars, chars, turns) for chars, turns in ((20_000, 1_000), (5_000, 100), (1_500, 40))),
+    *(_Cut(chars, _STEP_CHARS, 40) for chars in (1_500, 1_000, 700, 500)),
+    *(_Cut(chars, chars, turns) for chars, turns in ((350, 40), (250, 30), (180, 20), (120, 10), (80, 5))),
 )
-"""Characters of a message, turns of a conversation: the first pair that leaves room for all is taken."""
+"""The first that leaves room for all is taken."""
 _FILTERS: Final = ("finding", "verdict", "scenario", "candidate", "language")
 _OPTIONS: Final = 60
 """A filter that has more is left out."""
@@ -54,8 +75,10 @@ _ROOM: Final = 13_000_000
 """Bytes of all transcripts together; what does not fit is left out, the last to read first."""
 _TURN_BYTES: Final = 420
 """What a turn takes beside its text."""
-_STEP_BYTES: Final = 50
-"""What a step takes beside its text."""
+_STEP_BYTES: Final = 140
+"""What a call takes beside its text."""
+_FOLD_BYTES: Final = 450
+"""What a text takes that folds away, with its beginning."""
 _MARKUP: Final = 1.15
 """Of a text with Markdown, over the text."""
 
@@ -95,24 +118,28 @@ class ShownConversations:
     """As many of the conversations as a page has room for."""
     weeks: Mapping[Key, str] = field(default_factory=dict)
     """Of conversations whose time is known; of a run that is not shown whole none."""
+    policies: Mapping[str, Counter[str]] = field(default_factory=dict)
+    """The system prompts that were the agents' policies, each with how many conversations by scenario."""
 
 
 @dataclass(frozen=True, slots=True)
 class TranscriptWriter:
     """Writes conversations, from their rows and their text."""
 
-    names: Mapping[str, Sequence[str]]
-    """Dimensions by level."""
+    dimensions: Mapping[str, Sequence[DimensionSpec]]
+    """By level."""
     titles: Mapping[str, str]
     """Kinds of findings in plain words."""
     rows: Mapping[Key, Sequence[Row]]
     conversations: Mapping[Key, Conversation]
     graded: bool = True
-    """Whether the judge's verdicts are shown."""
-    limit: int | None = None
-    """Where messages are cut; None shows them whole."""
-    turns: int | None = None
-    """So many of a conversation; None shows all."""
+    """Whether the judge gives grades."""
+    verdicts: bool = True
+    """Whether it gives verdicts."""
+    own_policy: bool = False
+    """Whether it was shown the agent's own system prompt as its policy, where there is one."""
+    cut_at: _Cut | None = None
+    """Where texts and conversations are cut; None shows all."""
 
     def transcript(self, case: Case) -> Transcript:
         """Write a conversation turn by turn."""
@@ -120,18 +147,26 @@ class TranscriptWriter:
         by_turn = self._turn_rows(case.key)
         turns = conversation.turns if conversation else ()
         scenario = conversation.scenario if conversation else None
-        shown = turns[: self.turns]
+        shown = turns if self.cut_at is None else turns[: self.cut_at.turns]
+        policy = self._own_policy(case.key)
+        length = "absent" if case.failure == "absent" else counted(len(turns), "turn")
+        # On a page each system prompt stands once, since many conversations share it.
+        opening = policy if self.cut_at is None else ""
+        instructions = (TranscriptTurn(None, (TranscriptMessage("system", opening, clamped=True),)),)
         return Transcript(
             case.conversation_id,
-            tuple(self._turn(t, by_turn.get(t.number), case.weakest_turn) for t in shown),
+            (
+                *(instructions if opening else ()),
+                *(self._turn(t, by_turn.get(t.number), case.weakest_turn) for t in shown),
+            ),
             anchor_of(case.key),
-            verdict=verdict_of(case) if self.graded else None,
-            facts=tuple(filter(None, (scenario, case.candidate, counted(len(turns), "turn"), _person(case)))),
+            verdict=verdict_of(case) if self.graded and self.verdicts else None,
+            facts=tuple(filter(None, (scenario, case.candidate, length, _person(case)))),
             reason=", ".join(self.kinds(case)[:3]),
             context=self._text(conversation.context if conversation else None),
             failure=_failure(head),
             scores=self._scores(head),
-            rationale=self._text(head["rationale"] if head else None),
+            rationale=self._rationale(head),
             findings=tuple(_findings(head, self.titles)),
             turns_left_out=len(turns) - len(shown),
             note="" if conversation else _NO_TEXT,
@@ -144,8 +179,7 @@ class TranscriptWriter:
             return None
         conversation = self._conversation(key)
         turn = next((t for t in conversation.turns if t.number == number), None) if conversation else None
-        texts = {"user": turn.user_text if turn else "", "assistant": turn.reply_text if turn else ""}
-        messages = (TranscriptMessage(role, self._text(t), clamped=True) for role, t in texts.items())
+        messages = () if turn is None else tuple(self._messages(turn, clamped=True))
         findings = sorted(_findings(row, self.titles), key=lambda one: one.text != reason)
         if findings and not findings[0].quoted and (not reason or findings[0].text == reason):
             # In another language than the page's the kind is said first, in plain English.
@@ -154,24 +188,25 @@ class TranscriptWriter:
         anchor = anchor_of(key)
         return Transcript(
             cut(key[0], ID_CHARS),
-            (TranscriptTurn(number, tuple(messages), tag="weakest turn"),),
+            (TranscriptTurn(number, messages, tag="weakest turn", rationale=self._rationale(row)),),
             link=f"{anchor}-{number}",
-            reason=reason or "The lowest scored turn of its conversation.",
-            facts=tuple(filter(None, (f"turn {number}", key[1]))),
+            reason=reason or self._lowest(row) or "The lowest scored turn of its conversation.",
+            facts=tuple(filter(None, (f"turn {number}", key[1], *self._domain(row)))),
             scores=self._scores(row),
             findings=tuple(filter(None, (_on_a_line(finding, reason) for finding in findings))),
             folded=False,
         )
 
-    def size(self, key: Key, limit: int, most: int) -> int:
-        """Return about how many bytes a conversation takes on the page: messages of `limit`, `most` turns."""
+    def size(self, key: Key, cut_at: _Cut) -> int:
+        """Return about how many bytes a conversation takes on the page."""
         conversation = self._conversation(key)
-        turns = conversation.turns[:most] if conversation else ()
-        texts = [(text, limit) for turn in turns for text in (turn.user_text, turn.reply_text)]
-        steps = [step for turn in turns for step in _steps(turn)]
-        texts += [(step, min(limit, _STEP_CHARS)) for step in steps]
-        bytes = sum(len(t[:most].encode("utf-8", "replace")) for t, most in texts)
-        return round(_MARKUP * bytes) + _TURN_BYTES * (len(turns) + 2) + _STEP_BYTES * len(steps)
+        turns = conversation.turns[: cut_at.turns] if conversation else ()
+        texts = [text[: cut_at.text] for turn in turns for text in (turn.user_text, turn.reply_text)]
+        steps = [text[: cut_at.step] for turn in turns for text in _step_texts(turn)]
+        texts += steps + [text for row in self.rows.get(key, ()) for text in _notes(row).values()]
+        bytes = sum(len(text.encode("utf-8", "replace")) for text in texts)
+        beside = _TURN_BYTES * (len(turns) + 2) + _STEP_BYTES * len(steps)
+        return round(_MARKUP * bytes) + beside + _FOLD_BYTES * sum(len(text) > _STEP_CHARS for text in texts)
 
     def length(self, key: Key) -> int:
         """Return how many turns a conversation has; 0 where its text is not at hand."""
@@ -195,20 +230,40 @@ class TranscriptWriter:
         return tuple(dict.fromkeys(str(value) for value in values if value))[:1]
 
     def _turn(self, turn: Turn, row: Row | None, weakest: int | None) -> TranscriptTurn:
-        opening = not turn.number and not turn.user_text
-        user = [] if opening else [TranscriptMessage("user", self._text(turn.user_text))]
-        most = None if self.limit is None else min(self.limit, _STEP_CHARS)
-        steps = [TranscriptMessage("tool", cut(step, most)) for step in _steps(turn)]
-        reply = [TranscriptMessage("assistant", self._text(turn.reply_text))] if turn.has_reply else []
         return TranscriptTurn(
             turn.number,
-            (*user, *steps, *reply),
+            tuple(self._messages(turn)),
             self._scores(row),
             tuple(_findings(row, self.titles)),
             _failure(row),
             tag="weakest turn" if turn.number == weakest else "",
             without_reply=not turn.has_reply,
+            facts=self._domain(row),
+            rationale=self._rationale(row),
         )
+
+    def _messages(self, turn: Turn, *, clamped: bool = False) -> Iterator[TranscriptMessage | TranscriptCall]:
+        """Yield what the user said, every call with its own result, and the reply."""
+        if turn.number or turn.user_text:
+            yield self._message("user", turn.user_text, clamped=clamped)
+        steps = list(reversed(turn.tool_steps))
+        for message in turn.steps:
+            if message.text and message.role != "tool":
+                yield TranscriptMessage("tool", f"{message.role}: {self._text(message.text)}")
+            unasked = bool(steps) and steps[-1].call is None and steps[-1].result is message
+            for _ in range(len(message.tool_calls) + unasked):
+                yield self._call(steps.pop())
+        if turn.has_reply:
+            yield self._message("assistant", turn.reply_text, clamped=clamped)
+
+    def _message(self, role: str, text: str, *, clamped: bool) -> TranscriptMessage:
+        return TranscriptMessage(role, self._text(text), clamped=clamped or len(text) > _LONG)
+
+    def _call(self, step: ToolStep) -> TranscriptCall:
+        name, arguments = ("", "") if step.call is None else (step.call.name, step.call.arguments)
+        most = None if self.cut_at is None else self.cut_at.step
+        result = None if step.result is None else cut(step.result.text, most)
+        return TranscriptCall(name, cut(arguments, most), result, _wrong(step))
 
     def _conversation(self, key: Key) -> Conversation | None:
         return self.conversations.get(key) or self.conversations.get((key[0], None))
@@ -224,11 +279,55 @@ class TranscriptWriter:
         if row is None:
             return ()
         scores = own_scores(row) if row["scores"] else {}
-        names = self.names.get(row["level"], ()) if scores else ()
-        return (*_rated(row), *(Scored(n, words.score(scores.get(n))) for n in names))
+        shown, notes = self.dimensions.get(row["level"], ()) if scores else (), _notes(row)
+        judged = (
+            Scored(d.name, words.score(scores.get(d.name)), reason=self._text(notes.get(d.name)))
+            for d in shown
+        )
+        return (*_rated(row), *judged)
+
+    def _lowest(self, row: Row) -> str:
+        """Return what the judge said of the dimension with the lowest score, if it gave reasons."""
+        notes, scores = _notes(row), own_scores(row)
+        qualities = {
+            d.name: d.scale.quality(score)
+            for d in self.dimensions.get(row["level"], ())
+            if not isinstance(score := scores.get(d.name, ""), str) and notes.get(d.name)
+        }
+        lowest = min(qualities, key=lambda name: qualities[name], default=None)
+        if lowest is None:
+            return ""
+        return f"{words.name(lowest)} {words.score(scores[lowest])}: {cut(notes[lowest], _QUOTE_CHARS)}"
+
+    def _domain(self, row: Row | None) -> tuple[str, ...]:
+        """Return the domain whose policy the judge was shown, where it was one by domain."""
+        if row is None or self._own_policy((row["conversation_id"], row["candidate"])):
+            return ()
+        domain = row["details"].get("domain")
+        return (f"domain: {domain}",) if domain else ()
+
+    def _own_policy(self, key: Key) -> str:
+        """Return the system prompt that the judge was shown as the agent's policy."""
+        conversation = self._conversation(key) if self.own_policy else None
+        return "" if conversation is None else conversation.instructions
+
+    def policies(self, keys: Iterable[Key]) -> Mapping[str, Counter[str]]:
+        """Return the system prompts that were the policies, each with its scenarios, the commonest first."""
+        policies: dict[str, Counter[str]] = {}
+        for key in keys:
+            if policy := self._own_policy(key):
+                scenario = getattr(self._conversation(key), "scenario", None)
+                policies.setdefault(policy, Counter())[scenario or ""] += 1
+        return dict(sorted(policies.items(), key=lambda item: -item[1].total()))
+
+    def _rationale(self, row: Row | None) -> str:
+        """Return what the judge said of a target beside its scores; nothing that its notes say already."""
+        rationale = (row and row["rationale"]) or ""
+        notes = () if row is None else _notes(row).values()
+        return "" if notes and all(note in rationale for note in notes) else self._text(rationale)
 
     def _text(self, text: str | None) -> str:
-        return cut(text or "", self.limit)
+        return cut(text or "", None if self.cut_at is None else self.cut_at.text)
 
 
 def read_sample(
@@ -250,9 +349,9 @@ def read_sample(
         places = [(by_id.get(id, (id, None)), first[id].turn, first[id].reason) for id in ids]
     wanted = {*cases, *(key for key, _, _ in places)}
     # Of a dimension that the judge never scores, n/a beside every turn says nothing.
-    writer = writer_of(run, wanted, [d for d in dimensions if d.n], findings)
-    limit, turns = _cut_of(writer, survey.shown)
-    writer = replace(writer, limit=limit, turns=turns)
+    verdicts = any(case.verdict for case in survey.listed)
+    writer = writer_of(run, wanted, [d for d in dimensions if d.n], findings, verdicts=verdicts)
+    writer = replace(writer, cut_at=_cut_of(writer, survey.shown))
     weak = (writer.turn(*place) for place in places)
     weeks = {}
     if survey.total <= WHOLE:
@@ -261,7 +360,9 @@ def read_sample(
             for key, c in writer.conversations.items()
         )
         weeks = {key: week for key, week in dated if week is not None}
-    return ShownConversations(survey, tuple(filter(None, weak)), _listed(writer, survey, dimensions), weeks)
+    talks = _listed(writer, survey, dimensions)
+    policies = writer.policies(case.key for case in survey.shown)
+    return ShownConversations(survey, tuple(filter(None, weak)), talks, weeks, policies)
 
 
 def writer_of(
@@ -269,21 +370,31 @@ def writer_of(
     wanted: Collection[Key],
     dimensions: Sequence[DimensionSpec],
     findings: FindingsSummary | None = None,
+    *,
+    verdicts: bool,
 ) -> TranscriptWriter:
-    """Return a writer of conversations of a run, by id and candidate."""
+    """Return a writer of conversations of a run, by id and candidate; `verdicts` says if there are any."""
     ids = {key[0] for key in wanted}
-    names: dict[str, list[str]] = {}
+    by_level: dict[str, list[DimensionSpec]] = {}
     for dimension in dimensions:
-        names.setdefault(dimension.level, []).append(dimension.name)
+        by_level.setdefault(dimension.level, []).append(dimension)
     titles = {} if findings is None else {kind.kind: kind.title for kind in findings.kinds}
     rows = _rows_of(run.rows_of(ids), wanted)
-    return TranscriptWriter(names, titles, rows, _by_key(run.conversations(ids)), graded=findings is None)
+    return TranscriptWriter(
+        by_level,
+        titles,
+        rows,
+        _by_key(run.conversations(ids)),
+        graded=findings is None,
+        verdicts=verdicts,
+        own_policy=bool(run.manifest.judge.get("settings", {}).get("own_policy")),
+    )
 
 
-def _cut_of(writer: TranscriptWriter, cases: Sequence[Case]) -> tuple[int, int]:
-    """Return where to cut messages and conversations, so that all conversations have room."""
+def _cut_of(writer: TranscriptWriter, cases: Sequence[Case]) -> _Cut:
+    """Return where to cut texts and conversations, so that all conversations have room."""
     for cut_at in _CUTS:
-        if sum(writer.size(case.key, *cut_at) for case in cases) <= _ROOM:
+        if sum(writer.size(case.key, cut_at) for case in cases) <= _ROOM:
             return cut_at
     return _CUTS[-1]
 
@@ -294,7 +405,7 @@ def _listed(
     """Write transcripts in their order until the page has no more room, with what to sort and choose by."""
     room, cases = _ROOM, []
     for case in survey.shown:
-        room -= writer.size(case.key, writer.limit or 0, writer.turns or 0)
+        room -= writer.size(case.key, writer.cut_at or _CUTS[0])
         if room < 0:
             break
         cases.append(case)
@@ -322,12 +433,23 @@ def _ranks(
         yield None if score is None or isinstance(score, str) else round(dimension.scale.quality(score), 4)
 
 
-def _steps(turn: Turn) -> Iterator[str]:
+def _step_texts(turn: Turn) -> Iterator[str]:
     for message in turn.steps:
-        for call in message.tool_calls:
-            yield f"{call.name}({call.arguments})"
-        if message.text:
-            yield f"{message.role}: {message.text}"
+        yield from (f"{call.name}{call.arguments}" for call in message.tool_calls)
+        yield message.text
+
+
+def _wrong(step: ToolStep) -> str:
+    """Say what is irregular about a call."""
+    if step.call is None:
+        return "a result that no call asked for"
+    return "no result came back" if step.result is None else ""
+
+
+def _notes(row: Row) -> Mapping[str, str]:
+    """Return the judge's reasons by dimension."""
+    notes = row["details"].get("notes")
+    return notes if isinstance(notes, Mapping) else {}
 
 
 def _rated(row: Row) -> Iterator[Scored]:
