@@ -3,10 +3,10 @@
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 
-.PHONY: demo test lint types floors tests docs bench soak servers clean
+.PHONY: demo test lint types floors tests package docs bench soak servers clean
 
 demo: .venv/installed
-	$(BIN)/dialogauge judge examples -o runs/demo
+	$(BIN)/dialogauge demo
 
 test: lint types floors tests
 
@@ -24,6 +24,18 @@ floors: .venv/installed-dev
 # Last, so that the test runner's summary closes the output.
 tests: .venv/installed-dev
 	$(BIN)/python -m pytest -n auto --dist loadgroup
+
+# What an installation gets: wheel and source distribution, checked, and the wheel run away from the clone.
+# `make package PYTHON=python3.13` runs it with another Python.
+package: .venv/installed
+	rm -rf dist build
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'build>=1.2' 'twine>=6.1'
+	$(BIN)/python -m build --outdir dist .
+	$(BIN)/python -m twine check --strict dist/*
+	$(PYTHON) -m venv build/installed
+	build/installed/bin/python -m pip install --quiet --disable-pip-version-check dist/*.whl
+	cd build && installed/bin/dialogauge demo -o demo >demo.txt
+	tail -n 1 build/demo.txt
 
 docs: .venv/installed-dev
 	$(BIN)/python tools/command_reference.py

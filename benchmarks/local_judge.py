@@ -22,7 +22,7 @@ def run(times: int, *, quick: bool = False) -> dict[str, Any]:
     del quick
     shared = os.environ.get("DIALOGAUGE_SHARED")
     sets = {label: Path(shared) / path for label, path in _SETS.items()} if shared else {}
-    sets["examples (both)"] = Path(__file__).resolve().parent.parent / "examples" / "working.jsonl"
+    sets["examples (both)"] = Path(__file__).resolve().parent.parent / "src/dialogauge/samples/working.jsonl"
     figures: dict[str, Any] = {label: in_process(__name__, str(path), times) for label, path in sets.items()}
     figures["growth"] = in_process(__name__, "", times)
     rows = [

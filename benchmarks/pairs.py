@@ -35,7 +35,7 @@ class Case:
 
 def cases(folder: Path, url: str, data: str | None) -> list[Case]:
     """Return the commands that are compared."""
-    examples = str(ROOT / "examples")
+    examples = str(ROOT / "src/dialogauge/samples")
     model = ("--model", "stub-model", "--base-url", url, "--no-cache", "-o", "{run}/model", "--fresh")
     log = folder / "log.jsonl"
     write_log(log, 1000)

@@ -48,6 +48,7 @@ ends with 1: [decision 4](decisions/0004-exit-codes-and-bad-input.md).
 
 # What a code means for one command, beyond the table above.
 ENDS = {
+    "demo": "0; 1 when the run directory cannot be written; 130 after Ctrl-C.",
     "judge": "0, 1, 2, 3, 100 or 130, as in the table at the end.",
     "check": "0; 1 when a record or a file could not be read.",
     "report": "0; 1 when there is no finished run in the directory.",

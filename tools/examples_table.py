@@ -11,14 +11,14 @@ from dialogauge.core import Conversation
 from dialogauge.data import read_conversations
 from dialogauge.judges.local.judge import LocalJudge
 
-EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
+SAMPLES = Path(__file__).resolve().parents[1] / "src/dialogauge/samples"
 
 
 def main() -> None:
     """Print one table for each file, as Markdown."""
     judge = LocalJudge()
-    for path in sorted(EXAMPLES.glob("*.json*")):
-        print(f"\n### `examples/{path.name}`\n")
+    for path in sorted(SAMPLES.glob("*.json*")):
+        print(f"\n### `samples/{path.name}`\n")
         print("| conversation | turns | intended fault | named turn | kind named | verdict |")
         print("|---|---|---|---|---|---|")
         for item in read_conversations([str(path)]):

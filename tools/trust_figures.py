@@ -152,7 +152,7 @@ def tau(shared: Path, work: Path) -> Iterator[str]:
 
 def examples(_: Path, work: Path) -> Iterator[str]:
     """Single replies against the dialogue, on the samples with their intended faults."""
-    data = ROOT / "examples" / "working.jsonl"
+    data = ROOT / "src/dialogauge/samples/working.jsonl"
     runs = {"single": work / "examples-single"}
     dialogauge("judge", data, "--rubric", "single", "-o", runs["single"])
     for mode in reversed(MODES):

@@ -41,10 +41,10 @@ def check_wide(server: Server, folder: Path, *, sample: int | None) -> Iterator[
         sample: How many of the example conversations; None for all.
     """
     yield _doctor(server, folder)
-    some = () if sample is None else ("--sample", sample)
-    yield _judged(server, folder, "card, examples", str(ROOT / "examples"), *some, "--lang", "en")
+    samples, some = str(ROOT / "src/dialogauge/samples"), () if sample is None else ("--sample", sample)
+    yield _judged(server, folder, "card, examples", samples, *some, "--lang", "en")
     single = ("--rubric", "single", "--lang", "en")
-    yield _judged(server, folder, "turn rubric, examples", str(ROOT / "examples"), *some, *single)
+    yield _judged(server, folder, "turn rubric, examples", samples, *some, *single)
     seen = _written(folder / "seen.jsonl", made_conversations(10, seed=99))
     yield _judged(server, folder, "card, short", seen, "--lang", "en")
     long = _written(folder / "long.jsonl", made_conversations(2, seed=5, turns=(_TURNS, _TURNS)))

@@ -13,6 +13,7 @@ import pytest
 from dialogauge.cli import main
 from servers.openai_stub import OpenAIStub
 
+SAMPLES = Path(__file__).resolve().parents[2] / "src/dialogauge/samples"
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
 

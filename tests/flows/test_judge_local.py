@@ -11,14 +11,15 @@ from pathlib import Path
 
 import pytest
 
-from flows.conftest import EXAMPLES, rows_of
+from flows.conftest import rows_of
 from parsed_pages import without_own_script
 
 
-def test_judges_the_examples_and_writes_the_run(dialogauge, tmp_path):
-    done = dialogauge("judge", EXAMPLES, "-o", "run")
+def test_the_demo_judges_the_samples_and_writes_a_run(dialogauge, tmp_path):
+    done = dialogauge("demo")
     assert done.code == 0, done.err
-    run = tmp_path / "run"
+    run = tmp_path / "runs" / "demo"
+    assert json.loads((run / "manifest.json").read_text())["command"] == "dialogauge demo"
     assert {p.name for p in run.iterdir()} >= {
         "run.db",
         "manifest.json",
@@ -31,7 +32,7 @@ def test_judges_the_examples_and_writes_the_run(dialogauge, tmp_path):
     assert summary["requested"] == len(rows)
     assert summary["requested"] == summary["scored"] + summary["not_applicable"] + summary["failed"]
     assert summary["conversations"]["requested"] >= 24
-    assert "report: run/report.html" in done.out
+    assert "report: runs/demo/report.html" in done.out
     page = (run / "report.html").read_text()
     assert "<script" not in without_own_script(page)
     assert not re.findall(r'(?:src|href)="(?!#|data:)', page)

@@ -16,14 +16,14 @@ import pytest
 
 import dialogauge
 from dialogauge.core import BudgetSpent, EndpointError, MissingExtra, RecordFault, StoreError, UsageError
-from flows.conftest import EXAMPLES, rows_of
+from flows.conftest import SAMPLES, rows_of
 from flows.test_interrupt import wait_for
 from rated import rated_users
 from servers.faults import FaultPlan
 from servers.verdicts import ideal
 from talks import conversation_record
 
-FILE = EXAMPLES / "held_out.jsonl"
+FILE = SAMPLES / "held_out.jsonl"
 
 
 @pytest.fixture(autouse=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 
-from flows.conftest import EXAMPLES, rows_of
+from flows.conftest import SAMPLES, rows_of
 from parsed_pages import ParsedPage
 
 
@@ -36,7 +36,7 @@ def test_one_turn_alone(dialogauge, log, talk):
 
 
 def test_an_unknown_id_names_near_ones(dialogauge, tmp_path, log, talk):
-    dialogauge("judge", EXAMPLES, "-o", "run")
+    dialogauge("judge", SAMPLES, "-o", "run")
     done = dialogauge("show", "run", "coding")
     assert done.code == 2
     assert "has no conversation 'coding' (did you mean 'en-e-coding-photo-rename'," in done.err

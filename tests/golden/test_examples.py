@@ -18,7 +18,7 @@ from dialogauge.judges.local.judge import LocalJudge
 from dialogauge.judges.rubric.judge import RubricJudge
 from dialogauge.llm import ScriptedClient
 from dialogauge.rubrics import load_rubric
-from flows.conftest import EXAMPLES
+from flows.conftest import SAMPLES
 from servers.verdicts import fill
 
 # Five blind halves were written, and the requirement was met by none of them as a whole; what each gave and
@@ -31,7 +31,7 @@ REQUIRED = 0.8
 
 
 def half(name: str) -> list[Conversation]:
-    read = list(read_conversations([str(EXAMPLES / f"{name}.jsonl")]))
+    read = list(read_conversations([str(SAMPLES / f"{name}.jsonl")]))
     assert all(isinstance(c, Conversation) for c in read)
     return [c for c in read if isinstance(c, Conversation)]
 
@@ -62,7 +62,7 @@ def scripted_full_scores(request):
 
 async def test_the_structure_of_the_cards_own_example():
     """All fine: excellent under full scores; good, and partial, under the local judge."""
-    (conversation,) = read_conversations([str(EXAMPLES / "card.json")])
+    (conversation,) = read_conversations([str(SAMPLES / "card.json")])
     scripted = RubricJudge(load_rubric("card"), ScriptedClient(scripted_full_scores))
     *turns, whole = await scripted.judge(Request(conversation))
     assert [t.outcome.numbers for t in turns] == [dict.fromkeys(TURN_DIMENSIONS, 5)] * 3

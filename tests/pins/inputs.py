@@ -1,4 +1,4 @@
-"""The fixed inputs of all cases: made here by rule, apart from a few conversations of `examples/`."""
+"""The fixed inputs of all cases: made here by rule, apart from a few conversations of the samples."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+SAMPLES = Path(__file__).resolve().parents[2] / "src/dialogauge/samples"
 CHOSEN = (
     "en-e-support-lost-key",
     "en-e-tool-agent-parcel",
@@ -143,7 +143,7 @@ def _rating(rng: random.Random, user: int, turn: int, worth: int) -> Record:
 
 
 def _examples() -> list[Record]:
-    found = [json.loads(line) for line in (EXAMPLES / "held_out.jsonl").read_text("utf-8").splitlines()]
+    found = [json.loads(line) for line in (SAMPLES / "held_out.jsonl").read_text("utf-8").splitlines()]
     by_id = {record["conversation_id"]: record for record in found}
     mute = {"conversation_id": "mute", "messages": [{"role": "user", "content": "Is anybody there?"}]}
     return [by_id[name] for name in CHOSEN] + [_talk("looping", [2, 2, 1]), mute]

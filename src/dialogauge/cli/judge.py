@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import typer
 
@@ -22,12 +22,17 @@ def judge(options: JudgeOptions, dry_run: DryRun = False, as_json: AsJson = Fals
     Without a model the local judge is used: no key, no network. The same command again continues where
     it stopped.
     """
+    if dry_run:
+        _print_plan(options, as_json=as_json)
+    judge_log(options, as_json=as_json)
+
+
+def judge_log(options: JudgeOptions, *, as_json: bool = False) -> NoReturn:
+    """Judge a log, print what came of it, and exit with its code."""
     import asyncio
 
     from dialogauge.app.judge import judge_data
 
-    if dry_run:
-        _print_plan(options, as_json=as_json)
     outcome = asyncio.run(judge_data(options, TerminalObserver(quiet=as_json)))
     _print_faults(outcome)
     run = outcome.run

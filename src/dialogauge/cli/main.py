@@ -13,6 +13,7 @@ from dialogauge.cli.agreement import agreement
 from dialogauge.cli.annotate import annotate
 from dialogauge.cli.arena import arena
 from dialogauge.cli.check import check
+from dialogauge.cli.demo import demo
 from dialogauge.cli.doctor import doctor
 from dialogauge.cli.export import export
 from dialogauge.cli.fit import fit
@@ -40,6 +41,7 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 for command in (
+    demo,
     judge,
     check,
     report,
