@@ -205,9 +205,9 @@ def test_irregular_calls_are_counted_with_their_place(dialogauge, tmp_path):
     log = lines(tmp_path / "runs.jsonl", shop_run(1, [result("z"), broken, reply("Done.")]))
     done = dialogauge("success", log, "--kind", "tau", "-o", tmp_path / "run")
     assert done.code == 0, done.err
-    assert "1 result has no call before: they are not read" in done.unwrapped
-    assert "1 call has no result: they count as made" in done.unwrapped
-    assert "1 call has arguments that are no JSON object: they count as not made" in done.unwrapped
+    assert "1 result has no call before in their turn" in done.unwrapped
+    assert "1 call has no result in their turn" in done.unwrapped
+    assert "1 call has arguments that are no JSON object" in done.unwrapped
     assert "runs.jsonl:1, conversation 'shop_1__m1__0', turn 1" in done.unwrapped
     assert dialogauge("success", log, "--kind", "tau", "--strict", "-o", tmp_path / "strict").code == 1
 

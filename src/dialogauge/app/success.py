@@ -15,7 +15,7 @@ from dialogauge.app.sources import InputData, input_data, may_wait, shown_notes
 from dialogauge.core.errors import UsageError
 from dialogauge.core.protocols import Environment
 from dialogauge.core.settings import recorded
-from dialogauge.data import NoteBook, unknown_ids
+from dialogauge.data import unknown_ids
 from dialogauge.judges.success.goals import NO_GOALS, read_goals
 from dialogauge.judges.success.multiwoz import MultiwozSuccess
 from dialogauge.judges.success.tau import TauSuccess
@@ -67,7 +67,6 @@ async def check_success(
         strict=options.strict,
         gates=options.gates,
         rubric=NO_RUBRIC,
-        book=NoteBook(strict=options.strict),
     )
     settings = {**recorded(options), "rubric": NO_RUBRIC, "mode": "hindsight", "repeats": 1}
     run_settings = RunSettings(
@@ -79,7 +78,7 @@ async def check_success(
         faults += [*data.ratings.faults, *study.seen_ratings.faults(data.ratings.ratings)]
         if run.ending.outcome.ended == "finished":
             faults += unknown_ids(data.ratings.ids - study.rated_ids, str(options.ratings_file))
-    notes = (*shown_notes(data.notes, run.mask), *map(str, study.notes), *study.seen_ratings.remarks())
+    notes = (*shown_notes(data.notes, run.mask), *study.seen_ratings.remarks())
     return SuccessOutcome(run, tuple(faults), notes)
 
 

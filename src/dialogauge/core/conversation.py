@@ -7,11 +7,14 @@ Consecutive messages of one role belong to one turn. Nothing here alters what wa
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any, Literal
+
+import orjson
 
 from dialogauge.core.errors import Place
 
@@ -77,6 +80,10 @@ class ToolCall:
     """The arguments as the text that came, usually JSON."""
 
 
+StepFault = Literal["calls_without_result", "results_without_call", "arguments_unread"]
+"""What may be wrong with a step; the last one: its arguments are no JSON object."""
+
+
 @dataclass(frozen=True, slots=True)
 class ToolStep:
     """A tool call and what it returned."""
@@ -85,6 +92,21 @@ class ToolStep:
     """None for a result that no call of the turn asked for."""
     result: Message | None
     """None for a call without a result."""
+
+    @property
+    def faults(self) -> tuple[StepFault, ...]:
+        """What is wrong with the step."""
+        if self.call is None:
+            return ("results_without_call",)
+        lonely: tuple[StepFault, ...] = () if self.result is not None else ("calls_without_result",)
+        return lonely if _is_object(self.call.arguments) else (*lonely, "arguments_unread")
+
+
+def _is_object(arguments: str) -> bool:
+    try:
+        return not arguments or isinstance(orjson.loads(arguments), dict)
+    except ValueError:  # also half a surrogate pair
+        return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,15 +218,22 @@ class Turn:
         that waits, of its function where it names one.
         """
         steps: list[ToolStep] = []
+        waiting: dict[tuple[str, str | None], deque[int]] = {}
         for message in self.messages:
-            steps += (ToolStep(call, None) for call in message.tool_calls)
+            for call in message.tool_calls:
+                for key in ((_ID, call.id), (_NAME, call.name), (_NAME, None)):
+                    waiting.setdefault(key, deque()).append(len(steps))
+                steps.append(ToolStep(call, None))
             if message.role != "tool":
                 continue
-            at = next((n for n, step in enumerate(steps) if _answers(message, step)), None)
-            if at is None:
-                steps.append(ToolStep(None, message))
+            asked = message.tool_call_id
+            queue = waiting.get((_ID, asked) if asked else (_NAME, message.name), deque())
+            while queue and steps[queue[0]].result is not None:
+                queue.popleft()
+            if queue:
+                steps[queue[0]] = ToolStep(steps[queue[0]].call, message)
             else:
-                steps[at] = ToolStep(steps[at].call, message)
+                steps.append(ToolStep(None, message))
         return tuple(steps)
 
     @property
@@ -223,12 +252,7 @@ class Turn:
         return any(m.role == "assistant" and not m.tool_calls for m in self.messages)
 
 
-def _answers(result: Message, step: ToolStep) -> bool:
-    if step.call is None or step.result is not None:
-        return False
-    if result.tool_call_id:
-        return result.tool_call_id == step.call.id
-    return result.name in (None, step.call.name)
+_ID, _NAME = "id", "name"
 
 
 @dataclass(frozen=True)

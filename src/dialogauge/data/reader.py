@@ -6,6 +6,7 @@ import csv
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from typing import Final
 
 from dialogauge.core import Conversation, FileFault, Place, RecordFault, UsageError
 from dialogauge.data.field_map import NO_MAP, FieldMap
@@ -210,12 +211,12 @@ def note_oddities(conversation: Conversation, place: Place, book: NoteBook) -> N
 
     Raises `RecordFault` for a conversation that is too long, and with a strict book for the first oddity.
     """
-    previous, in_a_row, replied, size = "", False, False, 0
+    previous, in_a_row, replied, tools, size = "", False, False, False, 0
     for message in conversation.messages:
         role = message.role
         size += MESSAGE + len(message.text)
-        if role == previous and role in ("user", "assistant"):
-            in_a_row = True
+        in_a_row = in_a_row or (role == previous and role in ("user", "assistant"))
+        tools = tools or role == "tool" or bool(message.tool_calls)
         if role == "assistant" and not message.tool_calls:
             replied = True
         previous = role
@@ -225,10 +226,29 @@ def note_oddities(conversation: Conversation, place: Place, book: NoteBook) -> N
         book.assume("conversations have consecutive messages of one role: read as one turn", place)
     if not replied and conversation.messages:  # one without messages is absent, as its format says
         book.assume("conversations have no assistant reply", place)
+    if tools:
+        _note_steps(conversation, place, book)
     # A rating of turn 0 is one before anything was said.
     if any(turn for _, turn in absent_turns(conversation, conversation.ratings)):
         text = "conversations have a rated turn that is not there: the rating is not used"
         book.assume(text, place, hint="turns are numbered from 1, one for each time the user speaks")
+
+
+_STEP_NOTES: Final = {
+    "calls_without_result": "calls have no result in their turn: kept without one",
+    "results_without_call": (
+        "results have no call before in their turn: kept by themselves; `tool_call_id` names the call"
+    ),
+    "arguments_unread": "calls have arguments that are no JSON object: kept as they came",
+}
+"""What is wrong with a step -> its note."""
+
+
+def _note_steps(conversation: Conversation, place: Place, book: NoteBook) -> None:
+    for turn in conversation.turns:
+        for fault in (fault for step in turn.tool_steps for fault in step.faults):
+            here = Place(place.file, place.line, conversation.id, turn.number)
+            book.assume(_STEP_NOTES[fault], here)
 
 
 def _format_hint() -> str:

@@ -44,3 +44,26 @@ def result(text: str, id: str | None = None, name: str | None = None) -> Message
 )
 def test_every_call_has_its_own_result(messages, expected):
     assert steps(*messages) == expected
+
+
+def test_what_is_wrong_with_a_step():
+    messages = (
+        Message("user", "hi"),
+        result("early", "a"),
+        calls(("a", "look")),
+        Message("assistant", None, (ToolCall("b", "look", "[1]"), ToolCall("c", "look", ""))),
+        result("ok", "c"),
+    )
+    (turn,) = Conversation("c", messages).turns
+    assert [step.faults for step in turn.tool_steps] == [
+        ("results_without_call",),
+        ("calls_without_result",),
+        ("calls_without_result", "arguments_unread"),
+        (),
+    ]
+
+
+def test_ten_thousand_steps_are_paired_at_once():
+    ids = [str(n) for n in range(10_000)]
+    messages = [calls(*((id, "f") for id in ids)), *(result(id, id) for id in reversed(ids))]
+    assert steps(*messages) == [("f", id) for id in ids]

@@ -359,3 +359,40 @@ def test_a_rating_of_a_turn_that_is_not_there_is_said(tmp_path):
     assert any("has a rated turn that is not there" in str(note) for note in reader.notes)
     with pytest.raises(RecordFault, match="a rated turn that is not there"):
         list(read_conversations([str(path)], strict=True))
+
+
+def test_what_is_wrong_with_calls_is_noted_with_the_turn(tmp_path):
+    def call(id, arguments):
+        function = {"name": "find", "arguments": arguments}
+        return {"role": "assistant", "content": None, "tool_calls": [{"id": id, "function": function}]}
+
+    messages = [
+        *({"role": "user", "content": "hi"}, {"role": "assistant", "content": "yes?"}),
+        {"role": "user", "content": "a hotel"},
+        {"role": "tool", "tool_call_id": "z", "content": "[]"},
+        *(call("b", "area: north"), {"role": "tool", "tool_call_id": "b", "content": "[]"}, call("a", "{}")),
+    ]
+    path = tmp_path / "log.jsonl"
+    path.write_text("\n" + json.dumps({"id": "c", "messages": messages}) + "\n")
+    reader = read_conversations([str(path)])
+    (conversation,) = reader
+    assert [m.role for m in conversation.turns[1].messages] == [
+        "user",
+        "tool",
+        "assistant",
+        "tool",
+        "assistant",
+    ]
+    about = {
+        note.text.split(":")[0]: note for note in reader.notes if note.text.startswith(("calls", "results"))
+    }
+    assert {text: note.count for text, note in about.items()} == {
+        "calls have no result in their turn": 1,
+        "results have no call before in their turn": 1,
+        "calls have arguments that are no JSON object": 1,
+    }
+    assert {str(place) for note in about.values() for place in note.examples} == {
+        f"{path}:2, conversation 'c', turn 2"
+    }
+    with pytest.raises(RecordFault, match=r"log\.jsonl:2, conversation 'c', turn 2: strict reading refuses"):
+        list(read_conversations([str(path)], strict=True))

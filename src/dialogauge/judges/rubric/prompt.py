@@ -158,26 +158,6 @@ def tool_calls_text(turn: Turn, *, tool_chars: int) -> ShownText:
     return ShownText(as_json(entries), cut)
 
 
-def irregular_steps(turn: Turn) -> dict[str, int]:
-    """Count what is wrong with the calls of a turn; only what occurs."""
-    steps = turn.tool_steps
-    counts = {
-        "calls_without_result": sum(step.result is None for step in steps),
-        "results_without_call": sum(step.call is None for step in steps),
-        "arguments_unread": sum(
-            step.call is not None and not _is_object(step.call.arguments) for step in steps
-        ),
-    }
-    return {name: count for name, count in counts.items() if count}
-
-
-def _is_object(arguments: str) -> bool:
-    try:
-        return not arguments or isinstance(orjson.loads(arguments), dict)
-    except ValueError:  # also half a surrogate pair
-        return False
-
-
 def prompt_language(conversation: Conversation, languages: Sequence[str]) -> str:
     """Choose the language of the prompt: the data's own word, else Chinese or English by the script.
 

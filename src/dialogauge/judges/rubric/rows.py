@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -28,7 +29,7 @@ from dialogauge.core.scores import (
     whole_score,
 )
 from dialogauge.judges.card import card_verdict
-from dialogauge.judges.rubric.prompt import ROLE, CallResult, ConversationCalls, irregular_steps
+from dialogauge.judges.rubric.prompt import ROLE, CallResult, ConversationCalls
 from dialogauge.judges.rubric.reply import UNPROVEN, ParsedPart, ParsedReply, share
 from dialogauge.llm.structured import Structured
 from dialogauge.rubrics import VERDICTS, Rubric
@@ -259,7 +260,7 @@ def tool_use(calls: ConversationCalls, turn: Turn | None) -> dict[str, Any]:
     if calls.policy is not None:
         details["domain"] = "+".join(calls.policy.domains(turn))
     if turn is not None and "tool_calls" in calls.rubric.shows:
-        details |= irregular_steps(turn)
+        details |= Counter[str](fault for step in turn.tool_steps for fault in step.faults)
     return details
 
 

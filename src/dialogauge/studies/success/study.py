@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import KW_ONLY, dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, Final, Protocol
 
 from dialogauge.core import Conversation, InputError, Judged, RecordFault, WorkUnit
 from dialogauge.core.protocols import Judge, Request
-from dialogauge.data import Note, NoteBook
-from dialogauge.judges.success.calls import irregular_calls
 from dialogauge.judges.success.tau import REWARD
 from dialogauge.report import Page
 from dialogauge.runs import Ending, Row, StoredRun
@@ -45,17 +43,9 @@ class SuccessStudy(JudgingStudy):
     """Checks whether tasks came about; what it does not say is that of `JudgingStudy`."""
 
     judge: SuccessJudge
-    _: KW_ONLY
-    book: NoteBook = field(default_factory=NoteBook)
-    """What is irregular in calls and their results."""
 
     name = SUCCESS
     recomputes = True
-
-    @property
-    def notes(self) -> tuple[Note, ...]:
-        """What is irregular in calls and their results."""
-        return self.book.notes
 
     def _items(self) -> Iterator[Conversation | InputError]:
         """Yield what can be checked; a conversation whose goal is missing or unreadable is a fault."""
@@ -68,8 +58,6 @@ class SuccessStudy(JudgingStudy):
             except RecordFault as fault:
                 yield fault
                 continue
-            for what, place in irregular_calls(item):
-                self.book.assume(what, place)
             yield item
 
     def _joined(self, conversation: Conversation) -> Conversation:
