@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from dialogauge.data.json_values import is_message_list
     from dialogauge.data.mask import Mask
     from dialogauge.data.memory_source import DataFrame, is_table, memory_conversations
-    from dialogauge.data.notes import Note, NoteBook, excerpt, record_fault
+    from dialogauge.data.notes import Note, excerpt, record_fault
     from dialogauge.data.opening import pipe_of
     from dialogauge.data.pair_rows import is_pair_file, read_pairs
     from dialogauge.data.personal_survey import PersonalReport

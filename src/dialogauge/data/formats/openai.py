@@ -10,6 +10,7 @@ from dialogauge.data.field_map import MISSING, FieldMap, look_up
 from dialogauge.data.formats.base import Entry, RecordFormat, fault_in
 from dialogauge.data.formats.blocks import arguments_of, is_result, messages_of, parts_of, result_of
 from dialogauge.data.formats.fields import MESSAGE_KEYS, conversation_from
+from dialogauge.data.formats.react import unfold
 from dialogauge.data.json_values import is_message_list
 from dialogauge.data.notes import excerpt
 
@@ -53,11 +54,16 @@ class MessageReader:
             raise fault_in(self.entry, f"the messages are {excerpt(raw)}: not a list")
         if not raw:
             raise fault_in(self.entry, "the conversation has no messages")
+        messages, ends = unfold(self._messages(raw), self.entry)
+        self.rated = [(ends[index], rated) for index, rated in self.rated]
+        return messages
+
+    def _messages(self, raw: list[Any]) -> list[Message]:
         out: list[Message] = []
         if not self._plain:
             for number, item in enumerate(raw, start=1):
                 self._add(item, number, out)
-            return tuple(out)
+            return out
         for number, item in enumerate(raw, start=1):
             # Nearly every message has just these two keys; the fast path reads them.
             if type(item) is dict and len(item) == 2:
@@ -67,7 +73,7 @@ class MessageReader:
                     out.append(Message(role, content))
                     continue
             self._add(item, number, out)
-        return tuple(out)
+        return out
 
     def _add(self, item: object, number: int, out: list[Message]) -> None:
         """Add what message `number` says: one message, and more where its blocks hold results of tools."""

@@ -36,6 +36,8 @@ def _convert(record: Any, entry: Entry) -> Conversation:  # noqa: ANN401  # any 
     if gone:
         entry.recognise("runs failed at the source and have no messages: they are absent")
     messages = () if gone else _system(record, entry) + MessageReader(entry).read(raw)
+    if any("parse_failed" in message.extra for message in messages):
+        entry.recognise("runs have steps without an action that can be read: kept as replies")
     agent, domain = text_at(record, "agent"), text_at(record, "domain")
     user = look_up(record, "info.task.user_id")
     if agent is not None and domain is not None:

@@ -107,23 +107,33 @@ def _written(line: Mapping[str, Any]) -> str:
 
 def _turn_lines(turn: Turn, tool_chars: int) -> Iterator[tuple[Mapping[str, Any], bool]]:
     names = {call.id: call.name for message in turn.messages for call in message.tool_calls}
+    together = (
+        m.tool_calls for m in turn.messages if len({c.name for c in m.tool_calls}) < len(m.tool_calls)
+    )
+    twins = frozenset(call.id for calls in together for call in calls)
     for message in turn.messages:
-        yield _line(turn.number, message, names, tool_chars)
+        yield _line(turn.number, message, names, twins, tool_chars)
     if turn.number >= 1 and not turn.has_reply:
         yield {"turn": turn.number, "role": "assistant", "no_reply": True}, False
 
 
 def _line(
-    number: int, message: Message, names: Mapping[str, str], tool_chars: int
+    number: int, message: Message, names: Mapping[str, str], twins: Container[str], tool_chars: int
 ) -> tuple[Mapping[str, Any], bool]:
+    """Write a message; `twins` are the calls that only their id tells apart."""
     line: dict[str, Any] = {"turn": number, "role": message.role}
     text, was_cut = message.text, False
     if message.role == "tool":
-        name = message.name or names.get(message.tool_call_id or "")
+        asked = message.tool_call_id or ""
+        name = message.name or names.get(asked)
         line |= {"name": name} if name else {}
+        line |= {"id": asked} if asked in twins else {}
         text, was_cut = cut_middle(text, tool_chars)
     if message.tool_calls:
-        line["calls"] = [{"name": c.name, "arguments": c.arguments} for c in message.tool_calls]
+        line["calls"] = [
+            {"name": c.name, "arguments": c.arguments} | ({"id": c.id} if c.id in twins else {})
+            for c in message.tool_calls
+        ]
     if text or not message.tool_calls:
         line["text"] = text
     return line, was_cut

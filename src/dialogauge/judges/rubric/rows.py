@@ -255,12 +255,18 @@ def _call_details(
 
 
 def tool_use(calls: ConversationCalls, turn: Turn | None) -> dict[str, Any]:
-    """Return the domain that the policy was chosen by, and counts of what is wrong with the turn's calls."""
+    """Return the domain that the policy was chosen by, and counts of what is wrong with the agent's steps.
+
+    They are those of the turn; of all turns where a whole conversation is judged.
+    """
     details: dict[str, Any] = {}
     if calls.policy is not None:
         details["domain"] = "+".join(calls.policy.domains(turn))
-    if turn is not None and "tool_calls" in calls.rubric.shows:
-        details |= Counter[str](fault for step in turn.tool_steps for fault in step.faults)
+    if not {"policy", "tool_calls"}.isdisjoint(calls.rubric.shows) and calls.rubric.level != "window":
+        turns = calls.conversation.turns if turn is None else (turn,)
+        details |= Counter[str](fault for t in turns for step in t.tool_steps for fault in step.faults)
+        if unread := sum("parse_failed" in m.extra for t in turns for m in t.messages):
+            details["steps_unread"] = unread
     return details
 
 

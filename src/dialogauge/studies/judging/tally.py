@@ -31,6 +31,7 @@ MARKS: Final = {
     "calls_without_result": "tool calls without a result",
     "results_without_call": "tool results without a call",
     "arguments_unread": "tool calls whose arguments are no JSON object",
+    "steps_unread": "steps as text without an action that can be read",
     "tool_results_cut": "tool results that were cut to fit the prompt",
 }
 """Counters in the details and what they count."""

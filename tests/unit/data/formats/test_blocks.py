@@ -3,9 +3,10 @@
 import pytest
 
 from dialogauge.core import Message, Place, RecordFault, ToolCall
-from dialogauge.data import FieldMap, NoteBook
+from dialogauge.data import FieldMap
 from dialogauge.data.formats.base import Context, Entry
 from dialogauge.data.formats.blocks import messages_of, result_of
+from dialogauge.data.notes import NoteBook
 from dialogauge.data.opening import InputSource
 
 CALL = ToolCall("c1", "find", '{"id":4}')

@@ -1,6 +1,7 @@
 """The dimensions of agents that use tools: what a judge is shown, jointly and one by one."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -71,6 +72,31 @@ async def test_what_is_wrong_with_calls_is_counted():
     rows, _ = await judged("td-turn", trip())
     counts = [{k: v for k, v in r.outcome.details.items() if k.startswith(("calls_", "arg"))} for r in rows]
     assert counts == [{}, {}, {}, {"calls_without_result": 1, "arguments_unread": 1}]
+
+
+async def test_what_is_wrong_with_steps_is_counted_over_a_whole_dialogue():
+    unread = Message("assistant", "Action: {", extra={"parse_failed": True})
+    conversation = trip()
+    messages = (*conversation.messages, Message("user", "And?"), unread, Message("tool", "what?"))
+    (row,), _ = await judged("td-dialogue", replace(conversation, messages=messages))
+    counts = ("calls_without_result", "results_without_call", "arguments_unread", "steps_unread")
+    assert [row.outcome.details[name] for name in counts] == [1, 1, 1, 1]
+    assert row.outcome.details["domain"] == "restaurant+taxi"
+
+
+@pytest.mark.parametrize("rubric", ["td-turn", "td-dialogue"])
+async def test_calls_of_one_function_at_once_are_told_apart_in_the_dialogue(rubric):
+    both = Message("assistant", None, (ToolCall("x", "find", "1"), ToolCall("y", "find", "2")))
+    results = [Message("tool", text, tool_call_id=id) for id, text in (("y", "second"), ("x", "first"))]
+    other = called("z", "find", "3", "third")
+    messages = (Message("user", "?"), both, *results, *other, Message("assistant", "So."))
+    _, (request,) = await judged(rubric, Conversation("c", messages))
+    text = request.messages[-1]["content"]
+    lines = [json.loads(line) for line in text.splitlines() if line.startswith('{"turn"')]
+    assert [c.get("id") for line in lines for c in line.get("calls", ())] == ["x", "y", None]
+    assert [(m["text"], m.get("id")) for m in lines if m["role"] == "tool"] == [
+        *(("second", "y"), ("first", "x"), ("third", None))
+    ]
 
 
 async def test_the_agents_own_system_prompt_is_its_policy_unless_a_file_is_named():

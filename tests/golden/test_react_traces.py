@@ -1,0 +1,64 @@
+"""Runs of tau-bench whose agent acts by text: written back as that text, they are read as published.
+
+The published trajectories have calls and results in place of the text. A message with several actions
+differs: tau-bench ran the last of them alone, and here all are kept.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+
+import pytest
+from benchmarks.tdeval import PACK, SHARED
+
+from dialogauge.data import read_conversations
+
+pytestmark = [
+    pytest.mark.shared,
+    pytest.mark.skipif(not SHARED, reason="DIALOGAUGE_SHARED is not set"),
+    pytest.mark.xdist_group("tdeval"),
+]
+
+
+def as_text(message):
+    """One message as the agent wrote it, or as tau-bench answered."""
+    text = message["content"]
+    if message["role"] == "tool":
+        return {"role": "user", "content": f"API output: {text}"}
+    if message["role"] == "user" or message.get("parse_failed"):
+        return {"role": message["role"], "content": text}
+    calls = message.get("tool_calls") or [
+        {"function": {"name": "respond", "arguments": json.dumps({"content": text})}}
+    ]
+    function = calls[0]["function"]
+    action = {"name": function["name"], "arguments": json.loads(function["arguments"])}
+    thought = message.get("reasoning", "")
+    return {"role": "assistant", "content": f"Thought:\n{thought}\nAction:\n{json.dumps(action)}"}
+
+
+def steps(messages):
+    return [
+        (m.role, m.text.strip(), [(c.name, json.loads(c.arguments)) for c in m.tool_calls])
+        for m in messages
+        if m.role != "system"
+    ]
+
+
+def test_text_is_read_as_the_calls_that_were_published(tmp_path):
+    equal, several = 0, 0
+    for file in sorted((PACK / "tau_trajectories").glob("[LM]*.gz")):
+        with gzip.open(file, "rt", encoding="utf-8") as lines:
+            runs = [run for run in map(json.loads, lines) if run["messages"]]
+        path = tmp_path / file.with_suffix("").name
+        texts = [{**run, "messages": [as_text(m) for m in run["messages"]]} for run in runs]
+        path.write_text("".join(json.dumps(run) + "\n" for run in texts))
+        published = {c.id: c for c in read_conversations([str(file)]) if c.messages}
+        read = list(read_conversations([str(path)]))
+        assert {c.id for c in read} == published.keys()
+        for run, conversation in zip(runs, read, strict=True):
+            same = steps(conversation.messages) == steps(published[conversation.id].messages)
+            twice = any(m.get("n_actions_in_text", 1) > 1 for m in run["messages"])
+            assert same or twice
+            equal, several = equal + same, several + twice
+    assert (equal, several) == (322, 20)
