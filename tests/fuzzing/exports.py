@@ -102,7 +102,30 @@ _ABOUT_RUNS = {
     "environment_info": {"domain_name": "telecom", "policy": "Be kind."},
 }
 
+
+def _line(uuid: str, parent: str | None, kind: str, content: Any, **more: Any) -> dict[str, Any]:
+    message = {
+        "role": kind,
+        "content": content,
+        **({"id": "m1", "model": "m"} if kind == "assistant" else {}),
+    }
+    return {"uuid": uuid, "parentUuid": parent, "sessionId": "s1", "type": kind, "message": message, **more}
+
+
+_USE = {"type": "tool_use", "id": "t1", "name": "Read", "input": {"file": "a"}}
+_RESULT = {"type": "tool_result", "tool_use_id": "t1", "content": "x = 1"}
+
 EXPORTS: dict[str, list[Any]] = {
+    "claude-code": [
+        _line("1", None, "user", "What is x?"),
+        _line("2", "1", "assistant", [{"type": "text", "text": "I look."}]),
+        _line("3", "2", "assistant", [_USE]),
+        _line("4", "3", "user", [_RESULT]),
+        _line("5", "4", "assistant", [{"type": "text", "text": "One."}]),
+        _line("6", None, "user", "Look.", isSidechain=True, agentId="a"),
+        {"type": "system", "uuid": "7", "parentUuid": "5", "sessionId": "s1", "content": "compacted"},
+        _line("8", "7", "user", "Reminder", isMeta=True),
+    ],
     "tau2": [
         {"info": _ABOUT_RUNS, "tasks": [{"id": "3", "user_scenario": {}}], "simulations": [_RUN]},
         _RUN,

@@ -8,6 +8,7 @@ from dialogauge.data.formats.autotod import AUTOTOD
 from dialogauge.data.formats.base import Format, Sample
 from dialogauge.data.formats.card import CARD
 from dialogauge.data.formats.chatgpt import CHATGPT
+from dialogauge.data.formats.claude_code import CLAUDE_CODE
 from dialogauge.data.formats.csv_table import CSV
 from dialogauge.data.formats.inspect_log import INSPECT
 from dialogauge.data.formats.openai import OPENAI
@@ -22,7 +23,7 @@ from dialogauge.data.formats.wildchat import WILDCHAT
 
 FORMATS: tuple[Format, ...] = (
     *(RECLLMSIM, URS, TAU, TAU2, AUTOTOD),
-    *(CHATGPT, INSPECT, WILDCHAT),
+    *(CHATGPT, CLAUDE_CODE, INSPECT, WILDCHAT),
     *(ANTHROPIC,),
     *(SHAREGPT, CARD, OPENAI, TURNS, USS, CSV),
 )
