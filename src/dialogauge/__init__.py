@@ -5,7 +5,8 @@
 >>> run.summary.dimensions.helpfulness.mean
 
 `read` reads conversations, `judge` and `ajudge` judge them, `run` runs any study, `open_run` opens a finished
-run, `agreement` compares people and judges. Everything is loaded when it is first used. See docs/library.md.
+run, `agreement` compares people and judges, `arena` ranks agents. Everything is loaded when it is first used.
+See docs/library.md.
 """
 
 from dialogauge.core.facade import loading
@@ -15,6 +16,7 @@ TYPE_CHECKING = False  # as type checkers take it; `typing` is slow to load, and
 if TYPE_CHECKING:
     from dialogauge.core import Conversation, DialogaugeError, JudgeFailure, Judgement, Message, Rating, Score
     from dialogauge.door.agreement import Agreement, agreement
+    from dialogauge.door.arena import arena
     from dialogauge.door.library import ajudge, judge, open_run, read, run
     from dialogauge.door.run import Run
     from dialogauge.rubrics import Rubric
@@ -33,6 +35,7 @@ __all__ = [
     "__version__",
     "agreement",
     "ajudge",
+    "arena",
     "judge",
     "open_run",
     "read",

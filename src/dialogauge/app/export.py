@@ -5,16 +5,16 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import orjson
 
 from dialogauge.app.outputs import output_file, spare, spare_runs
-from dialogauge.app.sources import JUDGED
+from dialogauge.app.sources import SHOWN
 from dialogauge.core.errors import MissingExtra, UsageError
 from dialogauge.runs.directory import write_whole
 from dialogauge.runs.privacy import OPEN, Privacy
@@ -29,6 +29,8 @@ _VERDICT = ("verdict", "verdict_basis", "weakest_turn")
 _LISTS = ("issues", "evidence")
 _JUDGE = ("rationale", "judge", "prompt_digest")
 _USAGE = ("calls", "cached", "prompt_tokens", "completion_tokens", "cost")
+_VOTE = ("conversation_id", "arena", "a", "b", "winner", "rater", "judge")
+_SIDES = ("a", "b")
 # A cell that begins with one of these is run as a formula by spreadsheet programs.
 _FORMULA = tuple("=+-@\t\r\n＝＋－＠")
 # Where the list separator is a semicolon or a tab, a cell begins behind each, and behind a line break.
@@ -36,7 +38,7 @@ _FORMULA_WITHIN = re.compile(r'([;\t\r\n][\s"]*)(?=[=+\-@＝＋－＠])')
 
 
 def export_run(run: str, out: str, privacy: Privacy = OPEN) -> int:
-    """Write the judgements of a run in the format that the ending of `out` names; return the rows.
+    """Write the rows of a run in the format that the ending of `out` names; return how many there are.
 
     JSONL keeps rows as they are. CSV and Parquet have three columns per dimension: `score_NAME` (the value),
     `whole_NAME` (the judge's whole score, where it has one) and `raw_NAME` (the value before calibration,
@@ -53,29 +55,116 @@ def export_run(run: str, out: str, privacy: Privacy = OPEN) -> int:
         msg = f"-o {out}: the ending says the format, and {Path(out).suffix or 'none'} is not known"
         raise UsageError(msg, hint=f"use one of {', '.join(writers)}")
     spare_runs(target)
-    with open_run(run, privacy, studies=JUDGED) as finished:
+    with open_run(run, privacy, studies=SHOWN) as finished:
         spare([target], finished.manifest.settings)
         counted = _Counter(finished.rows())
         writer(target, counted, export_columns(finished))
         return counted.number
 
 
+class ExportColumns(Protocol):
+    """The columns of a table, and how a row fills them."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of the columns, in order."""
+
+    @property
+    def whole(self) -> Collection[str]:
+        """Columns of whole numbers."""
+
+    @property
+    def fractions(self) -> Collection[str]:
+        """Columns of other numbers; the rest are texts."""
+
+    def flat(self, row: Mapping[str, Any]) -> dict[str, Any]:
+        """Write a row as one level of plain values."""
+
+
 @dataclass(frozen=True, slots=True)
-class ExportColumns:
-    """Which dimensions have columns."""
+class VoteColumns:
+    """Those of the votes of an arena; where a model was asked, its answers with `a` and with `b` first."""
+
+    whole = frozenset({"length_a", "length_b", *_USAGE[:-1]})
+    fractions = frozenset({"quality_a", "quality_b", "cost"})
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of the columns, in order."""
+        empty = dict.fromkeys((*_VOTE, "lengths", "qualities", "failure"))
+        return tuple(self.flat({**empty, "orders": (), "usage": dict.fromkeys(_USAGE)}))
+
+    def flat(self, row: Mapping[str, Any]) -> dict[str, Any]:
+        """Write a vote as one level of plain values."""
+        flat = {k: row[k] for k in _VOTE}
+        for what in ("length", "quality"):
+            both = row["lengths" if what == "length" else "qualities"] or (None, None)
+            flat |= {f"{what}_{side}": value for side, value in zip(_SIDES, both, strict=True)}
+        for side in _SIDES:
+            order: Mapping[str, Any] = next((one for one in row["orders"] if one["first"] == side), {})
+            flat |= {f"{side}_first_winner": order.get("winner"), f"{side}_first_reason": order.get("reason")}
+        failure = row["failure"] or {}
+        flat |= {"failure_kind": failure.get("kind"), "failure_message": failure.get("message")}
+        return flat | {k: row["usage"][k] for k in _USAGE}
+
+
+@dataclass(frozen=True, slots=True)
+class JudgementColumns:
+    """Those of judgements, by their dimensions."""
 
     judged: Sequence[str]
     rated: Mapping[str, bool] = field(default_factory=dict)
     """Those that people rated, and whether only in numbers."""
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of the columns, in order."""
+        single = (*_TARGET, *_VERDICT, *_JUDGE, "scores", "whole", "raw", "overall", "failure")
+        blank = {**dict.fromkeys(single), **dict.fromkeys(_LISTS, ()), "usage": dict.fromkeys(_USAGE)}
+        return tuple(self.flat(blank))
+
+    @property
+    def whole(self) -> frozenset[str]:
+        """Columns of whole numbers."""
+        counts = ("turn", "repeat", "weakest_turn", "raters", *_USAGE[:-1])
+        return frozenset({*counts, *(f"whole_{name}" for name in self.judged)})
+
+    @property
+    def fractions(self) -> frozenset[str]:
+        """Columns of other numbers."""
+        scores = {f"{what}_{name}" for what in ("score", "raw") for name in self.judged}
+        rated = {f"rating_{name}" for name, number in self.rated.items() if number}
+        return frozenset({*scores, *rated, "overall", "cost"})
+
+    def flat(self, row: Mapping[str, Any]) -> dict[str, Any]:
+        """Write a judgement as one level of plain values."""
+        scores = row["scores"] or {}
+        failure, usage = row["failure"] or {}, row["usage"]
+        flat, dimensions = {k: row[k] for k in _TARGET}, self.judged
+        for name in dimensions:
+            value = scores.get(name)
+            flat[f"score_{name}"] = None if value is None or isinstance(value, str) else float(value)
+        flat |= {f"whole_{name}": _whole(row, name) for name in dimensions}
+        flat |= {f"raw_{name}": (row["raw"] or {}).get(name) for name in dimensions}
+        flat["overall"] = row["overall"]
+        flat |= _ratings(row.get("rating") or {}, self.rated)
+        flat["not_applicable"] = " ".join(k for k, v in scores.items() if isinstance(v, str)) or None
+        flat["failure_kind"], flat["failure_message"] = failure.get("kind"), failure.get("message")
+        flat |= {k: row[k] for k in _VERDICT}
+        flat |= {k: orjson.dumps(row[k]).decode() for k in _LISTS}
+        flat |= {k: row[k] for k in _JUDGE}
+        return flat | {k: usage[k] for k in _USAGE}
+
 
 def export_columns(run: StoredRun) -> ExportColumns:
-    """Return which dimensions of a run have columns."""
+    """Return the columns of a run."""
+    if run.manifest.study == "arena":
+        return VoteColumns()
     people = stored_people(run)
     rated: dict[str, bool] = {}
     for figure in () if people is None else people.figures:
         rated[figure.dimension] = rated.get(figure.dimension, True) and figure.scale is not None
-    return ExportColumns([d.name for d in run.dimensions], rated)
+    return JudgementColumns([d.name for d in run.dimensions], rated)
 
 
 class _Counter:
@@ -89,26 +178,6 @@ class _Counter:
         for row in self._rows:
             self.number += 1
             yield row
-
-
-def flat_row(row: Mapping[str, Any], columns: ExportColumns) -> dict[str, Any]:
-    """Write a row as one level of plain values."""
-    scores = row["scores"] or {}
-    failure, usage = row["failure"] or {}, row["usage"]
-    flat, dimensions = {k: row[k] for k in _TARGET}, columns.judged
-    for name in dimensions:
-        value = scores.get(name)
-        flat[f"score_{name}"] = None if value is None or isinstance(value, str) else float(value)
-    flat |= {f"whole_{name}": _whole(row, name) for name in dimensions}
-    flat |= {f"raw_{name}": (row["raw"] or {}).get(name) for name in dimensions}
-    flat["overall"] = row["overall"]
-    flat |= _ratings(row.get("rating") or {}, columns.rated)
-    flat["not_applicable"] = " ".join(k for k, v in scores.items() if isinstance(v, str)) or None
-    flat["failure_kind"], flat["failure_message"] = failure.get("kind"), failure.get("message")
-    flat |= {k: row[k] for k in _VERDICT}
-    flat |= {k: orjson.dumps(row[k]).decode() for k in _LISTS}
-    flat |= {k: row[k] for k in _JUDGE}
-    return flat | {k: usage[k] for k in _USAGE}
 
 
 def _ratings(rating: Mapping[str, Any], rated: Mapping[str, bool]) -> dict[str, Any]:
@@ -127,13 +196,6 @@ def _whole(row: Mapping[str, Any], name: str) -> int | None:
     return value if isinstance(value, int) else None
 
 
-def flat_columns(columns: ExportColumns) -> tuple[str, ...]:
-    """Return the names of what `flat_row` writes."""
-    single = (*_TARGET, *_VERDICT, *_JUDGE, "scores", "whole", "raw", "overall", "failure")
-    blank = {**dict.fromkeys(single), **dict.fromkeys(_LISTS, ()), "usage": dict.fromkeys(_USAGE)}
-    return tuple(flat_row(blank, columns))
-
-
 def _write_jsonl(target: Path, rows: Iterable[Mapping[str, Any]], _: ExportColumns) -> None:
     write_whole(target, map(json_line, rows))
 
@@ -143,9 +205,9 @@ def _write_csv(target: Path, rows: Iterable[Mapping[str, Any]], columns: ExportC
 
 
 def _csv_chunks(rows: Iterable[Mapping[str, Any]], columns: ExportColumns) -> Iterator[bytes]:
-    yield _csv_line([_harmless(name) for name in flat_columns(columns)])
+    yield _csv_line([_harmless(name) for name in columns.names])
     for row in rows:
-        yield _csv_line([_harmless(value) for value in flat_row(row, columns).values()])
+        yield _csv_line([_harmless(value) for value in columns.flat(row).values()])
 
 
 def _csv_line(cells: Sequence[object]) -> bytes:
@@ -169,7 +231,7 @@ def _write_parquet(target: Path, rows: Iterable[Mapping[str, Any]], columns: Exp
         msg = "writing Parquet needs pyarrow"
         raise MissingExtra(msg, hint="pip install 'dialogauge[parquet]', or export .csv or .jsonl") from error
     schema = pyarrow.schema(list(_parquet_fields(columns, pyarrow)))
-    sink, flat = io.BytesIO(), (flat_row(row, columns) for row in rows)
+    sink, flat = io.BytesIO(), map(columns.flat, rows)
     with pyarrow.parquet.ParquetWriter(sink, schema, compression="zstd") as writer:
         while batch := list(islice(flat, _BATCH)):
             writer.write_table(pyarrow.Table.from_pylist(batch, schema=schema))
@@ -177,12 +239,7 @@ def _write_parquet(target: Path, rows: Iterable[Mapping[str, Any]], columns: Exp
 
 
 def _parquet_fields(columns: ExportColumns, arrow: Any) -> Iterator[tuple[str, Any]]:  # noqa: ANN401 - a module
-    whole = {"turn", "repeat", "weakest_turn", "raters", *_USAGE[:-1]}
-    whole |= {f"whole_{name}" for name in columns.judged}
-    scores = {f"{what}_{name}" for what in ("score", "raw") for name in columns.judged} | {"overall", "cost"}
-    scores |= {f"rating_{name}" for name, number in columns.rated.items() if number}
-    kinds: Callable[[str], Any] = lambda c: (  # noqa: E731 - one expression, used once
-        arrow.int64() if c in whole else arrow.float64() if c in scores else arrow.string()
-    )
-    for column in flat_columns(columns):
-        yield column, kinds(column)
+    whole, fractions = columns.whole, columns.fractions
+    for name in columns.names:
+        kind = arrow.int64() if name in whole else arrow.float64() if name in fractions else arrow.string()
+        yield name, kind

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from dialogauge.app.outputs import output_file, spare, spare_runs
-from dialogauge.app.sources import JUDGED
+from dialogauge.app.sources import SHOWN
 from dialogauge.report import Page, html_bytes
 from dialogauge.runs import OPEN, Privacy, StoredRun, open_run
 from dialogauge.runs.directory import write_whole
@@ -16,7 +16,7 @@ def rebuild_report(run: str, out: str | None, privacy: Privacy = OPEN) -> Path:
 
     Returns the path of the page.
     """
-    with open_run(run, privacy, studies=JUDGED) as finished:
+    with open_run(run, privacy, studies=SHOWN) as finished:
         target = finished.directory.file("report") if out is None else output_file(out)
         spare([target], finished.manifest.settings)
         spare_runs(target, but="report")
@@ -30,6 +30,8 @@ def page_of(run: StoredRun) -> Page:
         from dialogauge.studies.satisfaction.page import stored_page
     elif run.manifest.study == "success":
         from dialogauge.studies.success.page import stored_page
+    elif run.manifest.study == "arena":
+        from dialogauge.studies.arena.stored import stored_page
     else:
         from dialogauge.studies.judging.report import stored_page
     return stored_page(run)

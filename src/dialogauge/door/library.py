@@ -186,9 +186,9 @@ async def ajudge(  # noqa: PLR0913 - the everyday settings by name
     Cancelled, it stores what was judged before it ends.
     """
     chosen = _chosen(rubric, model, base_url, api_key_env, gates)
-    with _directory(out) as path:
+    with run_directory(out) as path:
         work = _work("judge", source, path, ratings, progress, {**chosen, **settings})
-        return _finished(path, await carried_out(work), temporary=out is None)
+        return finished_run(path, await carried_out(work), temporary=out is None)
 
 
 def run(
@@ -214,9 +214,9 @@ def run(
     """
     if study == "trust":
         return _trust(source, out, ratings, progress, settings)
-    with _directory(out) as path:
+    with run_directory(out) as path:
         work = _work(study, source, path, ratings, progress, settings)
-        return _finished(path, carry_out(work), temporary=out is None)
+        return finished_run(path, carry_out(work), temporary=out is None)
 
 
 def open_run(path: AnyPath) -> Run:
@@ -243,7 +243,7 @@ _Work = Callable[[StopSignal], Coroutine[Any, Any, _Ended]]
 
 
 @contextmanager
-def _directory(out: AnyPath | None) -> Iterator[Path]:
+def run_directory(out: AnyPath | None) -> Iterator[Path]:
     """Yield where a run is written; after an error, say what is there, and leave no empty directory."""
     path = Path(out) if out is not None else Path(tempfile.mkdtemp(prefix="dialogauge-"))
     if out is None:
@@ -280,7 +280,7 @@ def _work(
     options: Any = settings_from(kind, **values)
     strict = getattr(options, "strict", False)
     data = _input(source, ratings, format=options.format, map_file=options.map_file, strict=strict)
-    observer = _observer(progress)
+    observer = observer_for(progress)
 
     return lambda stop: carry(options, observer, data, stop)
 
@@ -304,7 +304,7 @@ def _trust(
     options = settings_from(RecheckOptions, **settings, run=fspath(path))
     mapping = None if options.map_file is None else read_field_map(options.map_file)
     table = rating_table(ratings, mapping)
-    observer = _observer(progress)
+    observer = observer_for(progress)
     _raise_what_ended(carry_out(lambda stop: recheck_run(options, observer, table, stop)).outcome)
     return Run(path, owner=source if isinstance(source, Run) else None)
 
@@ -354,7 +354,7 @@ async def _compared(options: BenchmarkOptions, observer: Observer, data: InputDa
     return ran
 
 
-def _finished(path: Path, ended: _Ended, *, temporary: bool) -> Run:
+def finished_run(path: Path, ended: _Ended, *, temporary: bool) -> Run:
     """Return the run; raise what ended it, if that was an error or a Ctrl-C."""
     _raise_what_ended(ended.outcome)
     return Run(path, faults=ended.faults, notes=ended.notes, temporary=temporary)
@@ -458,7 +458,7 @@ class _Observer(ProgressObserver):
         super().say(text)
 
 
-def _observer(progress: bool | None) -> _Observer:  # noqa: FBT001 - as it was handed over
+def observer_for(progress: bool | None) -> _Observer:  # noqa: FBT001 - as it was handed over
     """Return who is told: progress is shown in a terminal and in a notebook unless it is said otherwise."""
     interactive = shows_live() or "ipykernel" in sys.modules
     shown = interactive if progress is None else progress

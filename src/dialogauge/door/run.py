@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import weakref
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from html import escape
 from os import PathLike, fspath
@@ -145,7 +145,9 @@ class Run:
 
         Raises UsageError for a run of a study that judges nothing, such as `fit`.
         """
-        self._expect_judgements()
+        from dialogauge.app.sources import JUDGED
+
+        self._expect_rows_of(JUDGED)
         return (judged_of(row) for row in self.rows())
 
     def conversations(self) -> list[Conversation]:
@@ -220,20 +222,19 @@ class Run:
     def _open(self) -> AbstractContextManager[StoredRun]:
         return open_run(fspath(self.path))
 
-    def _expect_judgements(self) -> None:
-        from dialogauge.app.sources import JUDGED
-
-        if self.study not in JUDGED:
+    def _expect_rows_of(self, studies: Collection[str]) -> None:
+        if self.study not in studies:
             msg = f"a run of {self.study} has no judgements"
             raise UsageError(msg, hint="`rows()` yields what it holds, `summary` its figures")
 
     def _table(self) -> tuple[list[str], list[dict[str, Any]]]:
-        from dialogauge.app.export import export_columns, flat_columns, flat_row
+        from dialogauge.app.export import export_columns
+        from dialogauge.app.sources import SHOWN
 
-        self._expect_judgements()
+        self._expect_rows_of(SHOWN)
         with self._open() as run:
             columns = export_columns(run)
-        return list(flat_columns(columns)), [flat_row(row, columns) for row in self.rows()]
+        return list(columns.names), [columns.flat(row) for row in self.rows()]
 
     def __repr__(self) -> str:
         where = f"{self.path}, temporary" if self.temporary else str(self.path)
@@ -258,7 +259,7 @@ class Run:
         return f"{head}<table><thead><tr>{titles}</tr></thead><tbody>{body}</tbody></table>" if rows else head
 
 
-_COUNTS = ("scored", "not_applicable", "failed")
+_COUNTS = ("scored", "not_applicable", "failed", "asked", "votes")
 _AGREEMENT = {"satisfaction": ("pearson", "qwk", "mae", "auc"), "fit": ("uar", "kappa", "auc_below3")}
 """By study whose scores are held against people's: the measures that a notebook shows."""
 
@@ -287,6 +288,17 @@ def _overview(
             )
             for name, of in {**raw["candidates"], **always}.items()
         ]
+    if study == "arena":
+        return ("agent", "rating", "ranks", "won, tied, lost", "votes"), [
+            (
+                one["agent"],
+                f"{one['rating']['value']:,.0f}{_whole_span(one['rating']['low'], one['rating']['high'])}",
+                f"{one['best']}–{one['worst']}",
+                f"{one['wins']:,} / {one['ties']:,} / {one['losses']:,}",
+                f"{one['votes']:,}",
+            )
+            for one in summary["agents"]
+        ]
     columns = ("dimension", "level", "mean", "95 %", "n", "n/a", "failed", "bounds")
     return columns, [(name, *_cells(of)) for name, of in (summary.get("dimensions") or {}).items()]
 
@@ -300,6 +312,10 @@ def _cells(figures: Mapping[str, Any]) -> tuple[str, ...]:
 
 def _interval(value: float | None, ends: Sequence[float] | None) -> str:
     return f"{_number(value)} [{_span(ends)}]" if ends else _number(value)
+
+
+def _whole_span(low: float | None, high: float | None) -> str:
+    return "" if low is None or high is None else f" [{low:,.0f}, {high:,.0f}]"
 
 
 def _number(value: float | None) -> str:

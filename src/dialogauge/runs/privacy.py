@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from secrets import token_bytes
-from typing import Any, Final, TypedDict
+from typing import Any, Final, Literal, TypedDict
 
 from dialogauge.core.errors import UsageError
 from dialogauge.data import Mask, RatingTable
@@ -18,10 +18,16 @@ from dialogauge.runs.store import RunDatabase, store_errors
 
 _META: Final = "privacy"
 _SALT_BYTES: Final = 32
-_IDS: Final = frozenset({"conversation_id", "user_id"})
-_WRITTEN: Final = frozenset({"rationale", "issues", "evidence", "details", "failure", "text"})
-# Counters and names of ours: no text of users or models stands in them.
-_OURS: Final = frozenset({"usage", "prompt_digest", "level", "turn", "repeat", "verdict", "verdict_basis"})
+_IDS: Final[Mapping[str, Literal["conversation", "user"]]] = {
+    "conversation_id": "conversation",
+    "user_id": "user",
+    "rater": "user",
+}
+_WRITTEN: Final = frozenset({"rationale", "issues", "evidence", "details", "failure", "text", "orders"})
+# Counters, names of ours and of agents: no text of users or models stands in them.
+_OURS: Final = frozenset(
+    {"usage", "prompt_digest", "level", "turn", "repeat", "verdict", "verdict_basis", "a", "b", "arena"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,12 +142,11 @@ def mask_written(mask: Mask, row: dict[str, Any]) -> dict[str, Any]:
 
 def mask_row(mask: Mask, row: Mapping[str, Any]) -> dict[str, Any]:
     """Return a row of `judgements.jsonl` masked: ids, and every text of users and models in it."""
-    names = mask.names(row["conversation_id"], row["user_id"])
-    row = {**row, "details": _turn_ids_hidden(mask, row["details"])}
+    names = mask.names(row["conversation_id"], row.get("user_id"))
+    if "details" in row:
+        row = {**row, "details": _turn_ids_hidden(mask, row["details"])}
     out = {k: v if k in _OURS or k in _IDS else mask.value(v, names) for k, v in row.items()}
-    out["conversation_id"] = mask.id("conversation", row["conversation_id"])
-    out["user_id"] = None if row["user_id"] is None else mask.id("user", row["user_id"])
-    return out
+    return out | {k: mask.id(kind, row[k]) for k, kind in _IDS.items() if row.get(k) is not None}
 
 
 def _turn_ids_hidden(mask: Mask, value: Any) -> Any:  # noqa: ANN401 - any JSON value

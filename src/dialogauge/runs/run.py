@@ -81,7 +81,8 @@ class StoredRun:
                 yield row
                 continue
             masked = mask_row(self.mask, row)
-            self._open_ids[masked["conversation_id"]] = row["conversation_id"]
+            if row["conversation_id"] is not None:
+                self._open_ids[masked["conversation_id"]] = row["conversation_id"]
             yield masked
 
 

@@ -174,11 +174,11 @@ def test_what_is_no_run_cannot_be_exported(tmp_path: Path) -> None:
 
 
 def test_a_failure_of_a_whole_conversation_keeps_its_kind() -> None:
-    from dialogauge.app.export import ExportColumns, flat_row
+    from dialogauge.app.export import JudgementColumns
     from dialogauge.core.judgement import row_json
 
     judged = Judged(Target("c", "conversation"), JudgeFailure("refused", "no", raw="sorry"))
-    flat = flat_row(row_json(talk(id="c"), judged, repeat=1, judge="j"), ExportColumns(["coherence"]))
+    flat = JudgementColumns(["coherence"]).flat(row_json(talk(id="c"), judged, repeat=1, judge="j"))
     assert (flat["failure_kind"], flat["failure_message"], flat["score_coherence"]) == ("refused", "no", None)
 
 

@@ -10,7 +10,7 @@ import pytest
 
 import dialogauge
 from dialogauge import JudgeFailure, Judgement, Run, Score
-from dialogauge.app.export import ExportColumns, flat_row
+from dialogauge.app.export import JudgementColumns
 from dialogauge.core import MissingExtra, RubricError, StoreError, UsageError
 from dialogauge.door.run import RunSummary
 from parsed_pages import without_own_script
@@ -119,8 +119,8 @@ def test_rows_as_tables(run: Run, no_frames: pytest.MonkeyPatch) -> None:
     library.DataFrame = FakeFrame  # type: ignore[attr-defined]
     no_frames.setitem(sys.modules, "pandas", library)
     no_frames.setitem(sys.modules, "polars", library)
-    columns = ExportColumns([d.name for d in run.manifest.dimensions])
-    rows = [flat_row(row, columns) for row in run.rows()]
+    columns = JudgementColumns([d.name for d in run.manifest.dimensions])
+    rows = [columns.flat(row) for row in run.rows()]
     pandas, polars = run.to_pandas(), run.to_polars()
     assert pandas.values == (rows,)
     assert pandas.more == {"columns": list(rows[0])}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from pathlib import Path
@@ -74,8 +74,14 @@ class Entrants:
         return [one.agent for one in self.agents]
 
 
-def gather(options: ArenaOptions) -> Entrants:
+def gather(
+    options: ArenaOptions, talks: Mapping[str, Iterable[Conversation | InputError]] | None = None
+) -> Entrants:
     """Read the inputs.
+
+    Args:
+        options: What is asked for.
+        talks: Dialogues in memory by agent, beside what `inputs` names.
 
     Raises:
         UsageError: One agent alone, two agents of one name, no dialogue in common, or arenas together with
@@ -99,6 +105,8 @@ def gather(options: ArenaOptions) -> Entrants:
         else:
             with open_run(path, studies=JUDGED) as run:
                 out.agents.append(_of_run(run, name or called[path], options.dimensions, out.notes))
+    for agent, items in (talks or {}).items():
+        _add_agent(out, agent, items)
     if options.ratings_file is not None:
         _add_votes(out, options.ratings_file)
     _check(out)
@@ -233,14 +241,18 @@ def _add_file(out: Entrants, name: str | None, path: str) -> None:
         _add_votes(out, path)
         return
     source = read_conversations([path])
+    _add_agent(out, name or stem(path), source)
+    out.notes += map(str, source.notes)
+
+
+def _add_agent(out: Entrants, name: str, items: Iterable[Conversation | InputError]) -> None:
     read: list[Conversation] = []
-    for item in source:
+    for item in items:
         if isinstance(item, Conversation):
             read.append(item)
         else:
             out.faults.append(item)
-    out.notes += map(str, source.notes)
-    out.agents.append(_led(name or stem(path), _keys(read, out.notes), read))
+    out.agents.append(_led(name, _keys(read, out.notes), read))
 
 
 def _add_votes(out: Entrants, path: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -12,7 +13,8 @@ from dialogauge.app.config import model_of
 from dialogauge.app.merging import load_config, references
 from dialogauge.app.outcome import StudyOutcome
 from dialogauge.app.outputs import run_files, run_named_after, spare
-from dialogauge.core.errors import UsageError
+from dialogauge.core import Conversation
+from dialogauge.core.errors import InputError, UsageError
 from dialogauge.core.settings import narrowed, recorded
 from dialogauge.judges.pairwise import PairJudge
 from dialogauge.rubrics import load_rubric
@@ -46,9 +48,18 @@ class ArenaOutcome(StudyOutcome[ArenaResult]):
 
 
 async def run_arena(
-    options: ArenaOptions, observer: Observer, stop: StopSignal | None = None
+    options: ArenaOptions,
+    observer: Observer,
+    talks: Mapping[str, Iterable[Conversation | InputError]] | None = None,
+    stop: StopSignal | None = None,
 ) -> ArenaOutcome:
     """Put every meeting to the referee, and write the run; the same call again asks only what is new.
+
+    Args:
+        options: What is asked for.
+        observer: Who is told.
+        talks: Dialogues in memory by agent, beside what `inputs` names.
+        stop: Ends the run early when it is requested.
 
     Raises:
         UsageError: As `gather`; or the referee cannot say anything of these inputs.
@@ -56,7 +67,7 @@ async def run_arena(
     """
     directory = RunDirectory(run_named_after(options.inputs) if options.out is None else Path(options.out))
     spare(run_files(directory), options)
-    gathered = gather(options)
+    gathered = gather(options, talks)
     referee, asked, clients = _asked(options, gathered)
     names = tuple(gathered.names) or tuple(dict.fromkeys(n for one in asked for n in (one.a, one.b)))
     known = {name: gathered.about.get(name, {}) for name in names}

@@ -4,11 +4,14 @@ be the reason."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from dialogauge.report import words
 from dialogauge.stats import Estimate, Ranking
-from dialogauge.studies.arena.summary import LENGTH, ArenaResult
+from dialogauge.studies.arena.meetings import LENGTH
+
+if TYPE_CHECKING:
+    from dialogauge.studies.arena.summary import ArenaResult
 
 _EVEN: Final = 0.5
 """How often a referee that knows nothing names the same winner."""

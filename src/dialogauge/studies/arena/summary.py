@@ -31,13 +31,13 @@ from dialogauge.stats import (
     votes_of,
 )
 from dialogauge.studies.arena.agents import Agents
-from dialogauge.studies.arena.meetings import SCORE, Meeting
+from dialogauge.studies.arena.meetings import COIN, LENGTH, PEOPLE, SCORE, Meeting
+from dialogauge.studies.arena.opening import opening
 
 _ORDERS: Final = 100
 """Random orders over which online Elo is averaged."""
 _MOST_FOR_ORDERS: Final = 20_000
 """Votes beyond which the mean over orders is left out: it is a view for comparison, and takes seconds."""
-COIN, LENGTH, PEOPLE = "coin", "length", "people"
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +118,7 @@ class ArenaResult:
         return {
             "study": "arena",
             "referee": self.referee,
+            "answers": list(opening(self)),
             "asked": self.asked,
             "votes": 0 if votes is None else votes.m,
             "failures": dict(self.failures),

@@ -30,7 +30,7 @@ def show_conversation(run: StoredRun, id: str, turn: int | None = None) -> tuple
     ids = {run.shown_id(stored): stored for stored in run.database.ids()}
     if id not in ids:
         msg = f"the run {run.directory.path} has no conversation {id!r}"
-        raise UsageError(msg, hint=_near(id, list(ids)))
+        raise UsageError(msg, hint=near(id, list(ids)))
     sampler = Sampler(run.dimensions)
     for _ in sampler.through(run.rows_of([ids[id]])):
         pass
@@ -45,7 +45,7 @@ def show_conversation(run: StoredRun, id: str, turn: int | None = None) -> tuple
     return tuple(shown if turn is None else [_only(transcript, turn) for transcript in shown])
 
 
-def _near(id: str, ids: list[str]) -> str:
+def near(id: str, ids: list[str]) -> str:
     """Name ids that are like one: those that hold it, else those that are written alike."""
     from difflib import get_close_matches  # for messages only
 

@@ -1,0 +1,94 @@
+"""A finished arena read back: its page made again, and what was said of the meetings on one dialogue."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields, replace
+from typing import Any, Final
+
+from dialogauge.core import UsageError
+from dialogauge.core.shape import read_as
+from dialogauge.report import Block, Cell, Items, Page, TableColumn, data_table
+from dialogauge.runs import Row, StoredRun
+from dialogauge.stats import Estimate
+from dialogauge.studies.arena.agents import Agents
+from dialogauge.studies.arena.meetings import PEOPLE
+from dialogauge.studies.arena.page import arena_page
+from dialogauge.studies.arena.summary import ArenaSettings, Beside, arena_result
+from dialogauge.studies.judging.shown import near
+from dialogauge.text import counted
+
+_SETTINGS: Final = tuple(one.name for one in fields(ArenaSettings))
+
+
+def stored_page(run: StoredRun) -> Page:
+    """Return the page of a finished arena, from its votes; what people said beside them, from its summary."""
+    summary, manifest = run.directory.read_json("summary"), run.manifest
+    about = {one["agent"]: one["about"] for one in summary["agents"]}
+    lists = ({name: _shown(run, ids) for name, ids in summary[key].items()} for key in ("missing", "absent"))
+    settings = ArenaSettings(**{name: manifest.settings[name] for name in _SETTINGS})
+    agents = Agents(tuple(manifest.facts["agents"]), about, *lists)
+    result = arena_result(run.rows(), manifest.judge["name"], agents, settings)
+    people = [_beside(one) for one in summary["beside"] if one["name"] == PEOPLE]
+    return arena_page(replace(result, beside=(*result.beside, *people)), manifest)
+
+
+def _shown(run: StoredRun, ids: Sequence[str]) -> list[str]:
+    return [run.shown_id(one) for one in ids]
+
+
+def _beside(value: Mapping[str, Any]) -> Beside:
+    return Beside(value["name"], value["what"], read_as(value["agrees"], Estimate), value["ratings"])
+
+
+def shown_votes(run: StoredRun, id: str, turn: int | None = None) -> tuple[Block, ...]:
+    """Return what was said of the meetings on one dialogue.
+
+    Args:
+        run: Opened for reading.
+        id: Of the dialogue, as the run shows it.
+        turn: None: a vote is of a whole dialogue.
+
+    Raises:
+        UsageError: There was no meeting on it, or a turn is asked for.
+    """
+    if turn is not None:
+        msg = "a vote is of a whole dialogue, and not of a turn"
+        raise UsageError(msg, hint="leave --turn out")
+    ids: dict[str, None] = {}
+    rows = []
+    for row in run.rows():
+        ids[str(row["conversation_id"])] = None
+        if row["conversation_id"] == id:
+            rows.append(row)
+    if not rows:
+        msg = f"the arena {run.directory.path} has no meeting on a dialogue {id!r}"
+        raise UsageError(msg, hint=near(id, list(ids)))
+    both = any(row["orders"] for row in rows)
+    heads = ("a", "b", "winner", *(("a first", "b first") if both else ("rater",)))
+    columns = [TableColumn(head, "text") for head in heads]
+    title = f"{id}: {counted(len(rows), 'meeting')}, by {run.manifest.judge['name']}"
+    table = data_table(title, columns, [_cells(row, both=both) for row in rows])
+    reasons = tuple(_reasons(rows))
+    return (table, Items(reasons)) if reasons else (table,)
+
+
+def _cells(row: Row, *, both: bool) -> tuple[Cell, ...]:
+    winner = f"no verdict: {row['failure']['kind']}" if row["winner"] is None else _named(row, row["winner"])
+    if not both:
+        return (row["a"], row["b"], winner, row["rater"] or "")
+    answers = {one["first"]: one["winner"] for one in row["orders"]}
+    return (row["a"], row["b"], winner, *(_named(row, answers.get(side)) for side in "ab"))
+
+
+def _named(row: Row, winner: str | None) -> str:
+    return "no verdict" if winner is None else "tie" if winner == "tie" else str(row[winner])
+
+
+def _reasons(rows: Sequence[Row]) -> Iterator[str]:
+    for row in rows:
+        for one in row["orders"]:
+            said = one["reason"] or one["message"]
+            if said:
+                other = "b" if one["first"] == "a" else "a"
+                yield f"{row[one['first']]} first, then {row[other]}: {said}"
