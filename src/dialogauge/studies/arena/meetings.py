@@ -29,8 +29,6 @@ from dialogauge.stats import reply_length
 Side = Literal["a", "b", "tie"]
 SCORE: Final[Mapping[str, float]] = {"a": 1.0, "tie": 0.5, "b": 0.0}
 """What the agent named first gets."""
-COIN, LENGTH, PEOPLE = "coin", "length", "people"
-"""Who stands beside a referee."""
 _EQUAL: Final = 1e-9
 """Means nearer than this differ by rounding alone."""
 

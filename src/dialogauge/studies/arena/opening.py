@@ -4,14 +4,11 @@ be the reason."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from dialogauge.report import words
 from dialogauge.stats import Estimate, Ranking
-from dialogauge.studies.arena.meetings import LENGTH
-
-if TYPE_CHECKING:
-    from dialogauge.studies.arena.summary import ArenaResult
+from dialogauge.studies.arena.controls import LENGTH, Beside, PositionBias
 
 _EVEN: Final = 0.5
 """How often a referee that knows nothing names the same winner."""
@@ -19,11 +16,20 @@ _NAMED: Final = 6
 """Agents that a sentence names."""
 
 
-def opening(result: ArenaResult) -> tuple[str, ...]:
-    """Return the sentences that a careful reader would begin with; none without a vote."""
-    if result.ranking is None:
+def opening(
+    board: Ranking | None, position: PositionBias | None, beside: Sequence[Beside], *, equal_length: bool
+) -> tuple[str, ...]:
+    """Return the sentences that a careful reader would begin with; none without a vote.
+
+    Args:
+        board: The ranking; None without a vote.
+        position: What a model said that was asked in both orders.
+        beside: Other referees of the same meetings.
+        equal_length: Whether agents are rated as if what they said were equally long.
+    """
+    if board is None:
         return ()
-    return (*_ranked(result.ranking), *_position(result), *_length(result))
+    return (*_ranked(board), *_position(position), *_length(beside, equal_length=equal_length))
 
 
 def _ranked(board: Ranking) -> Iterator[str]:
@@ -84,21 +90,21 @@ def _list(names: Sequence[str]) -> str:
     return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
-def _position(result: ArenaResult) -> Iterator[str]:
-    if result.position is not None and (changed := result.position.changed).value is not None:
-        yield f"In the other order the judge named another winner in {_share(changed)} of the meetings."
+def _position(bias: PositionBias | None) -> Iterator[str]:
+    if bias is not None and bias.changed.value is not None:
+        yield f"In the other order the judge named another winner in {_share(bias.changed)} of the meetings."
 
 
-def _length(result: ArenaResult) -> Iterator[str]:
+def _length(beside: Sequence[Beside], *, equal_length: bool) -> Iterator[str]:
     """Say so where length alone finds more winners than a coin would."""
-    length = next((one for one in result.beside if one.name == LENGTH), None)
+    length = next((one for one in beside if one.name == LENGTH), None)
     ends = None if length is None else length.agrees.interval
     if length is None or ends is None or ends[0] <= _EVEN:
         return
     side = length.what.split()[1]
     yield (
         f"The {side} side wins {_share(length.agrees)} of the votes that have a winner, so length may be "
-        "part of it" + ("." if result.settings.equal_length else " (`--equal-length` takes it out).")
+        "part of it" + ("." if equal_length else " (`--equal-length` takes it out).")
     )
 
 

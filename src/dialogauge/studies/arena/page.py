@@ -34,8 +34,8 @@ from dialogauge.report import (
 from dialogauge.runs import Manifest
 from dialogauge.stats import Standing, Votes
 from dialogauge.studies.arena.agents import PER_DIALOGUE
-from dialogauge.studies.arena.opening import opening
-from dialogauge.studies.arena.summary import ArenaResult, PositionBias
+from dialogauge.studies.arena.controls import PositionBias
+from dialogauge.studies.arena.summary import ArenaResult
 from dialogauge.text import counted
 
 _RATING: Final = (
@@ -67,14 +67,14 @@ def arena_page(result: ArenaResult, manifest: Manifest) -> Page:
     lead = f"{names}, {counted(votes, 'vote')}{on}. Judge: {result.referee}."
     command = (Section("How this was made", (Code(manifest.command),)),) if manifest.command else ()
     version = manifest.versions["dialogauge"] or ""
-    sentences = opening(result)
+    sentences = result.answers
     head = (Callout(sentences, "info"),) if sentences else ()
     return Page("Arena", (*head, *_blocks(result), *command), lead, manifest.written[:10], version)
 
 
 def brief(result: ArenaResult) -> tuple[Block, ...]:
     """Lay out the result for a terminal."""
-    sentences = opening(result)
+    sentences = result.answers
     return (*((Callout(sentences),) if sentences else ()), *_blocks(result))
 
 

@@ -12,9 +12,9 @@ from dialogauge.report import Block, Cell, Items, Page, TableColumn, data_table
 from dialogauge.runs import Row, StoredRun
 from dialogauge.stats import Estimate
 from dialogauge.studies.arena.agents import Agents
-from dialogauge.studies.arena.meetings import PEOPLE
+from dialogauge.studies.arena.controls import PEOPLE, Beside
 from dialogauge.studies.arena.page import arena_page
-from dialogauge.studies.arena.summary import ArenaSettings, Beside, arena_result
+from dialogauge.studies.arena.summary import ArenaSettings, arena_result
 from dialogauge.studies.judging.shown import near
 from dialogauge.text import counted
 

@@ -31,7 +31,8 @@ from dialogauge.stats import (
     votes_of,
 )
 from dialogauge.studies.arena.agents import Agents
-from dialogauge.studies.arena.meetings import COIN, LENGTH, PEOPLE, SCORE, Meeting
+from dialogauge.studies.arena.controls import COIN, LENGTH, PEOPLE, Beside, PositionBias, position_bias
+from dialogauge.studies.arena.meetings import SCORE, Meeting
 from dialogauge.studies.arena.opening import opening
 
 _ORDERS: Final = 100
@@ -48,29 +49,6 @@ class ArenaSettings:
     equal_length: bool = False
     draws: int = 0
     seed: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class PositionBias:
-    """What a model said that was asked in both orders."""
-
-    meetings: int
-    """With a verdict in both orders."""
-    changed: Estimate
-    """The share of them with another winner in the other order: these are ties."""
-    first: Estimate
-    """The share of answers with a winner that name who stood first: 1 of a judge that always says A."""
-
-
-@dataclass(frozen=True, slots=True)
-class Beside:
-    """Another referee of the same meetings."""
-
-    name: str
-    what: str
-    agrees: Estimate
-    """The share of meetings on which it names the same winner, of those on which both name one."""
-    ratings: Mapping[str, float]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -112,13 +90,18 @@ class ArenaResult:
         """Agents from the strongest on; none without a vote."""
         return () if self.ranking is None else self.ranking.standings
 
+    @property
+    def answers(self) -> tuple[str, ...]:
+        """The sentences that a careful reader would begin with."""
+        return opening(self.ranking, self.position, self.beside, equal_length=self.settings.equal_length)
+
     def to_json(self) -> dict[str, Any]:
         """Return `summary.json`."""
         votes, ranking = self.votes, self.ranking
         return {
             "study": "arena",
             "referee": self.referee,
-            "answers": list(opening(self)),
+            "answers": list(self.answers),
             "asked": self.asked,
             "votes": 0 if votes is None else votes.m,
             "failures": dict(self.failures),
@@ -178,7 +161,7 @@ def arena_result(
     kept = [row for row in everything if row["winner"] is not None]
     failures = Counter(row["failure"]["kind"] for row in everything if row["winner"] is None)
     shared = (referee, len(everything), dict(failures.most_common()), agents)
-    position = _position(everything)
+    position = position_bias(everything)
     usage = sum((Usage(**row["usage"]) for row in everything), NO_USAGE)
     if not kept:
         return ArenaResult(*shared, None, None, {}, {}, position, (), settings, usage)
@@ -304,19 +287,3 @@ def _said(one: Meeting) -> float:
     """Return what the agent got whose name comes first in the alphabet."""
     score = SCORE["tie" if one.rating is None else one.rating.winner]
     return score if one.a < one.b else 1 - score
-
-
-def _position(rows: Sequence[Row]) -> PositionBias | None:
-    """Return what became of answers in the other order."""
-    both = [row for row in rows if len(row["orders"]) == 2]
-    if not both:
-        return None
-    whole = [row for row in both if all(one["winner"] is not None for one in row["orders"])]
-    changed = [float(row["orders"][0]["winner"] != row["orders"][1]["winner"]) for row in whole]
-    answers = [(row, one) for row in both for one in row["orders"] if one["winner"] in ("a", "b")]
-    first = [float(one["winner"] == one["first"]) for _, one in answers]
-    return PositionBias(
-        len(whole),
-        mean_estimate(changed, [row["conversation_id"] for row in whole], unit="dialogues"),
-        mean_estimate(first, [row["conversation_id"] for row, _ in answers], unit="dialogues"),
-    )

@@ -5,7 +5,6 @@ from itertools import combinations
 import pytest
 
 from dialogauge.studies.arena.agents import Agents
-from dialogauge.studies.arena.opening import opening
 from dialogauge.studies.arena.summary import ArenaSettings, arena_result
 
 
@@ -19,7 +18,7 @@ def said(wins, *, dialogues=60, orders=(), lengths=(10, 10)):
             row |= {"failure": None, "usage": {}, "orders": list(orders)}
             rows.append(row)
     names = tuple(dict.fromkeys(name for pair in wins for name in pair))
-    return opening(arena_result(rows, "judge", Agents(names), ArenaSettings()))
+    return arena_result(rows, "judge", Agents(names), ArenaSettings()).answers
 
 
 def test_a_leader_is_named_with_its_lead():
