@@ -29,7 +29,7 @@ NAMES = (
         "Rating",
         "Rubric",
     ),
-    *("Run", "Score", "__version__", "agreement", "ajudge", "judge", "open_run", "read", "run"),
+    *("Run", "Score", "__version__", "agreement", "ajudge", "arena", "judge", "open_run", "read", "run"),
 )
 HEAVY = ("numpy", "torch", "pandas", "polars", "aiohttp", "pydantic", "jinja2", "sqlite3", "asyncio", "typer")
 
