@@ -88,7 +88,6 @@ def _named(row: Row, winner: str | None) -> str:
 def _reasons(rows: Sequence[Row]) -> Iterator[str]:
     for row in rows:
         for one in row["orders"]:
-            said = one["reason"] or one["message"]
-            if said:
+            if reason := one["reason"] or one["message"]:
                 other = "b" if one["first"] == "a" else "a"
-                yield f"{row[one['first']]} first, then {row[other]}: {said}"
+                yield f"{row[one['first']]} first, then {row[other]}: {reason}"
