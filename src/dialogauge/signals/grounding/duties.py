@@ -1,0 +1,235 @@
+"""What an agent owes before it acts and after it searched: details from the user, and fewer options."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from dialogauge.signals.dialogue import Dialogue, TurnView
+from dialogauge.signals.grounding.claims import read_clauses
+from dialogauge.signals.grounding.known import Known, plain
+from dialogauge.signals.grounding.reading import ACTION, LOOKUP, Call, arguments_of, calls_of
+from dialogauge.signals.grounding.results import Found
+from dialogauge.signals.grounding.values import Value, read_values
+from dialogauge.signals.signal import Signal, finding
+
+# ruff: noqa: E501 - a pattern is read as a whole
+
+_RELATIVE: Final = re.compile(
+    r"\b(?:today|tonight|tomorrow|yesterday|now|next|this|coming|following|later|earlier|same|(?:mon|tues|wednes|thurs|fri|satur|sun)day|weekend|morning|afternoon|evening|noon|lunch|dinner|asap|week|month|days?)\b"
+    r"|今|明|后天|昨|下周|下个|本周|这周|周[一二三四五六日末天]|星期|月底|月初|上午|下午|晚上|中午|现在|马上|当天|同|次日",
+    re.IGNORECASE,
+)
+_NEAR_DAY: Final = re.compile(r"tomorrow|today|tonight|明|今|后天", re.IGNORECASE)
+_PART_OF_DAY: Final = re.compile(
+    r"morning|noon|evening|now|asap|lunch|dinner|midnight|上午|中午|晚|现在|马上", re.IGNORECASE
+)
+_ALONE: Final = re.compile(
+    r"\b(?:me|myself|i|my|we|us|our|wife|husband|friend|partner|son|daughter|couple|both|single|double|one|a|an)\b|我|一个|两口|夫妻|自己|孩子|朋友",
+    re.IGNORECASE,
+)
+FREE: Final = re.compile(
+    r"think|calculat|note|comment|reason|memo|message|content|text|query|summary|description|issue|subject|title|expression|thought|currency|lang|type|mode|class|status|备注|内容|说明",
+    re.IGNORECASE,
+)
+"""Arguments that an agent words as it likes."""
+_BOOKS: Final = re.compile(r"book|reserv|buy|purchas|预订|订座|购票|买票|下单", re.IGNORECASE)
+_NARROWS: Final = re.compile(
+    r"\b(?:which|what|any|do you have|prefer\w*|particular|specific|narrow|budget|price range|area|part of town|kind of|type of|type|looking for|in mind|like to (?:know|see|filter)|more (?:details|information)|other criteria|filter)\b|哪|什么|多少|偏好|预算|要求|范围|区域|条件|缩小|喜欢",
+    re.IGNORECASE,
+)
+_OFFERS: Final = re.compile(
+    r"\b(?:would you like (?:me )?to (?:book|reserve|go)|shall i (?:book|reserve|make)|(?:should|can|may) i (?:book|reserve)|want me to (?:book|reserve)|(?:book|reserve) (?:it|one|this|a table|a room)|go ahead)\b|(?:需要|要|现在).{0,6}(?:预订|下单|订).{0,4}[吗?？]",
+    re.IGNORECASE,
+)
+_REQUESTS: Final = re.compile(
+    r"\b(?:please|let me know|could you)\b.{0,80}\b(?:prefer|narrow|specif|detail|budget|which|what)",
+    re.IGNORECASE,
+)
+_MANY: Final = re.compile(
+    r"\b(?:many|several|multiple|numerous|a lot of|plenty|various|a number of|over \w+|more than)\b|很多|多家|不少|许多",
+    re.IGNORECASE,
+)
+_ENOUGH: Final = 3
+"""Of more results than may be presented so many may stand as examples beside the count and a question."""
+
+
+@dataclass(frozen=True, slots=True)
+class Duty:
+    """What a policy asks for in one turn."""
+
+    threshold: int | None = None
+    """Of so many results all may be presented; None where no count rule holds."""
+    slots: tuple[str, ...] = ()
+    """What a booking needs, as the policy calls it: `bookday`, `booktime`, `bookpeople` ..."""
+
+
+def find_neglected(dialogue: Dialogue, duties: Mapping[int, Duty]) -> Iterator[Signal]:
+    """Yield actions before their details are known, and too many options or too few questions.
+
+    Args:
+        dialogue: The dialogue.
+        duties: By turn what its policy asks for.
+    """
+    known = Known()
+    known.hear(dialogue.context.text)
+    known.hear(dialogue.opening.text)
+    users: list[str] = []
+    for turn in dialogue.turns:
+        users.append(turn.user.text)
+        known.hear(turn.user.text)
+        duty = duties.get(turn.number, Duty())
+        calls = calls_of(dialogue)[turn.number]
+        for call in calls:
+            if turn.replied and call.acts:
+                yield from _unasked(turn, call, _Heard(known, "\n".join(users)), duty)
+            known.learn(call.found)
+            if call.thinks:
+                known.hear(call.tool.arguments)
+        if turn.replied:
+            yield from _too_many(turn, calls, duty)
+        known.hear(turn.reply.text)
+
+
+# Before an action
+
+
+@dataclass(frozen=True, slots=True)
+class _Heard:
+    """What is known before a call, and what the user said of it."""
+
+    known: Known
+    said: str
+
+
+def _unasked(turn: TurnView, call: Call, heard: _Heard, duty: Duty) -> Iterator[Signal]:
+    """Yield what an action was called with that nobody gave, or what it needs that nobody gave."""
+    tool, arguments = call.tool, arguments_of(call.tool)
+    for name, value in arguments:
+        if not FREE.search(name) and _made_up(value, heard):
+            what = f"{name}={value}"
+            quote = f"{tool.name}({what})"
+            yield finding(turn, "acts_unasked", 0.75, quote, "policy", None, what=what, tool=tool.name)
+            return
+    if not _BOOKS.search(tool.name):
+        return
+    for slot in duty.slots:
+        if not _given(slot, arguments, heard.said):
+            yield finding(
+                turn, "books_without", 0.7, tool.arguments, "policy", None, what=slot, tool=tool.name
+            )
+            return
+
+
+def _made_up(value: object, heard: _Heard) -> bool:
+    """Whether an argument of an action is none that the user gave, a tool returned or the agent proposed."""
+    if isinstance(value, bool) or value in (None, ""):
+        return False
+    text = str(value).strip()
+    if isinstance(value, int | float) or re.fullmatch(r"\d{1,2}", text):
+        return _made_up_number(float(text), heard)
+    values = read_values(text)
+    whole = len("".join(v.written for v in values)) >= 0.6 * len(text)
+    return bool(values) and whole and any(_made_up_value(v, heard) for v in values)
+
+
+def _made_up_number(number: float, heard: _Heard) -> bool:
+    known = heard.known
+    if number <= 1 or known.has_number(number, 2) or known.follows(number, 2):
+        return False
+    spans = any(number * unit in known.spans for unit in (1.0, 60.0, 1440.0, 10080.0))
+    two_days = len(known.full_dates) + len(known.dates) >= 2  # of which it may be the nights
+    return not (spans or two_days or (number == 2 and _ALONE.search(heard.said)))
+
+
+def _made_up_value(value: Value, heard: _Heard) -> bool:
+    known = heard.known
+    if value.kind in ("date", "weekday", "day"):
+        return _made_up_day(value, heard)
+    if value.kind == "clock":
+        vague = not known.clocks and _PART_OF_DAY.search(heard.said)
+        return not (known.has(value) or vague or _bare_hour(value, known))
+    if value.kind == "money":
+        return not (known.has(value) or known.follows(value.amount, value.decimals))
+    return value.kind == "number" and _made_up_number(value.amount, heard)
+
+
+def _made_up_day(value: Value, heard: _Heard) -> bool:
+    known = heard.known
+    if not _RELATIVE.search(heard.said):
+        return not (known.has(value) and (known.dates or known.weekdays or known.days))
+    if value.kind != "weekday" or known.full_dates or _NEAR_DAY.search(heard.said):
+        return False
+    return bool(known.weekdays) and value.amount not in known.weekdays
+
+
+def _bare_hour(value: Value, known: Known) -> bool:
+    hours = {n % 12 for n in known.numbers if 1 <= n <= 24}
+    return value.amount % 60 == 0 and (value.amount / 60) % 12 in hours
+
+
+_KINDS: Final = (
+    (re.compile(r"day$|date"), frozenset({"date", "weekday", "day"})),
+    (re.compile(r"time$|leaveat|arriveby|hour"), frozenset({"clock"})),
+    (re.compile(r"people|stay|guests|nights|tickets|party|count"), frozenset({"number", "time_span"})),
+)
+
+
+def _given(slot: str, arguments: Sequence[tuple[str, object]], said: str) -> bool:
+    """Whether a slot of the policy stands in a call, under whatever name, or in what the user said."""
+    bare = slot.replace("_", "").lower()
+    short = bare.removeprefix("book")
+    names = {re.sub(r"[\W_]+", "", name).lower() for name, _ in arguments}
+    if any(short in name or name in bare for name in names if len(name) > 2):
+        return True
+    kinds = next((kinds for pattern, kinds in _KINDS if pattern.search(short)), None)
+    if kinds is None:
+        return True
+    texts = [said, *(str(value) for _, value in arguments)]
+    if any(v.kind in kinds for text in texts for v in read_values(text)):
+        return True
+    return bool((_ALONE if "number" in kinds else _RELATIVE).search(said))
+
+
+# After a search
+
+
+def _too_many(turn: TurnView, calls: Sequence[Call], duty: Duty) -> Iterator[Signal]:
+    """Yield a reply that chooses for the user, or lists everything, where a search returned many."""
+    if duty.threshold is None or not calls:
+        return
+    tool, found = calls[-1].tool, calls[-1].found
+    searched = LOOKUP.search(tool.name) or not ACTION.search(tool.name)
+    if not searched or found.entries is None or found.entries <= duty.threshold:
+        return
+    named = _named(found, plain(turn.reply.text))
+    few = len(named) <= _ENOUGH and _says_many(turn.reply.text, found.entries)
+    if len(named) > duty.threshold or (named and not (few or _narrows(turn.reply.text))):
+        facts = {"n": found.entries, "threshold": duty.threshold}
+        yield finding(turn, "too_many_results", 0.75, turn.reply.text, "policy", None, **facts)
+
+
+def _named(found: Found, said: str) -> set[str]:
+    """Return the names of records that stand in a reply."""
+    fields = (v for rows in found.lists for row in rows for _, v in row.fields)
+    return {plain(v) for v in fields if isinstance(v, str) and _is_name(v) and plain(v) in said}
+
+
+def _is_name(text: str) -> bool:
+    if re.search(r"[A-Z]\w+ [A-Z]|[\u4e00-\u9fff]{3,}|^[A-Z][a-z]{3,}$", text):
+        return True
+    return " " in text and len(text) > 6 and not re.search(r"\d|[.;]", text)
+
+
+def _says_many(reply: str, entries: int) -> bool:
+    counted = any(v.kind == "number" and v.amount == entries for v in read_values(reply))
+    return (counted or bool(_MANY.search(reply))) and _narrows(reply)
+
+
+def _narrows(reply: str) -> bool:
+    """Whether a reply asks for what narrows the results down, and not whether to book."""
+    questions = [c.text for c in read_clauses(reply) if c.text.rstrip()[-1:] in "?？"]
+    asks = any(_NARROWS.search(q) and not _OFFERS.search(q) for q in questions)
+    return asks or bool(_REQUESTS.search(reply))

@@ -1,0 +1,240 @@
+"""Times, dates, codes, amounts and counts of a reply that have no source, or another one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from dialogauge.signals.grounding.claims import Clause
+from dialogauge.signals.grounding.known import Known, plain, stemmed
+from dialogauge.signals.grounding.reading import Reading
+from dialogauge.signals.grounding.records import key_words
+from dialogauge.signals.grounding.results import Found
+from dialogauge.signals.grounding.values import Value, closed, read_values
+from dialogauge.signals.signal import Signal, finding
+
+# ruff: noqa: E501 - a pattern is read as a whole
+
+_COUNTING: Final = re.compile(
+    r"(?:\bthere (?:are|is|were|'re)|\bi(?:'ve| have)?(?: found| located| got| see)?|\bwe(?:'ve got| have| offer| found| carry)|\byou(?:'ve got| have)|\bfound|\bhere are(?: the)?|\btotal of|\bshowing|\bin total|\b(?:has|have|offers?|holds?|includes?|contains?|lists?)|\bamong the|\ball|\bthe|\bwith|^|共|有|找到|查到|剩|为您)\W*(?:(?:a total of|currently|exactly|about|around|over|only|just|now|still|available|up to|at the moment|total|the|list of|all|these|following)\W+)*$",
+    re.IGNORECASE,
+)
+_FOUND: Final = re.compile(
+    r"(?:\bthere (?:are|were)|\bi(?:'ve| have)? (?:found|see)|\bfound|\bwe have|\byou have|\bhere are|\bshowing|共|有|找到|查到)\W*(?:\w+\W+){0,3}$",
+    re.IGNORECASE,
+)
+_THINGS: Final = re.compile(
+    r"^\W{0,3}(?:[\w'’/-]+\s+){0,4}?(?P<noun>[a-z][a-z'-]+s)\b(?<!is)(?<!has)(?<!was)(?<!this)", re.IGNORECASE
+)
+_MEASURE_WORD: Final = re.compile(r"[个家趟本张种款位名件条间套份班辆台部]$")
+_HEDGED: Final = re.compile(
+    r"\b(?:about|around|approximately|roughly|nearly|almost|over|under|more than|less than)\W*$|大约|大概|约|左右|差不多|近|超过|不到",
+    re.IGNORECASE,
+)
+_MEASURE: Final = re.compile(
+    r"\s?-?(?:kg|kilos?|g|grams?|km|cm|mm|m|miles?|gb|mb|tb|ml|l|litres?|liters?|lbs?|oz|°\w?|degrees?|sq|inch(?:es)?|feet|ft|stars?|公里|公斤|千克|克|米|升|度|级|星)(?![a-z])",
+    re.IGNORECASE,
+)
+_EARLY: Final = re.compile(r"\b(?:early|earlier|in advance|before|shortly|moments?)\b|提前", re.IGNORECASE)
+_SMALL: Final = 12
+"""What is no more than this may be said in passing."""
+_WRONG, _COUNT, _MISSING, _UNSURE = 0.85, 0.8, 0.75, 0.7
+
+Verdict = tuple[str, float] | None
+"""The name and the strength of a finding."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A value with the words on either side, and what it is held against."""
+
+    value: Value
+    clause: Clause
+    reading: Reading
+
+    @property
+    def known(self) -> Known:
+        return self.reading.known
+
+    @property
+    def before(self) -> str:
+        return self.clause.text[: self.value.start]
+
+    @property
+    def after(self) -> str:
+        return self.clause.text[self.value.end :]
+
+    @property
+    def rough(self) -> bool:
+        """Whether it is said to be rough."""
+        return bool(_HEDGED.search(self.before[-24:]))
+
+    @property
+    def derived(self) -> bool:
+        """Whether the number follows from others."""
+        return self.known.follows(self.value.amount, self.value.decimals)
+
+
+def find_figures(reading: Reading) -> Iterator[Signal]:
+    """Yield the values of a reply that stand in none of its sources and do not follow from them."""
+    seen: set[str] = set()
+    for clause in reading.clauses:
+        for value in read_values(clause.text):
+            verdict = _judge(_Place(value, clause, reading))
+            if verdict is not None and value.written not in seen:
+                seen.add(value.written)
+                name, strength = verdict
+                yield finding(
+                    reading.turn, name, strength, clause.text, "backend", "tool_error", what=value.written
+                )
+
+
+def _judge(place: _Place) -> Verdict:
+    if place.value.kind == "number":
+        return _number(place) if place.reading.results else None
+    if (place.clause.supposed and place.value.kind != "code") or place.known.has(place.value):
+        return None
+    return None if _excused(place) else _strange(place)
+
+
+def _excused(place: _Place) -> bool:
+    """Whether a value without a source is of a kind that needs none here."""
+    value, known = place.value, place.known
+    if value.kind in ("money", "percent"):
+        return place.derived or (place.rough and known.near(value.amount))
+    if value.kind == "time_span":
+        timed = {"time_span", "number", "clock"} & known.kinds
+        return bool(_EARLY.search(place.after[:16])) or place.rough or place.clause.asks or not timed
+    if value.kind == "code":
+        return not place.reading.results and len(value.text) < 6
+    return place.clause.asks and not place.reading.results
+
+
+def _strange(place: _Place) -> Verdict:
+    value, known = place.value, place.known
+    if value.kind == "code":
+        rival = any(_alike(value.text, code) for code in known.codes)
+    else:
+        rival = value.kind in known.kinds or (value.kind in ("money", "percent") and "number" in known.kinds)
+    if value.kind == "time_span":
+        return ("against_result" if rival else "unsourced"), _UNSURE
+    if rival and place.reading.results:
+        return "against_result", _WRONG
+    return "unsourced", _MISSING if place.reading.results else 0.6
+
+
+def _alike(a: str, b: str) -> bool:
+    return len(a) == len(b) and sum(x == y for x, y in zip(a, b, strict=True)) * 2 >= len(a)
+
+
+# Numbers without a unit
+
+
+def _number(place: _Place) -> Verdict:
+    """Judge a number: what a key names, a count, a measure, or a figure above twelve."""
+    keyed = _keyed(place)
+    if keyed is not None:
+        return ("against_result", _COUNT) if _against_key(place, keyed) else None
+    spelled = place.value.written.replace("-", " ")
+    if not spelled.isdigit() and place.known.has_text(spelled):
+        return None
+    if _counts_things(place):
+        return _miscounted(place)
+    return ("against_result", _UNSURE) if _loose(place) else None
+
+
+def _keyed(place: _Place) -> frozenset[float] | None:
+    """Return what results hold under the key that the words beside a number name; None where none does."""
+    words, han = _beside(place.before, place.after)
+    out: set[float] = set()
+    for found in place.reading.results:
+        for key, leaf in found.leaves:
+            if _names(key, words, han):
+                out |= _numbers_in(leaf)
+    return frozenset(out) if out else None
+
+
+def _beside(before: str, after: str) -> tuple[frozenset[str], str]:
+    """Return the English words next to a number, and the Chinese ones before it."""
+    nouns = [stemmed(w) for w in re.findall(r"[a-z]+", plain(after)[:28])[:2]]
+    if nouns and nouns[0] not in ("more", "available", "free"):
+        nouns = nouns[:1]
+    heads: list[str] = []
+    if re.search(r"[:=]\s*$|\b(?:is|of|are|at)\s*$", before):
+        heads = [stemmed(w) for w in re.findall(r"[a-z]+", plain(before)[-28:])[-2:]]
+    han = re.search(r"([\u4e00-\u9fff]{2,6}?)(?:为|是|:|:|达|有)?\s*$", before)
+    return frozenset((*nouns, *heads)), han[1] if han else ""
+
+
+def _names(key: str, words: frozenset[str], han: str) -> bool:
+    if key_words(key) & words:
+        return True
+    return len(key) >= 2 and bool(han) and (han.endswith(key) or (key.endswith(han[-2:]) and len(key) <= 4))
+
+
+def _numbers_in(leaf: object) -> set[float]:
+    if isinstance(leaf, bool) or leaf is None:
+        return set()
+    if isinstance(leaf, int | float):
+        return {float(leaf)}
+    return {v.amount for v in read_values(str(leaf)) if v.kind in ("number", "money", "percent")}
+
+
+def _against_key(place: _Place, keyed: frozenset[float]) -> bool:
+    value, known = place.value, place.known
+    number = value.amount
+    if number in keyed or any(round(k, value.decimals) == number for k in keyed):
+        return False
+    if number > _SMALL and (known.has_number(number, value.decimals) or place.derived):
+        return False
+    if number in known.counts and not _MEASURE.match(place.after):
+        return False
+    comparable = any(k == int(k) for k in keyed) or number != int(number)
+    return comparable and not place.rough and number not in known.spoken
+
+
+def _counts_things(place: _Place) -> bool:
+    value = place.value
+    things = _THINGS.search(place.after) or _MEASURE_WORD.search(value.written)
+    counting = _COUNTING.search(place.before[-40:])
+    return value.amount == int(value.amount) and value.amount >= 2 and bool(things and counting)
+
+
+def _miscounted(place: _Place) -> Verdict:
+    number, known, reading = place.value.amount, place.known, place.reading
+    if number in known.counts or number in known.spoken or number in _listed(reading.reply, reading.results):
+        return None
+    if (
+        number > 2 * _SMALL
+        and len(known.counts) < 12
+        and any(number - n in known.counts for n in known.counts)
+    ):
+        return None
+    found = bool(_FOUND.search(place.before[-40:]))
+    small = {n for n in (*known.numbers, *known.counts) if 1 < n <= _SMALL}
+    if not found and (number in known.numbers or any(number in (a * b, a + b) for a in small for b in small)):
+        return None
+    return "wrong_count", _COUNT if found else _UNSURE
+
+
+def _listed(reply: str, results: Sequence[Found]) -> set[float]:
+    """Return how many points a reply lists, and how many records it names."""
+    points = re.findall(r"^\s*(?:\d{1,2}[.)、]|[-*•])\s", reply, re.MULTILINE)
+    low = plain(reply)
+    fields = (v for f in results[-3:] for rows in f.lists for r in rows for _, v in r.fields)
+    named = {plain(v) for v in fields if isinstance(v, str) and len(v) > 3 and plain(v) in low}
+    return {float(len(points)), float(len(named))} - {0.0}
+
+
+def _loose(place: _Place) -> bool:
+    """Whether a measure, or a figure above twelve, has no source."""
+    value, known = place.value, place.known
+    number = value.amount
+    telling = number > _SMALL or number != int(number) or (number > 1 and bool(_MEASURE.match(place.after)))
+    if not telling or place.rough or known.has_number(number, value.decimals):
+        return False
+    if number > _SMALL or number != int(number):
+        return not (place.derived or (number >= 1000 and known.has_code(closed(value.written))))
+    return True
