@@ -13,7 +13,9 @@ import pytest
 
 from dialogauge.core import Conversation
 from dialogauge.data import read_conversations
-from dialogauge.signals import Duty, find_tool_signals, read_dialogue
+from dialogauge.signals import read_dialogue
+from dialogauge.signals.grounding.duties import Duty
+from dialogauge.signals.grounding.families import find_tool_signals
 
 PLANTED = Path(__file__).parent / "planted"
 

@@ -8,10 +8,10 @@ from typing import Final
 
 from dialogauge.signals.grounding.claims import Clause
 from dialogauge.signals.grounding.known import plain, stemmed
-from dialogauge.signals.grounding.reading import Reading
-from dialogauge.signals.grounding.records import Part, holds, key_words, parts_of, same_thing, yes_or_no
+from dialogauge.signals.grounding.reading import ReplyView
+from dialogauge.signals.grounding.records import RecordPart, holds, key_words, parts_of, same_thing, yes_or_no
 from dialogauge.signals.grounding.results import Found
-from dialogauge.signals.grounding.values import Value, read_values
+from dialogauge.signals.grounding.values import TextValue, read_values
 from dialogauge.signals.signal import Signal, finding
 
 # ruff: noqa: E501 - a pattern is read as a whole
@@ -54,7 +54,7 @@ _MODAL: Final = re.compile(
 _SURE, _LIKELY = 0.75, 0.7
 
 
-def find_attributes(reading: Reading) -> Iterator[Signal]:
+def find_attributes(reading: ReplyView) -> Iterator[Signal]:
     """Yield what a reply says against the results, though each word of it may stand somewhere in them."""
     if not reading.results:
         return
@@ -66,14 +66,14 @@ def find_attributes(reading: Reading) -> Iterator[Signal]:
     yield from _nearly(reading)
 
 
-def _against(reading: Reading, strength: float, quote: str, what: str) -> Signal:
+def _against(reading: ReplyView, strength: float, quote: str, what: str) -> Signal:
     return finding(reading.turn, "against_result", strength, quote, "backend", "tool_error", what=what)
 
 
 # States
 
 
-def _states(reading: Reading, clause: Clause) -> Iterator[Signal]:
+def _states(reading: ReplyView, clause: Clause) -> Iterator[Signal]:
     """Yield a state of things that no result names, where results name another under a key for it."""
     if clause.asks or clause.supposed:
         return
@@ -88,7 +88,7 @@ def _states(reading: Reading, clause: Clause) -> Iterator[Signal]:
 
 def _other_state(word: str, results: Sequence[Found]) -> bool:
     stem = re.sub(r"(?:l?led|ed|ing|ery|d)$", "", word)[:7] if word.isascii() else word[-2:]
-    if any(stem in plain(found.text) for found in results):
+    if any(stem in plain(result.text) for result in results):
         return False
     leaves = (leaf for f in results for key, leaf in f.leaves if _STATE_KEY.search(key))
     return any(isinstance(leaf, str) and not _NO_STATE.fullmatch(plain(leaf)) for leaf in leaves)
@@ -97,7 +97,7 @@ def _other_state(word: str, results: Sequence[Found]) -> bool:
 # Values of another record
 
 
-def _swapped(reading: Reading) -> Iterator[Signal]:
+def _swapped(reading: ReplyView) -> Iterator[Signal]:
     """Yield a value that belongs to another record than the one that is spoken of."""
     seen: set[str] = set()
     reply = reading.reply
@@ -111,10 +111,10 @@ def _swapped(reading: Reading) -> Iterator[Signal]:
                 yield _against(reading, _SURE, quote, value.written)
 
 
-def _of_another(value: Value, part: Part, reading: Reading) -> bool:
+def _of_another(value: TextValue, part: RecordPart, reading: ReplyView) -> bool:
     if value.kind not in ("money", "clock", "code") and not (value.kind == "number" and value.decimals):
         return False
-    if holds(part.record, value) or reading.known.said(value):
+    if holds(part.record, value) or reading.known.speech(value):
         return False
     if not any(holds(other, value) for other in part.others):
         return False
@@ -125,19 +125,19 @@ def _of_another(value: Value, part: Part, reading: Reading) -> bool:
 # Yes and no
 
 
-def _flags(reading: Reading) -> Iterator[Signal]:
+def _flags(reading: ReplyView) -> Iterator[Signal]:
     """Yield a yes where every result says no, or a no where every one says yes."""
     flags: dict[str, set[bool]] = {}
-    for key, leaf in (pair for found in reading.results for pair in found.leaves):
+    for key, leaf in (pair for result in reading.results for pair in result.leaves):
         if (flag := yes_or_no(leaf)) is not None:
             flags.setdefault(key, set()).add(flag)
-    told = {key: next(iter(said)) for key, said in flags.items() if len(said) == 1}
+    settled = {key: next(iter(speech)) for key, speech in flags.items() if len(speech) == 1}
     instructed = plain(reading.instructed)
     for clause in reading.clauses:
         low = plain(clause.text)
         if clause.asks or clause.supposed or _MODAL.search(low):
             continue
-        for key, flag in told.items():
+        for key, flag in settled.items():
             if _denies(key, low, flag=flag) and not any(w in instructed for w in key_words(key)):
                 yield _against(reading, _LIKELY, clause.text, key)
                 return
@@ -158,20 +158,20 @@ def _denies(key: str, low: str, *, flag: bool) -> bool:
 # Words under a label, and names that are nearly right
 
 
-def _labelled(reading: Reading) -> Iterator[Signal]:
+def _labelled(reading: ReplyView) -> Iterator[Signal]:
     """Yield `label: word` where results have a key of that name and none of them holds the word."""
     known = reading.known
     for m in _LABELLED.finditer(reading.reply):
-        said = m[2].strip(" *_\"'“”.")
+        speech = m[2].strip(" *_\"'“”.")
         words = key_words(m[1].replace(" ", "_"))
-        if not words or len(said) > 30 or _NO_WORD.search(said):
+        if not words or len(speech) > 30 or _NO_WORD.search(speech):
             continue
         keys = (key for f in reading.results for key, leaf in f.leaves if leaf not in (None, ""))
         if not any(key and key_words(key) == words for key in keys):
             continue
-        terms = re.findall(r"[a-z0-9]+", plain(said).replace("canceled", "cancelled"))
-        if not known.has_text(said) and not (terms and known.has_words(terms)):
-            yield _against(reading, _SURE, m[0].strip(), said)
+        terms = re.findall(r"[a-z0-9]+", plain(speech).replace("canceled", "cancelled"))
+        if not known.has_text(speech) and not (terms and known.has_words(terms)):
+            yield _against(reading, _SURE, m[0].strip(), speech)
 
 
 _HAN: Final = re.compile(r"[\u4e00-\u9fff]+")
@@ -180,10 +180,10 @@ _LEAVING: Final = frozenset(
 )
 
 
-def _nearly(reading: Reading) -> Iterator[Signal]:
+def _nearly(reading: ReplyView) -> Iterator[Signal]:
     """Yield a Chinese name or address of which only the end is that of a result."""
     reply = reading.reply
-    for leaf in (leaf for found in reading.results[-4:] for _, leaf in found.leaves):
+    for leaf in (leaf for result in reading.results[-4:] for _, leaf in result.leaves):
         if not isinstance(leaf, str) or not 4 <= len(leaf) <= 24 or leaf in reply or not _HAN.search(leaf):
             continue
         if other := _other_head(leaf, reading):
@@ -192,7 +192,7 @@ def _nearly(reading: Reading) -> Iterator[Signal]:
             return
 
 
-def _other_head(name: str, reading: Reading) -> str:
+def _other_head(name: str, reading: ReplyView) -> str:
     """Return what the reply has in place of a name, with the same end and another beginning."""
     reply = reading.reply
     for length in range(2, len(name) - 2):

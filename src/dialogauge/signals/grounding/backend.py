@@ -12,7 +12,7 @@ from dialogauge.signals.grounding.claims import FINDS, NOTHING
 from dialogauge.signals.grounding.figures import find_figures
 from dialogauge.signals.grounding.known import plain
 from dialogauge.signals.grounding.names import find_names
-from dialogauge.signals.grounding.reading import Reading, read_replies
+from dialogauge.signals.grounding.reading import ReplyView, read_replies
 from dialogauge.signals.signal import Signal, finding
 
 _FAILED: Final = re.compile(
@@ -33,7 +33,7 @@ def find_ungrounded(dialogue: Dialogue) -> Iterator[Signal]:
         yield from _of_reply(reading)
 
 
-def _of_reply(reading: Reading) -> Iterator[Signal]:
+def _of_reply(reading: ReplyView) -> Iterator[Signal]:
     turn = reading.turn
     strange = [*find_figures(reading), *find_attributes(reading), *find_names(reading)]
     if tool := _empty_handed(reading):
@@ -46,22 +46,22 @@ def _of_reply(reading: Reading) -> Iterator[Signal]:
     yield from strange
 
 
-def _empty_handed(reading: Reading) -> str:
+def _empty_handed(reading: ReplyView) -> str:
     """Return the tool of a turn's last lookup where none of its calls found anything."""
     calls = [call for call in reading.calls if not call.thinks]
     return (calls[-1].tool.name or "?") if calls and all(call.fruitless for call in calls) else ""
 
 
-def _denied(reading: Reading) -> str:
+def _denied(reading: ReplyView) -> str:
     """Return the sentence that says that nothing was found though every call of the turn found something."""
     calls = reading.calls
-    if not calls or not all(c.looks_up and c.found.lists and not c.found.empty for c in calls):
+    if not calls or not all(c.looks_up and c.result.lists and not c.result.empty for c in calls):
         return ""
-    if any(_FAILED.search(c.found.text[:80]) for c in calls):
+    if any(_FAILED.search(c.result.text[:80]) for c in calls):
         return ""
-    said = plain(reading.reply)
-    fields = (v for c in calls for rows in c.found.lists for r in rows for _, v in r.fields)
-    if any(isinstance(v, str) and len(v) > 2 and plain(v) in said for v in fields):
+    speech = plain(reading.reply)
+    fields = (v for c in calls for rows in c.result.lists for r in rows for _, v in r.fields)
+    if any(isinstance(v, str) and len(v) > 2 and plain(v) in speech for v in fields):
         return ""
     denials = (c.text for c in reading.clauses if _FOUND_NONE.search(c.text) and not c.asks)
     return next(denials, "")

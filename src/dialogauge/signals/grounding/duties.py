@@ -9,10 +9,10 @@ from typing import Final
 
 from dialogauge.signals.dialogue import Dialogue, TurnView
 from dialogauge.signals.grounding.claims import read_clauses
-from dialogauge.signals.grounding.known import Known, plain
-from dialogauge.signals.grounding.reading import ACTION, LOOKUP, Call, arguments_of, calls_of
+from dialogauge.signals.grounding.known import KnownSoFar, plain
+from dialogauge.signals.grounding.reading import ACTION, LOOKUP, ToolOutcome, arguments_of, calls_of
 from dialogauge.signals.grounding.results import Found
-from dialogauge.signals.grounding.values import Value, read_values
+from dialogauge.signals.grounding.values import TextValue, read_values
 from dialogauge.signals.signal import Signal, finding
 
 # ruff: noqa: E501 - a pattern is read as a whole
@@ -73,7 +73,7 @@ def find_neglected(dialogue: Dialogue, duties: Mapping[int, Duty]) -> Iterator[S
         dialogue: The dialogue.
         duties: By turn what its policy asks for.
     """
-    known = Known()
+    known = KnownSoFar()
     known.hear(dialogue.context.text)
     known.hear(dialogue.opening.text)
     users: list[str] = []
@@ -85,7 +85,7 @@ def find_neglected(dialogue: Dialogue, duties: Mapping[int, Duty]) -> Iterator[S
         for call in calls:
             if turn.replied and call.acts:
                 yield from _unasked(turn, call, _Heard(known, "\n".join(users)), duty)
-            known.learn(call.found)
+            known.learn(call.result)
             if call.thinks:
                 known.hear(call.tool.arguments)
         if turn.replied:
@@ -100,11 +100,11 @@ def find_neglected(dialogue: Dialogue, duties: Mapping[int, Duty]) -> Iterator[S
 class _Heard:
     """What is known before a call, and what the user said of it."""
 
-    known: Known
-    said: str
+    known: KnownSoFar
+    speech: str
 
 
-def _unasked(turn: TurnView, call: Call, heard: _Heard, duty: Duty) -> Iterator[Signal]:
+def _unasked(turn: TurnView, call: ToolOutcome, heard: _Heard, duty: Duty) -> Iterator[Signal]:
     """Yield what an action was called with that nobody gave, or what it needs that nobody gave."""
     tool, arguments = call.tool, arguments_of(call.tool)
     for name, value in arguments:
@@ -116,7 +116,7 @@ def _unasked(turn: TurnView, call: Call, heard: _Heard, duty: Duty) -> Iterator[
     if not _BOOKS.search(tool.name):
         return
     for slot in duty.slots:
-        if not _given(slot, arguments, heard.said):
+        if not _given(slot, arguments, heard.speech):
             yield finding(
                 turn, "books_without", 0.7, tool.arguments, "policy", None, what=slot, tool=tool.name
             )
@@ -141,31 +141,31 @@ def _made_up_number(number: float, heard: _Heard) -> bool:
         return False
     spans = any(number * unit in known.spans for unit in (1.0, 60.0, 1440.0, 10080.0))
     two_days = len(known.full_dates) + len(known.dates) >= 2  # of which it may be the nights
-    return not (spans or two_days or (number == 2 and _ALONE.search(heard.said)))
+    return not (spans or two_days or (number == 2 and _ALONE.search(heard.speech)))
 
 
-def _made_up_value(value: Value, heard: _Heard) -> bool:
+def _made_up_value(value: TextValue, heard: _Heard) -> bool:
     known = heard.known
     if value.kind in ("date", "weekday", "day"):
         return _made_up_day(value, heard)
     if value.kind == "clock":
-        vague = not known.clocks and _PART_OF_DAY.search(heard.said)
+        vague = not known.clocks and _PART_OF_DAY.search(heard.speech)
         return not (known.has(value) or vague or _bare_hour(value, known))
     if value.kind == "money":
         return not (known.has(value) or known.follows(value.amount, value.decimals))
     return value.kind == "number" and _made_up_number(value.amount, heard)
 
 
-def _made_up_day(value: Value, heard: _Heard) -> bool:
+def _made_up_day(value: TextValue, heard: _Heard) -> bool:
     known = heard.known
-    if not _RELATIVE.search(heard.said):
+    if not _RELATIVE.search(heard.speech):
         return not (known.has(value) and (known.dates or known.weekdays or known.days))
-    if value.kind != "weekday" or known.full_dates or _NEAR_DAY.search(heard.said):
+    if value.kind != "weekday" or known.full_dates or _NEAR_DAY.search(heard.speech):
         return False
     return bool(known.weekdays) and value.amount not in known.weekdays
 
 
-def _bare_hour(value: Value, known: Known) -> bool:
+def _bare_hour(value: TextValue, known: KnownSoFar) -> bool:
     hours = {n % 12 for n in known.numbers if 1 <= n <= 24}
     return value.amount % 60 == 0 and (value.amount / 60) % 12 in hours
 
@@ -177,7 +177,7 @@ _KINDS: Final = (
 )
 
 
-def _given(slot: str, arguments: Sequence[tuple[str, object]], said: str) -> bool:
+def _given(slot: str, arguments: Sequence[tuple[str, object]], speech: str) -> bool:
     """Whether a slot of the policy stands in a call, under whatever name, or in what the user said."""
     bare = slot.replace("_", "").lower()
     short = bare.removeprefix("book")
@@ -187,34 +187,34 @@ def _given(slot: str, arguments: Sequence[tuple[str, object]], said: str) -> boo
     kinds = next((kinds for pattern, kinds in _KINDS if pattern.search(short)), None)
     if kinds is None:
         return True
-    texts = [said, *(str(value) for _, value in arguments)]
+    texts = [speech, *(str(value) for _, value in arguments)]
     if any(v.kind in kinds for text in texts for v in read_values(text)):
         return True
-    return bool((_ALONE if "number" in kinds else _RELATIVE).search(said))
+    return bool((_ALONE if "number" in kinds else _RELATIVE).search(speech))
 
 
 # After a search
 
 
-def _too_many(turn: TurnView, calls: Sequence[Call], duty: Duty) -> Iterator[Signal]:
+def _too_many(turn: TurnView, calls: Sequence[ToolOutcome], duty: Duty) -> Iterator[Signal]:
     """Yield a reply that chooses for the user, or lists everything, where a search returned many."""
     if duty.threshold is None or not calls:
         return
-    tool, found = calls[-1].tool, calls[-1].found
+    tool, result = calls[-1].tool, calls[-1].result
     searched = LOOKUP.search(tool.name) or not ACTION.search(tool.name)
-    if not searched or found.entries is None or found.entries <= duty.threshold:
+    if not searched or result.entries is None or result.entries <= duty.threshold:
         return
-    named = _named(found, plain(turn.reply.text))
-    few = len(named) <= _ENOUGH and _says_many(turn.reply.text, found.entries)
+    named = _named(result, plain(turn.reply.text))
+    few = len(named) <= _ENOUGH and _says_many(turn.reply.text, result.entries)
     if len(named) > duty.threshold or (named and not (few or _narrows(turn.reply.text))):
-        facts = {"n": found.entries, "threshold": duty.threshold}
+        facts = {"n": result.entries, "threshold": duty.threshold}
         yield finding(turn, "too_many_results", 0.75, turn.reply.text, "policy", None, **facts)
 
 
-def _named(found: Found, said: str) -> set[str]:
+def _named(result: Found, speech: str) -> set[str]:
     """Return the names of records that stand in a reply."""
-    fields = (v for rows in found.lists for row in rows for _, v in row.fields)
-    return {plain(v) for v in fields if isinstance(v, str) and _is_name(v) and plain(v) in said}
+    fields = (v for rows in result.lists for row in rows for _, v in row.fields)
+    return {plain(v) for v in fields if isinstance(v, str) and _is_name(v) and plain(v) in speech}
 
 
 def _is_name(text: str) -> bool:

@@ -20,5 +20,5 @@ def find_tool_signals(dialogue: Dialogue, duties: Mapping[int, Duty]) -> tuple[S
         dialogue: The dialogue.
         duties: By turn what the policy asks for; a turn that is missing owes nothing.
     """
-    found = [*find_ungrounded(dialogue), *find_neglected(dialogue, duties), *find_forgotten(dialogue)]
-    return tuple(sorted(found, key=lambda s: (s.turn, -s.strength, s.name)))
+    result = [*find_ungrounded(dialogue), *find_neglected(dialogue, duties), *find_forgotten(dialogue)]
+    return tuple(sorted(result, key=lambda s: (s.turn, -s.strength, s.name)))

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from dialogauge.signals.grounding.claims import Clause
-from dialogauge.signals.grounding.known import Known, plain, stemmed
-from dialogauge.signals.grounding.reading import Reading
+from dialogauge.signals.grounding.known import KnownSoFar, plain, stemmed
+from dialogauge.signals.grounding.reading import ReplyView
 from dialogauge.signals.grounding.records import key_words
 from dialogauge.signals.grounding.results import Found
-from dialogauge.signals.grounding.values import Value, closed, read_values
+from dialogauge.signals.grounding.values import TextValue, closed, read_values
 from dialogauge.signals.signal import Signal, finding
 
 # ruff: noqa: E501 - a pattern is read as a whole
@@ -47,15 +47,15 @@ Verdict = tuple[str, float] | None
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _Figure:
     """A value with the words on either side, and what it is held against."""
 
-    value: Value
+    value: TextValue
     clause: Clause
-    reading: Reading
+    reading: ReplyView
 
     @property
-    def known(self) -> Known:
+    def known(self) -> KnownSoFar:
         return self.reading.known
 
     @property
@@ -77,12 +77,12 @@ class _Place:
         return self.known.follows(self.value.amount, self.value.decimals)
 
 
-def find_figures(reading: Reading) -> Iterator[Signal]:
+def find_figures(reading: ReplyView) -> Iterator[Signal]:
     """Yield the values of a reply that stand in none of its sources and do not follow from them."""
     seen: set[str] = set()
     for clause in reading.clauses:
         for value in read_values(clause.text):
-            verdict = _judge(_Place(value, clause, reading))
+            verdict = _judge(_Figure(value, clause, reading))
             if verdict is not None and value.written not in seen:
                 seen.add(value.written)
                 name, strength = verdict
@@ -91,7 +91,7 @@ def find_figures(reading: Reading) -> Iterator[Signal]:
                 )
 
 
-def _judge(place: _Place) -> Verdict:
+def _judge(place: _Figure) -> Verdict:
     if place.value.kind == "number":
         return _number(place) if place.reading.results else None
     if (place.clause.supposed and place.value.kind != "code") or place.known.has(place.value):
@@ -99,7 +99,7 @@ def _judge(place: _Place) -> Verdict:
     return None if _excused(place) else _strange(place)
 
 
-def _excused(place: _Place) -> bool:
+def _excused(place: _Figure) -> bool:
     """Whether a value without a source is of a kind that needs none here."""
     value, known = place.value, place.known
     if value.kind in ("money", "percent"):
@@ -112,7 +112,7 @@ def _excused(place: _Place) -> bool:
     return place.clause.asks and not place.reading.results
 
 
-def _strange(place: _Place) -> Verdict:
+def _strange(place: _Figure) -> Verdict:
     value, known = place.value, place.known
     if value.kind == "code":
         rival = any(_alike(value.text, code) for code in known.codes)
@@ -132,7 +132,7 @@ def _alike(a: str, b: str) -> bool:
 # Numbers without a unit
 
 
-def _number(place: _Place) -> Verdict:
+def _number(place: _Figure) -> Verdict:
     """Judge a number: what a key names, a count, a measure, or a figure above twelve."""
     keyed = _keyed(place)
     if keyed is not None:
@@ -145,12 +145,12 @@ def _number(place: _Place) -> Verdict:
     return ("against_result", _UNSURE) if _loose(place) else None
 
 
-def _keyed(place: _Place) -> frozenset[float] | None:
+def _keyed(place: _Figure) -> frozenset[float] | None:
     """Return what results hold under the key that the words beside a number name; None where none does."""
     words, han = _beside(place.before, place.after)
     out: set[float] = set()
-    for found in place.reading.results:
-        for key, leaf in found.leaves:
+    for result in place.reading.results:
+        for key, leaf in result.leaves:
             if _names(key, words, han):
                 out |= _numbers_in(leaf)
     return frozenset(out) if out else None
@@ -182,7 +182,7 @@ def _numbers_in(leaf: object) -> set[float]:
     return {v.amount for v in read_values(str(leaf)) if v.kind in ("number", "money", "percent")}
 
 
-def _against_key(place: _Place, keyed: frozenset[float]) -> bool:
+def _against_key(place: _Figure, keyed: frozenset[float]) -> bool:
     value, known = place.value, place.known
     number = value.amount
     if number in keyed or any(round(k, value.decimals) == number for k in keyed):
@@ -195,14 +195,14 @@ def _against_key(place: _Place, keyed: frozenset[float]) -> bool:
     return comparable and not place.rough and number not in known.spoken
 
 
-def _counts_things(place: _Place) -> bool:
+def _counts_things(place: _Figure) -> bool:
     value = place.value
     things = _THINGS.search(place.after) or _MEASURE_WORD.search(value.written)
     counting = _COUNTING.search(place.before[-40:])
     return value.amount == int(value.amount) and value.amount >= 2 and bool(things and counting)
 
 
-def _miscounted(place: _Place) -> Verdict:
+def _miscounted(place: _Figure) -> Verdict:
     number, known, reading = place.value.amount, place.known, place.reading
     if number in known.counts or number in known.spoken or number in _listed(reading.reply, reading.results):
         return None
@@ -212,11 +212,13 @@ def _miscounted(place: _Place) -> Verdict:
         and any(number - n in known.counts for n in known.counts)
     ):
         return None
-    found = bool(_FOUND.search(place.before[-40:]))
+    result = bool(_FOUND.search(place.before[-40:]))
     small = {n for n in (*known.numbers, *known.counts) if 1 < n <= _SMALL}
-    if not found and (number in known.numbers or any(number in (a * b, a + b) for a in small for b in small)):
+    if not result and (
+        number in known.numbers or any(number in (a * b, a + b) for a in small for b in small)
+    ):
         return None
-    return "wrong_count", _COUNT if found else _UNSURE
+    return "wrong_count", _COUNT if result else _UNSURE
 
 
 def _listed(reply: str, results: Sequence[Found]) -> set[float]:
@@ -228,7 +230,7 @@ def _listed(reply: str, results: Sequence[Found]) -> set[float]:
     return {float(len(points)), float(len(named))} - {0.0}
 
 
-def _loose(place: _Place) -> bool:
+def _loose(place: _Figure) -> bool:
     """Whether a measure, or a figure above twelve, has no source."""
     value, known = place.value, place.known
     number = value.amount

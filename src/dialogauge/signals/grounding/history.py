@@ -9,9 +9,9 @@ from typing import Final
 from dialogauge.signals.dialogue import Dialogue, TurnView
 from dialogauge.signals.grounding.duties import FREE
 from dialogauge.signals.grounding.known import plain, stemmed
-from dialogauge.signals.grounding.reading import Call, arguments_of, calls_of
+from dialogauge.signals.grounding.reading import ToolOutcome, arguments_of, calls_of
 from dialogauge.signals.grounding.results import Found
-from dialogauge.signals.grounding.values import Value, read_values
+from dialogauge.signals.grounding.values import TextValue, read_values
 from dialogauge.signals.signal import Signal, finding
 
 # ruff: noqa: E501 - a pattern is read as a whole
@@ -94,7 +94,7 @@ def find_forgotten(dialogue: Dialogue) -> Iterator[Signal]:
         for call in calls_of(dialogue)[turn.number]:
             if turn.replied and call.acts:
                 yield from _against(turn, call, [text for _, text in users], replies, rivals)
-            _note_rivals(call.found, rivals)
+            _note_rivals(call.result, rivals)
         if turn.replied:
             yield from _asks_given(turn, users, named)
         replies.append(turn.reply.text)
@@ -112,8 +112,8 @@ def _asks_given(
         text = sentence.text
         if not _ASKING.search(text) or _MORE.search(text):
             continue
-        given = (_turn_of(gives, users) for asks, gives in _SLOTS if asks.search(text))
-        number = next((n for n in (_id_given(text, named), *given) if n is not None), None)
+        amounts = (_turn_of(gives, users) for asks, gives in _SLOTS if asks.search(text))
+        number = next((n for n in (_id_given(text, named), *amounts) if n is not None), None)
         if number is not None:
             yield finding(turn, "asks_known", 0.7, text, "cohesion", "forgotten_fact", turn=number)
             return
@@ -137,10 +137,10 @@ def _turn_of(gives: re.Pattern[str], users: Sequence[tuple[int, str]]) -> int | 
 # Actions against a choice
 
 
-def _note_rivals(found: Found, rivals: dict[str, set[str]]) -> None:
+def _note_rivals(result: Found, rivals: dict[str, set[str]]) -> None:
     """Remember words that stand for one another: numbers under names beside each other, values of one key."""
     groups: dict[str, set[str]] = {}
-    for key, value in (field for rows in found.lists for row in rows for field in row.fields):
+    for key, value in (field for rows in result.lists for row in rows for field in row.fields):
         if isinstance(value, int | float) and not isinstance(value, bool):
             groups.setdefault("\0", set()).add(plain(key))
         elif isinstance(value, str) and 0 < len(value) <= 24 and not re.search(r"\d", value):
@@ -152,7 +152,11 @@ def _note_rivals(found: Found, rivals: dict[str, set[str]]) -> None:
 
 
 def _against(
-    turn: TurnView, call: Call, users: Sequence[str], replies: Sequence[str], rivals: Mapping[str, set[str]]
+    turn: TurnView,
+    call: ToolOutcome,
+    users: Sequence[str],
+    replies: Sequence[str],
+    rivals: Mapping[str, set[str]],
 ) -> Iterator[Signal]:
     """Yield an action with another amount, time or choice than the one that the user named."""
     arguments = arguments_of(call.tool)
@@ -168,12 +172,12 @@ def _against(
 
 
 def _other_choice(
-    arguments: Sequence[tuple[str, object]], said: str, offered: str, rivals: Mapping[str, set[str]]
+    arguments: Sequence[tuple[str, object]], speech: str, offered: str, rivals: Mapping[str, set[str]]
 ) -> tuple[str, str] | None:
     for name, value in arguments:
         word = plain(value) if isinstance(value, str) and "name" not in name else ""
-        chosen = sorted(w for w in rivals.get(word, ()) if _stands_in(w, said))
-        if chosen and not _stands_in(word, said) and not _stands_in(word, offered):
+        chosen = sorted(w for w in rivals.get(word, ()) if _stands_in(w, speech))
+        if chosen and not _stands_in(word, speech) and not _stands_in(word, offered):
             return f"{name}={value}", chosen[0]
     return None
 
@@ -182,35 +186,37 @@ def _other_amount(arguments: Sequence[tuple[str, object]], request: str) -> tupl
     """Return the one amount or time of a call where the request names one of the kind, and another."""
     for kinds in (("money", "number"), ("clock",)):
         asked = [v for v in read_values(request) if v.kind in kinds and not _of_things(v, request)]
-        given = [
+        amounts = [
             (name, value, read)
             for name, value in arguments
             if not FREE.search(name) and not re.search(r"\bid$|_id|number$|no$", name)
             for read in _amounts(value)
             if read.kind in kinds and read.amount > 1
         ]
-        if len({v.amount for v in asked}) == len(given) == 1 and not _meant(asked[0], given[0][2], request):
-            return f"{given[0][0]}={given[0][1]}", asked[0].written
+        if len({v.amount for v in asked}) == len(amounts) == 1 and not _meant(
+            asked[0], amounts[0][2], request
+        ):
+            return f"{amounts[0][0]}={amounts[0][1]}", asked[0].written
     return None
 
 
 _ORDINAL: Final = re.compile(r"[\w ]*(?:items?|nd|st|th|ones?|options?|bags?)\b")
 
 
-def _of_things(value: Value, request: str) -> bool:
+def _of_things(value: TextValue, request: str) -> bool:
     """Whether a number counts things, and is no amount."""
     return value.kind == "number" and (value.amount < 100 or bool(re.match(r" ?[a-z]", request[value.end :])))
 
 
-def _meant(wish: Value, given: Value, request: str) -> bool:
-    if given.amount == wish.amount or (wish.kind == "clock" and given.amount % 720 == wish.amount % 720):
+def _meant(wish: TextValue, amounts: TextValue, request: str) -> bool:
+    if amounts.amount == wish.amount or (wish.kind == "clock" and amounts.amount % 720 == wish.amount % 720):
         return True
     return wish.kind == "number" and bool(_ORDINAL.match(request[wish.end : wish.end + 16]))
 
 
-def _amounts(value: object) -> tuple[Value, ...]:
+def _amounts(value: object) -> tuple[TextValue, ...]:
     if isinstance(value, int | float) and not isinstance(value, bool):
-        return (Value("number", float(value), "", str(value), 0, 0),)
+        return (TextValue("number", float(value), "", str(value), 0, 0),)
     return read_values(value) if isinstance(value, str) and len(value) <= 20 else ()
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Final, TypeGuard
 
 from dialogauge.signals.grounding.results import Found, Scalar
-from dialogauge.signals.grounding.values import Value, closed, read_values
+from dialogauge.signals.grounding.values import TextValue, closed, read_values
 
 _MOST: Final = 260
 """Numbers that sums, differences and products are made of: the latest."""
@@ -53,7 +53,7 @@ def stemmed(word: str) -> str:
 
 
 @dataclass
-class Known:
+class KnownSoFar:
     """What is known so far; it grows turn by turn."""
 
     words: set[str] = field(default_factory=set)
@@ -91,13 +91,13 @@ class Known:
         if text:
             self._take(text)
 
-    def learn(self, found: Found) -> None:
+    def learn(self, result: Found) -> None:
         """Take in what a tool returned."""
-        self._take(found.text, of_tool=True)
-        self.counts |= found.counts
-        for key, leaf in found.leaves:
+        self._take(result.text, of_tool=True)
+        self.counts |= result.counts
+        for key, leaf in result.leaves:
             self._leaf(key, leaf)
-        for rows in found.lists:
+        for rows in result.lists:
             for key in dict.fromkeys(key for row in rows for key, _ in row.fields):
                 column = tuple(float(v) for row in rows for v in row.values(key) if _is_amount(v))
                 if 2 <= len(column) <= 12:
@@ -137,7 +137,7 @@ class Known:
                 continue
         self.weekdays |= {float(d.isoweekday()) for d in self.full_dates}
 
-    def _say(self, value: Value) -> None:
+    def _say(self, value: TextValue) -> None:
         if value.kind in ("number", "money", "percent"):
             self.spoken.add(value.amount)
         elif value.kind == "clock":
@@ -145,7 +145,7 @@ class Known:
         elif value.kind == "code":
             self.spoken_codes.add(value.text)
 
-    def _value(self, value: Value, *, of_tool: bool) -> None:
+    def _value(self, value: TextValue, *, of_tool: bool) -> None:
         plain_sets = {"date": self.dates, "weekday": self.weekdays, "day": self.days, "time_span": self.spans}
         if value.kind in plain_sets:
             plain_sets[value.kind].add(value.amount)
@@ -170,15 +170,15 @@ class Known:
 
     # What is supported
 
-    def said(self, value: Value) -> bool:
+    def speech(self, value: TextValue) -> bool:
         """Whether somebody said a value, apart from what tools returned."""
         if value.kind == "clock":
             return value.amount % 720 in self.spoken_clocks
         return value.text in self.spoken_codes if value.kind == "code" else value.amount in self.spoken
 
-    def has(self, value: Value) -> bool:
+    def has(self, value: TextValue) -> bool:
         """Whether a value was given, or follows from what was."""
-        checks: dict[str, Callable[[Value], bool]] = {
+        checks: dict[str, Callable[[TextValue], bool]] = {
             "clock": self._has_clock,
             "date": self._has_date,
             "weekday": lambda v: v.amount in self.weekdays or not self.weekdays,
@@ -193,7 +193,7 @@ class Known:
         """Whether a code, or what it is the end or the beginning of, was given."""
         return any(code in text for text in self.closed_texts)
 
-    def _has_clock(self, value: Value) -> bool:
+    def _has_clock(self, value: TextValue) -> bool:
         other = (value.amount + 720) % 1440
         if value.amount in self.clocks or (other in self.clocks and not (value.exact and self.clocks[other])):
             return True
@@ -202,13 +202,13 @@ class Known:
         }
         return value.amount in later or (not value.exact and other in later)
 
-    def _has_date(self, value: Value) -> bool:
+    def _has_date(self, value: TextValue) -> bool:
         day = value.amount % 100
         if not self.dates or value.amount in self.dates or day in self.dates or self._near(value):
             return True
         return value.amount < 100 and (any(d % 100 == day for d in self.dates) or self.has_number(day))
 
-    def _near(self, value: Value) -> bool:
+    def _near(self, value: TextValue) -> bool:
         """Whether a date follows from another by a number of days that was named."""
         days = {s / 1440 for s in self.spans if s >= 1440} | {n for n in self.numbers if 0 < n <= 366} | {1.0}
         if value.amount < 100:
@@ -217,7 +217,7 @@ class Known:
         gaps = {abs(at - _day_of_year(known)) for known in self.dates if known >= 100}
         return any(gap in days or 366 - gap in days for gap in gaps)
 
-    def _has_span(self, value: Value) -> bool:
+    def _has_span(self, value: TextValue) -> bool:
         amount = value.amount
         if amount in self.spans or amount <= 1 / 60 or amount in _WHOLE:
             return True
@@ -360,6 +360,6 @@ _UNITS: Final = (
 )  # fmt: skip
 
 
-def _unit_of(value: Value) -> float:
+def _unit_of(value: TextValue) -> float:
     written = value.written.lower()
     return next((factor for word, factor in _UNITS if word in written), 1.0)

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from dialogauge.signals.grounding.claims import FINDS
-from dialogauge.signals.grounding.known import Known, plain, stemmed
-from dialogauge.signals.grounding.reading import Reading
+from dialogauge.signals.grounding.known import KnownSoFar, plain, stemmed
+from dialogauge.signals.grounding.reading import ReplyView
 from dialogauge.signals.signal import Signal, finding
 
 # ruff: noqa: E501, SIM905 - a pattern is read as a whole, and so is a list of words
@@ -78,7 +78,7 @@ class Name:
     """Whether it says from where or to where."""
 
 
-def find_names(reading: Reading) -> Iterator[Signal]:
+def find_names(reading: ReplyView) -> Iterator[Signal]:
     """Yield the names of a reply that nobody gave; those in questions and suppositions are no claims."""
     spans = [
         (c.start, c.start + len(c.text))
@@ -154,7 +154,7 @@ def _alone(word: str, reply: str, start: int, begins: int) -> bool:
     return bool(re.search(r"[a-z]$", reply[:start][-12:].rstrip("\"“'*_ ")))
 
 
-def unknown_name(name: Name, known: Known) -> bool:
+def unknown_name(name: Name, known: KnownSoFar) -> bool:
     """Whether most of a name stands nowhere in what is known.
 
     What a known code stands for, as the city of an airport, is no claim.
@@ -175,7 +175,7 @@ def read_han_names(reply: str) -> Iterator[Name]:
         yield Name(m[0], m.start(), offered=False)
 
 
-def unknown_han_name(name: Name, known: Known) -> bool:
+def unknown_han_name(name: Name, known: KnownSoFar) -> bool:
     """Whether no ending of a name stands in what is known; what is before it may be other words."""
     text = name.text
     if known.has_text(text):

@@ -11,7 +11,7 @@ from typing import Final
 from dialogauge.signals.caching import cached_on_view
 from dialogauge.signals.dialogue import Dialogue, ToolResult, TurnView
 from dialogauge.signals.grounding.claims import Clause, read_clauses
-from dialogauge.signals.grounding.known import Known
+from dialogauge.signals.grounding.known import KnownSoFar
 from dialogauge.signals.grounding.results import Found, read_result
 
 ACTION: Final = re.compile(
@@ -29,11 +29,11 @@ _THINKS: Final = re.compile(r"think|thought|calculat|reason|note|memo", re.IGNOR
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class ToolOutcome:
     """A call of a tool, and what it returned."""
 
     tool: ToolResult
-    found: Found
+    result: Found
 
     @property
     def acts(self) -> bool:
@@ -48,7 +48,7 @@ class Call:
     @property
     def fruitless(self) -> bool:
         """Whether it found nothing; a tool that returns no text at all may just be done."""
-        return self.found.empty and (self.looks_up or bool(self.found.text)) and not self.thinks
+        return self.result.empty and (self.looks_up or bool(self.result.text)) and not self.thinks
 
     @property
     def thinks(self) -> bool:
@@ -57,12 +57,12 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ReplyView:
     """One reply, with what was known when it was given."""
 
     turn: TurnView
-    known: Known
-    calls: tuple[Call, ...]
+    known: KnownSoFar
+    calls: tuple[ToolOutcome, ...]
     """Those of the turn."""
     results: Sequence[Found]
     """All so far, in order."""
@@ -77,18 +77,20 @@ class Reading:
 
 
 @cached_on_view
-def calls_of(dialogue: Dialogue) -> dict[int, tuple[Call, ...]]:
+def calls_of(dialogue: Dialogue) -> dict[int, tuple[ToolOutcome, ...]]:
     """Return the calls of each turn by its number."""
-    return {t.number: tuple(Call(tool, read_result(tool.text)) for tool in t.tools) for t in dialogue.turns}
+    return {
+        t.number: tuple(ToolOutcome(tool, read_result(tool.text)) for tool in t.tools) for t in dialogue.turns
+    }
 
 
-def read_replies(dialogue: Dialogue) -> Iterator[Reading]:
+def read_replies(dialogue: Dialogue) -> Iterator[ReplyView]:
     """Yield the replies with what was known before each; it must be used before the next one is asked for.
 
     Known are the instructions, what the user said, calls and results so far, and earlier replies: what was
     made up is found where it is first said.
     """
-    known = Known()
+    known = KnownSoFar()
     known.hear(dialogue.context.text)
     known.hear(dialogue.opening.text)
     results: list[Found] = []
@@ -97,11 +99,11 @@ def read_replies(dialogue: Dialogue) -> Iterator[Reading]:
         calls = calls_of(dialogue)[turn.number]
         for call in calls:
             known.hear(call.tool.arguments)
-            known.learn(call.found)
-            results.append(call.found)
+            known.learn(call.result)
+            results.append(call.result)
         if turn.replied and turn.reply.text.strip():
             clauses = tuple(read_clauses(turn.reply.prose))
-            yield Reading(turn, known, calls, results, clauses, dialogue.context.text)
+            yield ReplyView(turn, known, calls, results, clauses, dialogue.context.text)
             known.hear(turn.reply.text)
 
 

@@ -9,8 +9,8 @@ from functools import lru_cache
 from typing import Final
 
 from dialogauge.signals.grounding.known import plain, stemmed
-from dialogauge.signals.grounding.results import Found, Record, Scalar
-from dialogauge.signals.grounding.values import Value, read_values
+from dialogauge.signals.grounding.results import Found, ResultRecord, Scalar
+from dialogauge.signals.grounding.values import TextValue, read_values
 
 # ruff: noqa: SIM905 - a list of words is read as a whole
 
@@ -35,11 +35,11 @@ def key_words(key: str) -> frozenset[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class RecordPart:
     """What a reply says of one record: from the mention of its name to that of another."""
 
-    record: Record
-    others: tuple[Record, ...]
+    record: ResultRecord
+    others: tuple[ResultRecord, ...]
     """Those of the same list."""
     text: str
     start: int
@@ -49,17 +49,17 @@ _Mention = tuple[int, int, int]
 """Where a record is named, and its number."""
 
 
-def parts_of(reply: str, results: Sequence[Found]) -> Iterator[Part]:
+def parts_of(reply: str, results: Sequence[Found]) -> Iterator[RecordPart]:
     """Yield the parts of a reply that speak of one record of a list of several: of the latest such list."""
     low = plain_same(reply)
-    for rows in (rows for found in reversed(results) for rows in reversed(found.lists)):
+    for rows in (rows for result in reversed(results) for rows in reversed(result.lists)):
         if not 2 <= len(rows) <= _MOST:
             continue
         mentions = _mentions(low, rows)
         for at, (_, end, number) in enumerate(mentions):
             stop = next((m[0] for m in mentions[at + 1 :] if m[2] != number), len(reply))
             others = tuple(r for n, r in enumerate(rows) if n != number)
-            yield Part(rows[number], others, _of_one(reply[end:stop]), end)
+            yield RecordPart(rows[number], others, _of_one(reply[end:stop]), end)
         if mentions:
             return
 
@@ -76,13 +76,13 @@ def _of_one(text: str) -> str:
     return _ENDS.split(text)[0]
 
 
-def _mentions(low: str, rows: Sequence[Record]) -> list[_Mention]:
+def _mentions(low: str, rows: Sequence[ResultRecord]) -> list[_Mention]:
     out: list[_Mention] = []
     for number, names in _names(rows).items():
         for name in names:
             ends = r"(?<![a-z0-9]){}(?![a-z0-9])" if name.isascii() else "{}"
-            found = re.finditer(ends.format(re.escape(name)), low)
-            out.extend((m.start(), m.end(), number) for m in found)
+            result = re.finditer(ends.format(re.escape(name)), low)
+            out.extend((m.start(), m.end(), number) for m in result)
     kept: list[_Mention] = []
     for mention in sorted(out, key=lambda m: (m[0], -m[1])):
         if not kept or mention[0] >= kept[-1][1]:
@@ -90,7 +90,7 @@ def _mentions(low: str, rows: Sequence[Record]) -> list[_Mention]:
     return kept
 
 
-def same_thing(part: Part, record: Record) -> bool:
+def same_thing(part: RecordPart, record: ResultRecord) -> bool:
     """Whether a record may be of the same thing as that of a part: they share a naming value."""
     names = {v for k, v in part.record.fields if _NAMING.search(k) and isinstance(v, str)}
     return any(v in names for k, v in record.fields if _NAMING.search(k))
@@ -102,7 +102,7 @@ def plain_same(text: str) -> str:
     return low if len(low) == len(text) else text
 
 
-def _names(rows: Sequence[Record]) -> dict[int, list[str]]:
+def _names(rows: Sequence[ResultRecord]) -> dict[int, list[str]]:
     """Return for each record the texts that name it alone."""
     seen: dict[str, set[int]] = {}
     for number, row in enumerate(rows):
@@ -121,7 +121,7 @@ def _can_name(value: str) -> bool:
     return han or (3 <= len(value) <= 60 and bool(re.search(r"[^\W\d]", value)))
 
 
-def values_of(record: Record) -> list[Value]:
+def values_of(record: ResultRecord) -> list[TextValue]:
     """Return the values that a record holds."""
     return [
         v
@@ -130,12 +130,12 @@ def values_of(record: Record) -> list[Value]:
     ]
 
 
-def holds(record: Record, value: Value) -> bool:
+def holds(record: ResultRecord, value: TextValue) -> bool:
     """Whether a record holds a value, in whatever form."""
     return any(_same(value, other) for other in values_of(record))
 
 
-def _same(a: Value, b: Value) -> bool:
+def _same(a: TextValue, b: TextValue) -> bool:
     if a.kind == "code" or b.kind == "code":
         return a.kind == b.kind and a.text == b.text
     if a.kind == "clock" or b.kind == "clock":

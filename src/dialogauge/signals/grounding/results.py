@@ -36,7 +36,7 @@ _PAIR: Final = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class ResultRecord:
     """One object of a result, with what its inner objects hold; lists of objects are records of their own."""
 
     fields: tuple[tuple[str, Scalar], ...]
@@ -54,7 +54,7 @@ class Found:
     """Everything in one text, keys included."""
     leaves: tuple[tuple[str, Scalar], ...]
     """Keys (the nearest that names it) and single values, in order."""
-    lists: tuple[tuple[Record, ...], ...]
+    lists: tuple[tuple[ResultRecord, ...], ...]
     """The lists of records, of two or more fields each."""
     counts: frozenset[int]
     """Lengths of lists, and how many entries of a list share a value."""
@@ -167,7 +167,7 @@ class _Walk:
     """Gathers leaves, records and counts of a value."""
 
     leaves: list[tuple[str, Scalar]] = field(default_factory=list)
-    lists: list[list[Record]] = field(default_factory=list)
+    lists: list[list[ResultRecord]] = field(default_factory=list)
     counts: set[int] = field(default_factory=set)
     lengths: list[int] = field(default_factory=list)
     totals: list[int] = field(default_factory=list)
@@ -235,7 +235,7 @@ class _Walk:
             if isinstance(entry, Mapping):
                 own: list[tuple[str, Scalar]] = []
                 self.visit(key, entry, own, depth + 1)
-                rows.append(Record(tuple(own)))
+                rows.append(ResultRecord(tuple(own)))
             else:
                 self.visit(key, entry, record, depth + 1)
         if rows:
@@ -256,11 +256,11 @@ def _named_rows(key: str, value: Mapping[object, object]) -> list[object]:
     shared = set.intersection(*(set(map(str, entry)) for entry in inner.values()))
     if len(shared) < min(2, *map(len, inner.values())):
         return []
-    told = {name: any(str(v) == name for v in entry.values()) for name, entry in inner.items()}
-    return [dict(entry) if told[name] else {key: name, **entry} for name, entry in inner.items()]
+    settled = {name: any(str(v) == name for v in entry.values()) for name, entry in inner.items()}
+    return [dict(entry) if settled[name] else {key: name, **entry} for name, entry in inner.items()]
 
 
-def _shared(rows: Sequence[Record]) -> set[int]:
+def _shared(rows: Sequence[ResultRecord]) -> set[int]:
     """Return how many records share a value, how many have two in common, and how many values a key has."""
     single = Counter(pair for row in rows for pair in set(row.fields))
     keys = Counter(key for key, _ in single)
@@ -288,16 +288,16 @@ def _is_empty(value: object) -> bool:
         return all(map(_is_empty, value)) and not any(isinstance(v, bool | int | float) for v in value)
     if isinstance(value, Mapping):
         rest = {k: v for k, v in value.items() if str(k).lower() not in _STATUS_ONLY}
-        held = [v for k, v in rest.items() if not _TOTALS.match(str(k))]
+        content = [v for k, v in rest.items() if not _TOTALS.match(str(k))]
         totals = [v for k, v in rest.items() if _TOTALS.match(str(k))]
         if not rest:
-            said = [v for v in value.values() if isinstance(v, str)]
-            return bool(said) and any(_NOTHING.match(v.strip()[:200]) for v in said)
-        holders = [v for v in held if isinstance(v, list | tuple | Mapping) or v is None]
+            speech = [v for v in value.values() if isinstance(v, str)]
+            return bool(speech) and any(_NOTHING.match(v.strip()[:200]) for v in speech)
+        holders = [v for v in content if isinstance(v, list | tuple | Mapping) or v is None]
         return (
             bool(holders or totals)
             and all(map(_is_empty, holders))
-            and len(holders) == len(held)
+            and len(holders) == len(content)
             and not any(str(t).strip() not in ("0", "") for t in totals)
         )
     return False

@@ -10,7 +10,7 @@ from typing import Literal
 
 # ruff: noqa: E501, SIM905 - a pattern is read as a whole, and so is a list of words
 
-ValueKind = Literal["clock", "date", "weekday", "code", "money", "percent", "time_span", "day", "number"]
+TextValueKind = Literal["clock", "date", "weekday", "code", "money", "percent", "time_span", "day", "number"]
 
 _NUM = r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?"
 _MONTHS = {m: i for i, m in enumerate("jan feb mar apr may jun jul aug sep oct nov dec".split(), 1)}
@@ -110,10 +110,10 @@ _MARKUP = re.compile(r"[*_`]{1,3}(?=\S)|(?<=\S)[*_`]{1,3}|(?<=\w)\*\*")
 
 
 @dataclass(frozen=True, slots=True)
-class Value:
+class TextValue:
     """One value in a text."""
 
-    kind: ValueKind
+    kind: TextValueKind
     amount: float
     """Minutes since midnight, minutes of a span, 100 x month + day, the day of the week, days from today, or the number."""
     text: str
@@ -127,11 +127,11 @@ class Value:
 
 
 @lru_cache(maxsize=4096)
-def read_values(text: str) -> tuple[Value, ...]:
+def read_values(text: str) -> tuple[TextValue, ...]:
     """Return the values of a text in order; marks of lists and Markdown are none."""
     rest = _MARKUP.sub(lambda m: " " * len(m[0]), text)
     rest = _LIST_MARK.sub(lambda m: " " * len(m[0]), rest)
-    out: list[Value] = []
+    out: list[TextValue] = []
     for read in _READERS:
         spans = []
         for value, span in read(rest):
@@ -143,7 +143,7 @@ def read_values(text: str) -> tuple[Value, ...]:
     return tuple(sorted(out, key=lambda v: v.start))
 
 
-_Reader = Callable[[str], Iterator[tuple[Value | None, tuple[int, int]]]]
+_Reader = Callable[[str], Iterator[tuple[TextValue | None, tuple[int, int]]]]
 
 
 def number_of(text: str) -> float | None:
@@ -176,9 +176,9 @@ def _han_number(text: str) -> float | None:
 
 
 def _value(
-    kind: ValueKind, amount: float, m: re.Match[str], decimals: int = 0, *, exact: bool = True
-) -> tuple[Value, tuple[int, int]]:
-    return Value(kind, amount, "", m[0].strip(), m.start(), m.end(), exact, decimals), m.span()
+    kind: TextValueKind, amount: float, m: re.Match[str], decimals: int = 0, *, exact: bool = True
+) -> tuple[TextValue, tuple[int, int]]:
+    return TextValue(kind, amount, "", m[0].strip(), m.start(), m.end(), exact, decimals), m.span()
 
 
 def _decimals(text: str) -> int:
@@ -191,14 +191,14 @@ def closed(text: str) -> str:
 
 
 def _codes(pattern: re.Pattern[str]) -> _Reader:
-    def read(text: str) -> Iterator[tuple[Value | None, tuple[int, int]]]:
+    def read(text: str) -> Iterator[tuple[TextValue | None, tuple[int, int]]]:
         for m in pattern.finditer(text):
-            yield Value("code", 0.0, closed(m[0]), m[0], m.start(), m.end()), m.span()
+            yield TextValue("code", 0.0, closed(m[0]), m[0], m.start(), m.end()), m.span()
 
     return read
 
 
-def _mixed(text: str) -> Iterator[tuple[Value | None, tuple[int, int]]]:
+def _mixed(text: str) -> Iterator[tuple[TextValue | None, tuple[int, int]]]:
     """Yield codes of letters and digits, or of five digits and more."""
     for m in _CODE.finditer(text):
         word = m[0]
@@ -208,7 +208,7 @@ def _mixed(text: str) -> Iterator[tuple[Value | None, tuple[int, int]]]:
         few = digits < 2 and len(word) < 6 and not re.fullmatch(r"[A-Z]+\d+[A-Z]*\d*", word)
         if few if letters else _is_figure(word, digits, text, m):
             continue
-        yield Value("code", 0.0, closed(word), word, m.start(), m.end()), m.span()
+        yield TextValue("code", 0.0, closed(word), word, m.start(), m.end()), m.span()
 
 
 def _is_figure(word: str, digits: int, text: str, m: re.Match[str]) -> bool:
@@ -223,13 +223,13 @@ def _before_money(text: str, start: int) -> bool:
     return text[max(0, start - 2) : start].strip()[-1:] in ("$", "£", "€", "¥", "￥")
 
 
-def _phones(text: str) -> Iterator[tuple[Value | None, tuple[int, int]]]:
+def _phones(text: str) -> Iterator[tuple[TextValue | None, tuple[int, int]]]:
     for m in _PHONE.finditer(text):
         if sum(c.isdigit() for c in m[0]) >= 7:
-            yield Value("code", 0.0, closed(m[0]), m[0], m.start(), m.end()), m.span()
+            yield TextValue("code", 0.0, closed(m[0]), m[0], m.start(), m.end()), m.span()
 
 
-def _iso(text: str) -> Iterator[tuple[Value | None, tuple[int, int]]]:
+def _iso(text: str) -> Iterator[tuple[TextValue | None, tuple[int, int]]]:
     for m in _ISO.finditer(text):
         month, day = int(m[2]), int(m[3])
         if not (1 <= month <= 12 and 1 <= day <= 31):
@@ -239,7 +239,7 @@ def _iso(text: str) -> Iterator[tuple[Value | None, tuple[int, int]]]:
             yield _value("clock", 60 * int(m[4]) + int(m[5]), m)
 
 
-def _dates(text: str) -> Iterator[tuple[Value | None, tuple[int, int]]]:
+def _dates(text: str) -> Iterator[tuple[TextValue | None, tuple[int, int]]]:
     for m in _DATE.finditer(text):
         named = m["m1"] or m["m2"]
         month = _MONTHS[named[:3].lower()] if named else int(m["m3"] or m["m4"] or 0)
@@ -252,7 +252,7 @@ def _dates(text: str) -> Iterator[tuple[Value | None, tuple[int, int]]]:
             yield _value("date", 100 * month + day, m, exact=bool(month))
 
 
-def _clocks(text: str) -> Iterator[tuple[Value | None, tuple[int, int]]]:
+def _clocks(text: str) -> Iterator[tuple[TextValue | None, tuple[int, int]]]:
     for m in _CLOCK.finditer(text):
         if m["word7"]:
             yield _value("clock", 720.0 if m["word7"].lower() == "noon" else 0.0, m)
@@ -279,7 +279,7 @@ def _clocks(text: str) -> Iterator[tuple[Value | None, tuple[int, int]]]:
         yield _value("clock", (60 * hour + minute) % 1440, m, exact=sure)
 
 
-def _weekdays(text: str) -> Iterator[tuple[Value | None, tuple[int, int]]]:
+def _weekdays(text: str) -> Iterator[tuple[TextValue | None, tuple[int, int]]]:
     for m in _WEEKDAY.finditer(text):
         short = m[1] and "day" not in m[0].lower()
         if short and not m[0][0].isupper():
@@ -287,7 +287,7 @@ def _weekdays(text: str) -> Iterator[tuple[Value | None, tuple[int, int]]]:
         yield _value("weekday", _DAYS[m[1][:3].lower()] if m[1] else _ZH_DAYS[m[2]], m)
 
 
-def _days(text: str) -> Iterator[tuple[Value | None, tuple[int, int]]]:
+def _days(text: str) -> Iterator[tuple[TextValue | None, tuple[int, int]]]:
     """Days counted from today, where it is not today."""
     for m in _DAY.finditer(text):
         word = m[0].lower()
@@ -296,11 +296,11 @@ def _days(text: str) -> Iterator[tuple[Value | None, tuple[int, int]]]:
         )
 
 
-def _spans(text: str) -> Iterator[tuple[Value | None, tuple[int, int]]]:
+def _spans(text: str) -> Iterator[tuple[TextValue | None, tuple[int, int]]]:
     for m in _HALF_HOUR.finditer(text):
-        found = next((v for k, v in _HALF_HOURS.items() if m[0].lower().startswith(k)), None)
-        if found is not None:
-            yield _value("time_span", found, m)
+        result = next((v for k, v in _HALF_HOURS.items() if m[0].lower().startswith(k)), None)
+        if result is not None:
+            yield _value("time_span", result, m)
     for m in _SPAN.finditer(_HALF_HOUR.sub(lambda m: " " * len(m[0]), text)):
         total, unit = 0.0, 60.0
         for part in _SPAN_PART.finditer(m[0]):
@@ -319,21 +319,21 @@ def _unit(word: str) -> float:
     return _SPANS.get(word) or _SPANS.get(word.rstrip("s")) or _SPANS.get(word.rstrip("钟")) or 1.0
 
 
-def _money(text: str) -> Iterator[tuple[Value | None, tuple[int, int]]]:
+def _money(text: str) -> Iterator[tuple[TextValue | None, tuple[int, int]]]:
     for m in _MONEY.finditer(text):
         number = number_of(m["a"] or m["b"])
         if number is not None:
             yield _value("money", number * (10_000 if "万" in m[0] else 1), m, _decimals(m["a"] or m["b"]))
 
 
-def _percents(text: str) -> Iterator[tuple[Value | None, tuple[int, int]]]:
+def _percents(text: str) -> Iterator[tuple[TextValue | None, tuple[int, int]]]:
     for m in _PERCENT.finditer(text):
         number = number_of(m["a"] or m["b"])
         if number is not None:
             yield _value("percent", number, m, _decimals(m["a"] or ""))
 
 
-def _counted(text: str) -> Iterator[tuple[Value | None, tuple[int, int]]]:
+def _counted(text: str) -> Iterator[tuple[TextValue | None, tuple[int, int]]]:
     """Chinese numbers before a measure word; `第三个` is an ordinal, and no count."""
     for m in _COUNTED.finditer(text):
         number = number_of(m["n"])
@@ -341,7 +341,7 @@ def _counted(text: str) -> Iterator[tuple[Value | None, tuple[int, int]]]:
         yield (None if number is None or ordinal else _value("number", number, m)[0]), m.span()
 
 
-def _han_numbers(text: str) -> Iterator[tuple[Value | None, tuple[int, int]]]:
+def _han_numbers(text: str) -> Iterator[tuple[TextValue | None, tuple[int, int]]]:
     """Chinese numbers of a hundred and more, which need no measure word."""
     for m in _HAN_NUMBER.finditer(text):
         number = _han_number(m[0].replace("万", "")) if m[0].endswith("万") else _han_number(m[0])
@@ -349,7 +349,7 @@ def _han_numbers(text: str) -> Iterator[tuple[Value | None, tuple[int, int]]]:
             yield _value("number", number * (10_000 if m[0].endswith("万") else 1), m)
 
 
-def _numbers(text: str) -> Iterator[tuple[Value | None, tuple[int, int]]]:
+def _numbers(text: str) -> Iterator[tuple[TextValue | None, tuple[int, int]]]:
     for m in _NUMBER.finditer(text):
         number = number_of(m["n"])
         if number is not None and m[0].lower() != "one":
