@@ -145,10 +145,15 @@ def test_a_policy_of_ones_own(dialogauge, serve, log, tmp_path):
     assert rows_of(tmp_path / "run")[0]["details"]["domain"] == "all"
 
 
-def test_what_is_refused(dialogauge, serve, log):
+def test_what_is_refused(dialogauge, serve, log, tmp_path):
     stub = serve(scores())
     done = judge(dialogauge, log, stub, "--policy", "none.toml")
-    assert (done.code, "none.toml: the policy file cannot be read" in done.err) == (2, True)
+    missing = "none.toml: the policy file cannot be read: there is no such file (check the path)"
+    assert (done.code, missing in done.err) == (2, True)
+    (tmp_path / "wrong.toml").write_text('text = "Be brief."\n\n[[domains]]\nnam = "all"\n')
+    done = judge(dialogauge, log, stub, "--policy", "wrong.toml")
+    wrong = "wrong.toml:3: domains[1].name: missing; domains[1].nam: unknown key (see docs/rubrics.md)"
+    assert (done.code, wrong in done.err) == (2, True), done.err
     done = judge(dialogauge, log, stub, "--rubric", "card", "--policy", "booking")
     assert (done.code, "shows no policy" in done.err) == (2, True)
     done = judge(dialogauge, log, stub, "--rubric", "card", "--calls", "separate")
@@ -156,6 +161,52 @@ def test_what_is_refused(dialogauge, serve, log):
     done = dialogauge("judge", log(trip()), "--policy", "booking")
     assert (done.code, "the local judge reads no policy" in done.err) == (2, True)
     assert not stub.asked
+
+
+def test_what_is_wrong_with_calls_is_judged_all_the_same_and_named(dialogauge, serve, log, tmp_path):
+    function = {"name": "book_hotel", "arguments": "name: Alpha"}
+    messages = [
+        {"role": "user", "content": "Book Alpha."},
+        {"role": "tool", "tool_call_id": "9", "content": "ok"},
+        {"role": "assistant", "content": None, "tool_calls": [{"id": "1", "function": function}]},
+        {"role": "assistant", "content": "Booked."},
+    ]
+    path, stub = log(trip(), {"conversation_id": "odd", "messages": messages}), serve(scores())
+    words = (path, "--rubric", "td-turn", "--model", "stub-model", "--base-url", stub.url)
+    done = dialogauge("judge", *words, "-o", "run")
+    assert done.code == 0, done.err
+    place = f"{path.name}:2, conversation 'odd', turn 1"
+    for what in (
+        "1 result has no call before in their turn: kept by themselves; `tool_call_id` names the call",
+        "1 call has no result in their turn",
+        "1 call has arguments that are no JSON object",
+    ):
+        assert what in done.unwrapped
+    assert done.unwrapped.count(place) >= 3
+    marks = json.loads((tmp_path / "run" / "summary.json").read_text())["marks"]
+    counts = dict.fromkeys(("calls_without_result", "results_without_call", "arguments_unread"), 1)
+    assert {name: marks[name] for name in counts} == counts
+    (shown,) = [m for body in stub.asked if (m := json.dumps(body["messages"])).count("Alpha")]
+    assert "a result without a call" in shown
+    assert "no result" in shown
+    done = dialogauge("judge", *words, "--strict", "-o", "strict")
+    assert (done.code, "log.jsonl:2, conversation 'odd'" in done.err) == (1, True), done.err
+
+
+@pytest.mark.parametrize("rubric", ["td-turn", "td-dialogue", "td-unit"])
+def test_an_empty_trajectory_is_absent(dialogauge, serve, log, tmp_path, rubric):
+    common = {"domain": "shop", "trial": 0, "reward": 0.0}
+    gone = [{**common, "task_id": n, "agent": "b", "messages": []} for n in (1, 2)]
+    run = {**common, "task_id": 1, "agent": "a", "messages": trip()["messages"]}
+    path, stub = log(run, *gone), serve()
+    words = ("--rubric", rubric, "--model", "stub-model", "--base-url", stub.url, "-o", "run", "--json")
+    done = dialogauge("judge", path, *words)
+    assert done.code == 0, done.err
+    counts = done.json["conversations"]
+    assert (counts["judged"], counts["absent"], counts["failed"]) == (1, 2, 0)
+    agents = {group["name"]: group.get("absent", 0) for group in done.json["by"]["candidate"]["groups"]}
+    assert agents == {"a": 0, "b": 2}
+    assert not any('"b"' in json.dumps(body["messages"]) for body in stub.asked)
 
 
 @pytest.mark.parametrize("rubric", ["td-turn", "td-dialogue", "td-unit"])

@@ -32,6 +32,7 @@ from dialogauge.rubrics.rubric import (
     WorkedExample,
 )
 from dialogauge.rubrics.templates import own_template
+from dialogauge.rubrics.toml_lines import line_of
 
 DATA_LINE = "<!-- data -->"
 """The line of a template between the instructions (the system message) and the data."""
@@ -158,7 +159,8 @@ def _validate(path: Path, content: dict[str, Any], kind: type[F]) -> F:
         faults = dict.fromkeys(
             _fault(detail["loc"], detail["type"], detail["msg"]) for detail in error.errors()
         )
-        raise RubricError("; ".join(faults), place=Place(str(path)), hint=_SEE) from error
+        line = line_of(_read(path, "file"), error.errors()[0]["loc"])
+        raise RubricError("; ".join(faults), place=Place(str(path), line), hint=_SEE) from error
 
 
 def _fault(loc: tuple[int | str, ...], kind: str, message: str) -> str:

@@ -76,6 +76,7 @@ def test_the_domains_of_calls(calls, domains):
         ('text = "{{domain}} up to {{threshold}}: {{slots}}"', "", "domains.hotel.text: missing"),
         ('name = "rest"', 'name = "hotel"', "domains.hotel: a domain of that name exists already"),
         ("threshold = 3", "treshold = 3", "treshold: unknown key"),
+        ('calls = "room"', 'cals = "room"', "policy.toml:6: domains[1].cals: unknown key"),
         ("threshold = 3", "threshold = ", "not valid TOML"),
     ],
 )
