@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import random
 import shutil
+import zipfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final
@@ -67,6 +68,15 @@ def _items(rng: random.Random, path: Path) -> None:
 
         value["digest"] = digest(states)
         path.write_text(json.dumps(value))
+
+
+def _zip(rng: random.Random, path: Path) -> None:
+    """Write a zip file of broken logs, broken itself."""
+    method = rng.choice((zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED))
+    with zipfile.ZipFile(path, "w", method) as file:
+        for name in rng.sample(list(ENDINGS), 3):
+            file.writestr(f"{rng.choice(('', '../', '/a/'))}{name}.{ENDINGS[name]}", broken_log(rng, name))
+    path.write_bytes(mutate.spoil(rng, path.read_bytes()))
 
 
 def _format(name: str) -> Spoil:
@@ -236,6 +246,7 @@ FILES: dict[str, Case] = {
         )
         for name, ending in ENDINGS.items()
     },
+    "zip file": reading("log.zip", _zip, "", f"judge log.zip {_NEW}", "check log.zip --json"),
     "rated data": reading("few.jsonl", _rows, "split.json", *_RATED_READERS),
     "tau prompts": reading("tau_system_prompts.json", _json, "tau.jsonl", f"judge tau.jsonl {_NEW}"),
     "rubric that judges": judging_by_rubric,
@@ -438,8 +449,10 @@ READERS: Final[Mapping[str, tuple[str, ...]]] = {
     "app/build.py": ("source", "local model", "fitted model"),
     "app/candidates.py": ("reply file",),
     "app/merging.py": ("configuration", "agents"),
-    "data/archives.py": tuple(f"judge {name}" for name in ENDINGS),
+    "data/archives.py": ("zip file",),
     "data/field_map.py": ("field map", "mapped"),
+    "data/formats/beside.py": ("tau prompts",),
+    "data/formats/threads.py": ("judge csv", "judge rows"),
     "data/opening.py": tuple(f"judge {name}" for name in ENDINGS),
     "data/sources.py": tuple(f"judge {name}" for name in ENDINGS),
     "data/splits.py": ("split",),

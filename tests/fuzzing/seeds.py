@@ -94,6 +94,18 @@ RECORDS: dict[str, list[Any]] = {
         {"conversations": _SAID},
     ],
     "card": [{"dialogue": _CARD, **_ABOUT}, _CARD, {"scenario_description": "Nothing.", "dialogue": []}],
+    "rows": [
+        {
+            "session_id": "r1",
+            "timestamp": "2026-03-01T10:00:00Z",
+            "role": "user",
+            "content": "Hi",
+            "rating": 2,
+        },
+        {"session_id": "r1", "timestamp": 1772359201, "role": "bot", "content": "Hello", "rating": [4, 5]},
+        {"session_id": "r2", "question": "Open?", "answer": "From nine.", "stars": 4, "user_id": "u"},
+        {"prompt": [{"role": "user", "content": "Hi"}], "response": None, "system": "Be kind."},
+    ],
     "turns": [{"id": "d1", "turns": _TURNS, **_ABOUT}, {"dialog": [{"role": "user", "text": "hi"}]}],
     "autotod": [
         {

@@ -54,7 +54,9 @@ class RatingOptions(Options):
     """People's ratings in a file of their own."""
 
     ratings_file: str | None = setting(None, "People's ratings, joined by id.", "--ratings")
-    map_file: str | None = setting(None, "TOML file that maps your field names.", "--map")
+    map_file: str | None = setting(
+        None, "Your field names: a TOML file, or prompt=question,reply=answer.", "--map"
+    )
 
 
 class RuleOptions(Options):

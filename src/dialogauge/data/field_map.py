@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
@@ -13,6 +15,7 @@ import orjson
 from dialogauge.core import ROLES, ConfigError, Place, Role, read_text, shown_path
 from dialogauge.data.notes import excerpt
 
+_INDEX = re.compile(r"-?[0-9]{1,9}")
 MISSING: Any = object()
 """The result of `look_up` for an empty path."""
 
@@ -31,6 +34,11 @@ class FieldMap:
     role: str | None = None
     """In each message, or the column."""
     content: str | None = None
+    prompt: str | None = None
+    """Where a row or record is a prompt and its reply."""
+    reply: str | None = None
+    order_by: str | None = None
+    """The time or position of a row."""
     user_id: str | None = None
     scenario: str | None = None
     context: str | None = None
@@ -61,32 +69,40 @@ class FieldMap:
 
 
 NO_MAP = FieldMap()
+_ALIASES = {"session": "conversation_id", "rating": "ratings"}
+"""Other keys of a map -> ours."""
 
 
 def look_up(record: Any, path: str) -> Any:  # noqa: ANN401  # any JSON value
-    """Return the value at a key or dotted path, or `MISSING`."""
+    """Return the value at a key or dotted path, or `MISSING`.
+
+    A key may itself have dots; a list item is named by its position, from the end by a negative one.
+    """
     if isinstance(record, dict):
         if path in record:
             return record[path]
-        if "." not in path:
-            return MISSING
-    at = record
-    for part in path.split("."):
-        if isinstance(at, Mapping) and part in at:
-            at = at[part]
-        elif isinstance(at, list) and part.isdigit() and int(part) < len(at):
-            at = at[int(part)]
-        else:
-            return MISSING
-    return at
+        head, dot, rest = path.partition(".")
+        while dot:
+            if head in record and (value := look_up(record[head], rest)) is not MISSING:
+                return value
+            more, dot, rest = rest.partition(".")
+            head = f"{head}.{more}"
+    elif isinstance(record, list):
+        head, dot, rest = path.partition(".")
+        number = int(head) if _INDEX.fullmatch(head) else len(record)
+        if -len(record) <= number < len(record):
+            return look_up(record[number], rest) if dot else record[number]
+    return MISSING
 
 
 def read_field_map(path: str | Path) -> FieldMap:
-    """Read a field map from a TOML file, or a JSON file by its ending.
+    """Read a field map from a TOML file, a JSON file by its ending, or a text like `prompt=q,reply=a`.
 
     Raises `ConfigError`, with file and key, for an unreadable file, an unknown key, a value that is no
     text, and an unknown role.
     """
+    if "=" in str(path) and not os.path.lexists(path):
+        return _checked(_in_line(str(path)), Place(f"field map {path}"))
     text, place = read_text(path, "field map"), Place(shown_path(path))
     try:
         data = orjson.loads(text) if Path(path).suffix == ".json" else tomllib.loads(text)
@@ -97,12 +113,31 @@ def read_field_map(path: str | Path) -> FieldMap:
     return _checked(data, place)
 
 
+def _in_line(text: str) -> dict[str, Any]:
+    """Return the table in `key=value,key.key=value`."""
+    data: dict[str, Any] = {}
+    for part in text.split(","):
+        key, _, value = part.partition("=")
+        table, _, name = key.strip().partition(".")
+        if name:
+            before = data.setdefault(table, {})
+            data[table] = before | {name: value.strip()} if isinstance(before, dict) else before
+        else:
+            data[table] = value.strip()
+    return data
+
+
 def _checked(data: dict[str, Any], place: Place) -> FieldMap:
     known = [f.name for f in fields(FieldMap)]
     mapping: dict[str, Any] = {}
-    for key, value in data.items():
+    for name, value in data.items():
+        key = _ALIASES.get(name, name)
         if key not in known:
             raise _wrong(place, f"unknown key {key!r}", f"known: {', '.join(known)}")
+        if key in mapping:
+            raise _wrong(place, f"keys {name!r} and {key!r} name the same")
+        if name == "rating" and isinstance(value, str):
+            value = {name: value}
         if key == "ratings":
             mapping[key] = _ratings(value, place)
         elif key == "roles":

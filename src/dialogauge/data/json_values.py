@@ -157,12 +157,17 @@ def _deep(place: Place) -> RecordFault:
     return record_fault(place, message, "is something packed into itself again and again?")
 
 
+_OF_ROWS: Final = frozenset({"conversation_id", "dialogue_id", "session_id", "sessionId", "conversationId"})
+"""Keys of messages that say which conversation each belongs to."""
+
+
 def is_message_list(value: object) -> TypeGuard[list[dict[str, Any]]]:
-    """Say whether a JSON list is one conversation: a list of messages, not of records."""
+    """Say whether a JSON list is one conversation: a list of messages, not of records or rows."""
     return (
         isinstance(value, list)
         and bool(value)
         and isinstance(value[0], dict)
+        and _OF_ROWS.isdisjoint(value[0])
         and any(isinstance(value[0].get(key), str) for key in ("role", "from", "speaker"))
     )
 

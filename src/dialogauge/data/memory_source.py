@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from numbers import Number
 from typing import Any, Final, Protocol, TypeGuard, cast
 
@@ -18,13 +19,14 @@ from dialogauge.core.shape import Misfit, read_as
 from dialogauge.data.field_map import NO_MAP, FieldMap
 from dialogauge.data.formats import format_of, named_format
 from dialogauge.data.formats.base import Context, Entry, Format, RecordFormat, Sample
-from dialogauge.data.formats.csv_table import conversations_of, named_columns
+from dialogauge.data.formats.columns import named_columns
 from dialogauge.data.formats.fields import rating_in
+from dialogauge.data.formats.rows import ROWS, RowTable, conversations_of, count_threads
+from dialogauge.data.formats.threads import TableRow
 from dialogauge.data.json_values import too_deep
 from dialogauge.data.notes import Note, NoteBook, excerpt, record_fault
 from dialogauge.data.opening import InputSource
 from dialogauge.data.reader import note_oddities
-from dialogauge.data.tables import DelimitedTable, Row
 
 SOURCE: Final = "source"
 """What messages call records in memory."""
@@ -56,8 +58,8 @@ def memory_conversations(
 
     Args:
         items: Records as a reader of JSONL takes them, lists of messages, conversations, or a DataFrame with
-            one message a row (conversation_id, role, content) or one conversation a row (messages). A fault
-            among them is handed on.
+            one message a row (conversation_id, role, content), a prompt and its reply, or one conversation a
+            row (messages). A fault among them is handed on.
         format: Forces one of `format_names()`; otherwise the first records decide.
         mapping: The names of fields or columns.
         strict: Whether the first fault, and the first thing that had to be assumed, is raised.
@@ -74,7 +76,7 @@ def memory_conversations(
     if (mapping.messages or "messages").split(".")[0] in columns:
         records = [{k: v for k, v in row.items() if not _missing(v)} for row in rows]
         return MemoryReader(records, forced, mapping, strict=strict, name=TABLE)
-    return MemoryReader(_Messages(columns, rows, mapping), None, mapping, strict=strict, name=TABLE)
+    return MemoryReader(_table(columns, rows, mapping), None, mapping, strict=strict, name=TABLE)
 
 
 class MemoryReader:
@@ -82,7 +84,7 @@ class MemoryReader:
 
     def __init__(
         self,
-        items: Sequence[object] | _Messages,
+        items: Sequence[object] | RowTable,
         forced: Format | None,
         mapping: FieldMap,
         *,
@@ -93,11 +95,14 @@ class MemoryReader:
         self._source = InputSource(name, name, None)
         self._mapping = mapping
         self._strict = strict
+        self._records = 0 if isinstance(items, RowTable) else len(items)
         self._book = NoteBook(strict=strict)
-        if not len(items):
+        if not next(items.rows(), None) if isinstance(items, RowTable) else not items:
             msg = f"the {name} is empty"
             raise InputError(msg, hint="it has no conversation")
-        self._format = None if isinstance(items, _Messages) else forced or self._recognised(items)
+        self._format = None if isinstance(items, RowTable) else forced or self._recognised(items)
+        if self._format is ROWS and not isinstance(items, RowTable):
+            self._items = self._rows(items)
 
     @property
     def notes(self) -> tuple[Note, ...]:
@@ -106,13 +111,15 @@ class MemoryReader:
 
     def count(self) -> int:
         """Count what iterating would hand out, at most."""
+        if isinstance(self._items, RowTable):
+            return count_threads(self._items, Context(self._source, self._mapping, NoteBook()))
         return len(self._items)
 
     def __iter__(self) -> Iterator[Conversation | InputError]:
         """Read everything from the beginning."""
         self._book = NoteBook(strict=self._strict)
         if self._format is not None:
-            self._book.recognise(f"records read as {self._format.name}", count=len(self._items))
+            self._book.recognise(f"records read as {self._format.name}", count=self._records)
         first_places: dict[str, Place] = {}
         for outcome in self._outcomes():
             checked = self._checked(outcome, first_places) if isinstance(outcome, Conversation) else outcome
@@ -122,8 +129,8 @@ class MemoryReader:
 
     def _outcomes(self) -> Iterator[Conversation | InputError]:
         context = Context(self._source, self._mapping, self._book)
-        if isinstance(self._items, _Messages):
-            yield from conversations_of(self._items.table(), context)
+        if isinstance(self._items, RowTable):
+            yield from conversations_of(self._items, context)
             return
         for index, item in enumerate(self._items):
             try:
@@ -170,7 +177,7 @@ class MemoryReader:
                 unwritable = unwritable or fault
                 continue
             known = format_of(sample)
-            if isinstance(known, RecordFormat):
+            if isinstance(known, RecordFormat) or known is ROWS:
                 return known
         if not records:
             return None
@@ -178,6 +185,27 @@ class MemoryReader:
             raise unwritable
         index, record = records[0]
         raise record_fault(self._place(index), f"unknown format: this is {excerpt(record)}", _KINDS)
+
+    def _rows(self, items: Sequence[object]) -> RowTable:
+        """Return flat records as the rows of a table."""
+
+        def row(index: int, item: object) -> TableRow | RecordFault:
+            if isinstance(item, RecordFault):
+                return item
+            place = self._place(index)
+            try:
+                cells = _as_json(item, place)
+            except RecordFault as fault:
+                return fault
+            if not isinstance(cells, dict):
+                return record_fault(place, f"the row is {excerpt(cells)}: not an object")
+            return TableRow(cells, place, index)
+
+        def rows() -> Iterator[TableRow | RecordFault]:
+            return (row(index, item) for index, item in enumerate(items))
+
+        first = (one.cells for one in islice(rows(), _SNIFFED) if isinstance(one, TableRow))
+        return RowTable(tuple(dict.fromkeys(key for cells in first for key in cells)), rows)
 
     def _place(self, index: int) -> Place:
         return Place(f"{self._source.name}[{index}]")
@@ -255,31 +283,17 @@ def _plain(value: Any) -> Any:  # noqa: ANN401 - whatever JSON does not know
     raise TypeError(msg)
 
 
-class _Messages:
-    """The rows of a DataFrame with one message each, grouped by conversation."""
-
-    def __init__(
-        self, columns: tuple[str, ...], rows: Sequence[Mapping[str, Any]], mapping: FieldMap
-    ) -> None:
-        named = named_columns(columns, mapping)
-        self.columns = columns
-        text = named.get("content")
-        groups: dict[object, list[Row]] = {}
+def _table(columns: tuple[str, ...], rows: Sequence[Mapping[str, Any]], mapping: FieldMap) -> RowTable:
+    """Return the rows of a DataFrame; raises `RecordFault` for a message that is no text."""
+    named = named_columns(columns, mapping)
+    for text in {named[name] for name in ("content", "prompt", "reply") if name in named} & set(columns):
         for number, row in enumerate(rows):
-            if text is not None and not _missing(row[text]) and not isinstance(row[text], str):
+            if not _missing(row[text]) and not isinstance(row[text], str):
                 msg = f"column {text!r} holds {excerpt(row[text])}: not a text"
                 hint = "give a column `messages` for content in parts and for tool calls"
                 raise record_fault(Place(TABLE, number), msg, hint)
-            cells = {column: _cell(value) for column, value in row.items()}
-            groups.setdefault(cells.get(named.get("conversation_id", "")), []).append(Row(cells, number))
-        self._groups = groups
-
-    def __len__(self) -> int:
-        return len(self._groups)
-
-    def table(self) -> DelimitedTable:
-        """Return the rows as a reader of tables takes them."""
-        return DelimitedTable(self.columns, (row for rows in self._groups.values() for row in rows))
+    cells = [{column: _cell(value) for column, value in row.items()} for row in rows]
+    return RowTable(columns, lambda: (TableRow(c, Place(TABLE, n), n) for n, c in enumerate(cells)))
 
 
 def _rows_of(frame: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - of pandas or polars

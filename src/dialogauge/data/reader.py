@@ -193,9 +193,7 @@ class ConversationReader:
 
     def _twice(self, place: Place, first: tuple[int, int]) -> RecordFault:
         before = Place(self._streams[first[0]].source.name, first[1] or None)
-        table = self._files[self._streams[first[0]].source.name].format == "csv"
-        hint = "ids must differ" + ("; the rows of one conversation must stand together" if table else "")
-        return record_fault(place, f"the id was seen before, at {before}", hint)
+        return record_fault(place, f"the id was seen before, at {before}", "ids must differ")
 
     def _probe(self, stream: LineStream) -> None:
         """Refuse an unreadable file early; large documents are not loaded yet."""

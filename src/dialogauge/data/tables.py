@@ -64,9 +64,16 @@ def _delimiter_of(header: str) -> str:
     return max(_DELIMITERS, key=lambda d: (bare.count(d), d == ","))
 
 
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+
+
+def _plain(column: str) -> str:
+    return re.sub(r"[\s-]+", "_", _HUMP.sub("_", column.strip())).lower()
+
+
 def find_column(columns: Sequence[str], names: Sequence[str]) -> str | None:
-    """Return the first column with one of the names, in any case."""
-    by_name = {column.lower(): column for column in reversed(columns)}
+    """Return the column with the first of the names, in any case: `Session ID` and `sessionId` too."""
+    by_name = {_plain(column): column for column in reversed(columns)}
     return next((by_name[name] for name in names if name in by_name), None)
 
 

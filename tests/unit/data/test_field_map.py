@@ -34,6 +34,51 @@ def test_toml_and_json_say_the_same(tmp_path):
     assert expected.role_of("cat") is None
 
 
+def test_a_few_names_without_a_file():
+    text = "session=meta.chat, prompt=question,reply=a.0.text,order_by=at,rating=stars,roles.bot=assistant"
+    assert read_field_map(text) == FieldMap(
+        conversation_id="meta.chat",
+        prompt="question",
+        reply="a.0.text",
+        order_by="at",
+        ratings={"rating": "stars"},
+        roles={"bot": "assistant"},
+    )
+    for wrong, why in {
+        "promt=x": "unknown key 'promt'",
+        "prompt=": "key 'prompt': expected a name",
+        "prompt=x,also": "unknown key 'also'",
+        "roles=a,roles.b=user": "key 'roles': expected a table",
+        "session=a,conversation_id=b": "name the same",
+    }.items():
+        with pytest.raises(ConfigError, match=why):
+            read_field_map(wrong)
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        ("gen.ai.prompt", 1),
+        ("at.gen.ai.prompt", 2),
+        ("at.gen.x", 3),
+        ("at.gen.ai.y", MISSING),
+        ("list.-1.a.b", 5),
+        ("list.0", {"a.b": 4}),
+        ("list.2", MISSING),
+        ("list.-3", MISSING),
+        ("list.x", MISSING),
+        ("at.", MISSING),
+    ],
+)
+def test_keys_with_dots_and_items_of_lists(path, value):
+    record = {
+        "gen.ai.prompt": 1,
+        "at": {"gen.ai.prompt": 2, "gen": {"x": 3}},
+        "list": [{"a.b": 4}, {"a.b": 5}],
+    }
+    assert look_up(record, path) == value
+
+
 def test_ratings_may_be_a_list_of_columns(tmp_path):
     (tmp_path / "m.toml").write_text('ratings = ["fun", "mood"]')
     assert read_field_map(tmp_path / "m.toml").ratings == {"fun": "fun", "mood": "mood"}

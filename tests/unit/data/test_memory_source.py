@@ -187,7 +187,8 @@ def test_a_table_with_a_message_a_row() -> None:
     assert (a.id, a.user_id, a.messages) == ("a", "u1", MESSAGES)
     assert [(r.dimension, r.score, r.turn) for r in a.ratings] == [("satisfaction", 4, 1)]
     assert (b.id, b.ratings) == ("b", ())
-    assert notes == []
+    (note,) = notes
+    assert "rows of one conversation apart: put together by 'conversation_id'" in note
 
 
 def test_a_row_that_is_no_message_spoils_its_conversation_alone() -> None:

@@ -9,10 +9,10 @@ from dialogauge.data.formats.base import Format, Sample
 from dialogauge.data.formats.card import CARD
 from dialogauge.data.formats.chatgpt import CHATGPT
 from dialogauge.data.formats.claude_code import CLAUDE_CODE
-from dialogauge.data.formats.csv_table import CSV
 from dialogauge.data.formats.inspect_log import INSPECT
 from dialogauge.data.formats.openai import OPENAI
 from dialogauge.data.formats.recllmsim import RECLLMSIM
+from dialogauge.data.formats.rows import CSV, ROWS
 from dialogauge.data.formats.sharegpt import SHAREGPT
 from dialogauge.data.formats.tau import TAU
 from dialogauge.data.formats.tau2 import TAU2
@@ -25,7 +25,7 @@ FORMATS: tuple[Format, ...] = (
     *(RECLLMSIM, URS, TAU, TAU2, AUTOTOD),
     *(CHATGPT, CLAUDE_CODE, INSPECT, WILDCHAT),
     *(ANTHROPIC,),
-    *(SHAREGPT, CARD, OPENAI, TURNS, USS, CSV),
+    *(SHAREGPT, CARD, OPENAI, TURNS, ROWS, USS, CSV),
 )
 """In order of recognition: the more specific first."""
 

@@ -43,7 +43,7 @@ def message_ratings(
                 place, message, "take the rating off it, or put it on a message of the dialogue"
             )
         for key, value in values.items():
-            out += _ratings(value, key, conversation_id, turn, entry)
+            out += ratings_in(value, key, conversation_id, turn, entry)
     return out
 
 
@@ -54,7 +54,7 @@ def conversation_ratings(conversation_id: str, record: dict[str, Any], entry: En
     """
     out: list[Rating] = []
     if record.get("ratings") is not None:
-        out += _ratings(record["ratings"], "rating", conversation_id, None, entry)
+        out += ratings_in(record["ratings"], "rating", conversation_id, None, entry)
     for dimension, path in entry.mapping.ratings.items():
         value = look_up(record, path)
         if value is not MISSING and value is not None and value != "":
@@ -87,17 +87,21 @@ def _record_ratings(
             entry.recognise(f"records have a {key}: not used as a rating unless a field map (--map) names it")
 
 
-def _ratings(
+def ratings_in(
     value: Any,  # noqa: ANN401  # any JSON value
     key: str,
     conversation_id: str,
     turn: int | None,
     entry: Entry,
 ) -> Iterator[Rating]:
+    """Yield the ratings in a number, a thumb, a list of raters' or a table of dimension: score.
+
+    Raises `RecordFault` for what is none.
+    """
     if isinstance(value, list):
         for number, item in enumerate(value, start=1):
             if isinstance(item, dict):
-                yield from _ratings(item, key, conversation_id, turn, entry)
+                yield from ratings_in(item, key, conversation_id, turn, entry)
             else:
                 yield Rating(conversation_id, key, _score(item, entry), turn, f"rater{number}")
     elif isinstance(value, dict):

@@ -1,0 +1,113 @@
+"""Which columns of a table hold what: by the field map, or by their usual names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from dialogauge.data.field_map import MISSING, FieldMap, look_up
+from dialogauge.data.formats.fields import MESSAGE_KEYS
+from dialogauge.data.formats.threads import TableRow
+from dialogauge.data.tables import find_column
+
+USUAL: Final[dict[str, tuple[str, ...]]] = {
+    "conversation_id": (
+        *("conversation_id", "conversation", "dialogue_id", "dialog_id", "thread_id", "chat_id"),
+        *("session_id", "session", "thread", "dialogue", "dialog", "ticket_id", "id"),
+    ),
+    "role": ("role", "speaker", "from", "author", "sender", "sender_type", "author_role", "direction"),
+    "content": ("content", "text", "message", "utterance", "value", "body", "message_text"),
+    "prompt": (
+        *("prompt", "user_message", "user_input", "user_prompt", "user_query", "question", "query"),
+        *("instruction", "human", "request", "input"),
+    ),
+    "reply": (
+        *("response", "reply", "assistant_message", "assistant_response", "bot_response", "model_response"),
+        *("model_output", "answer", "completion", "assistant", "generated_text", "output"),
+    ),
+    "system": ("system", "system_prompt", "system_message"),
+    "order_by": (
+        *("timestamp", "created_at", "time", "ts", "datetime", "date", "sent_at", "created", "create_time"),
+        *("message_index", "message_number", "seq", "sequence", "position", "index"),
+    ),
+    "user_id": ("user_id", "user"),
+    "scenario": ("scenario",),
+    "context": ("scenario_description", "task_context", "context"),
+    "candidate": ("candidate", "model"),
+    "language": ("language", "lang"),
+    "turn": ("turn", "turn_id", "turn_index", "turn_number"),
+    "rater": ("rater", "annotator"),
+}
+_SPEAKERS: Final = (("user", "assistant"), ("user", "bot"), ("customer", "agent"), ("human", "ai"))
+"""Columns that may be a prompt and its reply, where both are there."""
+_MESSAGES: Final = frozenset({"role", "content"})
+_EXCHANGES: Final = frozenset({"prompt", "reply", "system"})
+PERHAPS: Final = frozenset({"stars", "thumbs", "thumb", "feedback", "vote", "csat"})
+"""Columns that hold ratings where they hold numbers or thumbs."""
+
+
+@dataclass(frozen=True, slots=True)
+class RowColumns:
+    """The columns of the fields and of the dimensions."""
+
+    named: Mapping[str, str]
+    ratings: Mapping[str, str]
+
+    @property
+    def exchanges(self) -> bool:
+        """Whether a row is a prompt and its reply."""
+        return "reply" in self.named
+
+    def value(self, row: TableRow, name: str) -> Any:  # noqa: ANN401  # any JSON value
+        """Return what a row has of a field; None where it has nothing."""
+        column = self.named.get(name)
+        value = None if column is None else look_up(row.cells, column)
+        return None if value is MISSING or value == "" else value
+
+    def get(self, row: TableRow, name: str) -> str | None:
+        """Return that as a text; None where it is a list or an object."""
+        value = self.value(row, name)
+        return None if value is None or isinstance(value, dict | list) else str(value)
+
+    def rest(self, row: TableRow) -> dict[str, Any]:
+        """Return what no column is used for."""
+        used = {*self.named.values(), *self.ratings.values()}
+        return {k: v for k, v in row.cells.items() if k not in used and v is not None and v != ""}
+
+
+def named_columns(columns: Sequence[str], mapping: FieldMap) -> dict[str, str]:
+    """Return field -> column, by the field map or a usual name.
+
+    They are those of messages (`role`, `content`) or those of exchanges (`prompt`, `reply`).
+    """
+    named: dict[str, str] = {}
+    for name, usual in USUAL.items():
+        mapped = getattr(mapping, name, None)
+        column = mapped if has_column(columns, mapped) else None if mapped else find_column(columns, usual)
+        if column is not None:
+            named[name] = column
+    if not named.keys() >= {"prompt", "reply"} and not (mapping.prompt or mapping.reply):
+        pairs = ((find_column(columns, [one]), find_column(columns, [other])) for one, other in _SPEAKERS)
+        named |= next(({"prompt": p, "reply": r} for p, r in pairs if p and r), {})
+    exchanges = mapping.prompt or mapping.reply or not named.keys() >= _MESSAGES
+    for name in _MESSAGES if exchanges and named.keys() >= {"prompt", "reply"} else _EXCHANGES:
+        named.pop(name, None)
+    if named.get("user_id") in (named.get("prompt"), named.get("role")):
+        named.pop("user_id", None)
+    return named
+
+
+def has_column(columns: Sequence[str], path: str | None) -> bool:
+    """Say whether a table has a column, or one that a path leads into."""
+    return path is not None and any(path == c or path.startswith(f"{c}.") for c in columns)
+
+
+def is_whole(named: Mapping[str, str]) -> bool:
+    """Say whether there is all that a message or an exchange needs."""
+    return named.keys() >= _MESSAGES or named.keys() >= {"prompt", "reply"}
+
+
+def rating_columns(columns: Sequence[str], mapping: FieldMap) -> dict[str, str]:
+    """Return dimension -> column, by the field map or a usual name."""
+    return dict(mapping.ratings) or {c: c for c in columns if c.lower() in MESSAGE_KEYS | PERHAPS}

@@ -1,0 +1,345 @@
+"""Tables with one message a row, or a prompt and its reply: CSV, flat JSON records, data frames.
+
+Rows of one conversation are put together and in order of time; see `threads`.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from typing import Any, Final
+
+import orjson
+
+from dialogauge.core import Conversation, FileFault, Message, Place, Rating, RecordFault, Role
+from dialogauge.data.admission import thumb_of
+from dialogauge.data.field_map import MISSING, look_up
+from dialogauge.data.formats.base import Context, Entry, Outcome, Sample, TextFormat, fault_in
+from dialogauge.data.formats.columns import (
+    PERHAPS,
+    USUAL,
+    RowColumns,
+    has_column,
+    is_whole,
+    named_columns,
+    rating_columns,
+)
+from dialogauge.data.formats.fields import ratings_in
+from dialogauge.data.formats.openai import MessageReader, unknown_role
+from dialogauge.data.formats.threads import Rows, TableRow, Threads, each_differs, in_threads
+from dialogauge.data.formats.turns import ROLE_ALIASES
+from dialogauge.data.json_values import is_message_list, json_values
+from dialogauge.data.notes import LONGEST, MESSAGE, excerpt, file_fault, record_fault, too_long
+from dialogauge.data.sources import LineStream
+from dialogauge.data.splits import message_turns
+from dialogauge.data.tables import open_table, read_header
+
+_OF_CONVERSATION: Final = ("user_id", "scenario", "context", "candidate", "language")
+_OF_TOOLS: Final = frozenset({"tool_calls", "tool_call_id", "name", "function_call"})
+_SNIFFED: Final = 20
+
+
+@dataclass(frozen=True, slots=True)
+class RowTable:
+    """Rows, as often as they are asked for."""
+
+    columns: tuple[str, ...]
+    rows: Rows
+
+
+@dataclass(slots=True)
+class _Group:
+    """The rows of one conversation so far."""
+
+    id: str
+    place: Place
+    messages: list[Message] = field(default_factory=list)
+    about: dict[str, Any] = field(default_factory=dict)
+    rated: list[tuple[int, dict[str, Any], str | None, Place]] = field(default_factory=list)
+    """Index of the message, dimension: score, rater, place."""
+    turns: list[str | None] = field(default_factory=list)
+    fault: RecordFault | None = None
+    size: int = 0
+    """What it takes so far."""
+    differing: set[str] = field(default_factory=set)
+    """Fields in which its rows differ."""
+
+
+def _columns(table: RowTable, context: Context) -> RowColumns:
+    mapping, columns, place = context.mapping, table.columns, Place(context.source.name)
+    mapped = [getattr(mapping, name, None) for name in USUAL] + list(mapping.ratings.values())
+    missing = [path for path in mapped if path and not has_column(columns, path)]
+    named = named_columns(columns, mapping)
+    if missing or not is_whole(named):
+        what = f"no column {missing[0]!r}" if missing else "no column for the role or for the content"
+        hint = f"it has {', '.join(columns)}; name them in a field map (--map)"
+        raise file_fault(place, f"the table has {what}", hint)
+    guessed = [f"{n} = {c}" for n, c in named.items() if not getattr(mapping, n, None) and n != "order_by"]
+    if any(part.split(" = ")[0] != part.split(" = ")[1] for part in guessed):
+        context.notes.assume(f"tables were read without a full field map, as {', '.join(guessed)}", place)
+    _settle_threads(named, table, context)
+    return RowColumns(named, rating_columns(columns, mapping))
+
+
+def _settle_threads(named: dict[str, str], table: RowTable, context: Context) -> None:
+    """Decide which column says what belongs together, where the usual ones do not."""
+    place, column = Place(context.source.name), named.get("conversation_id")
+    if "reply" in named:
+        if column is None:
+            context.notes.assume("tables have no id column: each row read as one conversation", place)
+        return
+    guessed = column is not None and context.mapping.conversation_id is None and column.lower() == "id"
+    own = RowColumns(named, {})
+    if guessed and each_differs(table.rows, lambda row: own.get(row, "conversation_id")):
+        context.notes.assume(f"tables have another {column!r} in each row: it is no conversation's", place)
+        column = named.pop("conversation_id", None) and None
+    if column is None and "user_id" in named:
+        named["conversation_id"] = named["user_id"]
+        context.notes.assume("tables have no id column: the rows of a user read as one conversation", place)
+    elif column is None:
+        context.notes.assume("tables have no id column: each read as one conversation", place)
+
+
+def conversations_of(table: RowTable, context: Context) -> Iterator[Outcome]:
+    """Yield the conversations of a table; raises `FileFault` where it breaks off."""
+    columns = _columns(table, context)
+    group: _Group | None = None
+    try:
+        for row in in_threads(table.rows, _threads(columns, context), context.notes, context.source.name):
+            if isinstance(row, RecordFault):
+                # The row may belong to the current conversation, which is then incomplete.
+                group, done = None, row if group is None else _spoilt(group, row)
+                yield done
+                continue
+            name = _thread(row, columns, context)
+            if group is not None and group.id != name:
+                yield _finish(group, context)
+                group = None
+            group = group or _Group(name, replace(row.place, conversation_id=name))
+            _take(group, row, columns, context)
+    except FileFault:
+        if group is not None:
+            yield record_fault(group.place, "the file breaks off within this conversation")
+        raise
+    if group is not None:
+        yield _finish(group, context)
+
+
+def _thread(row: TableRow, columns: RowColumns, context: Context) -> str:
+    made = f"{context.source.label}:{row.number}" if columns.exchanges else context.source.label
+    return columns.get(row, "conversation_id") or made
+
+
+def _threads(columns: RowColumns, context: Context) -> Threads:
+    order = columns.named.get("order_by") or (columns.named.get("turn") if columns.exchanges else None)
+    return Threads(
+        columns.named.get("conversation_id"),
+        lambda row: _thread(row, columns, context),
+        order,
+        lambda row: look_up(row.cells, order or ""),
+        ordered=context.mapping.order_by is not None,
+    )
+
+
+def count_threads(table: RowTable, context: Context) -> int:
+    """Count the conversations of a table, at most."""
+    columns = _columns(table, context)
+    return len({_thread(row, columns, context) for row in table.rows() if isinstance(row, TableRow)})
+
+
+def _take(group: _Group, row: TableRow, columns: RowColumns, context: Context) -> None:
+    place = replace(row.place, conversation_id=group.id)
+    group.size += MESSAGE + sum(len(v) if isinstance(v, str) else len(str(v)) for v in row.cells.values())
+    if group.size > LONGEST:
+        group.messages.clear()
+        group.rated.clear()
+        group.turns.clear()
+        group.fault = group.fault or too_long(group.place)
+    if group.fault is not None:
+        return
+    entry, before = Entry(context, place, group.id), len(group.messages)
+    try:
+        rated = _rated(row, columns, entry)
+        group.messages += _messages(row, columns, before, entry)
+        last = len(group.messages) - 1
+        role = group.messages[last].role if last >= before else "user"
+        if rated and role not in ("user", "assistant"):
+            entry.recognise(f"messages of the {role} have a rating: not used, it belongs to the reply")
+        elif rated:
+            group.rated.append((max(last, 0), rated, columns.get(row, "rater"), place))
+    except RecordFault as fault:
+        group.fault = fault
+        return
+    turn = None if columns.exchanges else columns.get(row, "turn")
+    group.turns += [turn] * (len(group.messages) - before)
+    for name in _OF_CONVERSATION:
+        value = columns.get(row, name)
+        differs = value is not None and group.about.setdefault(name, value) != value
+        if differs and name not in group.differing:
+            group.differing.add(name)
+            context.notes.assume(f"conversations have rows that differ in {name}: the first is used", place)
+
+
+def _rated(row: TableRow, columns: RowColumns, entry: Entry) -> dict[str, Any]:
+    """Return dimension -> what stands in its column, where that is a rating."""
+    rated: dict[str, Any] = {}
+    for dimension, column in columns.ratings.items():
+        value = look_up(row.cells, column)
+        if value is MISSING or value is None or (isinstance(value, str) and not value.strip()):
+            continue
+        if column.lower() in PERHAPS and not entry.mapping.ratings:
+            if isinstance(value, str) and not thumb_of(value) and not value.strip().isdecimal():
+                entry.recognise(f"rows have a {column} that is neither a number nor a thumb: not used")
+                continue
+            entry.recognise(f"rows have a {column}: read as a rating of the turn")
+        rated[dimension] = value
+    return rated
+
+
+def _messages(row: TableRow, columns: RowColumns, before: int, entry: Entry) -> Iterator[Message]:
+    rest = columns.rest(row)
+    if not columns.exchanges:
+        content = look_up(row.cells, columns.named["content"])
+        yield _message(columns.get(row, "role") or "", content, rest, before, entry)
+        return
+    if before == 0 and (system := columns.get(row, "system")):
+        yield Message("system", system)
+    prompt, reply = columns.value(row, "prompt"), columns.value(row, "reply")
+    if prompt is None and reply is None:
+        entry.recognise("rows have neither prompt nor reply: left out")
+    exchange: tuple[tuple[Role, object], ...] = (("user", prompt), ("assistant", reply))
+    for role, said in exchange:
+        if is_message_list(said):
+            yield from MessageReader(entry).read(said)
+        elif isinstance(said, str | int | float):
+            yield Message(role, str(said), extra=rest if role == "assistant" or reply is None else {})
+        elif said is not None:
+            raise fault_in(
+                entry, f"the {'prompt' if role == 'user' else 'reply'} is {excerpt(said)}: no text"
+            )
+
+
+def _message(name: str, content: object, rest: dict[str, Any], before: int, entry: Entry) -> Message:
+    role = _role(name, entry)
+    if role is None:
+        raise fault_in(entry, *unknown_role(before + 1, name))
+    if isinstance(content, str) and _OF_TOOLS.isdisjoint(rest):
+        return Message(role, content, extra=rest)
+    reader = MessageReader(entry, role_of=lambda _: role)
+    said = {} if content is MISSING else {reader.content_key: content}
+    (message,) = reader.read(
+        [{reader.role_key: name, **said, **{k: _unpacked(k, v) for k, v in rest.items()}}]
+    )
+    return message
+
+
+def _unpacked(key: str, value: object) -> Any:  # noqa: ANN401  # any JSON value
+    """Return the tool calls in a cell of a table, which are written as JSON."""
+    if key not in ("tool_calls", "function_call") or not isinstance(value, str):
+        return value
+    try:
+        return orjson.loads(value)
+    except orjson.JSONDecodeError:
+        return value
+
+
+def _role(name: str, entry: Entry) -> Role | None:
+    plain = name.strip().lower()
+    role = entry.mapping.role_of(name) or entry.mapping.role_of(plain)
+    if role is None and plain in ROLE_ALIASES:
+        role = ROLE_ALIASES[plain]
+        entry.assume(f"messages have the role {name!r}: read as {role}")
+    return role
+
+
+def _finish(group: _Group, context: Context) -> Outcome:
+    if group.fault is not None:
+        return group.fault
+    turns = message_turns(group.messages)
+    try:
+        if any(g and t is not None and g != str(t) for g, t in zip(group.turns, turns, strict=True)):
+            text = "conversations number their turns differently: our numbers are used"
+            context.notes.assume(text, group.place)
+        if not group.messages:
+            raise record_fault(group.place, "the conversation has no messages")
+        ratings = tuple(
+            replace(rating, rater=rater or rating.rater, place=place)
+            for index, rated, rater, place in group.rated
+            for dimension, value in rated.items()
+            for rating in ratings_in(
+                value, dimension, group.id, turns[index], Entry(context, place, group.id)
+            )
+        )
+    except RecordFault as fault:
+        return fault
+    return Conversation(group.id, tuple(group.messages), ratings=ratings, place=group.place, **group.about)
+
+
+def _ratings(value: object, dimension: str, turn: int | None, entry: Entry) -> Iterator[Rating]:
+    return ratings_in(value, dimension, entry.made_id, turn, entry)
+
+
+def _spoilt(group: _Group, fault: RecordFault) -> RecordFault:
+    place = replace(fault.place or Place("?"), conversation_id=group.id)
+    return record_fault(place, f"{fault.message}: the conversation is left out", fault.hint)
+
+
+def _recognises_table(sample: Sample) -> bool:
+    """Say whether the header names a role and a content, or a prompt and a reply."""
+    try:
+        columns = read_header(enumerate(sample.lines, 1)).columns
+    except csv.Error:
+        return False
+    return is_whole(named_columns(columns, sample.mapping))
+
+
+def _read_table(stream: LineStream, context: Context) -> Iterator[Outcome]:
+    def rows() -> Iterator[TableRow | RecordFault]:
+        for row in open_table(stream).rows:
+            if isinstance(row, RecordFault):
+                yield row
+            else:
+                yield TableRow(row.cells, Place(stream.source.name, row.line), row.line)
+
+    return conversations_of(RowTable(open_table(stream).columns, rows), context)
+
+
+CSV = TextFormat("csv", _recognises_table, _read_table)
+
+
+def _recognises_rows(sample: Sample) -> bool:
+    record = sample.record[0] if isinstance(sample.record, list) and sample.record else sample.record
+    if not isinstance(record, dict):
+        return False
+    columns = RowColumns(named_columns(tuple(record), sample.mapping), {})
+    if not is_whole(columns.named):
+        return False
+    row = TableRow(record, Place(""), 1)
+    if not columns.exchanges:
+        said = columns.value(row, "content")
+        return isinstance(columns.value(row, "role"), str) and not isinstance(said, dict)
+    prompt, reply = columns.value(row, "prompt"), columns.value(row, "reply")
+    return (isinstance(prompt, str) or is_message_list(prompt)) and (
+        reply is None or isinstance(reply, str) or is_message_list(reply)
+    )
+
+
+def _rows(stream: LineStream) -> Iterator[TableRow | RecordFault]:
+    for value in json_values(stream):
+        if isinstance(value, RecordFault):
+            yield value
+        elif isinstance(value.value, dict):
+            yield TableRow(value.value, value.place, value.number)
+        else:
+            yield record_fault(value.place, f"the row is {excerpt(value.value)}: not an object")
+
+
+def _read_rows(stream: LineStream, context: Context) -> Iterator[Outcome]:
+    first = (row.cells for row in islice(_rows(stream), _SNIFFED) if isinstance(row, TableRow))
+    columns = tuple(dict.fromkeys(key for cells in first for key in cells))
+    return conversations_of(RowTable(columns, lambda: _rows(stream)), context)
+
+
+ROWS = TextFormat("rows", _recognises_rows, _read_rows)

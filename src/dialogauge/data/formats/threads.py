@@ -1,0 +1,192 @@
+"""Rows of a table put together by conversation and in order of time, in bounded memory.
+
+Rows that stand so are handed on as they are read; others are sorted in a passing file.
+"""
+
+from __future__ import annotations
+
+import math
+import pickle
+import sqlite3
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from dialogauge.core import FileFault, Place, RecordFault
+from dialogauge.data.notes import IdPlaces, NoteBook, excerpt, file_fault, record_fault
+
+
+@dataclass(frozen=True, slots=True)
+class TableRow:
+    """One row, of JSON or of a table."""
+
+    cells: Mapping[str, Any]
+    place: Place
+    number: int
+    """Its position or line: later rows have higher ones."""
+
+
+Rows = Callable[[], Iterator[TableRow | RecordFault]]
+"""The rows from the beginning; raises `FileFault` where the source breaks off."""
+
+
+@dataclass(frozen=True, slots=True)
+class Threads:
+    """By what rows belong together, and by what they are ordered."""
+
+    name: str | None
+    """The column of the conversation; None where no column says it."""
+    thread: Callable[[TableRow], str]
+    order: str | None
+    """The column of time or position."""
+    moment: Callable[[TableRow], object]
+    """What stands in that column."""
+    ordered: bool = False
+    """Whether the user named that column: then what is no time in it is a fault."""
+
+
+def moment_of(value: object) -> float | None:
+    """Return a number or a time in ISO form as a number that orders it; None for anything else."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    try:
+        number = float(value)
+    except (ValueError, OverflowError):
+        pass
+    else:
+        return number if math.isfinite(number) else None
+    try:
+        time = datetime.fromisoformat(str(value).strip().removesuffix(" UTC"))
+        return (time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, OverflowError):
+        return None
+
+
+def each_differs(rows: Rows, value: Callable[[TableRow], str | None]) -> bool:
+    """Say whether more than one row has a value, and no two the same."""
+    seen, known = IdPlaces(), 0
+    for row in _whole(rows):
+        text = value(row)
+        if text is not None:
+            known += 1
+            if seen.add(text, 0, row.number) is not None:
+                return False
+    return known > 1
+
+
+def in_threads(rows: Rows, by: Threads, notes: NoteBook, name: str) -> Iterator[TableRow | RecordFault]:
+    """Yield the rows so that those of a conversation stand together, in order of time.
+
+    Conversations come in the order of their first rows. Where the times of a file only fall, its latest row
+    is the first one. A row that cannot be read stands behind the one before it.
+
+    Raises:
+        FileFault: The file breaks off, or a column that the user named for the order holds no times.
+    """
+    look = _look(rows, by)
+    if look.untimed is not None:
+        if by.ordered:
+            row = look.untimed
+            what = f"column {by.order!r} holds {excerpt(by.moment(row))}: neither a number nor a time"
+            raise file_fault(row.place, what, "write times as 2026-01-31T17:05:00, or numbers")
+        text = f"rows have no number and no time in {by.order!r}: they keep the order of the file"
+        notes.assume(text, look.untimed.place)
+    falling = look.falling and look.untimed is None
+    if not look.apart and not falling:
+        yield from rows()
+        return
+    if look.apart:
+        text = f"tables have rows of one conversation apart: put together by {by.name!r}"
+        notes.recognise(text, Place(name))
+    if falling:
+        notes.recognise(f"tables have rows that are not in order: put in that of {by.order!r}", Place(name))
+    yield from _sorted(rows, by, name, timed=look.untimed is None, latest_first=falling and not look.rising)
+
+
+@dataclass(slots=True)
+class _Look:
+    """What a first look at all rows shows."""
+
+    apart: bool = False
+    rising: bool = False
+    falling: bool = False
+    untimed: TableRow | None = None
+    """The first row without a time."""
+
+
+def _look(rows: Rows, by: Threads) -> _Look:
+    seen, found, previous, at = IdPlaces(), _Look(), None, None
+    for row in _whole(rows) if by.name or by.order else ():
+        thread = by.thread(row)
+        now = moment_of(by.moment(row)) if by.order else 0.0
+        if now is None:
+            found.untimed = found.untimed or row
+        if thread != previous:
+            found.apart = seen.add(thread, 0, row.number) is not None or found.apart
+        elif now is not None and at is not None:
+            found.rising, found.falling = found.rising or now > at, found.falling or now < at
+        previous, at = thread, now
+    return found
+
+
+def _whole(rows: Rows) -> Iterator[TableRow]:
+    """Yield the rows that can be read, up to where the file breaks off."""
+    try:
+        yield from (row for row in rows() if isinstance(row, TableRow))
+    except FileFault:
+        return
+
+
+_ARRANGED = """SELECT row FROM rows JOIN
+    (SELECT thread, MIN(number) AS first FROM rows GROUP BY thread) USING (thread)
+    ORDER BY first, at, number * ?, rows.rowid"""
+
+
+def _sorted(
+    rows: Rows, by: Threads, name: str, *, timed: bool, latest_first: bool
+) -> Iterator[TableRow | RecordFault]:
+    broken: list[FileFault] = []
+    try:
+        with closing(sqlite3.connect("")) as kept:
+            kept.execute("CREATE TABLE rows (thread BLOB, at REAL, number INTEGER, row BLOB)")
+            values = _values(rows, by, broken, timed=timed)
+            kept.executemany("INSERT INTO rows VALUES (?, ?, ?, ?)", values)
+            for (packed,) in kept.execute(_ARRANGED, (-1 if latest_first else 1,)):
+                kind, *parts = pickle.loads(packed)
+                yield TableRow(*parts) if kind == "row" else record_fault(*parts)
+    except sqlite3.Error as error:
+        what = f"its rows cannot be put in order in {tempfile.gettempdir()}: {error}"
+        raise file_fault(Place(name), what) from error
+    if broken:
+        raise broken[0]
+
+
+def _values(
+    rows: Rows, by: Threads, broken: list[FileFault], *, timed: bool
+) -> Iterator[tuple[bytes, float | None, int, bytes]]:
+    """Yield what is kept of each row; a fault goes with the row before it, and so does a break."""
+    thread, at, number = b"", None, 0
+    source = rows()
+    while True:
+        try:
+            row = next(source)
+        except StopIteration:
+            return
+        except FileFault as fault:
+            broken.append(fault)
+            what = ("the file breaks off within this conversation", None)
+            row = record_fault(Place(fault.place.file if fault.place else "?", None), *what)
+        packed: tuple[object, ...]
+        if isinstance(row, TableRow):
+            thread = by.thread(row).encode("utf-8", "surrogatepass")
+            at = moment_of(by.moment(row)) if timed and by.order else None
+            number = row.number
+            packed = ("row", row.cells, row.place, number)
+        else:
+            packed = ("fault", row.place, row.message, row.hint)
+        yield thread, at, number, pickle.dumps(packed)
+        if broken:
+            return
