@@ -451,7 +451,6 @@ READERS: Final[Mapping[str, tuple[str, ...]]] = {
     "app/merging.py": ("configuration", "agents"),
     "data/archives.py": ("zip file",),
     "data/field_map.py": ("field map", "mapped"),
-    "data/formats/beside.py": ("tau prompts",),
     "data/formats/threads.py": ("judge csv", "judge rows"),
     "data/opening.py": tuple(f"judge {name}" for name in ENDINGS),
     "data/sources.py": tuple(f"judge {name}" for name in ENDINGS),

@@ -22,7 +22,7 @@ from dialogauge.data.formats.base import Context, Entry, Format, RecordFormat, S
 from dialogauge.data.formats.columns import named_columns
 from dialogauge.data.formats.fields import rating_in
 from dialogauge.data.formats.rows import ROWS, RowTable, conversations_of, count_threads
-from dialogauge.data.formats.threads import TableRow
+from dialogauge.data.formats.threads import DataRow
 from dialogauge.data.json_values import too_deep
 from dialogauge.data.notes import Note, NoteBook, excerpt, record_fault
 from dialogauge.data.opening import InputSource
@@ -189,7 +189,7 @@ class MemoryReader:
     def _rows(self, items: Sequence[object]) -> RowTable:
         """Return flat records as the rows of a table."""
 
-        def row(index: int, item: object) -> TableRow | RecordFault:
+        def row(index: int, item: object) -> DataRow | RecordFault:
             if isinstance(item, RecordFault):
                 return item
             place = self._place(index)
@@ -199,12 +199,12 @@ class MemoryReader:
                 return fault
             if not isinstance(cells, dict):
                 return record_fault(place, f"the row is {excerpt(cells)}: not an object")
-            return TableRow(cells, place, index)
+            return DataRow(cells, place, index)
 
-        def rows() -> Iterator[TableRow | RecordFault]:
+        def rows() -> Iterator[DataRow | RecordFault]:
             return (row(index, item) for index, item in enumerate(items))
 
-        first = (one.cells for one in islice(rows(), _SNIFFED) if isinstance(one, TableRow))
+        first = (one.cells for one in islice(rows(), _SNIFFED) if isinstance(one, DataRow))
         return RowTable(tuple(dict.fromkeys(key for cells in first for key in cells)), rows)
 
     def _place(self, index: int) -> Place:
@@ -293,7 +293,7 @@ def _table(columns: tuple[str, ...], rows: Sequence[Mapping[str, Any]], mapping:
                 hint = "give a column `messages` for content in parts and for tool calls"
                 raise record_fault(Place(TABLE, number), msg, hint)
     cells = [{column: _cell(value) for column, value in row.items()} for row in rows]
-    return RowTable(columns, lambda: (TableRow(c, Place(TABLE, n), n) for n, c in enumerate(cells)))
+    return RowTable(columns, lambda: (DataRow(c, Place(TABLE, n), n) for n, c in enumerate(cells)))
 
 
 def _rows_of(frame: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - of pandas or polars

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from dialogauge.data.field_map import MISSING, FieldMap, look_up
 from dialogauge.data.formats.fields import MESSAGE_KEYS
-from dialogauge.data.formats.threads import TableRow
+from dialogauge.data.formats.threads import DataRow
 from dialogauge.data.tables import find_column
 
 USUAL: Final[dict[str, tuple[str, ...]]] = {
@@ -59,18 +59,18 @@ class RowColumns:
         """Whether a row is a prompt and its reply."""
         return "reply" in self.named
 
-    def value(self, row: TableRow, name: str) -> Any:  # noqa: ANN401  # any JSON value
+    def value(self, row: DataRow, name: str) -> Any:  # noqa: ANN401  # any JSON value
         """Return what a row has of a field; None where it has nothing."""
         column = self.named.get(name)
         value = None if column is None else look_up(row.cells, column)
         return None if value is MISSING or value == "" else value
 
-    def get(self, row: TableRow, name: str) -> str | None:
+    def get(self, row: DataRow, name: str) -> str | None:
         """Return that as a text; None where it is a list or an object."""
         value = self.value(row, name)
         return None if value is None or isinstance(value, dict | list) else str(value)
 
-    def rest(self, row: TableRow) -> dict[str, Any]:
+    def rest(self, row: DataRow) -> dict[str, Any]:
         """Return what no column is used for."""
         used = {*self.named.values(), *self.ratings.values()}
         return {k: v for k, v in row.cells.items() if k not in used and v is not None and v != ""}

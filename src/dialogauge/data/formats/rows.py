@@ -28,7 +28,7 @@ from dialogauge.data.formats.columns import (
 )
 from dialogauge.data.formats.fields import ratings_in
 from dialogauge.data.formats.openai import MessageReader, unknown_role
-from dialogauge.data.formats.threads import Rows, TableRow, Threads, each_differs, in_threads
+from dialogauge.data.formats.threads import DataRow, Rows, Threads, each_differs, in_threads
 from dialogauge.data.formats.turns import ROLE_ALIASES
 from dialogauge.data.json_values import is_message_list, json_values
 from dialogauge.data.notes import LONGEST, MESSAGE, excerpt, file_fault, record_fault, too_long
@@ -91,8 +91,13 @@ def _settle_threads(named: dict[str, str], table: RowTable, context: Context) ->
             context.notes.assume("tables have no id column: each row read as one conversation", place)
         return
     guessed = column is not None and context.mapping.conversation_id is None and column.lower() == "id"
-    own = RowColumns(named, {})
-    if guessed and each_differs(table.rows, lambda row: own.get(row, "conversation_id")):
+    own, roles = RowColumns(named, {}), set[str | None]()
+
+    def id_of(row: DataRow) -> str | None:
+        roles.add(own.get(row, "role"))
+        return own.get(row, "conversation_id")
+
+    if guessed and each_differs(table.rows, id_of) and len(roles) > 1:
         context.notes.assume(f"tables have another {column!r} in each row: it is no conversation's", place)
         column = named.pop("conversation_id", None) and None
     if column is None and "user_id" in named:
@@ -127,7 +132,7 @@ def conversations_of(table: RowTable, context: Context) -> Iterator[Outcome]:
         yield _finish(group, context)
 
 
-def _thread(row: TableRow, columns: RowColumns, context: Context) -> str:
+def _thread(row: DataRow, columns: RowColumns, context: Context) -> str:
     made = f"{context.source.label}:{row.number}" if columns.exchanges else context.source.label
     return columns.get(row, "conversation_id") or made
 
@@ -146,10 +151,10 @@ def _threads(columns: RowColumns, context: Context) -> Threads:
 def count_threads(table: RowTable, context: Context) -> int:
     """Count the conversations of a table, at most."""
     columns = _columns(table, context)
-    return len({_thread(row, columns, context) for row in table.rows() if isinstance(row, TableRow)})
+    return len({_thread(row, columns, context) for row in table.rows() if isinstance(row, DataRow)})
 
 
-def _take(group: _Group, row: TableRow, columns: RowColumns, context: Context) -> None:
+def _take(group: _Group, row: DataRow, columns: RowColumns, context: Context) -> None:
     place = replace(row.place, conversation_id=group.id)
     group.size += MESSAGE + sum(len(v) if isinstance(v, str) else len(str(v)) for v in row.cells.values())
     if group.size > LONGEST:
@@ -182,7 +187,7 @@ def _take(group: _Group, row: TableRow, columns: RowColumns, context: Context) -
             context.notes.assume(f"conversations have rows that differ in {name}: the first is used", place)
 
 
-def _rated(row: TableRow, columns: RowColumns, entry: Entry) -> dict[str, Any]:
+def _rated(row: DataRow, columns: RowColumns, entry: Entry) -> dict[str, Any]:
     """Return dimension -> what stands in its column, where that is a rating."""
     rated: dict[str, Any] = {}
     for dimension, column in columns.ratings.items():
@@ -198,7 +203,7 @@ def _rated(row: TableRow, columns: RowColumns, entry: Entry) -> dict[str, Any]:
     return rated
 
 
-def _messages(row: TableRow, columns: RowColumns, before: int, entry: Entry) -> Iterator[Message]:
+def _messages(row: DataRow, columns: RowColumns, before: int, entry: Entry) -> Iterator[Message]:
     rest = columns.rest(row)
     if not columns.exchanges:
         content = look_up(row.cells, columns.named["content"])
@@ -210,14 +215,14 @@ def _messages(row: TableRow, columns: RowColumns, before: int, entry: Entry) -> 
     if prompt is None and reply is None:
         entry.recognise("rows have neither prompt nor reply: left out")
     exchange: tuple[tuple[Role, object], ...] = (("user", prompt), ("assistant", reply))
-    for role, said in exchange:
-        if is_message_list(said):
-            yield from MessageReader(entry).read(said)
-        elif isinstance(said, str | int | float):
-            yield Message(role, str(said), extra=rest if role == "assistant" or reply is None else {})
-        elif said is not None:
+    for role, value in exchange:
+        if is_message_list(value):
+            yield from MessageReader(entry).read(value)
+        elif isinstance(value, str | int | float):
+            yield Message(role, str(value), extra=rest if role == "assistant" or reply is None else {})
+        elif value is not None:
             raise fault_in(
-                entry, f"the {'prompt' if role == 'user' else 'reply'} is {excerpt(said)}: no text"
+                entry, f"the {'prompt' if role == 'user' else 'reply'} is {excerpt(value)}: no text"
             )
 
 
@@ -228,9 +233,9 @@ def _message(name: str, content: object, rest: dict[str, Any], before: int, entr
     if isinstance(content, str) and _OF_TOOLS.isdisjoint(rest):
         return Message(role, content, extra=rest)
     reader = MessageReader(entry, role_of=lambda _: role)
-    said = {} if content is MISSING else {reader.content_key: content}
+    value = {} if content is MISSING else {reader.content_key: content}
     (message,) = reader.read(
-        [{reader.role_key: name, **said, **{k: _unpacked(k, v) for k, v in rest.items()}}]
+        [{reader.role_key: name, **value, **{k: _unpacked(k, v) for k, v in rest.items()}}]
     )
     return message
 
@@ -296,12 +301,12 @@ def _recognises_table(sample: Sample) -> bool:
 
 
 def _read_table(stream: LineStream, context: Context) -> Iterator[Outcome]:
-    def rows() -> Iterator[TableRow | RecordFault]:
+    def rows() -> Iterator[DataRow | RecordFault]:
         for row in open_table(stream).rows:
             if isinstance(row, RecordFault):
                 yield row
             else:
-                yield TableRow(row.cells, Place(stream.source.name, row.line), row.line)
+                yield DataRow(row.cells, Place(stream.source.name, row.line), row.line)
 
     return conversations_of(RowTable(open_table(stream).columns, rows), context)
 
@@ -316,28 +321,28 @@ def _recognises_rows(sample: Sample) -> bool:
     columns = RowColumns(named_columns(tuple(record), sample.mapping), {})
     if not is_whole(columns.named):
         return False
-    row = TableRow(record, Place(""), 1)
+    row = DataRow(record, Place(""), 1)
     if not columns.exchanges:
-        said = columns.value(row, "content")
-        return isinstance(columns.value(row, "role"), str) and not isinstance(said, dict)
+        value = columns.value(row, "content")
+        return isinstance(columns.value(row, "role"), str) and not isinstance(value, dict)
     prompt, reply = columns.value(row, "prompt"), columns.value(row, "reply")
     return (isinstance(prompt, str) or is_message_list(prompt)) and (
         reply is None or isinstance(reply, str) or is_message_list(reply)
     )
 
 
-def _rows(stream: LineStream) -> Iterator[TableRow | RecordFault]:
+def _rows(stream: LineStream) -> Iterator[DataRow | RecordFault]:
     for value in json_values(stream):
         if isinstance(value, RecordFault):
             yield value
         elif isinstance(value.value, dict):
-            yield TableRow(value.value, value.place, value.number)
+            yield DataRow(value.value, value.place, value.number)
         else:
             yield record_fault(value.place, f"the row is {excerpt(value.value)}: not an object")
 
 
 def _read_rows(stream: LineStream, context: Context) -> Iterator[Outcome]:
-    first = (row.cells for row in islice(_rows(stream), _SNIFFED) if isinstance(row, TableRow))
+    first = (row.cells for row in islice(_rows(stream), _SNIFFED) if isinstance(row, DataRow))
     columns = tuple(dict.fromkeys(key for cells in first for key in cells))
     return conversations_of(RowTable(columns, lambda: _rows(stream)), context)
 

@@ -20,7 +20,7 @@ from dialogauge.data.notes import IdPlaces, NoteBook, excerpt, file_fault, recor
 
 
 @dataclass(frozen=True, slots=True)
-class TableRow:
+class DataRow:
     """One row, of JSON or of a table."""
 
     cells: Mapping[str, Any]
@@ -29,7 +29,7 @@ class TableRow:
     """Its position or line: later rows have higher ones."""
 
 
-Rows = Callable[[], Iterator[TableRow | RecordFault]]
+Rows = Callable[[], Iterator[DataRow | RecordFault]]
 """The rows from the beginning; raises `FileFault` where the source breaks off."""
 
 
@@ -39,10 +39,10 @@ class Threads:
 
     name: str | None
     """The column of the conversation; None where no column says it."""
-    thread: Callable[[TableRow], str]
+    thread: Callable[[DataRow], str]
     order: str | None
     """The column of time or position."""
-    moment: Callable[[TableRow], object]
+    moment: Callable[[DataRow], object]
     """What stands in that column."""
     ordered: bool = False
     """Whether the user named that column: then what is no time in it is a fault."""
@@ -65,7 +65,7 @@ def moment_of(value: object) -> float | None:
         return None
 
 
-def each_differs(rows: Rows, value: Callable[[TableRow], str | None]) -> bool:
+def each_differs(rows: Rows, value: Callable[[DataRow], str | None]) -> bool:
     """Say whether more than one row has a value, and no two the same."""
     seen, known = IdPlaces(), 0
     for row in _whole(rows):
@@ -77,7 +77,7 @@ def each_differs(rows: Rows, value: Callable[[TableRow], str | None]) -> bool:
     return known > 1
 
 
-def in_threads(rows: Rows, by: Threads, notes: NoteBook, name: str) -> Iterator[TableRow | RecordFault]:
+def in_threads(rows: Rows, by: Threads, notes: NoteBook, name: str) -> Iterator[DataRow | RecordFault]:
     """Yield the rows so that those of a conversation stand together, in order of time.
 
     Conversations come in the order of their first rows. Where the times of a file only fall, its latest row
@@ -113,29 +113,29 @@ class _Look:
     apart: bool = False
     rising: bool = False
     falling: bool = False
-    untimed: TableRow | None = None
+    untimed: DataRow | None = None
     """The first row without a time."""
 
 
 def _look(rows: Rows, by: Threads) -> _Look:
-    seen, found, previous, at = IdPlaces(), _Look(), None, None
+    seen, so_far, previous, at = IdPlaces(), _Look(), None, None
     for row in _whole(rows) if by.name or by.order else ():
         thread = by.thread(row)
         now = moment_of(by.moment(row)) if by.order else 0.0
         if now is None:
-            found.untimed = found.untimed or row
+            so_far.untimed = so_far.untimed or row
         if thread != previous:
-            found.apart = seen.add(thread, 0, row.number) is not None or found.apart
+            so_far.apart = seen.add(thread, 0, row.number) is not None or so_far.apart
         elif now is not None and at is not None:
-            found.rising, found.falling = found.rising or now > at, found.falling or now < at
+            so_far.rising, so_far.falling = so_far.rising or now > at, so_far.falling or now < at
         previous, at = thread, now
-    return found
+    return so_far
 
 
-def _whole(rows: Rows) -> Iterator[TableRow]:
+def _whole(rows: Rows) -> Iterator[DataRow]:
     """Yield the rows that can be read, up to where the file breaks off."""
     try:
-        yield from (row for row in rows() if isinstance(row, TableRow))
+        yield from (row for row in rows() if isinstance(row, DataRow))
     except FileFault:
         return
 
@@ -147,7 +147,7 @@ _ARRANGED = """SELECT row FROM rows JOIN
 
 def _sorted(
     rows: Rows, by: Threads, name: str, *, timed: bool, latest_first: bool
-) -> Iterator[TableRow | RecordFault]:
+) -> Iterator[DataRow | RecordFault]:
     broken: list[FileFault] = []
     try:
         with closing(sqlite3.connect("")) as kept:
@@ -156,7 +156,7 @@ def _sorted(
             kept.executemany("INSERT INTO rows VALUES (?, ?, ?, ?)", values)
             for (packed,) in kept.execute(_ARRANGED, (-1 if latest_first else 1,)):
                 kind, *parts = pickle.loads(packed)
-                yield TableRow(*parts) if kind == "row" else record_fault(*parts)
+                yield DataRow(*parts) if kind == "row" else record_fault(*parts)
     except sqlite3.Error as error:
         what = f"its rows cannot be put in order in {tempfile.gettempdir()}: {error}"
         raise file_fault(Place(name), what) from error
@@ -180,7 +180,7 @@ def _values(
             what = ("the file breaks off within this conversation", None)
             row = record_fault(Place(fault.place.file if fault.place else "?", None), *what)
         packed: tuple[object, ...]
-        if isinstance(row, TableRow):
+        if isinstance(row, DataRow):
             thread = by.thread(row).encode("utf-8", "surrogatepass")
             at = moment_of(by.moment(row)) if timed and by.order else None
             number = row.number

@@ -159,7 +159,8 @@ def test_order_by_a_map_and_by_a_nested_path(tmp_path):
 
 
 def test_an_id_that_differs_in_each_row_is_none_of_a_conversation(tmp_path):
-    rows = [{"id": n, "user_id": "ab"[n % 2], "role": "user", "content": str(n)} for n in range(4)]
+    roles = ("user", "user", "assistant", "assistant")
+    rows = [{"id": n, "user_id": "ab"[n % 2], "role": r, "content": str(n)} for n, r in enumerate(roles)]
     talks, notes = noted(write(tmp_path, rows))
     assert [(c.id, [m.text for m in c.messages]) for c in talks] == [("a", ["0", "2"]), ("b", ["1", "3"])]
     assert any("another 'id' in each row" in note for note in notes)
