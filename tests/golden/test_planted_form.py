@@ -1,0 +1,87 @@
+"""The form of the planted dialogues: invented talks of agents with tools, faulty in one turn or in none."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dialogauge.data import read_conversations
+
+PLANTED = Path(__file__).parent / "planted" / "blind.jsonl"
+DIALOGUES: list[dict[str, Any]] = [
+    json.loads(line) for line in PLANTED.read_text(encoding="utf-8").splitlines()
+]
+KINDS = {"unsupported", "contradicted", "empty_ignored", "missing_slot", "count_rule", "history"}
+
+each_dialogue = pytest.mark.parametrize("dialogue", DIALOGUES, ids=lambda d: d["id"])
+
+
+def turns_of(messages: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
+    """Cut `messages` into turns: what the user writes, then what the agent does up to their next word."""
+    turns: list[list[dict[str, Any]]] = []
+    before = "system"
+    for message in messages:
+        if message["role"] == "user" and before != "user":
+            turns.append([])
+        if message["role"] != "system":
+            turns[-1].append(message)
+        before = message["role"]
+    return turns
+
+
+@each_dialogue
+def test_every_turn_ends_with_a_reply_and_every_call_has_its_result(dialogue: dict[str, Any]) -> None:
+    assert set(dialogue) == {"id", "language", "domain", "messages", "expected", "note"}
+    assert all(m["role"] != "system" for m in dialogue["messages"][1:])
+    for turn in turns_of(dialogue["messages"]):
+        assert turn[0]["role"] == "user"
+        assert turn[-1]["role"] == "assistant"
+        assert turn[-1]["content"]
+        assert "tool_calls" not in turn[-1]
+    calls: list[str] = []
+    results: list[str] = []
+    for message in dialogue["messages"]:
+        if message["role"] != "tool":
+            assert calls == results  # all calls of a step are answered before anybody speaks again
+        for call in message.get("tool_calls", ()):
+            assert call["type"] == "function"
+            assert isinstance(json.loads(call["function"]["arguments"]), dict)
+            calls.append(call["id"])
+        if message["role"] == "tool":
+            results.append(message["tool_call_id"])
+    assert calls == results
+    assert len(set(calls)) == len(calls)
+
+
+@each_dialogue
+def test_an_expected_fault_lies_in_a_turn_of_the_dialogue(dialogue: dict[str, Any]) -> None:
+    assert len(dialogue["expected"]) <= 1
+    for fault in dialogue["expected"]:
+        assert set(fault) == {"turn", "fault"}
+        assert fault["fault"] in KINDS
+        assert 1 <= fault["turn"] <= len(turns_of(dialogue["messages"]))
+    assert dialogue["note"]
+
+
+def test_there_is_enough_of_each_kind_in_both_languages() -> None:
+    faulty = [d for d in DIALOGUES if d["expected"]]
+    clean = [d for d in DIALOGUES if not d["expected"]]
+    kinds = Counter(d["expected"][0]["fault"] for d in faulty)
+    assert len({d["id"] for d in DIALOGUES}) == len(DIALOGUES)
+    assert {d["language"] for d in DIALOGUES} == {"en", "zh"}
+    assert len({d["domain"] for d in DIALOGUES}) >= 10
+    assert set(kinds) == KINDS
+    assert min(kinds.values()) >= 5
+    assert len(faulty) >= 36
+    assert len(clean) >= 40
+    assert sum(d["language"] == "zh" for d in faulty) >= 12
+    assert sum(d["language"] == "zh" for d in clean) >= 14
+    assert any(d["expected"][0]["turn"] < len(turns_of(d["messages"])) for d in faulty)
+
+
+def test_the_dialogues_read_as_conversations() -> None:
+    assert [c.id for c in read_conversations([str(PLANTED)])] == [d["id"] for d in DIALOGUES]
