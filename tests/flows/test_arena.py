@@ -335,6 +335,34 @@ def test_a_budget_and_a_schedule_ask_less(dialogauge, serve, tmp_path):
     assert cut.json["asked"] == 30
 
 
+def test_a_dry_run_says_what_it_would_ask_and_cost(dialogauge, serve, files, tmp_path):
+    """36 meetings in both orders are 72 calls; prices are per million tokens."""
+    prices = tmp_path / "prices.toml"
+    price = "input_per_million = 3\noutput_per_million = 20\n"
+    prices.write_text(f'[[model]]\nname = "stub-model"\ncurrency = "EUR"\n{price}')
+    stub = serve(fair)
+    words = ("arena", *files, *at(stub), "--prices", prices, "-o", "run")
+    done = dialogauge(*words, "--dry-run", "--json")
+    plan = done.json
+    assert (done.code, plan["agents"], plan["meetings"], plan["left"]) == (0, 3, 36, 36), done.err
+    asking = plan["asking"]
+    assert (asking["calls"], asking["completion_tokens"], asking["currency"]) == (72, 36_000, "EUR")
+    assert asking["cost"] == pytest.approx(asking["prompt_tokens"] * 3e-6 + 0.72)
+    assert stub.asked == []
+    assert not (tmp_path / "run").exists()
+    shown = dialogauge(*words, "--budget", 10, "--dry-run")
+    assert "3 agents: would compare 10 of 10 meetings by pair/stub-model" in shown.out
+    assert "20 calls: about " in shown.out
+    assert dialogauge(*words, "--budget", 10).code == 0
+    chars = sum(len(m["content"].encode()) for body in stub.asked for m in body["messages"])
+    assert dialogauge(*words, "--dry-run", "--json").json["left"] == 26
+    assert asking["prompt_tokens"] == pytest.approx(chars / 3 * 72 / 20, rel=0.05)
+    adaptive = (*words, "--schedule", "adaptive", "--budget", 20, "--dry-run")
+    assert "would compare at most 10 of 36 meetings" in dialogauge(*adaptive).out
+    local = dialogauge("arena", *files, "--judge", "local", "--dry-run", "-o", "local")
+    assert "3 agents: would compare 36 meetings by scores of local; no model is asked" in local.out
+
+
 def test_settings_that_exclude_each_other_are_refused(dialogauge, files):
     model = ("--model", "m", "--base-url", "http://127.0.0.1:9/v1")
     for words, why in (

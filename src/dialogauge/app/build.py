@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,8 +15,8 @@ from dialogauge.app.settings import JudgeOptions, LimitOptions, RetryOptions
 from dialogauge.core.errors import ConfigError, UsageError
 from dialogauge.core.files import read_text
 from dialogauge.core.protocols import Judge
-from dialogauge.llm import Budget, LimiterState, PriceTable, SamplingParameters
-from dialogauge.llm.protocol import ChatClient
+from dialogauge.llm import Budget, Expected, LimiterState, PriceTable, SamplingParameters
+from dialogauge.llm.protocol import ChatClient, ChatRequest
 
 _LOG = logging.getLogger("dialogauge")
 
@@ -35,6 +35,7 @@ class Clients:
         self._budget = budget or Budget(options.max_calls, options.max_cost)
         self._stack = AsyncExitStack()
         self._first: ChatClient | None = None
+        self._model = ""
 
     def build(self, settings: RoleSettings, role: str) -> ChatClient:
         """Build the client of a role from its settings.
@@ -42,8 +43,8 @@ class Clients:
         A model in process or a callable is kept within the budget too; its replies are cached like others.
         What failed is asked anew where it is to be done again: the cache is then written, and not read.
         """
-        o = self._options
-        prices = None if o.prices_file is None else PriceTable.load(Path(o.prices_file))
+        o, prices = self._options, self._prices()
+        self._model = self._model or settings.model
         if settings.model.startswith(("py:", "file:")):
             from dialogauge.llm.budget import BudgetedClient
 
@@ -72,6 +73,14 @@ class Clients:
         from dialogauge.llm.http import HttpChatClient
 
         return self._first.limits() if isinstance(self._first, HttpChatClient) else None
+
+    def expected(self, requests: Sequence[ChatRequest], calls: int) -> Expected:
+        """Return what so many calls like these to the first of them would take, asking nothing."""
+        return Expected.of(requests, calls, self._model, self._prices())
+
+    def _prices(self) -> PriceTable | None:
+        path = self._options.prices_file
+        return None if path is None else PriceTable.load(Path(path))
 
     def notices(self) -> tuple[str, ...]:
         """Return what users should know of the endpoint of the first of them."""

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Generic, TypeVar
 
 from dialogauge.core.errors import InputError
+from dialogauge.llm import Expected
 from dialogauge.runs import Outcome, StudyRun
 from dialogauge.runs.study import StudyResult
 
@@ -26,6 +27,8 @@ class Plan:
     """So many of the last the run does not hold yet."""
     faults: tuple[InputError, ...]
     notes: tuple[str, ...]
+    asking: Expected | None = None
+    """What it would ask a model for; None where none is asked, or where it was not estimated."""
 
 
 @dataclass(frozen=True)

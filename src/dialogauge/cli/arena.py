@@ -5,11 +5,11 @@ from __future__ import annotations
 import typer
 
 from dialogauge.app.arena.settings import ArenaOptions
-from dialogauge.cli.options import AsJson, takes
+from dialogauge.cli.options import AsJson, DryRun, takes
 
 
 @takes(ArenaOptions)
-def arena(options: ArenaOptions, as_json: AsJson = False) -> None:
+def arena(options: ArenaOptions, dry_run: DryRun = False, as_json: AsJson = False) -> None:
     """Rank agents by who did better on the same dialogue.
 
     Dialogues of the agents are matched by id. Ratings have intervals by dialogue and ranks that cannot be
@@ -23,6 +23,8 @@ def arena(options: ArenaOptions, as_json: AsJson = False) -> None:
     from dialogauge.report import plain
     from dialogauge.studies.arena.page import brief
 
+    if dry_run:
+        _print_plan(options, as_json=as_json)
     outcome = asyncio.run(run_arena(options, TerminalObserver(quiet=as_json)))
     print_faults(outcome.faults)
     if outcome.outcome.error is not None:
@@ -35,3 +37,17 @@ def arena(options: ArenaOptions, as_json: AsJson = False) -> None:
         print_blocks(brief(outcome.run.result))
         typer.echo(plain(f"report: {outcome.run.directory.file('report')}"))
     raise typer.Exit(outcome.exit_code)
+
+
+def _print_plan(options: ArenaOptions, *, as_json: bool) -> None:
+    from dialogauge.app.arena.run import plan_arena
+    from dialogauge.cli.terminal import print_plan
+    from dialogauge.text import counted
+
+    plan = plan_arena(options)
+    agents, all_meetings = counted(plan.counts["agents"], "agent"), plan.counts["meetings"]
+    free = "" if plan.asking is not None else "; no model is asked"
+    left = f"{plan.left:,} of " if plan.asking is not None else ""
+    most = "at most " if options.schedule == "adaptive" else ""
+    text = f"{agents}: would compare {most}{left}{counted(all_meetings, 'meeting')} by {plan.judge}{free}"
+    print_plan(plan, text, as_json=as_json)

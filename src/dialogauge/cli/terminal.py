@@ -8,6 +8,7 @@ import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
 from contextvars import ContextVar
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final, NoReturn, TextIO
 
 import typer
@@ -15,10 +16,12 @@ import typer
 from dialogauge.app.environment import colour_wanted
 from dialogauge.app.progress import ProgressObserver
 from dialogauge.core.files import shown_path
-from dialogauge.report import plain
+from dialogauge.report import plain, words
+from dialogauge.text.counting import counted
 
 if TYPE_CHECKING:
     from dialogauge.app.outcome import Plan
+    from dialogauge.llm import Expected
     from dialogauge.report import Block
 
 _WIDTH = 110
@@ -81,14 +84,32 @@ def print_plan(plan: Plan, text: str, *, as_json: bool) -> NoReturn:
     """Print what a command would do, in words or with its counts as JSON, and exit."""
     if as_json:
         whole = {"run": shown_path(plan.directory), "judge": plan.judge, **plan.counts, "left": plan.left}
-        print_json({**whole, "faults": [str(f) for f in plan.faults]})
+        asking = {} if plan.asking is None else {"asking": asdict(plan.asking)}
+        print_json({**whole, **asking, "faults": [str(f) for f in plan.faults]})
     else:
         for note in plan.notes:
             typer.echo(f"  {plain(note)}")
         typer.echo(plain(text))
+        if plan.asking is not None:
+            typer.echo(plain(_asking_words(plan.asking)))
         typer.echo(plain(f"into {plan.directory}"))
     print_faults(plan.faults)
     raise typer.Exit(1 if plan.faults else 0)
+
+
+def _asking_words(asking: Expected) -> str:
+    cost = "no price of the model is known (--prices)"
+    if asking.cost is not None:
+        cost = f"about {words.cost(asking.cost)} {asking.currency}"
+    return (
+        f"{counted(asking.calls, 'call')}: about {_rounded(asking.prompt_tokens):,} tokens of prompts and "
+        f"{_rounded(asking.completion_tokens):,} of replies; {cost}"
+    )
+
+
+def _rounded(n: int) -> int:
+    """Round an estimate to two digits."""
+    return round(n, 2 - len(str(n)))
 
 
 class TerminalObserver(ProgressObserver):

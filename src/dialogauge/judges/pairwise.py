@@ -68,11 +68,8 @@ class PairJudge(JudgeByRubric):
         settings = {"language": self.language, "tool_chars": self.tool_chars}
         return {**self._identity("pair"), "settings": settings}
 
-    async def compare(self, first: Conversation, second: Conversation) -> PairVerdict:
-        """Ask which of two dialogues is better, in this order.
-
-        Raises `EndpointError` or `BudgetSpent` from the client.
-        """
+    def request(self, first: Conversation, second: Conversation) -> ChatRequest:
+        """Return what is asked of two dialogues in this order."""
         language = self._prompt_language(first)
         parts = self._fixed.parts(_SCOPE, language)
         shown = [dialogue_text(c.turns, tool_chars=self.tool_chars).text for c in (first, second)]
@@ -80,12 +77,19 @@ class PairJudge(JudgeByRubric):
         scenario = as_json(task) if task else phrase(language, "none")
         values = {**parts.values, "scenario": scenario, "dialogue_a": shown[0], "dialogue_b": shown[1]}
         messages = messages_of(self.rubric.templates[language], values, parts.instructions)
+        return ChatRequest(messages, role=ROLE, schema=parts.schema)
+
+    async def compare(self, first: Conversation, second: Conversation) -> PairVerdict:
+        """Ask which of two dialogues is better, in this order.
+
+        Raises `EndpointError` or `BudgetSpent` from the client.
+        """
 
         def validate(data: dict[str, Any]) -> ParsedPart:
             return parse_reply(self.rubric, _SCOPE, data).turns[1]
 
-        request = ChatRequest(messages, role=ROLE, schema=parts.schema)
-        outcome = await ask(self.client, request, validate, reask=reasker(language))
+        reask = reasker(self._prompt_language(first))
+        outcome = await ask(self.client, self.request(first, second), validate, reask=reask)
         if isinstance(outcome, ChatFailure):
             failure = JudgeFailure(outcome.kind, outcome.message, outcome.raw)
             return PairVerdict(failure, None, outcome.usage)

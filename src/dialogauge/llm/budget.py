@@ -6,11 +6,16 @@ import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from dialogauge.core.errors import BudgetSpent, ConfigError, Place
 from dialogauge.core.files import read_text, shown_path
 from dialogauge.llm.protocol import ChatClient, ChatFailure, ChatReply, ChatRequest, WrappedClient
+
+BYTES_PER_TOKEN: Final = 3
+"""An upper estimate for caps on cost, for endpoints that do not count their tokens."""
+REPLY_TOKENS: Final = 500
+"""Of a usual reply."""
 
 
 class PrefixMeter:
@@ -121,6 +126,37 @@ class PriceTable:
             reduced = price.input_per_million
         tokens = (prompt - cached) * price.input_per_million + cached * reduced
         return (tokens + completion * price.output_per_million) / 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """What calls are expected to take, before one is made."""
+
+    calls: int
+    prompt_tokens: int
+    """By the length of the prompts, rather too many than too few."""
+    completion_tokens: int
+    """Of replies as they usually are."""
+    cost: float | None
+    """None where the model has no price."""
+    currency: str
+
+    @classmethod
+    def of(
+        cls, requests: Sequence[ChatRequest], calls: int, model: str, prices: PriceTable | None
+    ) -> Expected:
+        """Return what so many calls like these would take.
+
+        Args:
+            requests: Some of them, or all.
+            calls: How many there are.
+            model: That is asked.
+            prices: Its price; None where nobody gave any.
+        """
+        prompts = sum(len(_text(m.get("content")).encode()) for one in requests for m in one.messages)
+        tokens = round(prompts / max(len(requests), 1) * calls / BYTES_PER_TOKEN), calls * REPLY_TOKENS
+        prices = prices or PriceTable()
+        return cls(calls, *tokens, prices.cost(model, *tokens), prices.currency)
 
 
 def _price(table: Mapping[str, Any], place: Place) -> Price:

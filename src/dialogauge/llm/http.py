@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from dialogauge.core.errors import EndpointError
 from dialogauge.core.judgement import Usage
-from dialogauge.llm.budget import Budget, PrefixMeter, PriceTable
+from dialogauge.llm.budget import BYTES_PER_TOKEN, REPLY_TOKENS, Budget, PrefixMeter, PriceTable
 from dialogauge.llm.endpoint import Endpoint
 from dialogauge.llm.limiter import AdaptiveLimiter, LimiterState
 from dialogauge.llm.problems import Problem, Remedy, read_problem
@@ -38,9 +38,6 @@ _DOWN = frozenset({429, 502, 503, 504, 529})
 _LIST_DEADLINE = 10.0
 _BAREST = ({"role": "user", "content": "Reply with the word: yes"},)
 """What any model answers: if not even this, the endpoint is of no use."""
-_REPLY_TOKENS = 500
-_BYTES_PER_TOKEN = 3
-"""An upper estimate for caps on cost, for endpoints that do not count their tokens."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -509,13 +506,13 @@ class HttpChatClient:
 
     def _expected_cost(self, content: bytes) -> float:
         """Return the expected cost of a request, from an estimate of its tokens and a usual reply."""
-        return self._prices.cost(self.model, len(content) // _BYTES_PER_TOKEN, _REPLY_TOKENS) or 0.0
+        return self._prices.cost(self.model, len(content) // BYTES_PER_TOKEN, REPLY_TOKENS) or 0.0
 
     def _cost(self, answer: Completion, content: bytes) -> float | None:
         """Return the cost for the budget, from an estimate if the endpoint counts no tokens."""
         if answer.counted:
             return self._price(answer)
-        tokens = (len(content) // _BYTES_PER_TOKEN, len(answer.text.encode()) // _BYTES_PER_TOKEN)
+        tokens = (len(content) // BYTES_PER_TOKEN, len(answer.text.encode()) // BYTES_PER_TOKEN)
         return self._prices.cost(self.model, *tokens)
 
     def _price(self, answer: Completion) -> float | None:

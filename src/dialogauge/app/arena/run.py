@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Final
 
 from dialogauge.app.arena.gather import Entrants, gather, judge_of, meetings
 from dialogauge.app.arena.settings import ArenaOptions
 from dialogauge.app.build import Clients
 from dialogauge.app.config import model_of
 from dialogauge.app.merging import load_config, references
-from dialogauge.app.outcome import StudyOutcome
+from dialogauge.app.outcome import Plan, StudyOutcome
 from dialogauge.app.outputs import run_files, run_named_after, spare
 from dialogauge.core import Conversation
 from dialogauge.core.errors import InputError, UsageError
 from dialogauge.core.settings import narrowed, recorded
 from dialogauge.judges.pairwise import PairJudge
 from dialogauge.rubrics import load_rubric
-from dialogauge.runs import Observer, RunDirectory, RunSettings, StopSignal, run_study
+from dialogauge.runs import Observer, RunDirectory, RunSettings, StopSignal, run_study, units_left
 from dialogauge.studies.arena.agents import Agents
 from dialogauge.studies.arena.meetings import (
     AskedTwice,
@@ -32,6 +34,9 @@ from dialogauge.studies.arena.meetings import (
 from dialogauge.studies.arena.scheduling import Schedule
 from dialogauge.studies.arena.study import ArenaStudy
 from dialogauge.studies.arena.summary import ArenaResult, ArenaSettings
+
+_SAMPLE: Final = 200
+"""Meetings of which the prompts are measured for a plan."""
 
 
 @dataclass(frozen=True)
@@ -65,8 +70,49 @@ async def run_arena(
         UsageError: As `gather`; or the referee cannot say anything of these inputs.
         StoreError: The directory cannot be written, or holds a run of another study.
     """
+    arena = _arena(options, talks)
+    spare(run_files(arena.settings.directory), options)
+    try:
+        run = await run_study(arena.study, arena.settings, observer, arena.clients.limits, stop)
+    finally:
+        await arena.clients.close()
+    notes = (*arena.gathered.notes, *arena.clients.notices())
+    return ArenaOutcome(run, tuple(arena.gathered.faults), notes, options.max_failed)
+
+
+def plan_arena(options: ArenaOptions) -> Plan:
+    """Say what an arena would ask, without a model call and without writing anything."""
+    arena = _arena(options, None)
+    study, schedule = arena.study, arena.study.schedule
+    study.schedule = None  # which meetings it asks hangs on the answers, and only how many is known
+    units, left, _ = units_left(study, arena.settings)
+    counts = {"agents": len(study.agents.names), "meetings": len(study.meetings)}
+    if schedule is not None and schedule.budget is not None:
+        left = max(0, min(left, schedule.budget - (units - left)))
+    asking = None
+    if not isinstance(study.referee, AskedTwice):
+        left = len(study.meetings)
+    elif study.meetings:
+        step = -(-len(study.meetings) // _SAMPLE)
+        requests = [one for m in study.meetings[::step] for one in study.referee.requests(m)]
+        asking = arena.clients.expected(requests, 2 * left)
+    asyncio.run(arena.clients.close())
+    faults, notes = tuple(arena.gathered.faults), tuple(arena.gathered.notes)
+    return Plan(arena.settings.directory.path, study.referee.name, counts, left, faults, notes, asking)
+
+
+@dataclass(frozen=True, slots=True)
+class _Arena:
+    """All that a run of an arena takes."""
+
+    study: ArenaStudy
+    settings: RunSettings
+    clients: Clients
+    gathered: Entrants
+
+
+def _arena(options: ArenaOptions, talks: Mapping[str, Iterable[Conversation | InputError]] | None) -> _Arena:
     directory = RunDirectory(run_named_after(options.inputs) if options.out is None else Path(options.out))
-    spare(run_files(directory), options)
     gathered = gather(options, talks)
     referee, asked, clients = _asked(options, gathered)
     names = tuple(gathered.names) or tuple(dict.fromkeys(n for one in asked for n in (one.a, one.b)))
@@ -95,12 +141,7 @@ async def run_arena(
         workers=workers if schedule is None else min(workers, schedule.batch(len(names))),
         settings=recorded(options),
     )
-    try:
-        run = await run_study(study, settings, observer, clients.limits, stop)
-    finally:
-        await clients.close()
-    notes = (*gathered.notes, *clients.notices())
-    return ArenaOutcome(run, tuple(gathered.faults), notes, options.max_failed)
+    return _Arena(study, settings, clients, gathered)
 
 
 def _check(options: ArenaOptions, *, model: bool) -> None:
