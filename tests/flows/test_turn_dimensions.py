@@ -123,6 +123,35 @@ def test_the_page_and_show_have_each_call_beside_its_result_and_each_score_besid
     assert 'class="verdict"' not in page
 
 
+def test_agents_stand_side_by_side_with_what_is_known_of_them(dialogauge, serve, log, tmp_path):
+    gone = {"agent": "b", "domain": "trip", "task_id": 1, "reward": None, "messages": []}
+    runs = log(
+        *({"domain": "trip", "task_id": n, "reward": 1.0, "agent": r["candidate"], **r}
+          for n, r in enumerate((trip(), trip("trip 2"), late()))),
+        gone,
+    )  # fmt: skip
+    at = ("--model", "stub-model", "--base-url", serve(scores()).url, "-o", "run")
+    done = dialogauge("judge", runs, "--rubric", "td-turn", *at)
+    assert done.code == 0, done.err
+    summary = json.loads((tmp_path / "run" / "summary.json").read_text())
+    # of a: "The Blue Door is cheap and central." and "It is.", twice; of b: "It is booked."
+    assert summary["agents"] == [
+        {"name": "a", "dialogues": 2, "absent": 0, "turns": 4, "words": 4.5, "calls": 1.0},
+        {"name": "b", "dialogues": 2, "absent": 1, "turns": 1, "words": 3.0, "calls": 2.0},
+    ]
+    groups = {g["name"]: g["dimensions"] for g in summary["by"]["candidate"]["groups"]}
+    assert groups["a"]["backend"]["histogram"] == [0, 4, 0, 0, 0]
+    assert groups["b"]["policy"]["histogram"] == [0, 0, 0, 1, 0]
+    assert "0 / 4 / 0 / 0 / 0" in done.out
+    for again in (False, True):
+        page = (tmp_path / "run" / "report.html").read_text()
+        assert "how often 1 to 5" in page
+        assert "words a reply" in page
+        assert "By candidate" not in page
+        if not again:
+            assert dialogauge("report", "run").code == 0
+
+
 @pytest.mark.parametrize("calls", ["joint", "separate"])
 def test_a_dimension_that_cannot_be_read_is_counted_and_not_guessed(dialogauge, serve, log, tmp_path, calls):
     done = judge(dialogauge, log, serve(scores(bad="backend"), schema="ignore"), "--calls", calls)

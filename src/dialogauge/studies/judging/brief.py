@@ -19,12 +19,13 @@ from dialogauge.report import (
     words,
 )
 from dialogauge.runs import Manifest
+from dialogauge.studies.judging.agents_page import agents_section
 from dialogauge.studies.judging.opening import Known, opening
 from dialogauge.studies.judging.page import figure_of, not_judged
 from dialogauge.studies.judging.people_page import rectified_section
 from dialogauge.studies.judging.repeats import spread_of
 from dialogauge.studies.judging.summary import DimensionSummary, Summary, VerdictSummary
-from dialogauge.studies.judging.tally import MARKS
+from dialogauge.studies.judging.tally import marked
 from dialogauge.studies.judging.transcripts import ShownConversations
 from dialogauge.studies.trust.page import trust_brief
 from dialogauge.text import counted
@@ -49,6 +50,7 @@ def brief(
         *([rectified_section(people)] if people is not None and people.rectified else []),
         *([Section("", (notes,))] if notes.paragraphs else []),
         *summary_blocks(summary, graded=known.graded),
+        *(agents_section(summary, known.agents, graded=True) if known.graded else []),
     )
 
 
@@ -143,7 +145,7 @@ def _footing(summary: Summary) -> list[tuple[str, str]]:
 
 def mended_and_spent(summary: Summary) -> list[tuple[str, str]]:
     """Say what was mended or cut in the judge's replies, and what each role took."""
-    pairs = [("mended", f"{n:,} {MARKS[name]}") for name, n in summary.marks.items()]
+    pairs = list(marked(summary.marks).items())
     for role, s in summary.by_role.items():
         sentence = (
             f"{counted(s.calls, 'call')}, {s.cached:,} cached, {s.prompt_tokens:,} + "

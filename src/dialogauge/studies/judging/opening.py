@@ -27,6 +27,7 @@ from dialogauge.report import (
     words,
 )
 from dialogauge.stats import Estimate
+from dialogauge.studies.judging.agents import AgentFacts
 from dialogauge.studies.judging.findings import FindingsSummary, KindSummary
 from dialogauge.studies.judging.people import Agreement, People, PeopleFigure, Raters, Rectified
 from dialogauge.studies.judging.summary import Summary
@@ -62,6 +63,8 @@ class Known:
     """What the judge found by kind; None for a judge that names no kinds."""
     worst: WorstGroup | None = None
     """The group that stands out for the worse; None where none does."""
+    agents: tuple[AgentFacts, ...] = ()
+    """What is known of agents that are named."""
 
     @property
     def graded(self) -> bool:

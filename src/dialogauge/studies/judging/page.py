@@ -43,6 +43,7 @@ from dialogauge.report import (
     words,
 )
 from dialogauge.runs import Manifest, StoredRun
+from dialogauge.studies.judging.agents_page import agents_section, policies_section
 from dialogauge.studies.judging.opening import Known, opening
 from dialogauge.studies.judging.people_page import people_section
 from dialogauge.studies.judging.repeats import spread_of
@@ -54,7 +55,7 @@ from dialogauge.studies.judging.summary import (
     Summary,
     VerdictSummary,
 )
-from dialogauge.studies.judging.tally import MARKS
+from dialogauge.studies.judging.tally import marked
 from dialogauge.studies.judging.transcripts import (
     ID_CHARS,
     ShownConversations,
@@ -69,8 +70,6 @@ from dialogauge.text import counted
 
 _CURVE_TURNS: Final = 24
 _LISTED_FIRST: Final = 40
-_POLICIES_SHOWN: Final = 12
-_POLICY_CHARS: Final = 40_000
 _UNREADABLE_SHOWN: Final = 5
 _WHAT_IT_IS_NOT: Final = (
     Span("What this page is not.", "strong"),
@@ -106,16 +105,17 @@ def report_page(
     first = opening(summary, known, sample.weak_turns, _places(sample))
     sections = [
         *(against_users or [Section("At a glance", first, short="Glance", anchor="glance")]),
-        *([_weak_section(sample.weak_turns, graded=graded)] if sample.weak_turns else []),
+        *([_weak_section(summary, sample.weak_turns, graded=graded)] if sample.weak_turns else []),
         *([] if people is None or not people.figures else [people_section(people)]),
         Section("Before you rely on this", tuple(before), short="Before relying", anchor="before"),
         *([trust_section(trust)] if trust is not None else []),
         _counts_section(summary, graded=graded),
         _scores_section(summary, unchecked, trust, graded=graded),
+        *agents_section(summary, known.agents, graded=graded),
         *_curves_section(summary),
-        *_groups_section(summary),
+        *_groups_section(summary, with_agents=bool(graded and known.agents)),
         _list_section(summary, sample, graded=graded and summary.verdicts is not None),
-        *_policies_section(sample),
+        *policies_section(sample),
         _cost_section(summary),
         _settings_section(manifest),
     ]
@@ -245,9 +245,8 @@ def _counts_section(summary: Summary, *, graded: bool) -> Section:
         blocks.append(Callout(((Span("Failed, by reason:", "strong"), f" {reasons}."),), "warn"))
     if summary.verdicts is not None and graded:
         blocks.append(_verdicts(summary.verdicts))
-    if summary.marks:
-        marks = "; ".join(f"{n:,} {MARKS[name]}" for name, n in summary.marks.items())
-        blocks.append(Callout((f"In the judge’s replies: {marks}.",)))
+    if marks := tuple(f"{where.capitalize()}: {what}." for where, what in marked(summary.marks).items()):
+        blocks.append(Callout(marks))
     return Section(
         "What was judged, and what was not",
         tuple(blocks),
@@ -263,7 +262,7 @@ def not_judged(counts: ConversationCounts, pending: str) -> list[tuple[str, int]
     kinds = (
         ("failed altogether", counts.failed),
         ("without a reply", counts.without_reply),
-        ("absent: the run failed at its source", counts.absent),
+        ("absent (the run failed at its source)", counts.absent),
         ("unreadable", counts.unreadable),
         (pending, counts.pending),
     )
@@ -421,9 +420,10 @@ def _points(dimension: DimensionSummary, turns: Collection[int]) -> tuple[Point,
 # Groups, conversations, cost
 
 
-def _groups_section(summary: Summary) -> list[Section]:
-    """Lay out the breakdowns that say something: those with at least two groups."""
-    several = {field: groups for field, groups in summary.by.items() if len(groups) > 1}
+def _groups_section(summary: Summary, *, with_agents: bool) -> list[Section]:
+    """Lay out the breakdowns that say something: those with at least two groups; agents have a section."""
+    apart = {"candidate"} if with_agents else set()
+    several = {f: groups for f, groups in summary.by.items() if len(groups) > 1 and f not in apart}
     if not several:
         return []
     names = [d.name for d in summary.dimensions]
@@ -466,23 +466,6 @@ def _list_section(summary: Summary, sample: ShownConversations, *, graded: bool)
         ".",
     )
     return Section("Conversations", tuple(blocks), where, anchor="conversations")
-
-
-def _policies_section(sample: ShownConversations) -> list[Section]:
-    """Show what agents were told to do, where the judge read it as their policy."""
-    folds: list[Block] = []
-    for text, scenarios in list(sample.policies.items())[:_POLICIES_SHOWN]:
-        named = ", ".join(filter(None, scenarios))
-        title = f"{named}: " if named else ""
-        title += f"{counted(scenarios.total(), 'conversation')}, {len(text):,} characters"
-        folds.append(Fold(title, (Code(cut(text, _POLICY_CHARS)),)))
-    more = len(sample.policies) - len(folds)
-    if more:
-        folds.append(
-            Callout((f"{counted(more, 'more policy', 'more policies')}: see dialogauge show RUN ID.",))
-        )
-    lead = "The system prompts of the agents. The judge read them as the policy to comply with."
-    return [Section("Policies", tuple(folds), lead, anchor="policies")] if folds else []
 
 
 def _some(shown: int, total: int) -> str:
@@ -586,9 +569,11 @@ def _unset(value: object) -> bool:
     return value in (None, False, [], ())
 
 
-def _weak_section(weak: tuple[Transcript, ...], *, graded: bool) -> Section:
+def _weak_section(summary: Summary, weak: tuple[Transcript, ...], *, graded: bool) -> Section:
     if graded:
         lead = "The turn that the judge holds most responsible for lowering a conversation’s quality."
+        if not summary.weakest_named:
+            lead = "The turn with the lowest scores of its conversation."
         return Section("Weakest turns", (Cards(weak, wide=True),), lead, anchor="weakest")
     lead = (
         "The turns most worth reading by the judge’s findings, each with the reason, the words that show it, "

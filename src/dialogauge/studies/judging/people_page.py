@@ -20,19 +20,23 @@ from dialogauge.text import counted
 
 
 def people_section(people: People) -> Section:
-    """Lay out what people said, and what the light stands on."""
-    heads = ("", TableColumn("of", "text"), "ratings", "conversations", "users", "mean", "dissatisfied")
+    """Lay out what people said, or what came of tasks, and what the light stands on."""
+    tasks = all(f.raters == "environment" or f.dimension == "reward" for f in people.figures)
+    low = "failed" if tasks else "dissatisfied"
+    heads = ("", TableColumn("of", "text"), "ratings", "conversations", "users", "mean", low)
     rows = [_figure(figure) for figure in people.figures]
-    figures = data_table("What people said", heads, rows, captioned=False)
-    lead = "Ratings taken from the data. The judge has no part in them."
+    title = "What came of the tasks" if tasks else "What people said"
+    figures = data_table(title, heads, rows, captioned=False)
+    what = "Rewards and flags" if tasks else "Ratings"
+    lead = f"{what} taken from the data. The judge has no part in them."
     rules = dict.fromkeys(f"{figure.what} of {figure.rule}" for figure in people.figures if figure.rule)
-    remarks = [f"Dissatisfied means: {'; '.join(rules)}."] if rules else []
+    remarks = [f"{low.capitalize()} means: {'; '.join(rules)}."] if rules else []
     remarks += weighting(people)
     rule = [Callout(tuple(remarks))] if remarks else []
-    blocks: list[Block] = [figures, *rule, _light(people.light)]
+    blocks: list[Block] = [figures, *rule, _light(people.light, tasks=tasks)]
     if people.rectified:
         blocks.append(rectified_section(people))
-    return Section("What people said", tuple(blocks), lead, "People", "people")
+    return Section(title, tuple(blocks), lead, "Outcomes" if tasks else "People", "people")
 
 
 def weighting(people: People) -> list[str]:
@@ -68,7 +72,10 @@ def _figure(figure: PeopleFigure) -> tuple[Cell, ...]:
     )
 
 
-def _light(light: Light) -> Section:
+def _light(light: Light, *, tasks: bool) -> Section:
+    title = "The judge compared with the outcomes" if tasks else "The judge compared with people"
+    if light.judge.value is None:
+        return Section(title, (Callout((light.sentence,)),))
     heads = (TableColumn("", "text"), TableColumn(light.measure.upper()), "targets")
     rows: list[tuple[Cell, ...]] = [(f"the judge: {light.judged_by}", _number(light.judge, 3), light.judge.n)]
     rows += [(name, _number(one, 3), one.n) for name, one in light.controls.items()]
@@ -78,11 +85,12 @@ def _light(light: Light) -> Section:
         f"The judge minus {light.control}: {words.decimal(difference.value, 3, signed=True)} "
         f"{words.interval(difference.interval, 3)}, {difference.method}."
     )
-    lead = (
-        "How often each ranks a target that people were dissatisfied with as worse than one that they were "
-        "satisfied with (AUC)."
+    pair = (
+        "a task that failed below one that did not"
+        if tasks
+        else "a target that people were dissatisfied with below one that they were satisfied with"
     )
-    return Section("The judge compared with people", (table, Callout((sentence,))), lead)
+    return Section(title, (table, Callout((sentence,))), f"How often each ranks {pair} (AUC).")
 
 
 def rectified_section(people: People) -> Section:

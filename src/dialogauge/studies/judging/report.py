@@ -8,6 +8,7 @@ from dataclasses import replace
 from dialogauge.core.shape import read_as
 from dialogauge.report import Page, Section
 from dialogauge.runs import StoredRun
+from dialogauge.studies.judging.agents import stored_agents
 from dialogauge.studies.judging.findings import FindingExample, FindingsSummary, ReadFirst
 from dialogauge.studies.judging.opening import Known
 from dialogauge.studies.judging.page import report_page
@@ -30,7 +31,7 @@ def stored_page(run: StoredRun, against_users: Sequence[Section] = ()) -> Page:
         run,
         summary,
         sample,
-        Known(stored_trust(run), people, findings, groups.worst(sample.weeks)),
+        Known(stored_trust(run), people, findings, groups.worst(sample.weeks), stored_agents(run)),
         against_users=against_users,
     )
 

@@ -28,6 +28,7 @@ from dialogauge.data import Mask, RatingTable, absent_turns
 from dialogauge.report import Page
 from dialogauge.runs import Ending, Row, RunDatabase, StoredRun, StoredUnit, Study, StudyFacts, standing
 from dialogauge.stats import DissatisfiedRule
+from dialogauge.studies.judging.agents import AgentFacts, AgentTally
 from dialogauge.studies.judging.findings import FindingsSummary, FindingsTally
 from dialogauge.studies.judging.gate import GateResult, read_gates
 from dialogauge.studies.judging.light import people_of
@@ -64,11 +65,13 @@ class JudgingResult:
     """None where the data holds no ratings."""
     worst: WorstGroup | None = None
     """The group that stands out for the worse; None where none does."""
+    agents: tuple[AgentFacts, ...] = ()
+    """What is known of agents that are named."""
 
     @property
     def known(self) -> Known:
         """What is known beside the scores."""
-        return Known(self.trust, self.people, self.findings, self.worst)
+        return Known(self.trust, self.people, self.findings, self.worst, self.agents)
 
     def to_json(self) -> dict[str, Any]:
         """Return `summary.json`."""
@@ -79,6 +82,7 @@ class JudgingResult:
             "people": people,
             **self.summary.to_json(),
             **findings,
+            **({"agents": [one.to_json() for one in self.agents]} if self.agents else {}),
             "worst_group": None if self.worst is None else asdict(self.worst),
             "gates": gates,
             "trust": self.trust.to_json(),
@@ -122,6 +126,8 @@ class JudgingStudy(Study[JudgingResult]):
     """What people said, once all is judged; None where nobody said anything."""
     clashes: list[tuple[Rating, Rating]] = field(default_factory=list)
     """Ratings in the data, each beside that of `ratings` which says otherwise and counts."""
+    agents: AgentTally = field(default_factory=AgentTally)
+    """Who wrote the dialogues, and how much."""
     _database: RunDatabase | None = field(default=None, init=False, repr=False)
 
     name = JUDGE
@@ -192,6 +198,7 @@ class JudgingStudy(Study[JudgingResult]):
 
     def _units(self, conversation: Conversation, position: int) -> Iterator[WorkUnit]:
         target, judge = conversation_digest(conversation), self.judge
+        self.agents.see(conversation)
         if conversation.ratings:
             self.rated.add(bytes.fromhex(target))
             self.seen_ratings.add(conversation)
@@ -261,7 +268,8 @@ class JudgingStudy(Study[JudgingResult]):
         figures = () if people is None else people.figures
         scales: dict[RatedAs, Scale] = {(f.level, f.dimension): f.scale for f in figures if f.scale}
         worst = groups.worst(sample.weeks, scales)
-        return JudgingResult(summary, gates, trust, sample, findings, people, worst)
+        agents = self.agents.result()
+        return JudgingResult(summary, gates, trust, sample, findings, people, worst, agents)
 
     def facts(self) -> StudyFacts:
         """Return judge, dimensions and what the checks need to know of the rubric."""

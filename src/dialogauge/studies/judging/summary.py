@@ -12,7 +12,7 @@ import numpy.typing as npt
 from dialogauge.core import DimensionSpec, Level, Scale, Usage, Verdict
 from dialogauge.stats import Estimate, mean_bounds, mean_of_sums
 from dialogauge.studies.judging.repeats import Spread
-from dialogauge.studies.judging.tally import GROUP_FIELDS, LEVELS, Clusters, JudgingTally
+from dialogauge.studies.judging.tally import GROUP_FIELDS, LEVELS, Bins, Clusters, JudgingTally
 from dialogauge.text import counted
 
 Floats = npt.NDArray[np.float64]
@@ -143,6 +143,8 @@ class GroupSummary:
     n_failed: Mapping[str, int]
     absent: int = 0
     """So many of the conversations are runs that failed at their source."""
+    bins: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    """Of a candidate, how many scores are in each bin of the dimension."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -291,7 +293,12 @@ class Summary:
                 "conversations": g.conversations,
                 **({"absent": g.absent} if g.absent else {}),
                 "dimensions": {
-                    k: {**_mean_json(m), "n_na": g.n_na[k], "n_failed": g.n_failed[k]}
+                    k: {
+                        **_mean_json(m),
+                        "n_na": g.n_na[k],
+                        "n_failed": g.n_failed[k],
+                        **({"histogram": list(g.bins[k])} if g.bins else {}),
+                    }
                     for k, m in g.means.items()
                 },
             }
@@ -474,8 +481,18 @@ def _breakdowns(
         groups = [g for g in range(len(names)) if sizes[g]]
         order = sorted(groups, key=lambda g: (-sizes[g], names[g] or ""))
         shown[group] = tuple(_group(tally, sums, clusters, names[g], code == g) for g in order[:MAX_GROUPS])
+        if group == "candidate":
+            shown[group] = tuple(_with_bins(tally, one) for one in shown[group])
         left_out[group] = max(len(order) - MAX_GROUPS, 0)
     return shown, left_out
+
+
+def _with_bins(tally: JudgingTally, group: GroupSummary) -> GroupSummary:
+    if group.name is None:
+        return group
+    bins = tally.bins_of.get(group.name) or [Bins(d.scale) for d in tally.dimensions]
+    counts = {d.name: tuple(b.counts) for d, b in zip(tally.dimensions, bins, strict=True)}
+    return replace(group, bins=counts)
 
 
 def _group(

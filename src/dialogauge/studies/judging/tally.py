@@ -35,6 +35,7 @@ MARKS: Final = {
     "tool_results_cut": "tool results that were cut to fit the prompt",
 }
 """Counters in the details and what they count."""
+_OF_DIALOGUES: Final = frozenset({"calls_without_result", "results_without_call", "arguments_unread"})
 
 _MAX_OPTIONS = 50
 _MESSAGES = 200
@@ -45,6 +46,15 @@ _OF_ENDPOINT: Final = frozenset(
 _MAX_REASONS = 3
 _ABSENT: Final = 8
 """The state of a cell whose run failed at its source: nothing was asked of it."""
+
+
+def marked(marks: Mapping[str, int]) -> dict[str, str]:
+    """Say what was irregular in the dialogues, and what was mended or cut in prompts and replies."""
+    places: dict[str, list[str]] = {}
+    for name, n in marks.items():
+        place = "in the dialogues" if name in _OF_DIALOGUES else "mended or cut"
+        places.setdefault(place, []).append(f"{n:,} {MARKS[name]}")
+    return {place: "; ".join(what) for place, what in places.items()}
 
 
 def without_numbers(message: str) -> str:
@@ -257,7 +267,8 @@ class JudgingTally:
         self.dimensions = tuple(dimensions)
         self.positions = {d.name: i for i, d in enumerate(self.dimensions)}
         self.levels = {d.level for d in self.dimensions}
-        self.bins = [Bins(d.scale) for d in self.dimensions]
+        self.bins_of: dict[str | None, list[Bins]] = {None: [Bins(d.scale) for d in self.dimensions]}
+        """By candidate; under None those of all together."""
         self.requested: Counter[str] = Counter()
         self.outcomes: Counter[str] = Counter()
         self.failures: Counter[str] = Counter()
@@ -269,8 +280,7 @@ class JudgingTally:
         """Verdicts of the card, and of rubrics that name their own."""
         self.bases: Counter[str] = Counter()
         self.verdicts_compared = self.verdicts_mismatched = self.weakest_named = 0
-        self.conversation_rows = 0
-        self.max_repeat = 0
+        self.conversation_rows = self.max_repeat = 0
         self.total = UsageSums()
         self.roles: dict[str, UsageSums] = {}
         self.curves: dict[int, TurnScores] = {}
@@ -364,7 +374,7 @@ class JudgingTally:
     def _score(self, cell: int, row: Mapping[str, Any], scores: Mapping[str, Any]) -> int:
         """Add the scores of a row; return how many of them are numbers."""
         numbers, base = 0, cell * self._stride
-        turn, repeat = row["turn"], row["repeat"]
+        turn, repeat, bins = row["turn"], row["repeat"], self._bins(row["candidate"])
         self.max_repeat = max(self.max_repeat, repeat)
         for name, value in scores.items():
             position = self.positions.get(name)
@@ -377,12 +387,25 @@ class JudgingTally:
                 numbers += 1
                 self._sums[at] += value
                 self._sums[at + 1] += 1
-                self.bins[position].add(value)
+                for one in bins:
+                    one[position].add(value)
                 if turn is not None and repeat == 1:
                     self._point(position, turn, cell, value)
                 if self.repeats is not None:
                     self.repeats.add(cell, turn, repeat, position, value)
         return numbers
+
+    @property
+    def bins(self) -> list[Bins]:
+        """The histogram of each dimension."""
+        return self.bins_of[None]
+
+    def _bins(self, candidate: str | None) -> tuple[list[Bins], ...]:
+        if candidate is None:
+            return (self.bins,)
+        if (own := self.bins_of.get(candidate)) is None:
+            own = self.bins_of[candidate] = [Bins(d.scale) for d in self.dimensions]
+        return self.bins, own
 
     def _point(self, position: int, turn: int, cell: int, value: float) -> None:
         if (scores := self.curves.get(turn)) is None:

@@ -185,14 +185,26 @@ class TranscriptWriter:
             # In another language than the page's the kind is said first, in plain English.
             reason = findings[0].source or findings[0].text
             findings[0] = replace(findings[0], source="")
-        anchor = anchor_of(key)
+        anchor, scores = anchor_of(key), self._scores(row)
+        lowest = "" if reason else self._lowest(row)
+        # What is said already in the title is not said again.
+        reasoned = tuple(replace(s, reason="" if lowest and s.reason in lowest else s.reason) for s in scores)
+        beneath = any(s.reason for s in scores)
         return Transcript(
             cut(key[0], ID_CHARS),
-            (TranscriptTurn(number, messages, tag="weakest turn", rationale=self._rationale(row)),),
+            (
+                TranscriptTurn(
+                    number,
+                    messages,
+                    reasoned if beneath else (),
+                    tag="weakest turn",
+                    rationale=self._rationale(row),
+                ),
+            ),
             link=f"{anchor}-{number}",
-            reason=reason or self._lowest(row) or "The lowest scored turn of its conversation.",
+            reason=reason or lowest or "The lowest scored turn of its conversation.",
             facts=tuple(filter(None, (f"turn {number}", key[1], *self._domain(row)))),
-            scores=self._scores(row),
+            scores=() if beneath else scores,
             findings=tuple(filter(None, (_on_a_line(finding, reason) for finding in findings))),
             folded=False,
         )

@@ -1,0 +1,137 @@
+"""Agents on a page and on a terminal: their scores side by side, what is known of them, their policies."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from dialogauge.report import (
+    Axis,
+    Block,
+    Callout,
+    Cell,
+    Code,
+    DataTable,
+    Fold,
+    Leaderboard,
+    LeaderboardRow,
+    Number,
+    Part,
+    Section,
+    TableColumn,
+    data_table,
+    ordinal_tones,
+    words,
+)
+from dialogauge.studies.judging.agents import AgentFacts
+from dialogauge.studies.judging.summary import DimensionSummary, GroupSummary, Summary
+from dialogauge.studies.judging.transcripts import ShownConversations, cut
+from dialogauge.text import counted
+
+_BOARDS: Final = 4
+_TONES: Final = 10
+"""Bins that have tones of their own."""
+_POLICIES_SHOWN: Final = 12
+_POLICY_CHARS: Final = 40_000
+
+
+def agents_section(summary: Summary, agents: Sequence[AgentFacts], *, graded: bool) -> list[Section]:
+    """Lay out the agents of a run: their scores, if the judge grades, and what is known of them."""
+    if not agents:
+        return []
+    groups = [g for g in summary.by.get("candidate", ()) if g.name is not None]
+    boards: list[Block] = []
+    if graded and len(groups) > 1:
+        boards = [_board(d, groups) for d in summary.dimensions if any(g.means[d.name].n for g in groups)]
+    lead = (
+        f"Means of each agent with 95 % intervals, by {summary.clustered_by}. Where intervals overlap, do "
+        "not read an order into the means. Agents can differ because their dialogues do."
+        if boards
+        else "As the input has them."
+    )
+    blocks = [*boards[:_BOARDS], agents_table(agents)]
+    if rest := boards[_BOARDS:]:
+        blocks.append(Fold("The other dimensions", tuple(rest)))
+    if any(agent.absent for agent in agents):
+        blocks.append(Callout(("An absent run failed at its source and holds no message; it has no score.",)))
+    return [Section("Agents", tuple(blocks), lead, anchor="agents")]
+
+
+def _board(dimension: DimensionSummary, groups: Sequence[GroupSummary]) -> Leaderboard:
+    """Lay out one dimension: agents from the best to the worst, with how often they got each score."""
+    scale, name = dimension.scale, dimension.name
+    edges = [b.low for b in dimension.bins]
+    shown = dimension.scale.integer and len(edges) <= _TONES
+    tones = ordinal_tones(len(edges)) if shown else ()
+    tones = tones if scale.higher_is_better else tones[::-1]
+
+    def order(group: GroupSummary) -> tuple[float, str]:
+        value = group.means[name].value
+        return (1.0 if value is None else -scale.quality(value), group.name or "")
+
+    rows = tuple(
+        LeaderboardRow(
+            group.name or "",
+            mean.value,
+            mean.interval,
+            tuple(
+                Part(f"{low:g}", n, tone) for low, n, tone in zip(edges, group.bins[name], tones, strict=True)
+            )
+            if shown and mean.n
+            else (),
+            (mean.n, group.n_na[name], group.n_failed[name]),
+        )
+        for group in sorted(groups, key=order)
+        for mean in [group.means[name]]
+    )
+    return Leaderboard(
+        words.name(name),
+        rows,
+        f"{words.name(name)}, mean",
+        Axis(scale.low, scale.high),
+        columns=(TableColumn("scored"), TableColumn("n/a"), TableColumn("failed")),
+        mix_title=f"how often {edges[0]:g} to {edges[-1]:g}" if shown else "",
+        digits=2 if scale.high - scale.low > 1 else 3,
+    )
+
+
+def agents_table(agents: Sequence[AgentFacts]) -> DataTable:
+    """Lay out what is known of agents beside their scores."""
+    gone = any(agent.absent for agent in agents)
+    heads = (
+        "agent",
+        "dialogues",
+        *(["absent"] if gone else []),
+        "turns",
+        "words a reply",
+        "tool calls a turn",
+    )
+    rows: list[tuple[Cell, ...]] = [
+        (
+            agent.name,
+            agent.dialogues,
+            *([agent.absent] if gone else []),
+            agent.turns,
+            Number(agent.words, 1),
+            Number(agent.calls, 2),
+        )
+        for agent in agents
+    ]
+    return data_table("Agents", heads, rows, captioned=False)
+
+
+def policies_section(sample: ShownConversations) -> list[Section]:
+    """Show what agents were told to do, where the judge read it as their policy."""
+    folds: list[Block] = []
+    for text, scenarios in list(sample.policies.items())[:_POLICIES_SHOWN]:
+        named = ", ".join(filter(None, scenarios))
+        title = f"{named}: " if named else ""
+        title += f"{counted(scenarios.total(), 'conversation')}, {len(text):,} characters"
+        folds.append(Fold(title, (Code(cut(text, _POLICY_CHARS)),)))
+    more = len(sample.policies) - len(folds)
+    if more:
+        folds.append(
+            Callout((f"{counted(more, 'more policy', 'more policies')}: see dialogauge show RUN ID.",))
+        )
+    lead = "The system prompts of the agents. The judge read them as the policy to comply with."
+    return [Section("Policies", tuple(folds), lead, anchor="policies")] if folds else []
