@@ -7,6 +7,7 @@ import pytest
 
 from dialogauge.core import UsageError
 from flows.conftest import EXAMPLES
+from parsed_pages import ParsedPage
 
 GOAL = {"hotel": {"informable": {"area": "north"}, "requestable": ["PHONE", "REFERENCE"]}}
 TABLES = {
@@ -101,6 +102,9 @@ def test_an_agent_of_our_own(dialogauge, tmp_path, database):
     page = (tmp_path / "run" / "report.html").read_text()
     assert "What failed" in page
     assert "Your reference is AB12CD34." in page
+    assert "(area north, searched for south" in page
+    shown = dialogauge("show", tmp_path / "run", "d3").out
+    assert "  - hotel: reference not told" in shown
 
 
 def shop_run(id, messages, **more):
@@ -144,6 +148,43 @@ def test_the_shop_of_the_examples(dialogauge, tmp_path, shop):
     ]
     again = dialogauge("success", log, "--kind", "tau", "--environment", "py:shop:SHOP", "-o", run)
     assert again.out == done.out
+
+
+def test_agents_stand_side_by_side_over_all_domains(dialogauge, tmp_path):
+    messages = [reply("You get 9.5 back.")]
+    runs = [
+        shop_run(n, messages, domain=domain, agent=agent, reward=float(agent == "m2"))
+        for agent in ("m1", "m2")
+        for domain in ("shop", "bank")
+        for n in range(3)
+    ]
+    untold = {**shop_run(9, [reply("It is 7.")], agent="m1", reward=0.0), "gold_outputs": ["7", "9.5"]}
+    gone = shop_run(10, [], agent="m1", domain="bank")
+    run = tmp_path / "run"
+    done = dialogauge(
+        "success", lines(tmp_path / "runs.jsonl", *runs, untold, gone), "--kind", "tau", "-o", run
+    )
+    assert done.code == 0, done.err
+    summary = json.loads((run / "summary.json").read_text())
+    found = [
+        (g["domain"], g["agent"], g["dialogues"], g["absent"], g["means"]["success"]["value"])
+        for g in summary["success"]["groups"]
+    ]
+    assert found == [
+        ("all", "m1", 8, 1, 0.0),
+        ("all", "m2", 6, 0, 1.0),
+        ("bank", "m1", 4, 1, 0.0),
+        ("bank", "m2", 3, 0, 1.0),
+        ("shop", "m1", 4, 0, 0.0),
+        ("shop", "m2", 3, 0, 1.0),
+    ]
+    page = ParsedPage((run / "report.html").read_text())
+    assert "success, share" in page.text
+    assert page.text.index("m2", page.text.index("success, share")) < page.text.index(
+        "m1", page.text.index("success, share")
+    )
+    assert "required output '9.5' is in no reply" in page.text
+    assert "words a reply" in page.text
 
 
 def test_other_commands_take_the_run(dialogauge, tmp_path, shop):

@@ -35,7 +35,7 @@ from dialogauge.judges.success.calls import json_object
 from dialogauge.judges.success.goals import NO_GOALS, Annotation, Goal, Goals, Reading, goal_of
 from dialogauge.judges.success.venues import NAMED, TABLES, Venues, address_parts, plain_words, slot_name
 
-_VERSION: Final = 1
+_VERSION: Final = 2
 _DOMAINS: Final = ("restaurant", "hotel", "attraction", "train", "taxi", "hospital", "police")
 _UNBOUND: Final = ("", "any", "none", "null")
 """Arguments that bind nothing."""
@@ -308,7 +308,8 @@ class MultiwozSuccess:
             replies = [turn.reply_text for turn in conversation.replied_turns]
             details["bleu"] = reply_counts(replies, annotation.references)
         target = Target(conversation.id, "conversation", None, conversation.candidate)
-        return Judged(target, Judgement(as_scores(scores), details=details))
+        issues = _issues(goal, by_rule, by_words, readings[-1].state if readings else {})
+        return Judged(target, Judgement(as_scores(scores), issues=tuple(issues), details=details))
 
 
 def _totals(by_domain: Mapping[str, DomainOutcome], ending: str) -> dict[str, int]:
@@ -326,8 +327,35 @@ def _domain_json(by_rule: DomainOutcome, by_words: DomainOutcome) -> dict[str, A
     }
 
 
+def _issues(
+    goal: Goal,
+    by_rule: Mapping[str, DomainOutcome],
+    by_words: Mapping[str, DomainOutcome],
+    state: Mapping[str, Mapping[str, Any]],
+) -> Iterator[str]:
+    """Say what failed, with the slots of the goal and of the last state; then what only the words miss."""
+    for domain, outcome in by_rule.items():
+        if not outcome.inform:
+            searched = {slot_name(slot): str(value) for slot, value in state.get(domain, {}).items()}
+            slots = (_wanted(*pair, searched) for pair in goal[domain].informable.items())
+            yield f"{domain}: what was offered does not fit the goal ({'; '.join(slots)})"
+        yield from (f"{domain}: {_WORDS[slot]} not told" for slot in outcome.missing)
+        spoken = by_words[domain]
+        if outcome.inform and not spoken.inform:
+            yield f"{domain}: by the words of the replies, what was offered does not fit the goal"
+        for slot in spoken.missing:
+            if slot not in outcome.missing:
+                yield f"{domain}: by the words of the replies, {_WORDS[slot]} not told"
+
+
+def _wanted(slot: str, value: str, searched: Mapping[str, str]) -> str:
+    other = searched.get(slot_name(slot), value)
+    same = other.lower() == value.lower()
+    return f"{slot} {value}" if same else f"{slot} {value}, searched for {other}"
+
+
 def _failed(by_domain: Mapping[str, DomainOutcome]) -> Iterator[str]:
-    """Say what failed, in the words of the page."""
+    """Say what failed, in words that dialogues share."""
     for domain, outcome in by_domain.items():
         if not outcome.inform:
             yield f"{domain}: what was offered does not fit the goal"

@@ -33,13 +33,14 @@ from dialogauge.core.protocols import Environment, Reads, ToolUse
 from dialogauge.core.scores import NOT_APPLICABLE, Number, as_scores
 from dialogauge.judges.success.calls import json_object
 
-_VERSION: Final = 1
+_VERSION: Final = 2
 _STOP: Final = "###STOP###"
 """With this tau-bench's simulated user ends a dialogue."""
 _AROUND: Final = 40
 """Characters of the quote on either side of an output."""
 _NUMBER: Final = re.compile(r"\d+(?:\.\d+)?")
 _BINARY: Final = Scale(0, 1)
+_UNTOLD: Final = "an output is in no reply"
 REWARD: Final = "reward"
 DIMENSIONS: Final = (
     PlainDimension("success", "conversation", Scale(0, 1, integer=False)),
@@ -210,7 +211,12 @@ class TauSuccess:
             details["outputs"] = [{"output": h.output, "turn": h.turn, "within": h.within} for h in hits]
         evidence = [Evidence(h.turn, h.quote, f"output {h.output!r}") for h in hits if h.turn is not None]
         target = Target(conversation.id, "conversation", None, conversation.candidate)
-        judgement = Judgement(as_scores(checked.scores()), evidence=tuple(evidence), details=details)
+        judgement = Judgement(
+            as_scores(checked.scores()),
+            issues=tuple(checked.issues()),
+            evidence=tuple(evidence),
+            details=details,
+        )
         return Judged(target, judgement)
 
     def _compared(self, conversation: Conversation, task: Task) -> tuple[bool | None, tuple[str, ...]]:
@@ -258,14 +264,24 @@ class _Checked:
             "database": NOT_APPLICABLE if self.finished is None else int(not self.tables),
         }
 
+    def issues(self) -> Iterator[str]:
+        """Say what failed, each output by name."""
+        for what in self.failed():
+            if what == _UNTOLD:
+                yield from (
+                    f"required output {h.output!r} is in no reply" for h in self.hits if h.turn is None
+                )
+            else:
+                yield what
+
     def failed(self) -> Iterator[str]:
-        """Say what failed, in the words of the page."""
+        """Say what failed, in words that dialogues share."""
         if self.finished is False:
             yield "not finished"
         for table in self.tables:
             yield f"table {table} differs"
         if not self.complete:
-            yield "an output is in no reply"
+            yield _UNTOLD
         if (
             self.finished is None
             and self.task.reward == 0

@@ -47,12 +47,12 @@ def agents_section(summary: Summary, agents: Sequence[AgentFacts], *, graded: bo
         f"Means of each agent with 95 % intervals, by {summary.clustered_by}. Where intervals overlap, do "
         "not read an order into the means. Agents can differ because their dialogues do."
         if boards
-        else "As the input has them."
+        else "What the input holds of each agent."
     )
     blocks = [*boards[:_BOARDS], agents_table(agents)]
     if rest := boards[_BOARDS:]:
         blocks.append(Fold("The other dimensions", tuple(rest)))
-    if any(agent.absent for agent in agents):
+    if graded and any(agent.absent for agent in agents):
         blocks.append(Callout(("An absent run failed at its source and holds no message; it has no score.",)))
     return [Section("Agents", tuple(blocks), lead, anchor="agents")]
 

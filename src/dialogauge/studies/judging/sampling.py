@@ -46,7 +46,7 @@ class Case:
     rating: float | None = None
     """What people said of the whole; where they rated turns only, the lowest of these."""
     kinds: tuple[str, ...] = ()
-    """What the judge saw in its turns, by name, the commonest first."""
+    """What the judge saw in its turns, by name, the commonest first; of a task the checks that failed."""
 
     @property
     def key(self) -> tuple[str, str | None]:
@@ -194,7 +194,10 @@ def _kinds(unit: Sequence[Row]) -> tuple[str, ...]:
     """Return the kinds of findings in faulty turns, those of the most turns first."""
     faulty = [row for row in unit if row["turn"] is not None and row["issues"]]
     counts = Counter(k for row in faulty for k in {e["signal"] for e in row["evidence"] if e.get("signal")})
-    return tuple(sorted(counts, key=lambda kind: (-counts[kind], kind)))
+    checks = [
+        w for row in unit if "success" in (row["scores"] or ()) for w in row["details"].get("failed", ())
+    ]
+    return (*sorted(counts, key=lambda kind: (-counts[kind], kind)), *checks)
 
 
 def _add(

@@ -296,7 +296,19 @@ class TranscriptWriter:
             Scored(d.name, words.score(scores.get(d.name)), reason=self._text(notes.get(d.name)))
             for d in shown
         )
-        return (*_rated(row), *judged)
+        return (*self._rated(row), *judged)
+
+    def _rated(self, row: Row) -> Iterator[Scored]:
+        """Yield what people said of a target, or what came of it."""
+        if rating := row.get("rating"):
+            conversation = self._conversation((row["conversation_id"], row["candidate"]))
+            raters = {r.rater for r in conversation.ratings} if conversation else set()
+            by = f"{rating['raters']:,} people" if rating["raters"] > 1 else "a person"
+            if rating["dimension"] == "reward" or raters == {"environment"}:
+                by = "the outcome"
+            yield Scored(rating["dimension"], words.score(rating["score"]), by)
+            for name, score in rating.get("others", {}).items():
+                yield Scored(name, words.score(score), by)
 
     def _lowest(self, row: Row) -> str:
         """Return what the judge said of the dimension with the lowest score, if it gave reasons."""
@@ -462,15 +474,6 @@ def _notes(row: Row) -> Mapping[str, str]:
     """Return the judge's reasons by dimension."""
     notes = row["details"].get("notes")
     return notes if isinstance(notes, Mapping) else {}
-
-
-def _rated(row: Row) -> Iterator[Scored]:
-    if rating := row.get("rating"):
-        by = f"{rating['raters']:,} people" if rating["raters"] > 1 else "a person"
-        by = "the outcome" if rating["dimension"] == "reward" else by
-        yield Scored(rating["dimension"], words.score(rating["score"]), by)
-        for name, score in rating.get("others", {}).items():
-            yield Scored(name, words.score(score), by)
 
 
 def _person(case: Case) -> str:

@@ -14,7 +14,7 @@ from dialogauge.studies.passing import ByConversation
 Row = Mapping[str, Any]
 
 ALL: Final = "all"
-"""The domain of whole dialogues, where they are of several."""
+"""The domain of whole dialogues, where there are several."""
 _WITHIN_SHOWN: Final = 12
 
 
@@ -108,13 +108,14 @@ class SuccessTally(ByConversation):
         (row,) = unit
         agent, details = row["candidate"], row["details"]
         if row["failure"] is not None:
-            group = self._groups.setdefault((row["scenario"], agent), _GroupValues())
-            group.dialogues += 1
-            group.absent += row["failure"]["kind"] == "absent"
+            for domain in (ALL, row["scenario"]):
+                group = self._groups.setdefault((domain, agent), _GroupValues())
+                group.dialogues += 1
+                group.absent += row["failure"]["kind"] == "absent"
             return
         task, scores = details["task"], row["scores"]
+        self._groups.setdefault((ALL, agent), _GroupValues()).add(scores, task)
         if (domains := details.get("domains")) is not None:
-            self._groups.setdefault((ALL, agent), _GroupValues()).add(scores, task)
             for domain, one in domains.items():
                 values = {
                     "inform": one["inform"],
@@ -155,7 +156,12 @@ class SuccessTally(ByConversation):
 
     def result(self) -> SuccessFigures:
         """Return the figures of what has passed."""
-        order = sorted(self._groups, key=lambda key: (key[0] != ALL, key[0] or "", key[1] or ""))
+        domains = {domain for domain, _ in self._groups if domain != ALL}
+        if None in domains and self._read:  # of whole dialogues that name no scenario, beside their domains
+            domains.discard(None)
+        several = len(domains) > 1 or bool(self._read)
+        keys = [key for key in self._groups if key[0] in domains or (key[0] == ALL and several)]
+        order = sorted(keys, key=lambda key: (key[0] != ALL, key[0] or "", key[1] or ""))
         groups = tuple(
             SuccessGroup(d, a, group.dialogues, group.absent, group.means())
             for d, a in order

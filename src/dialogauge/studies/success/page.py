@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from dialogauge.report import (
+    Axis,
     Block,
     Callout,
     Cell,
@@ -14,7 +15,10 @@ from dialogauge.report import (
     Count,
     Definitions,
     Items,
+    Leaderboard,
+    LeaderboardRow,
     Page,
+    Part,
     Percent,
     Section,
     Span,
@@ -24,6 +28,8 @@ from dialogauge.report import (
 )
 from dialogauge.runs import Manifest, StoredRun
 from dialogauge.stats import Estimate
+from dialogauge.studies.judging.agents import AgentFacts, stored_agents
+from dialogauge.studies.judging.agents_page import agents_section
 from dialogauge.studies.judging.page import not_judged
 from dialogauge.studies.judging.people import People, stored_people
 from dialogauge.studies.judging.people_page import people_section
@@ -52,19 +58,22 @@ def success_page(
     people: People | None,
     sample: ShownConversations,
     figures: SuccessFigures | None,
+    agents: Sequence[AgentFacts] = (),
 ) -> Page:
     """Lay out a run of task success."""
     figures = figures or SuccessTally().result()
     manifest = run.manifest
     sections = [
-        Section("Task success", success_blocks(summary, figures), anchor="success"),
+        Section("Task success", (*_boards(figures), *success_blocks(summary, figures)), anchor="success"),
+        *agents_section(summary, agents, graded=False),
         *([Section("What failed", (_failed(figures),), anchor="failed")] if figures.failed else []),
         *_checks_sections(figures),
         *([] if people is None or not people.figures else [people_section(people)]),
         Section(
             "Conversations",
             (sample.transcripts,),
-            "Turn by turn, with calls and results; every row is in judgements.jsonl.",
+            "Turn by turn, with calls and results; at the top the checks that failed. Every row is in "
+            "judgements.jsonl.",
             anchor="conversations",
         ),
         _settings_section(manifest),
@@ -89,7 +98,7 @@ def stored_page(run: StoredRun) -> Page:
     sampler, tally, people = Sampler(run.dimensions), SuccessTally(), stored_people(run)
     summary = summary_of(run, sampler, tally)
     sample = read_sample(run, sampler.result(), summary.dimensions, None)
-    return success_page(run, summary, people, sample, tally.result())
+    return success_page(run, summary, people, sample, tally.result(), stored_agents(run))
 
 
 def success_brief(summary: Summary, figures: SuccessFigures) -> tuple[Block, ...]:
@@ -111,7 +120,7 @@ def success_blocks(summary: Summary, figures: SuccessFigures) -> tuple[Block, ..
         *(_TITLES.get(name, words.name(name)) for name in names),
     )
     rows = [_group(group, names, agents=agents, gone=gone) for group in groups]
-    notes = ["Shares with their 95 % intervals, clustered by task where tasks come more than once."]
+    notes = ["Shares with 95 % intervals. Runs of the same task count as one cluster."]
     if gone:
         notes.append(
             "An absent run failed at its source and holds no message. It is neither a success nor a failure."
@@ -119,6 +128,42 @@ def success_blocks(summary: Summary, figures: SuccessFigures) -> tuple[Block, ..
     if left := not_judged(replace(summary.conversations, absent=0), "not done yet"):
         notes.append(", ".join(f"{what}: {n:,}" for what, n in left) + ".")
     return (data_table("By domain and agent", heads, rows, captioned=False), Callout(tuple(notes)))
+
+
+def _boards(figures: SuccessFigures) -> list[Block]:
+    """Lay out whole dialogues by agent, the best first, where there are several agents."""
+    head = figures.groups[0].domain if figures.groups else None
+    groups = [g for g in figures.groups if g.domain == head and g.agent]
+    if len(groups) <= 1:
+        return []
+
+    def order(group: SuccessGroup) -> tuple[float, str]:
+        success = group.means.get("success")
+        return (1.0 if success is None or success.value is None else -success.value, group.agent or "")
+
+    return [
+        Leaderboard(
+            "Success by agent",
+            tuple(map(_row, sorted(groups, key=order))),
+            "success, share",
+            Axis(0.0, 1.0),
+            columns=(TableColumn("dialogues"), TableColumn("absent")),
+            mix_title="dialogues: success, not, absent",
+            digits=2,
+        )
+    ]
+
+
+def _row(group: SuccessGroup) -> LeaderboardRow:
+    success = group.means.get("success")
+    value, interval, n = (None, None, 0) if success is None else (success.value, success.interval, success.n)
+    won = round((value or 0.0) * n)
+    parts = (
+        Part("success", won, "best"),
+        Part("no success", n - won, "worst"),
+        Part("absent", group.absent, "none"),
+    )
+    return LeaderboardRow(group.agent or "", value, interval, parts, (group.dialogues, group.absent))
 
 
 def _group(group: SuccessGroup, names: Sequence[str], *, agents: bool, gone: bool) -> tuple[Cell, ...]:
@@ -158,10 +203,12 @@ def _checks_sections(figures: SuccessFigures) -> list[Section]:
         blocks.append(Callout((f"{equal:,} of {stored:,} recomputed rewards are equal to the stored ones.",)))
     hits, within = figures.outputs
     if hits:
-        sentence = (
-            f"{counted(hits, 'required output')} stand in a reply, as the published check wants it. Of these "
-            f"{within:,} stand there only within another number or word, or as the number of a point in a "
-            "list: the check takes them, and the reply may say something else."
+        sentence = f"The check found {counted(hits, 'required output')} in a reply. "
+        sentence += (
+            f"Of these {within:,} stand only inside another number or word, or number a point in a list: the "
+            "check accepts them, but the reply may say something else."
+            if within
+            else "None of these stands only inside another number or word."
         )
         blocks.append(Callout((sentence,)))
         items = tuple(
@@ -173,18 +220,16 @@ def _checks_sections(figures: SuccessFigures) -> list[Section]:
         )
         blocks += [Items(items, within - len(items))] if items else []
     if figures.read:
-        read = ", ".join(f"{whose} {n:,}" for whose, n in figures.read.items())
-        blocks.append(
-            Callout(
-                (
-                    f"Whose reading of replies and states counts (dialogues): {read}. Inform and Success see "
-                    "placeholders, not whether a value is the right one; by the words they do.",
-                )
-            )
+        whose = {"stored": "stored with the data", "own": "made by us"}
+        read = ", ".join(f"{whose[name]} in {counted(n, 'dialogue')}" for name, n in figures.read.items())
+        sentence = (
+            f"Placeholders and states are {read}. Inform and Success read placeholders only, so they cannot "
+            "tell a right value from a wrong one. The figures by the words can."
         )
+        blocks.append(Callout((sentence,)))
     if figures.bleu is not None:
-        blocks.append(Callout((f"BLEU beside the references, turn by turn: {figures.bleu:.1f}.",)))
-    return [Section("How far to take the checks", tuple(blocks), anchor="checks")] if blocks else []
+        blocks.append(Callout((f"BLEU of the replies against the references: {figures.bleu:.1f}.",)))
+    return [Section("How reliable the checks are", tuple(blocks), anchor="checks")] if blocks else []
 
 
 def _score(value: float | None) -> str:

@@ -83,4 +83,4 @@ class SuccessStudy(JudgingStudy):
     def page(self, result: JudgingResult, run: StoredRun) -> Page:
         """Return the page."""
         figures = result.success if isinstance(result, SuccessResult) else None
-        return success_page(run, result.summary, result.people, result.sample, figures)
+        return success_page(run, result.summary, result.people, result.sample, figures, result.agents)

@@ -206,6 +206,8 @@ def test_the_words_can_say_otherwise_than_the_placeholders(venues):
         "joint_goal": "n/a",
     }
     assert judged.details["failed"] == ["hotel: what was offered does not fit the goal"]
+    (issue,) = judged.issues
+    assert issue.startswith("hotel: what was offered does not fit the goal (")
 
 
 def test_a_phone_number_of_another_venue_is_not_told(venues):

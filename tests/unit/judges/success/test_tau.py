@@ -90,6 +90,7 @@ def test_the_reward_takes_the_outputs_too_and_stands_beside_the_stored_one():
     untold = TauSuccess(SHOP).judge_now(run(says("It was."), gold_actions=[], gold_outputs=["9.5"]))
     assert untold.outcome.numbers["success"] == 0
     assert untold.outcome.details["failed"] == ["an output is in no reply"]
+    assert untold.outcome.issues == ("required output '9.5' is in no reply",)
 
 
 def test_the_stored_reward_counts_without_an_environment():
