@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from dialogauge.door.agreement import Agreement, agreement
     from dialogauge.door.arena import arena
     from dialogauge.door.library import ajudge, judge, open_run, read, run
+    from dialogauge.door.quality import assert_quality
     from dialogauge.door.run import Run
     from dialogauge.rubrics import Rubric
 
@@ -36,6 +37,7 @@ __all__ = [
     "agreement",
     "ajudge",
     "arena",
+    "assert_quality",
     "judge",
     "open_run",
     "read",

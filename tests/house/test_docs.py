@@ -41,7 +41,7 @@ def _reference() -> ModuleType:
 REFERENCE = _reference()
 FLAGS = {name: REFERENCE.flags_of(name) for name in REFERENCE.commands()}
 FLAGS["replay"] = FLAGS["annotate"] = {"--help"}
-ALL_FLAGS = set().union(*FLAGS.values()) | {"--version"} | _FOREIGN
+ALL_FLAGS = set().union(*FLAGS.values()) | {"--version", "--dialogauge-report"} | _FOREIGN
 
 
 def _lines(text: str) -> Iterator[tuple[bool, str]]:

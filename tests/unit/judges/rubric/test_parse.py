@@ -308,7 +308,7 @@ def test_no_reply_makes_the_parser_fall_over(form, data):
 
 def test_a_value_nested_without_end_is_named():
     deep = []
-    for _ in range(3000):
+    for _ in range(100_000):
         deep = [deep]
     with pytest.raises(ReplyFault, match=r"per_turn\.2\.scores\.helpfulness.*nested too deep"):
         parse_reply(CARD, BOTH, put(SCORE, deep))

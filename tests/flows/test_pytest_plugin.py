@@ -1,0 +1,117 @@
+"""The pytest plugin as a user meets it: in a session of its own."""
+
+from __future__ import annotations
+
+import json
+from importlib.metadata import entry_points
+
+import pytest
+
+from talks import talk
+
+pytest_plugins = ["pytester"]
+
+MODULE = "dialogauge.door.pytest_plugin"
+LOADED = () if entry_points(group="pytest11", name="dialogauge") else ("-p", MODULE)
+FORGETFUL = talk(
+    "u: Hi, order 7731 should have come on Monday. Where is it?",
+    "a: Order 7731 left our warehouse on Saturday and is due tomorrow.",
+    "u: Tomorrow I am away. Can it go to a pick-up point?",
+    "a: Could you tell me your order number, please? Then I can look it up.",
+    "u: I told you already: 7731.",
+    "a: Sorry. Order 7731 now goes to the pick-up point at the station.",
+    id="forgetful",
+)
+HELPFUL = talk("u: Where is order 7731?", "a: Order 7731 left on Saturday and comes tomorrow.", id="helpful")
+
+
+@pytest.fixture
+def suite(pytester: pytest.Pytester) -> pytest.Pytester:
+    """A folder with a log of two conversations and a test that runs once for each."""
+    lines = [
+        json.dumps(
+            {
+                "conversation_id": c.id,
+                "messages": [{"role": m.role, "content": m.content} for m in c.messages],
+            }
+        )
+        for c in (FORGETFUL, HELPFUL)
+    ]
+    pytester.path.joinpath("log.jsonl").write_text("\n".join(lines))
+    pytester.makepyfile(
+        """
+        import pytest
+
+        @pytest.mark.conversations("*.jsonl")
+        @pytest.mark.dialogauge("findings==0")
+        def test_replies(conversation, assert_quality):
+            assert_quality(conversation)
+        """
+    )
+    return pytester
+
+
+def run(suite: pytest.Pytester, *arguments: str) -> pytest.RunResult:
+    return suite.runpytest_subprocess(*LOADED, "-p", "no:cacheprovider", *arguments)
+
+
+def test_a_failure_quotes_the_turn_and_the_evidence(suite):
+    result = run(suite)
+    result.assert_outcomes(passed=1, failed=1)
+    result.stdout.fnmatch_lines(
+        [
+            "*findings==0: met by 2 of 3 turns*",
+            "*assistant: Could you tell me your order number, please?*",
+            "*Asks for the order number, which the user gave in turn 1.*",
+        ]
+    )
+    assert not [path for path in suite.path.iterdir() if path.name == "runs"]
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "2")])
+def test_a_session_has_one_page(suite, workers):
+    for _ in range(2):  # the second session takes the place of the first
+        result = run(suite, "--dialogauge-report", "pages", *workers)
+        result.assert_outcomes(passed=1, failed=1)
+        result.stdout.fnmatch_lines([f"dialogauge: {suite.path}/pages/report.html"])
+    page = (suite.path / "pages" / "report.html").read_text(encoding="utf-8")
+    assert "2 assertions in 2 tests: 1 not met." in page
+    assert page.count("Could you tell me your order number, please?") >= 1
+    assert len(list((suite.path / "pages" / "runs").iterdir())) == 2
+
+
+def test_settings_and_conditions_come_from_markers_and_calls(suite):
+    suite.makepyfile(
+        """
+        import dialogauge
+        import pytest
+
+        pytestmark = pytest.mark.dialogauge(rubric="satisfaction")
+
+        def test_a_log(assert_quality):
+            run = assert_quality("log.jsonl", "failed<=0")
+            assert run.rubric.id == "satisfaction"
+            with pytest.raises(AssertionError, match="satisfaction>=6: met by 0 of 4 turns"):
+                assert_quality(run, "satisfaction>=6")
+
+        def test_an_unknown_dimension(assert_quality):
+            with pytest.raises(dialogauge.DialogaugeError, match="no dimension 'mood'"):
+                assert_quality("log.jsonl", "mood>=4")
+        """
+    )
+    run(suite).assert_outcomes(passed=2)
+
+
+def test_a_log_that_cannot_be_read_is_no_empty_test(suite):
+    suite.path.joinpath("log.jsonl").write_text('{"messages": 3}\n')
+    result = run(suite)
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(["*log.jsonl: unknown format: its first record has 'messages'*"])
+    assert "Traceback" not in result.stdout.str()
+
+
+def test_a_folder_with_something_else_is_left_as_it_is(suite):
+    suite.mkdir("mine").joinpath("letter.txt").write_text("dear")
+    result = run(suite, "--dialogauge-report", "mine")
+    result.stderr.fnmatch_lines(["*mine holds something else (letter.txt)*"])
+    assert (suite.path / "mine" / "letter.txt").read_text() == "dear"
