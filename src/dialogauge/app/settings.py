@@ -273,7 +273,7 @@ class JudgeOptions(DataOptions, RuleOptions, StrictOptions, LanguageOptions, Mod
     rubric: str = setting(
         "card",
         "Shipped rubric (card, satisfaction, session, session-guarded, survey, task, single, factuality, "
-        "td-turn, td-dialogue, td-unit), or a file.",
+        "td-turn, td-dialogue, td-unit, td-unit-dialogue), or a file.",
         key="rubric",
     )
     judge: Literal["local", "llm", "fitted"] = setting(
@@ -296,7 +296,7 @@ class JudgeOptions(DataOptions, RuleOptions, StrictOptions, LanguageOptions, Mod
     policy_file: str | None = setting(
         None,
         "Policies of the agent, by domain, in place of its system prompt (rubrics td-turn, td-dialogue, "
-        "td-unit); `booking` is shipped.",
+        "td-unit, td-unit-dialogue); `booking` is shipped.",
         "--policy",
         metavar="FILE.toml",
     )

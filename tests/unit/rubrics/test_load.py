@@ -58,6 +58,7 @@ def test_the_shipped_rubrics():
         "td-dialogue",
         "td-turn",
         "td-unit",
+        "td-unit-dialogue",
     )
     for name in shipped_rubrics():
         rubric = load_rubric(name)

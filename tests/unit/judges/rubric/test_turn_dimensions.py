@@ -120,7 +120,7 @@ async def test_a_whole_dialogue_has_the_policies_of_all_its_domains_and_its_prom
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("rubric", ["td-turn", "td-dialogue", "td-unit"])
+@pytest.mark.parametrize("rubric", ["td-turn", "td-dialogue", "td-unit", "td-unit-dialogue"])
 async def test_there_is_wording_in_both_languages(rubric, language):
     rows, requests = await judged(rubric, trip(), language=language)
     assert all(isinstance(r.outcome, Judgement) for r in rows)
@@ -211,3 +211,23 @@ def test_calls_and_policies_are_part_of_the_judges_identity(tmp_path):
     other.write_text('text = "Be brief."\n[[domains]]\nname = "any"\n')
     made = [{}, {"calls": "separate"}, {"policies": load_policies()}, {"policies": load_policies(other)}]
     assert len({digest(**settings) for settings in made}) == 4
+
+
+@pytest.mark.parametrize("calls", ["joint", "separate"])
+async def test_unit_tests_of_a_whole_dialogue_with_its_goal(calls):
+    given = dict.fromkeys(("answers_requests", "keeps_topic", "carries_on", "goal_completion"), 4)
+    given |= {"facts_match": 4, "results_used": 4, "results_followed": 5}
+    given |= {"options_when_few": 1, "asks_what_is_missing": 2, "acts_in_time": 2}
+
+    def answer(request):
+        value = ideal(request.schema.schema)
+        for name, entry in value["conversation_level"].items():
+            entry["score"] = given[name]
+        return value
+
+    (row,), requests = await judged("td-unit-dialogue", trip(), answer, calls=calls)
+    assert row.target.level == "conversation"
+    assert len(requests) == (1 if calls == "joint" else 10)
+    scores = row.outcome.scores
+    assert {n: scores[n].value for n in given} == given
+    assert [(round(scores[n].value, 2), scores[n].whole) for n in NAMES] == [(4, 4), (4.33, 4), (1.67, 2)]
