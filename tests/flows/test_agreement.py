@@ -419,6 +419,8 @@ def test_candidates_across_judges_and_means_of_candidates(dialogauge, tmp_path):
     assert {(of["a"], of["b"]): round(of["spearman"], 6) for of in ranks["alike"]} == {
         ("J", "K"): -1.0, ("J", "people"): 1.0, ("K", "people"): -1.0,
     }  # fmt: skip
+    swapped = {(of["a"], of["b"]): len(of["swapped"]) for of in ranks["alike"]}
+    assert swapped == {("J", "K"): 15, ("J", "people"): 0, ("K", "people"): 15}
 
 
 # Runs

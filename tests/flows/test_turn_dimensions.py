@@ -238,6 +238,45 @@ def test_an_empty_trajectory_is_absent(dialogauge, serve, log, tmp_path, rubric)
     assert not any('"b"' in json.dumps(body["messages"]) for body in stub.asked)
 
 
+def test_the_ranks_of_agents_across_judges(dialogauge, serve, log, tmp_path):
+    """A stricter judge gives less to all; agents that it ranks otherwise are named."""
+    agents = ("alpha", "beta", "gamma")
+
+    def judge_of(*given):
+        def reply(body):
+            if "response_format" not in body:
+                return "fine"
+            value, prompt = instance(body["response_format"]["json_schema"]["schema"]), str(body["messages"])
+            named = (s for name, s in zip(agents, given, strict=True) if f"I am {name}" in prompt)
+            score = next(named, 3)  # nobody is named where it is asked whether schemas are kept
+            for entry in value.get("scores", {}).values():
+                entry["score"] = score
+            return json.dumps(value)
+
+        return serve(reply).url
+
+    talks = []
+    for name in agents:
+        for n in range(3):
+            talk = trip(f"{name}-{n}", name)
+            talk["messages"][-1] = {"role": "assistant", "content": f"I am {name}."}
+            talks.append({**talk, "messages": talk["messages"][-2:]})
+    path = log(*talks)
+    for name, given in (("mild", (5, 4, 3)), ("strict", (3, 2, 1)), ("other", (4, 5, 1))):
+        words = ("--rubric", "td-turn", "--model", "stub-model", "--base-url", judge_of(*given))
+        done = dialogauge("judge", path, *words, "-o", name, "--no-cache")
+        assert done.code == 0, done.err
+    done = dialogauge("agreement", "mild", "strict", "other")
+    assert done.code == 0, done.err
+    assert "Candidates across judges: all dimensions of turns" in done.out
+    assert "mild and strict: no two change places (by chance once in 6), Spearman" in done.unwrapped
+    assert "the means are +2.00 apart." in done.unwrapped
+    assert "mild and other: 1 of 3 pairs change places (alpha and beta)" in done.unwrapped
+    ranks = dialogauge("agreement", "mild", "strict", "--json").json["ranks"]
+    assert [of["dimension"] for of in ranks].count("cohesion") == 1
+    assert all(of["ranks"]["strict"] == {"alpha": 1, "beta": 2, "gamma": 3} for of in ranks)
+
+
 @pytest.mark.parametrize("rubric", ["td-turn", "td-dialogue", "td-unit"])
 def test_people_can_be_asked_the_same(dialogauge, log, tmp_path, rubric):
     done = dialogauge("annotate", "make", log(trip()), "--rubric", rubric, "--raters", 2, "-o", "pages")

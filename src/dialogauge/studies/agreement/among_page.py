@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from math import comb, factorial
 from typing import Final, Literal
 
 from dialogauge.report import (
@@ -24,8 +25,11 @@ from dialogauge.report.cells import Emphasis, Prose
 from dialogauge.stats import COEFFICIENTS, Comparison, Estimate
 from dialogauge.studies.agreement.among import Among
 from dialogauge.studies.agreement.closeness import Closeness, Verdict
-from dialogauge.studies.agreement.ranks import CandidateRanks
+from dialogauge.studies.agreement.ranks import CandidateRanks, SameOrder
 from dialogauge.text import counted
+
+_SWAPS: Final = 5
+"""Pairs of candidates that change places and are named."""
 
 Tone = Literal["plain", "good", "warn", "info"]
 TONES: Final[Mapping[Verdict, Tone]] = {
@@ -234,9 +238,23 @@ def ranks_section(ranks: CandidateRanks) -> Section:
         for name in ranks.candidates
     ]
     table = data_table("Mean and rank of each candidate", ("candidate", *sources), rows, captioned=False)
-    alike = "; ".join(f"{a} and {b}: {words.decimal(of)}" for (a, b), of in ranks.alike.items())
-    lead = f"On {counted(ranks.targets, 'target')} that all of them scored. Spearman of the means: {alike}."
-    return Section(f"Candidates across judges: {ranks.question}", (table,), lead)
+    lead = f"On {counted(ranks.targets, 'target')} that all of them scored."
+    alike = (_alike(one, len(ranks.candidates)) for one in ranks.alike)
+    return Section(f"Candidates across judges: {ranks.question}", (table,), " ".join((lead, *alike)))
+
+
+def _alike(one: SameOrder, candidates: int) -> str:
+    pairs = comb(candidates, 2)
+    if one.swapped:
+        named = ", ".join(f"{x} and {y}" for x, y in one.swapped[:_SWAPS])
+        more = f" and {len(one.swapped) - _SWAPS} more" if len(one.swapped) > _SWAPS else ""
+        order = f"{len(one.swapped)} of {counted(pairs, 'pair')} change places ({named}{more})"
+    else:
+        order = f"no two change places (by chance once in {factorial(candidates):,})"
+    low, high = (words.decimal(value, 2, signed=True) for value in one.above)
+    apart = low if low == high else f"{low} to {high}"
+    spearman = words.decimal(one.spearman)
+    return f"{one.a} and {one.b}: {order}, Spearman of the means {spearman}; the means are {apart} apart."
 
 
 def _ranked(mean: Estimate, rank: float) -> Number:

@@ -176,10 +176,12 @@ def _sections(
         *_groups(result),
         *map(pairs_section, result.pairs),
     )
-    tail = (*_comparisons(result), *(ranks_section(ranks) for ranks in result.ranks))
+    ranked = _main(result.ranks, lambda ranks: ranks.question)
+    tail = (*_comparisons(result), *map(ranks_section, ranked))
+    alone = (section for _, section in made if id(section) not in first)
     return (
         (*head, *(section for _, section in made if id(section) in first), *tail),
-        tuple(section for _, section in made if id(section) not in first),
+        (*alone, *(ranks_section(ranks) for ranks in result.ranks if ranks not in ranked)),
     )
 
 

@@ -15,6 +15,20 @@ from dialogauge.studies.agreement.sources import Answers, Question
 
 
 @dataclass(frozen=True, slots=True)
+class SameOrder:
+    """Whether two sources put the candidates in one order, however far their scores lie apart."""
+
+    a: str
+    b: str
+    spearman: float | None
+    """Of the means."""
+    swapped: tuple[tuple[str, str], ...]
+    """Pairs of candidates of which one source puts the first above, the other the second."""
+    above: tuple[float, float]
+    """The least and the greatest difference of a candidate's means, `a` less `b`."""
+
+
+@dataclass(frozen=True, slots=True)
 class CandidateRanks:
     """The candidates by what each source says of them, on the targets that all sources scored."""
 
@@ -25,15 +39,14 @@ class CandidateRanks:
     """By source and candidate."""
     ranks: Mapping[str, Mapping[str, float]]
     """By source and candidate, 1 the best; equal means share a rank."""
-    alike: Mapping[tuple[str, str], float | None]
-    """Spearman's correlation of the means of two sources."""
+    alike: tuple[SameOrder, ...]
+    """By pair of sources."""
 
     def to_json(self) -> dict[str, Any]:
         """Write means, ranks and correlations."""
         value = {**asdict(self), "dimension": self.question.dimension, "level": self.question.level}
         del value["question"]
-        alike = [{"a": a, "b": b, "spearman": of} for (a, b), of in self.alike.items()]
-        return {**value, "alike": alike}
+        return value
 
 
 def candidate_ranks(
@@ -73,5 +86,20 @@ def candidate_ranks(
         source: dict(zip(candidates, mid_ranks(-np.array(of)).tolist(), strict=True))
         for source, of in values.items()
     }
-    alike = {(a, b): spearman(values[a], values[b]) for a, b in combinations(columns, 2)}
+    alike = tuple(
+        _same_order(a, b, dict(zip(candidates, zip(values[a], values[b], strict=True), strict=True)))
+        for a, b in combinations(columns, 2)
+    )
     return CandidateRanks(question, candidates, len(shared), means, ranks, alike)
+
+
+def _same_order(a: str, b: str, means: Mapping[str, tuple[float, float]]) -> SameOrder:
+    """Compare the order of two sources, given what both say of each candidate."""
+    above = [of_a - of_b for of_a, of_b in means.values()]
+    swapped = tuple(
+        (x, y)
+        for x, y in combinations(means, 2)
+        if (means[x][0] - means[y][0]) * (means[x][1] - means[y][1]) < 0
+    )
+    order = spearman(*map(list, zip(*means.values(), strict=True)))
+    return SameOrder(a, b, order, swapped, (min(above), max(above)))

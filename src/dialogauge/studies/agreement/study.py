@@ -112,7 +112,7 @@ def measure(
         tuple(comparisons),
         tuple(people),
         tuple(between),
-        tuple(_ranks(sources)),
+        tuple(_ranks(everything)),
         tuple(_groups(everything, by)),
         compared(everything, asked.compare),
         pairs,
