@@ -33,13 +33,25 @@ _BLOCK: Final = 1 << 18
 _LARGEST_PIPE: Final = 8 << 30
 """Bytes that are kept of a pipe."""
 _GZIP: Final = b"\x1f\x8b"
-_PACKED: Final = {
-    b"\xfd7zXZ\x00": ("xz", "xz -d"),
-    b"7z\xbc\xaf": ("7z", "7z x"),
-    **{b"BZh%d1AY" % level: ("bzip2", "bunzip2") for level in range(1, 10)},
+_UNPACK: Final = "unpack it first, with "
+_EXPORT: Final = "export the conversations as text, CSV or JSON"
+_REFUSED: Final = {
+    b"\xfd7zXZ\x00": ("packed by xz, which is not read", f"{_UNPACK}xz -d"),
+    b"7z\xbc\xaf": ("packed by 7z, which is not read", f"{_UNPACK}7z x"),
+    **{
+        b"BZh%d1AY" % level: ("packed by bzip2, which is not read", f"{_UNPACK}bunzip2")
+        for level in range(1, 10)
+    },
+    b"%PDF": ("this is a PDF file", _EXPORT),
+    b"\x89PNG": ("this is a picture", _EXPORT),
+    b"SQLite format 3\0": ("this is an SQLite data base", "sqlite3 -header -csv FILE 'SELECT ...'"),
+    b"\xd0\xcf\x11\xe0": ("this is an Office file of the old form", "save its sheet as CSV (UTF-8)"),
+    b"Obj\x01": ("this is an Avro file", "convert it to JSONL or Parquet"),
+    b"\x89HDF": ("this is an HDF5 file", "convert it to JSONL or Parquet"),
+    b"\x80\x04\x95": ("this is a pickle of Python", "write it with json.dumps, one record a line"),
 }
-"""How a file begins -> what packed it, and what unpacks it."""
-_LONGEST_MARK: Final = 8
+"""How a file begins -> why it is not read, and what to do."""
+_LONGEST_MARK: Final = 16
 
 
 Order = Callable[[Path], object]
@@ -74,11 +86,10 @@ class InputSource:
             mark = raw.peek(_LONGEST_MARK)
         except OSError as error:
             raise file_fault(Place(self.name), f"cannot be read: {error.strerror}") from error
-        for begins, (packer, unpack) in _PACKED.items():
+        for begins, (why, hint) in _REFUSED.items():
             if mark.startswith(begins):
                 raw.close()
-                hint = f"unpack it first, with {unpack}"
-                raise file_fault(Place(self.name), f"packed by {packer}, which is not read", hint)
+                raise file_fault(Place(self.name), why, hint)
         if mark.startswith(ZIP):
             raw.close()
             raise self._not_here()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -10,7 +9,7 @@ from typing import Final
 
 from dialogauge.core import Conversation, FileFault, Place, RecordFault, UsageError
 from dialogauge.data.field_map import NO_MAP, FieldMap
-from dialogauge.data.formats import format_names, format_of, named_format
+from dialogauge.data.formats import format_of, named_format
 from dialogauge.data.formats.base import Context, Format, Outcome, Sample
 from dialogauge.data.formats.recllmsim import reading_order
 from dialogauge.data.json_values import (
@@ -29,18 +28,15 @@ from dialogauge.data.notes import (
     IdPlaces,
     Note,
     NoteBook,
-    excerpt,
     file_fault,
     record_fault,
     too_long,
 )
 from dialogauge.data.opening import locate
 from dialogauge.data.ratings import absent_turns
-from dialogauge.data.sources import LineStream, as_utf8
-from dialogauge.data.tables import read_header
+from dialogauge.data.sources import LineStream
+from dialogauge.data.unknown import of_another_kind, unrecognised
 
-_COLUMNS = 20
-"""Columns in the message about an unknown table."""
 _SNIFFED = 20
 """Records or lines that decide the format."""
 _SAMPLED = 1 << 16
@@ -133,8 +129,9 @@ class ConversationReader:
         if not self._files:
             if broken is not None:
                 raise broken
-            place = Place(self._streams[0].source.name)
-            raise file_fault(place, "no file here holds conversations in a known format", _format_hint())
+            first = unrecognised(self._streams[0], self._mapping)
+            what = f"no file here holds conversations in a known format; the first is of {first.message}"
+            raise file_fault(first.place or Place(self._streams[0].source.name), what, first.hint)
 
     def count(self) -> int:
         """Return the largest possible number of outcomes, without a check for repeated ids.
@@ -143,17 +140,17 @@ class ConversationReader:
         """
         total = 0
         for stream in self._streams:
-            file_format = self._forced or _sniff(stream, self._mapping)
+            file_format = self._format(stream)
             if file_format is not None:
                 total += file_format.count(stream, Context(stream.source, self._mapping, NoteBook()))
         return total
 
     def _source(self, stream: LineStream, number: int, ids: IdPlaces) -> Iterator[Outcome]:
         source = stream.source
-        file_format = self._forced or _sniff(stream, self._mapping)
+        file_format = self._format(stream)
         if file_format is None:
             if not source.member:
-                raise _unrecognised(stream, self._mapping)
+                raise unrecognised(stream, self._mapping)
             place = Place(source.name)
             self._book.recognise("files of folders were left out: not recognised as conversations", place)
             return
@@ -195,13 +192,22 @@ class ConversationReader:
         before = Place(self._streams[first[0]].source.name, first[1] or None)
         return record_fault(place, f"the id was seen before, at {before}", "ids must differ")
 
+    def _format(self, stream: LineStream) -> Format | None:
+        """Return the format that is forced or recognised; raises `FileFault` for another kind."""
+        if self._forced is None:
+            return _sniff(stream, self._mapping)
+        if fault := of_another_kind(stream, self._forced):
+            raise fault
+        return self._forced
+
     def _probe(self, stream: LineStream) -> None:
         """Refuse an unreadable file early; large documents are not loaded yet."""
-        if self._forced is not None or (starts_json(stream) and is_document(stream)):
+        if self._forced is not None:
+            self._format(stream)
+        elif starts_json(stream) and is_document(stream):
             next(stream.written(), None)
-            return
-        if _sniff(stream, self._mapping) is None:
-            raise _unrecognised(stream, self._mapping)
+        elif _sniff(stream, self._mapping) is None:
+            raise unrecognised(stream, self._mapping)
 
 
 def note_oddities(conversation: Conversation, place: Place, book: NoteBook) -> None:
@@ -249,12 +255,6 @@ def _note_steps(conversation: Conversation, place: Place, book: NoteBook) -> Non
             book.assume(_STEP_NOTES[fault], here)
 
 
-def _format_hint() -> str:
-    return (
-        f"known formats: {', '.join(format_names())}; force one with --format or name the fields with --map"
-    )
-
-
 def _sniff(stream: LineStream, mapping: FieldMap) -> Format | None:
     """Return the format of the first records."""
     if not stream.begins:
@@ -282,35 +282,3 @@ def _samples(stream: LineStream, mapping: FieldMap) -> Iterator[Sample]:
 
 def _first_lines(stream: LineStream) -> list[tuple[int, bytes]]:
     return list(islice(stream.written(), _SNIFFED))
-
-
-def _columns(stream: LineStream) -> str | None:
-    """Return the columns in the first line; None if it is no table."""
-    lines = ((number, line.decode("utf-8")) for number, line in _first_lines(stream))
-    try:
-        columns = read_header(lines).columns
-    except csv.Error:
-        return None
-    names = ", ".join(excerpt(c) for c in columns[:_COLUMNS]) + (" ..." if len(columns) > _COLUMNS else "")
-    return names if len(columns) > 1 else None
-
-
-def _unrecognised(stream: LineStream, mapping: FieldMap) -> FileFault:
-    """Return the fault of a file in no known format; raises that of one that is not UTF-8."""
-    place = Place(stream.source.name)
-    content = "its first line is no JSON and no table with a role and a content"
-    if not starts_json(stream):
-        for number, line in _first_lines(stream):
-            as_utf8(line, stream.source.name, number)
-        if columns := _columns(stream):
-            content = f"as a table it has the columns {columns}; a role and a content are not both among them"
-            hint = "name the columns of role and content with --map, or force another format with --format"
-            return file_fault(place, f"unknown format: {content}", hint)
-    else:
-        value = next(json_values(stream))
-        if isinstance(value, RecordFault):
-            return file_fault(value.place or place, value.message, value.hint or _format_hint())
-        kind = type(value.value).__name__
-        keys = ", ".join(map(repr, value.value)) if isinstance(value.value, dict) else f"the type {kind}"
-        content = f"its first record has {keys or 'nothing in it'}"
-    return file_fault(place, f"unknown format: {content}", _format_hint())

@@ -259,6 +259,22 @@ def test_what_is_packed_otherwise_is_named_whatever_it_is_called(tmp_path, begin
         read_conversations([str(path)])
 
 
+@pytest.mark.parametrize(
+    ("begins", "what"),
+    [
+        (b"%PDF-1.7", "a PDF file"),
+        (b"SQLite format 3\0", "an SQLite data base"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1", "an Office file of the old form"),
+        (b"\x80\x04\x95\x01", "a pickle of Python"),
+    ],
+)
+def test_what_is_no_text_is_named_and_not_taken_for_a_wrong_encoding(tmp_path, begins, what):
+    path = tmp_path / "log.jsonl"
+    path.write_bytes(begins + b"\x00\xff" * 40)
+    with pytest.raises(FileFault, match=f"this is {what}"):
+        read_conversations([str(path)])
+
+
 def test_gzip_of_several_members_and_under_any_name(tmp_path):
     path = tmp_path / "log.jsonl"
     path.write_bytes(gzip.compress(log(1)) + gzip.compress(log(2)[len(log(1)) :]))

@@ -174,7 +174,7 @@ def test_the_next_file_is_read_after_one_that_breaks_off(tmp_path):
         (b"caf\xe9,x\n", "not UTF-8"),
         (b"just some prose\n", "unknown format.*--format"),
         (b"who;says\na;b\n", r"it has the columns 'who', 'says'; a role and a content.*--map"),
-        (b'{"prompt": "a", "tokens": 3}\n', "'prompt', 'tokens'"),
+        (b'{"prompt": "a", "tokens": 3}\n', r"'prompt' \(text\), 'tokens' \(number\)"),
         (b'{"prompt": \n', "not JSON"),
         (b"[]", "array is empty"),
         (gzip.compress(b'{"messages": []}', mtime=0)[:12], "truncated|damaged"),

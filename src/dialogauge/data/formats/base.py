@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 from dialogauge.core import Conversation, Place, RecordFault
 from dialogauge.data.field_map import FieldMap
@@ -85,7 +85,7 @@ def entries(stream: LineStream, context: Context) -> Iterator[tuple[Any, Entry]]
 
 @dataclass(frozen=True, slots=True)
 class TextFormat:
-    """A format in which a conversation is several lines of a text."""
+    """A format in which a conversation is several lines or records of a source."""
 
     name: str
     """Its name in `--format`."""
@@ -93,6 +93,8 @@ class TextFormat:
     """Whether the beginning of a source looks like this format."""
     read: Callable[[LineStream, Context], Iterator[Outcome]]
     """Yields the conversations of a source; raises `FileFault` where it breaks off."""
+    json: bool = True
+    """Whether the source is JSON."""
 
     def count(self, stream: LineStream, context: Context) -> int:
         """Count the outcomes of `read`, by reading."""
@@ -108,6 +110,7 @@ class RecordFormat:
     recognise: Callable[[Any, FieldMap], bool]
     convert: Callable[[Any, Entry], Conversation]
     """Raises `RecordFault` for a record that cannot be read."""
+    json: ClassVar[bool] = True
 
     def recognises(self, sample: Sample) -> bool:
         """Say whether the first record looks like this format."""

@@ -311,7 +311,7 @@ def _read_table(stream: LineStream, context: Context) -> Iterator[Outcome]:
     return conversations_of(RowTable(open_table(stream).columns, rows), context)
 
 
-CSV = TextFormat("csv", _recognises_table, _read_table)
+CSV = TextFormat("csv", _recognises_table, _read_table, json=False)
 
 
 def _recognises_rows(sample: Sample) -> bool:

@@ -105,4 +105,4 @@ def _finish(session: _UssSession, number: int, context: Context) -> Outcome:
     return Conversation(name, tuple(session.messages), ratings=tuple(ratings), place=place)
 
 
-USS = TextFormat("uss", _recognises, _read)
+USS = TextFormat("uss", _recognises, _read, json=False)

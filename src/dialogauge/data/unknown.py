@@ -1,0 +1,272 @@
+"""What a file in no known format is, and a field map that would read it."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from statistics import fmean
+from typing import Any, Final
+
+from dialogauge.core import ROLES, ConfigError, Conversation, FileFault, Place, RecordFault
+from dialogauge.data.field_map import FieldMap, read_field_map
+from dialogauge.data.formats import format_names, format_of
+from dialogauge.data.formats.base import Context, Format, Sample
+from dialogauge.data.formats.threads import moment_of
+from dialogauge.data.formats.turns import ROLE_ALIASES
+from dialogauge.data.json_values import JsonValue, json_values, starts_json
+from dialogauge.data.notes import NoteBook, excerpt, file_fault
+from dialogauge.data.sources import LineStream, as_utf8
+from dialogauge.data.tables import open_table, read_header
+
+Leaves = Mapping[str, Any]
+"""Path -> value, of what is no object."""
+
+_MOST_KEYS: Final = 20
+_LOOKED_AT: Final = 20
+"""Records or lines."""
+_DEEP: Final = 4
+_LONGEST_ROLE: Final = 40
+_A_SENTENCE: Final = 10
+"""Characters on average of what may be said."""
+_WORDS: Final[Mapping[str, frozenset[str]]] = {
+    name: frozenset(words.split())
+    for name, words in {
+        "role": "role speaker sender author from who actor party side",
+        "session": "session conv conversation thread chat dialog dialogue ticket case",
+        "order_by": "timestamp time date datetime created ts at index seq turn position",
+        "rating": "rating score stars thumb thumbs satisfaction csat vote feedback",
+        "prompt": "prompt question query request input instruction user human customer ask asked q in",
+        "reply": "reply response answer output completion assistant bot agent model ai generated a out",
+    }.items()
+}
+"""Words in the names of fields that hold it."""
+_PARTED: Final = re.compile(r"[\W_]+|(?<=[a-z])(?=[A-Z])")
+
+
+def format_hint() -> str:
+    """Return what to do about a file in no known format."""
+    return (
+        f"known formats: {', '.join(format_names())}; force one with --format or name the fields with --map"
+    )
+
+
+def unrecognised(stream: LineStream, mapping: FieldMap) -> FileFault:
+    """Return the fault of a file in no known format, with a map that would read it where one is plain.
+
+    Raises `FileFault` for a file that is not UTF-8 or cannot be read.
+    """
+    place = Place(stream.source.name)
+    if not starts_json(stream):
+        lines = [as_utf8(raw, place.file, number) for number, raw in islice(stream.written(), _LOOKED_AT)]
+        columns = _columns(lines)
+        content = "it is text, and no table with a role and a content"
+        if columns:
+            what = "a role and a content are not both among them"
+            content = f"as a table it has the columns {_listed(columns)}; {what}"
+        elif _is_json(stream):
+            content = "its lines are JSON, but no objects and no lists of messages"
+        records = _rows(stream) if columns else []
+    else:
+        first = next(json_values(stream))
+        if isinstance(first, RecordFault):
+            return file_fault(first.place or place, first.message, first.hint or format_hint())
+        values = [v.value for v in islice(json_values(stream), _LOOKED_AT) if isinstance(v, JsonValue)]
+        records = [value for value in values if isinstance(value, dict)]
+        content = f"it is JSON, and its first record has {_described(first.value)}"
+    for named in likely_maps(records):
+        if mapping == FieldMap() and (talk := _read_by(named, stream)) is not None:
+            hint = f"name the fields so: --map '{named}' reads the first as {_outlined(talk)}"
+            return file_fault(place, f"unknown format: {content}", hint)
+    return file_fault(place, f"unknown format: {content}", format_hint())
+
+
+def of_another_kind(stream: LineStream, wanted: Format) -> FileFault | None:
+    """Return the fault of a file that is JSON where a format is text, or text where it is JSON."""
+    begins = [line.lstrip()[:1] in (b"{", b"[") for _, line in islice(stream.written(), _LOOKED_AT)]
+    if not begins or (any(begins) if wanted.json else not begins[0]):
+        return None
+    is_json, other = ("text", "JSON") if wanted.json else ("JSON", "text")
+    hint = "leave out --format, and the content decides; or name another one"
+    message = f"the file is {is_json}, and the format {wanted.name} is {other}"
+    return file_fault(Place(stream.source.name), message, hint)
+
+
+def _is_json(stream: LineStream) -> bool:
+    return isinstance(next(json_values(stream), None), JsonValue)
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(map(excerpt, names[:_MOST_KEYS])) + (" ..." if len(names) > _MOST_KEYS else "")
+
+
+def _columns(lines: Sequence[str]) -> tuple[str, ...]:
+    """Return the columns in the first line; none if it is no table."""
+    try:
+        columns = read_header(enumerate(lines, 1)).columns
+    except csv.Error:
+        return ()
+    return columns if len(columns) > 1 else ()
+
+
+def _rows(stream: LineStream) -> list[dict[str, Any]]:
+    try:
+        rows = list(islice(open_table(stream).rows, _LOOKED_AT))
+    except FileFault:
+        return []
+    return [dict(row.cells) for row in rows if not isinstance(row, RecordFault)]
+
+
+def _described(value: object) -> str:
+    if not isinstance(value, dict):
+        return f"the type {type(value).__name__}"
+    kinds = [f"{excerpt(key)} ({_kind(one)})" for key, one in islice(value.items(), _MOST_KEYS)]
+    return ", ".join(kinds) + (" ..." if len(value) > _MOST_KEYS else "") or "nothing in it"
+
+
+def _kind(value: object) -> str:
+    names = {str: "text", list: "list", dict: "object", bool: "yes or no", type(None): "null"}
+    return names.get(type(value), "number")
+
+
+def _outlined(talk: Conversation) -> str:
+    return ", ".join(f"{m.role}: {excerpt(m.text, 24)}" for m in talk.messages[:3])
+
+
+def _read_by(named: str, stream: LineStream) -> Conversation | None:
+    """Return the first conversation that a map reads, one with a user and an assistant."""
+    try:
+        mapping = read_field_map(named)
+    except ConfigError:
+        return None
+    if starts_json(stream):
+        first = next(v.value for v in json_values(stream) if isinstance(v, JsonValue))
+        sample = Sample(stream.source, mapping, record=first)
+    else:
+        texts = tuple(raw.decode("utf-8", "replace") for _, raw in islice(stream.written(), _LOOKED_AT))
+        sample = Sample(stream.source, mapping, lines=texts)
+    reading = format_of(sample)
+    if reading is None:
+        return None
+    outcome = next(reading.read(stream, Context(stream.source, mapping, NoteBook())), None)
+    if not isinstance(outcome, Conversation) or {"user", "assistant"} - {m.role for m in outcome.messages}:
+        return None
+    return outcome
+
+
+def likely_maps(records: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Yield maps that may read records, as `--map` takes them, the likeliest first."""
+    if not records:
+        return
+    about = _about([dict(_leaves(record)) for record in records])
+    for path, items in _lists(records[0]):
+        if spoken := _spoken([dict(_leaves(item)) for item in items]):
+            yield _written({k: v for k, v in about.items() if k != "order_by"} | {"messages": path} | spoken)
+    rows = [dict(_leaves(record)) for record in records]
+    if spoken := _spoken(rows):
+        yield _written(about | spoken)
+    for prompt, reply in _exchanges(rows):
+        yield _written(
+            {k: v for k, v in about.items() if v not in (prompt, reply)} | {"prompt": prompt, "reply": reply}
+        )
+
+
+def _written(fields: Mapping[str, str]) -> str:
+    order = ("session", "messages", "role", "content", "prompt", "reply", "order_by", "rating")
+    known = sorted(fields.items(), key=lambda item: order.index(item[0]) if item[0] in order else 99)
+    return ",".join(f"{key}={value}" for key, value in known)
+
+
+def _is(what: str, path: str) -> bool:
+    """Say whether a field by its name holds something."""
+    return not _WORDS[what].isdisjoint(_PARTED.sub(" ", path).lower().split())
+
+
+def _leaves(value: Any, path: str = "", depth: int = 0) -> Iterator[tuple[str, Any]]:  # noqa: ANN401  # any JSON
+    """Yield the paths of all that is no object; of a list of parts the first text."""
+    if isinstance(value, dict) and depth < _DEEP:
+        for key, one in islice(value.items(), _MOST_KEYS):
+            yield from _leaves(one, f"{path}.{key}" if path else str(key), depth + 1)
+    elif not isinstance(value, list):
+        yield path, value
+    elif len(value) == 1 and isinstance(value[0], dict) and depth < _DEEP:
+        yield from _leaves(value[0], f"{path}.0", depth + 1)
+
+
+def _lists(value: Any, path: str = "", depth: int = 0) -> Iterator[tuple[str, list[dict[str, Any]]]]:  # noqa: ANN401
+    """Yield the lists of several objects in a record, the outer first."""
+    if isinstance(value, list) and len(value) > 1 and all(isinstance(one, dict) for one in value):
+        yield path, value[:_LOOKED_AT]
+    elif isinstance(value, dict) and depth < _DEEP:
+        for key, one in islice(value.items(), _MOST_KEYS):
+            yield from _lists(one, f"{path}.{key}" if path else str(key), depth + 1)
+
+
+def _texts(rows: Sequence[Leaves]) -> dict[str, float]:
+    """Return the paths of which all values are texts, no times, and the mean length of their texts."""
+    values = {path: [row.get(path) for row in rows] for path in rows[0]}
+    return {
+        path: fmean(len(v) for v in of if isinstance(v, str))
+        for path, of in values.items()
+        if any(isinstance(v, str) and v and moment_of(v) is None for v in of)
+        and all(v is None or isinstance(v, str) for v in of)
+    }
+
+
+def _spoken(rows: Sequence[Leaves]) -> dict[str, str] | None:
+    """Return the fields of messages: who speaks, and what; None where no field says who."""
+    lengths = _texts(rows)
+    for path in sorted(lengths, key=lambda p: not _is("role", p)):
+        names = list(dict.fromkeys(str(row.get(path)) for row in rows))
+        others = {p: n for p, n in lengths.items() if p != path}
+        if not others or not 1 < len(names) <= 4 or max(map(len, names)) > _LONGEST_ROLE:
+            continue
+        roles = _roles(names)
+        named = _is("role", path) or all(n.lower() in (*ROLES, *ROLE_ALIASES) for n in names)
+        if roles is not None and named:
+            return {"role": path, "content": max(others, key=lambda p: others[p])} | roles
+    return None
+
+
+def _roles(names: Sequence[str]) -> dict[str, str] | None:
+    """Return what a map says of the names of speakers: whoever is unknown and speaks first is the user."""
+    known: dict[str, str | None] = {
+        name: name if name in ROLES else ROLE_ALIASES.get(name.lower()) for name in names
+    }
+    free = [role for role in ("user", "assistant") if role not in known.values()]
+    unknown = [name for name, role in known.items() if role is None]
+    if len(unknown) > len(free):
+        return None
+    known |= dict(zip(unknown, free, strict=False))
+    return {f"roles.{name}": role for name, role in known.items() if role and name != role}
+
+
+def _exchanges(rows: Sequence[Leaves]) -> Iterator[tuple[str, str]]:
+    """Yield fields that may be a prompt and its reply: by their names, else the two longest texts."""
+    lengths = _texts(rows)
+    prompts = [p for p in lengths if _is("prompt", p)]
+    replies = [p for p in lengths if _is("reply", p)]
+    yield from ((p, r) for p in prompts for r in replies if p != r)
+    longest = sorted((p for p in lengths if lengths[p] >= _A_SENTENCE), key=lambda p: -lengths[p])[:2]
+    if len(longest) == 2:
+        prompt, reply = sorted(longest, key=list(lengths).index)
+        yield prompt, reply
+
+
+def _about(rows: Sequence[Leaves]) -> dict[str, str]:
+    """Return the fields of session, order and rating, as far as their names and values say."""
+    out: dict[str, str] = {}
+    for path in rows[0]:
+        values = [row.get(path) for row in rows]
+        if any(isinstance(v, bool | list) for v in values):
+            continue
+        fits = {
+            "session": all(isinstance(v, str | int) and v != "" for v in values),
+            "order_by": all(moment_of(v) is not None for v in values),
+            "rating": any(moment_of(v) is not None and len(str(v)) < 4 for v in values),
+        }
+        for name, fit in fits.items():
+            if fit and name not in out and path not in out.values() and _is(name, path):
+                out[name] = path
+    return out
