@@ -169,23 +169,23 @@ class RunDatabase:
         """By target: id and body of a conversation that waits, and the digest of what stands beside it."""
         self._latest: bytes | None = None
         """The conversation of the unit before: written already, or waiting among the bodies."""
-        with store_errors(path):
-            if readonly:
-                self._db = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
-            else:
-                self._db = sqlite3.connect(path)
+        where = f"{path.absolute().as_uri()}?mode=ro" if readonly else path
+        with store_errors(path), contextlib.ExitStack() as unless_opened:
+            self._db = sqlite3.connect(where, uri=readonly)
+            unless_opened.callback(self._db.close)
+            if not readonly:
                 self._expect_own_tables()
                 self._db.execute("PRAGMA journal_mode=WAL")
                 self._db.execute("PRAGMA synchronous=NORMAL")
                 self._db.executescript(_SCHEMA)
             self._check_version()
+            unless_opened.pop_all()
         self._file, self._size = None if readonly else _file_at(path)[0], 0
 
     def _expect_own_tables(self) -> None:
         """Raise StoreError for the database of another program: nothing is written into it."""
         tables = {name for (name,) in self._db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
         if tables and "units" not in tables and "meta" not in tables:
-            self._db.close()
             msg = f"{self.path} is the database of another program"
             raise StoreError(msg, hint="choose another directory with -o, or move it away")
 
@@ -194,7 +194,6 @@ class RunDatabase:
         if version == 0 and not self.readonly:
             self._db.execute(f"PRAGMA user_version = {ROW_SCHEMA}")
         elif version != ROW_SCHEMA:
-            self._db.close()
             older = version < ROW_SCHEMA
             msg = (
                 f"the run file {self.path} was written by {'an older' if older else 'a newer'} dialogauge: "
