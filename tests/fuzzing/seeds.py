@@ -74,6 +74,102 @@ _BLOCKS = [
 ]
 
 RECORDS: dict[str, list[Any]] = {
+    "langchain": [
+        [{"type": "human", "content": "hi"}, {"type": "ai", "content": "", "tool_calls": [{"name": "f"}]}],
+        {
+            "messages": [
+                {"type": "human", "data": {"content": "hi", "additional_kwargs": {}}},
+                {"lc": 1, "id": ["langchain", "AIMessage"], "kwargs": {"content": [{"type": "text"}]}},
+            ]
+        },
+    ],
+    "responses": [
+        [
+            {"role": "user", "content": [{"type": "input_text", "text": "hi"}]},
+            {"type": "reasoning", "summary": []},
+            {"type": "function_call", "call_id": "c", "name": "f", "arguments": "{}"},
+            {"type": "function_call_output", "call_id": "c", "output": "1"},
+            {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Yes."}]},
+        ]
+    ],
+    "assistants": [
+        {
+            "object": "list",
+            "data": [
+                {
+                    "object": "thread.message",
+                    "created_at": at,
+                    "thread_id": "t",
+                    "role": role,
+                    "content": [{"type": "text", "text": {"value": "hi", "annotations": []}}],
+                }
+                for at, role in ((4, "assistant"), (3, "user"))
+            ],
+        }
+    ],
+    "langfuse": [
+        {
+            "id": "t1",
+            "timestamp": "2026-05-04T10:00:00Z",
+            "sessionId": "s1",
+            "input": "hi",
+            "output": {"answer": "Yes."},
+            "observations": [
+                {
+                    "id": "o1",
+                    "type": "GENERATION",
+                    "startTime": "2026-05-04T10:00:01Z",
+                    "input": _CHAT[:2],
+                    "output": {"role": "assistant", "content": "Yes."},
+                }
+            ],
+            "scores": [{"name": "thumb", "value": 1, "source": "API", "dataType": "NUMERIC"}],
+        },
+        {
+            "id": "t2",
+            "timestamp": "2026-05-04T10:00:05Z",
+            "sessionId": "s1",
+            "input": "bye",
+            "output": "Bye.",
+        },
+    ],
+    "langsmith": [
+        {
+            "id": "r1",
+            "trace_id": "r0",
+            "parent_run_id": "r0",
+            "run_type": "llm",
+            "start_time": "2026-05-04T10:00:01",
+            "inputs": {"messages": [[{"type": "human", "content": "hi"}]]},
+            "outputs": {"generations": [[{"text": "Yes.", "message": {"type": "ai", "content": "Yes."}}]]},
+            "extra": {"metadata": {"thread_id": "th", "ls_model_name": "m"}},
+        },
+        {
+            "id": "r0",
+            "run_type": "chain",
+            "start_time": "2026-05-04T10:00:00",
+            "inputs": {"question": "hi"},
+            "outputs": {"output": "Yes."},
+            "feedback_stats": {"thumb": {"n": 1, "avg": 1}},
+            "child_runs": [{"id": "r2", "run_type": "tool", "name": "f", "inputs": {"a": 1}, "outputs": 2}],
+        },
+    ],
+    "requests": [
+        {
+            "request": {"model": "m", "messages": _CHAT[:2]},
+            "response": {
+                "id": "c1",
+                "created": 5,
+                "choices": [{"message": {"role": "assistant", "content": "A"}}],
+            },
+        },
+        {
+            "request": {"messages": [*_CHAT[:2], {"role": "assistant", "content": "A"}, _CHAT[1]]},
+            "response": {"id": "c2", "choices": [{"message": {"role": "assistant", "content": "B"}}]},
+        },
+        {"custom_id": "q", "response": {"body": {"output": [{"type": "reasoning"}]}}},
+        {"custom_id": "q", "body": {"input": "hi", "previous_response_id": "c2"}},
+    ],
     "anthropic": [
         {
             "system": [{"type": "text", "text": "You help."}],

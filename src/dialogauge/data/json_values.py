@@ -163,12 +163,14 @@ _OF_ROWS: Final = frozenset({"conversation_id", "dialogue_id", "session_id", "se
 
 def is_message_list(value: object) -> TypeGuard[list[dict[str, Any]]]:
     """Say whether a JSON list is one conversation: a list of messages, not of records or rows."""
+    first = value[0] if isinstance(value, list) and value else None
+    if not isinstance(first, dict) or not _OF_ROWS.isdisjoint(first):
+        return False
+    named = any(isinstance(first.get(key), str) for key in ("role", "from", "speaker"))
     return (
-        isinstance(value, list)
-        and bool(value)
-        and isinstance(value[0], dict)
-        and _OF_ROWS.isdisjoint(value[0])
-        and any(isinstance(value[0].get(key), str) for key in ("role", "from", "speaker"))
+        named
+        or first.get("type") in ("human", "ai", "system")
+        or (first.get("lc") == 1 and "kwargs" in first)
     )
 
 

@@ -10,8 +10,12 @@ from dialogauge.data.formats.card import CARD
 from dialogauge.data.formats.chatgpt import CHATGPT
 from dialogauge.data.formats.claude_code import CLAUDE_CODE
 from dialogauge.data.formats.inspect_log import INSPECT
+from dialogauge.data.formats.items import ASSISTANTS, LANGCHAIN, RESPONSES
+from dialogauge.data.formats.langfuse import LANGFUSE
+from dialogauge.data.formats.langsmith import LANGSMITH
 from dialogauge.data.formats.openai import OPENAI
 from dialogauge.data.formats.recllmsim import RECLLMSIM
+from dialogauge.data.formats.requests import REQUESTS
 from dialogauge.data.formats.rows import CSV, ROWS
 from dialogauge.data.formats.sharegpt import SHAREGPT
 from dialogauge.data.formats.tau import TAU
@@ -24,7 +28,8 @@ from dialogauge.data.formats.wildchat import WILDCHAT
 FORMATS: tuple[Format, ...] = (
     *(RECLLMSIM, URS, TAU, TAU2, AUTOTOD),
     *(CHATGPT, CLAUDE_CODE, INSPECT, WILDCHAT),
-    *(ANTHROPIC,),
+    *(LANGFUSE, LANGSMITH, REQUESTS),
+    *(ASSISTANTS, LANGCHAIN, RESPONSES, ANTHROPIC),
     *(SHAREGPT, CARD, OPENAI, TURNS, ROWS, USS, CSV),
 )
 """In order of recognition: the more specific first."""

@@ -147,6 +147,8 @@ class _Draft:
             self.entry.recognise(f"messages have reasoning: kept under {REASONING!r}, no judge reads it")
             self.thoughts.append(block)
         elif kind != "mark":
+            if self.calls:
+                self.close()
             self.parts += parts_of([block], self.number, self.entry)
 
     def _add_call(self, block: Block, name: str) -> None:
@@ -175,8 +177,9 @@ class _Draft:
 def messages_of(role: Role, blocks: Sequence[object], number: int, entry: Entry) -> list[Message]:
     """Return the blocks of message `number` as messages in their order, at least one.
 
-    Texts, media and calls stay together in a message of the role; each result of a tool is a message of its
-    own, wherever it stands. Raises `RecordFault` for a block that cannot be read, and a call by a user.
+    Texts, media and the calls after them stay together in a message of the role; each result of a tool is a
+    message of its own, wherever it stands. Raises `RecordFault` for a block that cannot be read, and for a
+    call by anybody but the assistant.
     """
     draft = _Draft(role, number, entry)
     for block in blocks:
@@ -231,6 +234,11 @@ def result_of(value: object, number: int, entry: Entry) -> str | tuple[dict[str,
         return parts_of(value, number, entry)
     entry.recognise("results of tools were no text: written as JSON")
     return orjson.dumps(value).decode("utf-8")
+
+
+def is_block(value: object) -> bool:
+    """Say whether a JSON value is a block with a type that is known."""
+    return isinstance(value, dict) and isinstance(value.get("type"), str) and value["type"] in _KINDS
 
 
 def is_result(block: object) -> bool:

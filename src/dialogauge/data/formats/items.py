@@ -1,0 +1,101 @@
+"""Lists of messages in a provider's own form: LangChain's, items of the Responses API, threads of Assistants.
+
+`payloads` restates them as OpenAI's; the fields beside them are read as those of every record.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+from dialogauge.core import Conversation
+from dialogauge.data.field_map import FieldMap
+from dialogauge.data.formats.base import Entry, RecordFormat, fault_in
+from dialogauge.data.formats.fields import conversation_from, text_at
+from dialogauge.data.formats.openai import MessageReader
+from dialogauge.data.formats.payloads import is_message, messages_in, system_items
+from dialogauge.data.formats.threads import moment_of
+from dialogauge.data.notes import excerpt
+
+_LISTS: Final = ("messages", "chat_history", "history", "items", "data", "input")
+_PROMPTS: Final = frozenset({"system", "instructions", "system_prompt", "values"})
+_TIME: Final = "created_at"
+
+
+def _list_in(record: Any) -> tuple[str, Sequence[Any]] | None:  # noqa: ANN401  # any JSON value
+    """Return the list of messages in a record and its key; a page of an interface holds it as `data`."""
+    if isinstance(record, list):
+        return "messages", record
+    for key in _LISTS if isinstance(record, dict) else ():
+        held = record.get(key)
+        held = held.get("data") if isinstance(held, dict) else held
+        if isinstance(held, list) and held:
+            return key, held
+    return None
+
+
+def _state(record: Any) -> Any:  # noqa: ANN401  # any JSON value
+    """Return the values of a graph's state, which hold the messages; the record where it is none."""
+    values = record.get("values") if isinstance(record, dict) else None
+    return {**record, **values} if isinstance(values, dict) and "messages" in values else record
+
+
+def _of_langchain(items: Sequence[Any]) -> bool:
+    first = items[0] if items else None
+    if not isinstance(first, dict) or "role" in first or not is_message(first):
+        return False
+    return first.get("type") in ("human", "ai", "system", "tool") or "kwargs" in first
+
+
+def _of_responses(items: Sequence[Any]) -> bool:
+    kinds = [item.get("type") for item in items if isinstance(item, dict) and is_message(item)]
+    return any(isinstance(k, str) and (k == "reasoning" or k.endswith(("_call", "_output"))) for k in kinds)
+
+
+def _of_assistants(items: Sequence[Any]) -> bool:
+    return bool(items) and isinstance(items[0], dict) and items[0].get("object") == "thread.message"
+
+
+def _item_format(name: str, is_of: Callable[[Sequence[Any]], bool]) -> RecordFormat:
+    def recognise(record: Any, mapping: FieldMap) -> bool:  # noqa: ANN401  # any JSON value
+        held = _list_in(_state(record))
+        return held is not None and mapping.messages is None and is_of(held[1])
+
+    return RecordFormat(name, recognise, _convert)
+
+
+def _convert(record: Any, entry: Entry) -> Conversation:  # noqa: ANN401  # any JSON value
+    record = _state(record)
+    held = _list_in(record)
+    if held is None:
+        raise fault_in(entry, f"the record is {excerpt(record)}: it has no list of messages")
+    key, values = held
+    items = messages_in(_in_time(values, entry))
+    if items is None:
+        number, odd = next((n, v) for n, v in enumerate(values, start=1) if not is_message(v))
+        raise fault_in(entry, f"message {number} is {excerpt(odd)}: no message of a known form")
+    prompt = system_items(record) if isinstance(record, dict) else []
+    about = {k: v for k, v in record.items() if k not in _PROMPTS} if isinstance(record, dict) else {}
+    threads = {text_at(value, "thread_id") for value in values if isinstance(value, dict)}
+    if "thread_id" not in about and len(threads) == 1 and (thread := threads.pop()):
+        about["conversation_id"] = thread
+    reader = MessageReader(entry)
+    messages = reader.read(prompt + items)
+    return conversation_from(about, messages, reader.rated, entry, messages_key=key)
+
+
+def _in_time(values: Sequence[Any], entry: Entry) -> Sequence[Any]:
+    """Return messages in order of their times; a page of an interface begins with the last."""
+    times = [moment_of(value.get(_TIME)) if isinstance(value, dict) else None for value in values]
+    known = [time for time in times if time is not None]
+    if len(known) < len(times) or known == sorted(known):
+        return values
+    entry.recognise(f"messages are not in order: put in that of their {_TIME!r}")
+    latest_first = known[0] > known[-1]
+    order = sorted(range(len(values)), key=lambda n: (known[n], -n if latest_first else n))
+    return [values[n] for n in order]
+
+
+LANGCHAIN = _item_format("langchain", _of_langchain)
+RESPONSES = _item_format("responses", _of_responses)
+ASSISTANTS = _item_format("assistants", _of_assistants)

@@ -1,0 +1,289 @@
+"""What a request asks and what its response says, in any provider's form, as messages in OpenAI's form.
+
+A log keeps payloads as its client had them: a list of messages, a request or a response of an interface, the
+state of a graph, a plain text, each of them as JSON or as a text of JSON. Blocks within messages stay as they
+are: `blocks` reads them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final
+
+import orjson
+
+from dialogauge.core import ROLES
+from dialogauge.data.formats.blocks import is_block
+from dialogauge.data.json_values import too_deep
+
+Item = dict[str, Any]
+
+_ROLES: Final[dict[str, str]] = {role: role for role in ROLES} | {
+    "human": "user",
+    "HumanMessageChunk": "user",
+    "ai": "assistant",
+    "AIMessageChunk": "assistant",
+    "model": "assistant",
+    "chatbot": "assistant",
+    "function": "tool",
+    "ipython": "tool",
+}
+_OF_CLASSES: Final = {
+    "HumanMessage": "human",
+    "AIMessage": "ai",
+    "SystemMessage": "system",
+    "ToolMessage": "tool",
+}
+_CALLS: Final = frozenset({"function_call", "custom_tool_call", "mcp_call", "web_search_call"}) | {
+    *("file_search_call", "code_interpreter_call", "computer_call", "image_generation_call"),
+    *("local_shell_call", "reasoning"),
+}
+"""Items of the Responses API that are the assistant's."""
+_OUTPUTS: Final = frozenset({"function_call_output", "custom_tool_call_output", "computer_call_output"}) | {
+    "local_shell_call_output"
+}
+_SILENT: Final = frozenset({"mcp_list_tools", "item_reference", "compaction"})
+_ASKING: Final = (
+    *("question", "query", "user_input", "user_message", "user_query", "human_input", "message"),
+    *("text", "content", "prompt", "input", "user"),
+)
+_SAYING: Final = (
+    *("answer", "response", "reply", "output", "output_text", "text", "result", "content"),
+    *("completion", "final_output", "generated_text", "message", "assistant"),
+)
+_LANGCHAIN: Final = frozenset({"human", "ai", "system", "tool", "AIMessageChunk", "HumanMessageChunk"})
+"""The types of LangChain's messages."""
+
+
+def asked(value: object) -> list[Item] | None:
+    """Return the messages that a request consists of; None where none can be read in it."""
+    return _asked(_parsed(value))
+
+
+def replied(value: object) -> list[Item] | None:
+    """Return the messages that a response consists of; None where none can be read in it.
+
+    A response that repeats the request, as the state of a graph does, is returned whole.
+    """
+    return _replied(_parsed(value))
+
+
+def _parsed(value: object) -> object:
+    """Return what a text of JSON holds, where that is a list or an object; else the value."""
+    if not isinstance(value, str) or value.lstrip()[:1] not in ("{", "["):
+        return value
+    try:
+        inner = orjson.loads(value)
+    except orjson.JSONDecodeError:
+        return value
+    known = not too_deep(inner) and (_payload(inner, reply=True) or _payload(inner, reply=False))
+    return inner if known else value
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) and value.strip() else None
+
+
+def _asked(value: object) -> list[Item] | None:
+    if isinstance(value, str):
+        return [{"role": "user", "content": value}] if value.strip() else None
+    if (items := _payload(value, reply=False)) is not None:
+        return items
+    if isinstance(value, dict):
+        for key in ("kwargs", "args", "input", "inputs", "body", "request"):
+            if isinstance(value.get(key), dict | list) and (items := _asked(value[key])) is not None:
+                return _history(value) + items
+        if text := next(filter(None, (_text(value.get(key)) for key in _ASKING)), None):
+            return system_items(value) + _history(value) + [{"role": "user", "content": text}]
+    if isinstance(value, list) and len(value) == 1:
+        return _asked(value[0])
+    return None
+
+
+def _replied(value: object) -> list[Item] | None:
+    if isinstance(value, str):
+        return [{"role": "assistant", "content": value}]
+    if (items := _payload(value, reply=True)) is not None:
+        return items
+    if isinstance(value, dict):
+        for key in _SAYING:
+            if (
+                isinstance(value.get(key), dict | list)
+                and (items := _payload(value[key], reply=True)) is not None
+            ):
+                return items
+        if (text := next((value[k] for k in _SAYING if isinstance(value.get(k), str)), None)) is not None:
+            return [{"role": "assistant", "content": text}]
+    if isinstance(value, list) and len(value) == 1:
+        return _replied(value[0])
+    return None
+
+
+def _history(value: Mapping[str, Any]) -> list[Item]:
+    past = value.get("chat_history", value.get("history"))
+    return messages_in(past) or [] if isinstance(past, list) and past else []
+
+
+def _payload(value: object, *, reply: bool) -> list[Item] | None:
+    """Return the messages of a payload that is told by its keys alone."""
+    if isinstance(value, list):
+        return _listed(value, reply=reply) if value else None
+    if not isinstance(value, dict):
+        return None
+    if is_message(value):
+        return messages_in([value])
+    items = _response(value) if reply else None
+    return items if items is not None else _request(value)
+
+
+def _listed(values: list[Any], *, reply: bool) -> list[Item] | None:
+    if all(isinstance(one, list) for one in values) and not _is_pairs(values):
+        return _payload(values[0], reply=reply)
+    if all(map(is_block, values)) and not any(map(is_message, values)):
+        return [{"role": "assistant" if reply else "user", "content": values}]
+    return messages_in(values)
+
+
+def _request(value: Mapping[str, Any]) -> list[Item] | None:
+    for key in ("messages", "input_messages", "contents", "input", "prompt"):
+        held = value.get(key)
+        if isinstance(held, list) and (items := _payload(held, reply=False)) is not None:
+            return system_items(value) + items
+    if isinstance(value.get("input"), str) and ("model" in value or "instructions" in value):
+        return [*system_items(value), {"role": "user", "content": value["input"]}]
+    return None
+
+
+def _response(value: Mapping[str, Any]) -> list[Item] | None:
+    for key in ("choices", "candidates", "generations"):
+        first = value.get(key)
+        while isinstance(first, list) and first:
+            first = first[0]
+        if isinstance(first, dict) and (items := _choice(first)) is not None:
+            return items
+    held = value.get("output")
+    if isinstance(held, dict) and is_message(held.get("message")):
+        return messages_in([held["message"]])
+    return _payload(held, reply=True) if isinstance(held, list | dict) else None
+
+
+def _choice(value: Mapping[str, Any]) -> list[Item] | None:
+    """Return the message of the first choice, generation or candidate of a response."""
+    for key in ("message", "content", "delta"):
+        held = value.get(key)
+        if isinstance(held, dict):
+            return messages_in(
+                [held if "kwargs" in held or "data" in held else {"role": "assistant", **held}]
+            )
+    text = value.get("text")
+    return [{"role": "assistant", "content": text}] if isinstance(text, str) else None
+
+
+def system_items(value: Mapping[str, Any]) -> list[Item]:
+    """Return the system prompt that a request holds beside its messages, as a message; else nothing."""
+    for key in ("system", "instructions", "systemInstruction", "system_instruction", "system_prompt"):
+        held = value.get(key)
+        held = held.get("parts") if isinstance(held, dict) else held
+        if isinstance(held, str | list) and held:
+            return [{"role": "system", "content": held}]
+    return []
+
+
+def is_message(value: object) -> bool:
+    """Say whether a JSON value is one message, or one item of the Responses API."""
+    if not isinstance(value, dict):
+        return False
+    kind = value.get("type")
+    if isinstance(kind, str):
+        if kind in _CALLS or kind in _OUTPUTS or kind in _SILENT:
+            return True
+        if kind in _LANGCHAIN and ("content" in value or isinstance(value.get("data"), dict)):
+            return True
+    role = value.get("role")
+    if isinstance(role, str) and role in _ROLES:
+        return any(key in value for key in ("content", "parts", "tool_calls", "function_call", "refusal"))
+    return _class_of(value) is not None
+
+
+def _class_of(value: Mapping[str, Any]) -> str | None:
+    """Return the kind of a message that LangChain wrote as an object of one of its classes."""
+    path, held = value.get("id"), value.get("kwargs")
+    if not isinstance(path, list) or not path or not isinstance(path[-1], str) or not isinstance(held, dict):
+        return None
+    return _OF_CLASSES.get(path[-1].removesuffix("Chunk"))
+
+
+def _is_pairs(value: Sequence[object]) -> bool:
+    return all(
+        isinstance(one, list) and len(one) == 2 and isinstance(one[0], str) and one[0] in _ROLES
+        for one in value
+    )
+
+
+def messages_in(values: Sequence[object]) -> list[Item] | None:
+    """Return messages of any provider in OpenAI's form; None where one of them is none."""
+    if _is_pairs(values):
+        return [{"role": _ROLES[one[0]], "content": one[1]} for one in values]  # type: ignore[index]  # checked
+    if not all(map(is_message, values)):
+        return None
+    return list(_joined(_restated(value) for value in values if isinstance(value, dict)))
+
+
+def _restated(value: Item) -> Item:
+    """Return one message in OpenAI's form; an item of the Responses API as a message of one block."""
+    kind = value.get("type")
+    if isinstance(kind, str) and kind in _CALLS | _OUTPUTS | _SILENT:
+        blocks = [] if kind in _SILENT else [value]
+        return {"role": "tool" if kind in _OUTPUTS else "assistant", "content": blocks, "type": kind}
+    if kind == "message" and isinstance(value.get("content"), list) and value.get("role") == "assistant":
+        return {"role": "assistant", "content": value["content"], "type": kind}
+    if (name := _class_of(value)) is not None:
+        value = {"type": name, **value["kwargs"]}
+    elif isinstance(value.get("data"), dict):
+        value = {"type": kind, **value["data"]}
+    if "role" not in value or (isinstance(value["role"], str) and value.get("type") in ("ai", "human")):
+        return _of_langchain(value)
+    item = {key: held for key, held in value.items() if held is not None and key not in ("parts", "type")}
+    item["role"] = _ROLES[value["role"]]
+    item["content"] = value["parts"] if "parts" in value else value.get("content")
+    return item
+
+
+_OF_LANGCHAIN: Final = ("additional_kwargs", "response_metadata", "usage_metadata", "invalid_tool_calls")
+
+
+def _of_langchain(value: Item) -> Item:
+    more = value.get("additional_kwargs")
+    more = more if isinstance(more, dict) else {}
+    item = {
+        key: held
+        for key, held in value.items()
+        if held not in (None, [], {}) and key not in ("type", "additional_kwargs", "example")
+    }
+    if "tool_calls" not in item and "function_call" not in item:
+        item |= {key: more[key] for key in ("tool_calls", "function_call") if more.get(key)}
+    others = {key: held for key, held in more.items() if key not in ("tool_calls", "function_call")}
+    name = value.get("type")
+    item |= {
+        "role": _ROLES.get(name, name) if isinstance(name, str) else name,
+        "content": value.get("content"),
+    }
+    return item | ({"additional_kwargs": others} if others else {})
+
+
+def _joined(items: Iterable[Item]) -> Iterator[Item]:
+    """Put together the items of the Responses API that follow on each other in one message."""
+    blocks: list[object] = []
+    for item in items:
+        own = item.get("type") in _CALLS | {"message"} and isinstance(item["content"], list)
+        if item.get("type") in _SILENT:
+            continue
+        if own and item["role"] == "assistant":
+            blocks += item["content"]
+            continue
+        if blocks:
+            yield {"role": "assistant", "content": blocks}
+            blocks = []
+        yield {key: held for key, held in item.items() if key != "type"}
+    if blocks:
+        yield {"role": "assistant", "content": blocks}

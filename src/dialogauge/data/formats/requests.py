@@ -1,0 +1,180 @@
+"""Logs of requests and responses of a model's interface: a line for each call, or one for each half of it.
+
+Calls of one conversation are put together: by its id, by the response that a request goes on from, or because
+a request repeats what an earlier one was asked and replied.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from hashlib import blake2b
+from typing import Any, Final
+
+from dialogauge.core import RecordFault
+from dialogauge.data.formats.base import Entry, fault_in
+from dialogauge.data.formats.fields import text_at
+from dialogauge.data.formats.payloads import is_message, messages_in
+from dialogauge.data.formats.spans import ModelCall, TraceSpan, call_of, key_of, span_format
+from dialogauge.data.formats.threads import moment_of
+from dialogauge.data.notes import excerpt
+
+_REQUESTS: Final = ("request", "request_body", "requestBody", "req", "body", "params", "input")
+_RESPONSES: Final = ("response", "response_body", "responseBody", "resp", "result", "output", "completion")
+_ASKS: Final = ("messages", "contents", "input", "prompt")
+_REPLIES: Final = ("choices", "candidates", "output", "content", "generations", "message")
+_THREADS: Final = ("conversation_id", "session_id", "thread_id", "chat_id")
+_TIMES: Final = ("timestamp", "created_at", "time", "start_time", "startTime", "created")
+_PREVIOUS: Final = "previous_response_id"
+_ABOUT: Final = ("metadata", "tags", "environment")
+
+
+def _body(value: Any) -> Any:  # noqa: ANN401  # any JSON value
+    """Return what was sent, without the address and status that some logs keep around it."""
+    for key in ("body", "json", "message") if isinstance(value, dict) else ():
+        if isinstance(value.get(key), dict) and not any(name in value for name in (*_ASKS, *_REPLIES[:3])):
+            return value[key]
+    return value
+
+
+def _request(record: Mapping[str, Any]) -> Any:  # noqa: ANN401  # any JSON value
+    held = (_body(record.get(key)) for key in _REQUESTS)
+    found = next((h for h in held if isinstance(h, dict) and any(key in h for key in _ASKS)), None)
+    if found is None and (isinstance(record.get("messages"), list) or _is_response_object(record)):
+        return record
+    asks = record.get("input")
+    return asks if found is None and isinstance(asks, list) and messages_in(asks) else found
+
+
+def _is_response_object(record: Mapping[str, Any]) -> bool:
+    return isinstance(record.get("output"), list) and isinstance(record.get("input"), list | str)
+
+
+def _response(record: Mapping[str, Any], request: object) -> Any:  # noqa: ANN401  # any JSON value
+    if isinstance(record.get("choices"), list) or (request is record and _is_response_object(record)):
+        return {"output": record["output"]} if "output" in record else {"choices": record["choices"]}
+    for key in _RESPONSES:
+        held = _body(record.get(key))
+        if isinstance(held, dict) and (any(name in held for name in _REPLIES) or is_message(held)):
+            return held
+        if isinstance(held, list) and held and messages_in(held) is not None:
+            return held
+        if isinstance(held, str) and request is not None:
+            return held
+    return None
+
+
+def _is_half(record: Mapping[str, Any]) -> bool:
+    """Say whether it is a line of a batch, which holds the request alone or the response alone."""
+    return isinstance(record.get("custom_id"), str)
+
+
+def _recognises(record: Any) -> bool:  # noqa: ANN401  # any JSON value
+    if not isinstance(record, dict):
+        return False
+    request = _request(record)
+    response = _response(record, request)
+    if request is record and not _is_response_object(record):
+        last = record["messages"][-1] if record["messages"] else None
+        if not isinstance(last, dict) or not is_message(last) or last.get("role") == "assistant":
+            return False
+    return (request is not None and response is not None) or (
+        _is_half(record) and (request or response) is not None
+    )
+
+
+def _spans_of(record: Any, entry: Entry) -> Iterator[TraceSpan]:  # noqa: ANN401  # any JSON value
+    if not isinstance(record, dict):
+        raise fault_in(entry, f"the record is {excerpt(record)}: no request with its response")
+    request = _request(record)
+    response = _response(record, request)
+    if request is None and response is None:
+        failed = record.get("error")
+        why = (
+            f"the request failed: {excerpt(failed)}" if failed else "it has neither a request nor a response"
+        )
+        raise fault_in(entry, why, f"it has {', '.join(map(repr, record)) or 'nothing'}")
+    asks, replies = (held if isinstance(held, dict) else {} for held in (request, response))
+    about = [held for one in (record, asks) if isinstance(held := one.get("metadata"), dict)]
+    places = (record, asks, *about)
+    own = text_at(record, "custom_id") or text_at(replies, "id") or text_at(record, "id") or entry.made_id
+    times = (moment_of(held.get(key)) for held in (record, replies) for key in _TIMES)
+    kept = {key: held[key] for held in (replies, record) for key in _TIMES if held.get(key)}
+    kept |= {key: record[key] for key in _ABOUT if record.get(key)}
+    kept |= {key: asks[key] for key in ("tools", _PREVIOUS) if asks.get(key)}
+    talk = asks.get("conversation")
+    named = text_at(talk, "id") if isinstance(talk, dict) else text_at(asks, "conversation")
+    yield TraceSpan(
+        own,
+        own,
+        "model",
+        next((at for at in times if at is not None), None),
+        asked=_without_response(request, record),
+        replied=response,
+        session=_first_text(places, _THREADS) or named,
+        user=_first_text(places, ("user_id", "user")),
+        candidate=_first_text((replies, asks, record), ("model",)),
+        metadata=kept,
+    )
+
+
+def _first_text(places: Sequence[Mapping[str, Any]], keys: Sequence[str]) -> str | None:
+    return next((text for held in places for key in keys if (text := text_at(held, key))), None)
+
+
+def _without_response(request: Any, record: Mapping[str, Any]) -> Any:  # noqa: ANN401  # any JSON value
+    """Return a request without the response that stands beside its messages."""
+    if request is not record:
+        return request
+    return {key: held for key, held in record.items() if key not in (*_RESPONSES, "choices", "error")}
+
+
+def _sessions(spans: Iterator[TraceSpan], entry: Entry) -> Mapping[str, str]:
+    """Return the conversation of each call that goes on from another, or that names one."""
+    session: dict[str, str] = {}
+    before: dict[str, str] = {}
+    ended: dict[bytes, list[str]] = {}
+    waiting: dict[bytes, list[str]] = {}
+    for span in spans:
+        if span.session is not None:
+            session[span.trace] = span.session
+        elif previous := span.metadata.get(_PREVIOUS):
+            before[span.trace] = previous
+        elif (call := _readable(span, entry)) is not None:
+            past, whole = _digests(call)
+            if waiting.get(whole):
+                before[waiting[whole].pop(0)] = span.trace
+            else:
+                ended.setdefault(whole, []).append(span.trace)
+            if past is not None and ended.get(past):
+                before[span.trace] = ended[past].pop(0)
+            elif past is not None:
+                waiting.setdefault(past, []).append(span.trace)
+    return session | {trace: _first(trace, before) for trace in before}
+
+
+def _readable(span: TraceSpan, entry: Entry) -> ModelCall | None:
+    try:
+        return call_of(span, entry) if span.asked is not None and span.replied is not None else None
+    except RecordFault:
+        return None
+
+
+def _digests(call: ModelCall) -> tuple[bytes | None, bytes]:
+    """Return what stands for the messages up to the last reply in the request, and for all of them."""
+    digest, past = blake2b(digest_size=12), None
+    for number, message in enumerate(call.messages):
+        digest.update(repr(key_of(message)).encode("utf-8", "surrogatepass"))
+        if message.role == "assistant" and number < call.request:
+            past = digest.digest()
+    return past, digest.digest()
+
+
+def _first(trace: str, before: Mapping[str, str]) -> str:
+    seen = {trace}
+    while (previous := before.get(trace)) is not None and previous not in seen:
+        seen.add(previous)
+        trace = previous
+    return trace
+
+
+REQUESTS = span_format("requests", _recognises, _spans_of, _sessions)

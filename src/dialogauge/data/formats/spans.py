@@ -1,0 +1,394 @@
+"""Traces as conversations: the calls of a model, ordered in time, and what the user saw of them.
+
+Each call repeats the messages before it, so a trace is read by the call that says most, and a session by its
+traces one after the other. Calls beside the conversation (titles, routes, other agents) are counted and said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields, replace
+from functools import partial
+from typing import Any, Final, Literal
+
+import orjson
+
+from dialogauge.core import Conversation, FileFault, Message, Place, Rating, RecordFault, ToolCall
+from dialogauge.data.field_map import NO_MAP
+from dialogauge.data.formats.base import Context, Entry, Outcome, Sample, TextFormat, entries, fault_in
+from dialogauge.data.formats.blocks import result_of
+from dialogauge.data.formats.openai import MessageReader
+from dialogauge.data.formats.payloads import asked, replied, system_items
+from dialogauge.data.formats.threads import DataRow, Threads, in_threads
+from dialogauge.data.notes import LONGEST, NoteBook, too_long
+from dialogauge.data.ratings import score_at
+from dialogauge.data.sources import LineStream
+from dialogauge.data.splits import message_turns
+
+SpanKind = Literal["model", "tool", "root", "step"]
+
+_START: Final = "start time"
+
+
+@dataclass(frozen=True, slots=True)
+class TraceScore:
+    """What somebody gave a trace."""
+
+    dimension: str
+    value: object
+    rater: str | None = None
+    note: str | None = None
+    of_session: bool = False
+    automatic: bool = False
+    """Whether an evaluator gave it, and no person."""
+
+
+@dataclass(frozen=True, slots=True)
+class TraceSpan:
+    """One step of a trace; its payloads are as the tracer kept them."""
+
+    trace: str
+    id: str = ""
+    kind: SpanKind = "step"
+    at: float | None = None
+    """When it began, in seconds."""
+    name: str | None = None
+    asked: Any = None
+    replied: Any = None
+    system: Any = None
+    session: str | None = None
+    user: str | None = None
+    candidate: str | None = None
+    scores: tuple[TraceScore, ...] = ()
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+
+SpansOf = Callable[[Any, Entry], Iterator[TraceSpan]]
+"""Yields the spans that a JSON value holds; raises `RecordFault` where it is none."""
+Sessions = Callable[[Iterator[TraceSpan], Entry], Mapping[str, str]]
+"""Returns the session of each trace that has one."""
+
+
+def span_format(
+    name: str, recognise: Callable[[Any], bool], spans_of: SpansOf, sessions: Sessions
+) -> TextFormat:
+    """Return the format of a tracer, in which a conversation is several JSON values that may stand apart."""
+
+    def recognises(sample: Sample) -> bool:
+        return sample.mapping is NO_MAP and sample.record is not None and recognise(sample.record)
+
+    return TextFormat(name, recognises, partial(_read, spans_of=spans_of, sessions=sessions))
+
+
+def sessions_of(spans: Iterator[TraceSpan], entry: Entry) -> dict[str, str]:
+    """Return the session that any span of a trace names."""
+    del entry
+    return {span.trace: span.session for span in spans if span.session}
+
+
+def _rows(stream: LineStream, context: Context, spans_of: SpansOf) -> Iterator[DataRow | RecordFault]:
+    number = 0
+    for value, entry in entries(stream, context):
+        if isinstance(value, RecordFault):
+            yield value
+            continue
+        try:
+            for span in spans_of(value, entry):
+                number += 1
+                yield DataRow({"span": span}, entry.place, number)
+        except RecordFault as fault:
+            yield fault
+
+
+def _read(
+    stream: LineStream, context: Context, *, spans_of: SpansOf, sessions: Sessions
+) -> Iterator[Outcome]:
+    def rows() -> Iterator[DataRow | RecordFault]:
+        return _rows(stream, context, spans_of)
+
+    timed: list[bool] = []
+    unsaid = replace(context, notes=NoteBook())
+    session = sessions(_spans(rows, timed), Entry(unsaid, Place(context.source.name), context.source.label))
+
+    def thread(row: DataRow) -> str:
+        trace: str = row.cells["span"].trace
+        return session.get(trace, trace)
+
+    by = Threads("trace", thread, _START if any(timed) else None, lambda row: row.cells["span"].at)
+    group: list[DataRow] = []
+    for row in in_threads(rows, by, context.notes, context.source.name):
+        if isinstance(row, RecordFault):
+            yield row
+            continue
+        if group and thread(row) != thread(group[0]):
+            yield _outcome(thread(group[0]), group, context)
+            group = []
+        group.append(row)
+    if group:
+        yield _outcome(thread(group[0]), group, context)
+
+
+def _spans(rows: Callable[[], Iterator[DataRow | RecordFault]], timed: list[bool]) -> Iterator[TraceSpan]:
+    """Yield the spans up to where the file breaks off, and keep whether any has a time."""
+    try:
+        for row in rows():
+            if isinstance(row, DataRow):
+                span: TraceSpan = row.cells["span"]
+                timed[:] = [span.at is not None or any(timed)]
+                yield span
+    except FileFault:
+        return
+
+
+def _outcome(name: str, group: Sequence[DataRow], context: Context) -> Outcome:
+    place = replace(group[0].place, conversation_id=name)
+    try:
+        return _conversation([row.cells["span"] for row in group], Entry(context, place, name))
+    except RecordFault as fault:
+        return fault
+
+
+def _conversation(spans: Sequence[TraceSpan], entry: Entry) -> Conversation:
+    """Return what the traces of one session say, one after the other."""
+    traces: dict[str, list[TraceSpan]] = {}
+    for span in spans:
+        traces.setdefault(span.trace, []).append(span)
+    traces = {trace: _merged(steps) for trace, steps in traces.items()}
+    messages: list[Message] = []
+    ends: dict[str, int] = {}
+    models: set[str] = set()
+    for trace, steps in traces.items():
+        call = _shown(steps, entry)
+        if call is None:
+            continue
+        _append(messages, call.messages, entry)
+        ends[trace] = len(messages)
+        models.update(filter(None, [call.candidate]))
+        if sum(len(m.text) for m in messages) > LONGEST:
+            raise too_long(entry.place)
+    if all(message.role == "assistant" for message in messages):
+        what = "replies without what was asked" if messages else "no message that can be read"
+        raise fault_in(
+            entry, f"the trace holds {what}", "does its tracer keep contents? are there more files?"
+        )
+    roots = [next((s for s in steps if s.kind == "root"), steps[0]) for steps in traces.values()]
+    session = len(traces) > 1 or any(span.session for span in spans)
+    metadata = {key: value for root in reversed(roots) for key, value in root.metadata.items()}
+    if session:
+        metadata["traces"] = list(traces)
+    if evaluations := [asdict(score) for span in spans for score in span.scores if score.automatic]:
+        metadata["evaluations"] = evaluations
+    return Conversation(
+        entry.made_id,
+        tuple(messages),
+        user_id=next((span.user for span in spans if span.user), None),
+        candidate="+".join(sorted(models)) or None,
+        ratings=tuple(_ratings(spans, ends, messages, entry, turns=session)),
+        metadata=metadata,
+        place=entry.place,
+    )
+
+
+def _merged(steps: Sequence[TraceSpan]) -> list[TraceSpan]:
+    """Put together what stands apart of one span: a request and its response, a span and its events."""
+    merged: dict[str, TraceSpan] = {}
+    for number, step in enumerate(steps):
+        first = merged.get(step.id)
+        if first is None:
+            merged[step.id or f"{number}"] = step
+            continue
+        values = {
+            name: held
+            for name in (f.name for f in fields(TraceSpan))
+            if getattr(first, name) in (None, "step") and (held := getattr(step, name)) is not None
+        }
+        merged[step.id] = replace(first, **values, scores=first.scores + step.scores)
+    return list(merged.values())
+
+
+@dataclass(frozen=True, slots=True)
+class ModelCall:
+    """What one call of a model was asked and replied."""
+
+    messages: tuple[Message, ...]
+    request: int
+    """How many of the messages are the request."""
+    candidate: str | None = None
+
+    @property
+    def asked(self) -> int:
+        """Messages of the request, without those of the system."""
+        return sum(m.role not in _SYSTEM for m in self.messages[: self.request])
+
+    @property
+    def keys(self) -> list[tuple[object, ...]]:
+        """What each message says, those of the system left out."""
+        return [key_of(m) for m in self.messages if m.role not in _SYSTEM]
+
+    @property
+    def system(self) -> list[str]:
+        """The system messages."""
+        return [m.text for m in self.messages if m.role in _SYSTEM]
+
+    @property
+    def end(self) -> str:
+        """The last text of the assistant."""
+        return next((m.text.strip() for m in reversed(self.messages) if m.role == "assistant"), "")
+
+    def replies(self, whole: ModelCall | None) -> int:
+        """Return 2 where its last reply is that of the whole trace, 1 where an earlier one is, else 0."""
+        if whole is None or not whole.end:
+            return 0
+        texts = [m.text.strip() for m in self.messages if m.role == "assistant"]
+        return 2 if texts and texts[-1] == whole.end else int(whole.end in texts)
+
+    def ending_as(self, whole: ModelCall) -> ModelCall | None:
+        """Return the call with the last reply of the whole trace; None where it was asked something else."""
+        asks = [key for key in whole.keys if key[0] == "user"]
+        last = self.messages[-1] if self.messages else None
+        if (
+            not asks
+            or asks[-1] not in self.keys
+            or last is None
+            or last.role != "assistant"
+            or last.tool_calls
+        ):
+            return None
+        reply = next(m for m in reversed(whole.messages) if m.role == "assistant")
+        return replace(self, messages=(*self.messages[:-1], reply))
+
+    def goes_on_from(self, other: ModelCall) -> bool:
+        """Say whether it repeats what the other was asked, and a reply."""
+        mine, past = self.keys, other.keys[: other.asked]
+        return self.asked > other.asked and self.system == other.system and mine[: other.asked] == past
+
+
+_SYSTEM: Final = ("system", "developer")
+
+
+def key_of(message: Message) -> tuple[object, ...]:
+    """Return what a message says: the same for a reply and for the message that repeats it later."""
+    return (message.role, message.text.strip(), tuple(call.name for call in message.tool_calls))
+
+
+def _shown(steps: Sequence[TraceSpan], entry: Entry) -> ModelCall | None:
+    """Return the call of a trace that says what the user saw; None where no text is readable.
+
+    It is the one that ends with the reply of the whole trace, else the longest. Where none has that reply,
+    the user saw what went into the trace and came out of it, and the tools that were used on the way.
+    """
+    whole = next((c for s in steps if s.kind == "root" and (c := call_of(s, entry)) is not None), None)
+    calls = [c for s in steps if s.kind == "model" and (c := call_of(s, entry)) is not None]
+    last: list[ModelCall] = []
+    for call in calls:
+        at = next((n for n, other in enumerate(last) if call.goes_on_from(other)), None)
+        if at is None:
+            last.append(call)
+        else:
+            last[at] = call
+    best = max(last, key=lambda call: (call.replies(whole), len(call.messages)), default=None)
+    if best is None:
+        best = whole and _with_tools(whole, steps, entry)
+    elif whole is not None and whole.asked and whole.end and not best.replies(whole):
+        entry.assume(
+            "traces end with another text than the calls of their model: the text of the trace is read"
+        )
+        best = best.ending_as(whole) or _with_tools(whole, steps, entry)
+    if best is not None:
+        _count_others(calls, best, entry)
+    return best
+
+
+def _count_others(calls: Sequence[ModelCall], best: ModelCall, entry: Entry) -> None:
+    known = {key_of(message) for message in best.messages}
+    others = sum(not known.issuperset(key_of(m) for m in call.messages[-1:]) for call in calls)
+    if others:
+        text = "calls of a model stand beside the conversation (titles, routes, other agents): left out"
+        entry.context.notes.recognise(text, entry.place, count=others)
+
+
+def call_of(span: TraceSpan, entry: Entry) -> ModelCall | None:
+    """Return what a span was asked and replied; None where neither can be read.
+
+    Raises `RecordFault` for a message of it that cannot be read.
+    """
+    request, response = asked(span.asked), replied(span.replied)
+    if request is None and response is None:
+        return None
+    request, response = request or [], response or []
+    if span.system is not None:
+        request = system_items({"system": span.system}) + request
+    if len(response) > len(request) and response[: len(request)] == request:
+        request, response = response, []
+    messages = MessageReader(entry).read(request + response)
+    size = len(MessageReader(_muted(entry)).read(request)) if request else 0
+    return ModelCall(messages, size, span.candidate)
+
+
+def _muted(entry: Entry) -> Entry:
+    return replace(entry, context=replace(entry.context, notes=NoteBook()))
+
+
+def _with_tools(whole: ModelCall, steps: Sequence[TraceSpan], entry: Entry) -> ModelCall:
+    """Return what went into a trace and came out of it, with the tools that were used between."""
+    if any(message.tool_calls for message in whole.messages):
+        return whole
+    used: list[Message] = []
+    for step in steps:
+        if step.kind == "tool" and step.name:
+            arguments = step.asked if isinstance(step.asked, str) else orjson.dumps(step.asked).decode()
+            used.append(Message("assistant", None, (ToolCall(step.id, step.name, arguments),)))
+            if step.replied is not None:
+                result = result_of(step.replied, len(used), entry)
+                used.append(Message("tool", result, tool_call_id=step.id, name=step.name))
+    last = max(
+        (n for n, m in enumerate(whole.messages) if m.role == "assistant"), default=len(whole.messages)
+    )
+    return replace(whole, messages=(*whole.messages[:last], *used, *whole.messages[last:]))
+
+
+def _append(messages: list[Message], more: Sequence[Message], entry: Entry) -> None:
+    """Add the messages of the next trace of a session, which may repeat all or the last of those before."""
+    past = [key_of(m) for m in messages if m.role not in _SYSTEM]
+    keys = [key_of(m) for m in more if m.role not in _SYSTEM]
+    repeated = next((n for n in range(min(len(past), len(keys)), 0, -1) if past[-n:] == keys[:n]), 0)
+    if keys == past[: len(keys)]:
+        return
+    if past and not repeated and len(keys) > len(past) and keys[0] == past[0]:
+        entry.assume(
+            "sessions have a later call that repeats their messages in other words: it is the one read"
+        )
+        messages[:] = [m for m in messages if m.role in _SYSTEM]
+    prompts = {m.text for m in messages if m.role in _SYSTEM}
+    number = 0
+    for message in more:
+        if message.role in _SYSTEM:
+            if message.text not in prompts:
+                messages.append(message)
+            continue
+        number += 1
+        if number > repeated:
+            messages.append(message)
+
+
+def _ratings(
+    spans: Sequence[TraceSpan],
+    ends: Mapping[str, int],
+    messages: Sequence[Message],
+    entry: Entry,
+    *,
+    turns: bool,
+) -> Iterator[Rating]:
+    """Yield the scores of traces as ratings: of the last turn of a trace in a session, else of the whole."""
+    numbers = message_turns(messages)
+    for span in spans:
+        for score in span.scores:
+            if score.automatic:
+                entry.recognise("scores of evaluators are no ratings of people: kept under `evaluations`")
+                continue
+            whole = score.of_session or not turns or span.trace not in ends
+            stated = str(score.value).lower() if isinstance(score.value, bool) else score.value
+            value = score_at(entry.place, f"the score {score.dimension!r}", stated)
+            turn = None if whole else numbers[min(ends[span.trace], len(messages)) - 1]
+            entry.recognise(f"scores named {score.dimension!r} were read as ratings")
+            yield Rating(entry.made_id, score.dimension, value, turn, score.rater, note=score.note)
