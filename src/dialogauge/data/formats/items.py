@@ -27,10 +27,10 @@ def _list_in(record: Any) -> tuple[str, Sequence[Any]] | None:  # noqa: ANN401  
     if isinstance(record, list):
         return "messages", record
     for key in _LISTS if isinstance(record, dict) else ():
-        held = record.get(key)
-        held = held.get("data") if isinstance(held, dict) else held
-        if isinstance(held, list) and held:
-            return key, held
+        inner = record.get(key)
+        inner = inner.get("data") if isinstance(inner, dict) else inner
+        if isinstance(inner, list) and inner:
+            return key, inner
     return None
 
 
@@ -58,18 +58,18 @@ def _of_assistants(items: Sequence[Any]) -> bool:
 
 def _item_format(name: str, is_of: Callable[[Sequence[Any]], bool]) -> RecordFormat:
     def recognise(record: Any, mapping: FieldMap) -> bool:  # noqa: ANN401  # any JSON value
-        held = _list_in(_state(record))
-        return held is not None and mapping.messages is None and is_of(held[1])
+        inner = _list_in(_state(record))
+        return inner is not None and mapping.messages is None and is_of(inner[1])
 
     return RecordFormat(name, recognise, _convert)
 
 
 def _convert(record: Any, entry: Entry) -> Conversation:  # noqa: ANN401  # any JSON value
     record = _state(record)
-    held = _list_in(record)
-    if held is None:
+    inner = _list_in(record)
+    if inner is None:
         raise fault_in(entry, f"the record is {excerpt(record)}: it has no list of messages")
-    key, values = held
+    key, values = inner
     items = messages_in(_in_time(values, entry))
     if items is None:
         number, odd = next((n, v) for n, v in enumerate(values, start=1) if not is_message(v))

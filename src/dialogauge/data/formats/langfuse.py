@@ -28,8 +28,8 @@ _ABOUT: Final = ("name", "timestamp", "tags", "release", "version", "environment
 
 def _values(record: Any) -> list[Any]:  # noqa: ANN401  # any JSON value
     """Return the values of a page of the interface, or the record alone, with the keys of the interface."""
-    held = record.get("data") if isinstance(record, dict) else None
-    values = held if isinstance(held, list) else [record]
+    inner = record.get("data") if isinstance(record, dict) else None
+    values = inner if isinstance(inner, list) else [record]
     return [
         {_SNAKE.get(k, k): v for k, v in value.items()} if isinstance(value, dict) else value
         for value in values
@@ -37,8 +37,8 @@ def _values(record: Any) -> list[Any]:  # noqa: ANN401  # any JSON value
 
 
 def _name(value: Mapping[str, Any], key: str) -> str | None:
-    held = value.get(key)
-    return held if isinstance(held, str) and held else None
+    inner = value.get(key)
+    return inner if isinstance(inner, str) and inner else None
 
 
 def _is_observation(value: Mapping[str, Any]) -> bool:

@@ -17,8 +17,8 @@ _THREADS: Final = ("session_id", "thread_id", "conversation_id")
 
 
 def _runs(record: Any) -> list[Any]:  # noqa: ANN401  # any JSON value
-    held = record.get("runs") if isinstance(record, dict) else None
-    return held if isinstance(held, list) else [record]
+    inner = record.get("runs") if isinstance(record, dict) else None
+    return inner if isinstance(inner, list) else [record]
 
 
 def _recognises(record: Any) -> bool:  # noqa: ANN401  # any JSON value
@@ -64,8 +64,8 @@ def _of_run(run: Mapping[str, Any], trace: str | None, entry: Entry) -> Iterator
 
 def _metadata(run: Mapping[str, Any]) -> Mapping[str, Any]:
     extra = run.get("extra")
-    held = extra.get("metadata") if isinstance(extra, dict) else run.get("metadata")
-    return held if isinstance(held, dict) else {}
+    inner = extra.get("metadata") if isinstance(extra, dict) else run.get("metadata")
+    return inner if isinstance(inner, dict) else {}
 
 
 def _scores(run: Mapping[str, Any]) -> Iterator[TraceScore]:

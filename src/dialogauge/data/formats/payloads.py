@@ -146,8 +146,8 @@ def _listed(values: list[Any], *, reply: bool) -> list[Item] | None:
 
 def _request(value: Mapping[str, Any]) -> list[Item] | None:
     for key in ("messages", "input_messages", "contents", "input", "prompt"):
-        held = value.get(key)
-        if isinstance(held, list) and (items := _payload(held, reply=False)) is not None:
+        inner = value.get(key)
+        if isinstance(inner, list) and (items := _payload(inner, reply=False)) is not None:
             return system_items(value) + items
     if isinstance(value.get("input"), str) and ("model" in value or "instructions" in value):
         return [*system_items(value), {"role": "user", "content": value["input"]}]
@@ -161,19 +161,19 @@ def _response(value: Mapping[str, Any]) -> list[Item] | None:
             first = first[0]
         if isinstance(first, dict) and (items := _choice(first)) is not None:
             return items
-    held = value.get("output")
-    if isinstance(held, dict) and is_message(held.get("message")):
-        return messages_in([held["message"]])
-    return _payload(held, reply=True) if isinstance(held, list | dict) else None
+    inner = value.get("output")
+    if isinstance(inner, dict) and is_message(inner.get("message")):
+        return messages_in([inner["message"]])
+    return _payload(inner, reply=True) if isinstance(inner, list | dict) else None
 
 
 def _choice(value: Mapping[str, Any]) -> list[Item] | None:
     """Return the message of the first choice, generation or candidate of a response."""
     for key in ("message", "content", "delta"):
-        held = value.get(key)
-        if isinstance(held, dict):
+        inner = value.get(key)
+        if isinstance(inner, dict):
             return messages_in(
-                [held if "kwargs" in held or "data" in held else {"role": "assistant", **held}]
+                [inner if "kwargs" in inner or "data" in inner else {"role": "assistant", **inner}]
             )
     text = value.get("text")
     return [{"role": "assistant", "content": text}] if isinstance(text, str) else None
@@ -182,10 +182,10 @@ def _choice(value: Mapping[str, Any]) -> list[Item] | None:
 def system_items(value: Mapping[str, Any]) -> list[Item]:
     """Return the system prompt that a request holds beside its messages, as a message; else nothing."""
     for key in ("system", "instructions", "systemInstruction", "system_instruction", "system_prompt"):
-        held = value.get(key)
-        held = held.get("parts") if isinstance(held, dict) else held
-        if isinstance(held, str | list) and held:
-            return [{"role": "system", "content": held}]
+        inner = value.get(key)
+        inner = inner.get("parts") if isinstance(inner, dict) else inner
+        if isinstance(inner, str | list) and inner:
+            return [{"role": "system", "content": inner}]
     return []
 
 
@@ -207,8 +207,8 @@ def is_message(value: object) -> bool:
 
 def _class_of(value: Mapping[str, Any]) -> str | None:
     """Return the kind of a message that LangChain wrote as an object of one of its classes."""
-    path, held = value.get("id"), value.get("kwargs")
-    if not isinstance(path, list) or not path or not isinstance(path[-1], str) or not isinstance(held, dict):
+    path, inner = value.get("id"), value.get("kwargs")
+    if not isinstance(path, list) or not path or not isinstance(path[-1], str) or not isinstance(inner, dict):
         return None
     return _OF_CLASSES.get(path[-1].removesuffix("Chunk"))
 
@@ -243,7 +243,7 @@ def _restated(value: Item) -> Item:
         value = {"type": kind, **value["data"]}
     if "role" not in value or (isinstance(value["role"], str) and value.get("type") in ("ai", "human")):
         return _of_langchain(value)
-    item = {key: held for key, held in value.items() if held is not None and key not in ("parts", "type")}
+    item = {key: inner for key, inner in value.items() if inner is not None and key not in ("parts", "type")}
     item["role"] = _ROLES[value["role"]]
     item["content"] = value["parts"] if "parts" in value else value.get("content")
     return item
@@ -256,13 +256,13 @@ def _of_langchain(value: Item) -> Item:
     more = value.get("additional_kwargs")
     more = more if isinstance(more, dict) else {}
     item = {
-        key: held
-        for key, held in value.items()
-        if held not in (None, [], {}) and key not in ("type", "additional_kwargs", "example")
+        key: inner
+        for key, inner in value.items()
+        if inner not in (None, [], {}) and key not in ("type", "additional_kwargs", "example")
     }
     if "tool_calls" not in item and "function_call" not in item:
         item |= {key: more[key] for key in ("tool_calls", "function_call") if more.get(key)}
-    others = {key: held for key, held in more.items() if key not in ("tool_calls", "function_call")}
+    others = {key: inner for key, inner in more.items() if key not in ("tool_calls", "function_call")}
     name = value.get("type")
     item |= {
         "role": _ROLES.get(name, name) if isinstance(name, str) else name,
@@ -284,6 +284,6 @@ def _joined(items: Iterable[Item]) -> Iterator[Item]:
         if blocks:
             yield {"role": "assistant", "content": blocks}
             blocks = []
-        yield {key: held for key, held in item.items() if key != "type"}
+        yield {key: inner for key, inner in item.items() if key != "type"}
     if blocks:
         yield {"role": "assistant", "content": blocks}

@@ -37,12 +37,12 @@ def _body(value: Any) -> Any:  # noqa: ANN401  # any JSON value
 
 
 def _request(record: Mapping[str, Any]) -> Any:  # noqa: ANN401  # any JSON value
-    held = (_body(record.get(key)) for key in _REQUESTS)
-    found = next((h for h in held if isinstance(h, dict) and any(key in h for key in _ASKS)), None)
-    if found is None and (isinstance(record.get("messages"), list) or _is_response_object(record)):
+    inner = (_body(record.get(key)) for key in _REQUESTS)
+    request = next((h for h in inner if isinstance(h, dict) and any(key in h for key in _ASKS)), None)
+    if request is None and (isinstance(record.get("messages"), list) or _is_response_object(record)):
         return record
     asks = record.get("input")
-    return asks if found is None and isinstance(asks, list) and messages_in(asks) else found
+    return asks if request is None and isinstance(asks, list) and messages_in(asks) else request
 
 
 def _is_response_object(record: Mapping[str, Any]) -> bool:
@@ -53,13 +53,13 @@ def _response(record: Mapping[str, Any], request: object) -> Any:  # noqa: ANN40
     if isinstance(record.get("choices"), list) or (request is record and _is_response_object(record)):
         return {"output": record["output"]} if "output" in record else {"choices": record["choices"]}
     for key in _RESPONSES:
-        held = _body(record.get(key))
-        if isinstance(held, dict) and (any(name in held for name in _REPLIES) or is_message(held)):
-            return held
-        if isinstance(held, list) and held and messages_in(held) is not None:
-            return held
-        if isinstance(held, str) and request is not None:
-            return held
+        inner = _body(record.get(key))
+        if isinstance(inner, dict) and (any(name in inner for name in _REPLIES) or is_message(inner)):
+            return inner
+        if isinstance(inner, list) and inner and messages_in(inner) is not None:
+            return inner
+        if isinstance(inner, str) and request is not None:
+            return inner
     return None
 
 
@@ -93,12 +93,12 @@ def _spans_of(record: Any, entry: Entry) -> Iterator[TraceSpan]:  # noqa: ANN401
             f"the request failed: {excerpt(failed)}" if failed else "it has neither a request nor a response"
         )
         raise fault_in(entry, why, f"it has {', '.join(map(repr, record)) or 'nothing'}")
-    asks, replies = (held if isinstance(held, dict) else {} for held in (request, response))
-    about = [held for one in (record, asks) if isinstance(held := one.get("metadata"), dict)]
+    asks, replies = (inner if isinstance(inner, dict) else {} for inner in (request, response))
+    about = [inner for one in (record, asks) if isinstance(inner := one.get("metadata"), dict)]
     places = (record, asks, *about)
     own = text_at(record, "custom_id") or text_at(replies, "id") or text_at(record, "id") or entry.made_id
-    times = (moment_of(held.get(key)) for held in (record, replies) for key in _TIMES)
-    kept = {key: held[key] for held in (replies, record) for key in _TIMES if held.get(key)}
+    times = (moment_of(inner.get(key)) for inner in (record, replies) for key in _TIMES)
+    kept = {key: inner[key] for inner in (replies, record) for key in _TIMES if inner.get(key)}
     kept |= {key: record[key] for key in _ABOUT if record.get(key)}
     kept |= {key: asks[key] for key in ("tools", _PREVIOUS) if asks.get(key)}
     talk = asks.get("conversation")
@@ -118,14 +118,14 @@ def _spans_of(record: Any, entry: Entry) -> Iterator[TraceSpan]:  # noqa: ANN401
 
 
 def _first_text(places: Sequence[Mapping[str, Any]], keys: Sequence[str]) -> str | None:
-    return next((text for held in places for key in keys if (text := text_at(held, key))), None)
+    return next((text for inner in places for key in keys if (text := text_at(inner, key))), None)
 
 
 def _without_response(request: Any, record: Mapping[str, Any]) -> Any:  # noqa: ANN401  # any JSON value
     """Return a request without the response that stands beside its messages."""
     if request is not record:
         return request
-    return {key: held for key, held in record.items() if key not in (*_RESPONSES, "choices", "error")}
+    return {key: inner for key, inner in record.items() if key not in (*_RESPONSES, "choices", "error")}
 
 
 def _sessions(spans: Iterator[TraceSpan], entry: Entry) -> Mapping[str, str]:

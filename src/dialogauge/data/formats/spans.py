@@ -198,9 +198,9 @@ def _merged(steps: Sequence[TraceSpan]) -> list[TraceSpan]:
             merged[step.id or f"{number}"] = step
             continue
         values = {
-            name: held
+            name: inner
             for name in (f.name for f in fields(TraceSpan))
-            if getattr(first, name) in (None, "step") and (held := getattr(step, name)) is not None
+            if getattr(first, name) in (None, "step") and (inner := getattr(step, name)) is not None
         }
         merged[step.id] = replace(first, **values, scores=first.scores + step.scores)
     return list(merged.values())
