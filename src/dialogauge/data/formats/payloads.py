@@ -244,7 +244,8 @@ def _restated(value: Item) -> Item:
     if "role" not in value or (isinstance(value["role"], str) and value.get("type") in ("ai", "human")):
         return _of_langchain(value)
     item = {key: inner for key, inner in value.items() if inner is not None and key not in ("parts", "type")}
-    item["role"] = _ROLES[value["role"]]
+    role = value["role"]
+    item["role"] = _ROLES.get(role, role) if isinstance(role, str) else role
     item["content"] = value["parts"] if "parts" in value else value.get("content")
     return item
 

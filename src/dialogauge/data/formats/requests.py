@@ -100,7 +100,8 @@ def _spans_of(record: Any, entry: Entry) -> Iterator[TraceSpan]:  # noqa: ANN401
     times = (moment_of(inner.get(key)) for inner in (record, replies) for key in _TIMES)
     kept = {key: inner[key] for inner in (replies, record) for key in _TIMES if inner.get(key)}
     kept |= {key: record[key] for key in _ABOUT if record.get(key)}
-    kept |= {key: asks[key] for key in ("tools", _PREVIOUS) if asks.get(key)}
+    kept |= {"tools": asks["tools"]} if asks.get("tools") else {}
+    kept |= {_PREVIOUS: previous} if (previous := text_at(asks, _PREVIOUS)) else {}
     talk = asks.get("conversation")
     named = text_at(talk, "id") if isinstance(talk, dict) else text_at(asks, "conversation")
     yield TraceSpan(
