@@ -22,7 +22,7 @@ from dialogauge.stats.schedule import next_pairs, widest
 from dialogauge.stats.standings import Ranking, ranking_of
 from dialogauge.stats.votes import Votes, votes_of
 
-__all__ = ["Contest", "coverage", "elo_noise", "run", "saved"]
+__all__ = ["Contest", "coverage", "coverage_of_schedule", "elo_noise", "least", "run", "saved"]
 
 PUBLISHED = {
     "Claude-3.5-Sonnet": (1279.66, 1264.0),
@@ -86,6 +86,18 @@ def coverage(agents: int, dialogues: int, samples: int) -> tuple[float, float, f
         dialogues: On which all pairs are compared.
         samples: How many contests.
     """
+    return _covered(agents, dialogues, samples, lambda contest: ranking_of(contest.everything(dialogues)))
+
+
+def coverage_of_schedule(agents: int, samples: int, points: float) -> tuple[float, float, float]:
+    """Return the same where the schedule asks, and stops once the first three are known within points."""
+    pool = 500
+    return _covered(agents, pool, samples, lambda contest: _asked(contest, points, pool)[1])
+
+
+def _covered(
+    agents: int, dialogues: int, samples: int, rank: Callable[[Contest], Ranking]
+) -> tuple[float, float, float]:
     whole, single, width = 0, [], []
     for seed in range(samples):
         contest = Contest.of(agents, dialogues, seed)
@@ -93,7 +105,7 @@ def coverage(agents: int, dialogues: int, samples: int) -> tuple[float, float, f
         vast.shifted = contest.logits + contest.rng.normal(0, 0.3, (3000, agents))
         truth = strengths(vast.everything(3000), ridge=0).ratings
         ranks = 1 + (truth[:, None] < truth).sum(axis=1)
-        standings = {one.agent: one for one in ranking_of(contest.everything(dialogues)).standings}
+        standings = {one.agent: one for one in rank(contest).standings}
         ordered = [standings[f"agent {i}"] for i in range(agents)]
         whole += all(one.best <= rank <= one.worst for one, rank in zip(ordered, ranks, strict=True))
         for one, rating in zip(ordered, truth, strict=True):
@@ -135,10 +147,34 @@ def saved(agents: int, seed: int, *, points: float, pool: int = 500) -> tuple[in
         middle = (low + high) // 2
         wide = widest(ranking_of(contest.everything(middle)))
         low, high = (low, middle) if wide is not None and wide <= points else (middle + 1, high)
-    return low * agents * (agents - 1) // 2, _asked(Contest.of(agents, pool, seed), points, pool)
+    return low * agents * (agents - 1) // 2, _asked(Contest.of(agents, pool, seed), points, pool)[0]
 
 
-def _asked(contest: Contest, points: float, pool: int) -> int:
+def least(agents: int, seed: int, *, top: int = 3, steps: int = 1500) -> float:
+    """Return the share of all pairs that any choice of pairs needs for the same intervals of the first.
+
+    By the model, with strengths known beforehand: the optimal design by multiplicative steps, a yardstick for
+    a schedule that has to learn them.
+    """
+    contest = Contest.of(agents, 1, seed)
+    logits, (i, j) = contest.logits, np.triu_indices(agents, 1)
+    won, lost = np.exp((logits[i] - logits[j]) / 2), np.exp((logits[j] - logits[i]) / 2)
+    total = won + lost + contest.tie
+    worth = (won + lost) / total / 4 - ((won - lost) / total / 2) ** 2
+    apart = np.eye(agents)[i] - np.eye(agents)[j]
+    asked = (np.eye(agents) - 1 / agents)[np.argsort(-logits)[:top]]
+    share = np.full(i.size, 1 / i.size)
+    widest_of = []
+    for _ in range(steps):
+        covariance = np.linalg.pinv((apart.T * (share * worth)) @ apart)
+        own = np.einsum("ij,jk,ik->i", asked, covariance, asked)
+        widest_of.append(own.max())
+        share = share * np.sqrt(worth * (own[:, None] ** 8 * (asked @ covariance @ apart.T) ** 2).sum(axis=0))
+        share /= share.sum()
+    return float(min(widest_of) / widest_of[0])
+
+
+def _asked(contest: Contest, points: float, pool: int) -> tuple[int, Ranking]:
     n = contest.logits.size
     asked = np.zeros((n, n), dtype=int)
     rows = np.empty((0, 4))
@@ -154,7 +190,7 @@ def _asked(contest: Contest, points: float, pool: int) -> int:
         board = _board(contest, rows)
         wide = widest(board)
         if wide is not None and wide <= points:
-            return len(rows)
+            return len(rows), board
         pairs = next_pairs(board.strengths, 2 * n, left=(pool - asked).astype(np.float64))
 
 
@@ -172,13 +208,15 @@ def _million() -> tuple[list[str], list[str], np.ndarray]:
     return [names[i] for i in first], [names[i] for i in second], score
 
 
-def _seconds(work: Callable[[], object], times: int) -> float:
-    taken = []
+def _seconds(works: dict[str, Callable[[], object]], times: int) -> dict[str, float]:
+    """Return the median of each, measured in turns: what else the machine does slows all alike."""
+    taken: dict[str, list[float]] = {name: [] for name in works}
     for _ in range(times):
-        start = time.perf_counter()
-        work()
-        taken.append(time.perf_counter() - start)
-    return float(np.median(taken))
+        for name, work in works.items():
+            start = time.perf_counter()
+            work()
+            taken[name].append(time.perf_counter() - start)
+    return {name: float(np.median(seconds)) for name, seconds in taken.items()}
 
 
 def _speed(times: int) -> dict[str, float]:
@@ -194,15 +232,14 @@ def _speed(times: int) -> dict[str, float]:
         model = Davidson(votes)
         model.again(model.cells.drawn(1000, np.random.default_rng(0)))
 
-    return {
-        "evalica": _seconds(lambda: evalica.bradley_terry(first, second, winners), times),
-        "dialogauge": _seconds(
-            lambda: strengths(votes_of(first, second, score), ridge=0, ties="half"), times
-        ),
-        "dialogauge, ties of their own": _seconds(lambda: strengths(votes_of(first, second, score)), times),
-        "leaderboard": _seconds(lambda: ranking_of(votes_of(first, second, score)), 1),
-        "1,000 draws": _seconds(draws, 1),
+    beside = {
+        "evalica": lambda: evalica.bradley_terry(first, second, winners),
+        "dialogauge": lambda: strengths(votes_of(first, second, score), ridge=0, ties="half"),
+        "dialogauge, ties of their own": lambda: strengths(votes_of(first, second, score)),
     }
+    once = {"leaderboard": lambda: ranking_of(votes_of(first, second, score)), "1,000 draws": draws}
+    speed = _seconds(beside, times) | _seconds(once, 1)
+    return speed | {"dialogauge / evalica": speed["dialogauge"] / speed["evalica"]}
 
 
 def run(times: int, *, quick: bool = False) -> dict[str, Any]:
@@ -216,12 +253,18 @@ def run(times: int, *, quick: bool = False) -> dict[str, Any]:
     print(table(title, ("agent", "published", "strength", "deviation over runs"), rows))
     samples = 50 if quick else 400
     covered = {f"{n} agents, {d} dialogues": coverage(n, d, samples) for n, d in ((4, 10), (7, 30), (7, 100))}
+    samples = 10 if quick else 40
+    covered["8 agents, stopped at 150 points"] = coverage_of_schedule(8, samples, 150)
     rows = [(name, *of) for name, of in covered.items()]
     print(table("Coverage", ("contest", "all ranks", "rating", "width of a rating"), rows))
     seeds = range(5 if quick else 20)
     asked = {n: [saved(n, seed, points=80) for seed in seeds] for n in (7, 12)}
-    shares = {n: [less / most for most, less in of] for n, of in asked.items()}
-    rows = [(n, float(np.mean(of)), max(of)) for n, of in shares.items()]
-    title = "Comparisons for intervals of the first three within 80 points, by those of all pairs"
-    print(table(title, ("agents", "mean", "most"), rows))
+    for n, counts in asked.items():
+        rows = [
+            (seed, most, less, less / most, least(n, seed))
+            for seed, (most, less) in zip(seeds, counts, strict=True)
+        ]
+        rows.append(("mean", *(float(np.mean(column)) for column in list(zip(*rows, strict=True))[1:])))
+        title = f"Comparisons of {n} agents for intervals of the first three within 80 points"
+        print(table(title, ("seed", "all pairs", "schedule", "share", "least share of any"), rows))
     return {"speed": speed, "elo": [deviation.tolist(), wrong], "coverage": covered, "saved": asked}

@@ -81,6 +81,15 @@ def test_a_new_agent_is_compared_without_the_old_pairs(dialogauge, runs, tmp_pat
     assert (before["votes"], after["votes"]) == (12, 32)
 
 
+def test_a_new_agent_costs_its_own_comparisons_alone(dialogauge, serve, files):
+    stub = serve(fair)
+    assert dialogauge("arena", *files[:2], *at(stub), "-o", "run").code == 0
+    assert len(stub.asked) == 2 * 12
+    done = dialogauge("arena", *files, *at(stub), "-o", "run", "--json")
+    assert (done.code, done.json["votes"]) == (0, 36), done.err
+    assert len(stub.asked) == 2 * 36
+
+
 def test_the_local_judge_votes_on_files_and_names_can_be_given(dialogauge, tmp_path):
     files = [dialogues(tmp_path / f"{n}.jsonl", share) for n, share in (("alpha", 0.9), ("beta", 0.1))]
     done = dialogauge(
@@ -98,6 +107,8 @@ def test_arenas_are_put_together(dialogauge, runs, tmp_path):
     assert done.code == 0, done.err
     assert done.json["votes"] == 22
     assert done.json["groups"] == [["alpha", "beta", "gamma"]]
+    beta = next(one for one in done.json["agents"] if one["agent"] == "beta")
+    assert (beta["about"]["dialogues"], beta["about"]["judged by"]) == (24, "local")
 
 
 def test_people_stand_beside_another_judge(dialogauge, runs, tmp_path):
@@ -145,6 +156,9 @@ def test_a_vote_for_an_unknown_agent_and_another_task_are_named(dialogauge, runs
     done = dialogauge("arena", *runs[:2], "--ratings", votes, "-o", tmp_path / "one")
     assert done.code == 1
     assert "votes.csv:2: a vote for an unknown agent: 'zeta'" in done.err
+    votes.write_text("a,b,winner,conversation_id\nalpha,zeta,a,d1\n")
+    done = dialogauge("arena", *runs[:2], "--ratings", votes, "--judge", "people", "-o", tmp_path / "none")
+    assert (done.code, "a vote for an unknown agent: 'zeta'" in done.err) == (2, True)
     files = [dialogues(tmp_path / f"{n}.jsonl", 0.5, scenario=n) for n in ("hotel", "train")]
     done = dialogauge("arena", *files, "--judge", "local", "-o", tmp_path / "two")
     assert done.code == 1

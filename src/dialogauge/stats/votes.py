@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain, pairwise
+from itertools import pairwise
 from typing import Final
 
 import numpy as np
@@ -117,7 +117,7 @@ def votes_of(
         ValueError: Lengths differ, a score is another number, or an agent stands against itself.
     """
     values = np.asarray(score, dtype=np.float64)
-    place = {name: i for i, name in enumerate(dict.fromkeys(chain(agents, first, second)))}
+    place = _Places({name: i for i, name in enumerate(dict.fromkeys(agents))})
     a, b = (np.fromiter(map(place.__getitem__, names), np.intp, len(names)) for names in (first, second))
     groups = np.arange(values.size) if clusters is None else label_codes(clusters[0])[0]
     if not a.shape == b.shape == values.shape == groups.shape:
@@ -130,6 +130,14 @@ def votes_of(
         message = f"{first[int(np.flatnonzero(a == b)[0])]} stands against itself"
         raise ValueError(message)
     return Votes(tuple(place), a, b, values, groups, clusters[1] if clusters else "votes", _longer(lengths))
+
+
+class _Places(dict[str, int]):
+    """Numbers names as they come: a million votes are read once."""
+
+    def __missing__(self, name: str) -> int:
+        place = self[name] = len(self)
+        return place
 
 
 def _longer(lengths: tuple[Sequence[float] | Floats, Sequence[float] | Floats] | None) -> Floats | None:

@@ -19,7 +19,7 @@ from dialogauge.core.conversation import Conversation, PairRating
 from dialogauge.core.errors import InputError, Place, RecordFault, UsageError
 from dialogauge.data import is_pair_file, read_conversations, read_pairs
 from dialogauge.runs import RunDirectory, StoredRun, open_run, read_manifest
-from dialogauge.studies.arena.agents import said_of
+from dialogauge.studies.arena.agents import said_of, said_together
 from dialogauge.studies.arena.meetings import Meeting, mean_quality
 from dialogauge.studies.arena.study import ARENA
 from dialogauge.text import counted
@@ -97,11 +97,7 @@ def gather(
             _add_file(out, name, path)
         elif (manifest := read_manifest(RunDirectory(Path(path)))) is not None and manifest.study == ARENA:
             with open_run(path) as run:
-                arena = name or called[path]
-                out.earlier += [
-                    Meeting(row["conversation_id"], row["a"], row["b"], arena=arena, earlier=row)
-                    for row in run.rows()
-                ]
+                _add_arena(out, run, name or called[path])
         else:
             with open_run(path, studies=JUDGED) as run:
                 out.agents.append(_of_run(run, name or called[path], options.dimensions, out.notes))
@@ -234,6 +230,19 @@ def _keys(talks: Sequence[Conversation], notes: list[str]) -> list[str]:
     if not any(note.startswith(_WITHOUT) for note in notes):
         notes.append(f"{_WITHOUT} (e.g. {ids[0]})")
     return without
+
+
+def _add_arena(out: Entrants, run: StoredRun, name: str) -> None:
+    """Take the votes of an arena, and what it says of its agents."""
+    out.earlier += [
+        Meeting(row["conversation_id"], row["a"], row["b"], arena=name, earlier=row) for row in run.rows()
+    ]
+    summary = run.directory.read_json("summary")
+    for one in summary["agents"]:
+        known, agent = out.about.get(one["agent"]), one["agent"]
+        out.about[agent] = one["about"] if known is None else said_together(known, one["about"])
+    for agent, ids in summary["absent"].items():
+        out.absent[agent] = [*out.absent.get(agent, ()), *ids]
 
 
 def _add_file(out: Entrants, name: str | None, path: str) -> None:

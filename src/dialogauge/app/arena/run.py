@@ -184,7 +184,8 @@ def _asked(options: ArenaOptions, gathered: Entrants) -> tuple[Referee, list[Mee
         return AskedTwice(judge), _once(all_meetings), clients
     if options.judge == "people" or (options.judge is None and gathered.votes):
         if not gathered.votes:
-            message = "nobody has voted on these agents"
+            why = f": {gathered.faults[0]}" if gathered.faults else ""
+            message = f"nobody has voted on these agents{why}"
             raise UsageError(message, hint="give --ratings PAIRS, or another judge: --judge scores")
         return PeoplesVotes(), gathered.votes, clients
     if options.judge == "local":

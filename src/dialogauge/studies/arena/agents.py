@@ -56,3 +56,23 @@ def said_of(agent: str, dialogues: Iterable[Conversation]) -> dict[str, Any]:
         if len(known) == len(led):
             out["cost"] = sum(known) / len(led)
     return out
+
+
+def said_together(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
+    """Put together what two arenas say of one agent: counts add up, and means count by their dialogues.
+
+    A mean that one of them lacks, and a name that differs, is left out; who judged is listed.
+    """
+    led = one.get("dialogues", 0), other.get("dialogues", 0)
+    out: dict[str, Any] = {}
+    for key in dict.fromkeys((*one, *other)):
+        both = one.get(key), other.get(key)
+        if key in ("dialogues", "absent"):
+            out[key] = (both[0] or 0) + (both[1] or 0)
+        elif key == "judged by":
+            out[key] = ", ".join(dict.fromkeys(filter(None, both)))
+        elif key in PER_DIALOGUE and None not in both and sum(led):
+            out[key] = (both[0] * led[0] + both[1] * led[1]) / sum(led)
+        elif both[0] == both[1]:
+            out[key] = both[0]
+    return out

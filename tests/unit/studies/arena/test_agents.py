@@ -1,7 +1,7 @@
 """What dialogues say of the agent that led them."""
 
 from dialogauge.core import Conversation, Message, ToolCall
-from dialogauge.studies.arena.agents import said_of
+from dialogauge.studies.arena.agents import said_of, said_together
 
 CALL = ToolCall("1", "find", "{}")
 
@@ -28,3 +28,11 @@ def test_a_model_of_another_name_and_costs_are_shown_where_all_dialogues_have_th
 
 def test_of_an_agent_that_led_nothing_only_the_counts_are_known():
     assert said_of("alpha", [Conversation("d1", ())]) == {"dialogues": 0, "absent": 1}
+
+
+def test_what_two_arenas_say_of_an_agent_is_put_together():
+    """2 dialogues of 4 words and 6 of 8 words: 7 in the mean."""
+    one = {"dialogues": 2, "absent": 1, "words": 4, "cost": 1, "model": "m", "judged by": "card"}
+    other = {"dialogues": 6, "words": 8, "model": "n", "judged by": "task"}
+    assert said_together(one, other) == {"dialogues": 8, "absent": 1, "words": 7, "judged by": "card, task"}
+    assert said_together({}, {"dialogues": 0, "absent": 2}) == {"dialogues": 0, "absent": 2}
