@@ -17,7 +17,7 @@ _NAMED: Final = 6
 
 
 def opening(
-    board: Ranking | None, position: PositionBias | None, beside: Sequence[Beside], *, equal_length: bool
+    board: Ranking | None, position: PositionBias | None, beside: Sequence[Beside]
 ) -> tuple[str, ...]:
     """Return the sentences that a careful reader would begin with; none without a vote.
 
@@ -25,11 +25,10 @@ def opening(
         board: The ranking; None without a vote.
         position: What a model said that was asked in both orders.
         beside: Other referees of the same meetings.
-        equal_length: Whether agents are rated as if what they said were equally long.
     """
     if board is None:
         return ()
-    return (*_ranked(board), *_position(position), *_length(beside, equal_length=equal_length))
+    return (*_ranked(board), *_position(position), *_length(board, beside))
 
 
 def _ranked(board: Ranking) -> Iterator[str]:
@@ -95,17 +94,20 @@ def _position(bias: PositionBias | None) -> Iterator[str]:
         yield f"In the other order the judge named another winner in {_share(bias.changed)} of the meetings."
 
 
-def _length(beside: Sequence[Beside], *, equal_length: bool) -> Iterator[str]:
-    """Say so where length alone finds more winners than a coin would."""
-    length = next((one for one in beside if one.name == LENGTH), None)
-    ends = None if length is None else length.agrees.interval
-    if length is None or ends is None or ends[0] <= _EVEN:
+def _length(board: Ranking, beside: Sequence[Beside]) -> Iterator[str]:
+    """Say what length is worth, or that it alone finds more winners than a coin would."""
+    if board.longer is not None:
+        ends = "" if board.longer.interval is None else f" {words.interval(board.longer.interval, 0)}"
+        points = words.decimal(board.longer.value, 0)
+        yield f"Length is taken out of these ratings: being twice as long is worth {points} points{ends}."
         return
-    side = length.what.split()[1]
-    yield (
-        f"The {side} side wins {_share(length.agrees)} of the votes that have a winner, so length may be "
-        "part of it" + ("." if equal_length else " (`--equal-length` takes it out).")
-    )
+    length = next((one for one in beside if one.name == LENGTH), None)
+    if length is not None and length.agrees.interval is not None and length.agrees.interval[0] > _EVEN:
+        side = length.what.split()[1]
+        yield (
+            f"The {side} side wins {_share(length.agrees)} of the votes that have a winner, so length may be "
+            "part of it (`--equal-length` takes it out)."
+        )
 
 
 def _share(of: Estimate) -> str:

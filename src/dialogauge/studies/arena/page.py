@@ -90,9 +90,6 @@ def _blocks(result: ArenaResult) -> Iterator[Block]:
     board: tuple[Block, ...] = (_board(result), Callout((_RATING.format(unit=result.votes.unit),)))
     if result.settings.draws:
         board = (*board, _drawn(result))
-    if (longer := result.ranking.longer) is not None:
-        line = "As if what agents said were equally long. Being twice as long is worth, in points: "
-        board = (*board, Callout((line + _points(longer.value, longer.interval),)))
     yield Section("Ranking", board)
     if any(result.agents.about.get(one.agent) for one in result.standings):
         yield Section("Agents", (_agents(result),), _AGENTS)
@@ -101,11 +98,6 @@ def _blocks(result: ArenaResult) -> Iterator[Block]:
         yield _position(result.position, result.usage)
     yield Section("Beside it", (_beside(result), _other_ratings(result)), _BESIDE)
     yield Section("Online Elo", (_elo(result),), _ELO)
-
-
-def _points(value: float | None, ends: tuple[float, float] | None) -> str:
-    interval = "" if ends is None else f" [{ends[0]:.0f}, {ends[1]:.0f}]"
-    return "unknown" if value is None else f"{value:.0f}{interval}"
 
 
 def _warnings(result: ArenaResult) -> Iterator[Block]:

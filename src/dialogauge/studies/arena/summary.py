@@ -93,7 +93,7 @@ class ArenaResult:
     @property
     def answers(self) -> tuple[str, ...]:
         """The sentences that a careful reader would begin with."""
-        return opening(self.ranking, self.position, self.beside, equal_length=self.settings.equal_length)
+        return opening(self.ranking, self.position, self.beside)
 
     def to_json(self) -> dict[str, Any]:
         """Return `summary.json`."""

@@ -68,7 +68,7 @@ def test_what_length_is_worth_is_said_on_request():
     rows = [row(f"d{i}", "A", "B", "ab"[i % 3 == 0], lengths=(10 + i, 20 - i)) for i in range(20)]
     result = result_of(rows, equal_length=True)
     assert result.to_json()["twice_as_long"]["value"] is not None
-    assert "as if what agents said were equally long" in to_text(brief(result)).lower()
+    assert "Length is taken out of these ratings: being twice as long is worth " in to_text(brief(result))
 
 
 def test_of_several_arenas_online_elo_is_weighted_by_votes():
