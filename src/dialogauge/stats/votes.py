@@ -117,7 +117,7 @@ def votes_of(
         ValueError: Lengths differ, a score is another number, or an agent stands against itself.
     """
     values = np.asarray(score, dtype=np.float64)
-    place = _Places({name: i for i, name in enumerate(dict.fromkeys(agents))})
+    place = _Numbered({name: i for i, name in enumerate(dict.fromkeys(agents))})
     a, b = (np.fromiter(map(place.__getitem__, names), np.intp, len(names)) for names in (first, second))
     groups = np.arange(values.size) if clusters is None else label_codes(clusters[0])[0]
     if not a.shape == b.shape == values.shape == groups.shape:
@@ -132,7 +132,7 @@ def votes_of(
     return Votes(tuple(place), a, b, values, groups, clusters[1] if clusters else "votes", _longer(lengths))
 
 
-class _Places(dict[str, int]):
+class _Numbered(dict[str, int]):
     """Numbers names as they come: a million votes are read once."""
 
     def __missing__(self, name: str) -> int:
