@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
 from flows.conftest import rows_of
 from servers.schemas import instance
 
+EXAMPLES = Path(__file__).parents[2] / "examples"
 NAMES = ("cohesion", "backend", "policy")
 
 
@@ -284,3 +286,56 @@ def test_people_can_be_asked_the_same(dialogauge, log, tmp_path, rubric):
     page = next((tmp_path / "pages").glob("*.html")).read_text()
     wanted = "conversation cohesion" if rubric != "td-unit" else "Does the reply stay on the topic"
     assert wanted in page
+
+
+def test_repeats_are_compared_turn_by_turn(dialogauge, serve, log, tmp_path):
+    """The mean is 3 in every repeat, and no turn has the same score twice."""
+
+    def reply(body):
+        if "response_format" not in body:
+            return "fine"
+        value = instance(body["response_format"]["json_schema"]["schema"])
+        late = "Is it open today?" in body["messages"][-1]["content"]
+        for entry in value.get("scores", {}).values():
+            entry["score"] = 1 if (body.get("seed", 0) % 2 == 0) == late else 5
+        return json.dumps(value)
+
+    done = judge(dialogauge, log, serve(reply), "--repeats", 2, "--seed", 6)
+    assert done.code == 0, done.err
+    spread = json.loads((tmp_path / "run" / "summary.json").read_text())["dimensions"]["policy"]["repeats"]
+    assert spread["exact"]["value"] == 0
+    assert spread["apart"]["value"] == 1
+    assert spread["ac1"]["value"] < 0
+    assert spread["targets"] == 2
+
+
+def test_agents_of_ones_own_by_calls_and_by_text(dialogauge, serve, tmp_path):
+    """The same dialogue in both forms is shown alike but for the numbers of its calls."""
+    shown = []
+    for name in ("agent_calls", "agent_text"):
+        stub = serve(scores())
+        log, policy = EXAMPLES / f"{name}.jsonl", EXAMPLES / "bike_shop.toml"
+        at = ("--model", "stub-model", "--base-url", stub.url, "--policy", policy, "-o", name)
+        done = dialogauge("judge", log, "--rubric", "td-turn", *at)
+        assert done.code == 0, done.err
+        rows = rows_of(tmp_path / name)
+        assert [row["details"]["domain"] for row in rows] == ["workshop", "parts", "workshop"]
+        assert ("steps as text" in done.out) == (name == "agent_text")
+        prompts = (body["messages"][-1]["content"] for body in stub.asked)
+        shown.append(sorted(text for text in prompts if "<dialogue>" in text))
+    assert len(shown[0]) == 3
+    assert shown[0] == [text.replace('"writer"', '"caller"') for text in shown[1]]
+    assert "Where nothing was found, say so." in shown[0][0]
+
+
+def test_unit_scores_of_another_grader_are_a_judge_beside_the_run(dialogauge, serve, log, tmp_path):
+    assert judge(dialogauge, log, serve(), "--rubric", "td-unit").code == 0
+    head = "conversation_id,turn,dimension,rater,score\n"
+    for rater, given in (("lmunit", (4.33, 1.5)), ("ann", (4, 2))):
+        lines = [f"trip,{turn},backend,{rater},{score}\n" for turn, score in enumerate(given, 1)]
+        (tmp_path / f"{rater}.csv").write_text(head + "".join(lines))
+    done = dialogauge("agreement", "run", "lmunit.csv", "--ratings", "ann.csv", "--scale", "1-5", "--json")
+    assert done.code == 0, done.err
+    exact = {one["name"]: one["figures"]["exact"]["value"] for one in done.json["judges"]}
+    assert exact.keys() == {"run", "lmunit"}
+    assert exact["lmunit"] == 1

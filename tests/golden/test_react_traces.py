@@ -1,5 +1,6 @@
-"""Runs of tau-bench whose agent acts by text: written back as that text, they are read as published.
+"""Runs of tau-bench: every call with its result, also where the agent acts by text.
 
+Written back as that text, they are read as published.
 The published trajectories have calls and results in place of the text. A message with several actions
 differs: tau-bench ran the last of them alone, and here all are kept.
 """
@@ -13,6 +14,7 @@ import pytest
 from benchmarks.tdeval import PACK, SHARED
 
 from dialogauge.data import read_conversations
+from dialogauge.judges.rubric.prompt import tool_calls_text
 
 pytestmark = [
     pytest.mark.shared,
@@ -62,3 +64,16 @@ def test_text_is_read_as_the_calls_that_were_published(tmp_path):
             assert same or twice
             equal, several = equal + same, several + twice
     assert (equal, several) == (322, 20)
+
+
+def test_every_call_has_its_own_result_and_none_is_overwritten():
+    calls = overwritten = turns = unread = 0
+    for conversation in read_conversations([str(PACK / "tau_trajectories")]):
+        unread += sum("parse_failed" in message.extra for message in conversation.messages)
+        for turn in conversation.turns:
+            steps = turn.tool_steps
+            assert not any(step.faults for step in steps)
+            assert len(json.loads(tool_calls_text(turn, tool_chars=1 << 30).text)) == len(steps)
+            lost = len(steps) - len({step.call.name for step in steps})
+            calls, overwritten, turns = calls + len(steps), overwritten + lost, turns + (lost > 0)
+    assert (calls, overwritten, turns, unread) == (7687, 1867, 764, 48)
