@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import islice
 from numbers import Number
 from typing import Any, Final, Protocol, TypeGuard, cast
 
@@ -21,7 +20,7 @@ from dialogauge.data.formats import format_of, named_format
 from dialogauge.data.formats.base import Context, Entry, Format, RecordFormat, Sample
 from dialogauge.data.formats.columns import named_columns
 from dialogauge.data.formats.fields import rating_in
-from dialogauge.data.formats.rows import ROWS, RowTable, conversations_of, count_threads
+from dialogauge.data.formats.rows import ROWS, RowTable, conversations_of, count_threads, table_of
 from dialogauge.data.formats.threads import DataRow
 from dialogauge.data.json_values import too_deep
 from dialogauge.data.notes import Note, NoteBook, excerpt, record_fault
@@ -204,8 +203,7 @@ class MemoryReader:
         def rows() -> Iterator[DataRow | RecordFault]:
             return (row(index, item) for index, item in enumerate(items))
 
-        first = (one.cells for one in islice(rows(), _SNIFFED) if isinstance(one, DataRow))
-        return RowTable(tuple(dict.fromkeys(key for cells in first for key in cells)), rows)
+        return table_of(rows)
 
     def _place(self, index: int) -> Place:
         return Place(f"{self._source.name}[{index}]")

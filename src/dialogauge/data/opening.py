@@ -23,12 +23,14 @@ from typing import IO, Any, Final
 
 from dialogauge.core import FileFault, Place, shown_path
 from dialogauge.data.archives import ZIP, ZSTANDARD, Member, members_of, unzstandard
+from dialogauge.data.columnar import MARKS, RowLines
 from dialogauge.data.notes import file_fault
 
 STDIN: Final = "-"
 
 _ZIPPED = frozenset({".zip", ".eval"})
-_SUFFIXES = frozenset({".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".txt"}) | _ZIPPED
+_COLUMNAR = frozenset({".parquet", ".arrow", ".feather"})
+_SUFFIXES = frozenset({".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".txt"}) | _COLUMNAR | _ZIPPED
 _BLOCK: Final = 1 << 18
 _LARGEST_PIPE: Final = 8 << 30
 """Bytes that are kept of a pipe."""
@@ -76,23 +78,35 @@ class InputSource:
     """Where it is a file in a zip file."""
 
     def open(self) -> io.BufferedReader:
-        """Open it from the beginning, without gzip or zstandard.
+        """Open it from the beginning, without gzip or zstandard; the rows of Parquet and Arrow as JSONL.
 
         Raises `FileFault` for what cannot be opened, and what was packed by something else; `MissingExtra`
-        for zstandard where nothing unpacks it.
+        where pyarrow is needed.
         """
         try:
             raw = self._raw()
             mark = raw.peek(_LONGEST_MARK)
         except OSError as error:
             raise file_fault(Place(self.name), f"cannot be read: {error.strerror}") from error
+        try:
+            return self._unpacked(raw, mark)
+        except FileFault:
+            raw.close()
+            raise
+
+    def _unpacked(self, raw: io.BufferedReader, mark: bytes) -> io.BufferedReader:
+        """Return what is in an open file that begins with a mark."""
         for begins, (why, hint) in _REFUSED.items():
             if mark.startswith(begins):
-                raw.close()
                 raise file_fault(Place(self.name), why, hint)
         if mark.startswith(ZIP):
-            raw.close()
             raise self._not_here()
+        kind = next((kind for begins, kind in MARKS.items() if mark.startswith(begins)), None)
+        try:
+            if kind is not None:
+                return io.BufferedReader(RowLines(raw, kind, self.name), _BLOCK)
+        except OSError as error:
+            raise file_fault(Place(self.name), f"cannot be read: {error.strerror}") from error
         if mark.startswith(_GZIP):
             return io.BufferedReader(_Unpacked(raw, gzip.GzipFile(fileobj=raw)), _BLOCK)
         if mark.startswith(ZSTANDARD):

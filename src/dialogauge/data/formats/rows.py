@@ -8,7 +8,6 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from itertools import islice
 from typing import Any, Final
 
 import orjson
@@ -28,7 +27,7 @@ from dialogauge.data.formats.columns import (
 )
 from dialogauge.data.formats.fields import ratings_in
 from dialogauge.data.formats.openai import MessageReader, unknown_role
-from dialogauge.data.formats.threads import DataRow, Rows, Threads, each_differs, in_threads
+from dialogauge.data.formats.threads import DataRow, Rows, Threads, each_differs, in_threads, whole_rows
 from dialogauge.data.formats.turns import ROLE_ALIASES
 from dialogauge.data.json_values import is_message_list, json_values
 from dialogauge.data.notes import LONGEST, MESSAGE, excerpt, file_fault, record_fault, too_long
@@ -38,7 +37,7 @@ from dialogauge.data.tables import open_table, read_header
 
 _OF_CONVERSATION: Final = ("user_id", "scenario", "context", "candidate", "language")
 _OF_TOOLS: Final = frozenset({"tool_calls", "tool_call_id", "name", "function_call"})
-_SNIFFED: Final = 20
+_MOST_COLUMNS: Final = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -314,6 +313,15 @@ def _read_table(stream: LineStream, context: Context) -> Iterator[Outcome]:
 CSV = TextFormat("csv", _recognises_table, _read_table, json=False)
 
 
+def table_of(rows: Rows) -> RowTable:
+    """Return the table of flat records: a column for each of their keys."""
+    keys: dict[str, None] = {}
+    for row in whole_rows(rows):
+        if len(keys) < _MOST_COLUMNS:
+            keys |= dict.fromkeys(row.cells)
+    return RowTable(tuple(keys), rows)
+
+
 def _recognises_rows(sample: Sample) -> bool:
     record = sample.record[0] if isinstance(sample.record, list) and sample.record else sample.record
     if not isinstance(record, dict):
@@ -342,9 +350,7 @@ def _rows(stream: LineStream) -> Iterator[DataRow | RecordFault]:
 
 
 def _read_rows(stream: LineStream, context: Context) -> Iterator[Outcome]:
-    first = (row.cells for row in islice(_rows(stream), _SNIFFED) if isinstance(row, DataRow))
-    columns = tuple(dict.fromkeys(key for cells in first for key in cells))
-    return conversations_of(RowTable(columns, lambda: _rows(stream)), context)
+    return conversations_of(table_of(lambda: _rows(stream)), context)
 
 
 ROWS = TextFormat("rows", _recognises_rows, _read_rows)

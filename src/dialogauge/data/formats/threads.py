@@ -68,7 +68,7 @@ def moment_of(value: object) -> float | None:
 def each_differs(rows: Rows, value: Callable[[DataRow], str | None]) -> bool:
     """Say whether more than one row has a value, and no two the same."""
     seen, known = IdPlaces(), 0
-    for row in _whole(rows):
+    for row in whole_rows(rows):
         text = value(row)
         if text is not None:
             known += 1
@@ -119,7 +119,7 @@ class _Look:
 
 def _look(rows: Rows, by: Threads) -> _Look:
     seen, so_far, previous, at = IdPlaces(), _Look(), None, None
-    for row in _whole(rows) if by.name or by.order else ():
+    for row in whole_rows(rows) if by.name or by.order else ():
         thread = by.thread(row)
         now = moment_of(by.moment(row)) if by.order else 0.0
         if now is None:
@@ -132,7 +132,7 @@ def _look(rows: Rows, by: Threads) -> _Look:
     return so_far
 
 
-def _whole(rows: Rows) -> Iterator[DataRow]:
+def whole_rows(rows: Rows) -> Iterator[DataRow]:
     """Yield the rows that can be read, up to where the file breaks off."""
     try:
         yield from (row for row in rows() if isinstance(row, DataRow))
