@@ -116,6 +116,23 @@ _USE = {"type": "tool_use", "id": "t1", "name": "Read", "input": {"file": "a"}}
 _RESULT = {"type": "tool_result", "tool_use_id": "t1", "content": "x = 1"}
 
 EXPORTS: dict[str, list[Any]] = {
+    "claude": [
+        {
+            "uuid": "c1",
+            "account": {"uuid": "u"},
+            "chat_messages": [
+                {"uuid": "1", "sender": "human", "text": "Hi", "files": [{"file_name": "a.png"}]},
+                {"uuid": "2", "sender": "assistant", "content": [_USE, _RESULT], "parent_message_uuid": "1"},
+                {
+                    "uuid": "3",
+                    "sender": "assistant",
+                    "content": [{"type": "text", "text": "Done."}],
+                    "parent_message_uuid": "2",
+                    "created_at": "2026",
+                },
+            ],
+        },
+    ],
     "claude-code": [
         _line("1", None, "user", "What is x?"),
         _line("2", "1", "assistant", [{"type": "text", "text": "I look."}]),

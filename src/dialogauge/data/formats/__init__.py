@@ -8,6 +8,7 @@ from dialogauge.data.formats.autotod import AUTOTOD
 from dialogauge.data.formats.base import Format, Sample
 from dialogauge.data.formats.card import CARD
 from dialogauge.data.formats.chatgpt import CHATGPT
+from dialogauge.data.formats.claude import CLAUDE
 from dialogauge.data.formats.claude_code import CLAUDE_CODE
 from dialogauge.data.formats.inspect_log import INSPECT
 from dialogauge.data.formats.items import ASSISTANTS, LANGCHAIN, RESPONSES
@@ -27,7 +28,7 @@ from dialogauge.data.formats.wildchat import WILDCHAT
 
 FORMATS: tuple[Format, ...] = (
     *(RECLLMSIM, URS, TAU, TAU2, AUTOTOD),
-    *(CHATGPT, CLAUDE_CODE, INSPECT, WILDCHAT),
+    *(CHATGPT, CLAUDE, CLAUDE_CODE, INSPECT, WILDCHAT),
     *(LANGFUSE, LANGSMITH, REQUESTS),
     *(ASSISTANTS, LANGCHAIN, RESPONSES, ANTHROPIC),
     *(SHAREGPT, CARD, OPENAI, TURNS, ROWS, USS, CSV),

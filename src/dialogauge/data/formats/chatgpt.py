@@ -15,7 +15,7 @@ from dialogauge.data.formats.base import Entry, RecordFormat, fault_in
 from dialogauge.data.formats.beside import read_beside
 from dialogauge.data.formats.fields import text_at
 from dialogauge.data.formats.openai import unknown_role
-from dialogauge.data.formats.trees import branch, leaves
+from dialogauge.data.formats.trees import branch, latest
 from dialogauge.data.notes import excerpt
 from dialogauge.data.splits import message_turns
 
@@ -73,13 +73,14 @@ def _branch(nodes: Mapping[str, Any], last: object, entry: Entry) -> list[Source
     for name, node in nodes.items():
         if not isinstance(node, dict) or not isinstance(node.get("message"), dict | None):
             raise fault_in(entry, f"message {name!r} is {excerpt(node)}: no node of a tree")
-    parents = {name: p if isinstance(p := node.get("parent"), str) else None for name, node in nodes.items()}
-    if not isinstance(last, str) or last not in nodes:
-        last = max(leaves(parents), key=lambda name: _time(nodes[name].get("message")), default=None)
-        if last is not None:
-            entry.assume("conversations do not say which branch is shown: the latest message ends it")
+    parents = {name: text_at(node, "parent") for name, node in nodes.items()}
+    if not nodes:
+        return []
     try:
-        shown = branch(parents, last) if last is not None else []
+        if not isinstance(last, str) or last not in nodes:
+            last = latest(parents, lambda name: _time(nodes[name].get("message")))
+            entry.assume("conversations do not say which branch is shown: the latest message ends it")
+        shown = branch(parents, last)
     except ValueError as error:
         raise fault_in(entry, str(error)) from error
     spoken = {name for name, node in nodes.items() if _speaks(node.get("message"))}

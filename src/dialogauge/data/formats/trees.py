@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 
 def branch(parents: Mapping[str, str | None], last: str) -> list[str]:
@@ -26,6 +26,19 @@ def branch(parents: Mapping[str, str | None], last: str) -> list[str]:
         out.append(at)
         at = parents[at]
     return out[::-1]
+
+
+def latest(parents: Mapping[str, str | None], time: Callable[[str], float | str]) -> str:
+    """Return the node that no other follows and that is the latest by its time.
+
+    Raises:
+        ValueError: Each is followed by another: there is no end.
+    """
+    ends = list(leaves(parents))
+    if not ends:
+        msg = "each message is followed by another: there is no last one"
+        raise ValueError(msg)
+    return max(ends, key=time)
 
 
 def leaves(parents: Mapping[str, str | None]) -> Iterator[str]:
