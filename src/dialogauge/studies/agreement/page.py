@@ -177,7 +177,7 @@ def _sections(
         *map(pairs_section, result.pairs),
     )
     ranked = _main(result.ranks, lambda ranks: ranks.question)
-    tail = (*_comparisons(result), *map(ranks_section, ranked))
+    tail = (*_comparisons(result, whole=whole), *map(ranks_section, ranked))
     alone = (section for _, section in made if id(section) not in first)
     return (
         (*head, *(section for _, section in made if id(section) in first), *tail),
@@ -244,21 +244,27 @@ def _powers(result: AgreementResult, *, whole: bool) -> tuple[Section, ...]:
     return tuple(power_section(of.power, str(of.question), curves=whole) for of in result.power)
 
 
-def _comparisons(result: AgreementResult) -> tuple[Section, ...]:
-    if not result.comparisons:
+def _comparisons(result: AgreementResult, *, whole: bool) -> tuple[Section, ...]:
+    """Lay out which of two judges is nearer to people: by all dimensions first, each by itself folded."""
+    made = _main(result.comparisons, lambda c: Question(c.pair.rated, c.level))
+    others = [c for c in result.comparisons if c not in made]
+    if not made:
         return ()
+    shown = [*made, *others] if whole else made
     rules = {j.pair.rated: j.dissatisfied_if for j in result.judges}
-    questions = [Question(c.pair.rated, c.level) for c in result.comparisons]
+    questions = [Question(c.pair.rated, c.level) for c in shown]
     several = len(set(questions)) > 1
     titles = (
         Text(
             title_of(c.comparison.measure, rules.get(c.pair.rated)),
             counted(c.comparison.difference.n, "target") + (f", {question}" if several else ""),
         )
-        for c, question in zip(result.comparisons, questions, strict=True)
+        for c, question in zip(shown, questions, strict=True)
     )
-    table = comparison_table([c.comparison for c in result.comparisons], titles)
-    lead: Prose = "On the targets that both scored. p is adjusted by Holm over the whole table."
+    table = comparison_table([c.comparison for c in shown], titles, shown=len(made))
+    over = "the whole table" if whole or not others else "these and the comparisons of each dimension"
+    head = "On" if several else f"{str(questions[0]).capitalize()}, on"
+    lead: Prose = f"{head} the targets that both scored. p is adjusted by Holm over {over}."
     return (Section("Judges against each other", (table,), lead),)
 
 

@@ -145,3 +145,21 @@ def test_a_page_with_everything_does_not_overflow(tmp_path, width):
 def test_the_page_does_not_overflow_a_phone(tmp_path):
     wide = "return d.documentElement.scrollWidth"
     assert browser.measure(html("a" * 90), tmp_path, wide, width=360) <= 360
+
+
+def test_which_of_two_judges_is_nearer_is_short_on_a_terminal_and_whole_on_a_page():
+    result, gates = everything("kind")
+    dimensions = [c.pair.rated for c in result.comparisons]
+    assert set(dimensions) == {"all dimensions", "kind", "tone"}
+    each = dimensions.count("all dimensions")
+    shown = to_text(brief(result, gates)).split("Judges against each other")[1].split("The page (-o DIR)")[0]
+    assert shown.count("Gwet’s AC1") == 1
+    assert "All dimensions of turns, on the targets that both scored." in " ".join(shown.split())
+    page = agreement_page(result, gates, ratings="people.csv", created="2026-11-20", version="1")
+    (section,) = [
+        block for block in page.blocks if getattr(block, "title", "") == "Judges against each other"
+    ]
+    (table,) = section.blocks
+    first, rest = table.parts
+    assert (len(first[0].rows), len(rest[0].rows)) == (each, 2 * each)
+    assert "all dimensions of turns" in str(first[0].rows[0].cells[0])
