@@ -6,6 +6,7 @@ import json
 import os
 import sys
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -186,3 +187,20 @@ def test_an_item_set_is_made_of_what_can_be_read_again(dialogauge, tmp_path):
     for name in ("pipe", "-", "caf\udce9.jsonl"):
         done = dialogauge("replay", "select", name, "-o", "items.json")
         assert (done.code, "could not say where its data is" in done.err) == (2, True)
+
+
+def test_a_build_server_gets_gates_and_conversations(dialogauge, log, talk, tmp_path):
+    log(talk("a"), talk("b"), name="two.jsonl")
+    done = dialogauge(
+        "judge", "two.jsonl", "-o", "run", "--gate", "helpfulness.mean>=4.9", "--junit", "r.xml"
+    )
+    assert done.code == 100, done.err
+    cases = ElementTree.parse(tmp_path / "r.xml").iter("testcase")
+    assert {c.get("name"): [part.tag for part in c] for c in cases} == {
+        "helpfulness.mean>=4.9": ["failure"],
+        "a": [],
+        "b": [],
+    }
+    refused = dialogauge("judge", "two.jsonl", "-o", "other", "--junit", "two.jsonl")
+    assert refused.code == 2
+    assert "would be written over" in refused.err

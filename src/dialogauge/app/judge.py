@@ -10,7 +10,7 @@ from pathlib import Path
 from dialogauge.app.build import BuiltJudge, build_judge
 from dialogauge.app.config import shown_role
 from dialogauge.app.outcome import Plan, StudyOutcome
-from dialogauge.app.outputs import run_files, spare
+from dialogauge.app.outputs import output_file, run_files, spare, spare_runs
 from dialogauge.app.settings import JudgeOptions, SatisfactionOptions, SuccessOptions
 from dialogauge.app.sources import (
     InputData,
@@ -35,11 +35,14 @@ from dialogauge.runs import (
     RunSettings,
     StopSignal,
     StudyRun,
+    open_run,
     run_study,
     units_left,
 )
+from dialogauge.runs.directory import write_whole
 from dialogauge.stats import DissatisfiedRule, parse_rule
 from dialogauge.studies.judging.gate import read_gates
+from dialogauge.studies.judging.junit import junit_chunks
 from dialogauge.studies.judging.people import People
 from dialogauge.studies.judging.study import JudgingResult, JudgingStudy, sampled
 from dialogauge.text import counted
@@ -92,6 +95,7 @@ async def judge_data(
     """
     gates = read_gates(options.gates, options.rubric)
     spare_the_input(options, _directory(options))
+    junit = None if options.junit is None else _junit_file(options.junit, options)
     data = data or input_data(options)
     built = build_judge(options)
     try:
@@ -101,6 +105,8 @@ async def judge_data(
         run = await run_study(study, _run_settings(options), observer, built.limits, stop)
     finally:
         await built.close()
+    if junit is not None:
+        _write_junit(junit, options, run)
     rating_faults = _rating_faults(options, data.ratings, study, run)
     faults = [*study.faults, *(f if run.mask is None else run.mask.fault(f) for f in rating_faults)]
     notes = (*shown_notes(data.notes, run.mask), *built.notices())
@@ -108,6 +114,22 @@ async def judge_data(
     if study.left_out:
         notes = (*notes, f"{study.left_out} not judged: the rubric shows them as worked examples")
     return JudgeOutcome(run, tuple(faults), notes, options.max_failed)
+
+
+def _junit_file(name: str, options: JudgeOptions) -> Path:
+    """Return where JUnit XML goes; UsageError where something would be lost there."""
+    file = output_file(name)
+    spare([file], options)
+    spare_runs(file)
+    return file
+
+
+def _write_junit(file: Path, options: JudgeOptions, run: StudyRun[JudgingResult]) -> None:
+    ended = run.ending.outcome
+    stopped = None if ended.ended == "finished" else str(ended.error or f"the run was {ended.ended}")
+    gates = dict(zip(options.gates, run.result.gates, strict=True))
+    with open_run(str(run.directory.path)) as stored:
+        write_whole(file, junit_chunks(run.directory.path.name, stored.rows(), gates, stopped))
 
 
 def plan_log(options: JudgeOptions) -> Plan:

@@ -319,6 +319,9 @@ class JudgeOptions(DataOptions, RuleOptions, StrictOptions, LanguageOptions, Mod
         metavar="EXPR",
         key="gate",
     )
+    junit: str | None = setting(
+        None, "Also write gates and conversations as JUnit XML, which build servers show.", metavar="FILE"
+    )
     role: "RoleSettings | None" = None
     """The judge's model; None with a judge that asks none."""
     trust: "TrustThresholds" = field(default_factory=_thresholds)

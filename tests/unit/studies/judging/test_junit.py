@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+from xml.etree import ElementTree
+
+from dialogauge.studies.judging.gate import GateResult
+from dialogauge.studies.judging.junit import junit_chunks
+
+
+def row(id, turn, *, failure=None, notes=(), candidate=None):
+    signals = [{"name": "repeats", "note": note} for note in notes]
+    return {
+        "conversation_id": id,
+        "candidate": candidate,
+        "turn": turn,
+        "failure": failure,
+        "details": {"signals": signals},
+    }
+
+
+def cases(*arguments, **more):
+    tree = ElementTree.fromstring(b"".join(junit_chunks("run", *arguments, **more)))
+    return {(c.get("classname"), c.get("name")): c for c in tree.iter("testcase")}
+
+
+def test_a_gate_that_is_not_met_is_a_failure():
+    gates = {
+        "helpfulness.mean>=4": GateResult(met=False, value=3.0, sentence='3.0 <is> "low"'),
+        "failed<=0.1": GateResult(met=True, value=0.0, sentence="fine"),
+    }
+    found = cases([], gates)
+    assert found["dialogauge.gates", "helpfulness.mean>=4"].find("failure").get("message") == '3.0 <is> "low"'
+    assert len(found["dialogauge.gates", "failed<=0.1"]) == 0
+
+
+def test_a_failed_judgement_is_an_error_and_an_absent_run_is_skipped():
+    timeout = {"kind": "timeout", "message": "no answer\x00 in 60 s"}
+    absent = {"kind": "absent", "message": "no message"}
+    found = cases(
+        [
+            row("a", 1),
+            row("a", 2, failure=timeout),
+            row("b", None, failure=absent),
+            row("c", 1, candidate="x"),
+        ],
+        {},
+    )
+    error = found["dialogauge.conversations", "a"].find("error")
+    assert (error.get("type"), error.get("message")) == (
+        "timeout",
+        "1 judgement failed: no answer\N{REPLACEMENT CHARACTER} in 60 s",
+    )
+    assert found["dialogauge.conversations", "b"].find("skipped").get("message") == "no message"
+    assert len(found["dialogauge.conversations", "c (x)"]) == 0
+
+
+def test_findings_are_the_output_of_a_conversation():
+    found = cases([row("a", 1, notes=["Says <b> twice."]), row("a", 3, notes=["One.", "Two."])], {})
+    text = found["dialogauge.conversations", "a"].find("system-out").text
+    assert text == "turn 1: Says <b> twice.\nturn 3: One.\nturn 3: Two."
+
+
+def test_a_run_that_was_stopped_is_no_success():
+    found = cases([], {}, "the budget was spent")
+    assert found["dialogauge.run", "finished"].find("error").get("message") == "the budget was spent"
