@@ -56,7 +56,7 @@ def _group(board: Ranking, names: Sequence[str], lead: Estimate) -> Iterator[str
         yield f"{first} leads{_by(lead, others[0])}."
     runs = [run for run in _runs(board, others) if not set(run) <= set(equals)]
     if runs:
-        yield f"Not told apart further down: {'; '.join(_list(run) for run in runs)}."
+        yield f"Also not told apart: {'; '.join(_list(run) for run in runs)}."
     elif len(others) > 1 and not equals:
         yield "All others can be told apart as well."
 
@@ -106,7 +106,7 @@ def _length(board: Ranking, beside: Sequence[Beside]) -> Iterator[str]:
         side = length.what.split()[1]
         yield (
             f"The {side} side wins {_share(length.agrees)} of the votes that have a winner, so length may be "
-            "part of it (`--equal-length` takes it out)."
+            "part of it (--equal-length takes it out)."
         )
 
 

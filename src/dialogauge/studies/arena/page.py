@@ -25,6 +25,7 @@ from dialogauge.report import (
     Percent,
     Reference,
     Section,
+    Span,
     TableColumn,
     Tile,
     Tiles,
@@ -68,7 +69,7 @@ def arena_page(result: ArenaResult, manifest: Manifest) -> Page:
     command = (Section("How this was made", (Code(manifest.command),)),) if manifest.command else ()
     version = manifest.versions["dialogauge"] or ""
     sentences = result.answers
-    head = (Callout(sentences, "info"),) if sentences else ()
+    head = (Callout((Span(sentences[0], "strong"), *sentences[1:]), "info"),) if sentences else ()
     return Page("Arena", (*head, *_blocks(result), *command), lead, manifest.written[:10], version)
 
 

@@ -26,7 +26,7 @@ def test_a_leader_is_named_with_its_lead():
     first, second = said({("A", "B"): 45, ("A", "C"): 45, ("B", "C"): 30})
     assert first.startswith(("A leads, 18", "A leads, 19"))
     assert "] above B: it wins about 75 % of their votes that have a winner." in first
-    assert second == "Not told apart further down: B and C."
+    assert second == "Also not told apart: B and C."
 
 
 def test_a_highest_rating_alone_is_no_lead():
