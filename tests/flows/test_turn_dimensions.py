@@ -145,9 +145,11 @@ def test_agents_stand_side_by_side_with_what_is_known_of_them(dialogauge, serve,
     assert groups["a"]["backend"]["histogram"] == [0, 4, 0, 0, 0]
     assert groups["b"]["policy"]["histogram"] == [0, 0, 0, 1, 0]
     assert "0 / 4 / 0 / 0 / 0" in done.out
+    assert "· 2 turns · reward 1" in dialogauge("show", "run", "trip_0__a__0").out
     for again in (False, True):
         page = (tmp_path / "run" / "report.html").read_text()
         assert "how often 1 to 5" in page
+        assert "judged turn by turn by" in page
         assert "words a reply" in page
         assert "By candidate" not in page
         if not again:

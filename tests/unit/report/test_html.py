@@ -435,6 +435,18 @@ def test_a_page_of_many_conversations_is_never_whole_in_memory():
     assert most < 1_000_000
 
 
+def test_long_results_of_tools_are_whole_on_the_page_and_never_all_in_memory():
+    turns = (TranscriptTurn(1, (TranscriptCall("find", "{}", "z" * 20_000),)),)
+    many = tuple(Transcript(str(n), turns) for n in range(300))
+    page = Page("t", (Section("S", (TranscriptList("l", many),)),))
+    tracemalloc.start()
+    size = sum(map(len, html_bytes(page)))
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert size > 6_000_000
+    assert most < 1_000_000
+
+
 def test_tags_that_need_no_end_are_known():
     assert {"tr", "td", "th"} == OPTIONAL_END
     assert "line" in VOID

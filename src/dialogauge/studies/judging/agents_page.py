@@ -35,7 +35,9 @@ _POLICIES_SHOWN: Final = 12
 _POLICY_CHARS: Final = 40_000
 
 
-def agents_section(summary: Summary, agents: Sequence[AgentFacts], *, graded: bool) -> list[Section]:
+def agents_section(
+    summary: Summary, agents: Sequence[AgentFacts], *, graded: bool, whole: bool = True
+) -> list[Section]:
     """Lay out the agents of a run: their scores, if the judge grades, and what is known of them."""
     if not agents:
         return []
@@ -50,8 +52,10 @@ def agents_section(summary: Summary, agents: Sequence[AgentFacts], *, graded: bo
         else "What the input holds of each agent."
     )
     blocks = [*boards[:_BOARDS], agents_table(agents)]
-    if rest := boards[_BOARDS:]:
+    if (rest := boards[_BOARDS:]) and whole:
         blocks.append(Fold("The other dimensions", tuple(rest)))
+    elif rest:
+        blocks.append(Callout((f"The page has {counted(len(rest), 'more dimension')}.",)))
     if graded and any(agent.absent for agent in agents):
         blocks.append(Callout(("An absent run failed at its source and holds no message; it has no score.",)))
     return [Section("Agents", tuple(blocks), lead, anchor="agents")]

@@ -50,7 +50,7 @@ def brief(
         *([rectified_section(people)] if people is not None and people.rectified else []),
         *([Section("", (notes,))] if notes.paragraphs else []),
         *summary_blocks(summary, graded=known.graded),
-        *(agents_section(summary, known.agents, graded=True) if known.graded else []),
+        *(agents_section(summary, known.agents, graded=True, whole=False) if known.graded else []),
     )
 
 

@@ -423,7 +423,8 @@ def _too_little(table: ScoreTable, one: _RatedTargets) -> str:
     fewer, word = (bad, bad_word) if bad <= table.n - bad else (table.n - bad, good_word)
     if fewer < LEAST_EACH:
         some = f"Only {fewer:,}" if fewer else "None"
-        return f"{some} of these {'is' if fewer < 2 else 'are'} {word}, and {LEAST_EACH} are needed"
+        word = word if word == "failed" else f"{'is' if fewer < 2 else 'are'} {word}"
+        return f"{some} of these {word}, and {LEAST_EACH} are needed"
     if clusters < MIN_CLUSTERS:
         return f"They come from {_units(table)}, and {MIN_CLUSTERS} are needed"
     return ""

@@ -139,7 +139,10 @@ def _places(sample: ShownConversations) -> dict[str, str]:
 def _lead(summary: Summary, manifest: Manifest, *, with_users: bool) -> Prose:
     n = summary.conversations.requested
     model = (manifest.settings.get("role") or {}).get("model")
-    how = "each judged for its own user" if with_users else "judged turn by turn and as a whole"
+    levels = {d.level for d in summary.dimensions}
+    ways = {"turn": "turn by turn", "window": "window by window", "conversation": "as a whole"}
+    how = " and ".join(way for level, way in ways.items() if level in levels)
+    how = "each judged for its own user" if with_users else f"judged {how}".strip()
     return (
         "The rated replies of " if with_users else "",
         Span(f"{n:,}", "strong"),

@@ -161,7 +161,11 @@ class TranscriptWriter:
             ),
             anchor_of(case.key),
             verdict=verdict_of(case) if self.graded and self.verdicts else None,
-            facts=tuple(filter(None, (scenario, case.candidate, length, _person(case)))),
+            facts=tuple(
+                filter(
+                    None, (scenario, case.candidate, length, _person(case), *_outcomes(head, conversation))
+                )
+            ),
             reason=", ".join(self.kinds(case)[:3]),
             context=self._text(conversation.context if conversation else None),
             failure=_failure(head),
@@ -474,6 +478,14 @@ def _notes(row: Row) -> Mapping[str, str]:
     """Return the judge's reasons by dimension."""
     notes = row["details"].get("notes")
     return notes if isinstance(notes, Mapping) else {}
+
+
+def _outcomes(head: Row | None, conversation: Conversation | None) -> Iterator[str]:
+    """Yield what came of a conversation that the judge has no row of: beside one it stands as a rating."""
+    if head is None and conversation is not None:
+        for rating in conversation.ratings:
+            if rating.turn is None and rating.rater == "environment":
+                yield f"{words.name(rating.dimension)} {words.score(rating.score)}"
 
 
 def _person(case: Case) -> str:
