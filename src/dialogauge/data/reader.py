@@ -250,9 +250,11 @@ _STEP_NOTES: Final = {
 
 def _note_steps(conversation: Conversation, place: Place, book: NoteBook) -> None:
     for turn in conversation.turns:
-        for fault in (fault for step in turn.tool_steps for fault in step.faults):
-            here = Place(place.file, place.line, conversation.id, turn.number)
+        here, steps = Place(place.file, place.line, conversation.id, turn.number), turn.tool_steps
+        for fault in (fault for step in steps for fault in step.faults):
             book.assume(_STEP_NOTES[fault], here)
+        if steps and turn.number and not turn.has_reply:
+            book.recognise("turns have calls and no reply: single turns are judged by their reply", here)
 
 
 def _sniff(stream: LineStream, mapping: FieldMap) -> Format | None:

@@ -384,12 +384,15 @@ def test_what_is_wrong_with_calls_is_noted_with_the_turn(tmp_path):
         "assistant",
     ]
     about = {
-        note.text.split(":")[0]: note for note in reader.notes if note.text.startswith(("calls", "results"))
+        note.text.split(":")[0]: note
+        for note in reader.notes
+        if note.text.startswith(("calls", "results", "turns"))
     }
     assert {text: note.count for text, note in about.items()} == {
         "calls have no result in their turn": 1,
         "results have no call before in their turn": 1,
         "calls have arguments that are no JSON object": 1,
+        "turns have calls and no reply": 1,
     }
     assert {str(place) for note in about.values() for place in note.examples} == {
         f"{path}:2, conversation 'c', turn 2"

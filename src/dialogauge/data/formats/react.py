@@ -145,30 +145,37 @@ def _steps(text: str) -> Iterator[_Step]:
     marks = list(_MARK.finditer(text))
     if not marks:
         return
+    kinds = [_KINDS[mark[1]] for mark in marks]
     ends = [*(mark.start() for mark in marks[1:]), len(text)]
-    parts = [(_KINDS[m[1]], text[m.end() : end].strip(), end) for m, end in zip(marks, ends, strict=True)]
+    bodies = [text[mark.end() : end].strip() for mark, end in zip(marks, ends, strict=True)]
     begin, thoughts, at = 0, [text[: marks[0].start()].strip()], 0
-    while at < len(parts):
-        kind, body, end = parts[at]
-        at += 1
-        if kind == "thought":
-            thoughts.append(body)
+    while at < len(marks):
+        if kinds[at] == "thought":
+            thoughts.append(bodies[at])
+            at += 1
             continue
         thought = "\n".join(filter(None, thoughts))
-        if kind == "result":
-            step: _Step | None = _Step("result", body)
-        elif kind == "answer":
-            step = _Step("reply", body, sure=bool(thought))
-        elif kind == "action" and at < len(parts) and parts[at][0] == "input":
-            step = _acted(body.strip("`*\"' "), _unfenced(parts[at][1]), sure=True)
-            end, at = parts[at][2], at + 1
-        else:
-            step = _read_action(body, sure=bool(thought)) if kind == "action" else None
-        raw = text[begin:end].strip()
+        if kinds[at] == "result" and thought:
+            yield _Step("unread", text[begin : marks[at].start()].strip())
+        several = kinds[at : at + 2] == ["action", "input"]
+        step = _read(kinds[at], bodies[at], bodies[at + 1] if several else None, sure=bool(thought))
+        at += 1 + several
+        raw = text[begin : ends[at - 1]].strip()
         yield _Step("unread", raw) if step is None else replace(step, thought=thought)
-        begin, thoughts = end, []
+        begin, thoughts = ends[at - 1], []
     if any(thoughts):
         yield _Step("unread", text[begin:].strip())
+
+
+def _read(kind: str, body: str, arguments: str | None, *, sure: bool) -> _Step | None:
+    """Read one step; None where it cannot be read."""
+    if kind == "result":
+        return _Step("result", body)
+    if kind == "answer":
+        return _Step("reply", body, sure=sure)
+    if arguments is not None:
+        return _acted(body.strip("`*\"' "), _unfenced(arguments), sure=True)
+    return _read_action(body, sure=sure) if kind == "action" else None
 
 
 def _read_action(body: str, *, sure: bool) -> _Step | None:
@@ -197,9 +204,8 @@ def _read_object(body: str) -> _Step | None:
 def _acted(name: str, args: Any, *, sure: bool) -> _Step:  # noqa: ANN401  # any JSON value
     if name.casefold() not in _REPLIES:
         return _Step("call", args if isinstance(args, str) else orjson.dumps(args).decode(), name, sure=sure)
-    if isinstance(args, dict):
-        alone = next(iter(args.values()), "") if len(args) < 2 else args
-        args = args.get("content", alone)
+    if isinstance(args, dict) and len(args) < 2:
+        args = next(iter(args.values()), "")
     return _Step("reply", args if isinstance(args, str) else orjson.dumps(args).decode(), sure=sure)
 
 

@@ -1,11 +1,15 @@
 """Agents that write their steps as text: thought, action, observation."""
 
 import json
+import re
+from itertools import count, islice
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from dialogauge.core import RecordFault
-from dialogauge.data import read_conversations
+from dialogauge.data import memory_conversations, read_conversations
 
 
 def read(folder, *messages, strict=False, **more):
@@ -203,3 +207,31 @@ def test_prose_stays_as_it_is(tmp_path, text):
     conversation, notes = read(tmp_path, user("?"), agent(text), user("Thanks!"), agent("Observation: none"))
     assert short(conversation)[1:] == [f"assistant: {text}", "user: Thanks!", "assistant: Observation: none"]
     assert not [note for note in notes if "steps" in note]
+
+
+MARKS = (
+    "Thought:",
+    "Action:",
+    "Action Input:",
+    "Observation:",
+    "Final Answer:",
+    "**Thought:**",
+    "Action 2:",
+    "",
+)
+
+
+@given(st.lists(st.lists(st.sampled_from(MARKS), max_size=6), min_size=1, max_size=5), st.randoms())
+def test_no_word_is_lost_whatever_the_order_of_the_marks(texts, rng):
+    words = (f"w{n}x" for n in count())
+    said, messages = [], [user("?")]
+    for marks in texts:
+        lines = [f"{mark} {' '.join(islice(words, rng.randint(1, 2)))}" for mark in marks] or ["plain"]
+        said += [word for line in lines for word in re.findall(r"w\d+x", line)]
+        messages.append(agent("\n".join(lines)))
+        if rng.random() < 0.5:
+            messages.append(user(f"Observation: {next(words)}"))
+    reader = memory_conversations([{"id": "c", "messages": messages}])
+    (conversation,) = reader
+    kept = repr([(m.content, m.tool_calls, m.extra) for m in conversation.messages])
+    assert all(word in kept for word in said)
