@@ -11,6 +11,7 @@ ENDINGS: Final = {
     **dict.fromkeys(seeds.RECORDS, "jsonl"),
     "csv": "csv",
     "uss": "txt",
+    "chat": "txt",
     **dict.fromkeys(("recllmsim", "urs", "inspect", "tau2"), "json"),
 }
 """By format: how its files are called."""
@@ -22,6 +23,9 @@ def broken_log(rng: random.Random, format: str) -> bytes:
     """Make a log of one format, with something wrong in its records, in its bytes, or in both."""
     if format == "csv":
         data = mutate.as_bytes(mutate.text(rng, seeds.CSV, ',;\t"\r\n\x004aé'))
+    elif format == "chat":
+        lines = rng.sample(seeds.CHAT.splitlines(keepends=True), k=rng.randint(2, 9))
+        data = mutate.as_bytes(mutate.text(rng, "".join(lines), ":[]-\n\u200e9,/ A"))
     elif format == "uss":
         data = mutate.as_bytes(mutate.text(rng, seeds.USS, "\t\n,4-x\r\x00"))
     else:

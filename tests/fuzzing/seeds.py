@@ -73,6 +73,10 @@ _BLOCKS = [
     {"role": "assistant", "content": [{"type": "image", "source": {}}, {"type": "text", "text": "Yes."}]},
 ]
 
+CHAT = (
+    "User: Do you deliver?\nAssistant: Yes.\n\nFrom 20 euros on.\n---\n"
+    "Human: Bye\n12/31/23, 9:42 PM - Ana: Hi\n[31/12/2023, 21:42:07] Shop: Hello\nQ: a\nA: b\n"
+)
 RECORDS: dict[str, list[Any]] = {
     "langchain": [
         [{"type": "human", "content": "hi"}, {"type": "ai", "content": "", "tool_calls": [{"name": "f"}]}],

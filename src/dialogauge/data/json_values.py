@@ -25,6 +25,11 @@ _MOST_PARTS: Final = 1 << 19
 """Values in a record of more than `_LARGE` bytes: each takes up to 250, whatever it took in the file."""
 _NO_NUMBER: Final = re.compile(rb"[:\[,\s](?:-?Infinity|NaN)\b")
 _SHAPE: Final = "is a JSON document"
+_STARTS: Final = "starts like JSON"
+_LOOKED_INTO: Final = 256
+_BEGINS_JSON: Final = re.compile(
+    rb"\s*(?:\{|\[\s*(?:$|[\[\]{\"]|-?[\d.eE+-]+\s*(?:[,\]]|$)|true|false|null|NaN))"
+)
 
 
 @dataclass(slots=True)
@@ -88,9 +93,17 @@ def count_values(stream: LineStream) -> int:
     return sum(1 for _ in (_document(stream) if is_document(stream) else stream.written()))
 
 
+def begins_json(line: bytes) -> bool:
+    """Say whether a line begins like JSON, and not like `[10:05] Ana: Hi`."""
+    return _BEGINS_JSON.match(line[:_LOOKED_INTO]) is not None
+
+
 def starts_json(stream: LineStream) -> bool:
     """Say whether the first line that is not blank begins like JSON."""
-    return stream.begins in (b"{", b"[")
+    if _STARTS not in stream.memo:
+        stream.memo[_STARTS] = begins_json(next((line for _, line in stream.written()), b""))
+    starts: bool = stream.memo[_STARTS]
+    return starts
 
 
 def _per_line(stream: LineStream) -> Iterator[JsonValue | RecordFault]:

@@ -9,13 +9,15 @@ from itertools import islice
 from statistics import fmean
 from typing import Any, Final
 
+import orjson
+
 from dialogauge.core import ROLES, ConfigError, Conversation, FileFault, Place, RecordFault
 from dialogauge.data.field_map import FieldMap, read_field_map
 from dialogauge.data.formats import format_names, format_of
 from dialogauge.data.formats.base import Context, Format, Sample
 from dialogauge.data.formats.threads import moment_of
 from dialogauge.data.formats.turns import ROLE_ALIASES
-from dialogauge.data.json_values import JsonValue, json_values, starts_json
+from dialogauge.data.json_values import JsonValue, begins_json, json_values, starts_json
 from dialogauge.data.notes import NoteBook, excerpt, file_fault
 from dialogauge.data.sources import LineStream, as_utf8
 from dialogauge.data.tables import open_table, read_header
@@ -65,7 +67,7 @@ def unrecognised(stream: LineStream, mapping: FieldMap) -> FileFault:
         if columns:
             what = "a role and a content are not both among them"
             content = f"as a table it has the columns {_listed(columns)}; {what}"
-        elif _is_json(stream):
+        elif _is_json(lines[0]):
             content = "its lines are JSON, but no objects and no lists of messages"
         records = _rows(stream) if columns else []
     else:
@@ -84,7 +86,7 @@ def unrecognised(stream: LineStream, mapping: FieldMap) -> FileFault:
 
 def of_another_kind(stream: LineStream, wanted: Format) -> FileFault | None:
     """Return the fault of a file that is JSON where a format is text, or text where it is JSON."""
-    begins = [line.lstrip()[:1] in (b"{", b"[") for _, line in islice(stream.written(), _LOOKED_AT)]
+    begins = [begins_json(line) for _, line in islice(stream.written(), _LOOKED_AT)]
     if not begins or (any(begins) if wanted.json else not begins[0]):
         return None
     is_json, other = ("text", "JSON") if wanted.json else ("JSON", "text")
@@ -93,8 +95,12 @@ def of_another_kind(stream: LineStream, wanted: Format) -> FileFault | None:
     return file_fault(Place(stream.source.name), message, hint)
 
 
-def _is_json(stream: LineStream) -> bool:
-    return isinstance(next(json_values(stream), None), JsonValue)
+def _is_json(line: str) -> bool:
+    try:
+        orjson.loads(line)
+    except orjson.JSONDecodeError:
+        return False
+    return True
 
 
 def _listed(names: Sequence[str]) -> str:

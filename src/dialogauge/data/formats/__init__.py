@@ -7,6 +7,7 @@ from dialogauge.data.formats.anthropic import ANTHROPIC
 from dialogauge.data.formats.autotod import AUTOTOD
 from dialogauge.data.formats.base import Format, Sample
 from dialogauge.data.formats.card import CARD
+from dialogauge.data.formats.chat import CHAT
 from dialogauge.data.formats.chatgpt import CHATGPT
 from dialogauge.data.formats.claude import CLAUDE
 from dialogauge.data.formats.claude_code import CLAUDE_CODE
@@ -31,7 +32,7 @@ FORMATS: tuple[Format, ...] = (
     *(CHATGPT, CLAUDE, CLAUDE_CODE, INSPECT, WILDCHAT),
     *(LANGFUSE, LANGSMITH, REQUESTS),
     *(ASSISTANTS, LANGCHAIN, RESPONSES, ANTHROPIC),
-    *(SHAREGPT, CARD, OPENAI, TURNS, ROWS, USS, CSV),
+    *(SHAREGPT, CARD, OPENAI, TURNS, ROWS, USS, CHAT, CSV),
 )
 """In order of recognition: the more specific first."""
 

@@ -1,0 +1,118 @@
+"""Chats as text: labelled lines, and the exports of WhatsApp from Android and iPhones."""
+
+import pytest
+
+from dialogauge.core import FileFault, RecordFault
+from dialogauge.data import read_conversations
+from dialogauge.data.field_map import FieldMap
+
+HELLO = [("user", "Do you deliver?"), ("assistant", "Yes.\n\nFrom 20 euros on."), ("user", "To Leith?")]
+
+
+def read(tmp_path, text, **options):
+    path = tmp_path / "talk.txt"
+    path.write_text(text, encoding="utf-8")
+    reader = read_conversations([str(path)], **options)
+    return list(reader), [str(note) for note in reader.notes]
+
+
+def said(talk):
+    return [(m.role, m.text) for m in talk.messages]
+
+
+@pytest.mark.parametrize(
+    ("user", "assistant"),
+    [
+        ("User: ", "Assistant: "),
+        ("**User:** ", "**Assistant:** "),
+        ("Human: ", "AI: "),
+        ("### Customer:\n", "### Agent:\n"),
+        ("[user]: ", "[bot]: "),
+        ("Q: ", "A: "),
+        ("Ana: ", "Shop: "),
+    ],
+)
+def test_labelled_lines(tmp_path, user, assistant):
+    text = f"{user}Do you deliver?\n{assistant}Yes.\n\nFrom 20 euros on.\n\n{user}To Leith?\n"
+    (talk,), notes = read(tmp_path, text, format="chat")
+    assert said(talk) == HELLO
+    assert talk.id == "talk_1"
+    if user not in ("Ana: ", "Q: "):
+        assert said(read(tmp_path, text)[0][0]) == HELLO
+        assert any("read as chat" in note for note in notes)
+    assert any("speaker 'Ana': read as user" in note for note in notes) == (user == "Ana: ")
+
+
+def test_two_speakers_in_turn_are_recognised_and_the_assumption_is_noted(tmp_path):
+    text = "Ana: Hi\nDesk: Hello\nAna: Open today?\nDesk: From nine.\n"
+    (talk,), notes = read(tmp_path, text)
+    assert said(talk)[2:] == [("user", "Open today?"), ("assistant", "From nine.")]
+    assert any("1 chat has a speaker 'Desk': read as assistant" in note for note in notes)
+    mapping = FieldMap(roles={"Ana": "assistant", "Desk": "user"})
+    (talk,), _ = read(tmp_path, text, mapping=mapping)
+    assert [m.role for m in talk.messages] == ["assistant", "user", "assistant", "user"]
+
+
+def test_lines_between_conversations_and_labels_that_are_none(tmp_path):
+    text = (
+        "Conversation 1\nSystem: Be kind.\nUser: Which tea?\nAssistant: These:\nGreen: mild\nNote: hot\n"
+        "---\nConversation 2:\nUser: Bye\nAssistant: Bye!\n=====\n"
+    )
+    (a, b), _ = read(tmp_path, text)
+    assert said(a)[0] == ("system", "Be kind.")
+    assert said(a)[2] == ("assistant", "These:\nGreen: mild\nNote: hot")
+    assert (b.id, b.place.line, said(b)) == ("talk_2", 9, [("user", "Bye"), ("assistant", "Bye!")])
+
+
+ANDROID = """12/31/23, 9:41 PM - Messages and calls are end-to-end encrypted.
+12/31/23, 9:42\u202fPM - Ana: Do you deliver?
+12/31/23, 9:43 PM - Corner Shop: Yes.
+
+From 20 euros on.
+1/1/24, 10:02 AM - Ana: To Leith?
+"""
+IPHONE = """[31/12/2023, 21:41:00] Corner Shop: \u200eMessages are encrypted.
+[31/12/2023, 21:42:07] Ana: Do you deliver?
+\u200e[31/12/2023, 21:43:10] Corner Shop: Yes.
+
+From 20 euros on.
+[01/01/2024, 10:02:00] Ana: To Leith?
+"""
+GERMAN = ANDROID.replace("12/31/23, 9:4", "31.12.23, 21:4").replace("\u202fPM", "").replace(" PM", "")
+
+
+@pytest.mark.parametrize("text", [ANDROID, GERMAN])
+def test_whatsapp_on_android(tmp_path, text):
+    (talk,), notes = read(tmp_path, text)
+    assert said(talk) == HELLO
+    assert talk.messages[2].extra == {"time": "1/1/24, 10:02 AM"}
+    assert any("1 line of a messenger itself was left out" in note for note in notes)
+    assert any("speaker 'Corner Shop': read as assistant" in note for note in notes)
+
+
+def test_whatsapp_on_an_iphone_with_named_roles(tmp_path):
+    mapping = FieldMap(roles={"Ana": "user", "Corner Shop": "assistant"})
+    (talk,), _ = read(tmp_path, IPHONE, mapping=mapping)
+    assert said(talk)[1:] == HELLO
+
+
+def test_three_speakers_without_a_map_are_a_fault(tmp_path):
+    text = ANDROID + "1/1/24, 10:03 AM - Bo: Me too\n"
+    with_a_fault, _ = read(tmp_path, text)
+    assert isinstance(with_a_fault[0], RecordFault)
+    assert "other speakers: 'Ana', 'Corner Shop', 'Bo'" in str(with_a_fault[0])
+    assert "--map 'roles.Ana=user" in with_a_fault[0].hint
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Just some prose: with a colon.\nAnd more.\n",
+        "title: x\nauthor: y\ndate: z\n",
+        "Note: this\n",
+        "a: 1\n",
+    ],
+)
+def test_other_texts_are_no_chats(tmp_path, text):
+    with pytest.raises(FileFault, match="unknown format"):
+        read(tmp_path, text)
