@@ -116,6 +116,37 @@ _USE = {"type": "tool_use", "id": "t1", "name": "Read", "input": {"file": "a"}}
 _RESULT = {"type": "tool_result", "tool_use_id": "t1", "content": "x = 1"}
 
 EXPORTS: dict[str, list[Any]] = {
+    "oasst": [
+        {
+            "message_tree_id": "p",
+            "prompt": {
+                "message_id": "p",
+                "role": "prompter",
+                "text": "Hi",
+                "lang": "en",
+                "replies": [
+                    {
+                        "message_id": "r",
+                        "role": "assistant",
+                        "text": "Hello",
+                        "rank": 0,
+                        "labels": {"quality": {"value": 0.7, "count": 3}},
+                        "replies": [],
+                    },
+                    {"message_id": "s", "role": "assistant", "text": "Yo", "rank": 1, "replies": []},
+                ],
+            },
+        },
+        {"message_tree_id": "q", "message_id": "q", "parent_id": None, "role": "prompter", "text": "a"},
+        {
+            "message_tree_id": "q",
+            "message_id": "t",
+            "parent_id": "q",
+            "role": "assistant",
+            "text": "b",
+            "labels": {"name": ["quality"], "value": [0.5], "count": [1]},
+        },
+    ],
     "claude": [
         {
             "uuid": "c1",

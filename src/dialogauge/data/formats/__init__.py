@@ -15,6 +15,7 @@ from dialogauge.data.formats.inspect_log import INSPECT
 from dialogauge.data.formats.items import ASSISTANTS, LANGCHAIN, RESPONSES
 from dialogauge.data.formats.langfuse import LANGFUSE
 from dialogauge.data.formats.langsmith import LANGSMITH
+from dialogauge.data.formats.oasst import OASST
 from dialogauge.data.formats.openai import OPENAI
 from dialogauge.data.formats.recllmsim import RECLLMSIM
 from dialogauge.data.formats.requests import REQUESTS
@@ -29,7 +30,7 @@ from dialogauge.data.formats.wildchat import WILDCHAT
 
 FORMATS: tuple[Format, ...] = (
     *(RECLLMSIM, URS, TAU, TAU2, AUTOTOD),
-    *(CHATGPT, CLAUDE, CLAUDE_CODE, INSPECT, WILDCHAT),
+    *(CHATGPT, CLAUDE, CLAUDE_CODE, INSPECT, OASST, WILDCHAT),
     *(LANGFUSE, LANGSMITH, REQUESTS),
     *(ASSISTANTS, LANGCHAIN, RESPONSES, ANTHROPIC),
     *(SHAREGPT, CARD, OPENAI, TURNS, ROWS, USS, CHAT, CSV),
