@@ -21,6 +21,7 @@ from dialogauge.data.splits import message_turns
 
 _ROLES: Final[Mapping[str, Role]] = {"prompter": "user", "assistant": "assistant"}
 _TREE: Final = "message_tree_id"
+_OF_TREE: Final = (_TREE, "tree_state")
 _RATED: Final = ("quality", "helpfulness", "creativity")
 """Labels of which more is better, from 0 to 1; the others say what is amiss."""
 
@@ -57,7 +58,7 @@ def _trees(stream: LineStream, context: Context) -> Iterator[RecordFault | tuple
         if isinstance(value, RecordFault):
             yield value
         elif isinstance(prompt, dict):
-            yield entry, _flat(prompt, tree)
+            yield entry, _flat(prompt, {key: value[key] for key in _OF_TREE if key in value})
         elif tree is None or text_at(value, "message_id") is None:
             yield fault_in(entry, f"the message is {excerpt(value)}: it has no {_TREE} or no message_id")
         elif tree in ended:
@@ -74,13 +75,13 @@ def _trees(stream: LineStream, context: Context) -> Iterator[RecordFault | tuple
         yield first, nodes
 
 
-def _flat(prompt: Node, tree: str | None) -> list[Node]:
+def _flat(prompt: Node, tree: Node) -> list[Node]:
     """Return the messages of a nested tree, a message before its replies, the best of these first."""
     out: list[Node] = []
     waiting: list[tuple[Node, str | None]] = [(prompt, None)]
     while waiting:
         node, parent = waiting.pop()
-        out.append({**node, "parent_id": parent, _TREE: tree})
+        out.append({**node, **tree, "parent_id": parent})
         replies = node.get("replies")
         own = [r for r in replies if isinstance(r, dict)] if isinstance(replies, list) else []
         own.sort(key=lambda r: r["rank"] if isinstance(r.get("rank"), int) else len(own))
@@ -138,7 +139,7 @@ def _conversation(
         candidate="+".join(sorted(models)) or None,
         language=text_at(prompt, "lang"),
         ratings=tuple(ratings),
-        metadata={key: prompt[key] for key in (_TREE, "tree_state") if prompt.get(key)},
+        metadata={key: prompt[key] for key in _OF_TREE if prompt.get(key)},
         place=Place(entry.place.file, entry.place.line, name),
     )
 
