@@ -278,6 +278,17 @@ class Conversation:
     place: Place | None = field(default=None, compare=False)
     """Where it was read."""
 
+    def _repr_html_(self) -> str:
+        from html import escape  # for notebooks only
+
+        rows = ""
+        for message in self.messages:
+            calls = "".join(f"\n{call.name}({call.arguments})" for call in message.tool_calls)
+            rows += f'<tr><th style="vertical-align: top">{escape(message.role)}</th>'
+            words = escape(message.text + calls)
+            rows += f'<td style="text-align: left; white-space: pre-wrap">{words}</td></tr>'
+        return f"<p><b>{escape(self.id)}</b></p><table><tbody>{rows}</tbody></table>"
+
     @property
     def instructions(self) -> str:
         """The system messages that stand before the dialogue, joined by newlines."""

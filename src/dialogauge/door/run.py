@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager
 from html import escape
 from os import PathLike, fspath
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from dialogauge.core import (
     Conversation,
@@ -24,9 +24,14 @@ from dialogauge.runs import FILES, Manifest, StoredRun, judged_of, open_run
 from dialogauge.text import counted
 
 if TYPE_CHECKING:
+    from dialogauge.app.export import ExportColumns
+    from dialogauge.core import Level
+    from dialogauge.door.notebook import Frame
     from dialogauge.rubrics import Rubric
     from dialogauge.studies.judging.gate import GateResult
     from dialogauge.studies.judging.summary import Summary
+
+T = TypeVar("T")
 
 
 class RunSummary(Mapping[str, Any]):
@@ -62,6 +67,21 @@ class RunSummary(Mapping[str, Any]):
 
     def __repr__(self) -> str:
         return f"RunSummary({', '.join(self._values)})"
+
+    def _repr_html_(self) -> str:
+        rows = "".join(f"<tr><th>{escape(k)}</th><td>{_in_a_cell(v)}</td></tr>" for k, v in self.items())
+        return f"<table><tbody>{rows}</tbody></table>"
+
+
+def _in_a_cell(value: object) -> str:
+    """Write a figure for a table: a number with up to four digits, of what is within only the names."""
+    if isinstance(value, RunSummary):
+        return escape(", ".join(value)) or "–"
+    if isinstance(value, tuple) and any(isinstance(v, RunSummary) for v in value):
+        return counted(len(value), "entry", "entries")
+    if isinstance(value, tuple):
+        return ", ".join(map(_in_a_cell, value)) or "–"
+    return f"{value:.4g}" if isinstance(value, float) else escape("–" if value is None else str(value))
 
 
 def _figures(value: Any) -> Any:  # noqa: ANN401 - any JSON value
@@ -155,8 +175,13 @@ class Run:
         with self._open() as run:
             return list({(c.id, c.candidate): c for c, _ in run.judged()}.values())
 
-    def to_pandas(self) -> Any:  # noqa: ANN401 - pandas is not imported
+    def to_pandas(self, level: Level | None = None) -> Any:  # noqa: ANN401 - pandas is not imported
         """Return the rows as a pandas DataFrame: one column per dimension, as `dialogauge export` writes.
+
+        Counts and turns are of the type Int64, scores float64, all else string; what is missing is NA.
+
+        Args:
+            level: Only rows of turns, or of conversations.
 
         Raises MissingExtra where pandas is not installed.
         """
@@ -165,11 +190,17 @@ class Run:
         except ImportError as error:
             msg = "to_pandas needs pandas"
             raise MissingExtra(msg, hint="pip install pandas") from error
-        columns, rows = self._table()
-        return pandas.DataFrame(rows, columns=columns)
+        columns, rows = self._table(level)
+        frame = pandas.DataFrame(rows, columns=list(columns.names))
+        return frame.astype(_types(columns, "Int64", "float64", "string"))
 
-    def to_polars(self) -> Any:  # noqa: ANN401 - polars is not imported
+    def to_polars(self, level: Level | None = None) -> Any:  # noqa: ANN401 - polars is not imported
         """Return the rows as a polars DataFrame: one column per dimension, as `dialogauge export` writes.
+
+        Counts and turns are of the type Int64, scores Float64, all else String; what is missing is null.
+
+        Args:
+            level: Only rows of turns, or of conversations.
 
         Raises MissingExtra where polars is not installed.
         """
@@ -178,8 +209,56 @@ class Run:
         except ImportError as error:
             msg = "to_polars needs polars"
             raise MissingExtra(msg, hint="pip install polars") from error
-        columns, rows = self._table()
-        return polars.DataFrame({name: [row[name] for row in rows] for name in columns}, strict=False)
+        columns, rows = self._table(level)
+        types = _types(columns, polars.Int64, polars.Float64, polars.String)
+        return polars.DataFrame({name: [row[name] for row in rows] for name in types}, schema=types)
+
+    def show(self, id: str | None = None, turn: int | None = None, *, height: int = 720) -> Frame:
+        """Return the page of the run, or one conversation of it, for a notebook's cell.
+
+        Args:
+            id: Of a conversation; the whole page without.
+            turn: Its only turn to show; all without.
+            height: Of the frame, in pixels.
+
+        Raises:
+            UsageError: The run holds no such conversation, or the conversation no such turn.
+            StoreError: There is no page.
+        """
+        from dialogauge.door.notebook import Frame
+
+        if id is None:
+            return Frame(f"{self.path.name}: report", self.page(), height)
+        from dialogauge.app.sources import JUDGED
+        from dialogauge.report import Page, to_html
+        from dialogauge.studies.judging.shown import show_conversation
+
+        self._expect_rows_of(JUDGED)
+        with self._open() as run:
+            transcripts = show_conversation(run, id, turn)
+        return Frame(id, to_html(Page(id, transcripts)), height)
+
+    def plot(self, *dimensions: str, height: int = 480) -> Frame:
+        """Return the distribution of the scores, with mean, interval and bounds, for a notebook's cell.
+
+        Args:
+            dimensions: Which; all without.
+            height: Of the frame, in pixels.
+
+        Raises UsageError for an unknown dimension, and for a run without scores.
+        """
+        from dialogauge.door.notebook import Frame
+        from dialogauge.report import to_html
+        from dialogauge.studies.judging.page import distributions_page
+
+        summary = self._scores()
+        known = [d.name for d in summary.dimensions]
+        for name in dimensions:
+            if name not in known:
+                msg = f"the run has no dimension {name!r}"
+                raise UsageError(msg, hint=f"dimensions: {', '.join(known)}")
+        page = distributions_page(self.path.name, summary, dimensions or known)
+        return Frame(f"{self.path.name}: scores", to_html(page), height)
 
     @overload
     def page(self, path: None = None) -> str: ...
@@ -208,16 +287,24 @@ class Run:
         Raises UsageError for an expression of no known form, and for a run of a study that has no gates.
         """
         from dialogauge.studies.judging.gate import read_gates
+
+        summary = self._scores("gates")
+        (gate,) = read_gates((expression,), self.manifest.settings["rubric"])
+        return gate.evaluate(summary)
+
+    def _scores(self, what: str = "plots") -> Summary:
+        """Compute the summary of the rows, once; raise UsageError for a study without it."""
         from dialogauge.studies.judging.report import summary_of
 
         if self.study not in ("judge", "success"):
-            msg = f"a run of {self.study} has no gates"
-            raise UsageError(msg, hint="gates are for runs of judge and success; look at its summary instead")
-        (gate,) = read_gates((expression,), self.manifest.settings["rubric"])
+            msg = f"a run of {self.study} has no {what}"
+            raise UsageError(
+                msg, hint=f"{what} are for runs of judge and success; look at its summary instead"
+            )
         if self._judging is None:
             with self._open() as run:
                 self._judging = summary_of(run)
-        return gate.evaluate(self._judging)
+        return self._judging
 
     def _open(self) -> AbstractContextManager[StoredRun]:
         return open_run(fspath(self.path))
@@ -227,14 +314,15 @@ class Run:
             msg = f"a run of {self.study} has no judgements"
             raise UsageError(msg, hint="`rows()` yields what it holds, `summary` its figures")
 
-    def _table(self) -> tuple[list[str], list[dict[str, Any]]]:
+    def _table(self, level: Level | None) -> tuple[ExportColumns, list[dict[str, Any]]]:
         from dialogauge.app.export import export_columns
         from dialogauge.app.sources import SHOWN
 
         self._expect_rows_of(SHOWN)
         with self._open() as run:
             columns = export_columns(run)
-        return list(columns.names), [columns.flat(row) for row in self.rows()]
+        rows = (row for row in self.rows() if level is None or row.get("level") == level)
+        return columns, [columns.flat(row) for row in rows]
 
     def __repr__(self) -> str:
         where = f"{self.path}, temporary" if self.temporary else str(self.path)
@@ -257,6 +345,12 @@ class Run:
         titles = "".join(f"<th>{escape(name)}</th>" for name in names)
         body = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows)
         return f"{head}<table><thead><tr>{titles}</tr></thead><tbody>{body}</tbody></table>" if rows else head
+
+
+def _types(columns: ExportColumns, whole: T, fraction: T, text: T) -> dict[str, T]:
+    """Return the type of each column, in order."""
+    kinds = dict.fromkeys(columns.whole, whole) | dict.fromkeys(columns.fractions, fraction)
+    return {name: kinds.get(name, text) for name in columns.names}
 
 
 _COUNTS = ("scored", "not_applicable", "failed", "asked", "votes")

@@ -96,9 +96,38 @@ def test_a_notebook_shows_each_mean_with_its_counts(run: Run) -> None:
     assert "<script" not in without_own_script(shown)
 
 
+def test_pages_in_a_cell(run: Run) -> None:
+    page = run.show(height=300)._repr_html_()
+    assert page.startswith("<iframe")
+    assert "height: 300px" in page
+    assert "allow-same-origin" not in page
+    whole, one = run.show("a").html, run.show("b", 1).html
+    assert "It is in town a." in whole
+    assert "It is in town a." not in one
+    assert "Distribution of helpfulness" in run.plot("helpfulness").html
+    assert "Distribution of coherence" not in run.plot("helpfulness").html
+    assert "coherence" in run.plot().html
+    assert repr(run.plot("helpfulness")) == "Frame(title='run: scores', height=480)"
+    with pytest.raises(UsageError, match="no dimension 'mood'"):
+        run.plot("mood")
+
+
+def test_figures_and_conversations_in_a_cell(run: Run) -> None:
+    figures = run.summary._repr_html_()
+    assert "<th>requested</th><td>7</td>" in figures
+    assert "<th>mean</th>" in run.summary.dimensions.helpfulness._repr_html_()
+    evil = talk("u: <script>alert(1)</script>", "a: No.", id="<b>")
+    assert "<script>" not in evil._repr_html_()
+    assert "&lt;b&gt;" in evil._repr_html_()
+
+
 class FakeFrame:
     def __init__(self, *values: Any, **more: Any) -> None:
-        self.values, self.more = values, more
+        self.values, self.more, self.types = values, more, {}
+
+    def astype(self, types: dict[str, str]) -> FakeFrame:
+        self.types = types
+        return self
 
 
 @pytest.fixture
@@ -117,6 +146,7 @@ def test_a_missing_library_is_named(run: Run, no_frames: pytest.MonkeyPatch, nam
 def test_rows_as_tables(run: Run, no_frames: pytest.MonkeyPatch) -> None:
     library = ModuleType("frames")
     library.DataFrame = FakeFrame  # type: ignore[attr-defined]
+    library.Int64, library.Float64, library.String = "whole", "fraction", "text"  # type: ignore[attr-defined]
     no_frames.setitem(sys.modules, "pandas", library)
     no_frames.setitem(sys.modules, "polars", library)
     columns = JudgementColumns([d.name for d in run.manifest.dimensions])
@@ -124,6 +154,9 @@ def test_rows_as_tables(run: Run, no_frames: pytest.MonkeyPatch) -> None:
     pandas, polars = run.to_pandas(), run.to_polars()
     assert pandas.values == (rows,)
     assert pandas.more == {"columns": list(rows[0])}
+    assert pandas.types["turn"] == "Int64"
+    assert (pandas.types["score_helpfulness"], pandas.types["rationale"]) == ("float64", "string")
+    assert (polars.more["schema"]["turn"], polars.more["schema"]["cost"]) == ("whole", "fraction")
     assert polars.values == ({name: [row[name] for row in rows] for name in rows[0]},)
 
 
@@ -132,6 +165,11 @@ def test_pandas(run: Run) -> None:
     frame = run.to_pandas()
     assert len(frame) == len(list(run.rows()))
     assert frame["score_helpfulness"].notna().sum() == 3
+    assert {str(frame[name].dtype) for name in ("turn", "whole_helpfulness", "calls")} == {"Int64"}
+    assert str(frame["verdict"].dtype) == "string"
+    turns = run.to_pandas("turn")
+    assert set(turns["level"]) == {"turn"}
+    assert len(turns) + len(run.to_pandas("conversation")) == len(frame)
 
 
 def test_polars(run: Run) -> None:

@@ -319,6 +319,12 @@ def _scores_section(
     return Section("The judge’s scores: a ranking, not grades", (folded,), order, "Scores", "scores")
 
 
+def distributions_page(title: str, summary: Summary, names: Collection[str]) -> Page:
+    """Lay out the distributions of some dimensions, and nothing else."""
+    cards = tuple(_dimension_card(d, (), ()) for d in summary.dimensions if d.name in names)
+    return Page(title, (Cards(cards),))
+
+
 def figure_of(dimension: DimensionSummary) -> Figure:
     """Return the mean of a dimension with all that belongs to it."""
     return Figure(
