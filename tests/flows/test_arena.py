@@ -109,6 +109,20 @@ def test_arenas_are_put_together(dialogauge, runs, tmp_path):
     assert done.json["groups"] == [["alpha", "beta", "gamma"]]
     beta = next(one for one in done.json["agents"] if one["agent"] == "beta")
     assert (beta["about"]["dialogues"], beta["about"]["judged by"]) == (24, "local")
+    for words, why in (
+        (("one", "one"), "the arena one is given twice"),
+        (("both", "two"), "every vote of the arena two is in both as well, and would count twice"),
+    ):
+        done = dialogauge("arena", *words, "-o", tmp_path / "refused")
+        assert (done.code, why in done.err) == (2, True), done.err
+
+
+def test_votes_in_columns_of_other_names_are_read_by_a_map(dialogauge, tmp_path):
+    votes = tmp_path / "votes.csv"
+    votes.write_text("left,right,better\n" + "old,new,new\n" * 9 + "new,old,old\n" * 3)
+    done = dialogauge("arena", votes, "--map", "a=left,b=right,winner=better", "-o", "run", "--json")
+    assert done.code == 0, done.err
+    assert [(one["agent"], one["wins"]) for one in done.json["agents"]] == [("new", 9), ("old", 3)]
 
 
 def test_people_stand_beside_another_judge(dialogauge, runs, tmp_path):

@@ -22,7 +22,7 @@ from dialogauge.core import (
     RecordFault,
     Role,
 )
-from dialogauge.data.field_map import FieldMap
+from dialogauge.data.field_map import MISSING, FieldMap, look_up
 from dialogauge.data.notes import excerpt, record_fault
 from dialogauge.data.rating_files import read_ratings, read_rows
 
@@ -64,12 +64,14 @@ def read_pairs(
     return rows, faults, tuple(table.notes)
 
 
-def is_pair_file(path: str | Path) -> bool:
-    """Whether a file holds votes: its first row names two agents and the winner."""
+def is_pair_file(path: str | Path, *, mapping: FieldMap | None = None) -> bool:
+    """Whether a file holds votes: its first row names two agents and the winner, as `mapping` calls them."""
     try:
         first = next((row[0] for row in read_rows(path) if not isinstance(row, RecordFault)), {})
     except FileFault:
         return False
+    if mapping is not None and mapping.a and mapping.winner:
+        return MISSING not in (look_up(first, mapping.a), look_up(first, mapping.winner))
     return "winner" in first and any(side in first for side in _FIRST)
 
 

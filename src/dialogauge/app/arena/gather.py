@@ -5,26 +5,31 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import combinations
+from itertools import combinations, permutations
 from pathlib import Path
 from typing import Any, Final
 
+import orjson
+
 from dialogauge.app.agreement_runs import run_names
 from dialogauge.app.arena.settings import ArenaOptions
+from dialogauge.app.beside import field_map
 from dialogauge.app.candidates import read_agents
 from dialogauge.app.outputs import stem
 from dialogauge.app.sources import JUDGED, is_run
 from dialogauge.core import conversation_digest
 from dialogauge.core.conversation import Conversation, PairRating
 from dialogauge.core.errors import InputError, Place, RecordFault, UsageError
-from dialogauge.data import is_pair_file, read_conversations, read_pairs
+from dialogauge.data import FieldMap, is_pair_file, read_conversations, read_pairs
 from dialogauge.runs import RunDirectory, StoredRun, open_run, read_manifest
 from dialogauge.studies.arena.agents import said_of, said_together
 from dialogauge.studies.arena.meetings import Meeting, mean_quality
 from dialogauge.studies.arena.study import ARENA
 from dialogauge.text import counted
 
+UNKNOWN: Final = "a vote for an unknown agent"
 _WITHOUT: Final = "ids of dialogues name the agent, and are matched without its name"
+_SAME_VOTE: Final = ("conversation_id", "a", "b", "winner", "judge", "rater", "orders", "lengths")
 _SAME: Final = (
     "they are not compared on it; if it was one task all the same, state it in both: the same `scenario` or "
     "`context`"
@@ -88,13 +93,13 @@ def gather(
             something else.
         InputError: A file cannot be read, or not one vote in it.
     """
-    out = Entrants()
+    out, mapping = Entrants(), field_map(options)
     paths = [_split(text) for text in options.inputs]
     runs = [path for name, path in paths if name is None and is_run(path)]
     called = dict(zip(runs, run_names(runs), strict=True))
     for name, path in paths:
         if not is_run(path):
-            _add_file(out, name, path)
+            _add_file(out, name, path, mapping)
         elif (manifest := read_manifest(RunDirectory(Path(path)))) is not None and manifest.study == ARENA:
             with open_run(path) as run:
                 _add_arena(out, run, name or called[path])
@@ -104,7 +109,7 @@ def gather(
     for agent, items in (talks or {}).items():
         _add_agent(out, agent, items)
     if options.ratings_file is not None:
-        _add_votes(out, options.ratings_file)
+        _add_votes(out, options.ratings_file, mapping)
     _check(out)
     _describe(out, options.agents_file)
     if out.agents:
@@ -234,6 +239,9 @@ def _keys(talks: Sequence[Conversation], notes: list[str]) -> list[str]:
 
 def _add_arena(out: Entrants, run: StoredRun, name: str) -> None:
     """Take the votes of an arena, and what it says of its agents."""
+    if any(one.arena == name for one in out.earlier):
+        message = f"the arena {name} is given twice"
+        raise UsageError(message, hint="give each once; NAME= before one names it")
     out.earlier += [
         Meeting(row["conversation_id"], row["a"], row["b"], arena=name, earlier=row) for row in run.rows()
     ]
@@ -245,11 +253,11 @@ def _add_arena(out: Entrants, run: StoredRun, name: str) -> None:
         out.absent[agent] = [*out.absent.get(agent, ()), *ids]
 
 
-def _add_file(out: Entrants, name: str | None, path: str) -> None:
-    if name is None and is_pair_file(path):
-        _add_votes(out, path)
+def _add_file(out: Entrants, name: str | None, path: str, mapping: FieldMap | None) -> None:
+    if name is None and is_pair_file(path, mapping=mapping):
+        _add_votes(out, path, mapping)
         return
-    source = read_conversations([path])
+    source = read_conversations([path], mapping=mapping)
     _add_agent(out, name or stem(path), source)
     out.notes += map(str, source.notes)
 
@@ -264,8 +272,8 @@ def _add_agent(out: Entrants, name: str, items: Iterable[Conversation | InputErr
     out.agents.append(_led(name, _keys(read, out.notes), read))
 
 
-def _add_votes(out: Entrants, path: str) -> None:
-    rows, faults, notes = read_pairs(path)
+def _add_votes(out: Entrants, path: str, mapping: FieldMap | None) -> None:
+    rows, faults, notes = read_pairs(path, mapping=mapping)
     out.faults += faults
     out.notes += map(str, notes)
     out.votes += [
@@ -282,6 +290,7 @@ def _check(out: Entrants) -> None:
     if out.earlier and (out.agents or out.votes):
         message = f"{out.earlier[0].arena} is an arena, and is put together with arenas only"
         raise UsageError(message, hint="make an arena of the others first")
+    _expect_other_votes(out.earlier)
     _expect_common_agents(out.earlier)
     if len(names) == 1:
         message = f"an arena of one agent: {names[0]}"
@@ -291,6 +300,19 @@ def _check(out: Entrants) -> None:
     if not (names or out.votes or out.earlier):
         message = f"no vote could be read: {out.faults[0] if out.faults else 'there is none'}"
         raise InputError(message)
+
+
+def _expect_other_votes(earlier: Sequence[Meeting]) -> None:
+    """Raise UsageError where all votes of an arena that name a dialogue stand in another one too."""
+    votes: dict[str, set[bytes]] = {}
+    for one in earlier:
+        if one.dialogue is not None and one.earlier is not None:
+            same = [one.earlier[key] for key in _SAME_VOTE]
+            votes.setdefault(str(one.arena), set()).add(orjson.dumps(same))
+    for first, second in permutations(votes, 2):
+        if votes[first] <= votes[second]:
+            message = f"every vote of the arena {first} is in {second} as well, and would count twice"
+            raise UsageError(message, hint=f"leave {first} out")
 
 
 def _expect_common_agents(earlier: Sequence[Meeting]) -> None:
@@ -325,7 +347,7 @@ def _known(out: Entrants) -> Iterator[Meeting]:
     for vote in out.votes:
         unknown = [name for name in (vote.a, vote.b) if name not in talks]
         if unknown:
-            message = f"a vote for an unknown agent: {unknown[0]!r}"
+            message = f"{UNKNOWN}: {unknown[0]!r}"
             hint = f"the agents are {', '.join(talks)}; name them: NAME=RUN"
             out.faults.append(RecordFault(message, place=_place(vote.rating), hint=hint))
             continue

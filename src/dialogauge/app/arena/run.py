@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from dialogauge.app.arena.gather import Entrants, gather, judge_of, meetings
+from dialogauge.app.arena.gather import UNKNOWN, Entrants, gather, judge_of, meetings
 from dialogauge.app.arena.settings import ArenaOptions
 from dialogauge.app.build import Clients
 from dialogauge.app.config import model_of
@@ -184,7 +184,7 @@ def _asked(options: ArenaOptions, gathered: Entrants) -> tuple[Referee, list[Mee
         return AskedTwice(judge), _once(all_meetings), clients
     if options.judge == "people" or (options.judge is None and gathered.votes):
         if not gathered.votes:
-            why = f": {gathered.faults[0]}" if gathered.faults else ""
+            why = next((f": {fault}" for fault in gathered.faults if UNKNOWN in str(fault)), "")
             message = f"nobody has voted on these agents{why}"
             raise UsageError(message, hint="give --ratings PAIRS, or another judge: --judge scores")
         return PeoplesVotes(), gathered.votes, clients

@@ -3,11 +3,11 @@
 from typing import ClassVar, Literal
 
 from dialogauge.app.replay.settings import AgentsOptions
-from dialogauge.app.settings import SEEDS, JudgingOptions, LanguageOptions, ModelOptions
+from dialogauge.app.settings import SEEDS, JudgingOptions, LanguageOptions, ModelOptions, RatingOptions
 from dialogauge.core.settings import argument, setting
 
 
-class ArenaOptions(LanguageOptions, ModelOptions, JudgingOptions, AgentsOptions):
+class ArenaOptions(RatingOptions, LanguageOptions, ModelOptions, JudgingOptions, AgentsOptions):
     """`dialogauge arena`."""
 
     from_file: ClassVar[bool] = True

@@ -126,7 +126,7 @@ class MeetingVote:
             "qualities": m.qualities and list(m.qualities),
             "lengths": m.lengths and list(m.lengths),
             "failure": None if kind is None else {"kind": kind, "message": message},
-            "judge": unit.judge,
+            "judge": (m.earlier or {}).get("judge", unit.judge),
             "usage": usage_json(self.usage),
         }
 
