@@ -23,6 +23,7 @@ from dialogauge.data.formats.rows import CSV, ROWS
 from dialogauge.data.formats.sharegpt import SHAREGPT
 from dialogauge.data.formats.tau import TAU
 from dialogauge.data.formats.tau2 import TAU2
+from dialogauge.data.formats.telemetry import MLFLOW, OPENTELEMETRY, PHOENIX
 from dialogauge.data.formats.turns import TURNS
 from dialogauge.data.formats.urs import URS
 from dialogauge.data.formats.uss import USS
@@ -31,7 +32,7 @@ from dialogauge.data.formats.wildchat import WILDCHAT
 FORMATS: tuple[Format, ...] = (
     *(RECLLMSIM, URS, TAU, TAU2, AUTOTOD),
     *(CHATGPT, CLAUDE, CLAUDE_CODE, INSPECT, OASST, WILDCHAT),
-    *(LANGFUSE, LANGSMITH, REQUESTS),
+    *(LANGFUSE, LANGSMITH, MLFLOW, PHOENIX, OPENTELEMETRY, REQUESTS),
     *(ASSISTANTS, LANGCHAIN, RESPONSES, ANTHROPIC),
     *(SHAREGPT, CARD, OPENAI, TURNS, ROWS, USS, CHAT, CSV),
 )

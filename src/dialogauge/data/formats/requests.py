@@ -7,6 +7,7 @@ a request repeats what an earlier one was asked and replied.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any, Final
 
@@ -133,24 +134,45 @@ def _sessions(spans: Iterator[TraceSpan], entry: Entry) -> Mapping[str, str]:
     """Return the conversation of each call that goes on from another, or that names one."""
     session: dict[str, str] = {}
     before: dict[str, str] = {}
-    ended: dict[bytes, list[str]] = {}
-    waiting: dict[bytes, list[str]] = {}
+    ended, waiting = _Calls(), _Calls()
     for span in spans:
         if span.session is not None:
             session[span.trace] = span.session
         elif previous := span.metadata.get(_PREVIOUS):
             before[span.trace] = previous
         elif (call := _readable(span, entry)) is not None:
-            past, whole = _digests(call)
-            if waiting.get(whole):
-                before[waiting[whole].pop(0)] = span.trace
+            past, *wholes = _digests(call)
+            if (later := waiting.take(*wholes)) is not None:
+                before[later] = span.trace
             else:
-                ended.setdefault(whole, []).append(span.trace)
-            if past is not None and ended.get(past):
-                before[span.trace] = ended[past].pop(0)
+                ended.add(span.trace, *wholes)
+            if past is not None and (earlier := ended.take(past)) is not None:
+                before[span.trace] = earlier
             elif past is not None:
-                waiting.setdefault(past, []).append(span.trace)
+                waiting.add(span.trace, past)
     return session | {trace: _first(trace, before) for trace in before}
+
+
+@dataclass(slots=True)
+class _Calls:
+    """Calls by what stands for their messages, each of which is taken once."""
+
+    by_digest: dict[bytes, list[str]] = field(default_factory=dict)
+    taken: set[str] = field(default_factory=set)
+
+    def add(self, trace: str, *digests: bytes) -> None:
+        for digest in dict.fromkeys(digests):
+            self.by_digest.setdefault(digest, []).append(trace)
+
+    def take(self, *digests: bytes) -> str | None:
+        for digest in digests:
+            traces = self.by_digest.get(digest, [])
+            while traces:
+                trace = traces.pop(0)
+                if trace not in self.taken:
+                    self.taken.add(trace)
+                    return trace
+        return None
 
 
 def _readable(span: TraceSpan, entry: Entry) -> ModelCall | None:
@@ -160,14 +182,21 @@ def _readable(span: TraceSpan, entry: Entry) -> ModelCall | None:
         return None
 
 
-def _digests(call: ModelCall) -> tuple[bytes | None, bytes]:
-    """Return what stands for the messages up to the last reply in the request, and for all of them."""
-    digest, past = blake2b(digest_size=12), None
+def _digests(call: ModelCall) -> tuple[bytes | None, bytes, bytes]:
+    """Return what stands for the messages up to the last reply in the request, and for all of them.
+
+    The last is without the use of tools, which a later request may leave out.
+    """
+    whole, spoken, past = blake2b(digest_size=12), blake2b(digest_size=12), None
     for number, message in enumerate(call.messages):
-        digest.update(repr(key_of(message)).encode("utf-8", "surrogatepass"))
+        arguments = [call.arguments for call in message.tool_calls]
+        words = repr((key_of(message), arguments)).encode("utf-8", "surrogatepass")
+        whole.update(words)
+        if message.role != "tool" and not message.tool_calls:
+            spoken.update(words)
         if message.role == "assistant" and number < call.request:
-            past = digest.digest()
-    return past, digest.digest()
+            past = whole.digest()
+    return past, whole.digest(), spoken.digest()
 
 
 def _first(trace: str, before: Mapping[str, str]) -> str:

@@ -221,7 +221,7 @@ class ModelCall:
         return sum(m.role not in _SYSTEM for m in self.messages[: self.request])
 
     @property
-    def keys(self) -> list[tuple[object, ...]]:
+    def keys(self) -> list[Key]:
         """What each message says, those of the system left out."""
         return [key_of(m) for m in self.messages if m.role not in _SYSTEM]
 
@@ -266,7 +266,10 @@ class ModelCall:
 _SYSTEM: Final = ("system", "developer")
 
 
-def key_of(message: Message) -> tuple[object, ...]:
+Key = tuple[str, str, tuple[str, ...]]
+
+
+def key_of(message: Message) -> Key:
     """Return what a message says: the same for a reply and for the message that repeats it later."""
     return (message.role, message.text.strip(), tuple(call.name for call in message.tool_calls))
 
@@ -349,26 +352,37 @@ def _with_tools(whole: ModelCall, steps: Sequence[TraceSpan], entry: Entry) -> M
 
 def _append(messages: list[Message], more: Sequence[Message], entry: Entry) -> None:
     """Add the messages of the next trace of a session, which may repeat all or the last of those before."""
-    past = [key_of(m) for m in messages if m.role not in _SYSTEM]
-    keys = [key_of(m) for m in more if m.role not in _SYSTEM]
-    repeated = next((n for n in range(min(len(past), len(keys)), 0, -1) if past[-n:] == keys[:n]), 0)
-    if keys == past[: len(keys)]:
+    past, coming = ([m for m in one if m.role not in _SYSTEM] for one in (messages, more))
+    keys = [key_of(m) for m in past]
+    if [key_of(m) for m in coming] == keys[: len(coming)]:
         return
-    if past and not repeated and len(keys) > len(past) and keys[0] == past[0]:
+    repeated = _repeated(keys, [key_of(m) for m in coming])
+    if past and not repeated and len(coming) > len(past) and key_of(coming[0]) == keys[0]:
         entry.assume(
             "sessions have a later call that repeats their messages in other words: it is the one read"
         )
         messages[:] = [m for m in messages if m.role in _SYSTEM]
     prompts = {m.text for m in messages if m.role in _SYSTEM}
-    number = 0
-    for message in more:
-        if message.role in _SYSTEM:
-            if message.text not in prompts:
-                messages.append(message)
-            continue
-        number += 1
-        if number > repeated:
-            messages.append(message)
+    messages += [m for m in more if m.role in _SYSTEM and m.text not in prompts]
+    messages += coming[repeated:]
+
+
+def _repeated(past: list[Key], coming: list[Key]) -> int:
+    """Return with how many messages a call repeats the last ones before, be it without the use of tools."""
+    most = min(len(past), len(coming))
+    whole = next((n for n in range(most, 0, -1) if past[-n:] == coming[:n]), 0)
+    if whole:
+        return whole
+    spoken, again = ([n for n, key in enumerate(keys) if _is_spoken(key)] for keys in (past, coming))
+    for n in range(min(len(spoken), len(again)), 0, -1):
+        if [past[at] for at in spoken[-n:]] == [coming[at] for at in again[:n]]:
+            start, tail = again[n - 1] + 1, past[spoken[-1] + 1 :]
+            return start + (len(tail) if coming[start : start + len(tail)] == tail else 0)
+    return 0
+
+
+def _is_spoken(key: Key) -> bool:
+    return key[0] == "user" or (key[0] == "assistant" and not key[2])
 
 
 def _ratings(

@@ -78,6 +78,13 @@ def test_steps_of_an_agent_are_one_turn(tmp_path):
     (c,), _ = read(tmp_path, first, last)
     assert [m.role for m in c.messages] == ["user", "assistant", "tool", "assistant"]
     assert c.turns[0].reply_text == "Yes."
+    # The next request may leave out the tools, and another user may ask the same.
+    more = {"messages": [user("Ready?"), assistant("Yes."), user("Closing?")]}
+    other = json.loads(json.dumps(first).replace("{}", "{7}").replace('"c1"', '"c9"'))
+    (c, d), _ = read(tmp_path, other, first, last, {"request": more, "response": completion("c3", "Six.")})
+    assert [m.role for m in d.messages] == ["user", "assistant", "tool", "assistant", "user", "assistant"]
+    assert [(t.user_text, t.reply_text) for t in d.turns] == [("Ready?", "Yes."), ("Closing?", "Six.")]
+    assert (c.id, len(c.messages)) == ("c9", 2)
 
 
 def reply(name, text, **more):
