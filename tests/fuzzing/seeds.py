@@ -158,6 +158,78 @@ RECORDS: dict[str, list[Any]] = {
             "child_runs": [{"id": "r2", "run_type": "tool", "name": "f", "inputs": {"a": 1}, "outputs": 2}],
         },
     ],
+    "opentelemetry": [
+        {
+            "resourceSpans": [
+                {
+                    "scopeSpans": [
+                        {
+                            "spans": [
+                                {
+                                    "traceId": "t",
+                                    "spanId": "a",
+                                    "startTimeUnixNano": "1777888800000000000",
+                                    "attributes": [
+                                        {"key": "gen_ai.operation.name", "value": {"stringValue": "chat"}},
+                                        {"key": "gen_ai.prompt.0.role", "value": {"stringValue": "user"}},
+                                        {"key": "gen_ai.prompt.0.content", "value": {"stringValue": "hi"}},
+                                    ],
+                                    "events": [{"name": "gen_ai.choice", "attributes": {"message": "{}"}}],
+                                }
+                            ]
+                        }
+                    ]
+                }
+            ]
+        },
+        {
+            "context": {"trace_id": "t2", "span_id": "b"},
+            "parent_id": None,
+            "start_time": "2026-05-04T10:00:00Z",
+            "attributes": {
+                "gen_ai.conversation.id": "s",
+                "gen_ai.input.messages": '[{"role": "user", "parts": [{"type": "text", "content": "hi"}]}]',
+                "gen_ai.output.messages": [
+                    {"role": "assistant", "parts": [{"type": "text", "content": "Yes."}]}
+                ],
+            },
+        },
+    ],
+    "phoenix": [
+        {
+            "context": {"trace_id": "t2", "span_id": "b"},
+            "span_kind": "LLM",
+            "start_time": "2026-05-04T10:00:00Z",
+            "attributes": {
+                "llm.input_messages.0.message.role": "user",
+                "llm.input_messages.0.message.contents.0.message_content.text": "hi",
+                "llm": {"output_messages": [{"message": {"role": "assistant", "content": "Yes."}}]},
+            },
+            "annotations": [{"name": "thumb", "annotator_kind": "HUMAN", "result": {"score": 1}}],
+        }
+    ],
+    "mlflow": [
+        {
+            "info": {
+                "trace_id": "t",
+                "trace_metadata": {"mlflow.trace.session": "s"},
+                "assessments": [{"assessment_name": "a", "feedback": {"value": True}, "source": {}}],
+            },
+            "data": {
+                "spans": [
+                    {
+                        "span_id": "b",
+                        "start_time_unix_nano": 1777888800000000000,
+                        "attributes": {
+                            "mlflow.spanType": '"AGENT"',
+                            "mlflow.spanInputs": '{"question": "hi"}',
+                            "mlflow.spanOutputs": '"Yes."',
+                        },
+                    }
+                ]
+            },
+        }
+    ],
     "requests": [
         {
             "request": {"model": "m", "messages": _CHAT[:2]},
