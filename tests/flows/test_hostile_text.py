@@ -199,6 +199,12 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     run("judge bad", "judge", "bad.jsonl", "--ratings", "ratings.jsonl", "-o", "bad")
     run("judge bad json", "judge", "bad.jsonl", "-o", "bad", "--json")
     run("strict", "judge", "bad.jsonl", "-o", "strict", "--strict")
+    tasks = [
+        {**record(t), "agent": t, "domain": t, "task_id": n, "reward": n % 2, "gold_outputs": [t, f"{t} too"]}
+        for n, t in enumerate(HOSTILE.values())
+    ]
+    (run.folder / "tasks.jsonl").write_text("\n".join(map(json.dumps, tasks)), encoding="utf-8")
+    run("success", "success", "tasks.jsonl", "--kind", "tau", "-o", "success")
     run("report", "report", "run", "-o", "again.html")
     for ending in ("csv", "jsonl", "parquet"):
         run(f"export {ending}", "export", "run", "-o", f"out.{ending}")
@@ -266,6 +272,9 @@ def test_everything_was_judged(run: Run) -> None:
     rows = [json.loads(line) for line in run.read("turns/judgements.jsonl").splitlines()]
     notes = {note for row in rows for note in row["details"].get("notes", {}).values()}
     assert {t.strip() for t in HOSTILE.values()} - notes == set()
+    checked = [json.loads(line) for line in run.read("success/judgements.jsonl").splitlines()]
+    assert len(checked) == len(HOSTILE)
+    assert any(row["issues"] for row in checked)
 
 
 PAGES = (
@@ -274,6 +283,7 @@ PAGES = (
     "model/report.html",
     "rubric/report.html",
     "turns/report.html",
+    "success/report.html",
     "bad/report.html",
     "agreement/agreement.html",
 )
@@ -422,13 +432,14 @@ def test_parquet_keeps_every_id(run: Run) -> None:
 
 def test_no_file_is_named_after_data(run: Run) -> None:
     given = {"rated.jsonl", "log.jsonl", "bad.jsonl", "numbered.jsonl", "ratings.jsonl", "rubric.toml"}
+    given.add("tasks.jsonl")
     written = {"again.html", "out.csv", "out.jsonl", "out.parquet", "model.csv"}
     written |= {"agreement", "agreement/agreement.json", "agreement/agreement.html"}
     written |= {f"{kind}{ending}" for kind in ("kto", "active") for ending in (".jsonl", ".provenance.jsonl")}
     found = set()
     for path in run.folder.rglob("*"):
         parts = path.relative_to(run.folder).parts
-        if parts[0] in ("run", "model", "rubric", "turns", "bad", "strict"):
+        if parts[0] in ("run", "model", "rubric", "turns", "success", "bad", "strict"):
             assert len(parts) == 1 or (len(parts) == 2 and parts[1] in FILES), parts
         elif parts[0] == "cache":
             assert all(re.fullmatch(r"[\w.-]+", part) for part in parts)

@@ -153,10 +153,12 @@ def _turns(n: int) -> str:
 
 def _scores(scores: Sequence[Scored]) -> Html | None:
     lists = []
-    for (by, why), group in groupby(scores, key=lambda score: (score.by, bool(score.reason))):
-        items = [element("li", _score(s)) for s in group]
+    for by, group in groupby(scores, key=lambda score: score.by):
+        several = tuple(group)
+        items = [element("li", _score(s)) for s in several]
         who = element("li", f"{by}:", class_="rater") if by else None
-        kinds = filter(None, ("scores", "person" if by else "", "because" if why else ""))
+        why = "because" if any(s.reason for s in several) else ""
+        kinds = filter(None, ("scores", "person" if by else "", why))
         lists.append(element("ul", who, items, class_=" ".join(kinds)))
     return joined(lists) if lists else None
 

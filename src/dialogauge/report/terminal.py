@@ -382,12 +382,14 @@ class _Lines:
             who = " " * cell_len(who)
 
     def _said(self, scores: Sequence[Scored], findings: Sequence[Finding], rationale: str = "") -> None:
-        for reasoned, group in groupby(scores, key=lambda score: bool(score.reason)):
-            if reasoned:
-                for score in group:
-                    self.paragraph(score.reason, mark=f"  {_scored(score)}:")
-            else:
-                self.paragraph(", ".join(map(_scored, group)), mark=" ")
+        for by, group in groupby(scores, key=lambda score: score.by):
+            several = tuple(group)
+            if by or not any(score.reason for score in several):
+                self.paragraph(", ".join(map(_scored, several)), mark=" ")
+                continue
+            for score in several:
+                end = ":" if score.reason else ""
+                self.paragraph(score.reason, mark=f"  {_scored(score)}{end}")
         if rationale:
             self.paragraph(rationale, mark=" ")
         for finding in findings:

@@ -388,7 +388,7 @@ def test_a_score_stands_beside_its_reason():
     page = Page("t", (Transcript("c", (TranscriptTurn(3, (), scores, facts=("domain: hotel",)),)),))
     made = to_html(page)
     assert 'backend <b>2</b><span dir="auto">Nothing was &lt;found&gt;.</span>' in made
-    assert made.count('<ul class="scores">') == 2
+    assert made.count('<ul class="scores because">') == 1
     assert "Turn 3 · domain: hotel" in made
     assert "backend 2: Nothing was <found>." in to_text(page)
     assert to_json(page)["blocks"][0]["turns"][0]["scores"][1]["reason"] == "Nothing was <found>."
