@@ -6,6 +6,7 @@ import shutil
 import weakref
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from html import escape
 from os import PathLike, fspath
 from pathlib import Path
@@ -235,7 +236,7 @@ class Run:
 
         self._expect_rows_of(JUDGED)
         with self._open() as run:
-            transcripts = show_conversation(run, id, turn)
+            transcripts = tuple(replace(t, folded=False) for t in show_conversation(run, id, turn))
         return Frame(id, to_html(Page(id, transcripts)), height)
 
     def plot(self, *dimensions: str, height: int = 480) -> Frame:
@@ -257,7 +258,8 @@ class Run:
             if name not in known:
                 msg = f"the run has no dimension {name!r}"
                 raise UsageError(msg, hint=f"dimensions: {', '.join(known)}")
-        page = distributions_page(self.path.name, summary, dimensions or known)
+        with self._open() as run:
+            page = distributions_page(run, summary, dimensions or known)
         return Frame(f"{self.path.name}: scores", to_html(page), height)
 
     @overload

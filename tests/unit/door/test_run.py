@@ -106,7 +106,7 @@ def test_pages_in_a_cell(run: Run) -> None:
     assert "It is in town a." not in one
     assert "Distribution of helpfulness" in run.plot("helpfulness").html
     assert "Distribution of coherence" not in run.plot("helpfulness").html
-    assert "coherence" in run.plot().html
+    assert "uncalibrated" in run.plot("coherence").html
     assert repr(run.plot("helpfulness")) == "Frame(title='run: scores', height=480)"
     with pytest.raises(UsageError, match="no dimension 'mood'"):
         run.plot("mood")

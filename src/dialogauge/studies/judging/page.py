@@ -319,10 +319,11 @@ def _scores_section(
     return Section("The judge’s scores: a ranking, not grades", (folded,), order, "Scores", "scores")
 
 
-def distributions_page(title: str, summary: Summary, names: Collection[str]) -> Page:
+def distributions_page(run: StoredRun, summary: Summary, names: Collection[str]) -> Page:
     """Lay out the distributions of some dimensions, and nothing else."""
-    cards = tuple(_dimension_card(d, (), ()) for d in summary.dimensions if d.name in names)
-    return Page(title, (Cards(cards),))
+    unchecked = _uncalibrated(summary, run.manifest, None)
+    cards = tuple(_dimension_card(d, unchecked, ()) for d in summary.dimensions if d.name in names)
+    return Page(run.directory.path.resolve().name, (Cards(cards),))
 
 
 def figure_of(dimension: DimensionSummary) -> Figure:
