@@ -11,6 +11,7 @@ from dialogauge.data.field_map import FieldMap
 from dialogauge.data.formats.base import Entry, RecordFormat, fault_in
 from dialogauge.data.formats.fields import MESSAGE_KEYS, conversation_from
 from dialogauge.data.formats.openai import content_of, unknown_role
+from dialogauge.data.formats.react import unfold
 from dialogauge.data.json_values import too_deep
 from dialogauge.data.notes import excerpt
 
@@ -56,7 +57,9 @@ def _convert(record: Any, entry: Entry) -> Conversation:  # noqa: ANN401  # any 
             rated.append((len(messages), ratings))
         call = message.tool_calls[0].id if message.tool_calls else call
         messages.append(message)
-    return conversation_from(record, tuple(messages), rated, entry, messages_key="conversations")
+    unfolded, ends = unfold(messages, entry)
+    rated = [(ends[index], ratings) for index, ratings in rated]
+    return conversation_from(record, unfolded, rated, entry, messages_key="conversations")
 
 
 def _message(

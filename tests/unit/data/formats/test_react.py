@@ -161,6 +161,18 @@ def test_forms_of_a_step(tmp_path, text, wanted):
     assert short(conversation)[1:] == [wanted]
 
 
+def test_in_records_of_sharegpt(tmp_path):
+    path = tmp_path / "log.jsonl"
+    said = [
+        {"from": "human", "value": "A hotel in the north?"},
+        {"from": "gpt", "value": SCRATCHPAD, "rating": 4},
+    ]
+    path.write_text(json.dumps({"id": "c", "conversations": said}) + "\n")
+    (conversation,) = read_conversations([str(path)])
+    assert short(conversation) == WANTED
+    assert [(r.turn, r.score) for r in conversation.ratings] == [(1, 4)]
+
+
 UNREAD = 'Thought: I cancel it.\nAction: {"name": "cancel", "arguments": {"id": 1'
 
 

@@ -1,4 +1,4 @@
-"""Runs of tau-bench: every call with its result, also where the agent acts by text.
+"""Runs of tau-bench and AutoTOD: every call with its result and domain, also where the agent acts by text.
 
 Written back as that text, they are read as published.
 The published trajectories have calls and results in place of the text. A message with several actions
@@ -14,7 +14,9 @@ import pytest
 from benchmarks.tdeval import PACK, SHARED
 
 from dialogauge.data import read_conversations
+from dialogauge.judges.rubric.policy import AgentPolicy
 from dialogauge.judges.rubric.prompt import tool_calls_text
+from dialogauge.rubrics import load_policies
 
 pytestmark = [
     pytest.mark.shared,
@@ -77,3 +79,15 @@ def test_every_call_has_its_own_result_and_none_is_overwritten():
             lost = len(steps) - len({step.call.name for step in steps})
             calls, overwritten, turns = calls + len(steps), overwritten + lost, turns + (lost > 0)
     assert (calls, overwritten, turns, unread) == (7687, 1867, 764, 48)
+
+
+def test_the_domain_of_a_turn_is_the_one_that_the_data_has():
+    equal = before_any_call = 0
+    policies, dialogues = load_policies(), read_conversations([str(PACK / "autotod_mwoz.jsonl.gz")])
+    for dialogue in dialogues:
+        policy = AgentPolicy(policies, dialogue, own=True)
+        for turn, stored in zip(dialogue.turns, dialogue.metadata["readings"], strict=True):
+            domains, wanted = policy.domains(turn), stored.get("active") or []
+            equal += set(domains) == set(wanted)
+            before_any_call += domains == ("generic",) and not wanted
+    assert (equal, before_any_call) == (452, 20)
