@@ -435,6 +435,18 @@ _REPLAY = (
 
 _ROWS = (
     _case(
+        "arena",
+        "arena choices.jsonl --draws 50 --seed 2 -o people",
+        "show people q3",
+        "export people -o votes.csv",
+        "report people",
+        "arena people --equal-length --json -o again",
+        "arena log.jsonl faulty.jsonl --judge local -o run",
+        "arena choices.jsonl MODEL --dry-run --prices prices.toml",
+        "arena log.jsonl -o run",
+        pins=("people/summary.json", "votes.csv"),
+    ),
+    _case(
         "export-local",
         "judge examples.jsonl --limit 2 -o run",
         *(f"export run -o rows.{ending}" for ending in ("jsonl", "csv", "parquet", "txt")),

@@ -78,6 +78,7 @@ def write_inputs(folder: Path, url: str) -> None:
     (folder / "config.toml").write_text(_CONFIG.replace("SERVER", url))
     _rows(folder / "rated_faulty.jsonl", _rated_faulty())
     _rows(folder / "rated_odd.jsonl", _rated_odd())
+    _rows(folder / "choices.jsonl", _choices())
     agents = '[[agent]]\nname = "long"\ncandidate = "replies:long.jsonl"\norganisation = "Long Inc."\n'
     (folder / "agents.toml").write_text(agents + 'version = "2"\nlicence = "open"\nfamily = "stub"\n')
 
@@ -229,6 +230,24 @@ def _votes() -> str:
         lines = ("USER\tWhere can I eat?\t\t3,3,3", f"SYSTEM\t{reply}\t\t", f"USER\tThanks.\t\t{score}")
         blocks.append("\n".join((*lines, f"USER\tOVERALL\t\t{score}\n")))
     return "\n".join(blocks)
+
+
+def _choices() -> list[Record]:
+    """Choices between two of three agents on six questions, with what they said, as MT-Bench has them."""
+    rng = random.Random(8)
+    rows = []
+    for question in range(6):
+        for a, b in (("long", "short"), ("short", "plain"), ("plain", "long")):
+            winner = rng.choice(["model_a", "model_a", "model_b", "tie"])
+            row = {"question_id": f"q{question}", "model_a": a, "model_b": b, "winner": winner}
+            said = [{"role": "user", "content": "Where can I eat?"}]
+            for side, name in (("conversation_a", a), ("conversation_b", b)):
+                row[side] = [
+                    *said,
+                    {"role": "assistant", "content": f"At the {name} inn. " * rng.randint(1, 5)},
+                ]
+            rows.append({**row, "judge": ["gpt-4", "pair"], "turn": 1})
+    return rows
 
 
 def _people() -> str:
