@@ -5,12 +5,13 @@ from __future__ import annotations
 from dialogauge.core import UsageError
 from dialogauge.data.formats.anthropic import ANTHROPIC
 from dialogauge.data.formats.autotod import AUTOTOD
-from dialogauge.data.formats.base import Format, Sample
+from dialogauge.data.formats.base import Format, RecordFormat, Sample
 from dialogauge.data.formats.card import CARD
 from dialogauge.data.formats.chat import CHAT
 from dialogauge.data.formats.chatgpt import CHATGPT
 from dialogauge.data.formats.claude import CLAUDE
 from dialogauge.data.formats.claude_code import CLAUDE_CODE
+from dialogauge.data.formats.csv_table import csv_format
 from dialogauge.data.formats.inspect_log import INSPECT
 from dialogauge.data.formats.items import ASSISTANTS, LANGCHAIN, RESPONSES
 from dialogauge.data.formats.langfuse import LANGFUSE
@@ -19,7 +20,7 @@ from dialogauge.data.formats.oasst import OASST
 from dialogauge.data.formats.openai import OPENAI
 from dialogauge.data.formats.recllmsim import RECLLMSIM
 from dialogauge.data.formats.requests import REQUESTS
-from dialogauge.data.formats.rows import CSV, ROWS
+from dialogauge.data.formats.rows import ROWS
 from dialogauge.data.formats.sharegpt import SHAREGPT
 from dialogauge.data.formats.tau import TAU
 from dialogauge.data.formats.tau2 import TAU2
@@ -29,13 +30,15 @@ from dialogauge.data.formats.urs import URS
 from dialogauge.data.formats.uss import USS
 from dialogauge.data.formats.wildchat import WILDCHAT
 
-FORMATS: tuple[Format, ...] = (
+_OF_JSON: tuple[Format, ...] = (
     *(RECLLMSIM, URS, TAU, TAU2, AUTOTOD),
     *(CHATGPT, CLAUDE, CLAUDE_CODE, INSPECT, OASST, WILDCHAT),
     *(LANGFUSE, LANGSMITH, MLFLOW, PHOENIX, OPENTELEMETRY, REQUESTS),
     *(ASSISTANTS, LANGCHAIN, RESPONSES, ANTHROPIC),
-    *(SHAREGPT, CARD, OPENAI, TURNS, ROWS, USS, CHAT, CSV),
+    *(SHAREGPT, CARD, OPENAI, TURNS, ROWS),
 )
+CSV = csv_format([one for one in _OF_JSON if isinstance(one, RecordFormat)])
+FORMATS = (*_OF_JSON, USS, CHAT, CSV)
 """In order of recognition: the more specific first."""
 
 

@@ -133,17 +133,17 @@ def _read(stream: LineStream, context: Context) -> Iterator[Outcome]:
     try:
         for line in _lines(stream, context.mapping):
             if line.name is None and not line.notice and _PARTED.fullmatch(line.text):
-                if talk.spoken:
+                if talk.size:
                     number += 1
                     yield _conversation(talk, number, context)
                 talk = _ChatSoFar()
             elif line.notice or not (talk.take(line) or not line.text.strip()):
                 _pass_over(line, context)
     except FileFault:
-        if talk.spoken:
+        if talk.size:
             yield record_fault(replace(place, line=talk.line), "the file breaks off within this conversation")
         raise
-    if talk.spoken:
+    if talk.size:
         yield _conversation(talk, number + 1, context)
 
 

@@ -5,7 +5,6 @@ Rows of one conversation are put together and in order of time; see `threads`.
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
@@ -33,7 +32,6 @@ from dialogauge.data.json_values import is_message_list, json_values
 from dialogauge.data.notes import LONGEST, MESSAGE, excerpt, file_fault, record_fault, too_long
 from dialogauge.data.sources import LineStream
 from dialogauge.data.splits import message_turns
-from dialogauge.data.tables import open_table, read_header
 
 _OF_CONVERSATION: Final = ("user_id", "scenario", "context", "candidate", "language")
 _OF_TOOLS: Final = frozenset({"tool_calls", "tool_call_id", "name", "function_call"})
@@ -288,29 +286,6 @@ def _ratings(value: object, dimension: str, turn: int | None, entry: Entry) -> I
 def _spoilt(group: _Group, fault: RecordFault) -> RecordFault:
     place = replace(fault.place or Place("?"), conversation_id=group.id)
     return record_fault(place, f"{fault.message}: the conversation is left out", fault.hint)
-
-
-def _recognises_table(sample: Sample) -> bool:
-    """Say whether the header names a role and a content, or a prompt and a reply."""
-    try:
-        columns = read_header(enumerate(sample.lines, 1)).columns
-    except csv.Error:
-        return False
-    return is_whole(named_columns(columns, sample.mapping))
-
-
-def _read_table(stream: LineStream, context: Context) -> Iterator[Outcome]:
-    def rows() -> Iterator[DataRow | RecordFault]:
-        for row in open_table(stream).rows:
-            if isinstance(row, RecordFault):
-                yield row
-            else:
-                yield DataRow(row.cells, Place(stream.source.name, row.line), row.line)
-
-    return conversations_of(RowTable(open_table(stream).columns, rows), context)
-
-
-CSV = TextFormat("csv", _recognises_table, _read_table, json=False)
 
 
 def table_of(rows: Rows) -> RowTable:

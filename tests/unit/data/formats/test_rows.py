@@ -239,6 +239,25 @@ def test_a_prompt_of_messages(tmp_path):
     assert said(talk) == [("system", "Be kind."), ("user", "Hi"), ("assistant", "Hello")]
 
 
+def test_messages_in_a_cell(tmp_path):
+    chat = [
+        {"role": "user", "content": 'Say "hi",\nplease'},
+        {"role": "assistant", "content": "hi", "rating": 4},
+    ]
+    path = tmp_path / "a.csv"
+    frame = pandas.DataFrame({"id": ["x", "y", "z"], "messages": [json.dumps(chat), str(chat), "[{'a"]})
+    frame.to_csv(path, index=False)
+    (x, y, fault), notes = noted(path)
+    assert said(x) == said(y) == [("user", 'Say "hi",\nplease'), ("assistant", "hi")]
+    assert (x.id, x.ratings) == ("x", (Rating("x", "rating", 4, 1),))
+    assert "column 'messages' holds no whole list" in str(fault)
+    assert any("messages in a cell: read as openai" in note for note in notes)
+    talk = [{"from": "human", "value": "Name a river."}, {"from": "gpt", "value": "The Wye."}]
+    pandas.DataFrame({"conversations": [json.dumps(talk)], "model": ["m"]}).to_csv(path, sep=";", index=False)
+    ((one,), _) = noted(path)
+    assert (one.candidate, said(one)) == ("m", [("user", "Name a river."), ("assistant", "The Wye.")])
+
+
 @pytest.mark.parametrize(
     ("row", "why"),
     [

@@ -1,0 +1,116 @@
+"""Tables as text: one message or exchange a row, or one conversation a row, with its messages in a cell."""
+
+from __future__ import annotations
+
+import ast
+import csv
+import re
+import warnings
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+import orjson
+
+from dialogauge.core import FileFault, Place, RecordFault
+from dialogauge.data.formats.base import Context, Entry, Outcome, RecordFormat, Sample, TextFormat
+from dialogauge.data.formats.columns import is_whole, named_columns
+from dialogauge.data.formats.rows import RowTable, conversations_of
+from dialogauge.data.formats.threads import DataRow
+from dialogauge.data.json_values import too_deep
+from dialogauge.data.notes import excerpt, record_fault
+from dialogauge.data.sources import LineStream
+from dialogauge.data.tables import open_table, read_header
+
+_OBJECTS: Final = re.compile(r"\s*\[\s*\{")
+_LONGEST_PRINTED: Final = 1 << 18
+"""Characters of a list as Python prints it: reading one takes far more memory than JSON does."""
+
+
+def csv_format(records: Sequence[RecordFormat]) -> TextFormat:
+    """Return the format of tables; cells may hold the messages of any of the formats."""
+
+    def recognises(sample: Sample) -> bool:
+        try:
+            columns = read_header(enumerate(sample.lines, 1)).columns
+        except csv.Error:
+            return False
+        if is_whole(named_columns(columns, sample.mapping)):
+            return True
+        return any(map(_OBJECTS.search, sample.lines)) and _of_cells(sample, records) is not None
+
+    def read(stream: LineStream, context: Context) -> Iterator[Outcome]:
+        table = RowTable(open_table(stream).columns, lambda: _rows(stream))
+        within = None
+        if not is_whole(named_columns(table.columns, context.mapping)):
+            within = _of_cells(Sample(stream.source, context.mapping), records)
+        return conversations_of(table, context) if within is None else _conversations(stream, context, within)
+
+    return TextFormat("csv", recognises, read, json=False)
+
+
+def _rows(stream: LineStream) -> Iterator[DataRow | RecordFault]:
+    for row in open_table(stream).rows:
+        if isinstance(row, RecordFault):
+            yield row
+        else:
+            yield DataRow(row.cells, Place(stream.source.name, row.line), row.line)
+
+
+def _of_cells(sample: Sample, records: Sequence[RecordFormat]) -> RecordFormat | None:
+    """Return the format of the messages in a cell of the first row; None where there are none."""
+    try:
+        row = next(_rows(LineStream(sample.source)), None)
+    except FileFault:
+        return None
+    if not isinstance(row, DataRow) or not any(map(_OBJECTS.match, row.cells.values())):
+        return None
+    try:
+        record = _record(row)
+    except RecordFault:
+        return None
+    return next((f for f in records if f.recognises(Sample(sample.source, sample.mapping, record))), None)
+
+
+def _conversations(stream: LineStream, context: Context, within: RecordFormat) -> Iterator[Outcome]:
+    context.notes.recognise(
+        f"tables have messages in a cell: read as {within.name}", Place(stream.source.name)
+    )
+    for row in _rows(stream):
+        try:
+            if isinstance(row, RecordFault):
+                yield row
+            else:
+                made_id = f"{context.source.label}:{row.number}"
+                yield within.convert(_record(row), Entry(context, row.place, made_id))
+        except RecordFault as fault:
+            yield fault
+
+
+def _record(row: DataRow) -> dict[str, Any]:
+    """Return a row as a record; raises `RecordFault` for a cell that begins as a list and is none."""
+    return {column: _value(cell, column, row.place) for column, cell in row.cells.items() if cell}
+
+
+def _value(cell: str, column: str, place: Place) -> Any:  # noqa: ANN401  # any JSON value
+    if not _OBJECTS.match(cell):
+        return cell
+    try:
+        value = _listed(cell)
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError) as error:
+        what = f"column {column!r} holds no whole list: {excerpt(str(error))}"
+        raise record_fault(place, what, "write it as JSON") from error
+    if too_deep(value):
+        raise record_fault(place, f"column {column!r} is nested too deep")
+    return value
+
+
+def _listed(cell: str) -> Any:  # noqa: ANN401  # any JSON value
+    """Return the list in a cell, as JSON or as Python prints one."""
+    try:
+        return orjson.loads(cell)
+    except orjson.JSONDecodeError:
+        if len(cell) > _LONGEST_PRINTED:
+            raise
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of odd escapes
+        return orjson.loads(orjson.dumps(ast.literal_eval(cell.strip())))
