@@ -178,6 +178,7 @@ def test_agents_stand_side_by_side_over_all_domains(dialogauge, tmp_path):
         ("shop", "m1", 4, 0, 0.0),
         ("shop", "m2", 3, 0, 1.0),
     ]
+    assert "Missing:" not in done.out
     page = ParsedPage((run / "report.html").read_text())
     assert "success, share" in page.text
     assert page.text.index("m2", page.text.index("success, share")) < page.text.index(
@@ -185,6 +186,15 @@ def test_agents_stand_side_by_side_over_all_domains(dialogauge, tmp_path):
     )
     assert "required output '9.5' is in no reply" in page.text
     assert "words a reply" in page.text
+
+
+def test_agents_of_other_domains_are_named(dialogauge, tmp_path):
+    messages = [reply("You get 9.5 back.")]
+    of = (("m1", "shop"), ("m1", "bank"), ("m2", "bank"))
+    runs = [shop_run(n, messages, domain=domain, agent=agent) for agent, domain in of for n in range(2)]
+    log = lines(tmp_path / "runs.jsonl", *runs)
+    done = dialogauge("success", log, "--kind", "tau", "-o", tmp_path / "run")
+    assert "only where they have the same domains. Missing: m2 (shop)." in done.unwrapped
 
 
 def test_other_commands_take_the_run(dialogauge, tmp_path, shop):

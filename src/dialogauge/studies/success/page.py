@@ -37,7 +37,7 @@ from dialogauge.studies.judging.report import summary_of
 from dialogauge.studies.judging.sampling import Sampler
 from dialogauge.studies.judging.summary import Summary
 from dialogauge.studies.judging.transcripts import ShownConversations, read_sample
-from dialogauge.studies.success.figures import SuccessFigures, SuccessGroup, SuccessTally
+from dialogauge.studies.success.figures import ALL, SuccessFigures, SuccessGroup, SuccessTally
 from dialogauge.text import counted
 
 _REASONS: Final = 20
@@ -125,9 +125,23 @@ def success_blocks(summary: Summary, figures: SuccessFigures) -> tuple[Block, ..
         notes.append(
             "An absent run failed at its source and holds no message. It is neither a success nor a failure."
         )
+    if lacking := _lacking(groups):
+        notes.append(
+            f"Rows over all domains compare agents only where they have the same domains. Missing: {lacking}."
+        )
     if left := not_judged(replace(summary.conversations, absent=0), "not done yet"):
         notes.append(", ".join(f"{what}: {n:,}" for what, n in left) + ".")
     return (data_table("By domain and agent", heads, rows, captioned=False), Callout(tuple(notes)))
+
+
+def _lacking(groups: Sequence[SuccessGroup]) -> str:
+    """Name the agents without a domain that others have."""
+    domains = {group.domain or "(unknown)" for group in groups if group.domain != ALL}
+    of: dict[str, set[str]] = {}
+    for group in groups:
+        of.setdefault(group.agent or "(unknown)", set()).add(group.domain or "(unknown)")
+    missing = {agent: ", ".join(sorted(domains - own)) for agent, own in of.items()}
+    return "; ".join(f"{agent} ({names})" for agent, names in missing.items() if names)
 
 
 def _boards(figures: SuccessFigures) -> list[Block]:
