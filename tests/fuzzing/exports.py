@@ -147,6 +147,27 @@ EXPORTS: dict[str, list[Any]] = {
             "labels": {"name": ["quality"], "value": [0.5], "count": [1]},
         },
     ],
+    "arena": [
+        {
+            "question_id": 81,
+            "model_a": "m",
+            "model_b": "n",
+            "winner": "model_a",
+            "judge": "expert_0",
+            "turn": 1,
+            "conversation_a": [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello"}],
+            "conversation_b": [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Yo"}],
+        },
+        {
+            "id": 7,
+            "model_a": "m",
+            "model_b": "m",
+            "prompt": '["a", "b"]',
+            "response_a": '["c", null]',
+            "response_b": ["e", "f"],
+            "winner_tie": 1,
+        },
+    ],
     "claude": [
         {
             "uuid": "c1",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dialogauge.core import UsageError
 from dialogauge.data.formats.anthropic import ANTHROPIC
+from dialogauge.data.formats.arena import ARENA
 from dialogauge.data.formats.autotod import AUTOTOD
 from dialogauge.data.formats.base import Format, RecordFormat, Sample
 from dialogauge.data.formats.card import CARD
@@ -32,7 +33,7 @@ from dialogauge.data.formats.wildchat import WILDCHAT
 
 _OF_JSON: tuple[Format, ...] = (
     *(RECLLMSIM, URS, TAU, TAU2, AUTOTOD),
-    *(CHATGPT, CLAUDE, CLAUDE_CODE, INSPECT, OASST, WILDCHAT),
+    *(ARENA, CHATGPT, CLAUDE, CLAUDE_CODE, INSPECT, OASST, WILDCHAT),
     *(LANGFUSE, LANGSMITH, MLFLOW, PHOENIX, OPENTELEMETRY, REQUESTS),
     *(ASSISTANTS, LANGCHAIN, RESPONSES, ANTHROPIC),
     *(SHAREGPT, CARD, OPENAI, TURNS, ROWS),

@@ -47,8 +47,13 @@ def _convert(record: Any, entry: Entry) -> Conversation:  # noqa: ANN401  # any 
         entry.recognise("users are known by their hashed address")
         named["user_id"] = address
     if (language := text_at(named, "language")) is not None:
-        named["language"] = _CODES.get(language.casefold(), language)
+        named["language"] = language_code(language)
     return conversation_from(named, messages, reader.rated, entry, messages_key="conversation")
+
+
+def language_code(name: str) -> str:
+    """Return the code of a language by its English name; the name of one that is not known."""
+    return _CODES.get(name.casefold(), name)
 
 
 def _unlike_before(hashed: str, first: Message, entry: Entry) -> str:
