@@ -95,8 +95,17 @@ def load_policies(name_or_path: str | Path = "booking") -> Policies:
         for d in file.domains
     )
     if faults := list(policy_faults(domains)):
-        raise RubricError("; ".join(faults), place=Place(str(path)), hint=_SEE)
+        line = _policy_line(_read(path, "policy file"), domains, faults[0])
+        raise RubricError("; ".join(faults), place=Place(str(path), line), hint=_SEE)
     return Policies(domains)
+
+
+def _policy_line(text: str, domains: Sequence[DomainPolicy], fault: str) -> int | None:
+    """Return the line that a fault `domains.NAME.key: reason` is about."""
+    _, *key = fault.partition(":")[0].split(".")
+    positions = {domain.name: number for number, domain in enumerate(domains)}
+    last = len(domains) - 1
+    return line_of(text, ("domains", positions.get(key[0], last) if key else last, *key[1:]))
 
 
 def _loaded(path: Path, content: dict[str, Any]) -> Rubric:

@@ -68,13 +68,25 @@ def test_the_domains_of_calls(calls, domains):
 @pytest.mark.parametrize(
     ("old", "new", "named"),
     [
-        ('name = "rest"', 'name = "rest"\ncalls = "x"', "the last one is that of all other calls"),
-        ('calls = "room"', "", "domains.hotel.calls: missing"),
-        ('calls = "room"', 'calls = "("', "domains.hotel.calls: not a regular expression"),
-        ("threshold = 5", "threshold = -1", "domains.hotel.threshold: -1"),
+        (
+            'name = "rest"',
+            'name = "rest"\ncalls = "x"',
+            "policy.toml:10: domains: the last one is that of all other calls",
+        ),
+        ('calls = "room"', "", "policy.toml:4: domains.hotel.calls: missing"),
+        ('calls = "room"', 'calls = "("', "policy.toml:6: domains.hotel.calls: not a regular expression"),
+        ("threshold = 5", "threshold = -1", "policy.toml:7: domains.hotel.threshold: -1"),
         ("{{slots}}", "{{slot}}", "domains.hotel.text: unknown placeholder {{slot}}"),
-        ('text = "{{domain}} up to {{threshold}}: {{slots}}"', "", "domains.hotel.text: missing"),
-        ('name = "rest"', 'name = "hotel"', "domains.hotel: a domain of that name exists already"),
+        (
+            'text = "{{domain}} up to {{threshold}}: {{slots}}"',
+            "",
+            "policy.toml:4: domains.hotel.text: missing",
+        ),
+        (
+            'name = "rest"',
+            'name = "hotel"',
+            "policy.toml:10: domains.hotel: a domain of that name exists already",
+        ),
         ("threshold = 3", "treshold = 3", "treshold: unknown key"),
         ('calls = "room"', 'cals = "room"', "policy.toml:6: domains[1].cals: unknown key"),
         ("threshold = 3", "threshold = ", "not valid TOML"),
