@@ -230,6 +230,21 @@ RECORDS: dict[str, list[Any]] = {
             },
         }
     ],
+    "parts": [
+        {
+            "system_instruction": {"parts": [{"text": "Be kind."}]},
+            "contents": [
+                {"role": "user", "parts": [{"text": "hi"}, {"inlineData": {"data": "aGk="}}]},
+                {"role": "model", "parts": [{"functionCall": {"name": "f", "args": {"a": 1}}}]},
+                {"role": "user", "parts": [{"functionResponse": {"name": "f", "response": {"b": 2}}}]},
+                {"role": "model", "parts": [{"text": "Yes."}]},
+            ],
+        },
+        [
+            {"id": "m1", "role": "user", "parts": [{"type": "text", "text": "hi"}]},
+            {"role": "assistant", "parts": [{"type": "tool-f", "toolCallId": "c", "input": {}, "output": 1}]},
+        ],
+    ],
     "requests": [
         {
             "request": {"model": "m", "messages": _CHAT[:2]},

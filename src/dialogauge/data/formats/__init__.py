@@ -14,7 +14,7 @@ from dialogauge.data.formats.claude import CLAUDE
 from dialogauge.data.formats.claude_code import CLAUDE_CODE
 from dialogauge.data.formats.csv_table import csv_format
 from dialogauge.data.formats.inspect_log import INSPECT
-from dialogauge.data.formats.items import ASSISTANTS, LANGCHAIN, RESPONSES
+from dialogauge.data.formats.items import ASSISTANTS, LANGCHAIN, PARTS, RESPONSES
 from dialogauge.data.formats.langfuse import LANGFUSE
 from dialogauge.data.formats.langsmith import LANGSMITH
 from dialogauge.data.formats.oasst import OASST
@@ -35,7 +35,7 @@ _OF_JSON: tuple[Format, ...] = (
     *(RECLLMSIM, URS, TAU, TAU2, AUTOTOD),
     *(ARENA, CHATGPT, CLAUDE, CLAUDE_CODE, INSPECT, OASST, WILDCHAT),
     *(LANGFUSE, LANGSMITH, MLFLOW, PHOENIX, OPENTELEMETRY, REQUESTS),
-    *(ASSISTANTS, LANGCHAIN, RESPONSES, ANTHROPIC),
+    *(ASSISTANTS, LANGCHAIN, RESPONSES, PARTS, ANTHROPIC),
     *(SHAREGPT, CARD, OPENAI, TURNS, ROWS),
 )
 CSV = csv_format([one for one in _OF_JSON if isinstance(one, RecordFormat)])

@@ -25,13 +25,13 @@ REASONING: Final = "reasoning"
 _NAMES: Final[dict[Kind, str]] = {
     "text": "text input_text output_text summary_text text-plain refusal",
     "call": "tool_use tool_call tool-call server_tool_use mcp_tool_use function_call custom_tool_call "
-    "mcp_call server_tool_call invalid_tool_call",
+    "mcp_call server_tool_call invalid_tool_call dynamic-tool",
     "result": "tool_result tool-result tool_call_response function_call_output custom_tool_call_output "
     "computer_call_output local_shell_call_output server_tool_result server_tool_call_response",
     "thought": "thinking redacted_thinking reasoning reasoning_content redacted-reasoning thought",
     "media": "image image_url image_file input_image image-url audio input_audio output_audio audio_url "
     "video video_url file input_file document search_result container_upload blob uri media "
-    "computer_screenshot",
+    "computer_screenshot source-url source-document",
     "mark": "cachePoint step-start",
 }
 _OF_PROVIDER: Final = (
@@ -58,27 +58,31 @@ _HELD: Final = {name: kind for kind, names in _HELD_NAMES.items() for name in na
 _IDS: Final = ("tool_use_id", "toolUseId", "call_id", "tool_call_id", "toolCallId", "id")
 _ARGUMENTS: Final = ("arguments", "args", "input", "action", "queries", "code")
 _RESULTS: Final = ("content", "output", "result", "response", "outputs", "results")
-_ANSWERED: Final = frozenset({"mcp_call", "code_interpreter_call", "file_search_call"})
+_ANSWERED: Final = frozenset({"mcp_call", "code_interpreter_call", "file_search_call", "dynamic-tool"})
 """Calls that may hold their result."""
 
 
 def _told(block: Block) -> tuple[Kind | None, str, Block]:
     """Return what a block is, its name, and what holds its content."""
     name = block.get("type")
-    if isinstance(name, str):
-        if name.endswith("_tool_result"):
-            return "result", name, block
-        if name in _KINDS:
-            return _KINDS[name], name, block
-        if name.startswith("tool-") and "toolCallId" in block:
-            return "call", name, block
-    elif block.get("thought") is True:
+    if isinstance(name, str) and (kind := _KINDS.get(name) or _kind_like(name, block)) is not None:
+        inner = block.get("toolInvocation") if name == "tool-invocation" else None
+        return kind, name, inner if isinstance(inner, dict) else block
+    if block.get("thought") is True:
         return "thought", "thought", block
-    else:
-        for key, inner in block.items():
-            if key in _HELD and isinstance(inner, dict):
-                return _HELD[key], key, inner
+    for key, inner in block.items() if not isinstance(name, str) else ():
+        if key in _HELD and isinstance(inner, dict):
+            return _HELD[key], key, inner
     return ("text" if _text(block) is not None else None), "text", block
+
+
+def _kind_like(name: str, block: Block) -> Kind | None:
+    """Return what a block is whose type is made of the name of a tool, or of its data."""
+    if name.endswith("_tool_result"):
+        return "result"
+    if name.startswith("tool-") and ("toolCallId" in block or "toolInvocation" in block):
+        return "call"
+    return "media" if name.startswith("data-") else None
 
 
 def _text(block: Block) -> str | None:
@@ -155,7 +159,7 @@ class _Draft:
         if self.role != "assistant":
             raise fault_in(self.entry, f"message {self.number}: the {self.role} calls a tool")
         self.calls.append(_call(block, name, self.number, self.entry))
-        holds = name in _ANSWERED or name.startswith("tool-")
+        holds = name in _ANSWERED or (name.startswith("tool-") and name != "tool-call")
         if holds and any(block.get(key) is not None for key in _RESULTS):
             self._add_result(block)
 

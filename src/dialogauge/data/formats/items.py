@@ -1,4 +1,6 @@
-"""Lists of messages in a provider's own form: LangChain's, items of the Responses API, threads of Assistants.
+"""Lists of messages in a provider's own form.
+
+LangChain's, items of the Responses API, threads of Assistants, messages of `parts` (Gemini, the AI SDK).
 
 `payloads` restates them as OpenAI's; the fields beside them are read as those of every record.
 """
@@ -13,13 +15,14 @@ from dialogauge.data.field_map import FieldMap
 from dialogauge.data.formats.base import Entry, RecordFormat, fault_in
 from dialogauge.data.formats.fields import conversation_from, text_at
 from dialogauge.data.formats.openai import MessageReader
+from dialogauge.data.formats.order import in_time
 from dialogauge.data.formats.payloads import is_message, messages_in, system_items
-from dialogauge.data.formats.threads import moment_of
 from dialogauge.data.notes import excerpt
 
-_LISTS: Final = ("messages", "chat_history", "history", "items", "data", "input")
-_PROMPTS: Final = frozenset({"system", "instructions", "system_prompt", "values"})
-_TIME: Final = "created_at"
+_LISTS: Final = ("messages", "contents", "chat_history", "history", "items", "data", "input")
+_PROMPTS: Final = frozenset({"system", "instructions", "system_prompt", "values"}) | {
+    *("systemInstruction", "system_instruction"),
+}
 
 
 def _list_in(record: Any) -> tuple[str, Sequence[Any]] | None:  # noqa: ANN401  # any JSON value
@@ -70,7 +73,7 @@ def _convert(record: Any, entry: Entry) -> Conversation:  # noqa: ANN401  # any 
     if inner is None:
         raise fault_in(entry, f"the record is {excerpt(record)}: it has no list of messages")
     key, values = inner
-    items = messages_in(_in_time(values, entry))
+    items = messages_in(in_time(values, entry, sort=_of_assistants(values)))
     if items is None:
         number, odd = next((n, v) for n, v in enumerate(values, start=1) if not is_message(v))
         raise fault_in(entry, f"message {number} is {excerpt(odd)}: no message of a known form")
@@ -84,18 +87,12 @@ def _convert(record: Any, entry: Entry) -> Conversation:  # noqa: ANN401  # any 
     return conversation_from(about, messages, reader.rated, entry, messages_key=key)
 
 
-def _in_time(values: Sequence[Any], entry: Entry) -> Sequence[Any]:
-    """Return messages in order of their times; a page of an interface begins with the last."""
-    times = [moment_of(value.get(_TIME)) if isinstance(value, dict) else None for value in values]
-    known = [time for time in times if time is not None]
-    if len(known) < len(times) or known == sorted(known):
-        return values
-    entry.recognise(f"messages are not in order: put in that of their {_TIME!r}")
-    latest_first = known[0] > known[-1]
-    order = sorted(range(len(values)), key=lambda n: (known[n], -n if latest_first else n))
-    return [values[n] for n in order]
+def _of_parts(items: Sequence[Any]) -> bool:
+    first = items[0] if items else None
+    return isinstance(first, dict) and "content" not in first and "parts" in first and is_message(first)
 
 
 LANGCHAIN = _item_format("langchain", _of_langchain)
 RESPONSES = _item_format("responses", _of_responses)
 ASSISTANTS = _item_format("assistants", _of_assistants)
+PARTS = _item_format("parts", _of_parts)

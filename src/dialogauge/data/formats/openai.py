@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 from dialogauge.core import ROLES, Conversation, Message, Role, ToolCall
 from dialogauge.data.field_map import MISSING, FieldMap, look_up
 from dialogauge.data.formats.base import Entry, RecordFormat, fault_in
 from dialogauge.data.formats.blocks import arguments_of, is_result, messages_of, parts_of, result_of
 from dialogauge.data.formats.fields import MESSAGE_KEYS, conversation_from
+from dialogauge.data.formats.order import in_time
 from dialogauge.data.formats.react import unfold
 from dialogauge.data.json_values import is_message_list
 from dialogauge.data.notes import excerpt
@@ -17,6 +18,9 @@ from dialogauge.data.notes import excerpt
 _ROLES = frozenset(ROLES)
 _KEYS = frozenset({"tool_calls", "tool_call_id", "name", "function_call"})
 _SPEAKS_WITHOUT = ("tool_calls", "function_call", "refusal", "audio")
+
+_BARE: Final = 2
+"""Keys of a message with a role and a content alone."""
 
 Rated = list[tuple[int, dict[str, Any]]]
 """Index of a message, and its keys with ratings."""
@@ -54,6 +58,8 @@ class MessageReader:
             raise fault_in(self.entry, f"the messages are {excerpt(raw)}: not a list")
         if not raw:
             raise fault_in(self.entry, "the conversation has no messages")
+        if len(raw) > 1 and isinstance(raw[0], dict) and len(raw[0]) > _BARE:
+            raw = list(in_time(raw, self.entry))
         messages, ends = unfold(self._messages(raw), self.entry)
         self.rated = [(ends[index], rated) for index, rated in self.rated]
         return messages

@@ -133,6 +133,37 @@ def test_threads_of_assistants_begin_with_the_first(record, tmp_path):
     assert any("not in order" in n for n in notes) is (record != THREAD[::-1])
 
 
+TOOL = {"toolCallId": "c1", "state": "output-available", "input": {"customer": 12}, "output": "ready"}
+OLD = {"state": "result", "toolCallId": "c1", "toolName": "find", "args": {"customer": 12}, "result": "ready"}
+ASK = {"role": "user", "parts": [{"type": "text", "text": "Is my bike ready?"}]}
+YES = {"type": "text", "text": "Yes."}
+GEMINI = [
+    {"role": "user", "parts": [{"text": "Is my bike ready?"}]},
+    {"role": "model", "parts": [{"functionCall": {"id": "c1", "name": "find", "args": {"customer": 12}}}]},
+    {"role": "user", "parts": [{"functionResponse": {"id": "c1", "name": "find", "response": {"is": 1}}}]},
+    {"role": "model", "parts": [{"text": "Yes."}]},
+]
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {"id": "u1", "messages": [ASK, {"role": "assistant", "parts": [{"type": "tool-find", **TOOL}, YES]}]},
+        [ASK, {"role": "assistant", "parts": [{"type": "dynamic-tool", "toolName": "find", **TOOL}, YES]}],
+        [ASK, {"role": "assistant", "parts": [{"type": "tool-invocation", "toolInvocation": OLD}, YES]}],
+        {"systemInstruction": {"parts": [{"text": "Be kind."}]}, "contents": GEMINI},
+    ],
+)
+def test_messages_of_parts(record, tmp_path):
+    c, name, _ = read_one(tmp_path, record)
+    assert name == "parts"
+    assert c.instructions == ("Be kind." if "contents" in record else "")
+    (turn,) = c.turns
+    (step,) = turn.tool_steps
+    assert (step.call, bool(step.result.text)) == (ToolCall("c1", "find", '{"customer":12}'), True)
+    assert (turn.user_text, turn.reply_text) == ("Is my bike ready?", "Yes.")
+
+
 @pytest.mark.parametrize(
     ("record", "message"),
     [

@@ -247,3 +247,28 @@ def test_ratings_that_stand_before_the_dialogue(tmp_path):
     assert str(fault.place).endswith("a.jsonl:1, conversation 'a'")
     assert "message 1 is rated (satisfaction) but stands before the dialogue" in fault.message
     assert "take the rating off" in fault.hint
+
+
+@pytest.mark.parametrize(
+    ("times", "read", "note"),
+    [
+        ((40, 30, 30, 10), "dcba", "messages are not in order: put in that of their 'timestamp'"),
+        (tuple(f"2026-05-04T10:00:{n}" for n in (40, 30, 30, 10)), "dcba", "messages are not in order"),
+        ((10, 20, 20, 30), "abcd", None),
+        ((10, 30, 20, 40), "abcd", "messages have times under 'timestamp' that rise and fall"),
+        ((40, None, 20, 10), "abcd", None),
+    ],
+)
+def test_messages_that_begin_with_the_latest(tmp_path, times, read, note):
+    said = [
+        {"role": "user" if n % 2 else "assistant", "content": "abcd"[n], "timestamp": time}
+        for n, time in enumerate(times)
+    ]
+    path = tmp_path / "a.jsonl"
+    path.write_text(json.dumps({"id": "c", "messages": said}))
+    reader = read_conversations([str(path)])
+    (c,) = list(reader)
+    assert "".join(m.text for m in c.messages) == read
+    timed = [n.text for n in reader.notes if "order" in n.text or "times" in n.text]
+    assert len(timed) == bool(note)
+    assert all(text.startswith(note) for text in timed)
