@@ -42,6 +42,21 @@ def test_report_and_export_hide_what_they_are_to_hide(dialogauge, arena, tmp_pat
     assert {row["a"] for row in rows} == {"alpha", "beta"}
 
 
+def test_what_is_still_to_be_asked_is_said(dialogauge, serve, tmp_path):
+    files = [dialogues(tmp_path / f"{name}.jsonl", share) for name, share in (("old", 0.2), ("new", 0.9))]
+    words = ("arena", *files, *at(serve(fair)), "--max-concurrency", 1, "-o", "run")
+    done = dialogauge(*words, "--max-calls", 10)
+    assert done.code == 1
+    summary = json.loads((tmp_path / "run" / "summary.json").read_text())
+    left = summary["pending"]
+    assert left == 12 - summary["asked"] >= 7
+    assert f"{left} meetings of 12 are still to be asked: the same command goes on." in done.unwrapped
+    before = (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
+    assert dialogauge("report", "run").code == 0
+    assert (tmp_path / "run" / "report.html").read_text(encoding="utf-8") == before
+    assert "still to be asked" not in dialogauge(*words).unwrapped
+
+
 def test_show_prints_what_was_said_of_one_dialogue(dialogauge, arena):
     done = dialogauge("show", arena, "d3")
     assert done.code == 0, done.err

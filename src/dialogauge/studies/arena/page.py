@@ -103,6 +103,10 @@ def _blocks(result: ArenaResult) -> Iterator[Block]:
 
 def _warnings(result: ArenaResult) -> Iterator[Block]:
     lines = []
+    if result.pending:
+        are = "is" if result.pending == 1 else "are"
+        of = f"{counted(result.pending, 'meeting')} of {result.pending + result.asked:,}"
+        lines.append(f"{of} {are} still to be asked: the same command goes on.")
     if result.n_failed:
         kinds = ", ".join(f"{kind.replace('_', ' ')} {n:,}" for kind, n in result.failures.items())
         lines.append(f"{result.n_failed:,} of {counted(result.asked, 'meeting')} gave no verdict ({kinds}).")

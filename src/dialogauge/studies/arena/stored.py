@@ -30,7 +30,9 @@ def stored_page(run: StoredRun) -> Page:
     agents = Agents(tuple(manifest.facts["agents"]), about, *lists)
     result = arena_result(run.rows(), manifest.judge["name"], agents, settings)
     people = [_beside(one) for one in summary["beside"] if one["name"] == PEOPLE]
-    return arena_page(replace(result, beside=(*result.beside, *people)), manifest)
+    return arena_page(
+        replace(result, beside=(*result.beside, *people), pending=manifest.pending_units), manifest
+    )
 
 
 def _shown(run: StoredRun, ids: Sequence[str]) -> list[str]:

@@ -135,8 +135,9 @@ class ArenaStudy(Study[ArenaResult]):
 
     def summarise(self, rows: Iterator[Row], run: StoredRun, ending: Ending) -> ArenaResult:
         """Make the votes a ranking."""
-        del run, ending
-        return arena_result(rows, self.referee.name, self.agents, self.settings, self.people)
+        del run
+        result = arena_result(rows, self.referee.name, self.agents, self.settings, self.people)
+        return replace(result, pending=ending.pending)
 
     def facts(self) -> StudyFacts:
         """Return who voted on whom."""

@@ -74,6 +74,8 @@ class ArenaResult:
     settings: ArenaSettings
     usage: Usage = NO_USAGE
     """What the referee took."""
+    pending: int = 0
+    """Meetings that are still to be put to the referee, where the arena ended early."""
 
     @property
     def n_failed(self) -> int:
@@ -103,6 +105,7 @@ class ArenaResult:
             "referee": self.referee,
             "answers": list(self.answers),
             "asked": self.asked,
+            "pending": self.pending,
             "votes": 0 if votes is None else votes.m,
             "failures": dict(self.failures),
             "usage": {**usage_json(self.usage), "by_role": {"judge": usage_json(self.usage)}},
