@@ -70,6 +70,7 @@ def test_text_is_read_as_the_calls_that_were_published(tmp_path):
 
 def test_every_call_has_its_own_result_and_none_is_overwritten():
     calls = overwritten = turns = unread = 0
+    silent: list[str] = []
     for conversation in read_conversations([str(PACK / "tau_trajectories")]):
         unread += sum("parse_failed" in message.extra for message in conversation.messages)
         for turn in conversation.turns:
@@ -77,8 +78,10 @@ def test_every_call_has_its_own_result_and_none_is_overwritten():
             assert not any(step.faults for step in steps)
             assert len(json.loads(tool_calls_text(turn, tool_chars=1 << 30).text)) == len(steps)
             lost = len(steps) - len({step.call.name for step in steps})
+            silent += [steps[-1].call.name] if steps and not turn.has_reply else []
             calls, overwritten, turns = calls + len(steps), overwritten + lost, turns + (lost > 0)
     assert (calls, overwritten, turns, unread) == (7687, 1867, 764, 48)
+    assert (len(silent), silent.count("transfer_to_human_agents")) == (205, 183)
 
 
 def test_the_domain_of_a_turn_is_the_one_that_the_data_has():
