@@ -170,6 +170,20 @@ def test_a_dimension_that_cannot_be_read_is_counted_and_not_guessed(dialogauge, 
         assert summary["dimensions"][name]["mean"] is None
 
 
+def test_agents_in_several_scenarios_are_on_the_page_by_both(dialogauge, serve, log, tmp_path):
+    runs = [
+        {"domain": d, "task_id": n, "reward": 1.0, "agent": a, "messages": trip()["messages"]}
+        for n, (a, d) in enumerate((a, d) for a in "ab" for d in ("sea", "land"))
+    ]
+    at = ("--model", "stub-model", "--base-url", serve(scores()).url, "-o", "run")
+    done = dialogauge("judge", log(*runs), "--rubric", "td-turn", *at)
+    assert done.code == 0, done.err
+    page = (tmp_path / "run" / "report.html").read_text()
+    assert "By agent and scenario" in page
+    assert "By candidate_scenario" not in page
+    assert "By agent and scenario" not in done.out
+
+
 def test_a_policy_of_ones_own(dialogauge, serve, log, tmp_path):
     (tmp_path / "p.toml").write_text('text = "Name two, at the most."\n[[domains]]\nname = "all"\n')
     stub = serve(scores())

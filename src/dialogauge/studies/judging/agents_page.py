@@ -11,7 +11,9 @@ from dialogauge.report import (
     Callout,
     Cell,
     Code,
+    Column,
     DataTable,
+    Figure,
     Fold,
     Leaderboard,
     LeaderboardRow,
@@ -51,7 +53,8 @@ def agents_section(
         if boards
         else "What the input holds of each agent."
     )
-    blocks = [*boards[:_BOARDS], agents_table(agents)]
+    crossed = [_crossed(summary)] if graded and whole and "candidate_scenario" in summary.by else []
+    blocks = [*boards[:_BOARDS], *crossed, agents_table(agents)]
     if (rest := boards[_BOARDS:]) and whole:
         blocks.append(Fold("The other dimensions", tuple(rest)))
     elif rest:
@@ -97,6 +100,32 @@ def _board(dimension: DimensionSummary, groups: Sequence[GroupSummary]) -> Leade
         mix_title=f"how often {edges[0]:g} to {edges[-1]:g}" if shown else "",
         digits=2 if scale.high - scale.low > 1 else 3,
     )
+
+
+def _crossed(summary: Summary) -> DataTable:
+    """Lay out each agent in each scenario."""
+    groups = summary.by["candidate_scenario"]
+    names = [d.name for d in summary.dimensions]
+    gone = any(group.absent for group in groups)
+    rows = []
+    for group in groups:
+        name, *others = group_row(group, names, gone=gone)
+        rows.append((name, group.scenario or "", *others))
+    heads: tuple[Column, ...] = (
+        *("agent", TableColumn("scenario", "text"), "dialogues"),
+        *(["absent"] if gone else []),
+    )
+    return data_table("By agent and scenario", (*heads, *map(words.name, names)), rows)
+
+
+def group_row(group: GroupSummary, names: Sequence[str], *, gone: bool) -> tuple[Cell, ...]:
+    """Lay out a group: its name, conversations, absent ones if `gone`, and the figures of dimensions."""
+    figures = []
+    for name in names:
+        mean, n_na, n_failed = group.means[name], group.n_na[name], group.n_failed[name]
+        figures.append(Figure(mean.value, mean.n, mean.n + n_na + n_failed, n_na, n_failed, mean.interval))
+    counts = (group.conversations, *([group.absent] if gone else []))
+    return ("(unknown)" if group.name is None else group.name, *counts, *figures)
 
 
 def agents_table(agents: Sequence[AgentFacts]) -> DataTable:

@@ -43,7 +43,7 @@ from dialogauge.report import (
     words,
 )
 from dialogauge.runs import Manifest, StoredRun
-from dialogauge.studies.judging.agents_page import agents_section, policies_section
+from dialogauge.studies.judging.agents_page import agents_section, group_row, policies_section
 from dialogauge.studies.judging.opening import Known, opening
 from dialogauge.studies.judging.people_page import people_section
 from dialogauge.studies.judging.repeats import spread_of
@@ -51,7 +51,6 @@ from dialogauge.studies.judging.sampling import Case
 from dialogauge.studies.judging.summary import (
     ConversationCounts,
     DimensionSummary,
-    GroupSummary,
     Summary,
     VerdictSummary,
 )
@@ -432,7 +431,7 @@ def _points(dimension: DimensionSummary, turns: Collection[int]) -> tuple[Point,
 
 def _groups_section(summary: Summary, *, with_agents: bool) -> list[Section]:
     """Lay out the breakdowns that say something: those with at least two groups; agents have a section."""
-    apart = {"candidate"} if with_agents else set()
+    apart = {"candidate_scenario", *(["candidate"] if with_agents else [])}
     several = {f: groups for f, groups in summary.by.items() if len(groups) > 1 and f not in apart}
     if not several:
         return []
@@ -442,7 +441,7 @@ def _groups_section(summary: Summary, *, with_agents: bool) -> list[Section]:
         left_out = summary.groups_left_out.get(field, 0)
         title = f"By {field}" + (f" ({left_out:,} smaller groups are not shown)" if left_out else "")
         gone = any(group.absent for group in groups)
-        rows = [_group_row(group, names, gone=gone) for group in groups]
+        rows = [group_row(group, names, gone=gone) for group in groups]
         counts = ("conversations", *(["absent"] if gone else []))
         tables.append(data_table(title, (field, *counts, *map(words.name, names)), rows))
     lead = (
@@ -450,15 +449,6 @@ def _groups_section(summary: Summary, *, with_agents: bool) -> list[Section]:
         "overlap, do not read an order into the means."
     )
     return [Section("Groups", tuple(tables), lead, anchor="groups")]
-
-
-def _group_row(group: GroupSummary, names: Sequence[str], *, gone: bool) -> tuple[Cell, ...]:
-    figures = []
-    for name in names:
-        mean, n_na, n_failed = group.means[name], group.n_na[name], group.n_failed[name]
-        figures.append(Figure(mean.value, mean.n, mean.n + n_na + n_failed, n_na, n_failed, mean.interval))
-    counts = (group.conversations, *([group.absent] if gone else []))
-    return ("(unknown)" if group.name is None else group.name, *counts, *figures)
 
 
 def _list_section(summary: Summary, sample: ShownConversations, *, graded: bool) -> Section:

@@ -145,6 +145,8 @@ class GroupSummary:
     """So many of the conversations are runs that failed at their source."""
     bins: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     """Of a candidate, how many scores are in each bin of the dimension."""
+    scenario: str | None = None
+    """Of a candidate in one scenario."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -228,7 +230,8 @@ class Summary:
     total: Usage
     by_role: Mapping[str, Usage]
     by: Mapping[str, tuple[GroupSummary, ...]]
-    """Breakdowns by `language`, `scenario`, `candidate`; absent when no conversation says."""
+    """Breakdowns by `language`, `scenario`, `candidate`, and where there are several of both by
+    `candidate_scenario`; absent when no conversation says."""
     groups_left_out: Mapping[str, int]
     unreadable: tuple[str, ...] = ()
     """The first messages about records that could not be read."""
@@ -290,6 +293,7 @@ class Summary:
         groups = [
             {
                 "name": g.name,
+                **({} if g.scenario is None else {"scenario": g.scenario}),
                 "conversations": g.conversations,
                 **({"absent": g.absent} if g.absent else {}),
                 "dimensions": {
@@ -484,7 +488,28 @@ def _breakdowns(
         if group == "candidate":
             shown[group] = tuple(_with_bins(tally, one) for one in shown[group])
         left_out[group] = max(len(order) - MAX_GROUPS, 0)
-    return shown, left_out
+    crossed = _crossed(tally, sums, clusters)
+    return (shown | {"candidate_scenario": crossed}) if crossed else shown, left_out
+
+
+def _crossed(tally: JudgingTally, sums: Floats, clusters: Clusters) -> tuple[GroupSummary, ...]:
+    """Return each candidate in each scenario, where there are several of both and not too many."""
+    candidates, of = tally.groups("candidate")
+    scenarios, within = tally.groups("scenario")
+    pairs = sorted(
+        (candidates[c], scenarios[s], c, s)
+        for c, s in {*zip(of.tolist(), within.tolist(), strict=True)}
+        if candidates[c] is not None and scenarios[s] is not None
+    )
+    if (
+        min(len({pair[2] for pair in pairs}), len({pair[3] for pair in pairs})) <= 1
+        or len(pairs) > MAX_GROUPS
+    ):
+        return ()
+    return tuple(
+        replace(_group(tally, sums, clusters, name, (of == c) & (within == s)), scenario=scenario)
+        for name, scenario, c, s in pairs
+    )
 
 
 def _with_bins(tally: JudgingTally, group: GroupSummary) -> GroupSummary:

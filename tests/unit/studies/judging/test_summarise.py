@@ -186,6 +186,24 @@ def test_breakdowns_keep_the_largest_groups_and_count_the_rest():
     assert "language" not in summary.by
 
 
+def test_candidates_in_scenarios_where_there_are_several_of_both():
+    rows = [
+        {**turn_row(f"{c}{s}{n}", 1, score), "candidate": c, "scenario": s}
+        for c, s, score in (("a", "x", 1), ("a", "y", 3), ("b", "y", 5))
+        for n in range(2)
+    ]
+    summary = summarise(rows, dimensions=HELP)
+    crossed = summary.by["candidate_scenario"]
+    assert [(g.name, g.scenario, g.conversations, g.means["helpfulness"].value) for g in crossed] == [
+        ("a", "x", 2, 1.0),
+        ("a", "y", 2, 3.0),
+        ("b", "y", 2, 5.0),
+    ]
+    assert [g.bins["helpfulness"] for g in summary.by["candidate"]] == [(2, 0, 2, 0, 0), (0, 0, 0, 0, 2)]
+    assert summary.to_json()["by"]["candidate_scenario"]["groups"][2]["scenario"] == "y"
+    assert "candidate_scenario" not in summarise(rows[:4], dimensions=HELP).by
+
+
 def test_language_may_stand_on_the_row_or_only_on_that_of_the_conversation():
     rows = [
         turn_row("a", 1, 4),
