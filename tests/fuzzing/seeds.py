@@ -245,6 +245,22 @@ RECORDS: dict[str, list[Any]] = {
             {"role": "assistant", "parts": [{"type": "tool-f", "toolCallId": "c", "input": {}, "output": 1}]},
         ],
     ],
+    "weave": [
+        {
+            "id": "a",
+            "op_name": "weave:///t/p/op/openai.chat.completions.create:v1",
+            "trace_id": "t",
+            "parent_id": None,
+            "thread_id": "th",
+            "started_at": "2026-05-04T10:00:00Z",
+            "inputs": {"model": "m", "messages": _CHAT[:2]},
+            "output": {"choices": [{"message": {"role": "assistant", "content": "Yes."}}]},
+            "attributes": {"user_id": "u"},
+            "summary": {
+                "weave": {"feedback": [{"feedback_type": "wandb.reaction.1", "payload": {"emoji": "x"}}]}
+            },
+        }
+    ],
     "requests": [
         {
             "request": {"model": "m", "messages": _CHAT[:2]},

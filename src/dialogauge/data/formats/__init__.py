@@ -29,12 +29,13 @@ from dialogauge.data.formats.telemetry import MLFLOW, OPENTELEMETRY, PHOENIX
 from dialogauge.data.formats.turns import TURNS
 from dialogauge.data.formats.urs import URS
 from dialogauge.data.formats.uss import USS
+from dialogauge.data.formats.weave import WEAVE
 from dialogauge.data.formats.wildchat import WILDCHAT
 
 _OF_JSON: tuple[Format, ...] = (
     *(RECLLMSIM, URS, TAU, TAU2, AUTOTOD),
     *(ARENA, CHATGPT, CLAUDE, CLAUDE_CODE, INSPECT, OASST, WILDCHAT),
-    *(LANGFUSE, LANGSMITH, MLFLOW, PHOENIX, OPENTELEMETRY, REQUESTS),
+    *(LANGFUSE, LANGSMITH, MLFLOW, PHOENIX, WEAVE, OPENTELEMETRY, REQUESTS),
     *(ASSISTANTS, LANGCHAIN, RESPONSES, PARTS, ANTHROPIC),
     *(SHAREGPT, CARD, OPENAI, TURNS, ROWS),
 )
