@@ -43,6 +43,7 @@ _SPEAKERS: Final = (("user", "assistant"), ("user", "bot"), ("customer", "agent"
 """Columns that may be a prompt and its reply, where both are there."""
 _MESSAGES: Final = frozenset({"role", "content"})
 _EXCHANGES: Final = frozenset({"prompt", "reply", "system"})
+_OF_CONVERSATION: Final = ("user_id", "scenario", "context", "candidate", "language")
 PERHAPS: Final = frozenset({"stars", "thumbs", "thumb", "feedback", "vote", "csat"})
 """Columns that hold ratings where they hold numbers or thumbs."""
 
@@ -54,6 +55,14 @@ class RowColumns:
     named: Mapping[str, str]
     ratings: Mapping[str, str]
 
+    used: frozenset[str] = frozenset()
+    """The columns that hold a field or ratings."""
+
+    @property
+    def of_conversation(self) -> list[str]:
+        """The fields that are the same in all rows of a conversation."""
+        return [name for name in _OF_CONVERSATION if name in self.named]
+
     @property
     def exchanges(self) -> bool:
         """Whether a row is a prompt and its reply."""
@@ -62,17 +71,21 @@ class RowColumns:
     def value(self, row: DataRow, name: str) -> Any:  # noqa: ANN401  # any JSON value
         """Return what a row has of a field; None where it has nothing."""
         column = self.named.get(name)
-        value = None if column is None else look_up(row.cells, column)
+        if column is None:
+            return None
+        value = row.cells[column] if column in row.cells else look_up(row.cells, column)
         return None if value is MISSING or value == "" else value
 
     def get(self, row: DataRow, name: str) -> str | None:
         """Return that as a text; None where it is a list or an object."""
         value = self.value(row, name)
+        if type(value) is str:
+            return value
         return None if value is None or isinstance(value, dict | list) else str(value)
 
     def rest(self, row: DataRow) -> dict[str, Any]:
         """Return what no column is used for."""
-        used = {*self.named.values(), *self.ratings.values()}
+        used = self.used
         return {k: v for k, v in row.cells.items() if k not in used and v is not None and v != ""}
 
 

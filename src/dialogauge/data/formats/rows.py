@@ -33,7 +33,6 @@ from dialogauge.data.notes import LONGEST, MESSAGE, excerpt, file_fault, record_
 from dialogauge.data.sources import LineStream
 from dialogauge.data.splits import message_turns
 
-_OF_CONVERSATION: Final = ("user_id", "scenario", "context", "candidate", "language")
 _OF_TOOLS: Final = frozenset({"tool_calls", "tool_call_id", "name", "function_call"})
 _MOST_COLUMNS: Final = 10_000
 
@@ -77,7 +76,8 @@ def _columns(table: RowTable, context: Context) -> RowColumns:
     if any(part.split(" = ")[0] != part.split(" = ")[1] for part in guessed):
         context.notes.assume(f"tables were read without a full field map, as {', '.join(guessed)}", place)
     _settle_threads(named, table, context)
-    return RowColumns(named, rating_columns(columns, mapping))
+    rated = rating_columns(columns, mapping)
+    return RowColumns(named, rated, frozenset({*named.values(), *rated.values()}))
 
 
 def _settle_threads(named: dict[str, str], table: RowTable, context: Context) -> None:
@@ -119,7 +119,7 @@ def conversations_of(table: RowTable, context: Context) -> Iterator[Outcome]:
             if group is not None and group.id != name:
                 yield _finish(group, context)
                 group = None
-            group = group or _Group(name, replace(row.place, conversation_id=name))
+            group = group or _Group(name, Place(row.place.file, row.place.line, name))
             _take(group, row, columns, context)
     except FileFault:
         if group is not None:
@@ -152,7 +152,7 @@ def count_threads(table: RowTable, context: Context) -> int:
 
 
 def _take(group: _Group, row: DataRow, columns: RowColumns, context: Context) -> None:
-    place = replace(row.place, conversation_id=group.id)
+    place = Place(row.place.file, row.place.line, group.id)
     group.size += MESSAGE + sum(len(v) if isinstance(v, str) else len(str(v)) for v in row.cells.values())
     if group.size > LONGEST:
         group.messages.clear()
@@ -176,7 +176,7 @@ def _take(group: _Group, row: DataRow, columns: RowColumns, context: Context) ->
         return
     turn = None if columns.exchanges else columns.get(row, "turn")
     group.turns += [turn] * (len(group.messages) - before)
-    for name in _OF_CONVERSATION:
+    for name in columns.of_conversation:
         value = columns.get(row, name)
         differs = value is not None and group.about.setdefault(name, value) != value
         if differs and name not in group.differing:
