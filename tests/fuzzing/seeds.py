@@ -297,6 +297,10 @@ RECORDS: dict[str, list[Any]] = {
         {"conversations": _SAID},
     ],
     "card": [{"dialogue": _CARD, **_ABOUT}, _CARD, {"scenario_description": "Nothing.", "dialogue": []}],
+    "exchanges": [
+        {"id": "e1", "turns": [{"user": "Hi", "bot": "Hello", "rating": 4}, {"user": "Bye", "bot": None}]},
+        {"history": [["Hi", "Hello"], ["Bye", None]], "system": "Be kind.", **_ABOUT},
+    ],
     "rows": [
         {
             "session_id": "r1",

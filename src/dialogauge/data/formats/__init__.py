@@ -13,6 +13,7 @@ from dialogauge.data.formats.chatgpt import CHATGPT
 from dialogauge.data.formats.claude import CLAUDE
 from dialogauge.data.formats.claude_code import CLAUDE_CODE
 from dialogauge.data.formats.csv_table import csv_format
+from dialogauge.data.formats.exchanges import EXCHANGES
 from dialogauge.data.formats.inspect_log import INSPECT
 from dialogauge.data.formats.items import ASSISTANTS, LANGCHAIN, PARTS, RESPONSES
 from dialogauge.data.formats.langfuse import LANGFUSE
@@ -37,7 +38,7 @@ _OF_JSON: tuple[Format, ...] = (
     *(ARENA, CHATGPT, CLAUDE, CLAUDE_CODE, INSPECT, OASST, WILDCHAT),
     *(LANGFUSE, LANGSMITH, MLFLOW, PHOENIX, WEAVE, OPENTELEMETRY, REQUESTS),
     *(ASSISTANTS, LANGCHAIN, RESPONSES, PARTS, ANTHROPIC),
-    *(SHAREGPT, CARD, OPENAI, TURNS, ROWS),
+    *(SHAREGPT, CARD, EXCHANGES, OPENAI, TURNS, ROWS),
 )
 CSV = csv_format([one for one in _OF_JSON if isinstance(one, RecordFormat)])
 FORMATS = (*_OF_JSON, USS, CHAT, CSV)

@@ -1,0 +1,90 @@
+"""Records that list prompts with their replies: `{"turns": [{"user": ..., "assistant": ...}]}`, or pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from dialogauge.core import Conversation, Message, Role
+from dialogauge.data.field_map import MISSING, FieldMap, look_up
+from dialogauge.data.formats.base import Entry, RecordFormat, fault_in
+from dialogauge.data.formats.columns import named_columns
+from dialogauge.data.formats.fields import MESSAGE_KEYS, conversation_from, text_at
+from dialogauge.data.notes import excerpt
+
+_LISTS: Final = (
+    *("turns", "exchanges", "history", "conversation", "dialog", "dialogue", "messages", "chat", "rounds"),
+    *("interactions", "qa_pairs", "pairs"),
+)
+_SYSTEM: Final = ("system", "system_prompt")
+_Speakers = Mapping[str, str]
+"""`prompt` and `reply` -> their keys."""
+
+
+def _speakers(item: object, mapping: FieldMap) -> _Speakers | None:
+    """Return the keys of an exchange; those of a pair are none."""
+    if isinstance(item, list):
+        return {} if len(item) == 2 and all(one is None or isinstance(one, str) for one in item) else None
+    if not isinstance(item, dict):
+        return None
+    named = named_columns(tuple(item), mapping)
+    return {name: named[name] for name in ("prompt", "reply")} if "reply" in named else None
+
+
+def _list_key(record: Any, mapping: FieldMap) -> str | None:  # noqa: ANN401  # any JSON value
+    for key in (mapping.messages,) if mapping.messages else _LISTS:
+        items = look_up(record, key) if isinstance(record, dict) else None
+        if isinstance(items, list) and items and _speakers(items[0], mapping) is not None:
+            return key
+    return None
+
+
+def _recognises(record: Any, mapping: FieldMap) -> bool:  # noqa: ANN401  # any JSON value
+    return _list_key(record, mapping) is not None
+
+
+def _convert(record: Any, entry: Entry) -> Conversation:  # noqa: ANN401  # any JSON value
+    key = _list_key(record, entry.mapping)
+    if key is None:
+        raise fault_in(entry, f"the record is {excerpt(record)}: no list of prompts with their replies")
+    items = look_up(record, key)
+    first = _speakers(items[0], entry.mapping) or {}
+    messages: list[Message] = []
+    system = next((text for name in _SYSTEM if (text := text_at(record, name))), None)
+    if system is not None:
+        messages.append(Message("system", system))
+        record = {name: value for name, value in record.items() if name not in _SYSTEM}
+    rated: list[tuple[int, dict[str, Any]]] = []
+    for number, item in enumerate(items, start=1):
+        messages += _exchange(item, first, number, entry)
+        if first and (labels := {name: item[name] for name in MESSAGE_KEYS & item.keys()}):
+            rated.append((len(messages) - 1, labels))
+    if first:
+        entry.recognise(f"conversations have exchanges: {first['prompt']!r} with {first['reply']!r}")
+    else:
+        entry.assume("conversations have pairs of texts: the first of each read as the user's")
+    return conversation_from(record, tuple(messages), rated, entry, messages_key=key.split(".")[0])
+
+
+def _exchange(item: Any, keys: _Speakers, number: int, entry: Entry) -> list[Message]:  # noqa: ANN401
+    extra: dict[str, Any] = {}
+    if keys and isinstance(item, dict):
+        values = [look_up(item, keys[name]) for name in ("prompt", "reply")]
+        extra = {k: v for k, v in item.items() if k not in (*keys.values(), *MESSAGE_KEYS) and v is not None}
+    elif not keys and isinstance(item, list) and len(item) == 2:
+        values = item
+    else:
+        raise fault_in(entry, f"exchange {number} is {excerpt(item)}: not like the first")
+    messages: list[Message] = []
+    roles: tuple[Role, ...] = ("user", "assistant")
+    for role, value in zip(roles, values, strict=True):
+        if isinstance(value, str):
+            messages.append(Message(role, value, extra=extra if role == "assistant" else {}))
+        elif value is not None and value is not MISSING:
+            raise fault_in(entry, f"exchange {number}: what the {role} says is {excerpt(value)}: no text")
+    if not messages:
+        raise fault_in(entry, f"exchange {number} has neither prompt nor reply")
+    return messages
+
+
+EXCHANGES = RecordFormat("exchanges", _recognises, _convert)
