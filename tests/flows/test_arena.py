@@ -107,6 +107,7 @@ def test_arenas_are_put_together(dialogauge, runs, tmp_path):
     assert done.code == 0, done.err
     assert done.json["votes"] == 22
     assert done.json["groups"] == [["alpha", "beta", "gamma"]]
+    assert done.json["referee"] == "scores of local, in earlier arenas"
     beta = next(one for one in done.json["agents"] if one["agent"] == "beta")
     assert (beta["about"]["dialogues"], beta["about"]["judged by"]) == (24, "local")
     for words, why in (

@@ -173,7 +173,8 @@ def _asked(options: ArenaOptions, gathered: Entrants) -> tuple[Referee, list[Mee
         raise UsageError(message, hint=f"drop --judge {options.judge} to ask the model, or drop the model")
     _check(options, model=model)
     if gathered.earlier:
-        return Earlier(), gathered.earlier, clients
+        judges = dict.fromkeys(str((one.earlier or {})["judge"]) for one in gathered.earlier)
+        return Earlier(f"{', '.join(judges)}, in earlier arenas"), gathered.earlier, clients
     all_meetings = list(meetings(gathered)) if gathered.agents else gathered.votes
     if model:
         judge = PairJudge(
