@@ -9,11 +9,14 @@ from typing import Final
 from dialogauge.report import words
 from dialogauge.stats import Estimate, Ranking
 from dialogauge.studies.arena.controls import LENGTH, Beside, PositionBias
+from dialogauge.text import counted
 
 _EVEN: Final = 0.5
 """How often a referee that knows nothing names the same winner."""
 _NAMED: Final = 6
 """Agents that a sentence names."""
+_RUNS: Final = 4
+"""Groups of agents that it names."""
 
 
 def opening(
@@ -56,7 +59,8 @@ def _group(board: Ranking, names: Sequence[str], lead: Estimate) -> Iterator[str
         yield f"{first} leads{_by(lead, others[0])}."
     runs = [run for run in _runs(board, others) if not set(run) <= set(equals)]
     if runs:
-        yield f"Also not told apart: {'; '.join(_list(run) for run in runs)}."
+        more = f"; and so on, {counted(len(runs) - _RUNS, 'more group')}" if len(runs) > _RUNS else ""
+        yield f"Also not told apart: {'; '.join(map(_list, runs[:_RUNS]))}{more}."
     elif len(others) > 1 and not equals:
         yield "All others can be told apart as well."
 

@@ -41,8 +41,8 @@ from dialogauge.text import counted
 
 _RATING: Final = (
     "A rating is a strength by Bradley and Terry with ties, on the scale of Elo: 1000 is the mean, and 400 "
-    "points more are odds of 10 to 1. The interval leaves out whole {unit}. Ranks: those that cannot be "
-    "ruled out; all of these intervals together hold all true ranks in 95 of 100 arenas."
+    "points more are odds of 10 to 1. Its interval comes from leaving out whole {unit} in turn. Ranks: those "
+    "that cannot be ruled out; all of these intervals together hold all true ranks in 95 of 100 arenas."
 )
 _BESIDE: Final = (
     "Others on the same meetings: how often each names the same winner, where both name one, and the ratings "

@@ -46,6 +46,13 @@ def test_equal_agents_and_few_dialogues():
     assert first.startswith("A has the highest rating of A and B, and nothing says how sure that is: too few")
 
 
+def test_of_many_groups_the_first_are_named():
+    """Neighbours 60 points apart, of 420 votes each, are not told apart; those further away are."""
+    apart = {(a, b): ord(b) - ord(a) for a, b in combinations("ABCDEFGH", 2)}
+    _, second = said({pair: round(60 / (1 + 10 ** (-0.15 * steps))) for pair, steps in apart.items()})
+    assert second == "Also not told apart: B and C; C and D; D and E; E and F; and so on, 2 more groups."
+
+
 def test_groups_that_nothing_links_are_spoken_of_one_by_one():
     sentences = said({("A", "B"): 55, ("C", "D"): 54})
     assert [s.split(",")[0].split()[:2] for s in sentences] == [["A", "leads"], ["C", "leads"]]
