@@ -3,7 +3,7 @@
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 
-.PHONY: demo test lint types floors tests package docs bench soak servers clean
+.PHONY: demo test lint types floors tests package docs bench soak servers inspect clean
 
 demo: .venv/installed
 	$(BIN)/dialogauge demo
@@ -53,8 +53,14 @@ servers: .venv/installed-dev .venv-servers/installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'torch==2.13.0' 'transformers>=4.50'
 	$(BIN)/python -m benchmarks.servers
 
+# The real Inspect and Scout, in an environment of their own: half a gigabyte.
+inspect:
+	$(PYTHON) -m venv .venv-inspect
+	.venv-inspect/bin/python -m pip install --quiet --disable-pip-version-check -e '.[inspect]' inspect_scout pytest pytest-asyncio hypothesis
+	.venv-inspect/bin/python -m pytest -W default -p no:cacheprovider tests/flows/test_inspect.py
+
 clean:
-	rm -rf .venv .venv-servers runs build dist
+	rm -rf .venv .venv-servers .venv-inspect runs build dist
 
 .venv/bin/python:
 	$(PYTHON) -m venv .venv

@@ -13,8 +13,9 @@ from typing import Any, Protocol
 
 import orjson
 
+from dialogauge.app.inspect_log import write_eval
 from dialogauge.app.outputs import output_file, spare, spare_runs
-from dialogauge.app.sources import SHOWN
+from dialogauge.app.sources import JUDGED, SHOWN
 from dialogauge.core.errors import MissingExtra, UsageError
 from dialogauge.runs.directory import write_whole
 from dialogauge.runs.privacy import OPEN, Privacy
@@ -23,6 +24,7 @@ from dialogauge.runs.run import StoredRun, open_run
 from dialogauge.studies.judging.people import stored_people
 
 _BATCH = 10_000
+_EVAL = ".eval"
 # The columns that are taken over from a row as they are, in their order; lists are written as JSON.
 _TARGET = ("conversation_id", "user_id", "scenario", "candidate", "level", "turn", "repeat")
 _VERDICT = ("verdict", "verdict_basis", "weakest_turn")
@@ -40,26 +42,37 @@ _FORMULA_WITHIN = re.compile(r'([;\t\r\n][\s"]*)(?=[=+\-@＝＋－＠])')
 def export_run(run: str, out: str, privacy: Privacy = OPEN) -> int:
     """Write the rows of a run in the format that the ending of `out` names; return how many there are.
 
-    JSONL keeps rows as they are. CSV and Parquet have three columns per dimension: `score_NAME` (the value),
-    `whole_NAME` (the judge's whole score, where it has one) and `raw_NAME` (the value before calibration,
-    where there was one). n/a and failures are empty, told apart by the columns `not_applicable` and
-    `failure_kind`. Where people rated there is a column `rating_NAME` for each dimension that they rated,
-    and `raters`: how many of them the mean is of. Lists are JSON.
+    A log of Inspect (`.eval`) has a sample for each conversation. JSONL keeps rows as they are. CSV and
+    Parquet have three columns per dimension: `score_NAME` (the value), `whole_NAME` (the judge's whole score,
+    where it has one) and `raw_NAME` (the value before calibration, where there was one). n/a and failures
+    are empty, told apart by the columns `not_applicable` and `failure_kind`. Where people rated there is a
+    column `rating_NAME` for each dimension that they rated, and `raters`: how many of them the mean is of.
+    Lists are JSON.
     In CSV a text that a spreadsheet would run as a formula has an apostrophe in front, also behind a
     semicolon, tab or line break within a cell: where the comma is the decimal mark, a new cell begins there.
     """
     target = output_file(out)
     writers = {".jsonl": _write_jsonl, ".csv": _write_csv, ".parquet": _write_parquet}
     writer = writers.get(Path(out).suffix.lower())
-    if writer is None:
-        msg = f"-o {out}: the ending says the format, and {Path(out).suffix or 'none'} is not known"
-        raise UsageError(msg, hint=f"use one of {', '.join(writers)}")
+    ending = Path(out).suffix.lower()
+    if writer is None and ending != _EVAL:
+        msg = f"-o {out}: the ending says the format, and {ending or 'none'} is not known"
+        raise UsageError(msg, hint=f"use one of {', '.join([*writers, _EVAL])}")
     spare_runs(target)
     with open_run(run, privacy, studies=SHOWN) as finished:
         spare([target], finished.manifest.settings)
+        if writer is None:
+            return _write_eval(target, finished)
         counted = _Counter(finished.rows())
         writer(target, counted, export_columns(finished))
         return counted.number
+
+
+def _write_eval(target: Path, run: StoredRun) -> int:
+    if run.manifest.study not in JUDGED:
+        msg = f"a run of {run.manifest.study} has no judgements, of which a log of Inspect is made"
+        raise UsageError(msg, hint="export it as .jsonl")
+    return write_eval(target, run)
 
 
 class ExportColumns(Protocol):

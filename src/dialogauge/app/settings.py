@@ -422,7 +422,9 @@ class ShowOptions(PrivacyOptions):
 class ExportOptions(RunInput, PrivacyOptions):
     """`dialogauge export`."""
 
-    out: str = setting(..., "Output file: .jsonl, .csv or .parquet.", "-o", "--out")
+    out: str = setting(
+        ..., "Output file: .jsonl, .csv, .parquet, or .eval (a log of Inspect).", "-o", "--out"
+    )
 
 
 class RecheckOptions(RunInput, RatingOptions, ModelOptions, LimitOptions, RetryOptions):

@@ -22,6 +22,8 @@ from dialogauge.data.sources import LineStream
 _HEADERS: Final = ("header.json", "_journal/start.json")
 _COUNTED: Final = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
 """What correct, partial, incorrect and no answer count for."""
+_NO_MODEL: Final = "none/none"
+"""What Inspect calls the model of an evaluation without one."""
 _ATTACHED: Final = "attachment://"
 _UNREAD: Final = ("events", "events_data", "store", "timelines")
 """Keys of a sample that repeat its messages step by step."""
@@ -73,9 +75,8 @@ def _about(sample: Mapping[str, Any], about: object, entry: Entry) -> tuple[str 
             about = read_beside(entry.context, name, "contents of the header", dict, above=1).get("eval")
     about = about if isinstance(about, dict) else {}
     output = sample.get("output")
-    return text_at(about, "task"), text_at(about, "model") or text_at(
-        output if isinstance(output, dict) else {}, "model"
-    )
+    models = (text_at(of if isinstance(of, dict) else {}, "model") for of in (about, output))
+    return text_at(about, "task"), next((model for model in models if model not in (None, _NO_MODEL)), None)
 
 
 def _attached(value: Any, attachments: object) -> Any:  # noqa: ANN401  # any JSON
