@@ -116,6 +116,25 @@ _USE = {"type": "tool_use", "id": "t1", "name": "Read", "input": {"file": "a"}}
 _RESULT = {"type": "tool_result", "tool_use_id": "t1", "content": "x = 1"}
 
 EXPORTS: dict[str, list[Any]] = {
+    "gemini": [
+        {
+            "header": "Gemini Apps",
+            "title": "Prompted Hi",
+            "time": "2026",
+            "safeHtmlItem": [{"html": "<p>Hello <b>you</b></p><pre>a\n b</pre>"}],
+        },
+        {
+            "runSettings": {"model": "m"},
+            "systemInstruction": {"text": "Be kind."},
+            "chunkedPrompt": {
+                "chunks": [
+                    {"role": "user", "text": "Hi"},
+                    {"role": "model", "text": "Hm", "isThought": True},
+                    {"role": "model", "text": "Hello"},
+                ]
+            },
+        },
+    ],
     "oasst": [
         {
             "message_tree_id": "p",

@@ -14,6 +14,7 @@ from dialogauge.data.formats.claude import CLAUDE
 from dialogauge.data.formats.claude_code import CLAUDE_CODE
 from dialogauge.data.formats.csv_table import csv_format
 from dialogauge.data.formats.exchanges import EXCHANGES
+from dialogauge.data.formats.gemini import GEMINI
 from dialogauge.data.formats.inspect_log import INSPECT
 from dialogauge.data.formats.items import ASSISTANTS, LANGCHAIN, PARTS, RESPONSES
 from dialogauge.data.formats.langfuse import LANGFUSE
@@ -35,7 +36,7 @@ from dialogauge.data.formats.wildchat import WILDCHAT
 
 _OF_JSON: tuple[Format, ...] = (
     *(RECLLMSIM, URS, TAU, TAU2, AUTOTOD),
-    *(ARENA, CHATGPT, CLAUDE, CLAUDE_CODE, INSPECT, OASST, WILDCHAT),
+    *(ARENA, CHATGPT, CLAUDE, CLAUDE_CODE, GEMINI, INSPECT, OASST, WILDCHAT),
     *(LANGFUSE, LANGSMITH, MLFLOW, PHOENIX, WEAVE, OPENTELEMETRY, REQUESTS),
     *(ASSISTANTS, LANGCHAIN, RESPONSES, PARTS, ANTHROPIC),
     *(SHAREGPT, CARD, EXCHANGES, OPENAI, TURNS, ROWS),

@@ -1,0 +1,164 @@
+"""Chats with Gemini: Takeout's `MyActivity.json`, and prompts that AI Studio saved.
+
+Takeout lists prompts with their replies and does not say which belong together: each is a conversation.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from html.parser import HTMLParser
+from typing import Any, Final
+
+from dialogauge.core import Conversation, Message, Place, RecordFault
+from dialogauge.data.formats.base import Context, Entry, Outcome, Sample, TextFormat, entries, fault_in
+from dialogauge.data.formats.fields import text_at
+from dialogauge.data.formats.items import PARTS
+from dialogauge.data.notes import excerpt
+from dialogauge.data.sources import LineStream
+
+_PROMPTED: Final = "Prompted "
+_OTHERS: Final = ("Created ", "Added ", "Used ", "Gave ", "Selected ")
+"""How the titles of other activities begin."""
+_PRODUCTS: Final = ("Gemini", "Bard")
+_SPACE: Final = re.compile(r"\s+")
+_FILES: Final = ("drive", "inline", "youtube")
+"""How the keys of files begin in a chunk of AI Studio."""
+
+
+def _recognises(sample: Sample) -> bool:
+    record = sample.record
+    return isinstance(record, dict) and (_is_activity(record) or _chunks(record) is not None)
+
+
+def _is_activity(record: Mapping[str, Any]) -> bool:
+    header = text_at(record, "header") or ""
+    return any(product in header for product in _PRODUCTS) and isinstance(record.get("title"), str)
+
+
+def _chunks(record: Mapping[str, Any]) -> object:
+    prompt = record.get("chunkedPrompt")
+    return prompt.get("chunks") if isinstance(prompt, dict) else None
+
+
+def _read(stream: LineStream, context: Context) -> Iterator[Outcome]:
+    for record, entry in entries(stream, context):
+        try:
+            if isinstance(record, RecordFault):
+                yield record
+            elif isinstance(record, dict) and _is_activity(record) and not _is_prompt(record):
+                entry.recognise("activities are no prompts (feedback, canvases, settings): left out")
+            else:
+                yield _convert(record, entry)
+        except RecordFault as fault:
+            yield fault
+
+
+def _is_prompt(record: Mapping[str, Any]) -> bool:
+    title = str(record["title"])
+    return title.startswith(_PROMPTED) or ("safeHtmlItem" in record and not title.startswith(_OTHERS))
+
+
+def _convert(record: Any, entry: Entry) -> Conversation:  # noqa: ANN401  # any JSON value
+    if not isinstance(record, dict):
+        raise fault_in(entry, f"the record is {excerpt(record)}: not an object")
+    if _is_activity(record):
+        return _activity(record, entry)
+    settings = record.get("runSettings")
+    model = text_at(settings, "model") if isinstance(settings, dict) else None
+    about = {key: value for key, value in record.items() if key != "chunkedPrompt"}
+    named = {"model": model} if model is not None else {}
+    return PARTS.convert({**about, **named, "contents": _contents(_chunks(record), entry)}, entry)
+
+
+def _contents(chunks: object, entry: Entry) -> list[dict[str, Any]]:
+    """Return the chunks of AI Studio as Gemini's interface takes them: those of one role in a row together."""
+    if not isinstance(chunks, list):
+        raise fault_in(entry, f"the chunks are {excerpt(chunks)}: not a list")
+    out: list[dict[str, Any]] = []
+    for number, chunk in enumerate(chunks, start=1):
+        if not isinstance(chunk, dict):
+            raise fault_in(entry, f"chunk {number} is {excerpt(chunk)}: not an object")
+        role = chunk.get("role", "user")
+        if not out or out[-1]["role"] != role:
+            out.append({"role": role, "parts": []})
+        out[-1]["parts"].append(_part(chunk))
+    return out
+
+
+def _part(chunk: Mapping[str, Any]) -> dict[str, Any]:
+    text = chunk.get("text")
+    if chunk.get("isThought") is True:
+        return {"thought": True, "text": text}
+    if not isinstance(text, str) and any(key.startswith(_FILES) for key in chunk):
+        return {"type": "file"}
+    return {"text": text}
+
+
+def _activity(record: dict[str, Any], entry: Entry) -> Conversation:
+    title, time = str(record["title"]), text_at(record, "time")
+    entry.recognise("prompts of an activity log do not say which belong together: each is a conversation")
+    if not title.startswith(_PROMPTED):
+        entry.assume("activities do not begin with 'Prompted': their titles are read as the prompts")
+    items = record.get("safeHtmlItem", [])
+    items = items if isinstance(items, list) else [items]
+    htmls = [html for i in items if isinstance(i, dict) and isinstance(html := i.get("html"), str)]
+    if len(htmls) < len(items):
+        raise fault_in(entry, f"the reply is {excerpt(items)}: no list of HTML")
+    if len(htmls) > 1:
+        entry.assume("prompts have several replies, drafts or parts: read as one")
+    name = f"gemini_{time}" if time is not None else entry.made_id
+    messages = [Message("user", title.removeprefix(_PROMPTED))]
+    messages += [Message("assistant", html_text(html)) for html in htmls]
+    used = ("title", "safeHtmlItem", "products", "activityControls", "header")
+    return Conversation(
+        name,
+        tuple(messages),
+        metadata={key: value for key, value in record.items() if key not in used},
+        place=Place(entry.place.file, entry.place.line, name),
+    )
+
+
+def html_text(html: str) -> str:
+    """Return the text of HTML: a line for each block, `- ` before an item of a list, code as it stands."""
+    reader = _HtmlText()
+    reader.feed(html)
+    reader.close()
+    lines = (line.rstrip() for line in "".join(reader.parts).split("\n"))
+    return "\n".join(line for line in lines if line)
+
+
+class _HtmlText(HTMLParser):
+    """Collects the text of HTML."""
+
+    _BLOCKS: Final = frozenset(
+        ("p", "div", "br", "li", "ul", "ol", "tr", "h1", "h2", "h3", "h4", "h5", "h6", "pre", "blockquote")
+    )
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.parts: list[str] = [""]
+        self._in_code = 0
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        del attrs
+        self._in_code += tag == "pre"
+        if tag in self._BLOCKS:
+            self.parts.append("\n- " if tag == "li" else "\n")
+        elif tag in ("td", "th"):
+            self.parts.append(" ")
+
+    def handle_endtag(self, tag: str) -> None:
+        self._in_code -= tag == "pre"
+        if tag in self._BLOCKS:
+            self.parts.append("\n")
+
+    def handle_data(self, data: str) -> None:
+        if not self._in_code:
+            data = _SPACE.sub(" ", data)
+            data = data.lstrip() if self.parts[-1][-1:] in ("", "\n", " ") else data
+        if data:
+            self.parts.append(data)
+
+
+GEMINI = TextFormat("gemini", _recognises, _read)
