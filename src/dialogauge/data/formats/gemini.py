@@ -67,12 +67,15 @@ def _convert(record: Any, entry: Entry) -> Conversation:  # noqa: ANN401  # any 
     settings = record.get("runSettings")
     model = text_at(settings, "model") if isinstance(settings, dict) else None
     about = {key: value for key, value in record.items() if key != "chunkedPrompt"}
-    named = {"model": model} if model is not None else {}
+    named: dict[str, Any] = {"model": model} if model is not None else {}
+    system = record.get("systemInstruction")
+    if isinstance(system, dict) and text_at(system, "text") is not None:
+        named["systemInstruction"] = system["text"]
     return PARTS.convert({**about, **named, "contents": _contents(_chunks(record), entry)}, entry)
 
 
 def _contents(chunks: object, entry: Entry) -> list[dict[str, Any]]:
-    """Return the chunks of AI Studio as Gemini's interface takes them: those of one role in a row together."""
+    """Return the chunks of AI Studio as the interface takes them: those of one role in a row together."""
     if not isinstance(chunks, list):
         raise fault_in(entry, f"the chunks are {excerpt(chunks)}: not a list")
     out: list[dict[str, Any]] = []
