@@ -54,6 +54,8 @@ ENDS = {
     "report": "0; 1 when there is no finished run in the directory.",
     "show": "0; 1 when there is no finished run in the directory; 2 for a conversation or a turn that it does "
     "not hold.",
+    "compare": "0; 1 when there is no finished run in a directory; 2 for different rubrics, a log in place of a "
+    "run, or a gate on what the runs lack; 100 when a --gate was not met.",
     "trust": "0; 1 when there is no finished run, or the sample cannot be judged to its end; 2 for another judge; "
     "130 after Ctrl-C.",
     "agreement": "0; 1 when a rating could not be read; 2 when nothing fits: no ratings, no scores, no dimension.",

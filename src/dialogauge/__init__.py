@@ -5,8 +5,8 @@
 >>> run.summary.dimensions.helpfulness.mean
 
 `read` reads conversations, `judge` and `ajudge` judge them, `run` runs any study, `open_run` opens a finished
-run, `agreement` compares people and judges, `arena` ranks agents. Everything is loaded when it is first used.
-See docs/library.md.
+run, `compare` compares two, `agreement` people and judges, `arena` ranks agents. Everything is loaded when it
+is first used. See docs/library.md.
 """
 
 from dialogauge.core.facade import loading
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from dialogauge.core import Conversation, DialogaugeError, JudgeFailure, Judgement, Message, Rating, Score
     from dialogauge.door.agreement import Agreement, agreement
     from dialogauge.door.arena import arena
+    from dialogauge.door.compare import RunChange, compare
     from dialogauge.door.library import ajudge, judge, open_run, read, run
     from dialogauge.door.quality import assert_quality
     from dialogauge.door.run import Run
@@ -32,12 +33,14 @@ __all__ = [
     "Rating",
     "Rubric",
     "Run",
+    "RunChange",
     "Score",
     "__version__",
     "agreement",
     "ajudge",
     "arena",
     "assert_quality",
+    "compare",
     "judge",
     "open_run",
     "read",

@@ -29,7 +29,8 @@ NAMES = (
         "Rating",
         "Rubric",
     ),
-    *("Run", "Score", "__version__", "agreement", "ajudge", "arena", "assert_quality", "judge"),
+    *("Run", "RunChange", "Score", "__version__", "agreement", "ajudge", "arena", "assert_quality"),
+    *("compare", "judge"),
     *("open_run", "read", "run"),
 )
 HEAVY = ("numpy", "torch", "pandas", "polars", "aiohttp", "pydantic", "jinja2", "sqlite3", "asyncio", "typer")

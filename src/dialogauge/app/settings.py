@@ -419,6 +419,21 @@ class ShowOptions(PrivacyOptions):
     turn: int | None = setting(None, "Show this turn only.", "--turn", low=0)
 
 
+class TwoRunsOptions(PrivacyOptions):
+    """`dialogauge compare`."""
+
+    a: str = argument("A", "A run directory: what was.")
+    b: str = argument("B", "A run directory of the same rubric: what is new.")
+    by: str = setting("", "Differences by scenario, user, language too.", "--by", metavar="NAME,...")
+    gates: tuple[str, ...] = setting(
+        (),
+        "Exit with 100 unless the interval shows it: helpfulness.delta>=-0.1, good.delta>=-0.05.",
+        "--gate",
+    )
+    pairs: int = setting(2, "Conversations that became worse, and better, shown on the terminal.", low=0)
+    out: str | None = setting(None, "Folder for compare.json and compare.html.", "-o", "--out")
+
+
 class ExportOptions(RunInput, PrivacyOptions):
     """`dialogauge export`."""
 

@@ -13,6 +13,7 @@ from dialogauge.cli.agreement import agreement
 from dialogauge.cli.annotate import annotate
 from dialogauge.cli.arena import arena
 from dialogauge.cli.check import check
+from dialogauge.cli.compare import compare
 from dialogauge.cli.demo import demo
 from dialogauge.cli.doctor import doctor
 from dialogauge.cli.export import export
@@ -46,6 +47,7 @@ for command in (
     check,
     report,
     show,
+    compare,
     trust,
     agreement,
     export,

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         too_few,
     )
     from dialogauge.stats.means import (
+        gain_of_sums,
         group_means,
         macro_estimate,
         macro_gain,

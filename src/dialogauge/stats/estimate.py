@@ -142,6 +142,22 @@ class Basis:
             return self._without(gain.value, spread), None
         return self._with(gain.value, spread.around(gain.value, gain.reach)), spread.p(gain.value)
 
+    def detectable(self, gain: Gain, *, power: float, alpha: float = 1 - LEVEL) -> float | None:
+        """Return the least true difference that such samples tell from 0 in a share `power` of the cases.
+
+        Args:
+            gain: A difference of such a sample; its value does not count, how far it moves does.
+            power: In (0.5, 1).
+            alpha: The two-sided level at which a difference is told from 0.
+
+        Returns:
+            None where there is no interval. Where no cluster moves the difference, the end of its interval.
+        """
+        spread = self._spread(gain.value, gain.moved, gain.support)
+        if not isinstance(spread, Moves):
+            return None
+        return spread.detectable(power, alpha, gain.reach)
+
     def _spread(self, value: float | None, moved: Floats, support: int | None) -> Moves | str | None:
         """Return the spread, or why there is none; None where nothing is asked for."""
         if value is None:
@@ -248,6 +264,13 @@ class Moves:
             return value - self._unseen * (value + reach), value + self._unseen * (reach - value)
         half = self._t * math.sqrt(self.variance)
         return max(value - half, -reach), min(value + half, reach)
+
+    def detectable(self, power: float, alpha: float, reach: float) -> float:
+        """Return the least true difference that is told from 0 at level `alpha` in a share of the cases."""
+        if not self.variance:
+            return self._unseen * reach
+        ends = sum(t_quantile(share, round(self.freedom, 3)) for share in (1 - alpha / 2, power))
+        return min(reach, float(ends) * math.sqrt(self.variance))
 
     def p(self, value: float) -> float:
         """Return the two-sided p-value of a figure against 0; 1 where nothing moves it from there."""

@@ -114,6 +114,36 @@ def mean_of_sums(
     return basis.estimate(total / n if n else None, moved, limits, support=support)
 
 
+def gain_of_sums(
+    a: tuple[Floats, Floats], b: tuple[Floats, Floats], *, reach: float, unit: str, paired: bool
+) -> tuple[Gain, Basis]:
+    """Return how far the mean of b lies above that of a, and what the difference stands on.
+
+    Paired, the same cluster is left out of both. Of two samples each cluster is of one of them, and the
+    smaller sample bounds the degrees of freedom.
+
+    Args:
+        a: Sum and count of the values in each cluster, shape (G,) each.
+        b: The same of the others, cluster by cluster; of two samples one of the two counts is 0.
+        reach: The greatest difference that there can be.
+        unit: What a cluster is.
+        paired: Whether the clusters of a are those of b.
+    """
+    (sums_a, counts_a), (sums_b, counts_b) = a, b
+    filled = counts_a + counts_b > 0
+    sums_a, counts_a, sums_b, counts_b = (of[filled] for of in (sums_a, counts_a, sums_b, counts_b))
+
+    def mean(sums: Floats, counts: Floats) -> Floats:
+        return divided(sums.sum() - sums, counts.sum() - counts)
+
+    n_a, n_b = float(counts_a.sum()), float(counts_b.sum())
+    value = float(sums_b.sum() / n_b - sums_a.sum() / n_a) if n_a and n_b else None
+    basis, support = Basis.of(counts_a + counts_b, unit), None
+    if not paired:
+        support = min(int(np.count_nonzero(counts_a)), int(np.count_nonzero(counts_b)))
+    return Gain(value, mean(sums_b, counts_b) - mean(sums_a, counts_a), reach, support), basis
+
+
 def group_means(values: Sequence[float] | Floats, groups: Sequence[Label]) -> dict[Label, float]:
     """Return the mean of each group, in the order in which groups first come; NaN values take no part."""
     array = np.asarray(values, dtype=np.float64)

@@ -110,10 +110,10 @@ class Gate:
         """Hold the end of the interval that speaks against it to the condition: the sample must show it."""
         above = self.operator.startswith(">")
         end = estimate.low if above else estimate.high
-        if estimate.value is not None and _holds(estimate.value, self.operator, self.threshold):
+        if estimate.value is not None and holds(estimate.value, self.operator, self.threshold):
             if end is None:
                 figure += f"; the sample cannot show it: {estimate.reason or 'there is no interval'}"
-            elif not _holds(end, self.operator, self.threshold):
+            elif not holds(end, self.operator, self.threshold):
                 figure += (
                     f"; the sample does not show it, because the {'lower' if above else 'upper'} end counts"
                 )
@@ -145,7 +145,7 @@ class Gate:
         return self._shown(share, figure, share=True)
 
     def _result(self, value: float | None, figure: str, *, share: bool = False) -> GateResult:
-        met = value is not None and _holds(value, self.operator, self.threshold)
+        met = value is not None and holds(value, self.operator, self.threshold)
         limit = f"{self.threshold * 100:g} %" if share else f"{self.threshold:g}"
         end = f"{'met' if met else 'not met'}: {figure}; required {self.operator} {limit}"
         return GateResult(met, value, f"gate {self.expression} {end}")
@@ -200,7 +200,8 @@ def _figure(dimension: DimensionSummary, figure: str) -> float | None:
     return figures[figure]
 
 
-def _holds(value: float, operator: str, threshold: float) -> bool:
+def holds(value: float, operator: str, threshold: float) -> bool:
+    """Say whether a figure meets a threshold."""
     # shares such as 0.9 are not exact in binary: 9 of 10 must meet 0.9
     if operator in (">=", "<=") and abs(value - threshold) < 1e-12:
         return True

@@ -1,0 +1,187 @@
+"""`compare`: two finished runs of one rubric in, what became better and worse out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+from dialogauge.app.outputs import spare
+from dialogauge.app.settings import TwoRunsOptions
+from dialogauge.app.sources import is_run
+from dialogauge.core import DimensionSpec
+from dialogauge.core.errors import UsageError
+from dialogauge.core.version import __version__
+from dialogauge.report import Page, Section, html_bytes
+from dialogauge.runs import StoredRun, open_run
+from dialogauge.runs.directory import write_whole
+from dialogauge.runs.records import json_document
+from dialogauge.studies.compare.beside import pairs_beside
+from dialogauge.studies.compare.comparison import RunComparison, compare_sides
+from dialogauge.studies.compare.gate import parse_delta_gate
+from dialogauge.studies.compare.page import comparison_page, headline
+from dialogauge.studies.compare.talks import Side, read_side
+from dialogauge.studies.judging.gate import GateResult
+
+COMPARED: Final = ("judge", "success")
+"""The kinds of run that are compared."""
+FIELDS: Final = ("scenario", "user", "language")
+_ON_PAGE: Final = 30
+"""Pairs on each side that a page shows."""
+
+
+@dataclass(frozen=True, slots=True)
+class CompareOutcome:
+    """What was compared, and how the gates ended."""
+
+    result: RunComparison
+    gates: tuple[GateResult, ...]
+    beside: tuple[Section, ...]
+    """Pairs side by side, for the page."""
+    few: tuple[Section, ...]
+    """The same for a terminal: fewer, and of each the turn at which the two part."""
+    files: tuple[Path, ...] = ()
+
+    @property
+    def met(self) -> bool:
+        """Whether every gate was met."""
+        return all(gate.met for gate in self.gates)
+
+    @property
+    def page(self) -> Page:
+        """The page, as of today."""
+        today = datetime.now(UTC).date().isoformat()
+        return comparison_page(self.result, self.gates, self.beside, created=today, version=__version__)
+
+    def to_json(self) -> dict[str, Any]:
+        """Write the comparison, with the answer in sentences and the gates."""
+        gates = [{"met": g.met, "value": g.value, "sentence": g.sentence} for g in self.gates]
+        return {"answer": list(headline(self.result)), "gates": gates, **self.result.to_json()}
+
+
+def compare_runs(options: TwoRunsOptions) -> CompareOutcome:
+    """Compare two runs; with `out` write `compare.json` and `compare.html` there.
+
+    Raises:
+        UsageError: One of the two is no run, the rubrics differ, or a gate asks for what they lack.
+        StoreError: A run cannot be read.
+    """
+    gates = tuple(parse_delta_gate(text) for text in options.gates)
+    by = _fields(options.by)
+    _expect_runs(options)
+    if options.out is not None:
+        spare([Path(options.out) / name for name in ("compare.json", "compare.html")], options)
+    with ExitStack() as stack:
+        a, b = (
+            stack.enter_context(open_run(path, options.privacy, studies=COMPARED))
+            for path in (options.a, options.b)
+        )
+        notes = _expect_one_rubric(a, b)
+        names = _names(options.a, options.b)
+        dimensions = _shared_dimensions(a, b)
+        was, new = (_side(run, name, dimensions) for run, name in zip((a, b), names, strict=True))
+        result = compare_sides(was, new, dimensions, by=by, notes=notes)
+        outcomes = tuple(gate.evaluate(result) for gate in gates)
+        beside = tuple(pairs_beside(a, b, result, _ON_PAGE))
+        few = tuple(pairs_beside(a, b, result, options.pairs, turns=1))
+    outcome = CompareOutcome(result, outcomes, beside, few)
+    return outcome if options.out is None else replace(outcome, files=_write(Path(options.out), outcome))
+
+
+def _fields(text: str) -> tuple[str, ...]:
+    names = tuple(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
+    for name in names:
+        if name not in FIELDS:
+            msg = f"--by {name}: there is no such group"
+            raise UsageError(msg, hint=f"groups: {', '.join(FIELDS)}")
+    return names
+
+
+def _expect_runs(options: TwoRunsOptions) -> None:
+    """Raise UsageError where something else stands in place of a run; a log is to be judged first."""
+    paths = (options.a, options.b)
+    if Path(options.a).resolve() == Path(options.b).resolve():
+        msg = f"{options.a} is compared with itself"
+        raise UsageError(msg, hint="give two runs")
+    foreign = [path for path in paths if not is_run(path)]
+    for path in foreign:
+        if not Path(path).exists():
+            msg = f"there is no run {path}"
+            raise UsageError(msg, hint="`dialogauge runs DIR` lists the runs below a folder")
+    if foreign:
+        runs = {path: path if is_run(path) else f"runs/{Path(path).stem}" for path in paths}
+        judge = " && ".join(f"dialogauge judge {path} -o {runs[path]}" for path in foreign)
+        what = "is no run" if len(foreign) == 1 else "are no runs"
+        msg = f"{' and '.join(foreign)} {what}: only judged conversations can be compared"
+        raise UsageError(msg, hint=f"judge first: {judge} && dialogauge compare {' '.join(runs.values())}")
+
+
+def _expect_one_rubric(a: StoredRun, b: StoredRun) -> list[str]:
+    """Raise UsageError for runs of different rubrics; return what is to be said of different judges."""
+    of_a, of_b = a.manifest.judge, b.manifest.judge
+    alike = _rubric_words(a) == _rubric_words(b) and _same_prompts(of_a, of_b)
+    if not alike or not _shared_dimensions(a, b):
+        names = [_rubric_words(run) for run in (a, b)]
+        of = " and ".join(f"{n} in {r.directory.path}" for n, r in zip(names, (a, b), strict=True))
+        msg = f"the runs are of different rubrics: {of}"
+        raise UsageError(
+            msg, hint="scores of different questions have no difference; judge one of the two again"
+        )
+    notes = []
+    if of_a.get("digest") != of_b.get("digest"):
+        judges = " and ".join(dict.fromkeys((_judge_words(of_a), _judge_words(of_b))))
+        notes.append(f"The judges differ ({judges}): a difference may be theirs. Judge both runs by one.")
+    for name, run in (("A", a), ("B", b)):
+        if run.manifest.ended != "finished":
+            notes.append(f"{name} is not whole: the run ended as {run.manifest.ended!r}.")
+    return notes
+
+
+def _rubric_words(run: StoredRun) -> str:
+    judge = run.manifest.judge
+    version = judge.get("rubric_version")
+    name = str(judge.get("rubric") or run.manifest.study)
+    by = "" if judge.get("judge") in (None, "rubric") else f" of the judge {judge['judge']}"
+    return (name if version is None else f"{name}, version {version}") + by
+
+
+def _same_prompts(a: Mapping[str, Any], b: Mapping[str, Any]) -> bool:
+    """Say whether the rubric reads alike in the languages of both; a judge without prompts has none."""
+    of_a, of_b = a.get("prompts") or {}, b.get("prompts") or {}
+    return all(of_a[language] == of_b[language] for language in {*of_a} & {*of_b})
+
+
+def _judge_words(judge: Mapping[str, Any]) -> str:
+    name = str((judge.get("client") or {}).get("model") or judge.get("name"))
+    return name if "version" not in judge else f"{name}, version {judge['version']}"
+
+
+def _shared_dimensions(a: StoredRun, b: StoredRun) -> list[DimensionSpec]:
+    return [d for d in a.dimensions if d in b.dimensions]
+
+
+def _names(a: str, b: str) -> tuple[str, str]:
+    """Name two runs by the last part of their paths that differs."""
+    parts = [Path(path).resolve().parts for path in (a, b)]
+    for x, y in zip(reversed(parts[0]), reversed(parts[1]), strict=False):
+        if x != y:
+            return x, y
+    return a, b
+
+
+def _side(run: StoredRun, name: str, dimensions: Sequence[DimensionSpec]) -> Side:
+    manifest = run.manifest
+    return read_side(name, run.judged(), dimensions, manifest.unreadable + manifest.pending_units)
+
+
+def _write(out: Path, outcome: CompareOutcome) -> tuple[Path, ...]:
+    files = {
+        out / "compare.json": [json_document(outcome.to_json())],
+        out / "compare.html": html_bytes(outcome.page),
+    }
+    for path, chunks in files.items():
+        write_whole(path, chunks)
+    return tuple(files)

@@ -1,0 +1,90 @@
+"""Comparison from Python: two runs, and what became better and worse."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from html import escape
+from os import fspath
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, overload
+
+from dialogauge.door.library import AnyPath
+from dialogauge.door.run import Run, RunSummary
+
+if TYPE_CHECKING:
+    from dialogauge.app.compare import CompareOutcome
+
+
+@dataclass(frozen=True, slots=True)
+class RunChange:
+    """What changed from one run to another; true where every gate was met."""
+
+    figures: RunSummary
+    """The content of `compare.json`: `dimensions`, `verdicts`, `findings`, `worse`, `better` ..."""
+    answers: tuple[str, ...]
+    """In sentences, the first: better, worse, or cannot tell."""
+    gates: tuple[str, ...]
+    """How each gate ended, in a sentence."""
+    met: bool
+    """Whether every gate was met; without gates it is."""
+    _outcome: CompareOutcome = field(repr=False, compare=False)
+
+    def __bool__(self) -> bool:
+        return self.met
+
+    @overload
+    def page(self, path: None = None) -> str: ...
+    @overload
+    def page(self, path: AnyPath) -> Path: ...
+    def page(self, path: AnyPath | None = None) -> str | Path:
+        """Return the page as HTML; with a path, write it there and return the path."""
+        from dialogauge.app.outputs import output_file
+        from dialogauge.report import to_html
+        from dialogauge.runs.directory import write_whole
+
+        page = to_html(self._outcome.page)
+        if path is None:
+            return page
+        write_whole(output_file(fspath(path)), [page.encode()])
+        return Path(path)
+
+    def _repr_html_(self) -> str:
+        return "".join(f"<p>{escape(one)}</p>" for one in (*self.answers, *self.gates))
+
+
+def compare(
+    a: AnyPath | Run,
+    b: AnyPath | Run,
+    *,
+    by: Sequence[str] = (),
+    gates: Sequence[str] = (),
+    out: AnyPath | None = None,
+    **settings: Any,  # noqa: ANN401 - of any setting
+) -> RunChange:
+    """Compare two finished runs of one rubric, on the same conversations or not.
+
+    Args:
+        a: A run, or its directory: what was.
+        b: What is new.
+        by: `scenario`, `user`, `language`: differences by group too.
+        gates: Such as `helpfulness.delta>=-0.1`.
+        out: A folder for `compare.json` and `compare.html`.
+        settings: Every other setting of `dialogauge compare`, by its name in docs/library.md.
+
+    Raises:
+        UsageError: One of the two is no run, the rubrics differ, or a gate asks for what they lack.
+        StoreError: A run cannot be read.
+    """
+    from dialogauge.app.compare import compare_runs
+    from dialogauge.app.merging import settings_from
+    from dialogauge.app.settings import TwoRunsOptions
+    from dialogauge.studies.compare.page import headline
+
+    paths = {name: fspath(of.path if isinstance(of, Run) else of) for name, of in (("a", a), ("b", b))}
+    chosen = {**settings, **paths, "gates": tuple(gates)}
+    chosen |= {"by": ",".join(by)} if by else {}
+    chosen |= {} if out is None else {"out": fspath(out)}
+    outcome = compare_runs(settings_from(TwoRunsOptions, **chosen))
+    sentences = tuple(gate.sentence for gate in outcome.gates)
+    return RunChange(RunSummary(outcome.to_json()), headline(outcome.result), sentences, outcome.met, outcome)

@@ -1,0 +1,114 @@
+"""Which conversations of two runs belong together."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from dialogauge.stats import cluster_labels
+from dialogauge.stats.table import Codes, label_codes
+from dialogauge.studies.compare.talks import Side, Talk
+
+By = Literal["id", "scenario and user", "nothing"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PairedRuns:
+    """The conversations of two runs that are compared, and what goes together."""
+
+    by: By
+    a: tuple[Talk, ...]
+    b: tuple[Talk, ...]
+    pairs: tuple[tuple[Talk, Talk], ...]
+    """Those that stand alone on both sides; none where nothing is paired."""
+    key_a: Codes
+    """Shape (len(a),): the pair of each conversation; where nothing is paired each is its own."""
+    key_b: Codes
+    cluster_a: Codes
+    """Shape (len(a),): what is left out together."""
+    cluster_b: Codes
+    clusters: int
+    unit: str
+    """What a cluster is, as messages say it."""
+    left_a: int
+    """Conversations that have no partner."""
+    left_b: int
+    openings: int
+    """Pairs that begin with the same message of the user."""
+
+    @property
+    def paired(self) -> bool:
+        """Whether the same conversations are compared."""
+        return self.by != "nothing"
+
+    @property
+    def of(self) -> str:
+        """What was compared, in words: `paired by id`."""
+        return f"paired by {self.by}" if self.paired else "not paired: two samples"
+
+
+def pair_sides(a: Side, b: Side) -> PairedRuns:
+    """Pair the conversations of two runs by id, else by scenario and user, else not at all."""
+    ids = {t.id for t in a.talks} & {t.id for t in b.talks}
+    if ids:
+        return _paired("id", a.talks, b.talks, [t.id for t in a.talks], [t.id for t in b.talks])
+    keys_a, keys_b = ([_scene(t) for t in side.talks] for side in (a, b))
+    if ({*keys_a} & {*keys_b}) - {None}:
+        return _paired("scenario and user", a.talks, b.talks, keys_a, keys_b)
+    return _apart(a.talks, b.talks)
+
+
+def _scene(talk: Talk) -> tuple[str, str] | None:
+    return None if talk.scenario is None or talk.user is None else (talk.scenario, talk.user)
+
+
+def _paired(
+    by: By, a: Sequence[Talk], b: Sequence[Talk], keys_a: Sequence[Hashable], keys_b: Sequence[Hashable]
+) -> PairedRuns:
+    common = ({*keys_a} & {*keys_b}) - {None}
+    in_a = [(k, t) for k, t in zip(keys_a, a, strict=True) if k in common]
+    in_b = [(k, t) for k, t in zip(keys_b, b, strict=True) if k in common]
+    codes, _ = label_codes([k for k, _ in (*in_a, *in_b)])
+    # A pair goes with its user where the first run names one: the other may not, or may hash the name.
+    users: dict[Hashable, str | None] = {}
+    for k, t in in_a:
+        users.setdefault(k, t.user)
+    keys = [k for k, _ in (*in_a, *in_b)]
+    labels, unit = cluster_labels([users[k] for k in keys], keys)
+    clusters, count = label_codes(labels)
+    once_a, once_b = ({k for k, n in Counter(of).items() if n == 1} for of in (keys_a, keys_b))
+    partner = dict(in_b)
+    pairs = tuple((t, partner[k]) for k, t in in_a if k in once_a & once_b)
+    split = len(in_a)
+    return PairedRuns(
+        by,
+        tuple(t for _, t in in_a),
+        tuple(t for _, t in in_b),
+        pairs,
+        codes[:split],
+        codes[split:],
+        clusters[:split],
+        clusters[split:],
+        count,
+        unit,
+        len(a) - len(in_a),
+        len(b) - len(in_b),
+        sum(x.opening == y.opening for x, y in pairs),
+    )
+
+
+def _apart(a: Sequence[Talk], b: Sequence[Talk]) -> PairedRuns:
+    both = (*a, *b)
+    # A user whom both runs know is left out of both.
+    labels, unit = cluster_labels([t.user for t in both], range(len(both)))
+    clusters, count = label_codes(labels)
+    every = np.arange(len(both))
+    split = len(a)
+    return PairedRuns(
+        "nothing", tuple(a), tuple(b), (), every[:split], every[split:],
+        clusters[:split], clusters[split:], count, unit, 0, 0, 0,
+    )  # fmt: skip

@@ -1,0 +1,137 @@
+"""`dialogauge compare`: two logs judged, and what became better and worse."""
+
+from __future__ import annotations
+
+import json
+import random
+
+import pytest
+
+import dialogauge as library
+from flows.conftest import SAMPLES
+from parsed_pages import ParsedPage
+
+REFUSAL = "I'm sorry, but I cannot help with that."
+
+
+@pytest.fixture
+def samples():
+    """The sample conversations; some with a reply in the middle that refuses."""
+
+    def records(worse=0.0):
+        rng = random.Random(1)
+        lines = (SAMPLES / "held_out.jsonl").read_text(encoding="utf-8").splitlines()
+        for record in map(json.loads, lines):
+            replies = [m for m in record["messages"] if m["role"] == "assistant" and m.get("content")]
+            if rng.random() < worse:
+                replies[len(replies) // 2]["content"] = REFUSAL
+            yield record
+
+    return lambda worse=0.0: list(records(worse))
+
+
+@pytest.fixture
+def two(dialogauge, log, samples):
+    """Runs `old` and `new` of the samples, the second worse."""
+    assert dialogauge("judge", log(*samples(), name="old.jsonl"), "-o", "old").code == 0
+    assert dialogauge("judge", log(*samples(0.7), name="new.jsonl"), "-o", "new").code == 0
+
+
+def test_a_log_with_worse_replies_is_a_regression(dialogauge, two, tmp_path):
+    done = dialogauge("compare", "old", "new", "-o", "out", "--gate", "helpfulness.delta>=-0.1")
+    assert done.code == 100
+    assert done.out.startswith("new is worse than old: ")
+    assert "gate helpfulness.delta>=-0.1 not met" in done.unwrapped
+    assert "would be shown in 4 of 5 cases (80 % power)" in done.unwrapped
+    assert "Declines a request that seems harmless" in done.out
+    assert "Paired by id" in done.out
+    assert REFUSAL in done.out
+    assert "Became worse" in done.out
+    written = json.loads((tmp_path / "out" / "compare.json").read_text())
+    assert written["dimensions"]["helpfulness"]["answer"] == "worse"
+    assert written["dimensions"]["helpfulness"]["delta"]["high"] < 0
+    assert written["answer"][0].startswith("new is worse than old")
+    assert REFUSAL in ParsedPage((tmp_path / "out" / "compare.html").read_text()).text
+    assert dialogauge("compare", "old", "new").code == 0
+    assert dialogauge("compare", "old", "new", "--json").json == {**written, "gates": []}
+
+
+def test_the_same_log_judged_twice_does_not_differ(dialogauge, log, samples):
+    for run in ("one", "two"):
+        dialogauge("judge", log(*samples()[:12]), "-o", run)
+    done = dialogauge("compare", "one", "two", "--gate", "coherence.delta>=-2")
+    assert done.code == 0
+    assert done.out.startswith("No difference: two has the same scores as one in 12 pairs.")
+    missed = dialogauge("compare", "one", "two", "--gate", "coherence.delta>=-0.1")
+    assert missed.code == 100
+    assert "it cannot show a change of 0.1" in missed.unwrapped
+
+
+def test_groups_and_what_is_not_paired(dialogauge, log, samples):
+    records = samples()
+    dialogauge("judge", log(*records[:10], name="a.jsonl"), "-o", "a")
+    dialogauge("judge", log(*records[10:], name="b.jsonl"), "-o", "b")
+    done = dialogauge("compare", "a", "b", "--by", "language,scenario")
+    assert done.code == 0
+    assert "Not paired: two samples" in done.out
+    assert "By language" in done.out
+    assert "The runs are not paired." in done.out
+    assert dialogauge("compare", "a", "b", "--by", "colour").code == 2
+
+
+def test_one_conversation_only(dialogauge, log, talk):
+    dialogauge("judge", log(talk("c", "It opens at nine.")), "-o", "a")
+    dialogauge("judge", log(talk("c", "No idea.")), "-o", "b")
+    done = dialogauge("compare", "a", "b")
+    assert done.code == 0
+    assert done.out.startswith("Cannot tell whether b is better or worse than a: too few conversations: 1")
+
+
+def test_what_cannot_be_compared_is_refused(dialogauge, log, talk, tmp_path):
+    path = log(talk("c"))
+    dialogauge("judge", path, "-o", "card")
+    dialogauge("judge", path, "-o", "other", "--rubric", "satisfaction")
+    refused = dialogauge("compare", "card", "other")
+    assert refused.code == 2
+    assert (
+        "the runs are of different rubrics: card of the judge local in card and satisfaction" in refused.err
+    )
+    refused = dialogauge("compare", "card", path)
+    assert refused.code == 2
+    assert "is no run: only judged conversations can be compared" in refused.err
+    assert f"dialogauge judge {path} -o runs/log && dialogauge compare card runs/log" in refused.err
+    assert "there is no run nowhere" in dialogauge("compare", "card", "nowhere").err
+    assert "compared with itself" in dialogauge("compare", "card", "./card").err
+    assert dialogauge("compare", "card", "other", "--gate", "good>=1").code == 2
+
+
+def test_failures_on_one_side_are_counted_and_bound_the_difference(dialogauge, log, samples):
+    records = samples()[:8]
+    dialogauge("judge", log(*records, name="a.jsonl"), "-o", "a")
+    records[0]["messages"] = records[0]["messages"][:1]  # nobody replied
+    dialogauge("judge", log(*records, name="b.jsonl"), "-o", "b")
+    done = dialogauge("compare", "a", "b", "--json")
+    value = done.json
+    assert value["b"]["failures"]["no_reply"] >= 1
+    coherence = value["dimensions"]["coherence"]
+    assert (coherence["a"]["n"], coherence["b"]["n"], coherence["a"]["left_out"]) == (7, 7, 1)
+    low, high = coherence["bounds"]
+    assert low < coherence["delta"]["value"] < high
+    assert "Failed in B:" in dialogauge("compare", "a", "b").out
+
+
+def test_from_python(dialogauge, two, tmp_path):
+    change = library.compare("old", library.open_run("new"), gates=["helpfulness.delta>=-0.1"])
+    assert not change
+    assert change.answers[0].startswith("new is worse than old")
+    assert change.figures.dimensions.helpfulness.answer == "worse"
+    assert "not met" in change.gates[0]
+    assert change.page(tmp_path / "page.html").is_file()
+
+
+def test_a_masked_comparison_shows_no_name(dialogauge, log, talk):
+    for run, reply in (("a", "Call ann@example.org."), ("b", "Write to ann@example.org now.")):
+        dialogauge("judge", log(*(talk(f"c{i}", reply) for i in range(6))), "-o", run)
+    shown = dialogauge("compare", "a", "b", "--redact", "--json")
+    assert shown.code == 0
+    assert "ann@example.org" not in dialogauge("compare", "a", "b", "--redact", "--pairs", "9").out

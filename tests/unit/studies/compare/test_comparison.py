@@ -1,0 +1,275 @@
+"""Two runs beside each other: differences by hand, the interval by a slow oracle, and what is left out."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats as oracle
+
+from dialogauge.core import Conversation, Message, Rating, UsageError
+from dialogauge.core.protocols import PlainDimension
+from dialogauge.studies.compare.beside import parting
+from dialogauge.studies.compare.comparison import compare_sides
+from dialogauge.studies.compare.gate import parse_delta_gate
+from dialogauge.studies.compare.page import headline
+from dialogauge.studies.compare.talks import read_side
+
+HELP = PlainDimension("helpfulness", "turn")
+WHOLE = PlainDimension("coherence", "conversation")
+
+
+def row(id, score, *, name="helpfulness", level="turn", turn=1, failure=None, verdict=None, **details):
+    return {
+        "conversation_id": id,
+        "candidate": None,
+        "level": level,
+        "turn": turn if level == "turn" else None,
+        "repeat": 1,
+        "scores": {} if failure else {name: score},
+        "whole": {},
+        "raw": {},
+        "failure": {"kind": failure, "message": ""} if failure else None,
+        "verdict": verdict,
+        "details": details,
+    }
+
+
+def judged(
+    id, *scores, reply="It opens at nine.", user=None, scenario=None, opening="When?", ratings=(), **more
+):
+    """One conversation of as many turns as scores; None is a failure."""
+    messages = []
+    for turn in range(len(scores)):
+        messages += [Message("user", opening if not turn else "And then?"), Message("assistant", reply)]
+    rows = [
+        row(id, score, turn=turn, failure="timeout" if score is None else None, **more)
+        for turn, score in enumerate(scores, 1)
+    ]
+    return Conversation(id, tuple(messages), user_id=user, scenario=scenario, ratings=tuple(ratings)), rows
+
+
+def side(name, *talks, dimensions=(HELP,)):
+    return read_side(name, talks, dimensions)
+
+
+def compared(a, b, **more):
+    return compare_sides(side("old", *a), side("new", *b), (HELP,), **more)
+
+
+def log(*scores, **more):
+    return [judged(f"c{i}", *(s if isinstance(s, tuple) else (s,)), **more) for i, s in enumerate(scores)]
+
+
+def test_a_difference_by_hand():
+    # A: 3, 3, 4, 2, 5, 3, 1 (mean 3), B: 2, 3, 3, 1, 4, 3, 5 (mean 3); the last two are of one.
+    result = compared(log(3, 3, 4, 2, 5, (3, 1)), log(2, 3, 3, 1, 4, (3, 5)))
+    (change,) = result.dimensions
+    assert (change.a.mean, change.b.mean, change.delta.value) == (3.0, 3.0, 0.0)
+    assert (change.a.n, change.b.n, change.delta.clusters) == (7, 7, 6)
+    assert change.answer == "cannot tell"
+
+
+def test_the_paired_interval_is_that_of_leaving_each_pair_out():
+    rng = np.random.default_rng(3)
+    a = rng.integers(1, 6, 30)
+    b = np.clip(a + rng.integers(-2, 2, 30), 1, 5)
+    (change,) = compared(log(*a.tolist()), log(*b.tolist())).dimensions
+    moved = [np.delete(b, i).mean() - np.delete(a, i).mean() for i in range(30)]
+    moves = np.array(moved) - (b.mean() - a.mean())
+    variance = (moves**2).sum()
+    uneven = (moves**4).sum() - variance**2 / 30
+    freedom = min(29, max(4, 2 * variance**2 / uneven))
+    half = oracle.t.ppf(0.975, freedom) * math.sqrt(variance)
+    assert change.delta.value == pytest.approx(b.mean() - a.mean())
+    assert change.delta.low == pytest.approx(b.mean() - a.mean() - half, abs=1e-4)
+    assert change.delta.high == pytest.approx(b.mean() - a.mean() + half, abs=1e-4)
+    # All pairs alike in size: the variance is that of the mean difference, over G - 1 in place of G.
+    assert variance == pytest.approx(np.var(b - a, ddof=1) / 29)
+    power = oracle.t.ppf(0.975, freedom) + oracle.t.ppf(0.8, freedom)
+    assert change.detectable == pytest.approx(power * math.sqrt(variance), abs=1e-4)
+
+
+def test_exchanged_runs_give_the_same_with_the_other_sign():
+    a, b = log(3, 3, 4, 2, 5, 3, 4), log(2, 3, 3, 1, 4, 3, 1)
+    (one,), (other,) = compared(a, b).dimensions, compared(b, a).dimensions
+    assert one.delta.value == -other.delta.value
+    assert one.delta.interval == pytest.approx((-other.delta.high, -other.delta.low))
+    assert one.p == other.p
+    assert one.detectable == other.detectable
+
+
+def test_intervals_hold_the_truth_paired_and_not():
+    rng = np.random.default_rng(11)
+    held = {"paired": 0, "apart": 0}
+    for _ in range(120):
+        level = rng.normal(3, 0.7, 25)
+        a = np.clip(level + rng.normal(0, 0.3, 25), 1, 5)
+        b = np.clip(level + rng.normal(-0.3, 0.3, 25), 1, 5)
+        of_a, of_b = log(*a.tolist()), log(*b.tolist())
+        apart = [judged(f"x{i}", float(s)) for i, s in enumerate(b)]
+        for how, of in (("paired", of_b), ("apart", apart)):
+            (change,) = compared(of_a, of).dimensions
+            held[how] += change.delta.low <= -0.3 <= change.delta.high
+    assert 108 <= held["paired"] <= 120
+    assert 112 <= held["apart"] <= 120  # pairs that go together are taken for two samples: it is wider
+
+
+def test_a_conversation_that_failed_in_one_run_is_left_out_of_both_and_widens_the_bounds():
+    # Without the failed one A is 4, 4, 4, 4, 4 and B the same: the weak one of A must not count against A.
+    result = compared(log(4, 4, 4, 4, 4, 1), log(4, 4, 4, 4, 4, None))
+    (change,) = result.dimensions
+    assert change.delta.value == 0.0
+    assert (change.a.left_out, change.b.n_failed, change.a.n) == (1, 1, 5)
+    # A over all six is 21/6 = 3.5; B is 21/6 with a 1 for the failed one, and 25/6 with a 5.
+    assert change.bounds == pytest.approx((0.0, 4 / 6))
+    assert result.b.failures == {"timeout": 1}
+
+
+def test_conversations_without_a_partner_are_left_out():
+    result = compared(log(4, 4, 4, 4, 4, 1), log(4, 4, 4, 4, 4))
+    assert (result.pairing.by, result.pairing.left_a, result.pairing.left_b) == ("id", 1, 0)
+    assert result.dimensions[0].a.n == 5
+
+
+def test_other_ids_are_paired_by_scenario_and_user():
+    def talks(prefix, *scores):
+        return [judged(f"{prefix}{i}", s, user=f"u{i}", scenario="hotel") for i, s in enumerate(scores)]
+
+    result = compared(talks("x", 3, 4, 3, 5, 2), talks("y", 3, 3, 3, 5, 2))
+    assert (result.pairing.by, len(result.pairing.pairs), result.pairing.unit) == (
+        "scenario and user",
+        5,
+        "users",
+    )
+    assert result.dimensions[0].delta.value == pytest.approx(-0.2)
+
+
+def test_nothing_in_common_is_two_samples():
+    a = [judged(f"x{i}", s) for i, s in enumerate((5, 4, 5, 4, 5, 4, 5, 4))]
+    b = [judged(f"y{i}", s) for i, s in enumerate((2, 1, 2, 1, 2, 1, 2, 1))]
+    result = compared(a, b)
+    (change,) = result.dimensions
+    assert not result.pairing.paired
+    assert (change.delta.value, change.answer) == (-3.0, "worse")
+    # The variances of both means, each over G - 1, as for a pair.
+    half = oracle.t.ppf(0.975, 7) * math.sqrt(2 * np.var([5, 4] * 4, ddof=1) / 7)
+    assert change.delta.high == pytest.approx(-3 + half, abs=1e-4)
+    assert "not paired" in headline(result)[1]
+    few = compared(a, b[:4])
+    assert few.dimensions[0].delta.interval is None
+    assert "too few conversations: 4" in headline(few)[0]
+
+
+def test_one_conversation_tells_nothing():
+    result = compared(log(5), log(1))
+    assert result.dimensions[0].delta.value == -4.0
+    (sentence,) = headline(result)
+    assert sentence.startswith(
+        "Cannot tell whether new is better or worse than old: too few conversations: 1"
+    )
+
+
+def test_the_same_scores_are_no_difference_and_not_surely_none():
+    scores = (3, 4, 2, 5, 1, 3, 4, 4, 2, 3)
+    result = compared(log(*scores), log(*scores))
+    (change,) = result.dimensions
+    assert change.delta.value == 0.0
+    assert change.delta.low < 0 < change.delta.high
+    assert headline(result)[0] == "No difference: new has the same scores as old in 10 pairs."
+
+
+def test_lower_is_better_where_the_scale_says_so():
+    from dialogauge.core import Scale
+
+    effort = PlainDimension("helpfulness", "turn", Scale(1, 5, higher_is_better=False))
+    a, b = log(*[2, 1] * 6), log(*[4, 5] * 6)
+    result = compare_sides(side("old", *a), side("new", *b), (effort,))
+    assert result.dimensions[0].delta.value == 3.0
+    assert result.dimensions[0].answer == "worse"
+
+
+def test_pairs_that_turned_are_told_by_verdict():
+    before = ["good", "good", "poor", "borderline", "good"]
+    after = ["poor", "good", "good", "borderline", "borderline"]
+    a, b = ([judged(f"c{i}", 3, verdict=v) for i, v in enumerate(verdicts)] for verdicts in (before, after))
+    result = compared(a, b)
+    assert [(t.a.id, t.steps) for t in result.worse] == [("c0", -2), ("c4", -1)]
+    assert [(t.a.id, t.steps) for t in result.better] == [("c2", 2)]
+    good = result.verdicts[0]
+    assert (good.name, good.a.mean, good.b.mean) == ("at least good", 0.6, pytest.approx(0.4))
+
+
+def test_kinds_of_findings_that_came_and_went():
+    def with_kinds(*kinds):
+        return [judged(f"c{i}", 3, signals=[{"name": k} for k in of]) for i, of in enumerate(kinds)]
+
+    result = compared(
+        with_kinds((), ("refusal",), (), ("loop",), ()), with_kinds(("refusal",), ("refusal",), (), (), ())
+    )
+    shares = {c.name: (c.a.mean, c.b.mean) for c in result.findings}
+    assert shares == {"any finding": (0.4, 0.4), "refusal": (0.2, 0.4), "loop": (0.2, 0.0)}
+
+
+def test_ratings_of_people_are_compared_where_both_carry_them():
+    def rated(*scores):
+        return [judged(f"c{i}", 3, ratings=[Rating(f"c{i}", "quality", s)]) for i, s in enumerate(scores)]
+
+    result = compared(rated(5, 4, 5, 4, 5), rated(4, 3, 4, 3, 4))
+    assert [(r.name, r.delta.value) for r in result.ratings] == [("quality", pytest.approx(-1.0))]
+    assert compared(rated(5, 4), log(1, 2)).ratings == ()
+
+
+def test_longer_replies_are_said_with_what_length_alone_would_give():
+    # Within each run the score goes up by 1 where the reply doubles; in B all replies are twice as long.
+    lengths = [2**i - 1 for i in range(3, 9)]
+    a = [judged(f"c{i}", 1 + 0.5 * i, reply="x" * n) for i, n in enumerate(lengths)]
+    b = [judged(f"c{i}", 1.5 + 0.5 * i, reply="x" * (2 * n + 1)) for i, n in enumerate(lengths)]
+    result = compared(a, b)
+    (change,) = result.dimensions
+    assert change.delta.value == pytest.approx(0.5)
+    assert change.by_length == pytest.approx(0.5)
+    assert result.controls[0].delta.value == pytest.approx(np.mean([n + 1 for n in lengths]))
+
+
+def test_groups_have_the_difference_of_their_own_pairs():
+    a = [judged(f"c{i}", 4, scenario="ab"[i % 2]) for i in range(12)]
+    b = [judged(f"c{i}", 4 - i % 2, scenario="ab"[i % 2]) for i in range(12)]
+    result = compared(a, b, by=("scenario",))
+    assert [(g.name, g.a, g.changes[0].delta.value) for g in result.groups] == [("a", 6, 0.0), ("b", 6, -1.0)]
+
+
+def test_a_gate_takes_the_end_that_speaks_against_it():
+    worse = compared(log(*[4, 5, 3] * 5), log(*[3, 4, 3] * 5))
+    change = worse.dimensions[0]
+    assert change.delta.value == pytest.approx(-2 / 3)
+    assert not parse_delta_gate("helpfulness.delta>=-0.1").evaluate(worse)
+    assert parse_delta_gate("helpfulness.delta>=-1").evaluate(worse)
+    between = (change.delta.low + change.delta.value) / 2
+    missed = parse_delta_gate(f"helpfulness.delta>={between:.4f}").evaluate(worse)
+    assert not missed
+    assert "the sample does not show it, because the lower end counts" in missed.sentence
+    assert parse_delta_gate(f"helpfulness.delta.value>={between:.4f}").evaluate(worse)
+    assert parse_delta_gate("helpfulness.delta<=-0.1").evaluate(worse)
+    small = parse_delta_gate("helpfulness.delta>=-0.05").evaluate(worse)
+    assert "it cannot show a change of 0.05: the least that it shows in 4 of 5 cases is" in small.sentence
+
+
+def test_a_gate_that_cannot_be_read_or_asks_for_nothing_known_is_refused():
+    result = compared(log(1, 2), log(2, 1))
+    with pytest.raises(UsageError, match="cannot read the gate"):
+        parse_delta_gate("helpfulness.mean>=4")
+    with pytest.raises(UsageError, match="did you mean 'helpfulness'"):
+        parse_delta_gate("helpfulnes.delta>=0").evaluate(result)
+
+
+def test_the_turn_at_which_two_part():
+    def talk(*replies):
+        return Conversation(
+            "c", tuple(m for r in replies for m in (Message("user", "Go on."), Message("assistant", r)))
+        )
+
+    assert parting(talk("a", "b", "c"), talk("a", "b", "d")) == 2
+    assert parting(talk("a"), talk("a", "b")) == 1
+    assert parting(talk("x"), talk("a")) == 0
