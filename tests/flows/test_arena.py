@@ -282,11 +282,14 @@ def test_the_judge_sees_tool_results_and_no_reference(dialogauge, serve, tmp_pat
 def test_what_is_private_is_hidden_before_it_is_sent(dialogauge, serve, files):
     for file in files:
         file.write_text(file.read_text().replace("I travel", "Call me at +44 20 7946 0958, I travel"))
-    stub = serve(fair)
+    stub = serve('{"note": "The user is at +44 20 7946 0999.", "winner": "a"}')
     assert dialogauge("arena", *files, *at(stub), "--redact", "-o", "run").code == 0
     prompt = stub.asked[0]["messages"][-1]["content"]
     assert "[phone]" in prompt
     assert "7946" not in prompt
+    shown = dialogauge("show", "run", "d3").out
+    assert "The user is at [phone]." in shown
+    assert "7946" not in shown
 
 
 def test_percentiles_of_draws_and_what_is_known_of_agents_stand_on_the_page(dialogauge, runs, tmp_path):
