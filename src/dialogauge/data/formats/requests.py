@@ -7,15 +7,15 @@ a request repeats what an earlier one was asked and replied.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from typing import Any, Final
 
 from dialogauge.core import RecordFault
 from dialogauge.data.formats.base import Entry, fault_in
-from dialogauge.data.formats.fields import text_at
+from dialogauge.data.formats.fields import conversation_from, text_at
 from dialogauge.data.formats.payloads import is_message, messages_in
-from dialogauge.data.formats.spans import ModelCall, TraceSpan, call_of, key_of, span_format
+from dialogauge.data.formats.spans import ModelCall, TraceScore, TraceSpan, call_of, key_of, span_format
 from dialogauge.data.formats.threads import moment_of
 from dialogauge.data.notes import excerpt
 
@@ -26,7 +26,12 @@ _REPLIES: Final = ("choices", "candidates", "output", "content", "generations", 
 _THREADS: Final = ("conversation_id", "session_id", "thread_id", "chat_id")
 _TIMES: Final = ("timestamp", "created_at", "time", "start_time", "startTime", "created")
 _PREVIOUS: Final = "previous_response_id"
-_ABOUT: Final = ("metadata", "tags", "environment")
+_USED: Final = frozenset(
+    {*_REQUESTS, *_RESPONSES, *_THREADS, "messages", "contents", "choices", "id", "model"}
+) | {
+    *("custom_id", "method", "url", "error", "object", "user", "user_id", "system", "instructions"),
+}
+"""Keys of a record that are read, or say nothing of the conversation."""
 
 
 def _body(value: Any) -> Any:  # noqa: ANN401  # any JSON value
@@ -99,15 +104,16 @@ def _spans_of(record: Any, entry: Entry) -> Iterator[TraceSpan]:  # noqa: ANN401
     places = (record, asks, *about)
     own = text_at(record, "custom_id") or text_at(replies, "id") or text_at(record, "id") or entry.made_id
     times = (moment_of(inner.get(key)) for inner in (record, replies) for key in _TIMES)
-    kept = {key: inner[key] for inner in (replies, record) for key in _TIMES if inner.get(key)}
-    kept |= {key: record[key] for key in _ABOUT if record.get(key)}
+    rest = {key: inner for key, inner in record.items() if key not in _USED}
+    beside = conversation_from({**rest, "conversation_id": own}, (), (), entry, messages_key="messages")
+    kept = {key: replies[key] for key in _TIMES if replies.get(key)}
     kept |= {"tools": asks["tools"]} if asks.get("tools") else {}
     kept |= {_PREVIOUS: previous} if (previous := text_at(asks, _PREVIOUS)) else {}
     talk = asks.get("conversation")
     named = text_at(talk, "id") if isinstance(talk, dict) else text_at(asks, "conversation")
     yield TraceSpan(
         own,
-        own,
+        "" if own == entry.made_id else own,
         "model",
         next((at for at in times if at is not None), None),
         asked=_without_response(request, record),
@@ -115,7 +121,9 @@ def _spans_of(record: Any, entry: Entry) -> Iterator[TraceSpan]:  # noqa: ANN401
         session=_first_text(places, _THREADS) or named,
         user=_first_text(places, ("user_id", "user")),
         candidate=_first_text((replies, asks, record), ("model",)),
-        metadata=kept,
+        scores=tuple(TraceScore(r.dimension, r.score, r.rater, r.note) for r in beside.ratings),
+        about=replace(beside, ratings=()),
+        metadata={**beside.metadata, **kept},
     )
 
 

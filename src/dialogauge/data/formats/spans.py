@@ -14,7 +14,6 @@ from typing import Any, Final, Literal
 import orjson
 
 from dialogauge.core import Conversation, FileFault, Message, Place, Rating, RecordFault, ToolCall
-from dialogauge.data.field_map import NO_MAP
 from dialogauge.data.formats.base import Context, Entry, Outcome, Sample, TextFormat, entries, fault_in
 from dialogauge.data.formats.blocks import result_of
 from dialogauge.data.formats.openai import MessageReader
@@ -60,6 +59,8 @@ class TraceSpan:
     user: str | None = None
     candidate: str | None = None
     scores: tuple[TraceScore, ...] = ()
+    about: Conversation | None = None
+    """What stands beside the messages of a record, without its ratings."""
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -75,7 +76,8 @@ def span_format(
     """Return the format of a tracer, in which a conversation is several JSON values that may stand apart."""
 
     def recognises(sample: Sample) -> bool:
-        return sample.mapping is NO_MAP and sample.record is not None and recognise(sample.record)
+        mapped = sample.mapping.messages or sample.mapping.role or sample.mapping.content
+        return not mapped and sample.record is not None and recognise(sample.record)
 
     return TextFormat(name, recognises, partial(_read, spans_of=spans_of, sessions=sessions))
 
@@ -93,7 +95,7 @@ def _rows(stream: LineStream, context: Context, spans_of: SpansOf) -> Iterator[D
             yield value
             continue
         try:
-            for span in spans_of(value, entry):
+            for span in spans_of(value, _muted(entry)):
                 number += 1
                 yield DataRow({"span": span}, entry.place, number)
         except RecordFault as fault:
@@ -141,9 +143,12 @@ def _spans(rows: Callable[[], Iterator[DataRow | RecordFault]], timed: list[bool
 
 
 def _outcome(name: str, group: Sequence[DataRow], context: Context) -> Outcome:
-    place = replace(group[0].place, conversation_id=name)
+    entry = Entry(context, replace(group[0].place, conversation_id=name), name)
+    spans: list[TraceSpan] = [row.cells["span"] for row in group]
+    if not spans[0].id:
+        entry.assume("conversations have no id: made from file name and line")
     try:
-        return _conversation([row.cells["span"] for row in group], Entry(context, place, name))
+        return _conversation(spans, entry)
     except RecordFault as fault:
         return fault
 
@@ -178,9 +183,11 @@ def _conversation(spans: Sequence[TraceSpan], entry: Entry) -> Conversation:
         metadata["traces"] = list(traces)
     if evaluations := [asdict(score) for span in spans for score in span.scores if score.automatic]:
         metadata["evaluations"] = evaluations
-    return Conversation(
-        entry.made_id,
-        tuple(messages),
+    about = next((span.about for span in spans if span.about is not None), Conversation("", ()))
+    return replace(
+        about,
+        id=entry.made_id,
+        messages=tuple(messages),
         user_id=next((span.user for span in spans if span.user), None),
         candidate="+".join(sorted(models)) or None,
         ratings=tuple(_ratings(spans, ends, messages, entry, turns=session)),
@@ -323,8 +330,8 @@ def call_of(span: TraceSpan, entry: Entry) -> ModelCall | None:
         request = system_items({"system": span.system}) + request
     if len(response) > len(request) and response[: len(request)] == request:
         request, response = response, []
-    messages = MessageReader(entry).read(request + response)
-    size = len(MessageReader(_muted(entry)).read(request)) if request else 0
+    messages = MessageReader(entry, label_keys=frozenset()).read(request + response)
+    size = len(MessageReader(_muted(entry), label_keys=frozenset()).read(request)) if request else 0
     return ModelCall(messages, size, span.candidate)
 
 

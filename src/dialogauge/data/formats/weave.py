@@ -16,10 +16,10 @@ _OF_MODELS: Final = (
     "completions.parse",
     "messages.create",
     "responses.create",
-    "completion",
 )
 """How the operations end that clients of models are traced by."""
-_REACTION, _ANNOTATION, _BY_SCORER = "wandb.reaction", "wandb.annotation.", "wandb.runnable."
+_REACTION: Final = "wandb.reaction"
+_BY_SCORER: Final = "wandb.runnable."
 
 
 def _calls(record: Any) -> list[Any]:  # noqa: ANN401  # any JSON value

@@ -160,6 +160,23 @@ def test_each_interface_and_each_place(record, tmp_path):
     ]
 
 
+def test_what_stands_beside_a_call_is_kept(tmp_path):
+    more = {"scenario": "support", "language": "en", "rating": 4, "release": "7", "metadata": {"shop": "b"}}
+    later = {"ratings": {"tone": 2}, "release": "8"}
+    for records in ([READY | more, CLOSE | later], [CLOSE | later, READY | more]):
+        (c,), notes = read(tmp_path, *records)
+        assert (c.scenario, c.language) == ("support", "en")
+        assert (c.metadata["release"], c.metadata["shop"]) == ("7", "b")
+        assert [(r.dimension, r.score, r.turn) for r in c.ratings] == [("rating", 4, 1), ("tone", 2, 2)]
+        assert any("'rating' were read as ratings" in n for n in notes)
+
+
+def test_a_call_without_an_id_is_named_by_its_line(tmp_path):
+    (c,), notes = read(tmp_path, {"messages": [user("Ready?")], "response": "Yes.", "rating": 2})
+    assert (c.id, [(r.turn, r.score) for r in c.ratings]) == ("log.jsonl:1", [(None, 2)])
+    assert any("have no id" in n for n in notes)
+
+
 ASKS = [
     {
         "custom_id": f"q{n}",
