@@ -206,7 +206,7 @@ def test_what_is_refused(dialogauge, serve, log, tmp_path):
     done = judge(dialogauge, log, stub, "--rubric", "card", "--calls", "separate")
     assert (done.code, "cannot be split" in done.err) == (2, True)
     done = dialogauge("judge", log(trip()), "--policy", "booking")
-    assert (done.code, "the local judge reads no policy" in done.err) == (2, True)
+    assert (done.code, "the rubric 'card' shows no policy" in done.err) == (2, True)
     assert not stub.asked
 
 
@@ -355,3 +355,26 @@ def test_unit_scores_of_another_grader_are_a_judge_beside_the_run(dialogauge, se
     exact = {one["name"]: one["figures"]["exact"]["value"] for one in done.json["judges"]}
     assert exact.keys() == {"run", "lmunit"}
     assert exact["lmunit"] == 1
+
+
+def test_without_a_model_the_three_dimensions_come_from_rules(dialogauge, tmp_path):
+    call = {"id": "c1", "type": "function", "function": {"name": "find_hotel", "arguments": "{}"}}
+    messages = [
+        {"role": "system", "content": "You are kind."},
+        {"role": "user", "content": "A hotel in the north, please."},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c1", "content": '[{"name": "Amber House", "price": 62}]'},
+        {"role": "assistant", "content": "Amber House costs £95 a night."},
+    ]
+    (tmp_path / "agent.jsonl").write_text(json.dumps({"id": "a", "messages": messages}) + "\n")
+    done = dialogauge("judge", "agent.jsonl", "--rubric", "td-turn", "-o", "run")
+    assert done.code == 0, done.err
+    (row,) = [json.loads(line) for line in (tmp_path / "run" / "judgements.jsonl").read_text().splitlines()]
+    assert (row["scores"]["cohesion"], row["scores"]["policy"], row["whole"]) == (5, 5, {"backend": 2})
+    assert row["evidence"][0]["source"] == "against_result"
+    assert "£95" in row["rationale"]
+    done = dialogauge("judge", "agent.jsonl", "--rubric", "td-dialogue", "--policy", "booking", "-o", "whole")
+    assert done.code == 0, done.err
+    (row,) = [json.loads(line) for line in (tmp_path / "whole" / "judgements.jsonl").read_text().splitlines()]
+    assert set(row["scores"]) == {"cohesion", "backend", "policy", "goal_completion"}
+    assert row["level"] == "conversation"

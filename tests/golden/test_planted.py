@@ -1,45 +1,122 @@
 """Planted faults in dialogues of our own: found at their turn, and sound turns are left alone.
 
-In English and Chinese, over a dozen domains; a fault is one change of a sound dialogue. The rules were
-written on `open.jsonl`.
+In English and Chinese, over a dozen domains; a fault is one change of a sound dialogue. The rules were written
+on `open.jsonl`. Of `blind.jsonl`, whose faults others planted without a look at the rules, only the figures of
+runs were seen: docs/results/task_oriented.md has them all.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from dialogauge.core import Conversation
+from dialogauge.core import Conversation, Judgement, Message, ToolCall
 from dialogauge.data import read_conversations
-from dialogauge.signals import read_dialogue
-from dialogauge.signals.grounding.duties import Duty
-from dialogauge.signals.grounding.families import find_tool_signals
+from dialogauge.judges.local.judge import LocalJudge
+from dialogauge.judges.success.multiwoz import MultiwozSuccess
+from dialogauge.judges.success.tau import output_hits
+from dialogauge.judges.success.venues import read_venues
+from dialogauge.rubrics import load_policies
 
 PLANTED = Path(__file__).parent / "planted"
 
 
-def flagged(conversation: Conversation) -> set[int]:
-    """Return the turns of a conversation with a finding."""
-    duties = {turn.number: Duty(10) for turn in conversation.turns}
-    return {s.turn for s in find_tool_signals(read_dialogue(conversation), duties)}
+def judged(conversation: Conversation) -> dict[int, Judgement]:
+    """Return the judgement of each replied turn."""
+    judge = LocalJudge(rubric_id="td-turn", policies=load_policies())
+    rows = judge.judge_now(conversation)
+    return {row.target.turn: row.outcome for row in rows if isinstance(row.outcome, Judgement)}
 
 
-def turns(half: str) -> Iterator[tuple[str, int, bool, bool]]:
-    """Yield of every replied turn: conversation, number, whether a fault is planted, whether one is found."""
+def turns(half: str) -> Iterator[tuple[bool, bool]]:
+    """Yield of every replied turn whether a fault is planted, and whether one is found."""
     for conversation in read_conversations([str(PLANTED / f"{half}.jsonl")]):
         planted = {fault["turn"] for fault in conversation.metadata["expected"]}
-        found = flagged(conversation)
-        for turn in conversation.replied_turns:
-            yield conversation.id, turn.number, turn.number in planted, turn.number in found
+        for number, judgement in judged(conversation).items():
+            yield number in planted, bool(judgement.issues)
 
 
 @pytest.mark.parametrize("half", ["open"])
 def test_planted_faults_are_found_and_sound_turns_left_alone(half):
     rows = list(turns(half))
-    faults = [found for *_, planted, found in rows if planted]
-    sound = [found for *_, planted, found in rows if not planted]
+    faults = [found for planted, found in rows if planted]
+    sound = [found for planted, found in rows if not planted]
     assert len(faults) >= 30
     assert sum(faults) >= 0.8 * len(faults)
     assert sum(sound) <= 0.05 * len(sound)
+
+
+def dialogue(*parts: tuple[str, Sequence[tuple[str, Any, Any]], str], **more: Any) -> Conversation:
+    """Build a dialogue of (user, [(tool, arguments, result)], reply)."""
+    messages = []
+    for user, calls, reply in parts:
+        messages.append(Message("user", user))
+        for name, arguments, result in calls:
+            call = ToolCall(f"c{len(messages)}", name, json.dumps(arguments))
+            messages.append(Message("assistant", None, (call,)))
+            messages.append(Message("tool", json.dumps(result), tool_call_id=call.id))
+        messages.append(Message("assistant", reply))
+    return Conversation("d", tuple(messages), **more)
+
+
+VENUE = {
+    "name": "mill pond kitchen",
+    "food": "portuguese",
+    "area": "south",
+    "pricerange": "moderate",
+    "phone": "01223555018",
+}
+
+
+def test_a_restaurant_out_of_an_empty_result_is_found_where_inform_and_success_pass(tmp_path):
+    """Figure 1 of TD-Eval in our words: the offer of the first turn is overwritten by the end."""
+    rows = {"restaurant": [{"id": "1", **VENUE}], "hotel": [{"id": "2", "name": "x y"}]}
+    rows |= {"attraction": [{"id": "3", "name": "y z"}], "train": [{"trainID": "TR0001"}]}
+    for domain, table in rows.items():
+        (tmp_path / f"{domain}_db.json").write_text(json.dumps(table))
+    goal = {"restaurant": {"info": {"food": "portuguese", "area": "south"}, "reqt": ["phone"]}}
+    cheap, any_price = (
+        {"food": "portuguese", "area": "south", "pricerange": "cheap"},
+        {"food": "portuguese", "area": "south"},
+    )
+    talk = dialogue(
+        (
+            "A cheap Portuguese restaurant in the south, please.",
+            [("query_restaurants", cheap, [])],
+            "There is a cheap Portuguese restaurant in the south called Lisbon Lantern. Shall I book it?",
+        ),
+        (
+            "What is its phone number?",
+            [("query_restaurants", {**any_price, "pricerange": "any"}, [VENUE])],
+            "I can offer Mill Pond Kitchen, which is moderate. Its phone number is 01223555018.",
+        ),
+        metadata={"goal": goal},
+    )
+    success = MultiwozSuccess(read_venues(str(tmp_path)), source="own").judge_now(talk).outcome
+    assert (success.numbers["inform"], success.numbers["success"]) == (1, 1)
+    first, second = judged(talk).values()
+    assert (first.numbers["backend"], second.numbers["backend"]) == (1, 5)
+    assert first.evidence[0].source == "out_of_nothing"
+
+
+def test_twelve_shirts_of_ten_are_found_where_the_check_of_outputs_passes():
+    """Figure 2 of TD-Eval in our words: the 10 that the task asks for stands in another number."""
+    shirts = {
+        str(n): {"item_id": str(n), "colour": c, "price": 19.5} for n, c in enumerate("abcdefghij", 8810)
+    }
+    talk = dialogue(
+        (
+            "How many T-shirt options do you have?",
+            [("get_product", {"product": "T-shirt"}, {"name": "T-Shirt", "variants": shirts})],
+            "There are 12 T-shirt options in the shop. The first of them is item 8810.",
+        )
+    )
+    (hit,) = output_hits(talk, ["10"])
+    assert hit.turn == 1
+    (only,) = judged(talk).values()
+    assert only.numbers["backend"] == 2
+    assert [e.source for e in only.evidence] == ["wrong_count"]

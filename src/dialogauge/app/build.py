@@ -7,7 +7,7 @@ from collections.abc import Callable, Coroutine, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dialogauge.app.config import RoleSettings, read_key
 from dialogauge.app.environment import cache_folder
@@ -17,6 +17,9 @@ from dialogauge.core.files import read_text
 from dialogauge.core.protocols import Judge
 from dialogauge.llm import Budget, Expected, LimiterState, PriceTable, SamplingParameters
 from dialogauge.llm.protocol import ChatClient, ChatRequest
+
+if TYPE_CHECKING:
+    from dialogauge.rubrics import Policies
 
 _LOG = logging.getLogger("dialogauge")
 
@@ -124,14 +127,14 @@ def build_judge(options: JudgeOptions) -> BuiltJudge:
     from dialogauge.rubrics import load_policies, load_rubric
 
     rubric = load_rubric(options.rubric)
-    if options.judge == "local" and options.policy_file is not None:
-        msg = "the local judge reads no policy"
-        raise UsageError(msg, hint="leave --policy out, or give a model: --model NAME --base-url URL")
+    policies = None if options.policy_file is None else load_policies(options.policy_file)
     if options.judge == "local":
-        return BuiltJudge(_local(options, rubric.id))
+        if policies is not None and "policy" not in rubric.shows:
+            msg = f"the rubric {rubric.id!r} shows no policy"
+            raise UsageError(msg, hint="leave --policy out, or give --rubric td-turn or td-dialogue")
+        return BuiltJudge(_local(options, rubric.id, policies))
     from dialogauge.judges.rubric.judge import RubricJudge
 
-    policies = None if options.policy_file is None else load_policies(options.policy_file)
     if options.role is None:
         msg = "the judge llm needs a model"
         raise UsageError(msg, hint="give --model NAME --base-url URL")
@@ -177,7 +180,7 @@ def _fitted(options: JudgeOptions) -> Judge:
     return RatingsJudge(RatingsModel.from_json(text, file=str(path)))
 
 
-def _local(options: JudgeOptions, rubric: str) -> Judge:
+def _local(options: JudgeOptions, rubric: str, policies: Policies | None) -> Judge:
     from dialogauge.judges.local.judge import RUBRICS, LocalJudge
     from dialogauge.judges.local.model import LocalCoefficients
 
@@ -190,7 +193,7 @@ def _local(options: JudgeOptions, rubric: str) -> Judge:
         msg = f"the local judge cannot judge by the rubric {rubric!r}"
         known = ", ".join(RUBRICS)
         raise UsageError(msg, hint=f"it knows {known}; give a model (--model, --base-url) for others")
-    return LocalJudge(options.mode, options.language, coefficients, rubric)
+    return LocalJudge(options.mode, options.language, coefficients, rubric, policies)
 
 
 def _in_process(settings: RoleSettings, device: str) -> ChatClient:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import cached_property
 from typing import Any, Final, Literal, get_args
 
@@ -53,6 +53,13 @@ from dialogauge.judges.local.scores import (
     score_turn,
     weakest,
 )
+from dialogauge.judges.local.tools import (
+    GOAL,
+    TOOL_DIMENSIONS,
+    find_of_tools,
+    judge_by_tools,
+)
+from dialogauge.rubrics import Policies, load_policies
 from dialogauge.signals import (
     Dialogue,
     Mode,
@@ -68,7 +75,7 @@ from dialogauge.signals import (
     read_features,
 )
 
-Rubric = Literal["card", "satisfaction", "session", "session-guarded", "single"]
+Rubric = Literal["card", "satisfaction", "session", "session-guarded", "single", "td-turn", "td-dialogue"]
 RUBRICS: Final[tuple[Rubric, ...]] = get_args(Rubric)
 """The shipped rubrics that it can judge by."""
 
@@ -78,11 +85,17 @@ _NO_SAFETY = "The local judge cannot tell harmful content from harmless; use a l
 _UNCALIBRATED = (*TURN_DIMENSIONS[:2], *CONVERSATION_DIMENSIONS)
 """Never compared with people's scores of the same dimension."""
 _SINGLE = "single_quality"
-_NEVER_COMPARED: Mapping[Rubric, tuple[str, ...]] = {"card": _UNCALIBRATED, "single": (_SINGLE,)}
+_NEVER_COMPARED: Mapping[Rubric, tuple[str, ...]] = {
+    "card": _UNCALIBRATED,
+    "single": (_SINGLE,),
+    "td-turn": TOOL_DIMENSIONS,
+    "td-dialogue": (*TOOL_DIMENSIONS, GOAL),
+}
 _CHECKED = ("zh", "en")
 """Languages in which the satisfaction was compared with people's ratings: docs/results/trust.md."""
 _SATISFIED = 4
 _SESSION = ("session", "session-guarded")
+_OF_TOOLS = ("td-turn", "td-dialogue")
 _OF_HISTORY = 10
 """Replies of a history that say what the log's replies are like."""
 
@@ -106,8 +119,12 @@ class LocalJudge:
         language: Literal["auto", "en", "zh"] = "auto",
         coefficients: LocalCoefficients | None = None,
         rubric_id: Rubric = "card",
+        policies: Policies | None = None,
     ) -> None:
         """Set up the judge; without coefficients those that ship with the package are used.
+
+        Policies are for `td-turn` and `td-dialogue`; without any an agent's own system prompt stands, which
+        no rule can read, and for an agent without one the shipped ones.
 
         Raises:
             UsageError: a mode, language or rubric that it does not know.
@@ -123,6 +140,7 @@ class LocalJudge:
         self.mode = mode
         self.language = language
         self.rubric_id = rubric_id
+        self._policies = policies
         self._coefficients = coefficients or load_coefficients()
 
     @cached_property
@@ -139,6 +157,10 @@ class LocalJudge:
             return (PlainDimension("satisfaction", "conversation"),)
         if self.rubric_id == "single":
             return (PlainDimension(_SINGLE, "turn"),)
+        if self.rubric_id == "td-turn":
+            return tuple(PlainDimension(name, "turn") for name in TOOL_DIMENSIONS)
+        if self.rubric_id == "td-dialogue":
+            return tuple(PlainDimension(name, "conversation") for name in (*TOOL_DIMENSIONS, GOAL))
         turn = tuple(PlainDimension(name, "turn") for name in TURN_DIMENSIONS)
         return turn + tuple(PlainDimension(name, "conversation") for name in CONVERSATION_DIMENSIONS)
 
@@ -165,6 +187,16 @@ class LocalJudge:
             "checked_languages": list(_CHECKED) if self.rubric_id == "satisfaction" else [],
             "uncalibrated": list(_NEVER_COMPARED.get(self.rubric_id, ())),
             "notes": notes,
+            **self._policy_settings(),
+        }
+
+    def _policy_settings(self) -> dict[str, Any]:
+        if self.rubric_id not in _OF_TOOLS:
+            return {}
+        policies = self._policies or load_policies()
+        return {
+            "policy": digest({"domains": [asdict(d) for d in policies.domains]}),
+            "own_policy": self._policies is None,
         }
 
     async def judge(self, request: Request) -> tuple[Judged, ...]:
@@ -184,7 +216,7 @@ class LocalJudge:
         for conversation in longest.values():
             for row in self.judge_now(conversation, log=log):
                 judged[row.target.conversation_id, row.target.turn] = row
-        whole = self.rubric_id in _SESSION  # the target of a session is its last reply
+        whole = self.rubric_id in (*_SESSION, "td-dialogue")  # the target of a session is its last reply
         return tuple(
             _row(r, judged.get((r.conversation.id, None if whole else r.turn))) for r in request.targets
         )
@@ -201,6 +233,8 @@ class LocalJudge:
         if self.rubric_id == "single":
             return tuple(map(Judged, targets, map(self._single, replied)))
         dialogue = read_dialogue(conversation, None if self.language == "auto" else self.language)
+        if self.rubric_id in _OF_TOOLS:
+            return self._of_tools(conversation, dialogue, (*targets, whole))
         reading = _Reading(dialogue, self.mode, self._coefficients, log)
         if self.rubric_id in _SESSION:
             return (Judged(whole, self._session(reading, conversation.scenario)),)
@@ -229,6 +263,30 @@ class LocalJudge:
             details |= {"cap": guarded.cap} if guarded.failed else {}
         details |= {"label": "SAT" if score >= _SATISFIED else "DSAT", "uncalibrated": []}
         return Judgement(scores={"satisfaction": Score(value, score)}, details=details)
+
+    def _of_tools(
+        self, conversation: Conversation, dialogue: Dialogue, targets: Sequence[Target]
+    ) -> tuple[Judged, ...]:
+        """Judge the replies of an agent that uses tools, or the dialogue: the last of the targets."""
+        if dialogue.language == "other":
+            return tuple(Judged(t, _unsupported()) for t in targets if (t.turn is None) == self._whole_only)
+        policies = self._policies or load_policies()
+        signals = find_of_tools(dialogue, conversation, policies, own=self._policies is None)
+        more = {"language": dialogue.language}
+        by_turn = {t.number: [s for s in signals if s.turn == t.number] for t in dialogue.replied}
+        if not self._whole_only:
+            return tuple(
+                Judged(t, judge_by_tools(by_turn[t.turn], dialogue, more))
+                for t in targets
+                if t.turn is not None
+            )
+        goal, note = score_conversation(dialogue, by_turn)["task_completion"]
+        judged = judge_by_tools(signals, dialogue, {**more, "goal": note})
+        return (Judged(targets[-1], replace(judged, scores={**judged.scores, **as_scores({GOAL: goal})})),)
+
+    @property
+    def _whole_only(self) -> bool:
+        return self.rubric_id == "td-dialogue"
 
     def _single(self, turn: Turn) -> Judgement | JudgeFailure:
         """Judge a reply and its request as a conversation of one turn."""

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
-from dialogauge.judges.local.evidence import TITLES, KindEvidence, load_evidence
+from dialogauge.judges.local.evidence import OF_TOOLS, TITLES, KindEvidence, load_evidence
 from dialogauge.studies.passing import ByConversation, Row, Smallest
 
 
@@ -146,7 +146,7 @@ class FindingsTally(ByConversation):
         kinds = tuple(
             KindSummary(
                 kind,
-                TITLES.get(kind, kind),
+                TITLES.get(kind) or OF_TOOLS.get(kind, kind),
                 turns,
                 self._conversations[kind],
                 load_evidence().best(kind, self._mode, language),
