@@ -371,7 +371,7 @@ def test_without_a_model_the_three_dimensions_come_from_rules(dialogauge, tmp_pa
     assert done.code == 0, done.err
     (row,) = [json.loads(line) for line in (tmp_path / "run" / "judgements.jsonl").read_text().splitlines()]
     assert (row["scores"]["cohesion"], row["scores"]["policy"], row["whole"]) == (5, 5, {"backend": 2})
-    assert row["evidence"][0]["source"] == "against_result"
+    assert row["evidence"][0]["signal"] == "against_result"
     assert "£95" in row["rationale"]
     done = dialogauge("judge", "agent.jsonl", "--rubric", "td-dialogue", "--policy", "booking", "-o", "whole")
     assert done.code == 0, done.err

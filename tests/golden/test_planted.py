@@ -1,7 +1,7 @@
 """Planted faults in dialogues of our own: found at their turn, and sound turns are left alone.
 
-In English and Chinese, over a dozen domains; a fault is one change of a sound dialogue. The rules were written
-on `open.jsonl`. Of `blind.jsonl`, whose faults others planted without a look at the rules, only the figures of
+In English and Chinese, over a dozen domains; a fault is one change of a sound dialogue. Rules were written
+on `open.jsonl`. Of `blind.jsonl`, whose faults others planted without a look at the rules, only figures of
 runs were seen: docs/results/task_oriented.md has them all.
 """
 
