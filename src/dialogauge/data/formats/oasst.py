@@ -32,7 +32,7 @@ def _recognises(sample: Sample) -> bool:
     record = sample.record
     if not isinstance(record, dict) or _TREE not in record:
         return False
-    return isinstance(record.get("prompt"), dict) or {"message_id", "parent_id", "role"} <= record.keys()
+    return isinstance(record.get("prompt"), dict) or {"message_id", "role", "text"} <= record.keys()
 
 
 def _read(stream: LineStream, context: Context) -> Iterator[Outcome]:
@@ -129,7 +129,7 @@ def _conversation(
     for id, message, turn in zip(path, messages, message_turns(messages), strict=True):
         if message.role == "assistant" and id not in rated:
             for label, value in _labels(by_id[id].get("labels")):
-                entry.recognise("replies have labels of quality, helpfulness, creativity: read as ratings")
+                entry.recognise("messages have labels of quality, helpfulness, creativity: read as ratings")
                 ratings.append(Rating(name, label, score_at(entry.place, f"label {label}", value), turn))
     models = {model for id in path if (model := text_at(by_id[id], "model_name")) is not None}
     return Conversation(

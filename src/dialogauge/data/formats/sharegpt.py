@@ -23,13 +23,18 @@ _ROLES: dict[str, Role] = {
     "bing": "assistant",
     "bard": "assistant",
     "assistant": "assistant",
+    "model": "assistant",
+    "bot": "assistant",
     "function_call": "assistant",
+    "tool_call": "assistant",
     "observation": "tool",
     "function": "tool",
     "function_response": "tool",
+    "tool_response": "tool",
     "tool": "tool",
     "system": "system",
 }
+_CALLS = frozenset({"function_call", "tool_call"})
 
 
 def _recognises(record: Any, mapping: FieldMap) -> bool:  # noqa: ANN401  # any JSON value
@@ -74,14 +79,14 @@ def _message(
         raise fault_in(entry, f"message {number} has no 'value'", f"it has {', '.join(map(repr, item))}")
     sender = item.get("from")
     name = sender if isinstance(sender, str) else ""
-    role = entry.mapping.roles.get(name) or _ROLES.get(name)
+    role = entry.mapping.roles.get(name) or _ROLES.get(name.lower())
     if role is None:
         message, hint = unknown_role(number, sender)
         raise fault_in(entry, message, f"in ShareGPT also {', '.join(_ROLES)}; {hint}")
     extra = {key: value for key, value in item.items() if key not in ("from", "value")}
     ratings = {key: extra.pop(key) for key in MESSAGE_KEYS & extra.keys()} if role == "assistant" else {}
     content = content_of(item["value"], number, entry)
-    if name == "function_call":
+    if name.lower() in _CALLS:
         return Message(role, None, (_tool_call(item["value"], number),), extra=extra), ratings
     answers = call if role == "tool" else None
     return Message(role, content, tool_call_id=answers, extra=extra), ratings

@@ -1,6 +1,7 @@
 """ChatGPT exports; the sample is ours, its form that of `conversations.json` as of 2025."""
 
 import json
+import zipfile
 
 import pytest
 
@@ -97,6 +98,20 @@ def test_thumbs_become_ratings_of_their_turns(tmp_path):
     assert c.ratings == (Rating("g1", "feedback", "thumbs_down", 2),)
     assert ("conversations have thumbs in message_feedback.json: read as ratings of their turns", 1) in notes
     assert ("conversations have thumbs on messages that are not shown: not used", 1) in notes
+
+
+def test_an_export_as_it_is_downloaded(tmp_path):
+    path = tmp_path / "export.zip"
+    rows = [{"id": "a2", "conversation_id": "g1", "rating": "thumbs_up"}]
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("conversations.json", json.dumps([EXPORT]))
+        archive.writestr("message_feedback.json", json.dumps(rows))
+        archive.writestr("user.json", '{"id": "u"}')
+        archive.writestr("chat.html", "<html>")
+    reader = read_conversations([str(path)])
+    (c,) = reader
+    assert c.ratings == (Rating("g1", "feedback", "thumbs_up", 2),)
+    assert [n.count for n in reader.notes if "not recognised as conversations" in n.text] == [2]
 
 
 @pytest.mark.parametrize("text", ["{", "{}"])

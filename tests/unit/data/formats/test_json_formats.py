@@ -122,6 +122,22 @@ def test_other_lists_with_common_role_names(tmp_path):
     ]
 
 
+def test_speakers_of_sharegpt_by_other_names(tmp_path):
+    said = [
+        ("Human", "hi"),
+        ("tool_call", '{"name": "f", "arguments": {}}'),
+        ("tool_response", "1"),
+        ("GPT", "yo"),
+    ]
+    c, name, assumed = read_one(
+        tmp_path, {"id": "v", "conversations": [{"from": f, "value": v} for f, v in said]}
+    )
+    assert (name, assumed) == ("sharegpt", [])
+    assert [m.role for m in c.messages] == ["user", "assistant", "tool", "assistant"]
+    assert c.messages[1].tool_calls == (ToolCall("call_2", "f", "{}"),)
+    assert c.messages[2].tool_call_id == "call_2"
+
+
 @pytest.mark.parametrize("key", ["conversations", "items"])
 def test_variants_of_sharegpt(tmp_path, key):
     said = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}]

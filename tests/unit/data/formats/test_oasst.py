@@ -82,6 +82,13 @@ def test_messages_one_a_line(tmp_path):
     assert str(outcomes[3].place).startswith(f"{tmp_path}/trees.jsonl:{len(rows) - 1}")
 
 
+def test_a_prompt_may_lack_the_parent_that_it_has_not(tmp_path):
+    prompt, reply = flat(node("q", "prompter", "Hi", node("r", "assistant", "Hello")), "q")
+    del prompt["parent_id"]
+    (c,), _ = read(tmp_path, prompt, reply)
+    assert said(c) == [("user", "Hi"), ("assistant", "Hello")]
+
+
 def test_messages_apart_from_their_tree_are_faults(tmp_path):
     rows = [*flat(TREE["prompt"], "p"), *flat(node("q", "prompter", "Hi"), "q")]
     *_, fault, last = read(tmp_path, *rows, {**rows[1], "message_id": "late"})[0]
