@@ -30,7 +30,7 @@ def test_published_votes_make_a_ranking_with_controls_beside(dialogauge, tmp_pat
     assert first["rating"]["method"] == "jackknife by dialogues"
     assert first["votes"] == first["wins"] + first["losses"] + first["ties"] == 80
     assert sum(one["rating"]["value"] for one in result["agents"]) == pytest.approx(3000)
-    assert {one["name"] for one in result["beside"]} == {"length", "coin"}
+    assert {one["name"] for one in result["beside"]} == {"length", "position", "coin"}
     matrix = result["matrix"]
     assert matrix["agents"] == ["gpt", "mix", "tiny"]
     assert sum(map(sum, matrix["wins"])) + sum(map(sum, matrix["ties"])) / 2 == 120

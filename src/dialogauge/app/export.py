@@ -31,7 +31,7 @@ _VERDICT = ("verdict", "verdict_basis", "weakest_turn")
 _LISTS = ("issues", "evidence")
 _JUDGE = ("rationale", "judge", "prompt_digest")
 _USAGE = ("calls", "cached", "prompt_tokens", "completion_tokens", "cost")
-_VOTE = ("conversation_id", "arena", "a", "b", "winner", "rater", "judge")
+_VOTE = ("conversation_id", "arena", "a", "b", "winner", "rater", "shown_first", "judge")
 _SIDES = ("a", "b")
 # A cell that begins with one of these is run as a formula by spreadsheet programs.
 _FORMULA = tuple("=+-@\t\r\n＝＋－＠")
@@ -109,7 +109,7 @@ class VoteColumns:
 
     def flat(self, row: Mapping[str, Any]) -> dict[str, Any]:
         """Write a vote as one level of plain values."""
-        flat = {k: row[k] for k in _VOTE}
+        flat = {k: row.get(k) for k in _VOTE}
         for what in ("length", "quality"):
             both = row["lengths" if what == "length" else "qualities"] or (None, None)
             flat |= {f"{what}_{side}": value for side, value in zip(_SIDES, both, strict=True)}

@@ -26,7 +26,19 @@ _IDS: Final[Mapping[str, Literal["conversation", "user"]]] = {
 _WRITTEN: Final = frozenset({"rationale", "issues", "evidence", "details", "failure", "text", "orders"})
 # Counters, names of ours and of agents: no text of users or models stands in them.
 _OURS: Final = frozenset(
-    {"usage", "prompt_digest", "level", "turn", "repeat", "verdict", "verdict_basis", "a", "b", "arena"}
+    {
+        "usage",
+        "prompt_digest",
+        "level",
+        "turn",
+        "repeat",
+        "verdict",
+        "verdict_basis",
+        "a",
+        "b",
+        "arena",
+        "shown_first",
+    }
 )
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from dialogauge.runs import Row
 from dialogauge.stats import Estimate, mean_estimate
 
-COIN, LENGTH, PEOPLE = "coin", "length", "people"
+COIN, FIRST, LENGTH, PEOPLE = "coin", "position", "length", "people"
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,6 +61,12 @@ class Meeting:
         a, b = (said_length(conversation) for conversation in self.conversations)
         return a, b
 
+    @property
+    def shown_first(self) -> str | None:
+        """Which side a person was shown first, `a` or `b`; None where nobody says."""
+        before: str | None = (self.earlier or {}).get("shown_first")
+        return before if self.rating is None else self.rating.shown_first
+
     @cached_property
     def digest(self) -> str:
         """Changes with anything that can change what a referee says."""
@@ -122,6 +128,7 @@ class MeetingVote:
             "b": m.b,
             "winner": self.winner,
             "rater": self.rater,
+            "shown_first": m.shown_first,
             "orders": [asdict(one) for one in self.orders],
             "qualities": m.qualities and list(m.qualities),
             "lengths": m.lengths and list(m.lengths),

@@ -31,7 +31,7 @@ from dialogauge.stats import (
     votes_of,
 )
 from dialogauge.studies.arena.agents import Agents
-from dialogauge.studies.arena.controls import COIN, LENGTH, PEOPLE, Beside, PositionBias, position_bias
+from dialogauge.studies.arena.controls import COIN, FIRST, LENGTH, PEOPLE, Beside, PositionBias, position_bias
 from dialogauge.studies.arena.meetings import SCORE, Meeting
 from dialogauge.studies.arena.opening import opening
 
@@ -250,6 +250,9 @@ class _VoteColumns:
             score = 1 - longer if shorter else longer
             what = f"the {'shorter' if shorter else 'longer'} of the two wins"
             yield Beside(LENGTH, what, self._agrees(score), self._rated(score))
+        if all(row.get("shown_first") for row in self.rows):
+            first = np.array([float(row["shown_first"] == "a") for row in self.rows])
+            yield Beside(FIRST, "who was shown first wins", self._agrees(first), self._rated(first))
         coin = rng.integers(2, size=len(self.rows)).astype(np.float64)
         yield Beside(COIN, "a coin decides", self._agrees(coin), self._rated(coin))
         if people:

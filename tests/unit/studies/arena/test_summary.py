@@ -76,3 +76,11 @@ def test_of_several_arenas_online_elo_is_weighted_by_votes():
     rows = [{**row("d1", "A", "B", "a"), "arena": "one"}]
     rows += [{**row(f"e{i}", "A", "B", "a"), "arena": "two"} for i in range(2)]
     assert result_of(rows).elo["A"] == pytest.approx((1016 + 2 * 1030.5305) / 3, abs=1e-3)
+
+
+def test_of_peoples_votes_it_is_said_how_often_who_was_shown_first_wins():
+    """Shown first won 9 of 12; of a referee that was shown nothing there is no such control."""
+    rows = [{**row(f"d{i}", "A", "B", "ab"[i % 2]), "shown_first": "ab"[i % 2 ^ (i < 3)]} for i in range(12)]
+    position = next(one for one in result_of(rows).beside if one.name == "position")
+    assert (position.agrees.value, position.agrees.n) == (0.75, 12)
+    assert {one.name for one in result_of([row("d", "A", "B", "a")]).beside} == {"length", "coin"}
