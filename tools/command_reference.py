@@ -54,6 +54,7 @@ ENDS = {
     "report": "0; 1 when there is no finished run in the directory.",
     "show": "0; 1 when there is no finished run in the directory; 2 for a conversation or a turn that it does "
     "not hold.",
+    "runs": "0, also where there is none; 1 when there is no such folder.",
     "compare": "0; 1 when there is no finished run in a directory; 2 for different rubrics, a log in place of a "
     "run, or a gate on what the runs lack; 100 when a --gate was not met.",
     "trust": "0; 1 when there is no finished run, or the sample cannot be judged to its end; 2 for another judge; "

@@ -419,6 +419,12 @@ class ShowOptions(PrivacyOptions):
     turn: int | None = setting(None, "Show this turn only.", "--turn", low=0)
 
 
+class RunsOptions(Options):
+    """`dialogauge runs`."""
+
+    folder: str = argument("[DIR]", "The folder below which runs are (default: runs).", default="runs")
+
+
 class TwoRunsOptions(PrivacyOptions):
     """`dialogauge compare`."""
 

@@ -23,6 +23,7 @@ from dialogauge.cli.judge import judge
 from dialogauge.cli.pairs import pairs
 from dialogauge.cli.replay import replay
 from dialogauge.cli.report import report
+from dialogauge.cli.runs import runs
 from dialogauge.cli.satisfaction import satisfaction
 from dialogauge.cli.show import show
 from dialogauge.cli.success import success
@@ -47,6 +48,7 @@ for command in (
     check,
     report,
     show,
+    runs,
     compare,
     trust,
     agreement,

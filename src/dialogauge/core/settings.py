@@ -144,10 +144,11 @@ def setting(  # noqa: PLR0913 - all there is to say of a setting
     return dataclasses.field(default=default, metadata={_DECLARED: declared})
 
 
-def argument(metavar: str, help: str) -> Any:  # noqa: ANN401 - a dataclass field
-    """Declare a required setting that stands on the command line without a flag."""
-    field = setting(..., help, metavar=metavar)
-    return dataclasses.field(metadata={_DECLARED: {**field.metadata[_DECLARED], "argument": True}})
+def argument(metavar: str, help: str, default: Any = ...) -> Any:  # noqa: ANN401 - a dataclass field
+    """Declare a setting that stands on the command line without a flag; required unless it has a default."""
+    field = setting(default, help, metavar=metavar)
+    metadata = {_DECLARED: {**field.metadata[_DECLARED], "argument": True}}
+    return dataclasses.field(default=field.default, metadata=metadata)
 
 
 def settings_of(kind: type) -> Mapping[str, Setting]:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from itertools import zip_longest
 from typing import Final
 
 from dialogauge.core import Conversation
-from dialogauge.report import Fold, Section, Transcript
+from dialogauge.report import Cards, Fold, Section, Transcript, TranscriptTurn
 from dialogauge.runs import StoredRun
 from dialogauge.studies.compare.comparison import RunComparison, Turned
-from dialogauge.studies.compare.page import beside, pair_words
+from dialogauge.studies.compare.page import beside
 from dialogauge.studies.judging.report import stored_findings
 from dialogauge.studies.judging.sampling import Sampler
 from dialogauge.studies.judging.transcripts import writer_of
@@ -50,8 +50,21 @@ _Shown = tuple[Conversation, Transcript]
 
 def _fold(turned: Turned, a: _Shown, b: _Shown, turns: int) -> Fold:
     same = parting(a[0], b[0])
-    cut_a, cut_b = (_from(one[1], same, name, turns) for one, name in ((a, "A"), (b, "B")))
-    return beside(pair_words(turned), cut_a, cut_b, same)
+    texts = dict.fromkeys(t.context for _, t in (a, b) if t.context)
+    later_a, later_b = ([t for t in one.turns if (t.number or 0) > same] for _, one in (a, b))
+    rows = list(zip_longest(later_a[:turns], later_b[:turns]))
+    left = max(len(later_a), len(later_b)) - len(rows)
+    cards = tuple(Cards((_card("A", a[1], x), _card("B", b[1], y)), wide=True) for x, y in rows)
+    return beside(turned, cards, same=same, left=left, context=tuple(texts))
+
+
+def _card(name: str, whole: Transcript, turn: TranscriptTurn | None) -> Transcript:
+    """Return one turn of a conversation as a card of its own; one that has ended before says so."""
+    shown = () if turn is None else (turn,)
+    note = "It has ended." if turn is None else ""
+    facts = () if whole.verdict is None else (whole.verdict.text,)
+    title = name if turn is None else f"{name}, turn {turn.number}"
+    return Transcript(title, shown, facts=facts, failure=whole.failure, note=note, folded=False)
 
 
 def parting(a: Conversation, b: Conversation) -> int:
@@ -62,19 +75,6 @@ def parting(a: Conversation, b: Conversation) -> int:
             break
         same += 1
     return same
-
-
-def _from(transcript: Transcript, same: int, name: str, turns: int) -> Transcript:
-    later = [t for t in transcript.turns if t.number is not None and t.number > same]
-    shown = tuple(later[:turns])
-    return replace(
-        transcript,
-        title=f"{name}: {transcript.title}",
-        anchor="",
-        turns=shown,
-        turns_left_out=len(later) - len(shown),
-        folded=False,
-    )
 
 
 def _transcripts(run: StoredRun, ids: Sequence[str]) -> Mapping[str, _Shown]:

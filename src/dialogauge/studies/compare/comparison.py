@@ -377,7 +377,7 @@ def _verdicts(pairing: PairedRuns, order: Sequence[str]) -> Iterator[Change]:
 
     rows: list[tuple[str, tuple[str, ...]]] = [(name, (name,)) for name in order]
     if {*order} <= {*_CARD} and order:
-        rows = [(AT_LEAST_GOOD, _GOOD), *((name, (name,)) for name in _CARD)]
+        rows = [(AT_LEAST_GOOD, _GOOD), *rows]
     for name, names in rows:
         higher = True if name == AT_LEAST_GOOD else None
         if made := _change(pairing, name, within(names), reach=1.0, higher=higher):

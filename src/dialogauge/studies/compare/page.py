@@ -29,7 +29,6 @@ from dialogauge.report import (
     TableColumn,
     TableRow,
     Text,
-    Transcript,
     data_table,
     p_value,
     words,
@@ -185,10 +184,9 @@ def brief(result: RunComparison, gates: Sequence[GateResult], beside: Sequence[S
 
 def _opening(result: RunComparison, gates: Sequence[GateResult]) -> list[Block]:
     first, *others = headline(result)
-    out: list[Block] = [Callout((Span(first, "strong"),), tone_of(result))]
-    out += [Callout(tuple(others))] if others else []
+    out: list[Block] = [Callout((Span(first, "strong"), *others), tone_of(result))]
     out += [Callout((gate.sentence,), "good" if gate.met else "warn") for gate in gates]
-    return [*out, Callout(tuple(_basis(result)))]
+    return [*out, Section("", (Items(tuple(_basis(result))),))]
 
 
 def _basis(result: RunComparison) -> Iterable[Prose]:
@@ -239,7 +237,7 @@ def _moved(change: Change) -> bool:
 
 def _plot(result: RunComparison) -> DotPlot:
     rows = (
-        DotRow(words.name(d.name), d.delta.value, d.delta.interval, "strong" if d.compared else "quiet")
+        DotRow(words.name(d.name), d.delta.value, d.delta.interval, "quiet" if d.p_holm is None else "strong")
         for d in result.dimensions
     )
     return DotPlot("Difference, B less A", tuple(rows), (Reference(0.0, "no difference"),))
@@ -271,16 +269,13 @@ def _scores(result: RunComparison) -> DataTable:
             Number(d.detectable),
             Interval(d.bounds) if d.bounds else None,
         )
-        rows.append(TableRow(cells, "plain" if d.compared else "quiet"))
+        rows.append(TableRow(cells, "quiet" if d.p_holm is None else "plain"))
     return data_table("Scores", heads, rows, captioned=False)
 
 
 def _side(side: Measured) -> Cell:
-    counts = [f"n {side.n:,}"]
-    counts += [f"{side.n_na:,} n/a"] if side.n_na else []
-    counts += [f"{side.n_failed:,} failed"] if side.n_failed else []
-    counts += [f"{side.left_out:,} unmatched"] if side.left_out else []
-    return Number(side.mean, 2, notes=(", ".join(counts),))
+    counts = ((side.n_na, "n/a"), (side.n_failed, "failed"), (side.left_out, "unmatched"))
+    return Number(side.mean, 2, notes=(f"n {side.n:,}", *(f"{n:,} {what}" for n, what in counts if n)))
 
 
 def _verdicts(result: RunComparison, *, whole: bool) -> Iterable[Block]:
@@ -354,19 +349,37 @@ def pair_words(turned: Turned) -> str:
     return f"{name}, mean quality {words.decimal(100 * turned.quality, 0, signed=True)} points of 100"
 
 
-def beside(title: str, a: Transcript, b: Transcript, same: int) -> Fold:
+def beside(turned: Turned, cards: Sequence[Cards], *, same: int, left: int, context: Sequence[str]) -> Fold:
     """Put a pair side by side, from the turn at which the two part.
 
     Args:
-        title: What happened.
-        a: Of the first run, the turns from there.
-        b: Of the second.
+        turned: The pair.
+        cards: Turn by turn, A and B.
         same: So many turns before are the same.
+        left: So many turns after are not shown.
+        context: What the conversation is about; of both, where they differ.
     """
-    blocks: tuple[Block, ...] = (Cards((a, b), wide=True),)
+    first: list[Prose] = list(context)
+    if moved := _moved_scores(turned):
+        first.append(moved)
     if same:
-        blocks = (Callout((f"The first {counted(same, 'turn')} are the same in both.",)), *blocks)
-    return Fold(title, blocks)
+        first.append(f"The first {counted(same, 'turn')} {'is' if same == 1 else 'are'} the same in both.")
+    after = (Callout((f"{counted(left, 'later turn')} not shown.",)),) if left else ()
+    return Fold(pair_words(turned), (*((Callout(tuple(first)),) if first else ()), *cards, *after))
+
+
+def _moved_scores(turned: Turned) -> str:
+    """Write the means that differ: `coherence 5 to 3, repair handling 5 to 1`."""
+    means = {
+        name: tuple(s.total / s.n if s.n else None for s in (turned.a.scores[name], turned.b.scores[name]))
+        for name in turned.a.scores
+    }
+    shown = (
+        f"{words.name(name)} {words.score(before)} to {words.score(after)}"
+        for name, (before, after) in means.items()
+        if before != after and before is not None and after is not None
+    )
+    return ", ".join(shown)
 
 
 def _groups(result: RunComparison) -> Iterable[Section]:

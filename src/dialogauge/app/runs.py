@@ -1,0 +1,95 @@
+"""`runs`: the runs below a folder, each on one line."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from dialogauge.app.settings import RunsOptions
+from dialogauge.core.errors import InputError, StoreError
+from dialogauge.report import words
+from dialogauge.runs import RunDirectory
+from dialogauge.runs.run import stored_manifest
+
+
+@dataclass(frozen=True, slots=True)
+class ListedRun:
+    """A finished run, or one that broke off."""
+
+    path: str
+    study: str
+    judge: str
+    """Its name, and the rubric where it has one."""
+    conversations: int
+    ended: str
+    """`finished`, `interrupted`, `budget` or `error`."""
+    written: str
+    """When, in ISO 8601."""
+    headline: str
+    """One figure with its n; empty where there is none."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Write the run."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class RunList:
+    """What is below a folder."""
+
+    runs: tuple[ListedRun, ...]
+    """Newest first."""
+    skipped: tuple[str, ...]
+    """What looks like a run and cannot be read, with why."""
+
+
+def list_runs(options: RunsOptions) -> RunList:
+    """List the runs below a folder; raises InputError where there is no such folder."""
+    folder = Path(options.folder)
+    if not folder.is_dir():
+        msg = f"there is no folder {folder}"
+        raise InputError(msg, hint="give the folder that holds your runs, `runs` where -o did not say")
+    runs: list[ListedRun] = []
+    skipped: list[str] = []
+    for path in _run_folders(folder):
+        try:
+            runs.append(_listed(RunDirectory(path)))
+        except StoreError as error:
+            skipped.append(str(error))
+    return RunList(tuple(sorted(runs, key=lambda run: (run.written, run.path), reverse=True)), tuple(skipped))
+
+
+def _run_folders(folder: Path) -> Iterator[Path]:
+    """Yield what looks like a run; what a run holds is its own, and hidden folders are left alone."""
+    for place, folders, _ in os.walk(folder):
+        if RunDirectory(Path(place)).exists:
+            yield Path(place)
+            folders.clear()
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+
+
+def _listed(directory: RunDirectory) -> ListedRun:
+    manifest = stored_manifest(directory)
+    judge, rubric = str(manifest.judge.get("name", "")), manifest.judge.get("rubric")
+    return ListedRun(
+        str(directory.path),
+        manifest.study,
+        judge if rubric is None else f"{judge}, {rubric}",
+        manifest.conversations,
+        manifest.ended,
+        manifest.written,
+        _headline(directory.read_json("summary")),
+    )
+
+
+def _headline(summary: Mapping[str, Any]) -> str:
+    """Return the first mean of a run with its n, or the first answer of a study that writes them."""
+    dimensions = summary.get("dimensions")
+    for name, figures in dimensions.items() if isinstance(dimensions, dict) else ():
+        if isinstance(figures, dict) and isinstance(mean := figures.get("mean"), int | float):
+            return f"{words.name(name)} {mean:.2f} (n {figures.get('n', 0):,})"
+    answers = summary.get("answers")
+    return str(answers[0]) if isinstance(answers, list) and answers else ""
