@@ -325,6 +325,9 @@ def call_of(span: TraceSpan, entry: Entry) -> ModelCall | None:
     request, response = asked(span.asked), replied(span.replied)
     if request is None and response is None:
         return None
+    if response is None and request and span.kind == "model" and span.replied not in (None, {}, []):
+        entry.recognise("replies of a model were no text: written as JSON")
+        response = [{"role": "assistant", "content": orjson.dumps(span.replied).decode("utf-8")}]
     request, response = request or [], response or []
     if span.system is not None:
         request = system_items({"system": span.system}) + request

@@ -153,6 +153,13 @@ def test_the_user_saw_what_the_trace_ends_with(tmp_path):
     assert any("the text of the trace is read" in n for n in notes)
 
 
+def test_a_reply_that_is_an_object_is_its_json(tmp_path):
+    structured = {**LAST, "output": {"state": "ready", "days": 0}}
+    (c,), notes = read(tmp_path, {**TRACE, "output": None, "scores": [], "observations": [structured]})
+    assert c.turns[0].reply_text == '{"state":"ready","days":0}'
+    assert any("written as JSON" in n for n in notes)
+
+
 def test_what_cannot_be_read_is_a_fault(tmp_path):
     odd = {"role": "assistant", "content": [{"type": "hologram"}]}
     empty = trace("t2", 1, None, None, sessionId=None)
