@@ -297,6 +297,11 @@ RECORDS: dict[str, list[Any]] = {
         {"conversations": _SAID},
     ],
     "card": [{"dialogue": _CARD, **_ABOUT}, _CARD, {"scenario_description": "Nothing.", "dialogue": []}],
+    "wrapped": [
+        {"data": [{"id": "w1", "messages": _CHAT}, {"id": "w2", "messages": _OLD}], "meta": 3},
+        {"c1": _CHAT[:2], "c2": _CHAT[4:]},
+        {"rows": [{"session_id": "s", **_CHAT[0]}, {"session_id": "s", **_CHAT[1]}]},
+    ],
     "exchanges": [
         {"id": "e1", "turns": [{"user": "Hi", "bot": "Hello", "rating": 4}, {"user": "Bye", "bot": None}]},
         {"history": [["Hi", "Hello"], ["Bye", None]], "system": "Be kind.", **_ABOUT},

@@ -35,6 +35,7 @@ _A_SENTENCE: Final = 10
 _WORDS: Final[Mapping[str, frozenset[str]]] = {
     name: frozenset(words.split())
     for name, words in {
+        "compared": "chosen rejected winner loser preferred",
         "role": "role speaker sender author from who actor party side",
         "session": "session conv conversation thread chat dialog dialogue ticket case",
         "order_by": "timestamp time date datetime created ts at index seq turn position",
@@ -169,6 +170,9 @@ def likely_maps(records: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     for path, items in _lists(records[0]):
         if spoken := _spoken([dict(_leaves(item)) for item in items]):
             yield _written({k: v for k, v in about.items() if k != "order_by"} | {"messages": path} | spoken)
+            continue
+        for prompt, reply in _exchanges([dict(_leaves(item)) for item in items]):
+            yield _written({"messages": path, "prompt": prompt, "reply": reply})
     rows = [dict(_leaves(record)) for record in records]
     if spoken := _spoken(rows):
         yield _written(about | spoken)
@@ -251,6 +255,8 @@ def _roles(names: Sequence[str]) -> dict[str, str] | None:
 def _exchanges(rows: Sequence[Leaves]) -> Iterator[tuple[str, str]]:
     """Yield fields that may be a prompt and its reply: by their names, else the two longest texts."""
     lengths = _texts(rows)
+    if any(_is("compared", p) for p in lengths):
+        return
     prompts = [p for p in lengths if _is("prompt", p)]
     replies = [p for p in lengths if _is("reply", p)]
     yield from ((p, r) for p in prompts for r in replies if p != r)

@@ -33,6 +33,7 @@ from dialogauge.data.formats.urs import URS
 from dialogauge.data.formats.uss import USS
 from dialogauge.data.formats.weave import WEAVE
 from dialogauge.data.formats.wildchat import WILDCHAT
+from dialogauge.data.formats.wrapped import wrapped_format
 
 _OF_JSON: tuple[Format, ...] = (
     *(RECLLMSIM, URS, TAU, TAU2, AUTOTOD),
@@ -42,7 +43,8 @@ _OF_JSON: tuple[Format, ...] = (
     *(SHAREGPT, CARD, EXCHANGES, OPENAI, TURNS, ROWS),
 )
 CSV = csv_format([one for one in _OF_JSON if isinstance(one, RecordFormat)])
-FORMATS = (*_OF_JSON, USS, CHAT, CSV)
+WRAPPED = wrapped_format(_OF_JSON, ROWS)
+FORMATS = (*_OF_JSON, WRAPPED, USS, CHAT, CSV)
 """In order of recognition: the more specific first."""
 
 

@@ -18,11 +18,11 @@ from dialogauge.data.sources import LineStream
 _TIME: Final = (
     r"(?:\d{1,4}[./-]\d{1,2}[./-]\d{1,4}[,T]?\s*)?\d{1,2}[:.]\d{2}(?:[:.]\d{2})?(?:\s?[AaPp]\.?\s?[Mm]\.?)?"
 )
-_STAMPED: Final = re.compile(rf"\u200e?(?:\[({_TIME})\]|({_TIME})\s+[-–])\s+(?:([^:]{{1,60}}?):\s)?(.*)")
+_STAMPED: Final = re.compile(rf"\u200e?(?:\[({_TIME})\]|({_TIME})(?:\s+[-–])?)\s+(?:([^:]{{1,60}}?):\s)?(.*)")
 """A line of a messenger: its time, who speaks (nobody in a notice), and what."""
 _LABELLED: Final = re.compile(
     r"\s*(?:[-*>]\s+)?(?:#{1,6}\s+)?(?:\*\*|__)?"
-    r"\[?([^\W\d_][\w .'-]{0,30}?)\]?(?:\*\*|__)?:(?:\*\*|__)?(?:\s+(.*)|$)"
+    r"\[?([^\W\d_][\w .'-]{0,30}?)\]?(?:\s*[(\[][^)\]]{1,30}[)\]])?(?:\*\*|__)?:(?:\*\*|__)?(?:\s+(.*)|$)"
 )
 """A line on which somebody begins to speak: who, and what."""
 _PARTED: Final = re.compile(
@@ -86,6 +86,9 @@ def _recognises(sample: Sample) -> bool:
         return True
     first = next((line for line in sample.lines if not _PARTED.fullmatch(line.strip("\r\n"))), "")
     matches = [_LABELLED.fullmatch(line.strip("\r\n")) for line in (first, *sample.lines)]
+    known = {_role(match[1], sample.mapping) for match in matches if match and len(match[1]) > 1}
+    if known >= {"user", "assistant"}:
+        return True
     if matches[0] is None:
         return False
     names = [match[1] for match in matches[1:] if match is not None]

@@ -22,6 +22,7 @@ USUAL: Final[dict[str, tuple[str, ...]]] = {
         *("prompt", "user_message", "user_input", "user_prompt", "user_query", "question", "query"),
         *("instruction", "human", "request", "input"),
     ),
+    "input": ("input",),
     "reply": (
         *("response", "reply", "assistant_message", "assistant_response", "bot_response", "model_response"),
         *("model_output", "answer", "completion", "assistant", "generated_text", "output"),
@@ -42,7 +43,7 @@ USUAL: Final[dict[str, tuple[str, ...]]] = {
 _SPEAKERS: Final = (("user", "assistant"), ("user", "bot"), ("customer", "agent"), ("human", "ai"))
 """Columns that may be a prompt and its reply, where both are there."""
 _MESSAGES: Final = frozenset({"role", "content"})
-_EXCHANGES: Final = frozenset({"prompt", "reply", "system"})
+_EXCHANGES: Final = frozenset({"prompt", "input", "reply", "system"})
 _OF_CONVERSATION: Final = ("user_id", "scenario", "context", "candidate", "language")
 PERHAPS: Final = frozenset({"stars", "thumbs", "thumb", "feedback", "vote", "csat"})
 """Columns that hold ratings where they hold numbers or thumbs."""
@@ -106,6 +107,8 @@ def named_columns(columns: Sequence[str], mapping: FieldMap) -> dict[str, str]:
     exchanges = mapping.prompt or mapping.reply or not named.keys() >= _MESSAGES
     for name in _MESSAGES if exchanges and named.keys() >= {"prompt", "reply"} else _EXCHANGES:
         named.pop(name, None)
+    if (named.get("prompt") or "").lower() != "instruction":
+        named.pop("input", None)
     if named.get("user_id") in (named.get("prompt"), named.get("role")):
         named.pop("user_id", None)
     return named

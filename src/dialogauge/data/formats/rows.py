@@ -208,7 +208,7 @@ def _messages(row: DataRow, columns: RowColumns, before: int, entry: Entry) -> I
         return
     if before == 0 and (system := columns.get(row, "system")):
         yield Message("system", system)
-    prompt, reply = columns.value(row, "prompt"), columns.value(row, "reply")
+    prompt, reply = _prompt(row, columns, entry), columns.value(row, "reply")
     if prompt is None and reply is None:
         entry.recognise("rows have neither prompt nor reply: left out")
     exchange: tuple[tuple[Role, object], ...] = (("user", prompt), ("assistant", reply))
@@ -221,6 +221,14 @@ def _messages(row: DataRow, columns: RowColumns, before: int, entry: Entry) -> I
             raise fault_in(
                 entry, f"the {'prompt' if role == 'user' else 'reply'} is {excerpt(value)}: no text"
             )
+
+
+def _prompt(row: DataRow, columns: RowColumns, entry: Entry) -> Any:  # noqa: ANN401  # any JSON value
+    prompt, more = columns.value(row, "prompt"), columns.value(row, "input")
+    if not (isinstance(prompt, str) and isinstance(more, str)):
+        return prompt
+    entry.recognise("rows have an instruction and an input: joined by an empty line")
+    return f"{prompt}\n\n{more}"
 
 
 def _message(name: str, content: object, rest: dict[str, Any], before: int, entry: Entry) -> Message:

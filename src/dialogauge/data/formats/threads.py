@@ -48,8 +48,27 @@ class Threads:
     """Whether the user named that column: then what is no time in it is a fault."""
 
 
+def _reader(form: str) -> Callable[[str], datetime]:
+    return lambda text: datetime.strptime(text, form).replace(tzinfo=UTC)
+
+
+_READERS = tuple(
+    map(
+        _reader,
+        (
+            *("%H:%M", "%H:%M:%S", "%I:%M %p", "%I:%M:%S %p"),
+            *("%m/%d/%Y %I:%M %p", "%m/%d/%Y %I:%M:%S %p", "%m/%d/%Y, %I:%M:%S %p"),
+            *("%d.%m.%Y %H:%M", "%d.%m.%Y %H:%M:%S"),
+        ),
+    )
+)
+
+
 def moment_of(value: object) -> float | None:
-    """Return a number or a time in ISO form as a number that orders it; None for anything else."""
+    """Return a number or a time as a number that orders it; None for anything else.
+
+    Times are in ISO form, without a day, with AM or PM and then American, or with points as in German.
+    """
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     try:
@@ -58,11 +77,14 @@ def moment_of(value: object) -> float | None:
         pass
     else:
         return number if math.isfinite(number) else None
-    try:
-        time = datetime.fromisoformat(str(value).strip().removesuffix(" UTC"))
-        return (time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp()
-    except (ValueError, OverflowError):
-        return None
+    text = str(value).strip().removesuffix(" UTC")
+    for read in (datetime.fromisoformat, *_READERS):
+        try:
+            time = read(text)
+            return (time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp()
+        except (ValueError, OverflowError):
+            continue
+    return None
 
 
 def each_differs(rows: Rows, value: Callable[[DataRow], str | None]) -> bool:

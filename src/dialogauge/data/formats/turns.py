@@ -33,6 +33,11 @@ ROLE_ALIASES: dict[str, Role] = {
     "agent": "assistant",
     "model": "assistant",
     "sys": "assistant",
+    "visitor": "user",
+    "client": "user",
+    "operator": "assistant",
+    "inbound": "user",
+    "outbound": "assistant",
 }
 """Common role names in tables and logs; each use is noted as an assumption."""
 

@@ -116,3 +116,17 @@ def test_three_speakers_without_a_map_are_a_fault(tmp_path):
 def test_other_texts_are_no_chats(tmp_path, text):
     with pytest.raises(FileFault, match="unknown format"):
         read(tmp_path, text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "10:00 User: Hi\n10:01 Bot: Hello\n",
+        "User (10:00): Hi\nBot (10:01): Hello\n",
+        "[2026-03-01 10:00:00] User: Hi\n[2026-03-01 10:00:05] Assistant: Hello\n",
+        "# A talk\n\n**User**: Hi\n\n**Assistant**: Hello\n",
+    ],
+)
+def test_times_and_titles_beside_the_speakers(tmp_path, text):
+    (talk,), _ = read(tmp_path, text)
+    assert said(talk) == [("user", "Hi"), ("assistant", "Hello")]

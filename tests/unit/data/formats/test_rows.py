@@ -7,6 +7,7 @@ import pytest
 from dialogauge.core import FileFault, Rating, RecordFault
 from dialogauge.data import memory_conversations, read_conversations
 from dialogauge.data.field_map import FieldMap
+from dialogauge.data.formats.threads import moment_of
 
 pandas = pytest.importorskip("pandas")
 
@@ -369,3 +370,30 @@ def test_a_conversation_whose_rows_differ_is_counted_once(tmp_path):
     assert [c.user_id for c in reader] == ["u1", "u1"]
     (note,) = (n for n in reader.notes if "differ" in n.text)
     assert note.count == 2
+
+
+def test_an_instruction_with_an_input(tmp_path):
+    rows = [
+        {"instruction": "Translate.", "input": "Hallo", "output": "Hello"},
+        {"instruction": "Hi", "output": "Yo"},
+    ]
+    (a, b), notes = noted(write(tmp_path, rows))
+    assert said(a) == [("user", "Translate.\n\nHallo"), ("assistant", "Hello")]
+    assert said(b) == [("user", "Hi"), ("assistant", "Yo")]
+    assert any("joined by an empty line" in note for note in notes)
+
+
+@pytest.mark.parametrize(
+    ("early", "late"),
+    [
+        ("09:59", "10:00"),
+        ("9:59 AM", "1:02 PM"),
+        ("03/01/2026 11:00 AM", "03/01/2026 12:30 PM"),
+        ("28.02.2026 10:00", "01.03.2026 09:00"),
+        ("2026-03-01", "2026-03-02T00:00:01"),
+        (999, "1e3"),
+    ],
+)
+def test_times_in_other_forms(early, late):
+    assert moment_of(early) < moment_of(late)
+    assert moment_of("03/04/2026 10:00") is None, "the third of April, or March the fourth?"
