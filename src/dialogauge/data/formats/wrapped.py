@@ -1,4 +1,4 @@
-"""One JSON document that holds the records, `{"data": [...]}`, or the messages of each conversation by its id."""
+"""One JSON document that holds the records, `{"data": [...]}`, or the messages of each conversation by id."""
 
 from __future__ import annotations
 
