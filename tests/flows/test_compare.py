@@ -10,6 +10,7 @@ import pytest
 import dialogauge as library
 from flows.conftest import SAMPLES
 from parsed_pages import ParsedPage
+from servers.verdicts import ideal
 
 REFUSAL = "I'm sorry, but I cannot help with that."
 
@@ -129,9 +130,34 @@ def test_from_python(dialogauge, two, tmp_path):
     assert change.page(tmp_path / "page.html").is_file()
 
 
-def test_a_masked_comparison_shows_no_name(dialogauge, log, talk):
-    for run, reply in (("a", "Call ann@example.org."), ("b", "Write to ann@example.org now.")):
-        dialogauge("judge", log(*(talk(f"c{i}", reply) for i in range(6))), "-o", run)
-    shown = dialogauge("compare", "a", "b", "--redact", "--json")
+def test_a_masked_comparison_shows_no_name(dialogauge, log, talk, tmp_path):
+    for run, reply in (("a", "Call ann@example.org, at nine."), ("b", "No idea. ann@example.org knows.")):
+        dialogauge("judge", log(*(talk(f"c{i}", reply, reply) for i in range(6))), "-o", run)
+    assert "ann@example.org" in dialogauge("compare", "a", "b", "-o", "open").out
+    shown = dialogauge("compare", "a", "b", "--redact", "-o", "out")
     assert shown.code == 0
-    assert "ann@example.org" not in dialogauge("compare", "a", "b", "--redact", "--pairs", "9").out
+    assert "[email]" in shown.out
+    page = (tmp_path / "out" / "compare.html").read_text()
+    assert "ann@example.org" not in shown.out + page
+
+
+def test_hashed_ids_cannot_be_paired_and_it_is_said(dialogauge, log, talk):
+    for run in ("a", "b"):
+        dialogauge("judge", log(*(talk(f"c{i}") for i in range(6))), "-o", run, "--hash-ids")
+    done = dialogauge("compare", "a", "b")
+    assert "B was judged with --hash-ids, by a key of its own: no pair can be recognised." in done.unwrapped
+    assert "Not paired: two samples" in done.out
+
+
+def test_another_model_as_judge_is_said(dialogauge, serve, log, talk):
+    path = log(*(talk(f"c{i}") for i in range(6)))
+    stub = serve(ideal)
+    for model in ("alpha", "beta"):
+        dialogauge("judge", path, "--model", model, "--base-url", stub.url, "-o", model)
+    done = dialogauge("compare", "alpha", "beta")
+    assert done.code == 0
+    assert "The judges differ (alpha and beta): a difference may be theirs." in done.unwrapped
+    dialogauge("judge", path, "-o", "local")
+    refused = dialogauge("compare", "alpha", "local")
+    assert refused.code == 2
+    assert "different rubrics: card, version 1 in alpha and card of the judge local in local" in refused.err

@@ -16,7 +16,7 @@ from dialogauge.core import DimensionSpec
 from dialogauge.core.errors import UsageError
 from dialogauge.core.version import __version__
 from dialogauge.report import Page, Section, html_bytes
-from dialogauge.runs import StoredRun, open_run
+from dialogauge.runs import Privacy, StoredRun, open_run
 from dialogauge.runs.directory import write_whole
 from dialogauge.runs.records import json_document
 from dialogauge.studies.compare.beside import pairs_beside
@@ -76,7 +76,7 @@ def compare_runs(options: TwoRunsOptions) -> CompareOutcome:
         spare([Path(options.out) / name for name in ("compare.json", "compare.html")], options)
     with ExitStack() as stack:
         a, b = (
-            stack.enter_context(open_run(path, options.privacy, studies=COMPARED))
+            stack.enter_context(open_run(path, Privacy(redact=options.redact), studies=COMPARED))
             for path in (options.a, options.b)
         )
         notes = _expect_one_rubric(a, b)
@@ -137,6 +137,10 @@ def _expect_one_rubric(a: StoredRun, b: StoredRun) -> list[str]:
     for name, run in (("A", a), ("B", b)):
         if run.manifest.ended != "finished":
             notes.append(f"{name} is not whole: the run ended as {run.manifest.ended!r}.")
+        if run.manifest.privacy.get("hash_ids"):
+            notes.append(
+                f"{name} was judged with --hash-ids, by a key of its own: no pair can be recognised."
+            )
     return notes
 
 

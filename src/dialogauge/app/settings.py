@@ -425,7 +425,7 @@ class RunsOptions(Options):
     folder: str = argument("[DIR]", "The folder below which runs are (default: runs).", default="runs")
 
 
-class TwoRunsOptions(PrivacyOptions):
+class TwoRunsOptions(Options):
     """`dialogauge compare`."""
 
     a: str = argument("A", "A run directory: what was.")
@@ -437,6 +437,9 @@ class TwoRunsOptions(PrivacyOptions):
         "--gate",
     )
     pairs: int = setting(2, "Conversations that became worse, and better, shown on the terminal.", low=0)
+    redact: bool = setting(
+        False, "Replace phone numbers, e-mails, card and identity numbers in what is shown."
+    )
     out: str | None = setting(None, "Folder for compare.json and compare.html.", "-o", "--out")
 
 

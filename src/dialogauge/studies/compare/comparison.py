@@ -486,7 +486,7 @@ def _mean(values: Sequence[float]) -> float:
 
 
 def _turned(pairing: PairedRuns, order: Sequence[str]) -> tuple[tuple[Turned, ...], tuple[Turned, ...]]:
-    """Return the pairs that became worse and better: by verdict where there are any, else by quality."""
+    """Return the pairs that became worse and better: by verdict where one changed, else by quality."""
     places: Mapping[str, int] = {name: place for place, name in enumerate(order)}
     all_pairs = []
     for a, b in pairing.pairs:
@@ -495,8 +495,10 @@ def _turned(pairing: PairedRuns, order: Sequence[str]) -> tuple[tuple[Turned, ..
         steps = places[a.verdict] - places[b.verdict] if a.verdict and b.verdict else 0
         all_pairs.append(Turned(a, b, steps, b.quality - a.quality))
 
+    by_verdict = any(t.steps for t in all_pairs)
+
     def size(t: Turned) -> tuple[float, float, str]:
-        return (float(t.steps), t.quality, t.a.id) if order else (t.quality, 0.0, t.a.id)
+        return (float(t.steps), t.quality, t.a.id) if by_verdict else (t.quality, 0.0, t.a.id)
 
     worse = sorted((t for t in all_pairs if size(t)[0] < 0), key=size)
     better = sorted((t for t in all_pairs if size(t)[0] > 0), key=lambda t: (-size(t)[0], -t.quality, t.a.id))

@@ -186,7 +186,8 @@ def _opening(result: RunComparison, gates: Sequence[GateResult]) -> list[Block]:
     first, *others = headline(result)
     out: list[Block] = [Callout((Span(first, "strong"), *others), tone_of(result))]
     out += [Callout((gate.sentence,), "good" if gate.met else "warn") for gate in gates]
-    return [*out, Section("", (Items(tuple(_basis(result))),))]
+    out += [Callout(result.notes, "warn")] if result.notes else []
+    return [*out, Callout(tuple(_basis(result)), "info")]
 
 
 def _basis(result: RunComparison) -> Iterable[Prose]:
@@ -210,7 +211,6 @@ def _basis(result: RunComparison) -> Iterable[Prose]:
             yield f"Failed in {side}: {', '.join(kinds)}."
     if {True, False} <= {d.compared for d in result.dimensions}:
         yield "Dimensions in grey were never compared with people; they are not tested."
-    yield from result.notes
 
 
 def _sections(result: RunComparison, *, whole: bool) -> Iterable[Section]:
@@ -256,9 +256,7 @@ def _scores(result: RunComparison) -> DataTable:
     )
     rows = []
     for d in result.dimensions:
-        answer: Cell = d.answer if d.p_holm is not None else "not tested" if d.compared else "not compared"
-        if d.delta.reason:
-            answer = Missing(d.delta.reason)
+        answer = d.answer if d.p_holm is not None or d.delta.reason else "not tested"
         cells: tuple[Cell, ...] = (
             words.name(d.name),
             _side(d.a),
@@ -327,7 +325,7 @@ def _turned(result: RunComparison) -> Section:
             else "No conversation stands alone in both."
         )
         return Section(title, (Callout((why,)),), short="Turned")
-    by = "verdict" if result.order else "mean score"
+    by = "verdict" if any(t.steps for t in (*result.worse, *result.better)) else "mean score"
     worse, better = len(result.worse), len(result.better)
     changed = (
         f"Of {counted(len(pairs), 'pair')} {worse:,} became worse by {by}, {better:,} better, "
