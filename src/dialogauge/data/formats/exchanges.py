@@ -9,7 +9,7 @@ from dialogauge.core import Conversation, Message, Role
 from dialogauge.data.field_map import MISSING, FieldMap, look_up
 from dialogauge.data.formats.base import Entry, RecordFormat, fault_in
 from dialogauge.data.formats.columns import named_columns
-from dialogauge.data.formats.fields import MESSAGE_KEYS, conversation_from, text_at
+from dialogauge.data.formats.fields import conversation_from, labels_of, text_at
 from dialogauge.data.notes import excerpt
 
 _LISTS: Final = (
@@ -56,8 +56,9 @@ def _convert(record: Any, entry: Entry) -> Conversation:  # noqa: ANN401  # any 
         record = {name: value for name, value in record.items() if name not in _SYSTEM}
     rated: list[tuple[int, dict[str, Any]]] = []
     for number, item in enumerate(items, start=1):
-        messages += _exchange(item, first, number, entry)
-        if first and (labels := {name: item[name] for name in MESSAGE_KEYS & item.keys()}):
+        labels = labels_of(item, entry) if first and isinstance(item, dict) else {}
+        messages += _exchange(item, first, labels, number, entry)
+        if labels:
             rated.append((len(messages) - 1, labels))
     if first:
         entry.recognise(f"conversations have exchanges: {first['prompt']!r} with {first['reply']!r}")
@@ -66,11 +67,17 @@ def _convert(record: Any, entry: Entry) -> Conversation:  # noqa: ANN401  # any 
     return conversation_from(record, tuple(messages), rated, entry, messages_key=key.split(".")[0])
 
 
-def _exchange(item: Any, keys: _Speakers, number: int, entry: Entry) -> list[Message]:  # noqa: ANN401
+def _exchange(
+    item: Any,  # noqa: ANN401  # any JSON value
+    keys: _Speakers,
+    labels: Mapping[str, Any],
+    number: int,
+    entry: Entry,
+) -> list[Message]:
     extra: dict[str, Any] = {}
     if keys and isinstance(item, dict):
         values = [look_up(item, keys[name]) for name in ("prompt", "reply")]
-        extra = {k: v for k, v in item.items() if k not in (*keys.values(), *MESSAGE_KEYS) and v is not None}
+        extra = {k: v for k, v in item.items() if k not in (*keys.values(), *labels) and v is not None}
     elif not keys and isinstance(item, list) and len(item) == 2:
         values = item
     else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from dialogauge.core import Conversation, Message, Place, Rating
@@ -16,11 +17,42 @@ from dialogauge.data.splits import message_turns
 MESSAGE_KEYS = frozenset({"rating", "ratings", "satisfaction", "score"})
 """Keys of an assistant message with ratings of its turn."""
 
-RECORD_KEYS = {"satisfaction": None, "rating": None, "reward": "environment"}
+PERHAPS = frozenset({"stars", "thumbs", "thumb", "feedback", "vote", "csat"})
+"""Keys of an assistant message or a record that rate it where they hold a number or a thumb."""
+
+RECORD_KEYS = {
+    **dict.fromkeys(("satisfaction", "rating"), None),
+    "reward": "environment",
+    **dict.fromkeys(sorted(PERHAPS), None),
+}
 """Keys of a record with a number that rates its conversation, and who rates there."""
 
-_UNNAMED = frozenset({"csat", "feedback", "nps", "score", "stars", "thumb", "thumbs", "vote"})
+_UNNAMED = frozenset({"nps", "score"})
 """Keys of a record that may hold a rating, and may hold something else: they are said, and not used."""
+
+
+_RATES = _UNNAMED | RECORD_KEYS.keys()
+
+
+def labels_of(
+    message: Mapping[str, Any], entry: Entry, keys: frozenset[str] = MESSAGE_KEYS
+) -> dict[str, Any]:
+    """Return what rates the turn of an assistant's message; nothing where no keys are looked at."""
+    perhaps = {key for key in PERHAPS & message.keys() if keys and _is_rating(message[key])}
+    for key in sorted(perhaps):
+        entry.recognise(f"messages have a {key}: read as a rating of the turn")
+    return {key: message[key] for key in message if key in keys or key in perhaps}
+
+
+def _is_rating(value: object) -> bool:
+    """Say whether a value is a number or a thumb, or a row of the long format with one."""
+    if isinstance(value, dict):
+        return "score" in value and _is_rating(value["score"])
+    try:
+        score = as_score(value)
+    except ValueError:
+        return False
+    return not isinstance(score, str) or thumb_of(score) is not None
 
 
 def message_ratings(
@@ -69,14 +101,11 @@ def _record_ratings(
     rated = {rating.dimension for rating in ratings if rating.turn is None}
     rated.update(entry.mapping.ratings.values())
     for key in [key for key in RECORD_KEYS if key in record and key not in rated]:
-        try:
-            score = as_score(record[key])
-        except ValueError:
-            score = ""
-        if not isinstance(score, str) or thumb_of(score):
+        if _is_rating(record[key]):
             used.add(key)
             entry.recognise(f"records have a {key}: read as a rating of the conversation")
-            yield Rating(conversation_id, key, score, None, RECORD_KEYS[key])
+            for rating in ratings_in(record[key], key, conversation_id, None, entry):
+                yield replace(rating, rater=rating.rater or RECORD_KEYS[key])
         elif record[key] not in (None, ""):
             entry.recognise(
                 f"records have a {key} that is neither a number nor a thumb: not used as a rating "
@@ -159,7 +188,7 @@ _NAMES: dict[str, tuple[str, ...]] = {
     "candidate": ("candidate", "model", "agent"),
     "language": ("language",),
 }
-_IDS = ("conversation_id", "id", "session_id")
+_IDS = ("conversation_id", "id", "session_id", "thread_id", "chat_id", "dialogue_id", "dialog_id")
 _ALL_NAMES = frozenset(name for names in _NAMES.values() for name in names)
 
 
@@ -193,7 +222,7 @@ def conversation_from(
         ratings += conversation_ratings(conversation_id, record, entry)
     if rated:
         ratings += message_ratings(conversation_id, messages, rated, entry)
-    if not RECORD_KEYS.keys().isdisjoint(record):
+    if not _RATES.isdisjoint(record):
         ratings += _record_ratings(conversation_id, record, entry, used, ratings)
     return Conversation(
         conversation_id,

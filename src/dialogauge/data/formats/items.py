@@ -51,8 +51,12 @@ def _of_langchain(items: Sequence[Any]) -> bool:
 
 
 def _of_responses(items: Sequence[Any]) -> bool:
-    kinds = [item.get("type") for item in items if isinstance(item, dict) and is_message(item)]
-    return any(isinstance(k, str) and (k == "reasoning" or k.endswith(("_call", "_output"))) for k in kinds)
+    known = [item for item in items if isinstance(item, dict) and is_message(item)]
+    kinds = [kind for item in known if (kind := text_at(item, "type")) is not None]
+    if kinds and set(kinds) == {"message"}:
+        parts = [part for item in known for part in item.get("content") or () if isinstance(part, dict)]
+        return any(part.get("type") in ("input_text", "output_text") for part in parts)
+    return any(kind == "reasoning" or kind.endswith(("_call", "_output")) for kind in kinds)
 
 
 def _of_assistants(items: Sequence[Any]) -> bool:
@@ -73,7 +77,9 @@ def _convert(record: Any, entry: Entry) -> Conversation:  # noqa: ANN401  # any 
     if inner is None:
         raise fault_in(entry, f"the record is {excerpt(record)}: it has no list of messages")
     key, values = inner
-    items = messages_in(in_time(values, entry, sort=_of_assistants(values)))
+    page = isinstance(record, dict) and record.get("object") == "list"
+    ordered = in_time(values, entry, sort=_of_assistants(values))
+    items = messages_in(ordered[::-1] if _ends_first(ordered, entry, page=page) else ordered)
     if items is None:
         number, odd = next((n, v) for n, v in enumerate(values, start=1) if not is_message(v))
         raise fault_in(entry, f"message {number} is {excerpt(odd)}: no message of a known form")
@@ -85,6 +91,23 @@ def _convert(record: Any, entry: Entry) -> Conversation:  # noqa: ANN401  # any 
     reader = MessageReader(entry)
     messages = reader.read(prompt + items)
     return conversation_from(about, messages, reader.rated, entry, messages_key=key)
+
+
+def _ends_first(values: Sequence[Any], entry: Entry, *, page: bool) -> bool:
+    """Say whether items without times begin with the latest, as a page of the interface does."""
+    items = [value for value in values if isinstance(value, dict)]
+    asked: set[str | None] = set()
+    for item in items:
+        kind, call = text_at(item, "type") or "", text_at(item, "call_id")
+        if call and kind.endswith("_output") and call not in asked:
+            entry.recognise("items have results before their calls: read from the last to the first")
+            return True
+        asked.add(call)
+    roles = [item["role"] for item in items if item.get("type") == "message" and "role" in item]
+    if page and len(asked) < 2 and roles[:1] == ["assistant"] and roles[-1:] == ["user"]:
+        entry.assume("pages have the assistant first and the user last: read from the last to the first")
+        return True
+    return False
 
 
 def _of_parts(items: Sequence[Any]) -> bool:

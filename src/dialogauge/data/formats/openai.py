@@ -9,7 +9,7 @@ from dialogauge.core import ROLES, Conversation, Message, Role, ToolCall
 from dialogauge.data.field_map import MISSING, FieldMap, look_up
 from dialogauge.data.formats.base import Entry, RecordFormat, fault_in
 from dialogauge.data.formats.blocks import arguments_of, is_result, messages_of, parts_of, result_of
-from dialogauge.data.formats.fields import MESSAGE_KEYS, conversation_from
+from dialogauge.data.formats.fields import MESSAGE_KEYS, conversation_from, labels_of
 from dialogauge.data.formats.order import in_time
 from dialogauge.data.formats.react import unfold
 from dialogauge.data.json_values import is_message_list
@@ -165,8 +165,9 @@ class MessageReader:
         for path in mapped.values():
             extra.pop(path, None)
         if role == "assistant":
-            for key in self.label_keys & extra.keys():
-                rated[key] = extra.pop(key)
+            labels = labels_of(extra, self.entry, self.label_keys)
+            extra = {key: value for key, value in extra.items() if key not in labels}
+            rated |= labels
         elif not self.label_keys.isdisjoint(extra):
             self.entry.recognise(f"messages of the {role} have a rating: not used, it belongs to the reply")
         if rated:

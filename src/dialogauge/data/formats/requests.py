@@ -36,7 +36,9 @@ _USED: Final = frozenset(
 
 def _body(value: Any) -> Any:  # noqa: ANN401  # any JSON value
     """Return what was sent, without the address and status that some logs keep around it."""
-    for key in ("body", "json", "message") if isinstance(value, dict) else ():
+    for key in (
+        ("body", "json", "message", "inputBodyJson", "outputBodyJson") if isinstance(value, dict) else ()
+    ):
         if isinstance(value.get(key), dict) and not any(name in value for name in (*_ASKS, *_REPLIES[:3])):
             return value[key]
     return value

@@ -9,7 +9,7 @@ import orjson
 from dialogauge.core import Conversation, Message, Role, ToolCall
 from dialogauge.data.field_map import FieldMap
 from dialogauge.data.formats.base import Entry, RecordFormat, fault_in
-from dialogauge.data.formats.fields import MESSAGE_KEYS, conversation_from
+from dialogauge.data.formats.fields import conversation_from, labels_of
 from dialogauge.data.formats.openai import content_of, unknown_role
 from dialogauge.data.formats.react import unfold
 from dialogauge.data.json_values import too_deep
@@ -84,7 +84,8 @@ def _message(
         message, hint = unknown_role(number, sender)
         raise fault_in(entry, message, f"in ShareGPT also {', '.join(_ROLES)}; {hint}")
     extra = {key: value for key, value in item.items() if key not in ("from", "value")}
-    ratings = {key: extra.pop(key) for key in MESSAGE_KEYS & extra.keys()} if role == "assistant" else {}
+    ratings = labels_of(extra, entry) if role == "assistant" else {}
+    extra = {key: value for key, value in extra.items() if key not in ratings}
     content = content_of(item["value"], number, entry)
     if name.lower() in _CALLS:
         return Message(role, None, (_tool_call(item["value"], number),), extra=extra), ratings

@@ -145,7 +145,7 @@ def _spans(rows: Callable[[], Iterator[DataRow | RecordFault]], timed: list[bool
 def _outcome(name: str, group: Sequence[DataRow], context: Context) -> Outcome:
     entry = Entry(context, replace(group[0].place, conversation_id=name), name)
     spans: list[TraceSpan] = [row.cells["span"] for row in group]
-    if not spans[0].id:
+    if not spans[0].id and name == spans[0].trace:
         entry.assume("conversations have no id: made from file name and line")
     try:
         return _conversation(spans, entry)

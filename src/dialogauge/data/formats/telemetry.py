@@ -26,6 +26,7 @@ _PARENTS: Final = ("parentSpanId", "parent_span_id", "parent_id", "parentId")
 _STARTS: Final = (
     *("startTimeUnixNano", "start_time_unix_nano", "timeUnixNano", "time_unix_nano", "start_time"),
     *("startTime", "start_timestamp", "timestamp", "observed_timestamp"),
+    *("request_time", "timestamp_ms"),
 )
 _FLAT: Final = "attributes."
 _UNITS: Final = ((1e17, 1e9), (1e14, 1e6), (1e11, 1e3))
@@ -174,6 +175,8 @@ def _of_mlflow(record: Any, entry: Entry) -> Iterator[TraceSpan]:  # noqa: ANN40
         about = about if isinstance(about, dict) else {}
         yield TraceSpan(
             trace,
+            trace,
+            at=_seconds(info),
             session=text_at(about, "mlflow.trace.session"),
             user=text_at(about, "mlflow.trace.user"),
             scores=tuple(_annotations(info.get("assessments"))),

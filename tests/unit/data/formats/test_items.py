@@ -103,6 +103,23 @@ def test_items_of_the_responses_api(record, tmp_path):
     assert turn.reply_text == "Yes, until six."
 
 
+def test_a_page_of_items_begins_with_the_latest(tmp_path):
+    page = [{**item, "id": str(n)} for n, item in enumerate(ITEMS)][::-1]
+    c, _, notes = read_one(tmp_path, {"object": "list", "data": page, "has_more": False})
+    assert [m.role for m in c.messages][:1] == ["user"]
+    assert c.turns[0].tool_steps[0].result.text == "ready"
+    assert any("results before their calls: read from the last to the first" in n for n in notes)
+    said = [
+        {"type": "message", "role": role, "content": [{"type": f"{way}_text", "text": role}]}
+        for role, way in (("assistant", "output"), ("user", "input"))
+    ]
+    c, name, notes = read_one(tmp_path, {"object": "list", "data": said})
+    assert (name, [m.role for m in c.messages]) == ("responses", ["user", "assistant"])
+    assert any("the assistant first and the user last" in n for n in notes)
+    c, _, _ = read_one(tmp_path, {"items": said})
+    assert [m.role for m in c.messages] == ["assistant", "user"]
+
+
 def posted(name, role, text, at):
     return {
         "id": name,

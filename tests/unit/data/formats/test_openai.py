@@ -178,6 +178,33 @@ def test_numbers_beside_the_messages_rate_the_conversation_in_one_order(tmp_path
     assert c.metadata == {"score": 2}
 
 
+def test_thumbs_and_stars_are_ratings_where_they_hold_one(tmp_path):
+    messages = [
+        USER,
+        {**REPLY, "feedback": "thumbs_up"},
+        {**USER, "feedback": "down"},
+        {**REPLY, "feedback": "It was slow.", "stars": {"score": 2, "rater": "r1"}},
+    ]
+    c, notes = read_one(tmp_path, {"id": "x", "messages": messages, "stars": 4, "vote": "", "csat": "fine"})
+    assert c.ratings == (
+        Rating("x", "feedback", "thumbs_up", 1),
+        Rating("x", "stars", 2, 2, "r1"),
+        Rating("x", "stars", 4),
+    )
+    assert c.messages[3].extra == {"feedback": "It was slow."}
+    assert c.metadata == {"vote": "", "csat": "fine"}
+    said = [n for n in notes if "rating" in n]
+    assert "messages have a feedback: read as a rating of the turn" in said
+    assert "records have a stars: read as a rating of the conversation" in said
+    assert any("have a csat that is neither a number nor a thumb" in n for n in said)
+
+
+def test_a_record_with_a_score_alone_says_that_it_is_not_used(tmp_path):
+    c, notes = read_one(tmp_path, {"thread_id": "t", "messages": [USER, REPLY], "score": 0.4})
+    assert (c.id, c.ratings) == ("t", ())
+    assert any("have a score: not used as a rating" in n for n in notes)
+
+
 @pytest.mark.parametrize(
     ("ratings", "message"),
     [

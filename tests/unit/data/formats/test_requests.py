@@ -130,6 +130,14 @@ MESSAGE = {
     "content": [{"type": "text", "text": "Yes."}],
 }
 GEMINI = {"candidates": [{"content": {"role": "model", "parts": [{"text": "Yes."}]}}]}
+ASKED = {
+    "system": [{"text": "Be brief."}],
+    "messages": [{"role": "user", "content": [{"text": "Ready?"}]}],
+}
+CONVERSE = {
+    "output": {"message": {"role": "assistant", "content": [{"text": "Yes."}]}},
+    "stopReason": "end_turn",
+}
 CONTENTS = {
     "system_instruction": {"parts": [{"text": "Be brief."}]},
     "contents": [{"role": "user", "parts": [{"text": "Ready?"}]}],
@@ -149,6 +157,7 @@ CONTENTS = {
         {"messages": [{**SYSTEM, "content": "Be brief."}, user("Ready?")], "response": "Yes."},
         {"messages": [{**SYSTEM, "content": "Be brief."}, user("Ready?")], **completion("x", "Yes.")},
         {"input": [{**SYSTEM, "content": "Be brief."}, user("Ready?")], "output": assistant("Yes.")},
+        {"operation": "Converse", "input": {"inputBodyJson": ASKED}, "output": {"outputBodyJson": CONVERSE}},
     ],
 )
 def test_each_interface_and_each_place(record, tmp_path):

@@ -253,6 +253,7 @@ def mlflow(name, second, kind, asked, replied, parent=None):
 TRACE = {
     "info": {
         "trace_id": "tr-1",
+        "request_time": "2026-05-04T10:00:00Z",
         "trace_metadata": {"mlflow.trace.session": "s1", "mlflow.trace.user": "u7"},
         "assessments": [
             {
@@ -289,7 +290,8 @@ TRACE = {
 
 @pytest.mark.parametrize("record", [TRACE, {**TRACE["info"], **TRACE["data"], "request": "{}"}])
 def test_mlflow(record, tmp_path):
-    (c,), _ = read(tmp_path, "mlflow", record)
+    (c,), notes = read(tmp_path, "mlflow", record)
+    assert not any("no id" in note or "time" in note for note in notes)
     assert [m.text for m in c.messages] == ["You help in a bike shop.", "Is my bike ready?", "Yes."]
     assert (c.id, c.user_id) == ("s1", "u7")
     assert [(r.dimension, r.score, r.rater, r.note) for r in c.ratings] == [
