@@ -77,7 +77,7 @@ def _listed(directory: RunDirectory) -> ListedRun:
     return ListedRun(
         str(directory.path),
         manifest.study,
-        judge if rubric is None else f"{judge}, {rubric}",
+        judge if rubric is None or judge.startswith(f"{rubric}/") else f"{judge}, {rubric}",
         manifest.conversations,
         manifest.ended,
         manifest.written,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -13,7 +13,7 @@ from dialogauge.stats import cluster_labels
 from dialogauge.stats.table import Codes, label_codes
 from dialogauge.studies.compare.talks import Side, Talk
 
-By = Literal["id", "scenario and user", "nothing"]
+By = Literal["id", "task", "scenario and user", "nothing"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,13 +52,18 @@ class PairedRuns:
 
 
 def pair_sides(a: Side, b: Side) -> PairedRuns:
-    """Pair the conversations of two runs by id, else by scenario and user, else not at all."""
+    """Pair the conversations of two runs by id, else by task, else by scenario and user, else not at all."""
     ids = {t.id for t in a.talks} & {t.id for t in b.talks}
     if ids:
         return _paired("id", a.talks, b.talks, [t.id for t in a.talks], [t.id for t in b.talks])
-    keys_a, keys_b = ([_scene(t) for t in side.talks] for side in (a, b))
-    if ({*keys_a} & {*keys_b}) - {None}:
-        return _paired("scenario and user", a.talks, b.talks, keys_a, keys_b)
+    others: tuple[tuple[By, Callable[[Talk], Hashable]], ...] = (
+        ("task", lambda talk: talk.task),
+        ("scenario and user", _scene),
+    )
+    for by, key_of in others:
+        keys_a, keys_b = ([key_of(t) for t in side.talks] for side in (a, b))
+        if ({*keys_a} & {*keys_b}) - {None}:
+            return _paired(by, a.talks, b.talks, keys_a, keys_b)
     return _apart(a.talks, b.talks)
 
 
@@ -73,12 +78,12 @@ def _paired(
     in_a = [(k, t) for k, t in zip(keys_a, a, strict=True) if k in common]
     in_b = [(k, t) for k, t in zip(keys_b, b, strict=True) if k in common]
     codes, _ = label_codes([k for k, _ in (*in_a, *in_b)])
-    # A pair goes with its user where the first run names one: the other may not, or may hash the name.
-    users: dict[Hashable, str | None] = {}
+    # A pair goes with what the first run names: the other may not, or may hash the name.
+    owners: dict[Hashable, str | None] = {}
     for k, t in in_a:
-        users.setdefault(k, t.user)
+        owners.setdefault(k, t.task or t.user)
     keys = [k for k, _ in (*in_a, *in_b)]
-    labels, unit = cluster_labels([users[k] for k in keys], keys)
+    labels, unit = _clusters([owners[k] for k in keys], keys, [t for _, t in in_a])
     clusters, count = label_codes(labels)
     once_a, once_b = ({k for k, n in Counter(of).items() if n == 1} for of in (keys_a, keys_b))
     partner = dict(in_b)
@@ -101,10 +106,18 @@ def _paired(
     )
 
 
+def _clusters(
+    owners: Sequence[str | None], keys: Sequence[Hashable], talks: Sequence[Talk]
+) -> tuple[tuple[Hashable, ...], str]:
+    """Return what goes together, and what it is: the runs of a task, else the conversations of a user."""
+    labels, unit = cluster_labels(owners, keys)
+    return labels, unit.replace("users", "tasks") if any(t.task for t in talks) else unit
+
+
 def _apart(a: Sequence[Talk], b: Sequence[Talk]) -> PairedRuns:
     both = (*a, *b)
     # A user whom both runs know is left out of both.
-    labels, unit = cluster_labels([t.user for t in both], range(len(both)))
+    labels, unit = _clusters([t.task or t.user for t in both], range(len(both)), both)
     clusters, count = label_codes(labels)
     every = np.arange(len(both))
     split = len(a)

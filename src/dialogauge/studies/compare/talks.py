@@ -43,6 +43,8 @@ class Talk:
     id: str
     candidate: str | None
     user: str | None
+    task: str | None
+    """Of an agent, where the run says so: one task is often run several times."""
     scenario: str | None
     language: str | None
     opening: str
@@ -102,7 +104,7 @@ def _talk(
 ) -> Talk:
     scores = {d.name: ScoreSums() for d in dimensions}
     kinds: set[str] = set()
-    verdict = language = None
+    verdict = language = task = None
     for row in rows:
         kind = row["failure"] and row["failure"]["kind"]
         if kind:
@@ -113,7 +115,7 @@ def _talk(
                 scores[d.name].add(None if kind else scored.get(d.name))
         details = row["details"] or {}
         reading.uncalibrated.update(details.get("uncalibrated", ()))
-        language = language or details.get("language")
+        language, task = language or details.get("language"), task or details.get("task")
         if row["repeat"] == 1:
             verdict = row["verdict"] or verdict
             findings = details.get("signals")
@@ -128,6 +130,7 @@ def _talk(
         conversation.id,
         conversation.candidate,
         conversation.user_id,
+        task,
         conversation.scenario,
         conversation.language or language,
         digest_text(first),

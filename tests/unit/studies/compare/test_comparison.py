@@ -146,6 +146,22 @@ def test_other_ids_are_paired_by_scenario_and_user():
     assert result.dimensions[0].delta.value == pytest.approx(-0.2)
 
 
+def test_runs_of_one_task_are_left_out_together():
+    def trials(agent, *rewards):
+        return [judged(f"{agent}-{i}", r, task=f"t{i // 2}") for i, r in enumerate(rewards)]
+
+    before, after = (1, 1, 5, 5, 1, 1, 5, 5, 1, 1, 5, 5), (5, 5, 5, 5, 1, 1, 5, 5, 5, 5, 5, 5)
+    same = compared(trials("x", *before), trials("x", *after))
+    other = compared(trials("x", *before), trials("y", *after))
+    assert (same.pairing.by, other.pairing.by) == ("id", "task")
+    for result in (same, other):
+        (change,) = result.dimensions
+        assert (change.delta.clusters, result.pairing.unit) == (6, "tasks")
+        # By task the differences are 4, 0, 0, 0, 4, 0: the variance of their mean, over G - 1.
+        half = oracle.t.ppf(0.975, 5) * math.sqrt(np.var([4, 0, 0, 0, 4, 0], ddof=1) / 5)
+        assert change.delta.high == pytest.approx(4 / 3 + half, abs=1e-3)
+
+
 def test_nothing_in_common_is_two_samples():
     a = [judged(f"x{i}", s) for i, s in enumerate((5, 4, 5, 4, 5, 4, 5, 4))]
     b = [judged(f"y{i}", s) for i, s in enumerate((2, 1, 2, 1, 2, 1, 2, 1))]
