@@ -27,9 +27,8 @@ _NO_NUMBER: Final = re.compile(rb"[:\[,\s](?:-?Infinity|NaN)\b")
 _SHAPE: Final = "is a JSON document"
 _STARTS: Final = "starts like JSON"
 _LOOKED_INTO: Final = 256
-_BEGINS_JSON: Final = re.compile(
-    rb"\s*(?:\{|\[\s*(?:$|[\[\]{\"]|-?[\d.eE+-]+\s*(?:[,\]]|$)|true|false|null|NaN))"
-)
+_NUMBER: Final = rb"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?\s*(?:[,\]]|$)"
+_BEGINS_JSON: Final = re.compile(rb"\s*(?:\{|\[\s*(?:$|[\[\]{\"]|" + _NUMBER + rb"|true|false|null|NaN))")
 
 
 @dataclass(slots=True)

@@ -45,6 +45,9 @@ _WORDS: Final[Mapping[str, frozenset[str]]] = {
     }.items()
 }
 """Words in the names of fields that hold it."""
+_IDS: Final = frozenset({"id", "ids", "uuid", "hash", "key"})
+_NAMING: Final = _IDS | {"type", "subtype", "kind", "name", "model", "version", "status", "url"}
+"""Words at the end of the name of a field that says what something is, and nothing that was spoken."""
 _PARTED: Final = re.compile(r"[\W_]+|(?<=[a-z])(?=[A-Z])")
 
 
@@ -193,6 +196,11 @@ def _is(what: str, path: str) -> bool:
     return not _WORDS[what].isdisjoint(_PARTED.sub(" ", path).lower().split())
 
 
+def _last(path: str) -> str:
+    """Return the last word of the name of a field."""
+    return next(reversed(_PARTED.sub(" ", path).lower().split()), "")
+
+
 def _leaves(value: Any, path: str = "", depth: int = 0) -> Iterator[tuple[str, Any]]:  # noqa: ANN401  # any JSON
     """Yield the paths of all that is no object; of a list of parts the first text."""
     if isinstance(value, dict) and depth < _DEEP:
@@ -227,7 +235,7 @@ def _texts(rows: Sequence[Leaves]) -> dict[str, float]:
 def _spoken(rows: Sequence[Leaves]) -> dict[str, str] | None:
     """Return the fields of messages: who speaks, and what; None where no field says who."""
     lengths = _texts(rows)
-    for path in sorted(lengths, key=lambda p: not _is("role", p)):
+    for path in sorted(lengths, key=lambda p: (not _is("role", p), _last(p) in _IDS)):
         names = list(dict.fromkeys(str(row.get(path)) for row in rows))
         others = {p: n for p, n in lengths.items() if p != path}
         if not others or not 1 < len(names) <= 4 or max(map(len, names)) > _LONGEST_ROLE:
@@ -254,7 +262,7 @@ def _roles(names: Sequence[str]) -> dict[str, str] | None:
 
 def _exchanges(rows: Sequence[Leaves]) -> Iterator[tuple[str, str]]:
     """Yield fields that may be a prompt and its reply: by their names, else the two longest texts."""
-    lengths = _texts(rows)
+    lengths = {path: mean for path, mean in _texts(rows).items() if _says(path, rows)}
     if any(_is("compared", p) for p in lengths):
         return
     prompts = [p for p in lengths if _is("prompt", p)]
@@ -264,6 +272,14 @@ def _exchanges(rows: Sequence[Leaves]) -> Iterator[tuple[str, str]]:
     if len(longest) == 2:
         prompt, reply = sorted(longest, key=list(lengths).index)
         yield prompt, reply
+
+
+def _says(path: str, rows: Sequence[Leaves]) -> bool:
+    """Say whether a field may hold what somebody says: one of names and marks does not."""
+    if _last(path) in _NAMING:
+        return False
+    texts = [text for row in rows if isinstance(text := row.get(path), str)]
+    return any(len(text.split()) > 1 or not text.isascii() for text in texts)
 
 
 def _about(rows: Sequence[Leaves]) -> dict[str, str]:
@@ -279,6 +295,7 @@ def _about(rows: Sequence[Leaves]) -> dict[str, str]:
             "rating": any(moment_of(v) is not None and len(str(v)) < 4 for v in values),
         }
         for name, fit in fits.items():
-            if fit and name not in out and path not in out.values() and _is(name, path):
+            other = name == "session" and (_is("rating", path) or _last(path) in _NAMING - _IDS)
+            if fit and name not in out and path not in out.values() and _is(name, path) and not other:
                 out[name] = path
     return out

@@ -102,13 +102,17 @@ def _lines(stream: LineStream, mapping: FieldMap) -> Iterator[_Line]:
     """Yield the lines; in a text without times only known names begin to speak, or the two most frequent."""
     stamped = _stamped([raw.decode("utf-8", "replace") for _, raw in _some(stream)])
     speakers = None if stamped else _speakers(stream, mapping)
+    begun = False
     for number, raw in stream.text():
         text = raw.rstrip("\r\n")
         match = (_STAMPED if stamped else _LABELLED).fullmatch(text)
         if match is None:
             yield _Line(number, text)
         elif stamped:
-            yield _Line(number, match[4], match[3], match[1] or match[2], notice=match[3] is None)
+            # An iPhone puts its notice of encryption into the mouth of the chat, behind a mark.
+            notice = match[3] is None or not (begun or not match[4].startswith("\u200e"))
+            begun = begun or not notice
+            yield _Line(number, match[4], match[3], match[1] or match[2], notice=notice)
         elif match[1] in (speakers or ()):
             yield _Line(number, match[2] or "", match[1])
         else:

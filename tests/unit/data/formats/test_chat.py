@@ -92,8 +92,14 @@ def test_whatsapp_on_android(tmp_path, text):
 
 def test_whatsapp_on_an_iphone_with_named_roles(tmp_path):
     mapping = FieldMap(roles={"Ana": "user", "Corner Shop": "assistant"})
-    (talk,), _ = read(tmp_path, IPHONE, mapping=mapping)
-    assert said(talk)[1:] == HELLO
+    (talk,), notes = read(tmp_path, IPHONE, mapping=mapping)
+    assert said(talk) == HELLO
+    assert any("1 line of a messenger itself was left out" in note for note in notes)
+
+
+def test_a_day_with_points_in_brackets_is_no_json(tmp_path):
+    (talk,), _ = read(tmp_path, IPHONE.replace("31/12/2023", "01.01.24").replace("01/01/2024", "01.01.24"))
+    assert said(talk) == HELLO
 
 
 def test_three_speakers_without_a_map_are_a_fault(tmp_path):
