@@ -111,6 +111,11 @@ def as_utf8(raw: bytes, name: str, number: int = 1) -> str:
         return raw.decode("utf-8")
     except UnicodeDecodeError as error:
         at = error.start
+        if b"\0" in raw:
+            hint = "give text: JSON, CSV or a chat; or Parquet, or a zip file"
+            raise file_fault(
+                Place(name, number), "this is no text, and of no form that is known", hint
+            ) from error
         column = at - raw.rfind(b"\n", 0, at)
         raise file_fault(
             Place(name, number + raw.count(b"\n", 0, at)),

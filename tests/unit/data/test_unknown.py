@@ -96,6 +96,16 @@ def test_what_it_is_where_no_map_would_read_it(tmp_path, text, what):
     assert "known formats" in fault.hint
 
 
+def test_bytes_that_are_no_text_are_not_taken_for_another_encoding(tmp_path):
+    path = tmp_path / "log.jsonl"
+    path.write_bytes(bytes(range(200, -1, -1)) * 20)
+    fault = refused(path)
+    assert "this is no text" in fault.message
+    assert "iconv" not in fault.hint
+    path.write_bytes("Frage,Antwort\nWo ist das Café?,Über dem Fluß.\n".encode("latin-1"))
+    assert "iconv" in refused(path).hint
+
+
 def test_a_folder_in_which_nothing_is_known_says_what_its_first_file_is(tmp_path):
     write(tmp_path, CASES["short names"])
     fault = refused(tmp_path)

@@ -160,7 +160,7 @@ def _pass_over(line: _Line, context: Context) -> None:
     if line.notice:
         context.notes.recognise("lines of a messenger itself were left out", place)
     else:
-        context.notes.assume("lines stand before the first speaker: left out", place)
+        context.notes.assume("lines were left out: they stand before the first speaker", place)
 
 
 def _conversation(talk: _ChatSoFar, number: int, context: Context) -> Outcome:

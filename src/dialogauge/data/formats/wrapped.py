@@ -60,7 +60,7 @@ class _Holder:
             yield from _each(record, context, openai)
         elif known := self.within(record, Sample(stream.source, context.mapping)):
             key, one = known
-            context.notes.recognise(f"documents hold records under {key!r}, read as {one.name}", place)
+            context.notes.recognise(f"documents have records under {key!r}, read as {one.name}", place)
             yield from _values(stream, context, key, one)
         else:
             yield record_fault(place, f"the document is {excerpt(record)}: no records in it")
@@ -82,7 +82,7 @@ def _by_id(record: dict[str, Any]) -> bool:
 
 def _each(record: dict[str, Any], context: Context, openai: RecordFormat) -> Iterator[Outcome]:
     context.notes.recognise(
-        "documents hold the messages of conversations by their ids", Place(context.source.name)
+        "documents have messages of conversations by their ids", Place(context.source.name)
     )
     for number, (name, messages) in enumerate(record.items(), start=1):
         entry = Entry(context, Place(f"{context.source.name} record {number}"), name)

@@ -33,7 +33,7 @@ def test_a_document_of_records(tmp_path, held, indent):
     assert all([(m.role, m.text) for m in talk.messages] == expected for talk in talks)
     notes = [note.text for note in reader.notes]
     what = "messages of conversations by their ids" if held == "by id" else f"read as {held}"
-    assert any(note.startswith("documents hold") and what in note for note in notes)
+    assert any(note.startswith("documents have") and what in note for note in notes)
 
 
 def test_a_record_that_cannot_be_read_is_a_fault_of_its_own(tmp_path):
