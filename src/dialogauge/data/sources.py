@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import gzip
+import re
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -20,6 +21,7 @@ LARGEST: Final = 16 << 20
 """Bytes of a record, and of a line, at most: what is made of it takes several times as much memory."""
 _BLOCK: Final = 1 << 18
 _BEGINS: Final = "begins with"
+_NEVER_TEXT: Final = re.compile(rb"[\x00-\x08\x0e-\x1a]")
 _UTF16: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
@@ -111,7 +113,7 @@ def as_utf8(raw: bytes, name: str, number: int = 1) -> str:
         return raw.decode("utf-8")
     except UnicodeDecodeError as error:
         at = error.start
-        if b"\0" in raw:
+        if _NEVER_TEXT.search(raw):
             hint = "give text: JSON, CSV or a chat; or Parquet, or a zip file"
             raise file_fault(
                 Place(name, number), "this is no text, and of no form that is known", hint
