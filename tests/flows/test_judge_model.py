@@ -226,6 +226,24 @@ def test_cost_is_counted_with_a_price_table(dialogauge, serve, log, talk, tmp_pa
     assert total["cost"] == pytest.approx(total["prompt_tokens"] / 1000)
 
 
+def test_a_dry_run_says_what_it_would_ask_and_cost(dialogauge, serve, log, talk, tmp_path):
+    """A conversation of 14 turns takes windows; the run then asks as often, and reads as much."""
+    stub, prices = serve(ideal), tmp_path / "prices.toml"
+    prices.write_text('[[model]]\nname = "stub-model"\ninput_per_million = 3\noutput_per_million = 20\n')
+    path = log(talk("a", *map(str, range(14))), talk("b"))
+    words = ("judge", path, *at(stub), "--prices", prices, "-o", "run")
+    plan = dialogauge(*words, "--dry-run", "--json").json
+    assert stub.asked == []
+    assert not (tmp_path / "run").exists()
+    assert dialogauge(*words).code == 0
+    asked, expected = stub.asked, plan["asking"]
+    assert expected["calls"] == len(asked) > 2
+    sent = sum(len(message["content"].encode()) for body in asked for message in body["messages"])
+    assert sent / 3 <= expected["prompt_tokens"] <= 1.3 * sent / 3  # its summaries are short
+    assert expected["cost"] == pytest.approx(expected["prompt_tokens"] * 3e-6 + len(asked) * 0.01)
+    assert dialogauge(*words, "--dry-run", "--json").json["asking"]["calls"] == 0
+
+
 def test_cached_replies_are_not_asked_again(dialogauge, serve, log, talk):
     path, stub = log(talk("a")), serve(ideal)
     dialogauge("judge", path, *at(stub), "-o", "one")

@@ -15,7 +15,7 @@ from dialogauge.app.settings import JudgeOptions, LimitOptions, RetryOptions
 from dialogauge.core.errors import ConfigError, UsageError
 from dialogauge.core.files import read_text
 from dialogauge.core.protocols import Judge
-from dialogauge.llm import Budget, Expected, LimiterState, PriceTable, SamplingParameters
+from dialogauge.llm import Budget, CountingClient, Expected, LimiterState, PriceTable, SamplingParameters
 from dialogauge.llm.protocol import ChatClient, ChatRequest
 
 if TYPE_CHECKING:
@@ -81,6 +81,10 @@ class Clients:
         """Return what so many calls like these to the first of them would take, asking nothing."""
         return Expected.of(requests, calls, self._model, self._prices())
 
+    def expected_of(self, counter: CountingClient) -> Expected:
+        """Return what the calls that were counted would take of the first of them."""
+        return Expected.of_bytes(counter.prompts, counter.calls, self._model, self._prices())
+
     def _prices(self) -> PriceTable | None:
         path = self._options.prices_file
         return None if path is None else PriceTable.load(Path(path))
@@ -107,6 +111,20 @@ async def _close_nothing() -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
+class DryRun:
+    """A judge that asks nothing, and what it would have asked."""
+
+    judge: Judge
+    client: CountingClient
+    clients: Clients
+
+    @property
+    def expected(self) -> Expected:
+        """What the calls would take that were counted so far."""
+        return self.clients.expected_of(self.client)
+
+
+@dataclass(frozen=True, slots=True)
 class BuiltJudge:
     """A judge, and what goes with the clients that it asks, where it asks any."""
 
@@ -116,6 +134,8 @@ class BuiltJudge:
     """What users should know of the endpoint's answers, once it has answered."""
     close: Callable[[], Coroutine[Any, Any, None]] = _close_nothing
     """Frees what the clients hold."""
+    dry: DryRun | None = None
+    """What it would ask, for a judge that asks a model."""
     worked_examples: frozenset[str] = frozenset()
     """Ids of conversations that its prompt shows solved, and that it may not judge."""
 
@@ -152,7 +172,15 @@ def build_judge(options: JudgeOptions) -> BuiltJudge:
         policies=policies,
         calls=options.calls,
     )
-    return BuiltJudge(judge, clients.limits, clients.notices, clients.close, rubric.example_ids)
+    counter = CountingClient(judge.client)
+    return BuiltJudge(
+        judge,
+        clients.limits,
+        clients.notices,
+        clients.close,
+        DryRun(replace(judge, client=counter), counter, clients),
+        rubric.example_ids,
+    )
 
 
 def _read(path: Path, what: str, hint: str) -> str:

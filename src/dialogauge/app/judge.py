@@ -21,6 +21,7 @@ from dialogauge.app.sources import (
     may_wait,
     shown_notes,
 )
+from dialogauge.core import WorkUnit
 from dialogauge.core.errors import InputError, UsageError
 from dialogauge.core.settings import narrowed, recorded
 from dialogauge.data import (
@@ -44,7 +45,7 @@ from dialogauge.stats import DissatisfiedRule, parse_rule
 from dialogauge.studies.judging.gate import read_gates
 from dialogauge.studies.judging.junit import junit_chunks
 from dialogauge.studies.judging.people import People
-from dialogauge.studies.judging.study import JudgingResult, JudgingStudy, sampled
+from dialogauge.studies.judging.study import JudgingResult, JudgingStudy, request_of, sampled
 from dialogauge.text import counted
 
 
@@ -137,10 +138,16 @@ def plan_log(options: JudgeOptions) -> Plan:
     data, built = input_data(options), build_judge(options)
     study = _study(options, data, built, None)
     settings = _run_settings(options)
-    try:
-        units, left, mask = units_left(study, settings)
-    finally:
-        asyncio.run(built.close())
+    with asyncio.Runner() as runner:
+
+        def count(unit: WorkUnit) -> None:
+            if built.dry is not None:
+                runner.run(built.dry.judge.judge(request_of(unit)))
+
+        try:
+            units, left, mask = units_left(study, settings, count)
+        finally:
+            runner.run(built.close())
     return Plan(
         settings.directory.path,
         built.judge.name,
@@ -148,6 +155,7 @@ def plan_log(options: JudgeOptions) -> Plan:
         left,
         tuple(study.faults),
         shown_notes(data.source.notes, mask),
+        None if built.dry is None else built.dry.expected,
     )
 
 

@@ -336,10 +336,12 @@ async def _read_on(units: Iterator[WorkUnit], stop: StopSignal, observer: Observ
         return  # the input ends there
 
 
-def units_left(study: Study[R], settings: RunSettings) -> tuple[int, int, Mask | None]:
+def units_left(
+    study: Study[R], settings: RunSettings, see: Callable[[WorkUnit], None] = lambda unit: None
+) -> tuple[int, int, Mask | None]:
     """Return how many units a run would plan, how many of them are left to do, and the mask it would put on.
 
-    Nothing is written.
+    Nothing is written. `see` is shown each unit that is left.
     """
     directory = settings.directory
     database = directory.open_for_reading() if directory.exists and not settings.fresh else None
@@ -348,7 +350,10 @@ def units_left(study: Study[R], settings: RunSettings) -> tuple[int, int, Mask |
         study.prepare(mask, RunNotes(database) if database else None)
         progress = Progress()
         queue = UnitQueue(study, database, progress, retry_failed=settings.retry_failed)
-        left = sum(1 for _ in queue)
+        left = 0
+        for unit in queue:
+            see(unit)
+            left += 1
         return progress.planned, left, mask
     finally:
         if database is not None:

@@ -211,10 +211,7 @@ class JudgingStudy(Study[JudgingResult]):
         """Judge one conversation once."""
         if not unit.conversation.messages:
             return (absent(unit.conversation),)
-        request = Request(
-            unit.conversation.blinded(), repeat=unit.repeat, seed=unit.seed, standing=standing(unit.earlier)
-        )
-        return await self.judge.judge(request)
+        return await self.judge.judge(request_of(unit))
 
     def settle(self, units: Iterable[StoredUnit], ending: Ending) -> Mapping[bytes, Sequence[Row]]:
         """Put what people said beside what was judged: it may come later, or change."""
@@ -279,6 +276,12 @@ class JudgingStudy(Study[JudgingResult]):
     def page(self, result: JudgingResult, run: StoredRun) -> Page:
         """Return the report."""
         return report_page(run, result.summary, result.sample, result.known)
+
+
+def request_of(unit: WorkUnit) -> Request:
+    """Return what a judge is asked about a unit."""
+    conversation, done = unit.conversation.blinded(), standing(unit.earlier)
+    return Request(conversation, repeat=unit.repeat, seed=unit.seed, standing=done)
 
 
 def absent(conversation: Conversation) -> Judged:
