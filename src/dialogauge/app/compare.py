@@ -70,7 +70,7 @@ def compare_runs(options: TwoRunsOptions) -> CompareOutcome:
         StoreError: A run cannot be read.
     """
     gates = tuple(parse_delta_gate(text) for text in options.gates)
-    by = _fields(options.by)
+    by = _fields(options.by or "")
     _expect_runs(options)
     if options.out is not None:
         spare([Path(options.out) / name for name in ("compare.json", "compare.html")], options)

@@ -430,7 +430,7 @@ class TwoRunsOptions(Options):
 
     a: str = argument("A", "A run directory: what was.")
     b: str = argument("B", "A run directory of the same rubric: what is new.")
-    by: str = setting("", "Differences by scenario, user, language too.", "--by", metavar="NAME,...")
+    by: str | None = setting(None, "Differences by scenario, user, language too.", "--by", metavar="NAME,...")
     gates: tuple[str, ...] = setting(
         (),
         "Exit with 100 unless the interval shows it: helpfulness.delta>=-0.1, good.delta>=-0.05.",

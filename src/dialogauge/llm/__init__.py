@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING
 from dialogauge.core.facade import loading
 
 if TYPE_CHECKING:
-    from dialogauge.llm.budget import Budget, BudgetedClient, CountingClient, Expected, PrefixMeter, PriceTable
+    from dialogauge.llm.budget import (
+        Budget,
+        BudgetedClient,
+        CountingClient,
+        Expected,
+        PrefixMeter,
+        PriceTable,
+    )
     from dialogauge.llm.cache import CachedClient, ResponseCache, client_identity
     from dialogauge.llm.device import chosen_device
     from dialogauge.llm.doctor import EndpointCheck, EndpointReport, examine
