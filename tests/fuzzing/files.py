@@ -130,6 +130,7 @@ _BENCHMARK = (
     "replay run few.jsonl --split-file split.json --rule random -n 3 --judge history-mean "
     "--candidate long -o new"
 )
+_COMPARED = ("compare earlier judged -o compared", "compare judged earlier --by scenario --json")
 _OF_JUDGED = (
     "report judged",
     "export judged -o rows.csv",
@@ -355,6 +356,8 @@ FILES: dict[str, Case] = {
     "summary of replay": reading(
         "replayed/summary.json", _json, "few.jsonl split.json long.jsonl items.json", *_OF_REPLAYED
     ),
+    "run compared": reading("judged/run.db", databases.spoil, "earlier", *_COMPARED),
+    "manifest compared": reading("earlier/manifest.json", _json, "judged", *_COMPARED),
     "run file": reading("judged/run.db", databases.spoil, "log.jsonl people.csv", *_OF_JUDGED),
     "run file of a model": reading("asked/run.db", databases.spoil, "log.jsonl own.toml", *_OF_ASKED),
     "run file of satisfaction": reading(
@@ -392,7 +395,9 @@ SLOW: Final[dict[str, Case]] = {"encoder folder": encoder_folder}
 """Cases of seconds each, that need torch."""
 
 SETTINGS: Final[Mapping[str, tuple[str, ...]]] = {
+    "a": ("run compared", "manifest compared"),
     "agents_file": ("agents",),
+    "b": ("run compared", "manifest compared"),
     "candidates": ("reply file",),
     "config_file": ("config", "configuration"),
     "encoder": ("encoder folder",),
@@ -438,6 +443,7 @@ NO_FILE: Final[Mapping[str, str]] = {
     "licence": "a text",
     "model": "a reference: the case `role`; what py: and file: name, Python and transformers read",
     "models": "references, likewise",
+    "junit": "a place to write to",
     "out": "a place to write to; what stands there is read as a run",
     "scale": "categories",
     "where": "conditions on columns",

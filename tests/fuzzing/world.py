@@ -22,6 +22,7 @@ RATED = "few.jsonl --split-file split.json"
 
 _RUNS = (
     "judge log.jsonl --ratings people.csv -o judged",
+    "judge log.jsonl --mode foresight -o earlier",
     f"judge log.jsonl --rubric own.toml {MODEL} -o asked",
     "judge corrected.jsonl -o corrected",
     "trust asked --scenario-sample 2",
