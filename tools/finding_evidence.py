@@ -324,18 +324,22 @@ def interval(estimate: Estimate) -> str:
 
 
 def table(value: dict[str, Any]) -> Iterator[str]:
-    """Write the table of the docs: a line for each kind and source in hindsight."""
+    """Write the table of the docs, in hindsight: all sources together, the only one, or the reading."""
     yield "| finding | source | named | share | base | lift | weight |"
     yield "|---|---|---|---|---|---|---|"
-    for kind, rows in value["kinds"].items():
-        for row in rows or [None]:
-            if row is None:
-                yield f"| `{kind}` | never seen where people rated | 0 | – | – | – | {value['weights'][kind]} |"
-            elif row["mode"] == "hindsight":
-                ratio = Estimate(**row["lift"])
-                cells = [row["source"], row["fires"], f"{row['share']:.3f}", f"{row['base']:.3f}"]
-                cells += [f"{ratio.value:.2f} {interval(ratio)}".strip(), value["weights"][kind]]
-                yield f"| `{kind}` | " + " | ".join(map(str, cells)) + " |"
+    for kind, every in value["kinds"].items():
+        weighs = value["weights"][kind]
+        rows = [row for row in every if row["mode"] == "hindsight"]
+        if not rows:
+            yield f"| `{kind}` | never seen where people rated | 0 | – | – | – | {weighs} |"
+        several = any(row["source"] == POOLED for row in rows)
+        for row in rows:
+            if several and row["source"] not in {POOLED, BLIND}:
+                continue
+            ratio = Estimate(**row["lift"])
+            cells = [row["source"], row["fires"], f"{row['share']:.3f}", f"{row['base']:.3f}"]
+            cells += [f"{ratio.value:.2f} {interval(ratio)}".strip(), weighs]
+            yield f"| `{kind}` | " + " | ".join(map(str, cells)) + " |"
 
 
 def put(page: Path, name: str, body: str) -> None:
