@@ -37,6 +37,8 @@ _MEASURE: Final = re.compile(
     r"\s?-?(?:kg|kilos?|g|grams?|km|cm|mm|m|miles?|gb|mb|tb|ml|l|litres?|liters?|lbs?|oz|°\w?|degrees?|sq|inch(?:es)?|feet|ft|stars?|公里|公斤|千克|克|米|升|度|级|星)(?![a-z])",
     re.IGNORECASE,
 )
+_ROUGHLY: Final = re.compile(r"\s?(?:左右|上下|多|or so\b)")
+_DEGREES: Final = re.compile(r"\s?(?:°|degrees?|度)")
 _EARLY: Final = re.compile(r"\b(?:early|earlier|in advance|before|shortly|moments?)\b|提前", re.IGNORECASE)
 _SMALL: Final = 12
 """What is no more than this may be said in passing."""
@@ -69,7 +71,7 @@ class _Figure:
     @property
     def rough(self) -> bool:
         """Whether it is said to be rough."""
-        return bool(_HEDGED.search(self.before[-24:]))
+        return bool(_HEDGED.search(self.before[-24:]) or _ROUGHLY.match(self.after))
 
     @property
     def derived(self) -> bool:
@@ -83,6 +85,8 @@ def find_figures(reading: ReplyView) -> Iterator[Signal]:
     for clause in reading.clauses:
         for value in read_values(clause.text):
             verdict = _judge(_Figure(value, clause, reading))
+            if verdict is None and not clause.supposed:
+                reading.known.accept(value)
             if verdict is not None and value.written not in seen:
                 seen.add(value.written)
                 name, strength = verdict
@@ -105,6 +109,10 @@ def _excused(place: _Figure) -> bool:
     if value.kind in ("money", "percent"):
         return place.derived or (place.rough and known.near(value.amount))
     if value.kind == "time_span":
+        if re.search(r"\bwould\b", place.clause.text) or re.search(
+            r"\b(?:first|last|next|another|each)\s*$", place.before
+        ):
+            return True
         timed = {"time_span", "number", "clock"} & known.kinds
         return bool(_EARLY.search(place.after[:16])) or place.rough or place.clause.asks or not timed
     if value.kind == "code":
@@ -187,7 +195,9 @@ def _against_key(place: _Figure, keyed: frozenset[float]) -> bool:
     number = value.amount
     if number in keyed or any(round(k, value.decimals) == number for k in keyed):
         return False
-    if number > _SMALL and (known.has_number(number, value.decimals) or place.derived):
+    if (number > _SMALL or number != int(number)) and (
+        known.has_number(number, value.decimals) or place.derived
+    ):
         return False
     if number in known.counts and not _MEASURE.match(place.after):
         return False
@@ -234,6 +244,10 @@ def _loose(place: _Figure) -> bool:
     """Whether a measure, or a figure above twelve, has no source."""
     value, known = place.value, place.known
     number = value.amount
+    if 1900 <= number <= 2100 and number == int(number):
+        return False  # a year
+    if _DEGREES.match(place.after) and any(a - number in known.numbers for a in known.numbers):
+        return False
     telling = number > _SMALL or number != int(number) or (number > 1 and bool(_MEASURE.match(place.after)))
     if not telling or place.rough or known.has_number(number, value.decimals):
         return False

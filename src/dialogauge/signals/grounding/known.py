@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import re
 import unicodedata
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Final, TypeGuard
 
@@ -31,7 +31,19 @@ _NO_AMOUNT: Final = re.compile(r"(?:^|_)(?:id|zip|phone|code|no)$|id$|电话|邮
 _PRICE: Final = re.compile(
     r"price|cost|fare|amount|total|balance|fee|refund|rent|价|费|额|人均", re.IGNORECASE
 )
-_SCALES: Final = (100.0, 1000.0, 60.0, 0.01, 0.001, 1.609344, 0.621371, 2.20462, 0.453592)
+_QUANTITY: Final = re.compile(
+    r"qty|quantity|nights|days|sessions|people|guests|seats|persons|tickets|times|items|months|weeks|hours|count|数量|天数|人数|晚数|次数|件数",
+    re.IGNORECASE,
+)
+_RATE: Final = re.compile(
+    r"rate|tax|discount|apr|percent|chance|prob|share|fee|率|折|概率|比例", re.IGNORECASE
+)
+_CURRENCIES: Final = frozenset(
+    {"USD", "EUR", "GBP", "CNY", "RMB", "CHF", "JPY", "EST", "PST", "CST", "GMT", "UTC"}
+)
+_FEW: Final = 15
+"""Of no more amounts than this, sums of three and of multiples are looked for."""
+_SCALES: Final = (10_000.0, 0.0001, 100.0, 1000.0, 60.0, 0.01, 0.001, 1.609344, 0.621371, 2.20462, 0.453592)
 
 
 def plain(text: str) -> str:
@@ -69,6 +81,10 @@ class KnownSoFar:
     """Of these what may be reckoned with: single numbers of records, money, and what was said."""
     priced: set[float] = field(default_factory=set)
     """Of these what is money, however little."""
+    quantities: set[float] = field(default_factory=set)
+    """Numbers of records that say how many, for how long, or how often."""
+    tokens: set[str] = field(default_factory=set)
+    """Figures as they are written anywhere."""
     percents: set[float] = field(default_factory=set)
     days: set[float] = field(default_factory=set)
     coded_places: bool = False
@@ -99,15 +115,17 @@ class KnownSoFar:
             self._leaf(key, leaf)
         for rows in result.lists:
             for key in dict.fromkeys(key for row in rows for key, _ in row.fields):
-                column = tuple(float(v) for row in rows for v in row.values(key) if _is_amount(v))
+                column = tuple(
+                    abs(v) for row in rows for v in map(_number_of, row.values(key)) if v is not None
+                )
                 if 2 <= len(column) <= 12:
                     self.groups.append(column)
 
     def _leaf(self, key: str, leaf: Scalar) -> None:
         if isinstance(leaf, str) and re.fullmatch(r"[A-Z]{3}", leaf):
             self.coded_places = True
-        if isinstance(leaf, str) and re.fullmatch(r"[0-2]\d[0-5]\d", leaf):
-            self.clocks.setdefault(60.0 * int(leaf[:2]) + int(leaf[2:]), True)
+        if isinstance(leaf, str) and (hours := re.fullmatch(r"(\d{1,2})-(\d{1,2})", leaf)):
+            self.clocks.update({60.0 * (int(hour) % 24): False for hour in hours.groups()})
         if not (_is_amount(leaf) or (isinstance(leaf, str) and _is_number(leaf))):
             return
         number = float(str(leaf).replace(",", ""))
@@ -116,13 +134,26 @@ class KnownSoFar:
             self._number(number)
             self.amounts[number] = None
         if _PRICE.search(key):
-            self.priced.add(number)
+            self.priced.add(abs(number))
+        if _QUANTITY.search(key):
+            self.quantities.add(number)
+        if _RATE.search(key) and 0 < number < 1:
+            self.percents.add(round(100 * number, 4))
         self.spans.update(round(number * factor, 4) for pattern, factor in _SPAN_KEY if pattern.search(key))
 
     def _take(self, text: str, *, of_tool: bool = False) -> None:
         self._derived = None
         self.words.update(map(stemmed, _TERM.findall(plain(text))))
         self.texts.append(plain(text))
+        self.tokens.update(re.findall(r"\d+(?:\.\d+)?", text))
+        if of_tool:
+            self.clocks.update(
+                {
+                    60.0 * int(t[:2]) + int(t[2:]): True
+                    for t in re.findall(r"\b[01]\d[0-5]\d\b|\b2[0-3][0-5]\d\b", text)
+                }
+            )
+            self.coded_places |= len(set(re.findall(r"\b[A-Z]{3}\b", text)) - _CURRENCIES) > 1
         self.closed_texts.append(closed(text))
         for value in read_values(text):
             if of_tool:
@@ -130,6 +161,8 @@ class KnownSoFar:
             else:
                 self._say(value)
             self._value(value, of_tool=of_tool)
+        for m in re.finditer(r"\b(\d{1,2})/(\d{1,2})/\d{2,4}\b", text):  # of which either may be the month
+            self.dates |= {100.0 * int(m[1]) + int(m[2]), 100.0 * int(m[2]) + int(m[1])}
         for m in re.finditer(r"\b(\d{4})[-/](\d{1,2})[-/](\d{1,2})", text):
             try:
                 self.full_dates.add(datetime.date(int(m[1]), int(m[2]), int(m[3])))
@@ -181,7 +214,10 @@ class KnownSoFar:
         checks: dict[str, Callable[[TextValue], bool]] = {
             "clock": self._has_clock,
             "date": self._has_date,
-            "weekday": lambda v: v.amount in self.weekdays or not self.weekdays,
+            "weekday": lambda v: (
+                v.amount in self.weekdays or not self.weekdays or v.written[:3].lower() in self.words
+            ),
+            "percent": lambda v: self.has_number(v.amount, v.decimals) or f"{v.amount:g}" in self.tokens,
             "day": lambda v: v.amount in self.days or not self.days or bool(self.full_dates),
             "code": lambda v: self.has_code(v.text),
             "time_span": self._has_span,
@@ -215,7 +251,8 @@ class KnownSoFar:
             return False
         at = _day_of_year(value.amount)
         gaps = {abs(at - _day_of_year(known)) for known in self.dates if known >= 100}
-        return any(gap in days or 366 - gap in days for gap in gaps)
+        weeks = {7 * (n + less) for n in self.numbers if 0 < n <= 60 for less in (-1, 0)}
+        return any(gap in days | weeks or 366 - gap in days for gap in gaps)
 
     def _has_span(self, value: TextValue) -> bool:
         amount = value.amount
@@ -227,6 +264,10 @@ class KnownSoFar:
             return True
         unit = _unit_of(value)
         if self.has_number(round(amount / unit, 4), plain_only=True) or self._shares(amount / unit):
+            return True
+        if amount >= 1 and round(amount * 60, 4) in self.numbers:  # seconds
+            return True
+        if unit >= 1440 and self.follows(amount / unit, value.decimals):
             return True
         return self._between(amount) or self._of_spans(amount)
 
@@ -246,7 +287,13 @@ class KnownSoFar:
         """Whether a span is the sum, the difference or the multiple of others."""
         if any(amount in (a + b, a - b) for a in self.spans for b in self.spans):
             return True
-        factors = {n for n in (*self.spoken, *map(float, self.counts)) if 1 < n <= 60}
+        factors = {n for n in (*self.spoken, *self.quantities, *map(float, self.counts)) if 1 < n <= 60}
+        clocks = list(self.clocks)[-8:]
+        gaps = {(a - b) % 1440 for a in clocks for b in clocks if a > b}
+        if any(amount == gap * f for gap in gaps for f in factors) or any(
+            amount - gap in gaps for gap in gaps
+        ):
+            return True
         days = (
             factors | {n for n in self.numbers if 1 < n <= 31} | {n + 1 for n in self.numbers if 0 < n <= 30}
         )
@@ -256,6 +303,8 @@ class KnownSoFar:
 
     def has_number(self, number: float, decimals: int = 0, *, plain_only: bool = False) -> bool:
         """Whether a number was given, also rounded, or with `plain_only` False in other units."""
+        if "dozen" in self.words and number % 12 == 0 and number / 12 in self.numbers:
+            return True
         if number in self.numbers or (number == int(number) and int(number) in self.counts):
             return True
         if any(_rounds(known, number, decimals) for known in self.numbers):
@@ -264,37 +313,46 @@ class KnownSoFar:
             return False
         return any(
             _rounds(known * scale, number, decimals) for known in self.numbers for scale in _SCALES
-        ) or any(_rounds(known * 1.8 + 32, number, 0) for known in self.numbers if abs(known) < 60)
+        ) or any(
+            _rounds(degrees, number, 0)
+            for known in self.numbers
+            if abs(known) < 400
+            for degrees in (known * 1.8 + 32, known - 273.15, (known - 273.15) * 1.8 + 32, (known - 32) / 1.8)
+        )
 
     def follows(self, number: float, decimals: int = 0) -> bool:
         """Whether an amount is a sum, a difference, a product or a share of what was given."""
         number = round(number, 2)
         single, multiple = self._base()
-        if _in(multiple, number) or any(
-            _in(single, number - a) or _in(single, a - number) or _in(multiple, number - a) for a in single
-        ):
+        both = single | multiple
+        if any(_in(both, number - a) or _in(both, a - number) for a in single) or _in(multiple, number):
             return True
         if any(number in sums for sums in map(_sums, self.groups)):
             return True
-        small = {n for n in (*self.amounts, *map(float, self.counts)) if 1 < n <= _TINY}
-        shares = (
-            share
-            for a in single
-            for share in (
-                *(a * b / 100 for b in self.percents),
-                *(a - a * b / 100 for b in self.percents),
-                *(a + a * b / 100 for b in self.percents),
-                *(a / b for b in small),
-                *(a * b / 12 for b in small),
-                *(a - a * b / 12 for b in small),
-            )
+        if len(single) <= _FEW and any(
+            _in(both, number + a + b) for a in _signed(both) for b in _signed(both)
+        ):
+            return True
+        return any(
+            _rounds(share, number, decimals) for share in self._parts(single if len(single) > _FEW else both)
         )
-        return any(_rounds(share, number, decimals) for share in shares)
+
+    def _parts(self, amounts: set[float]) -> Iterator[float]:
+        """Yield shares of amounts: by the percentages that were named, by small numbers, by months."""
+        small = {n for n in (*self.amounts, *map(float, self.counts)) if 1 < n <= _TINY}
+        small |= {span / 1440 for span in self.spans if 1440 < span <= 31 * 1440}
+        for a in amounts:
+            for b in self.percents:
+                yield from (a * b / 100, a - a * b / 100, a + a * b / 100)
+            for b in small:
+                yield from (a / b, a * b / 12, a - a * b / 12)
 
     def near(self, number: float) -> bool:
         """Whether a number said to be rough is near one that is known or follows."""
         single, multiple = self._base()
-        return any(abs(n - number) <= 0.1 * number for n in (*single, *multiple, *self.numbers))
+        sums = {a + b for a in single for b in single} if len(single) <= _FEW else set()
+        amounts = {*single, *multiple, *sums, *self.numbers, *self._parts(single)}
+        return any(abs(n * scale - number) <= 0.1 * number for n in amounts for scale in (1, 10_000))
 
     def _is_sum(self, amount: float) -> bool:
         return abs(amount) > _TINY or amount != int(amount) or amount in self.priced
@@ -302,11 +360,21 @@ class KnownSoFar:
     def _base(self) -> tuple[set[float], set[float]]:
         """Return the amounts, and their multiples."""
         if self._derived is None:
-            amounts = [a for a in list(self.amounts)[-_MOST:] if self._is_sum(a)]
-            small = {n for n in (*self.amounts, *self.spoken) if 1 < n <= 31 and n == int(n)} | {2.0}
+            amounts = [abs(a) for a in list(self.amounts)[-_MOST:] if self._is_sum(a)]
+            small = {n for n in (*self.spoken, *self.quantities) if 1 < n <= 31 and n == int(n)} | {2.0}
             single = {round(a, 2) for a in amounts}
-            self._derived = single, {round(a * b, 2) for a in amounts[-60:] for b in small}
+            self._derived = single, {round(a * n, 2) for a in amounts[-60:] for n in small}
         return self._derived
+
+    def accept(self, value: TextValue) -> None:
+        """Take in a value that follows from what is known, so that others may follow from it."""
+        if value.kind in ("money", "number") and value.amount not in self.amounts:
+            self.amounts[value.amount] = None
+            self._derived = None
+        elif value.kind == "time_span":
+            self.spans.add(value.amount)
+        elif value.kind == "percent":
+            self.percents.add(value.amount)
 
     def has_words(self, words: Iterable[str]) -> bool:
         """Whether each word stands somewhere in what is known."""
@@ -316,6 +384,11 @@ class KnownSoFar:
         """Whether a text stands somewhere as it is, but for case and spaces."""
         text = plain(text)
         return any(text in known for known in self.texts)
+
+
+def _number_of(leaf: Scalar) -> float | None:
+    amount = _is_amount(leaf) or (isinstance(leaf, str) and _is_number(leaf))
+    return float(str(leaf).replace(",", "")) if amount else None
 
 
 def _is_amount(leaf: Scalar) -> TypeGuard[int | float]:
@@ -343,6 +416,10 @@ def _rounds(known: float, number: float, decimals: int) -> bool:
 
 def _in(base: set[float], number: float) -> bool:
     return round(number, 2) in base
+
+
+def _signed(amounts: set[float]) -> tuple[float, ...]:
+    return (0.0, *amounts, *(-a for a in amounts))
 
 
 def _sums(group: tuple[float, ...]) -> set[float]:

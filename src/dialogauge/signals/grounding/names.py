@@ -39,7 +39,7 @@ _COMMON: Final = frozenset(
     note summary step steps option method amount fee fees charge charges difference free included available unavailable
     not none any all each both only also then now once after before from to in on at for with without by of as
     user agent assistant human customer's support team manager representative reason action actions info information
-    website entrance opening hours price-range range food cuisine stars star rating location area contact call line since while
+    website entrance opening hours price-range range food cuisine stars star rating location area contact call line since while celsius fahrenheit kelvin
     """.split()
 )
 _AFTER_END: Final = re.compile(r"(?:^|[.!?:;。！？：；\n>*•|(\[\"“-])\s*[\"“*_(]*$")
@@ -144,7 +144,7 @@ def _without_common(text: str, start: int) -> tuple[int, list[str]]:
 
 def _common(word: str) -> bool:
     word = plain(word).strip("'-.&")
-    return word in _COMMON or word.partition("'")[0] in _COMMON
+    return word in _COMMON or word.removesuffix("s") in _COMMON or word.partition("'")[0] in _COMMON
 
 
 def _alone(word: str, reply: str, start: int, begins: int) -> bool:

@@ -76,7 +76,7 @@ def read_result(text: str) -> Found:
             text,
             (("", text),) if text else (),
             (),
-            frozenset(_said_counts(text)),
+            frozenset({*_said_counts(text), *_lines(text)}),
             None,
             not text or bool(_NOTHING.match(text[:200])),
         )
@@ -276,6 +276,14 @@ _SAID: Final = re.compile(
 def _said_counts(text: str) -> Iterator[int]:
     for m in _SAID.finditer(text[:2000]):
         yield int(m[1] or m[2])
+
+
+def _lines(text: str) -> Iterator[int]:
+    """Yield how many lines a text has, how many of them are points of a list, and how many parts between commas."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    yield len(lines)
+    yield sum(bool(re.match(r"\s*(?:[-*•]|\(?\d{1,2}[.)、])", line)) for line in lines)
+    yield from (len(re.split(r"[,，、;；]", line)) for line in lines)
 
 
 def _is_empty(value: object) -> bool:

@@ -66,7 +66,7 @@ _CLOCK = re.compile(
     r"(?P<h0>\d{1,2})(?::(?P<n0>\d{2}))? ?(?:-|–|to|until|and) ?(?=\d{1,2}(?::\d{2})? ?(?P<pm0>[ap]\.?m\b))"
     r"|\b(?P<h1>\d{1,2})[:.](?P<n1>\d{2})(?::\d{2})? ?(?P<pm1>[ap]\.?m\b\.?)"
     r"|\b(?P<h2>\d{1,2}) ?(?P<pm2>[ap]\.?m\b\.?)"
-    r"|(?:(?P<part3>凌晨|清晨|早上|早晨|上午|中午|下午|傍晚|晚上|夜里|晚)\s?)?(?<![\d:.])(?P<h3>\d{1,2})[:：](?P<n3>\d{2})(?::\d{2})?(?![\d:])"
+    r"|(?:(?P<part3>凌晨|清晨|早上|早晨|上午|中午|下午|傍晚|晚上|夜里|晚)\s?)?(?<![\d.])(?<!\d:)(?P<h3>\d{1,2})[:：](?P<n3>\d{2})(?::\d{2})?(?![\d:])"
     rf"|(?:(?P<part4>凌晨|清晨|早上|早晨|上午|中午|下午|傍晚|晚上|夜里|晚)\s?)?(?P<h4>\d{{1,2}}|{_HAN})[点點](?!半?(?:评|左右手))(?P<n4>半|一刻|三刻|\d{{1,2}}|[零一二三四五]?十?[一二三四五六七八九]?)?(?:分|钟)?"
     rf"|\b(?P<rel5>half past|quarter past|quarter to) (?P<h5>\d{{1,2}}|{_WORD})\b"
     rf"|\b(?P<h6>\d{{1,2}}|{_WORD}) o'?clock\b"
@@ -203,7 +203,7 @@ def _mixed(text: str) -> Iterator[tuple[TextValue | None, tuple[int, int]]]:
     for m in _CODE.finditer(text):
         word = m[0]
         digits, letters = sum(c.isdigit() for c in word), sum(c.isalpha() for c in word)
-        if not digits or _ORDINAL.fullmatch(word) or re.fullmatch(r"\d+-(?:[A-Za-z]+-?)+", word):
+        if not digits or _ORDINAL.fullmatch(word) or re.fullmatch(r"\d+-(?:[A-Za-z]+-?)+\d*", word):
             continue
         few = digits < 2 and len(word) < 6 and not re.fullmatch(r"[A-Z]+\d+[A-Z]*\d*", word)
         if few if letters else _is_figure(word, digits, text, m):
