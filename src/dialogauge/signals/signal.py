@@ -100,6 +100,10 @@ _NOTES: dict[str, tuple[str, str]] = {
         "Presents some of {n} results (more than {threshold}) without asking what narrows them down.",
         "结果共 {n} 条(多于 {threshold} 条),没有询问可缩小范围的信息就作了介绍。",
     ),
+    "withholds_results": (
+        "Presents none of the {n} results, and asks for nothing.",
+        "共有 {n} 条结果,既没有介绍,也没有询问。",
+    ),
     "asks_known": (
         "Asks for a detail that the user gave in turn {turn}.",
         "询问用户在第 {turn} 轮已经给出的信息。",

@@ -144,6 +144,7 @@ OF_TOOLS: Mapping[str, str] = {
     "acts_unasked": "Acts with details that nobody gave",
     "books_without": "Books before the details are known",
     "too_many_results": "Presents many results without asking",
+    "withholds_results": "Presents none of a few results",
     "asks_known": "Asks for a detail the user gave",
     "acts_against": "Acts against the user's choice",
 }

@@ -65,7 +65,7 @@ def find_of_tools(
         own: Whether a system prompt stands in place of the policies.
     """
     duties = duties_of(AgentPolicy(policies, conversation, own))
-    talk = [s for s in find_signals(dialogue, "foresight") if s.named]
+    talk = [s for s in find_signals(dialogue, "foresight") if s.named or s.name == "asks_for_given"]
     known = {(s.turn, s.kind) for s in talk}
     tools = [
         s

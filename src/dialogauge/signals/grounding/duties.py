@@ -8,26 +8,38 @@ from dataclasses import dataclass
 from typing import Final
 
 from dialogauge.signals.dialogue import Dialogue, TurnView
-from dialogauge.signals.grounding.claims import read_clauses
+from dialogauge.signals.grounding.claims import FINDS, NOTHING, read_clauses
 from dialogauge.signals.grounding.known import KnownSoFar, plain
-from dialogauge.signals.grounding.reading import ACTION, LOOKUP, ToolOutcome, arguments_of, calls_of
+from dialogauge.signals.grounding.reading import ToolOutcome, arguments_of, calls_of
 from dialogauge.signals.grounding.results import Found
-from dialogauge.signals.grounding.values import TextValue, read_values
+from dialogauge.signals.grounding.values import TextValue, closed, read_values
 from dialogauge.signals.signal import Signal, finding
 
 # ruff: noqa: E501 - a pattern is read as a whole
 
 _RELATIVE: Final = re.compile(
-    r"\b(?:today|tonight|tomorrow|yesterday|now|next|this|coming|following|later|earlier|same|(?:mon|tues|wednes|thurs|fri|satur|sun)day|weekend|morning|afternoon|evening|noon|lunch|dinner|asap|week|month|days?)\b"
-    r"|今|明|后天|昨|下周|下个|本周|这周|周[一二三四五六日末天]|星期|月底|月初|上午|下午|晚上|中午|现在|马上|当天|同|次日",
+    r"\b(?:today|tonight|tomorrow|yesterday|(?:next|this|coming|following) \w+|(?:mon|tues|wednes|thurs|fri|satur|sun)day|weekend|asap|now|same day)\b"
+    r"|今|明|后天|昨|下周|下个|本周|这周|周[一二三四五六日末天]|星期|月底|月初|现在|马上|当天|次日",
     re.IGNORECASE,
 )
 _NEAR_DAY: Final = re.compile(r"tomorrow|today|tonight|明|今|后天", re.IGNORECASE)
 _PART_OF_DAY: Final = re.compile(
     r"morning|noon|evening|now|asap|lunch|dinner|midnight|上午|中午|晚|现在|马上", re.IGNORECASE
 )
-_ALONE: Final = re.compile(
-    r"\b(?:me|myself|i|my|we|us|our|wife|husband|friend|partner|son|daughter|couple|both|single|double|one|a|an)\b|我|一个|两口|夫妻|自己|孩子|朋友",
+_PAIR: Final = re.compile(
+    r"\b(?:we|us|our|wife|husband|friend|partner|son|daughter|couple|both|double|myself and|and (?:me|i))\b|夫妻|两|俩|我和|我们|朋友|老婆|老公|孩子",
+    re.IGNORECASE,
+)
+_HEADS: Final = re.compile(
+    r"people|guests|party|persons|passengers|tickets|nights|stay|人数|晚数|张数", re.IGNORECASE
+)
+_WHO: Final = re.compile(
+    r"name|mail|address|passenger|recipient|contact|payee|city|destination|origin|departure|姓名|联系人|收件人|地址|邮箱",
+    re.IGNORECASE,
+)
+"""Arguments that say who and where."""
+_BLANK: Final = re.compile(
+    r"unknown|tbd|n/?a|placeholder|string|x{3,}|\?+|unspecified|not (?:provided|specified|given)|待定|未知|未提供",
     re.IGNORECASE,
 )
 FREE: Final = re.compile(
@@ -108,7 +120,7 @@ def _unasked(turn: TurnView, call: ToolOutcome, heard: _Heard, duty: Duty) -> It
     """Yield what an action was called with that nobody gave, or what it needs that nobody gave."""
     tool, arguments = call.tool, arguments_of(call.tool)
     for name, value in arguments:
-        if not FREE.search(name) and _made_up(value, heard):
+        if not FREE.search(name) and _made_up(name, value, heard):
             what = f"{name}={value}"
             quote = f"{tool.name}({what})"
             yield finding(turn, "acts_unasked", 0.75, quote, "policy", None, what=what, tool=tool.name)
@@ -123,25 +135,44 @@ def _unasked(turn: TurnView, call: ToolOutcome, heard: _Heard, duty: Duty) -> It
             return
 
 
-def _made_up(value: object, heard: _Heard) -> bool:
+def _made_up(name: str, value: object, heard: _Heard) -> bool:
     """Whether an argument of an action is none that the user gave, a tool returned or the agent proposed."""
     if isinstance(value, bool) or value in (None, ""):
         return False
     text = str(value).strip()
     if isinstance(value, int | float) or re.fullmatch(r"\d{1,2}", text):
-        return _made_up_number(float(text), heard)
+        return _made_up_number(float(text), heard, of_people=bool(_HEADS.search(name)))
+    if _BLANK.fullmatch(text) or (_WHO.search(name) and _unheard(text, heard.known)):
+        return True
     values = read_values(text)
     whole = len("".join(v.written for v in values)) >= 0.6 * len(text)
     return bool(values) and whole and any(_made_up_value(v, heard) for v in values)
 
 
-def _made_up_number(number: float, heard: _Heard) -> bool:
-    known = heard.known
-    if number <= 1 or known.has_number(number, 2) or known.follows(number, 2):
+def _unheard(text: str, known: KnownSoFar) -> bool:
+    """Whether no word of a name or an address was ever heard."""
+    if re.fullmatch(r"[A-Z]{3}", text) or known.has_text(text) or known.has_code(closed(text)):
         return False
+    words = re.findall(r"[a-z]{3,}", plain(text))
+    han = [
+        text[i : i + 2] for i in range(len(text) - 1) if re.fullmatch(r"[\u4e00-\u9fff]{2}", text[i : i + 2])
+    ]
+    return (
+        bool(words or han)
+        and not any(known.has_words([w]) for w in words)
+        and not any(map(known.has_text, han))
+    )
+
+
+def _made_up_number(number: float, heard: _Heard, *, of_people: bool = False) -> bool:
+    known = heard.known
     spans = any(number * unit in known.spans for unit in (1.0, 60.0, 1440.0, 10080.0))
     two_days = len(known.full_dates) + len(known.dates) >= 2  # of which it may be the nights
-    return not (spans or two_days or (number == 2 and _ALONE.search(heard.speech)))
+    if number <= 1 or spans or two_days or (number == 2 and _PAIR.search(heard.speech)):
+        return False
+    if of_people:
+        return number not in known.spoken
+    return not (known.has_number(number, 2) or known.follows(number, 2))
 
 
 def _made_up_value(value: TextValue, heard: _Heard) -> bool:
@@ -190,7 +221,7 @@ def _given(slot: str, arguments: Sequence[tuple[str, object]], speech: str) -> b
     texts = [speech, *(str(value) for _, value in arguments)]
     if any(v.kind in kinds for text in texts for v in read_values(text)):
         return True
-    return bool((_ALONE if "number" in kinds else _RELATIVE).search(speech))
+    return bool((_PAIR if "number" in kinds else _RELATIVE).search(speech))
 
 
 # After a search
@@ -200,15 +231,35 @@ def _too_many(turn: TurnView, calls: Sequence[ToolOutcome], duty: Duty) -> Itera
     """Yield a reply that chooses for the user, or lists everything, where a search returned many."""
     if duty.threshold is None or not calls:
         return
-    tool, result = calls[-1].tool, calls[-1].result
-    searched = LOOKUP.search(tool.name) or not ACTION.search(tool.name)
-    if not searched or result.entries is None or result.entries <= duty.threshold:
+    searches = [c for c in calls if not c.acts]
+    entries = searches[-1].result.entries if searches else None
+    if entries is None:
         return
-    named = _named(result, plain(turn.reply.text))
-    few = len(named) <= _ENOUGH and _says_many(turn.reply.text, result.entries)
-    if len(named) > duty.threshold or (named and not (few or _narrows(turn.reply.text))):
-        facts = {"n": result.entries, "threshold": duty.threshold}
-        yield finding(turn, "too_many_results", 0.75, turn.reply.text, "policy", None, **facts)
+    result, reply = searches[-1].result, turn.reply.text
+    facts = {"n": entries, "threshold": duty.threshold}
+    named = _named(result, plain(reply))
+    if entries <= duty.threshold:
+        if entries and result.lists and calls[-1] is searches[-1] and _withholds(reply, named):
+            yield finding(turn, "withholds_results", 0.7, reply, "policy", None, n=entries)
+        return
+    booked = any(c.acts and _BOOKS.search(c.tool.name) for c in calls[calls.index(searches[-1]) :])
+    few = len(named) <= _ENOUGH and _says_many(reply, entries)
+    chooses = (named or booked or _CHOOSES.search(reply)) and not (few or _narrows(reply))
+    if len(named) > duty.threshold or chooses:
+        yield finding(turn, "too_many_results", 0.75, reply, "policy", None, **facts)
+
+
+_CHOOSES: Final = re.compile(
+    r"\b(?:i(?:'d| would)? (?:recommend|suggest)|how about|here (?:is|are)|i(?:'ve| have) (?:booked|picked|chosen))\b|推荐|以下是|为您(?:选|挑|订)",
+    re.IGNORECASE,
+)
+
+
+def _withholds(reply: str, named: set[str]) -> bool:
+    """Whether a reply names nothing of the few results, asks nothing and denies nothing."""
+    if named or re.search(r"[?？\d]", reply) or NOTHING.search(reply):
+        return False
+    return bool(FINDS.search(reply)) and not _REQUESTS.search(reply)
 
 
 def _named(result: Found, speech: str) -> set[str]:

@@ -21,11 +21,11 @@ _ASKING: Final = re.compile(
     re.IGNORECASE,
 )
 _MORE: Final = re.compile(
-    r"\b(?:confirm|correct\w*|right|another|other|new|different|else|verify|change|double-?check|again)\b|确认|对吗|新的|其他|另|改",
+    r"\b(?:confirm|correct\w*|right|another|other|new|different|else|verify|change|double-?check)\b|确认|对吗|新的|其他|另|改",
     re.IGNORECASE,
 )
 _NEW_MATTER: Final = re.compile(
-    r"\b(?:another|also|different|else|new|other|instead|change|wrong|again|next)\b|另|别的|还要|再|换|其他|改",
+    r"\b(?:another|different|else|other|instead|wrong)\b|另|别的|还要|换|其他",
     re.IGNORECASE,
 )
 _OTHER_ONE: Final = re.compile(r"\b(?:another|also|different|other|new)\b|另|别的|其他|还有", re.IGNORECASE)
@@ -83,7 +83,7 @@ def find_forgotten(dialogue: Dialogue) -> Iterator[Signal]:
     users: list[tuple[int, str]] = []
     named: list[tuple[int, str]] = []
     replies: list[str] = []
-    rivals: dict[str, set[str]] = {}
+    rivals = {word: set(group) - {word} for group in _CHOICES for word in group}
     for turn in dialogue.turns:
         if _NEW_MATTER.search(turn.user.text):
             users.clear()
@@ -92,7 +92,7 @@ def find_forgotten(dialogue: Dialogue) -> Iterator[Signal]:
         users.append((turn.number, turn.user.text))
         named.append((turn.number, turn.user.text))
         for call in calls_of(dialogue)[turn.number]:
-            if turn.replied and call.acts:
+            if turn.replied and not call.thinks:
                 yield from _against(turn, call, [text for _, text in users], replies, rivals)
             _note_rivals(call.result, rivals)
         if turn.replied:
@@ -137,6 +137,35 @@ def _turn_of(gives: re.Pattern[str], users: Sequence[tuple[int, str]]) -> int | 
 # Actions against a choice
 
 
+_CHOICES: Final = (
+    ("cheap", "moderate", "expensive"),
+    ("north", "south", "east", "west", "centre"),
+    ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"),
+    ("economy", "business", "first class"),
+    ("周一", "周二", "周三", "周四", "周五", "周六", "周日"),
+    ("今天", "明天", "后天"),
+    ("上午", "下午", "晚上"),
+)
+"""Words of which one excludes the others."""
+_COUNTED_KEYS: Final = (
+    (re.compile(r"people|guests|party|persons|passengers|tickets|人数|张数", re.IGNORECASE), _SLOTS[0][1]),
+    (re.compile(r"nights|stay|晚数", re.IGNORECASE), _SLOTS[1][1]),
+)
+
+
+def _other_number(arguments: Sequence[tuple[str, object]], users: Sequence[str]) -> tuple[str, str] | None:
+    """Return a number of people or nights of a call where the user last named another."""
+    for name, value in arguments:
+        for keys, gives in _COUNTED_KEYS:
+            wish = next((m[0] for text in reversed(users) if (m := gives.search(text))), None)
+            if wish is None or not keys.search(name) or not re.fullmatch(r"\d{1,2}", str(value)):
+                continue
+            numbers = {v.amount / (1440 if v.kind == "time_span" else 1) for v in read_values(wish)}
+            if numbers and float(str(value)) not in numbers:
+                return f"{name}={value}", wish
+    return None
+
+
 def _note_rivals(result: Found, rivals: dict[str, set[str]]) -> None:
     """Remember words that stand for one another: numbers under names beside each other, values of one key."""
     groups: dict[str, set[str]] = {}
@@ -160,8 +189,11 @@ def _against(
 ) -> Iterator[Signal]:
     """Yield an action with another amount, time or choice than the one that the user named."""
     arguments = arguments_of(call.tool)
-    wrong = _other_amount(arguments, users[-1]) or _other_choice(
-        arguments, plain("\n".join(users)), plain("\n".join(replies[-2:])), rivals
+    of_call = _other_amount(arguments, users[-1]) if call.acts else None
+    wrong = (
+        of_call
+        or _other_number(arguments, users)
+        or _other_choice(arguments, plain("\n".join(users)), plain("\n".join(replies[-2:])), rivals)
     )
     if wrong is not None:
         what, wish = wrong

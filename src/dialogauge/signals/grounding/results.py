@@ -77,7 +77,7 @@ def read_result(text: str) -> Found:
             (("", text),) if text else (),
             (),
             frozenset({*_said_counts(text), *_lines(text)}),
-            None,
+            max(_said_counts(text), default=None),
             not text or bool(_NOTHING.match(text[:200])),
         )
     walk = _Walk()
