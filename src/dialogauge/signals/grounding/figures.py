@@ -116,7 +116,10 @@ def _excused(place: _Figure) -> bool:
         timed = {"time_span", "number", "clock"} & known.kinds
         return bool(_EARLY.search(place.after[:16])) or place.rough or place.clause.asks or not timed
     if value.kind == "code":
-        return not place.reading.results and len(value.text) < 6
+        short = len(value.text) < (4 if place.reading.results else 6)
+        return short and not any(_alike(value.text, code) for code in known.codes)
+    if value.kind in ("date", "weekday") and known.relative:
+        return True
     return place.clause.asks and not place.reading.results
 
 
@@ -127,7 +130,7 @@ def _strange(place: _Figure) -> Verdict:
     else:
         rival = value.kind in known.kinds or (value.kind in ("money", "percent") and "number" in known.kinds)
     if value.kind == "time_span":
-        return ("against_result" if rival else "unsourced"), _UNSURE
+        return ("against_result", _UNSURE) if rival else None
     if rival and place.reading.results:
         return "against_result", _WRONG
     return "unsourced", _MISSING if place.reading.results else 0.6

@@ -35,6 +35,11 @@ _QUANTITY: Final = re.compile(
     r"qty|quantity|nights|days|sessions|people|guests|seats|persons|tickets|times|items|months|weeks|hours|count|数量|天数|人数|晚数|次数|件数",
     re.IGNORECASE,
 )
+_RELATIVE_DAY: Final = re.compile(
+    r"\b(?:today|tonight|tomorrow|(?:next|this|coming) (?:\w+day|week|month|weekend))\b"
+    r"|今天|明天|后天|下周|本周|这周|周末|下个月",
+    re.IGNORECASE,
+)
 _RATE: Final = re.compile(
     r"rate|tax|discount|apr|percent|chance|prob|share|fee|率|折|概率|比例", re.IGNORECASE
 )
@@ -81,6 +86,8 @@ class KnownSoFar:
     """Of these what may be reckoned with: single numbers of records, money, and what was said."""
     priced: set[float] = field(default_factory=set)
     """Of these what is money, however little."""
+    relative: bool = False
+    """Whether somebody named a day by its distance from today: dates may follow from it."""
     quantities: set[float] = field(default_factory=set)
     """Numbers of records that say how many, for how long, or how often."""
     tokens: set[str] = field(default_factory=set)
@@ -106,6 +113,7 @@ class KnownSoFar:
         """Take in what somebody said."""
         if text:
             self._take(text)
+            self.relative |= bool(_RELATIVE_DAY.search(text))
 
     def learn(self, result: Found) -> None:
         """Take in what a tool returned."""

@@ -72,8 +72,12 @@ class ReplyView:
 
     @property
     def reply(self) -> str:
-        """The reply without code."""
-        return self.turn.reply.prose
+        """The reply without code and without marks of emphasis."""
+        return _plain_prose(self.turn)
+
+
+def _plain_prose(turn: TurnView) -> str:
+    return re.sub(r"\*\*|__|`", "", turn.reply.prose)
 
 
 @cached_on_view
@@ -102,7 +106,7 @@ def read_replies(dialogue: Dialogue) -> Iterator[ReplyView]:
             known.learn(call.result)
             results.append(call.result)
         if turn.replied and turn.reply.text.strip():
-            clauses = tuple(read_clauses(turn.reply.prose))
+            clauses = tuple(read_clauses(_plain_prose(turn)))
             yield ReplyView(turn, known, calls, results, clauses, dialogue.context.text)
             known.hear(turn.reply.text)
 

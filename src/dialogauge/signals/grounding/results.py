@@ -70,6 +70,8 @@ def read_result(text: str) -> Found:
     text = text[:_LONGEST].strip()
     value = _parsed(text)
     if value is None:
+        value = _embedded(text)
+    if value is None:
         value = _rows(text)
     if value is None:
         return Found(
@@ -108,6 +110,18 @@ def _parsed(text: str) -> object:
         return ast.literal_eval(text)
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         return None
+
+
+def _embedded(text: str) -> object:
+    """Return the JSON that stands within a short frame of words or tags; None where there is none."""
+    m = re.search(r"[\[{](?=\s*[\[{\"\]}])", text[:200])
+    if m is None:
+        return None
+    try:
+        value, end = json.JSONDecoder().raw_decode(text, m.start())
+    except (ValueError, RecursionError):
+        return None
+    return value if len(text) - end <= 200 else None
 
 
 def _rows(text: str) -> object:
