@@ -200,7 +200,7 @@ class KnownSoFar:
             self._number(value.amount)
             if value.kind != "number":
                 (self.percents if value.kind == "percent" else self.priced).add(value.amount)
-            if value.kind != "number" or not of_tool:
+            if value.kind != "number" or not of_tool or value.decimals == 2:
                 self.amounts.pop(value.amount, None)
                 self.amounts[value.amount] = None
 

@@ -71,6 +71,7 @@ def read_result(text: str) -> Found:
     value = _parsed(text)
     if value is None:
         value = _embedded(text)
+    in_lines = value is None
     if value is None:
         value = _rows(text)
     if value is None:
@@ -88,7 +89,7 @@ def read_result(text: str) -> Found:
     entries = walk.entries()
     empty = _is_empty(value) or entries == 0
     flat = "\n".join(f"{k}: {v}" for k, v in walk.leaves)
-    whole = text if isinstance(value, _Rows) else f"{text}\n{flat}" if walk.nested else flat
+    whole = text if in_lines else f"{text}\n{flat}" if walk.nested else flat
     return Found(whole, tuple(walk.leaves), lists, frozenset(walk.counts), entries, empty)
 
 
@@ -121,7 +122,7 @@ def _embedded(text: str) -> object:
         value, end = json.JSONDecoder().raw_decode(text, m.start())
     except (ValueError, RecursionError):
         return None
-    return value if len(text) - end <= 200 else None
+    return value if 2 * (end - m.start()) >= len(text) else None
 
 
 def _rows(text: str) -> object:
@@ -150,6 +151,8 @@ def _objects(pairs: Sequence[tuple[str, str]]) -> object:
     """Return pairs as one object, or as several where the first key comes again."""
     starts = [i for i, (key, _) in enumerate(pairs) if key == pairs[0][0]]
     parts = [dict(pairs[a:b]) for a, b in zip(starts, [*starts[1:], len(pairs)], strict=True)]
+    if sum(map(len, parts)) < len(pairs):
+        return None  # objects within objects
     return _Rows(parts) if len(parts) > 1 else parts[0]
 
 
@@ -283,19 +286,20 @@ def _shared(rows: Sequence[ResultRecord]) -> set[int]:
 
 
 _SAID: Final = re.compile(
-    r"\b(\d{1,5}) (?:\w+ ){0,3}?(?:found|results?|matches|rows?|records|items|options|entries|hits)\b|(?:共|找到|查到)\D{0,4}(\d{1,5})"
+    r"\b(\d{1,5}) (?:\w+ ){0,3}?(?:found|results?|matches|rows?|records|items|options|entries|hits)\b|(?:共|找到|查到)\D{0,4}(\d{1,5})|\b(?:total|count|matches|hits|总数|数量)\W{1,3}(\d{1,5})\b(?![.,]\d)"
 )
 
 
 def _said_counts(text: str) -> Iterator[int]:
     for m in _SAID.finditer(text[:2000]):
-        yield int(m[1] or m[2])
+        yield int(m[1] or m[2] or m[3])
 
 
 def _lines(text: str) -> Iterator[int]:
     """Yield how many lines a text has, how many of them are points of a list, and how many parts between commas."""
     lines = [line for line in text.splitlines() if line.strip()]
-    yield len(lines)
+    yield from (len(lines) - head for head in range(4) if len(lines) > head)  # of a table under a head
+    yield from Counter(m[1] for line in lines if (m := _PAIR.match(line))).values()
     yield sum(bool(re.match(r"\s*(?:[-*•]|\(?\d{1,2}[.)、])", line)) for line in lines)
     yield from (len(re.split(r"[,，、;；]", line)) for line in lines)
 
