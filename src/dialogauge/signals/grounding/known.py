@@ -229,6 +229,7 @@ class KnownSoFar:
             "day": lambda v: v.amount in self.days or not self.days or bool(self.full_dates),
             "code": lambda v: self.has_code(v.text),
             "time_span": self._has_span,
+            "money": self._has_money,
         }
         check = checks.get(value.kind)
         return self.has_number(value.amount, value.decimals) if check is None else check(value)
@@ -236,6 +237,12 @@ class KnownSoFar:
     def has_code(self, code: str) -> bool:
         """Whether a code, or what it is the end or the beginning of, was given."""
         return any(code in text for text in self.closed_texts)
+
+    def _has_money(self, value: TextValue) -> bool:
+        """Whether an amount was given, also in cents or in ten thousands."""
+        if self.has_number(value.amount, value.decimals, plain_only=True):
+            return True
+        return any(abs(n * scale - value.amount) < 0.006 for n in self.numbers for scale in (0.01, 10_000))
 
     def _has_clock(self, value: TextValue) -> bool:
         other = (value.amount + 720) % 1440
@@ -333,27 +340,30 @@ class KnownSoFar:
         number = round(number, 2)
         single, multiple = self._base()
         both = single | multiple
-        if any(_in(both, number - a) or _in(both, a - number) for a in single) or _in(multiple, number):
+        few = len(single) <= _FEW
+        if _in(multiple, number) or any(_in(both, number - a) or _in(single, a - number) for a in single):
             return True
         if any(number in sums for sums in map(_sums, self.groups)):
             return True
-        if len(single) <= _FEW and any(
-            _in(both, number + a + b) for a in _signed(both) for b in _signed(both)
-        ):
+        if few and any(_in(both, number - a - b) for a in both for b in (0.0, *both)):
             return True
-        return any(
-            _rounds(share, number, decimals) for share in self._parts(single if len(single) > _FEW else both)
-        )
+        if few and any(_in(single, number + a + b) for a in single for b in single):
+            return True
+        slack = 0.06 if decimals == 1 else 0.006
+        return any(abs(share - number) < slack for share in self._parts(both if few else single))
 
     def _parts(self, amounts: set[float]) -> Iterator[float]:
         """Yield shares of amounts: by the percentages that were named, by small numbers, by months."""
+        by_months = not self.words.isdisjoint(("month", "year", "annual", "monthly", "yearly"))
         small = {n for n in (*self.amounts, *map(float, self.counts)) if 1 < n <= _TINY}
         small |= {span / 1440 for span in self.spans if 1440 < span <= 31 * 1440}
         for a in amounts:
             for b in self.percents:
                 yield from (a * b / 100, a - a * b / 100, a + a * b / 100)
             for b in small:
-                yield from (a / b, a * b / 12, a - a * b / 12)
+                yield a / b
+                if by_months:
+                    yield from (a * b / 12, a - a * b / 12)
 
     def near(self, number: float) -> bool:
         """Whether a number said to be rough is near one that is known or follows."""
@@ -424,10 +434,6 @@ def _rounds(known: float, number: float, decimals: int) -> bool:
 
 def _in(base: set[float], number: float) -> bool:
     return round(number, 2) in base
-
-
-def _signed(amounts: set[float]) -> tuple[float, ...]:
-    return (0.0, *amounts, *(-a for a in amounts))
 
 
 def _sums(group: tuple[float, ...]) -> set[float]:
