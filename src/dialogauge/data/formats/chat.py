@@ -110,8 +110,8 @@ def _lines(stream: LineStream, mapping: FieldMap) -> Iterator[_Line]:
             yield _Line(number, text)
         elif stamped:
             # An iPhone puts its notice of encryption into the mouth of the chat, behind a mark.
-            notice = match[3] is None or not (begun or not match[4].startswith("\u200e"))
-            begun = begun or not notice
+            notice = match[3] is None or (not begun and match[4].startswith("\u200e"))
+            begun = begun or match[3] is not None
             yield _Line(number, match[4], match[3], match[1] or match[2], notice=notice)
         elif match[1] in (speakers or ()):
             yield _Line(number, match[2] or "", match[1])

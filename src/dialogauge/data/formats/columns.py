@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from dialogauge.data.field_map import MISSING, FieldMap, look_up
-from dialogauge.data.formats.fields import MESSAGE_KEYS
+from dialogauge.data.formats.fields import MESSAGE_KEYS, PERHAPS
 from dialogauge.data.formats.threads import DataRow
 from dialogauge.data.tables import find_column
 
@@ -45,8 +45,6 @@ _SPEAKERS: Final = (("user", "assistant"), ("user", "bot"), ("customer", "agent"
 _MESSAGES: Final = frozenset({"role", "content"})
 _EXCHANGES: Final = frozenset({"prompt", "input", "reply", "system"})
 _OF_CONVERSATION: Final = ("user_id", "scenario", "context", "candidate", "language")
-PERHAPS: Final = frozenset({"stars", "thumbs", "thumb", "feedback", "vote", "csat"})
-"""Columns that hold ratings where they hold numbers or thumbs."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,9 @@ from dialogauge.data.splits import message_turns
 MESSAGE_KEYS = frozenset({"rating", "ratings", "satisfaction", "score"})
 """Keys of an assistant message with ratings of its turn."""
 
-PERHAPS = frozenset({"stars", "thumbs", "thumb", "feedback", "vote", "csat"})
+PERHAPS = frozenset({"stars", "thumbs", "thumb", "feedback", "vote", "csat"}) | {
+    *("thumbs_up", "star_rating", "user_rating", "user_feedback"),
+}
 """Keys of an assistant message or a record that rate it where they hold a number or a thumb."""
 
 RECORD_KEYS = {
@@ -38,16 +40,16 @@ def labels_of(
     message: Mapping[str, Any], entry: Entry, keys: frozenset[str] = MESSAGE_KEYS
 ) -> dict[str, Any]:
     """Return what rates the turn of an assistant's message; nothing where no keys are looked at."""
-    perhaps = {key for key in PERHAPS & message.keys() if keys and _is_rating(message[key])}
+    perhaps = {key for key in PERHAPS & message.keys() if keys and is_rating(message[key])}
     for key in sorted(perhaps):
         entry.recognise(f"messages have a {key}: read as a rating of the turn")
     return {key: message[key] for key in message if key in keys or key in perhaps}
 
 
-def _is_rating(value: object) -> bool:
+def is_rating(value: object) -> bool:
     """Say whether a value is a number or a thumb, or a row of the long format with one."""
     if isinstance(value, dict):
-        return "score" in value and _is_rating(value["score"])
+        return "score" in value and is_rating(value["score"])
     try:
         score = as_score(value)
     except ValueError:
@@ -101,7 +103,7 @@ def _record_ratings(
     rated = {rating.dimension for rating in ratings if rating.turn is None}
     rated.update(entry.mapping.ratings.values())
     for key in [key for key in RECORD_KEYS if key in record and key not in rated]:
-        if _is_rating(record[key]):
+        if is_rating(record[key]):
             used.add(key)
             entry.recognise(f"records have a {key}: read as a rating of the conversation")
             for rating in ratings_in(record[key], key, conversation_id, None, entry):

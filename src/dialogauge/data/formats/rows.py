@@ -5,18 +5,16 @@ Rows of one conversation are put together and in order of time; see `threads`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 import orjson
 
 from dialogauge.core import Conversation, FileFault, Message, Place, Rating, RecordFault, Role
-from dialogauge.data.admission import thumb_of
 from dialogauge.data.field_map import MISSING, look_up
 from dialogauge.data.formats.base import Context, Entry, Outcome, Sample, TextFormat, fault_in
 from dialogauge.data.formats.columns import (
-    PERHAPS,
     USUAL,
     RowColumns,
     has_column,
@@ -24,8 +22,9 @@ from dialogauge.data.formats.columns import (
     named_columns,
     rating_columns,
 )
-from dialogauge.data.formats.fields import ratings_in
+from dialogauge.data.formats.fields import PERHAPS, is_rating, ratings_in
 from dialogauge.data.formats.openai import MessageReader, unknown_role
+from dialogauge.data.formats.payloads import asked, replied
 from dialogauge.data.formats.threads import DataRow, Rows, Threads, each_differs, in_threads, whole_rows
 from dialogauge.data.formats.turns import ROLE_ALIASES
 from dialogauge.data.json_values import is_message_list, json_values
@@ -164,7 +163,7 @@ def _take(group: _Group, row: DataRow, columns: RowColumns, context: Context) ->
     entry, before = Entry(context, place, group.id), len(group.messages)
     try:
         rated = _rated(row, columns, entry)
-        group.messages += _messages(row, columns, before, entry)
+        group.messages += _without(group.messages, list(_messages(row, columns, before, entry)), entry)
         last = len(group.messages) - 1
         role = group.messages[last].role if last >= before else "user"
         if rated and role not in ("user", "assistant"):
@@ -184,6 +183,17 @@ def _take(group: _Group, row: DataRow, columns: RowColumns, context: Context) ->
             context.notes.assume(f"conversations have rows that differ in {name}: the first is used", place)
 
 
+def _without(past: Sequence[Message], coming: list[Message], entry: Entry) -> list[Message]:
+    """Return the messages of a row without those of the rows before, which its prompt may repeat."""
+    size = len(past)
+    if not size or len(coming) <= size:
+        return coming
+    if any((a.role, a.text) != (b.role, b.text) for a, b in zip(past, coming, strict=False)):
+        return coming
+    entry.recognise("rows repeat the messages of those before: read once")
+    return coming[size:]
+
+
 def _rated(row: DataRow, columns: RowColumns, entry: Entry) -> dict[str, Any]:
     """Return dimension -> what stands in its column, where that is a rating."""
     rated: dict[str, Any] = {}
@@ -192,7 +202,7 @@ def _rated(row: DataRow, columns: RowColumns, entry: Entry) -> dict[str, Any]:
         if value is MISSING or value is None or (isinstance(value, str) and not value.strip()):
             continue
         if column.lower() in PERHAPS and not entry.mapping.ratings:
-            if isinstance(value, str) and not thumb_of(value) and not value.strip().isdecimal():
+            if not is_rating(value):
                 entry.recognise(f"rows have a {column} that is neither a number nor a thumb: not used")
                 continue
             entry.recognise(f"rows have a {column}: read as a rating of the turn")
@@ -213,14 +223,25 @@ def _messages(row: DataRow, columns: RowColumns, before: int, entry: Entry) -> I
         entry.recognise("rows have neither prompt nor reply: left out")
     exchange: tuple[tuple[Role, object], ...] = (("user", prompt), ("assistant", reply))
     for role, value in exchange:
-        if is_message_list(value):
-            yield from MessageReader(entry).read(value)
+        if (items := _items(role, value)) is not None:
+            entry.recognise("rows hold messages as JSON: read as messages")
+            yield from MessageReader(entry).read(items)
         elif isinstance(value, str | int | float):
             yield Message(role, str(value), extra=rest if role == "assistant" or reply is None else {})
         elif value is not None:
             raise fault_in(
                 entry, f"the {'prompt' if role == 'user' else 'reply'} is {excerpt(value)}: no text"
             )
+
+
+def _items(role: Role, value: object) -> list[dict[str, Any]] | None:
+    """Return the messages in a prompt or reply, maybe written as JSON; None where it is a text itself."""
+    if is_message_list(value):
+        return value
+    if not isinstance(value, str) or value.lstrip()[:1] not in ("{", "["):
+        return None
+    items = asked(value) if role == "user" else replied(value)
+    return None if items == [{"role": role, "content": value}] else items
 
 
 def _prompt(row: DataRow, columns: RowColumns, entry: Entry) -> Any:  # noqa: ANN401  # any JSON value

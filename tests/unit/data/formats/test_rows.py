@@ -372,6 +372,26 @@ def test_a_conversation_whose_rows_differ_is_counted_once(tmp_path):
     assert note.count == 2
 
 
+def test_prompts_and_replies_that_are_messages_as_json(tmp_path):
+    asked = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Yo"}]
+    first = {"session_id": "s", "input": json.dumps({"messages": asked[:1]}), "output": json.dumps(asked[1])}
+    more = json.dumps({"messages": [*asked, {"role": "user", "content": "Bye"}]})
+    first["latency"] = 3
+    again = {"session_id": "s", "input": more, "output": "{brace} [1] bye"}
+    (talk,), notes = noted(write(tmp_path, [first, again]))
+    assert said(talk) == [
+        ("user", "Hi"),
+        ("assistant", "Yo"),
+        ("user", "Bye"),
+        ("assistant", "{brace} [1] bye"),
+    ]
+    assert any("rows hold messages as JSON" in note or "row holds messages as JSON" in note for note in notes)
+    assert any("the messages of those before: read once" in note for note in notes)
+    plain = {"prompt": '{"a": 1}', "response": "An object."}
+    (talk,), _ = noted(write(tmp_path, [plain]))
+    assert said(talk) == [("user", '{"a": 1}'), ("assistant", "An object.")]
+
+
 def test_an_instruction_with_an_input(tmp_path):
     rows = [
         {"instruction": "Translate.", "input": "Hallo", "output": "Hello"},
