@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from importlib.metadata import entry_points
+from pathlib import Path
 
 import pytest
 
@@ -12,6 +14,7 @@ from talks import talk
 pytest_plugins = ["pytester"]
 
 MODULE = "dialogauge.door.pytest_plugin"
+ROOT = Path(__file__).resolve().parents[2]
 LOADED = () if entry_points(group="pytest11", name="dialogauge") else ("-p", MODULE)
 FORGETFUL = talk(
     "u: Hi, order 7731 should have come on Monday. Where is it?",
@@ -66,6 +69,16 @@ def test_a_failure_quotes_the_turn_and_the_evidence(suite):
         ]
     )
     assert not [path for path in suite.path.iterdir() if path.name == "runs"]
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/pytest.md"])
+def test_the_test_that_a_page_shows_finds_the_fault(suite, page):
+    text = (ROOT / page).read_text(encoding="utf-8")
+    blocks = re.findall(r"^```python\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+    suite.mkdir("logs")
+    suite.path.joinpath("log.jsonl").rename(suite.path / "logs" / "log.jsonl")
+    suite.makepyfile(next(block for block in blocks if "mark.conversations" in block))
+    run(suite).assert_outcomes(passed=1, failed=1)
 
 
 @pytest.mark.parametrize("workers", [(), ("-n", "2")])
