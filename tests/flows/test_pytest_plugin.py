@@ -119,7 +119,7 @@ def test_a_log_that_cannot_be_read_is_no_empty_test(suite):
     suite.path.joinpath("log.jsonl").write_text('{"messages": 3}\n')
     result = run(suite)
     result.assert_outcomes(errors=1)
-    result.stdout.fnmatch_lines(["*log.jsonl: unknown format: its first record has 'messages'*"])
+    result.stdout.fnmatch_lines(["*log.jsonl: unknown format: it is JSON, and its first record has*"])
     assert "Traceback" not in result.stdout.str()
 
 
