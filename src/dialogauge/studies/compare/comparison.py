@@ -204,7 +204,10 @@ def compare_sides(
     ]
     # What nobody ever compared with people is shown, and takes no test from what was.
     family = {d.name for d in scored if d.name not in uncompared} or {d.name for d in scored}
-    made = [_dimension(pairing, d, tests=len(family), compared=d.name not in uncompared) for d in dimensions]
+    made = [
+        _dimension(pairing, d, tests=max(len(family), 1), compared=d.name not in uncompared)
+        for d in dimensions
+    ]
     verdicts = {t.verdict for t in (*pairing.a, *pairing.b) if t.verdict}
     order = _order(pairing, verdicts)
     worse, better = _turned(pairing, order)

@@ -289,3 +289,10 @@ def test_the_turn_at_which_two_part():
     assert parting(talk("a", "b", "c"), talk("a", "b", "d")) == 2
     assert parting(talk("a"), talk("a", "b")) == 1
     assert parting(talk("x"), talk("a")) == 0
+
+
+def test_a_run_of_which_nothing_was_scored_has_bounds_and_no_difference():
+    result = compared(log(None, None), log(3, 4))
+    (change,) = result.dimensions
+    assert (change.a.n, change.a.n_failed, change.delta.value, change.p) == (0, 2, None, None)
+    assert change.bounds is not None
