@@ -2,7 +2,7 @@
 
     python tools/finding_evidence.py FOLDER [--check]
 
-FOLDER holds data/ as docs/results/trust.md describes it. For each source, mode and kind: how often the kind is
+FOLDER holds data/ as docs/development/results/trust.md describes it. For each source, mode and kind: how often the kind is
 named, the share of dissatisfied turns (failed tasks) there, the same share of all turns of the same users or
 domain, and the ratio of both with an interval by users (dialogues where none is known); and what was seen in
 all sources together over what their bases lead one to expect. Kinds were chosen on the training users, the
@@ -35,7 +35,7 @@ from dialogauge.stats.table import Floats, label_codes
 
 ROOT = Path(__file__).resolve().parents[1]
 TABLE = ROOT / "src" / "dialogauge" / "judges" / "local" / "evidence.json"
-PAGES = (ROOT / "docs" / "local-judge.md", ROOT / "docs" / "results" / "believable.md")
+PAGES = (ROOT / "docs" / "local-judge.md", ROOT / "docs" / "development" / "results" / "believable.md")
 CHOSEN_ON = frozenset({"RecLLMSim train users", "tau rewards, airline", "tau rewards, retail"})
 
 POINTS = 0.4
@@ -90,7 +90,7 @@ READ = {
     "other_language": Read(6, 6, *SECOND),
     "reversed": Read(26, 15, *SECOND),
 }
-"""Of the kinds that have a name; docs/results/believable.md has the others."""
+"""Of the kinds that have a name; docs/development/results/believable.md has the others."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Measures the local judge against people and writes the figures of docs/results/trust.md.
+"""Measures the local judge against people and writes the figures of docs/development/results/trust.md.
 
     python tools/trust_figures.py FOLDER [--work DIR] [--only recllmsim uss tau examples]
 
@@ -24,7 +24,7 @@ from dialogauge.core.version import __version__
 from dialogauge.stats import MEASURES
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGE = ROOT / "docs" / "results" / "trust.md"
+PAGE = ROOT / "docs" / "development" / "results" / "trust.md"
 MODES = ("hindsight", "foresight")
 SHOWN = tuple(MEASURES)
 LOW = 3

@@ -22,7 +22,7 @@ from flows.conftest import SAMPLES
 from servers.verdicts import fill
 
 # Five blind halves were written, and the requirement was met by none of them as a whole; what each gave and
-# what was tried in between stands in docs/experiments/local_signals.md. The requirement stays as it is.
+# what was tried in between stands in docs/development/experiments/local_signals.md. The requirement stays.
 MISSED = pytest.mark.xfail(
     reason="59 of 72 blind faulty turns named, 17 of 21 blind clean ones without a fault"
 )

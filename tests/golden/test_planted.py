@@ -2,7 +2,7 @@
 
 In English and Chinese, over a dozen domains; a fault is one change of a sound dialogue. Rules were written
 on `open.jsonl`. Of `blind.jsonl`, whose faults others planted without a look at the rules, only figures of
-runs were seen: docs/results/task_oriented.md has them all.
+runs were seen: docs/development/results/task_oriented.md has them all.
 """
 
 from __future__ import annotations

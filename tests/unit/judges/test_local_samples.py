@@ -1,7 +1,7 @@
 """Short conversations written to try the local judge: faulty ones, and clean ones that look faulty.
 
 The signals were mended on them afterwards, so that these figures guard and do not measure;
-`docs/experiments/local_signals.md` has the figures of the first look.
+`docs/development/experiments/local_signals.md` has the figures of the first look.
 """
 
 from pathlib import Path

@@ -92,7 +92,7 @@ _NEVER_COMPARED: Mapping[Rubric, tuple[str, ...]] = {
     "td-dialogue": (*TOOL_DIMENSIONS, GOAL),
 }
 _CHECKED = ("zh", "en")
-"""Languages in which the satisfaction was compared with people's ratings: docs/results/trust.md."""
+"""Languages whose satisfaction was compared with people's ratings: docs/development/results/trust.md."""
 _SATISFIED = 4
 _SESSION = ("session", "session-guarded")
 _OF_TOOLS = ("td-turn", "td-dialogue")
