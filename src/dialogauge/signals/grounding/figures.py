@@ -37,7 +37,11 @@ _MEASURE: Final = re.compile(
     r"\s?-?(?:kg|kilos?|g|grams?|km|cm|mm|m|miles?|gb|mb|tb|ml|l|litres?|liters?|lbs?|oz|°\w?|degrees?|sq|inch(?:es)?|feet|ft|stars?|公里|公斤|千克|克|米|升|度|级|星)(?![a-z])",
     re.IGNORECASE,
 )
-_ROUGHLY: Final = re.compile(r"\s?(?:左右|上下|多|or so\b)")
+_ROUGHLY: Final = re.compile(r"\s?(?:左右|上下|前后|多|出头|or so\b)")
+_PER: Final = re.compile(r"\b(?:per|a|an|each|average)\b|每|平均|人均|均价", re.IGNORECASE)
+_YOURSELVES: Final = re.compile(
+    r"(?:你们|您们|您|我们|咱们)$|\b(?:you|us|your (?:party|group) of)\W*$", re.IGNORECASE
+)
 _DEGREES: Final = re.compile(r"\s?(?:°|degrees?|度)")
 _EARLY: Final = re.compile(r"\b(?:early|earlier|in advance|before|shortly|moments?)\b|提前", re.IGNORECASE)
 _SMALL: Final = 12
@@ -78,6 +82,12 @@ class _Figure:
         """Whether the number follows from others."""
         return self.known.follows(self.value.amount, self.value.decimals)
 
+    @property
+    def shared(self) -> bool:
+        """Whether it is the quotient of two amounts, or a percentage of one in another, and is called so."""
+        of_one = self.value.kind == "percent" or bool(_PER.search(self.clause.text))
+        return of_one and self.known.shares(self.value.amount, percent=self.value.kind == "percent")
+
 
 def find_figures(reading: ReplyView) -> Iterator[Signal]:
     """Yield the values of a reply that stand in none of its sources and do not follow from them."""
@@ -107,7 +117,7 @@ def _excused(place: _Figure) -> bool:
     """Whether a value without a source is of a kind that needs none here."""
     value, known = place.value, place.known
     if value.kind in ("money", "percent"):
-        return place.derived or (place.rough and known.near(value.amount))
+        return place.derived or (place.rough and known.near(value.amount)) or place.shared
     if value.kind == "time_span":
         if re.search(r"\bwould\b", place.clause.text) or re.search(
             r"\b(?:first|last|next|another|each)\s*$", place.before
@@ -118,6 +128,8 @@ def _excused(place: _Figure) -> bool:
     if value.kind == "code":
         short = len(value.text) < (4 if place.reading.results else 6)
         return short and not any(_alike(value.text, code) for code in known.codes)
+    if value.kind == "clock" and place.rough:
+        return any(abs(clock - value.amount) % 720 < 60 for clock in known.clocks)
     if value.kind in ("date", "weekday") and known.relative:
         return True
     return place.clause.asks and not place.reading.results
@@ -212,6 +224,8 @@ def _counts_things(place: _Figure) -> bool:
     value = place.value
     things = _THINGS.search(place.after) or _MEASURE_WORD.search(value.written)
     counting = _COUNTING.search(place.before[-40:])
+    if _YOURSELVES.search(place.before):
+        return False
     return value.amount == int(value.amount) and value.amount >= 2 and bool(things and counting)
 
 
@@ -255,5 +269,7 @@ def _loose(place: _Figure) -> bool:
     if not telling or place.rough or known.has_number(number, value.decimals):
         return False
     if number > _SMALL or number != int(number):
-        return not (place.derived or (number >= 1000 and known.has_code(closed(value.written))))
+        return not (
+            place.derived or place.shared or (number >= 1000 and known.has_code(closed(value.written)))
+        )
     return True

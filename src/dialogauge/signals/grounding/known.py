@@ -31,6 +31,8 @@ _NO_AMOUNT: Final = re.compile(r"(?:^|_)(?:id|zip|phone|code|no)$|id$|电话|邮
 _PRICE: Final = re.compile(
     r"price|cost|fare|amount|total|balance|fee|refund|rent|价|费|额|人均", re.IGNORECASE
 )
+_CENTS: Final = re.compile(r"(?:^|_)(?:cents?|pence)(?:$|_)", re.IGNORECASE)
+_ZONE: Final = re.compile(r"\b(?:UTC|GMT) ?([+-]\d{1,2})\b")
 _QUANTITY: Final = re.compile(
     r"qty|quantity|nights|days|sessions|people|guests|seats|persons|tickets|times|items|months|weeks|hours|count|数量|天数|人数|晚数|次数|件数",
     re.IGNORECASE,
@@ -121,6 +123,8 @@ class KnownSoFar:
         self.counts |= result.counts
         for key, leaf in result.leaves:
             self._leaf(key, leaf)
+        self._take_instants(result)
+        self.groups.extend(column for column in result.columns if 2 <= len(column) <= 12)
         for rows in result.lists:
             for key in dict.fromkeys(key for row in rows for key, _ in row.fields):
                 column = tuple(
@@ -128,6 +132,18 @@ class KnownSoFar:
                 )
                 if 2 <= len(column) <= 12:
                     self.groups.append(column)
+
+    def _take_instants(self, result: Found) -> None:
+        """Take in the times and dates that seconds or milliseconds since 1970 stand for, in their zone."""
+        hours = [float(h) for h in _ZONE.findall(result.text)] or [0.0]
+        for key, leaf in result.leaves:
+            seconds = _instant(key, leaf)
+            for moment in () if seconds is None else (seconds + 3600 * h for h in {0.0, *hours}):
+                at = datetime.datetime.fromtimestamp(moment, datetime.UTC)
+                self.clocks[60.0 * at.hour + at.minute] = True
+                self.dates.add(100.0 * at.month + at.day)
+                self.full_dates.add(at.date())
+                self.weekdays.add(float(at.isoweekday()))
 
     def _leaf(self, key: str, leaf: Scalar) -> None:
         if isinstance(leaf, str) and re.fullmatch(r"[A-Z]{3}", leaf):
@@ -141,6 +157,10 @@ class KnownSoFar:
         if not _NO_AMOUNT.search(key):
             self._number(number)
             self.amounts[number] = None
+        if _CENTS.search(key):
+            self._number(number / 100)
+            self.amounts[number / 100] = None
+            self.priced.add(abs(number) / 100)
         if _PRICE.search(key):
             self.priced.add(abs(number))
         if _QUANTITY.search(key):
@@ -365,6 +385,19 @@ class KnownSoFar:
                 if by_months:
                     yield from (a * b / 12, a - a * b / 12)
 
+    def shares(self, number: float, *, percent: bool) -> bool:
+        """Whether a number is the quotient of two amounts or of their sums, in hundredths with `percent`."""
+        amounts = [abs(a) for a in list(self.amounts)[-40:] if a]
+        sums = [*amounts, *(sum(g) for g in self.groups), *map(float, self.counts)]
+        if percent and abs(sum(self.percents) - number) < 5 and number > 90:
+            return True
+        scale = 100 if percent else 1
+        return (
+            any(abs(scale * a / b - number) <= 0.5 + 1e-9 for a in amounts for b in sums if b)
+            if percent
+            else any(abs(a / b - number) < 0.006 * max(1, number / 100) for a in sums for b in sums if b > 1)
+        )
+
     def near(self, number: float) -> bool:
         """Whether a number said to be rough is near one that is known or follows."""
         single, multiple = self._base()
@@ -379,7 +412,11 @@ class KnownSoFar:
         """Return the amounts, and their multiples."""
         if self._derived is None:
             amounts = [abs(a) for a in list(self.amounts)[-_MOST:] if self._is_sum(a)]
-            small = {n for n in (*self.spoken, *self.quantities) if 1 < n <= 31 and n == int(n)} | {2.0}
+            days = {s / 1440 for s in self.spans}
+            days |= {float(abs((a - b).days)) for a in self.full_dates for b in self.full_dates}
+            days |= {12.0} if "year" in self.words or any("年" in t for t in self.texts) else set()
+            counted = (*self.spoken, *self.quantities, *days)
+            small = {n for n in counted if 1 < n <= 31 and n == int(n)} | {2.0}
             single = {round(a, 2) for a in amounts}
             self._derived = single, {round(a * n, 2) for a in amounts[-60:] for n in small}
         return self._derived
@@ -391,6 +428,7 @@ class KnownSoFar:
             self._derived = None
         elif value.kind == "time_span":
             self.spans.add(value.amount)
+            self._derived = None
         elif value.kind == "percent":
             self.percents.add(value.amount)
 
@@ -402,6 +440,15 @@ class KnownSoFar:
         """Whether a text stands somewhere as it is, but for case and spaces."""
         text = plain(text)
         return any(text in known for known in self.texts)
+
+
+def _instant(key: str, leaf: Scalar) -> float | None:
+    """Return the seconds since 1970 of a time stamp; None for another number."""
+    if _NO_AMOUNT.search(key) or not (_is_amount(leaf) or (isinstance(leaf, str) and leaf.isdigit())):
+        return None
+    number = float(leaf)
+    number = number / 1000 if number > 1e12 else number
+    return number if 1e9 <= number < 2.2e9 else None
 
 
 def _number_of(leaf: Scalar) -> float | None:

@@ -63,6 +63,10 @@ _FUNCTION: Final = frozenset(
     "的了是在到从有和您我你他她它们个也这那哪某家间所座附近该贵本各每几两一二三四五六七八九十多少其他别任何为去往离住订选择推荐可以没找查询预约什么怎样吗呢吧被把与或及等就都还再请帮给让将已会能要想对不同新老大小好些种类型式高档星级经济"
 )
 
+_NO_PERSON: Final = frozenset(
+    "方便 主治 专家 值班 家庭 主任 联系 咨询 通知 告知 告诉 提醒 协助 配合 听从 普通 专业 全科 责任 客户 快递 维修 安装 私人".split()
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Name:
@@ -188,6 +192,8 @@ def unknown_han_name(name: Name, known: KnownSoFar) -> bool:
     if m is None:
         return False
     tail = m[1][-2:]
+    if tail in _NO_PERSON:
+        return False
     short = len(tail) < 2 and m[2] not in ("医生", "师傅", "老师", "经理", "先生", "女士")
     if short or any(c in _FUNCTION for c in tail):
         return False

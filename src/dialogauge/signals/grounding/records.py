@@ -59,12 +59,16 @@ def parts_of(reply: str, results: Sequence[Found]) -> Iterator[RecordPart]:
         for at, (_, end, number) in enumerate(mentions):
             stop = next((m[0] for m in mentions[at + 1 :] if m[2] != number), len(reply))
             others = tuple(r for n, r in enumerate(rows) if n != number)
-            yield RecordPart(rows[number], others, _of_one(reply[end:stop]), end)
+            text = reply[end:stop]
+            if stop < len(reply):  # what stands right before the next name may be of that one
+                text = _BEFORE_NEXT.sub("", text)
+            yield RecordPart(rows[number], others, _of_one(text), end)
         if mentions:
             return
 
 
 _MOST: Final = 400
+_BEFORE_NEXT: Final = re.compile(r"[,，;；、][^,，;；、\n]*$")
 _ENDS: Final = re.compile(r"(?<=[。!?！？])|(?<=\.)\s(?=[A-Z])")
 
 

@@ -62,6 +62,8 @@ class Found:
     """How many things it returned where it is a list of some; None where it is no list."""
     empty: bool
     """Whether it holds nothing that could be offered."""
+    columns: tuple[tuple[float, ...], ...] = ()
+    """Numbers under the names of one object that holds nothing else."""
 
 
 @lru_cache(maxsize=2048)
@@ -90,7 +92,9 @@ def read_result(text: str) -> Found:
     empty = _is_empty(value) or entries == 0
     flat = "\n".join(f"{k}: {v}" for k, v in walk.leaves)
     whole = text if in_lines else f"{text}\n{flat}" if walk.nested else flat
-    return Found(whole, tuple(walk.leaves), lists, frozenset(walk.counts), entries, empty)
+    return Found(
+        whole, tuple(walk.leaves), lists, frozenset(walk.counts), entries, empty, tuple(walk.columns)
+    )
 
 
 class _Rows(list[dict[str, str]]):
@@ -176,7 +180,8 @@ def _by_spaces(line: str) -> list[str]:
 
 
 def _by_comma(line: str) -> list[str]:
-    return [c.strip() for c in line.split(",")] if line.count(",") >= 2 else []
+    tight = line.count(",") == 1 and re.fullmatch(r"[^\s,]+,[^\s,]+", line)
+    return [c.strip() for c in line.split(",")] if line.count(",") >= 2 or tight else []
 
 
 @dataclass
@@ -189,6 +194,7 @@ class _Walk:
     lengths: list[int] = field(default_factory=list)
     totals: list[int] = field(default_factory=list)
     nested: bool = False
+    columns: list[tuple[float, ...]] = field(default_factory=list)
 
     def visit(self, key: str, value: object, record: list[tuple[str, Scalar]] | None, depth: int = 0) -> None:
         if depth > 40:
@@ -219,6 +225,8 @@ class _Walk:
         if rows := _named_rows(key or "id", value):
             self._list(key, rows, record, depth)
             return
+        if len(value) >= 2 and all(re.fullmatch(r"-?\d+(?:\.\d+)?", str(v)) for v in value.values()):
+            self.columns.append(tuple(abs(float(str(v))) for v in value.values()))
         if len(value) >= 2 and (
             all(isinstance(v, int | float) for v in value.values())
             or all(str(v).isdigit() for v in value.values())

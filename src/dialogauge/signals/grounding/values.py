@@ -67,7 +67,7 @@ _CLOCK = re.compile(
     r"|\b(?P<h1>\d{1,2})[:.](?P<n1>\d{2})(?::\d{2})? ?(?P<pm1>[ap]\.?m\b\.?)"
     r"|\b(?P<h2>\d{1,2}) ?(?P<pm2>[ap]\.?m\b\.?)"
     r"|(?:(?P<part3>凌晨|清晨|早上|早晨|上午|中午|下午|傍晚|晚上|夜里|晚)\s?)?(?<![\d.])(?<!\d:)(?P<h3>\d{1,2})[:：](?P<n3>\d{2})(?::\d{2})?(?![\d:])"
-    rf"|(?:(?P<part4>凌晨|清晨|早上|早晨|上午|中午|下午|傍晚|晚上|夜里|晚)\s?)?(?P<h4>\d{{1,2}}|{_HAN})[点點](?!半?(?:评|左右手))(?P<n4>半|一刻|三刻|\d{{1,2}}|[零一二三四五]?十?[一二三四五六七八九]?)?(?:分|钟)?"
+    rf"|(?:(?P<part4>凌晨|清晨|早上|早晨|上午|中午|下午|傍晚|晚上|夜里|晚)\s?)?(?P<h4>\d{{1,2}}|{_HAN})[点點](?!半?(?:评|左右手))(?P<n4>半|一刻|三刻|\d{{1,2}}|[零一二三四五]?十[一二三四五六七八九]?|零[一二三四五六七八九]|[一二三四五六七八九](?=分))?(?:分|钟)?"
     rf"|\b(?P<rel5>half past|quarter past|quarter to) (?P<h5>\d{{1,2}}|{_WORD})\b"
     rf"|\b(?P<h6>\d{{1,2}}|{_WORD}) o'?clock\b"
     r"|\b(?P<word7>noon|midnight)\b",
@@ -263,8 +263,8 @@ def _clocks(text: str) -> Iterator[tuple[TextValue | None, tuple[int, int]]]:
         if m["rel5"]:
             rel = m["rel5"].lower()
             minute = 30.0 if rel == "half past" else 15.0 if rel == "quarter past" else -15.0
-        if hour is None or minute is None or hour > 24 or minute > 59:
-            continue
+        if hour is None or minute is None or hour > 24 or minute > 59 or m[0] in ("一点", "点"):
+            continue  # `一点` is a little
         mark = (m["pm0"] or m["pm1"] or m["pm2"] or "").lower()
         part = m["part3"] or m["part4"] or ""
         if mark or part:
