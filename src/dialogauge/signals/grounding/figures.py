@@ -110,6 +110,8 @@ def _judge(place: _Figure) -> Verdict:
         return _number(place) if place.reading.results else None
     if (place.clause.supposed and place.value.kind != "code") or place.known.has(place.value):
         return None
+    if place.value.kind == "clock" and place.rough and place.known.near_clock(place.value.amount):
+        return None
     return None if _excused(place) else _strange(place)
 
 
@@ -128,8 +130,6 @@ def _excused(place: _Figure) -> bool:
     if value.kind == "code":
         short = len(value.text) < (4 if place.reading.results else 6)
         return short and not any(_alike(value.text, code) for code in known.codes)
-    if value.kind == "clock" and place.rough:
-        return any(abs(clock - value.amount) % 720 < 60 for clock in known.clocks)
     if value.kind in ("date", "weekday") and known.relative:
         return True
     return place.clause.asks and not place.reading.results

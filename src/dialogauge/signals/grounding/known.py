@@ -123,7 +123,7 @@ class KnownSoFar:
         self.counts |= result.counts
         for key, leaf in result.leaves:
             self._leaf(key, leaf)
-        self._take_instants(result)
+        self._take_units(result)
         self.groups.extend(column for column in result.columns if 2 <= len(column) <= 12)
         for rows in result.lists:
             for key in dict.fromkeys(key for row in rows for key, _ in row.fields):
@@ -133,10 +133,14 @@ class KnownSoFar:
                 if 2 <= len(column) <= 12:
                     self.groups.append(column)
 
-    def _take_instants(self, result: Found) -> None:
-        """Take in the times and dates that seconds or milliseconds since 1970 stand for, in their zone."""
+    def _take_units(self, result: Found) -> None:
+        """Take in what cents come to, and the times that seconds since 1970 stand for, in their zone."""
         hours = [float(h) for h in _ZONE.findall(result.text)] or [0.0]
         for key, leaf in result.leaves:
+            if _CENTS.search(key) and (cents := _number_of(leaf)) is not None:
+                self._number(cents / 100)
+                self.amounts[cents / 100] = None
+                self.priced.add(abs(cents) / 100)
             seconds = _instant(key, leaf)
             for moment in () if seconds is None else (seconds + 3600 * h for h in {0.0, *hours}):
                 at = datetime.datetime.fromtimestamp(moment, datetime.UTC)
@@ -157,10 +161,6 @@ class KnownSoFar:
         if not _NO_AMOUNT.search(key):
             self._number(number)
             self.amounts[number] = None
-        if _CENTS.search(key):
-            self._number(number / 100)
-            self.amounts[number / 100] = None
-            self.priced.add(abs(number) / 100)
         if _PRICE.search(key):
             self.priced.add(abs(number))
         if _QUANTITY.search(key):
@@ -384,6 +384,10 @@ class KnownSoFar:
                 yield a / b
                 if by_months:
                     yield from (a * b / 12, a - a * b / 12)
+
+    def near_clock(self, time: float) -> bool:
+        """Whether a time said to be rough is within an hour of one that is known."""
+        return any((clock - time) % 720 < 60 for clock in self.clocks)
 
     def shares(self, number: float, *, percent: bool) -> bool:
         """Whether a number is the quotient of two amounts or of their sums, in hundredths with `percent`."""
