@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from os import PathLike, fspath
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, overload
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -14,6 +13,7 @@ from dialogauge.core import InputError, Place, Rating, UsageError
 from dialogauge.data import RatingTable
 from dialogauge.data.ratings import as_score
 from dialogauge.door.library import AnyPath, Ratings, rating_table
+from dialogauge.door.paged import Paged
 from dialogauge.door.run import Run, RunSummary
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ _WHY: Final = (
 )
 
 
-class Agreement:
+class Agreement(Paged):
     """What was measured."""
 
     figures: RunSummary
@@ -43,6 +43,8 @@ class Agreement:
     notes: tuple[str, ...]
     """What was recognised and assumed."""
 
+    _outcome: AgreementOutcome
+
     def __init__(self, outcome: AgreementOutcome) -> None:
         from dialogauge.studies.agreement.page import answers_in_words
 
@@ -50,22 +52,6 @@ class Agreement:
         self.figures = RunSummary(outcome.to_json())
         self.answers = answers_in_words(outcome.result)
         self.faults, self.notes = outcome.faults, outcome.notes
-
-    @overload
-    def page(self, path: None = None) -> str: ...
-    @overload
-    def page(self, path: AnyPath) -> Path: ...
-    def page(self, path: AnyPath | None = None) -> str | Path:
-        """Return the page as HTML; with a path, write it there and return the path."""
-        from dialogauge.app.outputs import output_file
-        from dialogauge.report import to_html
-        from dialogauge.runs.directory import write_whole
-
-        page = to_html(self._outcome.page)
-        if path is None:
-            return page
-        write_whole(output_file(fspath(path)), [page.encode()])
-        return Path(path)
 
     def __repr__(self) -> str:
         return f"<Agreement: {' '.join(self.answers[:1]) or 'no answer'}>"

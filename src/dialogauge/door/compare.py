@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from html import escape
 from os import fspath
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any
 
 from dialogauge.door.library import AnyPath
+from dialogauge.door.paged import Paged
 from dialogauge.door.run import Run, RunSummary
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class RunChange:
+class RunChange(Paged):
     """What changed from one run to another; true where every gate was met."""
 
     figures: RunSummary
@@ -32,22 +32,6 @@ class RunChange:
 
     def __bool__(self) -> bool:
         return self.met
-
-    @overload
-    def page(self, path: None = None) -> str: ...
-    @overload
-    def page(self, path: AnyPath) -> Path: ...
-    def page(self, path: AnyPath | None = None) -> str | Path:
-        """Return the page as HTML; with a path, write it there and return the path."""
-        from dialogauge.app.outputs import output_file
-        from dialogauge.report import to_html
-        from dialogauge.runs.directory import write_whole
-
-        page = to_html(self._outcome.page)
-        if path is None:
-            return page
-        write_whole(output_file(fspath(path)), [page.encode()])
-        return Path(path)
 
     def _repr_html_(self) -> str:
         return "".join(f"<p>{escape(one)}</p>" for one in (*self.answers, *self.gates))
