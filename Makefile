@@ -3,7 +3,7 @@
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 
-.PHONY: demo test lint types floors tests package docs bench soak servers inspect clean
+.PHONY: demo test lint types floors tests package docs site bench soak servers inspect clean
 
 demo: .venv/installed
 	$(BIN)/dialogauge demo
@@ -39,6 +39,12 @@ package: .venv/installed
 
 docs: .venv/installed-dev
 	$(BIN)/python tools/command_reference.py
+	$(BIN)/python tools/library_reference.py
+
+# The documents as a site, in build/site.
+site: docs
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'mkdocs>=1.6,<2'
+	$(BIN)/python -m mkdocs build --quiet
 
 bench: .venv/installed-dev
 	$(BIN)/python -m benchmarks

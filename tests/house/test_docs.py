@@ -27,9 +27,9 @@ _OPTION = re.compile(r"(?<![\w-])(--[a-z][a-z-]*)")
 _FOREIGN = {"--check", "--inputs", "--only", "--at", "--tiny", "--short"}
 
 
-def _reference() -> ModuleType:
-    path = ROOT / "tools" / "command_reference.py"
-    spec = importlib.util.spec_from_file_location("command_reference", path)
+def _tool(name: str) -> ModuleType:
+    path = ROOT / "tools" / f"{name}.py"
+    spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -38,7 +38,7 @@ def _reference() -> ModuleType:
     return module
 
 
-REFERENCE = _reference()
+REFERENCE = _tool("command_reference")
 FLAGS = {name: REFERENCE.flags_of(name) for name in REFERENCE.commands()}
 FLAGS["replay"] = FLAGS["annotate"] = {"--help"}
 ALL_FLAGS = set().union(*FLAGS.values()) | {"--version", "--dialogauge-report"} | _FOREIGN
@@ -74,6 +74,12 @@ def _anchors(page: Path) -> set[str]:
             plain = re.sub(r"[^\w\- ]", "", heading[1].lower().replace("`", ""))
             found.add(plain.strip().replace(" ", "-"))
     return found
+
+
+def test_library_reference_is_fresh() -> None:
+    library = _tool("library_reference")
+    written = library.TARGET.read_text(encoding="utf-8")
+    assert written == library.render(), "docs/reference.md is stale: run `make docs`"
 
 
 def test_command_reference_is_fresh() -> None:
