@@ -17,7 +17,7 @@ if TYPE_CHECKING:
         read_features,
         reply_form,
     )
-    from dialogauge.signals.grounding.duties import Duty
+    from dialogauge.signals.grounding.duties import Duty, read_duty
     from dialogauge.signals.grounding.families import find_tool_signals
     from dialogauge.signals.reactions import react
     from dialogauge.signals.refusal import find_refusals, refuses

@@ -31,6 +31,7 @@ from dialogauge.signals import (
     Signal,
     find_signals,
     find_tool_signals,
+    read_duty,
 )
 
 TOOL_DIMENSIONS: Final = ("cohesion", "backend", "policy")
@@ -41,15 +42,19 @@ _BOOKED: Final = "book"
 
 
 def duties_of(policy: AgentPolicy) -> dict[int, Duty]:
-    """Return by turn what a policy asks for; no rule reads a system prompt, so that it asks for nothing."""
+    """Return by turn what a policy asks for; of a system prompt only what `read_duty` reads."""
     conversation = policy.conversation
+    own = read_duty(conversation.instructions or "")
     if policy.own and conversation.instructions:
-        return {}
+        return {turn.number: own for turn in conversation.turns}
     by_name = {domain.name: domain for domain in policy.policies.domains}
     duties = {}
     for turn in conversation.turns:
         domain = by_name[policy.domains(turn)[0]]
-        duties[turn.number] = Duty(domain.threshold, tuple(s for s in domain.slots if s.startswith(_BOOKED)))
+        slots = (*(s for s in domain.slots if s.startswith(_BOOKED)), *own.slots)
+        stated = own.threshold is not None
+        threshold = own.threshold if stated else domain.threshold
+        duties[turn.number] = Duty(threshold, slots, strict=own.strict)
     return duties
 
 

@@ -26,11 +26,11 @@ _NEGATED: Final = re.compile(
 )
 _STATES: Final = (
     re.compile(
-        r"\b(?:is|are|was|were|currently|still|status(?: is)?:?)\W{1,3}(?:still |now |already |currently |in )?(pending|delivered|shipped|cancelled|canceled|delayed|on time|in transit|out for delivery|overdue|unpaid|expired|suspended|blocked|boarding|rejected|resolved)\b",
+        r"\b(?:is|are|was|were|currently|still|has|have|been|status(?: is)?:?)\W{1,3}(?:been |still |now |already |currently |in )?(pending|delivered|shipped|cancelled|canceled|delayed|on time|in transit|out for delivery|overdue|unpaid|expired|suspended|blocked|boarding|rejected|resolved)\b",
         re.IGNORECASE,
     ),
     re.compile(
-        r"(已签收|运输中|派送中|已发货|待发货|未发货|已取消|待付款|未付款|退款中|已逾期|已冻结|已关闭|已过期|已延误|延误|准点|审核中)"
+        r"(已签收|运输中|派送中|已发货|待发货|未发货|已取消|待付款|未付款|退款中|已逾期|已冻结|已关闭|已过期|已延误|延误|准点|审核中|审核通过|已通过|已批准|已驳回|已完成|已办结|已退款|已入账|已到账|已送达|需补件)"
     ),
 )
 _UNTIL: Final = re.compile(
@@ -62,6 +62,8 @@ def find_attributes(reading: ReplyView) -> Iterator[Signal]:
         yield from _states(reading, clause)
     yield from _swapped(reading)
     yield from _flags(reading)
+    yield from _own_flags(reading)
+    yield from _rival_words(reading)
     yield from _labelled(reading)
     yield from _nearly(reading)
 
@@ -153,6 +155,46 @@ def _denies(key: str, low: str, *, flag: bool) -> bool:
         if (words <= terms or (not key.isascii() and key in piece)) and _HAS.search(piece):
             return bool(_NEGATED.search(piece)) == flag
     return False
+
+
+def _own_flags(reading: ReplyView) -> Iterator[Signal]:
+    """Yield a yes or no of the one record that a sentence names, where its own flag says the opposite."""
+    for clause in reading.clauses:
+        low = plain(clause.text)
+        if clause.asks or clause.supposed or _COMPARES.search(low):
+            continue
+        records = [part.record for part in parts_of(clause.text, reading.results[-4:])]
+        if len(records) != 1:
+            continue
+        for key, leaf in records[0].fields:
+            flag = yes_or_no(leaf)
+            if flag is not None and _denies(key, low, flag=flag):
+                yield _against(reading, _LIKELY, clause.text, key)
+                return
+
+
+def _rival_words(reading: ReplyView) -> Iterator[Signal]:
+    """Yield a word that another record has under a key, said of a record that has another there."""
+    for part in parts_of(reading.reply, reading.results[-4:]):
+        low = plain(part.text)
+        if _COMPARES.search(part.text) or _NEGATED.search(part.text) or part.text.rstrip()[-1:] in "?？":
+            continue
+        for key, leaf in part.record.fields:
+            if not isinstance(leaf, str) or not _WORD_OF_KIND.fullmatch(leaf) or _stands(plain(leaf), low):
+                continue
+            own = {v for _, v in part.record.fields}
+            rivals = (v for r in part.others for v in r.values(key) if v not in own)
+            for rival in rivals:
+                if isinstance(rival, str) and _WORD_OF_KIND.fullmatch(rival) and _stands(plain(rival), low):
+                    yield _against(reading, _LIKELY, part.text, rival)
+                    return
+
+
+_WORD_OF_KIND: Final = re.compile(r"[a-z][a-z-]{3,15}|[\u4e00-\u9fff]{2,5}")
+
+
+def _stands(word: str, text: str) -> bool:
+    return bool(re.search(rf"\b{re.escape(word)}\b", text)) if word.isascii() else word in text
 
 
 # Words under a label, and names that are nearly right

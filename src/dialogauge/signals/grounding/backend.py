@@ -15,8 +15,15 @@ from dialogauge.signals.grounding.names import find_names
 from dialogauge.signals.grounding.reading import ReplyView, read_replies
 from dialogauge.signals.signal import Signal, finding
 
+# ruff: noqa: E501 - a pattern is read as a whole
+
 _FAILED: Final = re.compile(
     r"^\W*(?:error|exception|fail|invalid|denied|错误|失败)|\"(?:error|err)\"\s*:|'error'\s*:", re.IGNORECASE
+)
+_DONE: Final = re.compile(
+    r"\b(?:is|are|has been|have been|'s) (?:now |all )?(?:registered|booked|created|confirmed|cancelled|canceled|sent|submitted|scheduled|processed|updated|done|complete|set)\b"
+    r"|已经?(?:为您|帮您|给您)?(?:办|订|约|取消|提交|登记|创建|发送|改|退|完成)|完成|成功|办好|订好|一切正常",
+    re.IGNORECASE,
 )
 _FOUND_NONE: Final = re.compile(
     r"\b(?:(?:couldn't|could not|can't|cannot|didn't|did not|unable to|was not able to|wasn't able to)"
@@ -38,12 +45,21 @@ def _of_reply(reading: ReplyView) -> Iterator[Signal]:
     strange = [*find_figures(reading), *find_attributes(reading), *find_names(reading)]
     if tool := _empty_handed(reading):
         offers = FINDS.search(turn.reply.text) or any(s.name == "unsourced_name" for s in strange)
-        if offers and not NOTHING.search(turn.reply.text):
+        if (offers or _claims(reading)) and not NOTHING.search(turn.reply.text):
             quote = strange[0].quote if strange else turn.reply.text
             yield finding(turn, "out_of_nothing", 0.95, quote, "backend", "tool_error", tool=tool)
     elif quote := _denied(reading):
         yield finding(turn, "denies_result", 0.75, quote, "backend", "tool_error")
     yield from strange
+
+
+def _claims(reading: ReplyView) -> bool:
+    """Whether a reply says what was done, or speaks on where a tool said in words that nothing is there."""
+    worded = any(len(c.result.text) > 8 and c.result.text[:1] not in "[{" for c in reading.calls)
+    return any(
+        not c.asks and not c.supposed and (_DONE.search(c.text) or (worded and len(c.text) > 12))
+        for c in reading.clauses
+    )
 
 
 def _empty_handed(reading: ReplyView) -> str:

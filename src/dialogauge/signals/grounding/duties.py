@@ -12,7 +12,7 @@ from dialogauge.signals.grounding.claims import FINDS, NOTHING, read_clauses
 from dialogauge.signals.grounding.known import KnownSoFar, plain
 from dialogauge.signals.grounding.reading import ToolOutcome, arguments_of, calls_of
 from dialogauge.signals.grounding.results import Found
-from dialogauge.signals.grounding.values import TextValue, closed, read_values
+from dialogauge.signals.grounding.values import NUMBER_WORD, TextValue, closed, number_of, read_values
 from dialogauge.signals.signal import Signal, finding
 
 # ruff: noqa: E501 - a pattern is read as a whole
@@ -38,6 +38,11 @@ _WHO: Final = re.compile(
     re.IGNORECASE,
 )
 """Arguments that say who and where."""
+_PERSONAL: Final = re.compile(
+    r"phone|mobile|passport|ssn|card|licen[cs]e|member|电话|手机|身份证|证件|护照|卡号|账号|会员号",
+    re.IGNORECASE,
+)
+"""Arguments whose digits only a person can give."""
 _BLANK: Final = re.compile(
     r"unknown|tbd|n/?a|placeholder|string|x{3,}|\?+|unspecified|not (?:provided|specified|given)|待定|未知|未提供",
     re.IGNORECASE,
@@ -47,9 +52,18 @@ FREE: Final = re.compile(
     re.IGNORECASE,
 )
 """Arguments that an agent words as it likes."""
-_BOOKS: Final = re.compile(r"book|reserv|buy|purchas|预订|订座|购票|买票|下单", re.IGNORECASE)
+_BOOKS: Final = re.compile(r"book|reserv|buy|purchas|预订|订[座票]|购票|买票|下单", re.IGNORECASE)
 _NARROWS: Final = re.compile(
     r"\b(?:which|what|any|do you have|prefer\w*|particular|specific|narrow|budget|price range|area|part of town|kind of|type of|type|looking for|in mind|like to (?:know|see|filter)|more (?:details|information)|other criteria|filter)\b|哪|什么|多少|偏好|预算|要求|范围|区域|条件|缩小|喜欢",
+    re.IGNORECASE,
+)
+_PICKS: Final = re.compile(
+    r"\b(?:which (?:one|of (?:these|them|those)))\b.*|\b(?:any|one|either) of (?:these|them|those)\b.*|哪一?[家个套款趟本间条班].*",
+    re.IGNORECASE,
+)
+"""A choice among what is shown narrows nothing down."""
+_ANY_WILL_DO: Final = re.compile(
+    r"\b(?:don't|do not) (?:care|mind)\b|\bany (?:\w+ )?(?:will do|is fine|works)\b|\bjust (?:pick|choose|take|book) (?:any|one)|\bwhichever\b|随便|都行|都可以|任意|无所谓|你(?:来)?(?:定|决定)",
     re.IGNORECASE,
 )
 _OFFERS: Final = re.compile(
@@ -76,6 +90,47 @@ class Duty:
     """Of so many results all may be presented; None where no count rule holds."""
     slots: tuple[str, ...] = ()
     """What a booking needs, as the policy calls it: `bookday`, `booktime`, `bookpeople` ..."""
+    strict: bool = False
+    """Whether none may be shown where there are more."""
+
+
+_COUNT_RULE: Final = re.compile(
+    rf"\b(?:more than|over|exceed\w*|above) (?P<a>\d{{1,3}}|{NUMBER_WORD})\b(?! (?:days|hours|minutes|nights|people|guests|years|euros?|dollars?|kg|km))"
+    r"|(?:超过|多于|大于)\s?(?P<b>\d{1,3}|[一二三四五六七八九十]+)\s?(?:[家个套款趟本间条班项种件]|结果)",
+    re.IGNORECASE,
+)
+_ASK_FIRST: Final = re.compile(
+    r"\bask\b|narrow|\bmust not\b|\bdo not\b|请.{0,12}(?:补充|缩小)|(?:询问|先问)|不得|不要", re.IGNORECASE
+)
+_SHOW_NONE: Final = re.compile(
+    r"\b(?:do not|don't|never|must not|no) (?:\w+ ){0,3}?(?:list|show|present|recommend|products|results)|\bshow no\b|\bbefore you (?:present|show|list)|\bbefore (?:booking|showing)|(?:不得|不要|不能)(?:直接)?(?:推荐|列|展示)|必须先",
+    re.IGNORECASE,
+)
+
+
+_NEEDS: Final = re.compile(r"\b(?:needs?|must have|requires?|required)\b|需要|必须", re.IGNORECASE)
+_OF_PERSON: Final = {
+    "phone": (re.compile(r"\bphone|电话|手机", re.IGNORECASE), re.compile(r"\d[\d -]{5,}\d")),
+    "age": (
+        re.compile(r"\bage\b|年龄", re.IGNORECASE),
+        re.compile(
+            r"\b(?:i'm|i am|aged?|is) (?:\d\d|\w+ty)\b|\b\d\d,? years|\d\d ?岁|\bborn\b", re.IGNORECASE
+        ),
+    ),
+}
+"""What only the user knows: how a policy asks for it, and how it is given."""
+
+
+def read_duty(instructions: str) -> Duty:
+    """Return what a system prompt asks for: `with more than ten, ask first`, and a phone or an age to book."""
+    sentences = re.split(r"(?<=[.。！!])\s*|\n", instructions)
+    needs = " ".join(s for s in sentences if _NEEDS.search(s))
+    slots = tuple(slot for slot, (asked, _) in _OF_PERSON.items() if asked.search(needs))
+    for sentence in sentences:
+        m = _COUNT_RULE.search(sentence)
+        if m and _ASK_FIRST.search(sentence) and (number := number_of(m["a"] or m["b"])) is not None:
+            return Duty(int(number), slots, strict=bool(_SHOW_NONE.search(sentence)))
+    return Duty(slots=slots)
 
 
 def find_neglected(dialogue: Dialogue, duties: Mapping[int, Duty]) -> Iterator[Signal]:
@@ -144,6 +199,8 @@ def _made_up(name: str, value: object, heard: _Heard) -> bool:
         return _made_up_number(float(text), heard, of_people=bool(_HEADS.search(name)))
     if _BLANK.fullmatch(text) or (_WHO.search(name) and _unheard(text, heard.known)):
         return True
+    if _PERSONAL.search(name) and re.search(r"\d", text):
+        return not heard.known.has_code(closed(text))
     values = read_values(text)
     whole = len("".join(v.written for v in values)) >= 0.6 * len(text)
     return bool(values) and whole and any(_made_up_value(v, heard) for v in values)
@@ -167,8 +224,8 @@ def _unheard(text: str, known: KnownSoFar) -> bool:
 def _made_up_number(number: float, heard: _Heard, *, of_people: bool = False) -> bool:
     known = heard.known
     spans = any(number * unit in known.spans for unit in (1.0, 60.0, 1440.0, 10080.0))
-    two_days = len(known.full_dates) + len(known.dates) >= 2  # of which it may be the nights
-    if number <= 1 or spans or two_days or (number == 2 and _PAIR.search(heard.speech)):
+    two_days = max(len(known.full_dates), len(known.dates)) >= 2  # of which it may be the nights
+    if number <= 1 or spans or (two_days and not of_people) or (number == 2 and _PAIR.search(heard.speech)):
         return False
     if of_people:
         return number not in known.spoken
@@ -210,6 +267,9 @@ _KINDS: Final = (
 
 def _given(slot: str, arguments: Sequence[tuple[str, object]], speech: str) -> bool:
     """Whether a slot of the policy stands in a call, under whatever name, or in what the user said."""
+    if slot in _OF_PERSON:
+        asked, gives = _OF_PERSON[slot]
+        return bool(gives.search(speech)) or any(asked.search(name) for name, _ in arguments)
     bare = slot.replace("_", "").lower()
     short = bare.removeprefix("book")
     names = {re.sub(r"[\W_]+", "", name).lower() for name, _ in arguments}
@@ -229,7 +289,7 @@ def _given(slot: str, arguments: Sequence[tuple[str, object]], speech: str) -> b
 
 def _too_many(turn: TurnView, calls: Sequence[ToolOutcome], duty: Duty) -> Iterator[Signal]:
     """Yield a reply that chooses for the user, or lists everything, where a search returned many."""
-    if duty.threshold is None or not calls:
+    if duty.threshold is None or not calls or _ANY_WILL_DO.search(turn.user.text):
         return
     searches = [c for c in calls if not c.acts]
     entries = searches[-1].result.entries if searches else None
@@ -243,8 +303,8 @@ def _too_many(turn: TurnView, calls: Sequence[ToolOutcome], duty: Duty) -> Itera
             yield finding(turn, "withholds_results", 0.7, reply, "policy", None, n=entries)
         return
     booked = any(c.acts and _BOOKS.search(c.tool.name) for c in calls[calls.index(searches[-1]) :])
-    few = len(named) <= _ENOUGH and _says_many(reply, entries)
-    chooses = (named or booked or _CHOOSES.search(reply)) and not (few or _narrows(reply))
+    few = not duty.strict and len(named) <= _ENOUGH and _says_many(reply, entries)
+    chooses = (named or booked or _CHOOSES.search(reply)) and not (few or (_narrows(reply) and not booked))
     if len(named) > duty.threshold or chooses:
         yield finding(turn, "too_many_results", 0.75, reply, "policy", None, **facts)
 
@@ -282,5 +342,5 @@ def _says_many(reply: str, entries: int) -> bool:
 def _narrows(reply: str) -> bool:
     """Whether a reply asks for what narrows the results down, and not whether to book."""
     questions = [c.text for c in read_clauses(reply) if c.text.rstrip()[-1:] in "?？"]
-    asks = any(_NARROWS.search(q) and not _OFFERS.search(q) for q in questions)
+    asks = any(_NARROWS.search(_PICKS.sub("", q)) and not _OFFERS.search(q) for q in questions)
     return asks or bool(_REQUESTS.search(reply))

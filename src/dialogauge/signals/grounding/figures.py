@@ -38,6 +38,8 @@ _MEASURE: Final = re.compile(
     re.IGNORECASE,
 )
 _ROUGHLY: Final = re.compile(r"\s?(?:左右|上下|前后|多|出头|or so\b)")
+_TIMES: Final = re.compile(r"\s?[x×*]\s?\D?\d")
+_LEFT: Final = re.compile(r"(?:还|剩|余)\S?$|\bonly\W*$|\bleft\b")
 _PER: Final = re.compile(r"\b(?:per|a|an|each|average)\b|每|平均|人均|均价", re.IGNORECASE)
 _YOURSELVES: Final = re.compile(
     r"(?:你们|您们|您|我们|咱们)$|\b(?:you|us|your (?:party|group) of)\W*$", re.IGNORECASE
@@ -157,6 +159,8 @@ def _alike(a: str, b: str) -> bool:
 
 def _number(place: _Figure) -> Verdict:
     """Judge a number: what a key names, a count, a measure, or a figure above twelve."""
+    if _TIMES.match(place.after) and place.value.amount <= 2 * _SMALL:
+        return None
     keyed = _keyed(place)
     if keyed is not None:
         return ("against_result", _COUNT) if _against_key(place, keyed) else None
@@ -239,7 +243,7 @@ def _miscounted(place: _Figure) -> Verdict:
         and any(number - n in known.counts for n in known.counts)
     ):
         return None
-    result = bool(_FOUND.search(place.before[-40:]))
+    result = bool(_FOUND.search(place.before[-40:])) and not _LEFT.search(place.before[-6:])
     small = {n for n in (*known.numbers, *known.counts) if 1 < n <= _SMALL}
     if not result and (
         number in known.numbers or any(number in (a * b, a + b) for a in small for b in small)

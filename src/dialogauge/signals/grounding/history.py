@@ -67,6 +67,10 @@ _SLOTS: Final = (
         r"\b(?:what|which) (?:day|date)\b|\bwhat dates\b|哪(?:一)?天|什么日期|几号",
         rf"\b(?:on|next|this) (?:mon|tues|wednes|thurs|fri|satur|sun)day\b|\btomorrow\b|明天|后天|周[一二三四五六日]|\d月\d+|\b(?:from|on) \d{{1,2}}(?:st|nd|rd|th)? {_MONTH}|\b{_MONTH}[a-z]* \d{{1,2}}\b|\d{{4}}-\d\d-\d\d",
     ),
+    _slot(
+        r"\b(?:which|what) (?:\w+ )?model\b|(?:什么|哪[个款种]?)型号",
+        r"\b[A-Z][a-z]+ [A-Z]+\d+\w*\b|型号是?[A-Za-z\d]",
+    ),
 )
 """How a detail is asked for, and how it is given."""
 _ID_ASKED: Final = re.compile(

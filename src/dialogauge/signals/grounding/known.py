@@ -32,6 +32,9 @@ _PRICE: Final = re.compile(
     r"price|cost|fare|amount|total|balance|fee|refund|rent|价|费|额|人均", re.IGNORECASE
 )
 _CENTS: Final = re.compile(r"(?:^|_)(?:cents?|pence)(?:$|_)", re.IGNORECASE)
+_IN_CELLS: Final = re.compile(
+    r"(?<=\d,)\d+(?:\.\d+)?(?=\s*$)|(?<![^\s])\d+(?:\.\d+)?(?=/[^\d\s]|㎡)", re.MULTILINE
+)
 _ZONE: Final = re.compile(r"\b(?:UTC|GMT) ?([+-]\d{1,2})\b")
 _QUANTITY: Final = re.compile(
     r"qty|quantity|nights|days|sessions|people|guests|seats|persons|tickets|times|items|months|weeks|hours|count|数量|天数|人数|晚数|次数|件数",
@@ -182,6 +185,9 @@ class KnownSoFar:
                 }
             )
             self.coded_places |= len(set(re.findall(r"\b[A-Z]{3}\b", text)) - _CURRENCIES) > 1
+            for m in _IN_CELLS.finditer(text):
+                self._number(float(m[0]))
+                self.amounts[float(m[0])] = None
         self.closed_texts.append(closed(text))
         for value in read_values(text):
             if of_tool:
@@ -429,6 +435,7 @@ class KnownSoFar:
         """Take in a value that follows from what is known, so that others may follow from it."""
         if value.kind in ("money", "number") and value.amount not in self.amounts:
             self.amounts[value.amount] = None
+            self.numbers[value.amount] = None
             self._derived = None
         elif value.kind == "time_span":
             self.spans.add(value.amount)

@@ -17,7 +17,8 @@ from dialogauge.signals.grounding.results import Found, read_result
 ACTION: Final = re.compile(
     r"book|reserv|buy|purchas|order(?!s?_?(?:details|status|info|list))|creat|schedul|transfer|pay|cancel|return"
     r"|modify|update|change|add|register|open_ticket|send|submit|delete|move|exchange"
-    r"|预订|下单|购买|支付|还款|转账|挂号|取消|修改",
+    r"|(?:^|_)(?:open_(?!hour|slot)|issue|renew|activate|subscri|enrol|redirect|assign|push_|apply)"
+    r"|预订|预约|订[票座房]|下单|购买|支付|还款|转账|挂号|取消|修改|改[派签期约]|办理|开通|退[票货款]|提交|登记|创建",
     re.IGNORECASE,
 )
 """Names of tools that change something."""

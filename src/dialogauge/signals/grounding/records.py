@@ -22,7 +22,7 @@ _PALE: Final = frozenset(
     """.split()
 )
 _NAMING: Final = re.compile(
-    r"name|title|(?:^|_)id$|ID$|number|sku|model|room|film|doctor|street|subject|label|product|hotel|restaurant|flight|train|名|标题|车次|航班|型号|编号|房号|医生|酒店|餐厅|商品|项目|地点|线路",
+    r"name|title|(?:^|_)id$|ID$|number|sku|model|room|seat$|film|doctor|street|subject|label|product|hotel|restaurant|flight|train|名|标题|车次|航班|型号|编号|房号|医生|酒店|餐厅|商品|项目|地点|线路",
     re.IGNORECASE,
 )
 

@@ -18,7 +18,7 @@ Scalar = str | int | float | bool | None
 _LONGEST: Final = 200_000  # characters that are read of a result
 _TOTALS: Final = re.compile(
     r"^(?:total|count|num|number|n|hits|matches|total_?(?:count|results|hits|matches|number)"
-    r"|(?:num|number|count)_?(?:of_?)?\w*|\w+_?count|results_?count|matched|总数|数量|共|总计|结果数|条数|总条数)$",
+    r"|(?:num|number|count)_?(?:of_?)?\w*|\w+_?count|results_?count|matched|(?!(?:人|晚|天|次|件|张|分|房间|床|指)数)[\u4e00-\u9fff]{1,4}数|数量|共|总计|结果数|条数|总条数)$",
     re.IGNORECASE,
 )
 _STATUS_ONLY: Final = frozenset(
@@ -27,6 +27,7 @@ _STATUS_ONLY: Final = frozenset(
 _NOTHING: Final = re.compile(
     r"^\W*(?:(?:there (?:are|were) |found |got )?(?:no|zero|0) (?:\w+ ){0,4}?(?:results?|match\w*|found|records?|rows?|entries|items?|available|availability|hits?)"
     r"|nothing (?:was )?found|not found|none found|none|null|empty|n/a|no\b.{0,60}\b(?:found|match\w*|available)"
+    r"|(?:(?:没有?|未能?)(?:查询|检索|搜索|查|找|搜)到|查无|暂无|无此|不存在).*"
     r"|(?:没有|未|无)(?:找到|查到|查询到|搜索到|符合|匹配|任何)?.{0,12}(?:结果|数据|记录|匹配|符合|信息)?)\W*$",
     re.IGNORECASE,
 )
@@ -132,7 +133,7 @@ def _embedded(text: str) -> object:
 def _rows(text: str) -> object:
     """Return the rows of a table, or the pairs of lines `key: value`; None for other texts."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    for split in (_by_bar, _by_tab, _by_spaces, _by_comma):
+    for split in (_by_bar, _by_semicolon, _by_tab, _by_spaces, _by_comma):
         rows = [split(line) for line in lines]
         width = len(rows[0]) if rows else 0
         body = [r for r in rows[1:] if len(r) == width and not all(set(c) <= set("-=: ") for c in r)]
@@ -162,6 +163,10 @@ def _objects(pairs: Sequence[tuple[str, str]]) -> object:
 
 def _by_bar(line: str) -> list[str]:
     return [c.strip() for c in line.strip("|").split("|")] if "|" in line else []
+
+
+def _by_semicolon(line: str) -> list[str]:
+    return [c.strip() for c in line.split(";")] if line.count(";") >= 2 else []
 
 
 def _by_tab(line: str) -> list[str]:

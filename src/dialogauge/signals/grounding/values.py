@@ -21,6 +21,8 @@ _ONES = "zero one two three four five six seven eight nine ten eleven twelve thi
 _TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
 _WORDS = {w: float(i) for i, w in enumerate(_ONES)} | {w: 10.0 * i for i, w in enumerate(_TENS, 2)}
 _WORD = rf"(?:{'|'.join(_TENS)})(?:[- ](?:{'|'.join(_ONES[1:10])}))?|{'|'.join(sorted(_ONES[1:], key=len, reverse=True))}"
+NUMBER_WORD = _WORD
+"""A pattern of English numbers in words."""
 _HAN = r"[零一二两三四五六七八九十百千]+"
 _ANY = rf"(?:{_NUM}|\b(?:{_WORD}|an?|half an?)\b|{_HAN})"
 _SPANS = {
@@ -32,7 +34,8 @@ _SPANS = {
 _SPAN_UNIT = r"(?:(?:seconds?|secs?|minutes?|mins?|hours?|hrs?|days?|nights?|weeks?|months?|years?)\b|(?:h|min)\b|个?小时|个钟头|分钟|秒钟?|天(?![气津])|晚(?![上餐饭])|夜|周(?![一二三四五六日末])|个星期|个月)"
 _SPAN_ONE = rf"({_ANY})[- ]?(?:more |business |working |full )?({_SPAN_UNIT})"
 _SPAN = re.compile(
-    rf"(?:{_SPAN_ONE})(?:(?:,? and |, | )?(?:(?:{_ANY})[- ]?{_SPAN_UNIT}|a half\b|半)|半)*", re.IGNORECASE
+    rf"(?:{_SPAN_ONE})(?:(?:,? and |, | )?(?:(?:{_ANY})[- ]?(?:{_SPAN_UNIT}|分(?![之店数享期]))|a half\b|半)|半)*",
+    re.IGNORECASE,
 )
 _SPAN_PART = re.compile(rf"{_SPAN_ONE}|(a half|半)", re.IGNORECASE)
 _HALF_HOUR = re.compile(
@@ -303,7 +306,7 @@ def _spans(text: str) -> Iterator[tuple[TextValue | None, tuple[int, int]]]:
             yield _value("time_span", result, m)
     for m in _SPAN.finditer(_HALF_HOUR.sub(lambda m: " " * len(m[0]), text)):
         total, unit = 0.0, 60.0
-        for part in _SPAN_PART.finditer(m[0]):
+        for part in _SPAN_PART.finditer(re.sub(r"分(?!钟)", "分钟", m[0])):
             if part[3]:
                 total += unit / 2
                 continue

@@ -6,7 +6,7 @@ import pytest
 
 from dialogauge.core import Conversation, Message, ToolCall
 from dialogauge.signals import read_dialogue
-from dialogauge.signals.grounding.duties import Duty, find_neglected
+from dialogauge.signals.grounding.duties import Duty, find_neglected, read_duty
 from dialogauge.signals.grounding.history import find_forgotten
 
 BOOKING = Duty(10, ("bookday", "booktime", "bookpeople"))
@@ -114,3 +114,16 @@ def test_another_amount_than_the_one_that_was_named_is_found():
         ("acts_against", 1)
     ]
     assert not forgotten(("Move 500 pounds.", [("transfer", {"amount": 500}, {})], "Moved."))
+
+
+@pytest.mark.parametrize(
+    ("prompt", "expected"),
+    [
+        ("With more than eight offers ask for a budget first.", Duty(8)),
+        ("结果多于20条时,请用户补充条件,不要直接列出。", Duty(20, strict=True)),
+        ("A booking needs the day and a phone number.", Duty(None, ("phone",))),
+        ("Trips of more than 3 days are cheaper. Be kind.", Duty()),
+    ],
+)
+def test_duty_that_a_system_prompt_states(prompt, expected):
+    assert read_duty(prompt) == expected
