@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import re
 from collections.abc import Iterator, Sequence
 from typing import Final
@@ -63,6 +64,7 @@ def find_attributes(reading: ReplyView) -> Iterator[Signal]:
     yield from _swapped(reading)
     yield from _flags(reading)
     yield from _own_flags(reading)
+    yield from _other_than_done(reading)
     yield from _rival_words(reading)
     yield from _labelled(reading)
     yield from _nearly(reading)
@@ -171,6 +173,37 @@ def _own_flags(reading: ReplyView) -> Iterator[Signal]:
             if flag is not None and _denies(key, low, flag=flag):
                 yield _against(reading, _LIKELY, clause.text, key)
                 return
+
+
+def _other_than_done(reading: ReplyView) -> Iterator[Signal]:
+    """Yield a time or weekday said to be settled where the action of the turn has only others."""
+    actions = [call for call in reading.calls if call.acts]
+    texts = [text for call in actions for text in (call.tool.arguments, call.result.text)]
+    values = [value for text in texts for value in read_values(text)]
+    clocks = {v.amount % 720 for v in values if v.kind == "clock"}
+    days = {float(day.isoweekday()) for day in _days_in(texts)}
+    for clause in reading.clauses:
+        if clause.asks or clause.supposed or not _SETTLED.search(clause.text):
+            continue
+        for kind, settled, period in (("clock", clocks, 720), ("weekday", days, 8)):
+            speech = [v for v in read_values(clause.text) if v.kind == kind]
+            if len(speech) == 1 and settled and speech[0].amount % period not in settled:
+                yield _against(reading, _SURE, clause.text, speech[0].written)
+                return
+
+
+_SETTLED: Final = re.compile(
+    r"\b(?:booked|reserved|scheduled|in your calendar|confirmed|moved|rescheduled|set (?:for|to))\b|[订约定排预挂改]好|已(?:经)?(?:为您|帮您)?(?:[订约定排挂]|预[订约]|改[到为])",
+    re.IGNORECASE,
+)
+
+
+def _days_in(texts: Sequence[str]) -> Iterator[datetime.date]:
+    for m in re.finditer(r"\b(\d{4})-(\d\d)-(\d\d)", "\n".join(texts)):
+        try:
+            yield datetime.date(int(m[1]), int(m[2]), int(m[3]))
+        except ValueError:
+            continue
 
 
 def _rival_words(reading: ReplyView) -> Iterator[Signal]:

@@ -38,6 +38,9 @@ _MEASURE: Final = re.compile(
     re.IGNORECASE,
 )
 _ROUGHLY: Final = re.compile(r"\s?(?:左右|上下|前后|多|出头|or so\b)")
+_WAY: Final = re.compile(
+    r"\b(?:walk|drive|stroll|minutes? (?:away|from|on foot))\b|步行|走路|车程|开车", re.IGNORECASE
+)
 _TIMES: Final = re.compile(r"\s?[x×*]\s?\D?\d")
 _LEFT: Final = re.compile(r"(?:还|剩|余)\S?$|\bonly\W*$|\bleft\b")
 _PER: Final = re.compile(r"\b(?:per|a|an|each|average)\b|每|平均|人均|均价", re.IGNORECASE)
@@ -78,6 +81,11 @@ class _Figure:
     def rough(self) -> bool:
         """Whether it is said to be rough."""
         return bool(_HEDGED.search(self.before[-24:]) or _ROUGHLY.match(self.after))
+
+    @property
+    def of_way(self) -> bool:
+        """Whether a span is said to be that of a way."""
+        return bool(_WAY.search(self.clause.text))
 
     @property
     def derived(self) -> bool:
@@ -128,7 +136,12 @@ def _excused(place: _Figure) -> bool:
         ):
             return True
         timed = {"time_span", "number", "clock"} & known.kinds
-        return bool(_EARLY.search(place.after[:16])) or place.rough or place.clause.asks or not timed
+        return (
+            bool(_EARLY.search(place.after[:16]))
+            or place.rough
+            or place.clause.asks
+            or not (timed or place.of_way)
+        )
     if value.kind == "code":
         short = len(value.text) < (4 if place.reading.results else 6)
         return short and not any(_alike(value.text, code) for code in known.codes)
@@ -144,7 +157,9 @@ def _strange(place: _Figure) -> Verdict:
     else:
         rival = value.kind in known.kinds or (value.kind in ("money", "percent") and "number" in known.kinds)
     if value.kind == "time_span":
-        return ("against_result", _UNSURE) if rival else None
+        if rival:
+            return "against_result", _UNSURE
+        return ("unsourced", _UNSURE) if place.of_way and place.reading.results else None
     if rival and place.reading.results:
         return "against_result", _WRONG
     return "unsourced", _MISSING if place.reading.results else 0.6

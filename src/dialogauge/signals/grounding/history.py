@@ -101,6 +101,7 @@ def find_forgotten(dialogue: Dialogue) -> Iterator[Signal]:
             _note_rivals(call.result, rivals)
         if turn.replied:
             yield from _asks_given(turn, users, named)
+            yield from _misquotes(turn, [t.user.text for t in dialogue.turns if t.number <= turn.number])
         replies.append(turn.reply.text)
 
 
@@ -136,6 +137,33 @@ def _id_given(sentence: str, users: Sequence[tuple[int, str]]) -> int | None:
 
 def _turn_of(gives: re.Pattern[str], users: Sequence[tuple[int, str]]) -> int | None:
     return next((number for number, text in users if gives.search(text)), None)
+
+
+# What the user is said to want
+
+
+_SAID_TO_WANT: Final = re.compile(
+    r"(?:按|照|如)(?:照)?您(?:说|要求|提到?)的?,?要(?P<a>[\u4e00-\u9fff\d]{2,6}?)(?:的|[,,。])"
+    r"|\byou (?:asked for|wanted|requested|(?:said|told me) you (?:want|like|wanted|liked)) (?:an? |the |some )?(?P<b>[a-z]{4,})",
+    re.IGNORECASE,
+)
+
+
+def _misquotes(turn: TurnView, users: Sequence[str]) -> Iterator[Signal]:
+    """Yield a wish that a reply says the user has, where the user ruled that very thing out."""
+    speech = plain("\n".join(users))
+    for m in _SAID_TO_WANT.finditer(turn.reply.text):
+        word = plain(m["a"] or m["b"])
+        no = (
+            rf"(?:不要|不想要|别要|不吃|不喝){word}"
+            if m["a"]
+            else rf"\b(?:no|not|without|don't (?:want|like)|avoid) (?:an? |any |the )?{word}"
+        )
+        if (ruled := re.search(no, speech)) is not None:
+            yield finding(
+                turn, "acts_against", 0.75, m[0], "cohesion", "ignored_correction", what=m[0], wish=ruled[0]
+            )
+            return
 
 
 # Actions against a choice

@@ -22,7 +22,25 @@ _TOTALS: Final = re.compile(
     re.IGNORECASE,
 )
 _STATUS_ONLY: Final = frozenset(
-    {"status", "ok", "success", "message", "msg", "code", "query", "error", "currency"}
+    {
+        "status",
+        "ok",
+        "success",
+        "message",
+        "msg",
+        "code",
+        "query",
+        "error",
+        "currency",
+        "reason",
+        "错误",
+        "状态",
+        "消息",
+        "信息",
+        "提示",
+        "原因",
+        "成功",
+    }
 )
 _NOTHING: Final = re.compile(
     r"^\W*(?:(?:there (?:are|were) |found |got )?(?:no|zero|0) (?:\w+ ){0,4}?(?:results?|match\w*|found|records?|rows?|entries|items?|available|availability|hits?)"
