@@ -75,12 +75,20 @@ def _imported(files: PlanFiles, plan: AssignmentPlan, paths: tuple[str, ...]) ->
 def _rows(
     paths: tuple[str, ...], broken: list[InputError]
 ) -> Iterator[tuple[dict[str, object], Place] | RecordFault]:
-    """Yield the rows of files; of one that breaks off those before."""
+    """Yield the rows of files; of one that breaks off those before. A file without a row is broken too."""
     for path in paths:
+        row = None
         try:
-            yield from read_rows(path)
+            for row in read_rows(path):
+                yield row
         except FileFault as fault:
             broken.append(fault)
+        else:
+            if row is None:
+                msg = "it holds no answers"
+                broken.append(
+                    FileFault(msg, place=Place(str(path)), hint="save the page again, and import that")
+                )
 
 
 def stored_answers(files: PlanFiles) -> Iterator[Answer]:
