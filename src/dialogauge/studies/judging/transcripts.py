@@ -187,7 +187,7 @@ class TranscriptWriter:
         findings = sorted(_findings(row, self.titles), key=lambda one: one.text != reason)
         if findings and not findings[0].quoted and (not reason or findings[0].text == reason):
             # In another language than the page's the kind is said first, in plain English.
-            reason = findings[0].source or findings[0].text
+            reason = f"{findings[0].source}." if findings[0].source else findings[0].text
             findings[0] = replace(findings[0], source="")
         anchor, scores = anchor_of(key), self._scores(row)
         lowest = "" if reason else self._lowest(row)

@@ -205,7 +205,7 @@ def test_a_finding_in_another_language_is_named_in_plain_english_with_its_quote_
     known = Known(findings=FindingsSummary(1, 1, {}, kinds, (ReadFirst("zh", 1, "用户说已问过。"),)))
     html = judged_html(Made([talk], rows), known=known, dimensions=(dimension("helpfulness"),))[1]
     section = html[html.index('id="weakest"') : html.index('id="before"')]
-    assert '<h3 dir="auto">User: I told you already</h3>' in section
+    assert '<h3 dir="auto">User: I told you already.</h3>' in section
     text = ParsedPage(section[section.index("<div") : section.rindex("</section>")]).text
     assert "turn 2: 用户说已问过。 我问过了 General phrases: 空话。 请稍等" in text
     assert "谢谢" not in text
