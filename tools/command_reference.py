@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -101,6 +102,13 @@ class Parameter:
     """As Markdown; None when there is nothing to say."""
     required: bool
     repeatable: bool
+    heading: str | None
+    """Of the group that it belongs to in `--help`."""
+
+    @property
+    def flag(self) -> str:
+        """Return its long name."""
+        return self.flags[-1]
 
     def line(self) -> str:
         """Write it as an item of a list."""
@@ -145,7 +153,39 @@ def flags_of(name: str) -> set[str]:
 
 def render() -> str:
     """Return the whole page."""
-    return HEAD + "\n".join([_overview(), "", *(_section(n, c) for n, c in commands().items()), EXIT_CODES])
+    shared = _shared()
+    sections = (_section(name, command, shared) for name, command in commands().items())
+    return HEAD + "\n".join([_overview(), "", *sections, _shared_section(shared), EXIT_CODES])
+
+
+def _shared() -> dict[str, Parameter]:
+    """Return by flag the options of groups, in the words that most commands have for them."""
+    wordings: dict[str, Counter[Parameter]] = {}
+    for command in commands().values():
+        for one in parameters(command):
+            if one.flags and one.heading:
+                wordings.setdefault(one.flag, Counter())[one] += 1
+    most = {flag: count.most_common(1)[0] for flag, count in wordings.items()}
+    return {flag: one for flag, (one, times) in most.items() if times > 1}
+
+
+def _shared_section(shared: dict[str, Parameter]) -> str:
+    lines = ["## Shared options", ""]
+    for heading in dict.fromkeys(one.heading for one in shared.values()):
+        lines += [f"### {heading}", ""]
+        lines += [*(one.line() for one in shared.values() if one.heading == heading), ""]
+    return "\n".join(lines)
+
+
+def _also(options: list[Parameter]) -> Iterator[str]:
+    """Say which shared options a command takes."""
+    if options:
+        parts = []
+        for heading in dict.fromkeys(one.heading for one in options):
+            flags = ", ".join(f"`{one.flag}`" for one in options if one.heading == heading)
+            parts.append(f"[{heading}](#{str(heading).lower().replace(' ', '-')}): {flags}")
+        yield f"[Shared options](#shared-options): {'. '.join(parts)}."
+        yield ""
 
 
 def _overview() -> str:
@@ -175,15 +215,17 @@ def _configured() -> str:
     )
 
 
-def _section(name: str, command: Callable[..., Any]) -> str:
+def _section(name: str, command: Callable[..., Any], shared: dict[str, Parameter]) -> str:
     found = parameters(command)
     arguments = [p for p in found if not p.flags]
-    options = [p for p in found if p.flags]
+    common = [p for p in found if p.flags and shared.get(p.flag) == p]
+    options = [p for p in found if p.flags and p not in common]
     usage = " ".join([f"dialogauge {name}", *(p.value or p.name for p in arguments), "[OPTIONS]"])
     lines = [f"## dialogauge {name}", "", *_spaced(_paragraphs(command)), "```", usage, "```", ""]
     for title, part in (("Arguments", arguments), ("Options", options)):
         if part:
             lines += [f"{title}:", "", *(p.line() for p in part), ""]
+    lines += _also(common)
     return "\n".join([*lines, f"Exit code: {ENDS[name]}", ""])
 
 
@@ -212,6 +254,7 @@ def _parameter(found: inspect.Parameter) -> Parameter:
         default=_default(found, info, switch=switch),
         required=required,
         repeatable=many and not argument,
+        heading=info.rich_help_panel,
     )
 
 

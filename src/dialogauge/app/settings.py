@@ -36,9 +36,13 @@ class Options(Value):
 
     from_file: ClassVar[bool] = False
     """Whether the table `[judge]` of a configuration file holds for them."""
+    heading: ClassVar[str]
+    """What a group's settings stand under in `--help`; of a command it is None."""
 
-    def __init_subclass__(cls) -> None:
+    def __init_subclass__(cls, *, heading: str | None = None) -> None:
         super().__init_subclass__(kw_only=True)
+        if heading is not None:
+            cls.heading = heading
 
 
 # Groups
@@ -50,16 +54,19 @@ class RunInput(Options):
     run: str = argument("RUN", "A run directory.")
 
 
-class RatingOptions(Options):
+class RatingOptions(Options, heading="Input"):
     """People's ratings in a file of their own."""
 
-    ratings_file: str | None = setting(None, "People's ratings, joined by id.", "--ratings")
+    ratings_file: str | None = setting(None, "People's ratings, joined by id.", "--ratings", metavar="FILE")
     map_file: str | None = setting(
-        None, "Your field names: a TOML file, or prompt=question,reply=answer.", "--map"
+        None,
+        "Your field names: a TOML file, or prompt=question,reply=answer.",
+        "--map",
+        metavar="FILE|KEY=FIELD",
     )
 
 
-class RuleOptions(Options):
+class RuleOptions(Options, heading="Input"):
     """What people's ratings say."""
 
     dissatisfied: str | None = setting(
@@ -69,30 +76,34 @@ class RuleOptions(Options):
     )
 
 
-class DataOptions(RatingOptions):
+class DataOptions(RatingOptions, heading="Input"):
     """Conversations to read."""
 
     inputs: tuple[str, ...] = argument("INPUT...", "Files, folders, or - for stdin.")
-    format: str | None = setting(None, "Read the input in this format instead of detecting it.")
+    format: str | None = setting(
+        None, "Read the input in this format instead of detecting it.", metavar="NAME"
+    )
 
 
-class StrictOptions(Options):
+class StrictOptions(Options, heading="Input"):
     """How much is forgiven."""
 
     strict: bool = setting(False, "Stop at the first irregularity in the input.")
 
 
-class RatedDataOptions(DataOptions):
+class RatedDataOptions(DataOptions, heading="Input"):
     """Rated conversations to read, and of which users."""
 
     inputs: tuple[str, ...] = argument("DATA...", "Rated conversations, or a run.")
-    dimension: str = setting("satisfaction", "The rated dimension.")
+    dimension: str = setting("satisfaction", "The rated dimension.", metavar="NAME")
     part: Literal["test", "train", "all"] = setting(
         "test",
         "Which users' turns are judged or chosen. Judges know other users only from the training users.",
         "--split",
     )
-    split_file: str | None = setting(None, "JSON {train: [users], test: [users]}; otherwise split by seed.")
+    split_file: str | None = setting(
+        None, "JSON {train: [users], test: [users]}; otherwise split by seed.", metavar="FILE"
+    )
     level: Literal["turn", "session"] = "turn"
     """Whether replies are judged, or sessions as a whole."""
     mode: Literal["foresight", "hindsight"] = "foresight"
@@ -101,7 +112,7 @@ class RatedDataOptions(DataOptions):
     """How much of a user's history is read."""
 
 
-class ConfigOptions(Options):
+class ConfigOptions(Options, heading="Run"):
     """The configuration file."""
 
     config_file: str | None = setting(
@@ -109,10 +120,11 @@ class ConfigOptions(Options):
         "Configuration file (default: DIALOGAUGE_CONFIG, then ./dialogauge.toml).",
         "--config",
         recorded=False,
+        metavar="FILE",
     )
 
 
-class ModelOptions(ConfigOptions):
+class ModelOptions(ConfigOptions, heading="Model"):
     """A model to ask."""
 
     asks: ClassVar[tuple[str, ...]] = ("judge",)
@@ -122,9 +134,14 @@ class ModelOptions(ConfigOptions):
         None,
         "Model at --base-url (default: OPENAI_BASE_URL); short for --role judge=MODEL@URL#KEYVAR.",
         recorded=False,
+        metavar="MODEL",
     )
-    base_url: str | None = setting(None, "The endpoint, e.g. http://localhost:8000/v1.", recorded=False)
-    api_key_env: str | None = setting(None, "Environment variable that holds the key.", recorded=False)
+    base_url: str | None = setting(
+        None, "The endpoint, e.g. http://localhost:8000/v1.", recorded=False, metavar="URL"
+    )
+    api_key_env: str | None = setting(
+        None, "Environment variable that holds the key.", recorded=False, metavar="VARIABLE"
+    )
     models: tuple[str, ...] = setting(
         (),
         "judge=MODEL@URL#KEYVAR, judge=NAME (from [roles]), judge=file:PATH or judge=py:MODULE:NAME.",
@@ -134,11 +151,11 @@ class ModelOptions(ConfigOptions):
     )
 
 
-class LimitOptions(ConfigOptions):
+class LimitOptions(ConfigOptions, heading="Limits"):
     """What asking models may take."""
 
     prices_file: str | None = setting(
-        None, "TOML file with prices per million tokens.", "--prices", key="prices"
+        None, "TOML file with prices per million tokens.", "--prices", key="prices", metavar="FILE"
     )
     max_concurrency: int = setting(
         64, "Maximum number of requests in flight.", low=1, high=10_000, key="max_concurrency"
@@ -154,7 +171,7 @@ class LimitOptions(ConfigOptions):
     )
 
 
-class LanguageOptions(Options):
+class LanguageOptions(Options, heading="Model"):
     """The language of the prompts."""
 
     language: Literal["auto", "en", "zh"] = setting(
@@ -162,7 +179,7 @@ class LanguageOptions(Options):
     )
 
 
-class PrivacyOptions(Options):
+class PrivacyOptions(Options, heading="Personal data"):
     """What of people is hidden before anything is stored, sent or shown."""
 
     redact: bool = setting(
@@ -184,25 +201,30 @@ class PrivacyOptions(Options):
         return Privacy(self.redact, self.hash_ids)
 
 
-class RetryOptions(Options):
+class RetryOptions(Options, heading="Run"):
     """What becomes of failures when the same command is given again."""
 
     retry_failed: bool = setting(False, "Retry what failed.")
 
 
-class FreshOptions(Options):
+class FreshOptions(Options, heading="Run"):
     """What becomes of what an earlier run of the same directory left."""
 
     fresh: bool = setting(False, "Delete the stored results of the run first.")
 
 
-class JudgingOptions(LimitOptions, RetryOptions, FreshOptions, PrivacyOptions):
+class JudgingOptions(LimitOptions, RetryOptions, FreshOptions, PrivacyOptions, heading="Run"):
     """A run that judges conversations."""
 
     from_file: ClassVar[bool] = True
 
     out: str | None = setting(
-        None, "Run directory.", "-o", "--out", otherwise="runs/ and the name of the first input"
+        None,
+        "Run directory.",
+        "-o",
+        "--out",
+        otherwise="runs/ and the name of the first input",
+        metavar="DIR",
     )
     max_failed: float = setting(
         0.05, "Share of failures above which the exit code is 3.", low=0, high=1, key="max_failed"
@@ -275,6 +297,7 @@ class JudgeOptions(DataOptions, RuleOptions, StrictOptions, LanguageOptions, Mod
         "Shipped rubric (card, satisfaction, session, session-guarded, survey, task, single, factuality, "
         "td-turn, td-dialogue, td-unit, td-unit-dialogue), or a file.",
         key="rubric",
+        metavar="NAME|FILE",
     )
     judge: Literal["local", "llm", "fitted"] = setting(
         "local",
@@ -284,14 +307,16 @@ class JudgeOptions(DataOptions, RuleOptions, StrictOptions, LanguageOptions, Mod
     mode: Literal["hindsight", "foresight"] = setting(
         "hindsight", "Whether the next user message may be read.", key="mode"
     )
-    local_model: str | None = setting(None, "Coefficients for the local judge, written by `dialogauge fit`.")
+    local_model: str | None = setting(
+        None, "Coefficients for the local judge, written by `dialogauge fit`.", metavar="FILE.json"
+    )
     fitted_model: str | None = setting(
         None,
         "Rating model for the fitted judge: the run written by `dialogauge fit`, or its model.json.",
         metavar="RUN|FILE.json",
     )
     source_file: str | None = setting(
-        None, "Text file to check claims against (rubric factuality).", "--source"
+        None, "Text file to check claims against (rubric factuality).", "--source", metavar="FILE"
     )
     policy_file: str | None = setting(
         None,
@@ -358,7 +383,12 @@ class SatisfactionOptions(UserJudgeOptions, TiesOptions, JudgingOptions, Shuffle
         metavar="RUN",
     )
     out: str | None = setting(
-        None, "Run directory.", "-o", "--out", otherwise="runs/ and the names of input and judge"
+        None,
+        "Run directory.",
+        "-o",
+        "--out",
+        otherwise="runs/ and the names of input and judge",
+        metavar="DIR",
     )
 
 
@@ -387,7 +417,12 @@ class SuccessOptions(DataOptions, StrictOptions, FreshOptions):
         metavar="REF",
     )
     out: str | None = setting(
-        None, "Run directory.", "-o", "--out", otherwise="runs/, the name of the first input and -success"
+        None,
+        "Run directory.",
+        "-o",
+        "--out",
+        otherwise="runs/, the name of the first input and -success",
+        metavar="DIR",
     )
     gates: tuple[str, ...] = setting(
         (),
@@ -408,7 +443,7 @@ class CheckOptions(DataOptions, StrictOptions):
 class ReportOptions(RunInput, PrivacyOptions):
     """`dialogauge report`."""
 
-    out: str | None = setting(None, "Output file (default: RUN/report.html).", "-o", "--out")
+    out: str | None = setting(None, "Output file (default: RUN/report.html).", "-o", "--out", metavar="FILE")
 
 
 class ShowOptions(PrivacyOptions):
@@ -435,19 +470,24 @@ class TwoRunsOptions(Options):
         (),
         "Exit with 100 unless the interval shows it: helpfulness.delta>=-0.1, good.delta>=-0.05.",
         "--gate",
+        metavar="EXPR",
     )
     pairs: int = setting(2, "Conversations that became worse, and better, shown on the terminal.", low=0)
     redact: bool = setting(
         False, "Replace phone numbers, e-mails, card and identity numbers in what is shown."
     )
-    out: str | None = setting(None, "Folder for compare.json and compare.html.", "-o", "--out")
+    out: str | None = setting(None, "Folder for compare.json and compare.html.", "-o", "--out", metavar="DIR")
 
 
 class ExportOptions(RunInput, PrivacyOptions):
     """`dialogauge export`."""
 
     out: str = setting(
-        ..., "Output file: .jsonl, .csv, .parquet, or .eval (a log of Inspect).", "-o", "--out"
+        ...,
+        "Output file: .jsonl, .csv, .parquet, or .eval (a log of Inspect).",
+        "-o",
+        "--out",
+        metavar="FILE",
     )
 
 
@@ -458,7 +498,9 @@ class RecheckOptions(RunInput, RatingOptions, ModelOptions, LimitOptions, RetryO
         None, "Judge N conversations again without their scenario, and with another one.", low=1
     )
     seed: int = setting(0, "Seed of the sample.", low=0, high=SEEDS)
-    model: str | None = setting(None, "The model of the run (default: as stored in the run).")
+    model: str | None = setting(
+        None, "The model of the run (default: as stored in the run).", metavar="MODEL"
+    )
 
 
 class AgreementOptions(RatingOptions, RuleOptions, ConfigOptions, ShuffleOptions):
@@ -468,7 +510,7 @@ class AgreementOptions(RatingOptions, RuleOptions, ConfigOptions, ShuffleOptions
         "RATINGS...|RUN...", "Rating files or folders, and run directories; with --ratings judges' scores."
     )
     ratings_file: str | None = setting(
-        None, "People's ratings, joined by id (default: those in the run).", "--ratings"
+        None, "People's ratings, joined by id (default: those in the run).", "--ratings", metavar="FILE"
     )
     scale: str | None = setting(
         None,
@@ -496,7 +538,9 @@ class AgreementOptions(RatingOptions, RuleOptions, ConfigOptions, ShuffleOptions
         "ac1", "By which --power tells them apart."
     )
     wide: Literal["dimensions", "raters"] = setting("dimensions", "What columns of wide tables are.")
-    out: str | None = setting(None, "Folder for agreement.json and agreement.html.", "-o", "--out")
+    out: str | None = setting(
+        None, "Folder for agreement.json and agreement.html.", "-o", "--out", metavar="DIR"
+    )
 
 
 class PairOptions(RunInput, ModelOptions, LimitOptions, PrivacyOptions):
@@ -504,11 +548,13 @@ class PairOptions(RunInput, ModelOptions, LimitOptions, PrivacyOptions):
 
     asks: ClassVar[tuple[str, ...]] = ("repair",)
 
-    out: str = setting(..., "JSONL file to write.", "-o", "--out")
+    out: str = setting(..., "JSONL file to write.", "-o", "--out", metavar="FILE")
     kind: Literal["dpo", "kto", "sft", "active"] = setting("dpo", "What to write.")
     target: Literal["trl"] = setting("trl", "Row format of the trainer.", "--to")
-    chosen_field: str | None = setting(None, "Key in your records with the better reply (dpo).")
-    model: str | None = setting(None, "Model that writes the better reply (dpo).")
+    chosen_field: str | None = setting(
+        None, "Key in your records with the better reply (dpo).", metavar="KEY"
+    )
+    model: str | None = setting(None, "Model that writes the better reply (dpo).", metavar="MODEL")
     models: tuple[str, ...] = setting((), "As --role of judge.", "--role", metavar="repair=M@U#K")
     min_verdict: Literal["excellent", "good", "borderline", "poor"] = setting(
         "good", "Lowest verdict of conversations to learn from (sft)."
@@ -528,8 +574,8 @@ class FitOptions(ShuffleOptions, DataOptions, FreshOptions):
         "--out",
         metavar="FILE.json|RUN",
     )
-    dimension: str = setting("satisfaction", "The rated dimension to fit.")
-    split_file: str | None = setting(None, "JSON {train: [users]}: fit on these users only.")
+    dimension: str = setting("satisfaction", "The rated dimension to fit.", metavar="NAME")
+    split_file: str | None = setting(None, "JSON {train: [users]}: fit on these users only.", metavar="FILE")
     folds: int = setting(5, "Number of cross-validation folds.", "--cv", low=2, high=1_000)
     command: str = ""
 

@@ -10,7 +10,7 @@ from dialogauge.cli.options import AsJson, takes
 
 @takes(AgreementOptions)
 def agreement(options: AgreementOptions, as_json: AsJson = False) -> None:
-    """Measure how well judges agree with people, beside controls that know nothing.
+    """Measure how well raters and judges agree.
 
     Every figure has an interval clustered by user (by conversation where users are not known) and stands
     beside a constant judge, reply length, position, and the judge's own scores shuffled. Several runs are

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from dialogauge.app.annotate.settings import AnnotateImportOptions, AnnotateMakeOptions, AnnotateStatusOptions
-from dialogauge.cli.options import AsJson, takes
+from dialogauge.cli.options import AsJson, GroupedCommand, takes
 from dialogauge.cli.terminal import print_blocks, print_faults, print_json
 from dialogauge.report import plain
 from dialogauge.text import counted
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
 
 annotate = typer.Typer(
     name="annotate",
-    help="Have conversations rated by people, on pages that need no server.",
+    help="Have people rate conversations, on offline pages.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
 
 
-@annotate.command()
+@annotate.command(cls=GroupedCommand)
 @takes(AnnotateMakeOptions)
 def make(options: AnnotateMakeOptions) -> None:
-    """Choose conversations, divide them among raters, and write a page for each.
+    """Choose conversations, and write a page for each rater.
 
     A page is one file: it is opened in a browser, works without network, and saves a file to send back.
     """
@@ -62,12 +62,13 @@ def _print_made(made: MadePlan) -> None:
     typer.echo(plain(f"then: dialogauge annotate import {made.folder} FILES..., of what raters send back"))
 
 
-@annotate.command(name="import")
+@annotate.command(cls=GroupedCommand, name="import")
 @takes(AnnotateImportOptions)
 def import_(options: AnnotateImportOptions) -> None:
-    """Import what raters saved, and write their ratings with the true ids.
+    """Import what raters saved.
 
-    The same file again changes nothing; of two answers of a rater to one question the later counts.
+    Ratings are written with the true ids. The same file again changes nothing; of two answers of a
+    rater to one question the later counts.
     """
     from dialogauge.app.annotate.collect import import_answers
 
@@ -96,10 +97,13 @@ def _print_imported(imported: ImportedAnswers) -> None:
     typer.echo(plain(written))
 
 
-@annotate.command()
+@annotate.command(cls=GroupedCommand)
 @takes(AnnotateStatusOptions)
 def status(options: AnnotateStatusOptions, as_json: AsJson = False) -> None:
-    """Say who has rated what, how far raters agree on the shared items, and what would say it more surely."""
+    """Say who has rated what, and how far raters agree.
+
+    Names what would make the figures surer.
+    """
     from dialogauge.app.annotate.collect import rating_status
 
     now = rating_status(options)

@@ -10,7 +10,10 @@ from dialogauge.cli.options import AsJson, takes
 
 @takes(CheckOptions)
 def check(options: CheckOptions, as_json: AsJson = False) -> None:
-    """Describe an input: how it was read, what was assumed, and what it contains."""
+    """Show how an input is read.
+
+    Says what was assumed, what it contains, and what could not be read. Nothing is judged.
+    """
     from dialogauge.app.check import check_input
     from dialogauge.cli.input_report import report_blocks
     from dialogauge.cli.terminal import print_blocks, print_json

@@ -10,10 +10,11 @@ from dialogauge.cli.options import AsJson, takes
 
 @takes(TwoRunsOptions)
 def compare(options: TwoRunsOptions, as_json: AsJson = False) -> None:
-    """Compare two runs of one rubric: what became better, what worse, and whether that can be believed.
+    """Compare two runs of one rubric.
 
-    B is what is new. Conversations are paired by id, else by scenario and user; else the runs are two
-    samples. Every difference has an interval clustered by user (by conversation where users are not known).
+    Says what became better, what worse, and how sure that is. B is what is new. Conversations are paired
+    by id, else by scenario and user; else the runs are two samples. Every difference has an interval
+    clustered by user (by conversation where users are not known).
     """
     from dialogauge.app.compare import compare_runs
     from dialogauge.cli.terminal import print_blocks, print_json

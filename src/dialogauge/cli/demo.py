@@ -15,7 +15,10 @@ _SAMPLES = Path(__file__).resolve().parents[1] / "samples"
 
 
 def demo(
-    out: Annotated[str, typer.Option("--out", "-o", help="Run directory.")] = "runs/demo",
+    out: Annotated[str, typer.Option("-o", "--out", metavar="DIR", help="Run directory.")] = "runs/demo",
 ) -> None:
-    """Judge the 111 sample conversations of the package without a model, and write a report."""
+    """Judge the sample conversations; no model is needed.
+
+    There are 111, written for this package. The report goes to runs/demo.
+    """
     judge_log(JudgeOptions(inputs=(str(_SAMPLES),), out=out, command=command_line()))

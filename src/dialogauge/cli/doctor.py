@@ -17,9 +17,10 @@ if TYPE_CHECKING:
 
 @takes(DoctorOptions)
 def doctor(options: DoctorOptions, as_json: AsJson = False) -> None:
-    """Probe an endpoint (reachability, schemas, log-probabilities, latency) and ask known-answer questions.
+    """Test an endpoint and a model.
 
-    The known-answer set tells whether a model only returns the average of its turn scores. The exit code is 1
+    Probes reachability, schemas, log-probabilities and latency, and asks known-answer questions. The
+    known-answer set tells whether a model only returns the average of its turn scores. The exit code is 1
     where the endpoint fails or the model is not fit to judge.
     """
     from dialogauge.app.doctor import examine_endpoint

@@ -10,7 +10,10 @@ from dialogauge.cli.options import takes
 
 @takes(ExportOptions)
 def export(options: ExportOptions) -> None:
-    """Export the judgements of a run; the file extension sets the format."""
+    """Export the judgements of a run.
+
+    The file extension sets the format.
+    """
     from dialogauge.app.export import export_run
     from dialogauge.report import plain
     from dialogauge.text import counted

@@ -10,7 +10,10 @@ import typer
 def init(
     directory: Annotated[str, typer.Argument(metavar="DIRECTORY", help="Where to.")] = ".",
 ) -> None:
-    """Write a commented dialogauge.toml and a sample log, without overwriting existing files."""
+    """Write a configuration and a sample log.
+
+    The configuration is a commented dialogauge.toml. Existing files are kept.
+    """
     from dialogauge.app.init import write_starter
     from dialogauge.report import plain
 

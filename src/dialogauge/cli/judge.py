@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 @takes(JudgeOptions)
 def judge(options: JudgeOptions, dry_run: DryRun = False, as_json: AsJson = False) -> None:
-    """Judge a log of conversations, turn by turn and whole, and write a report.
+    """Judge a log, turn by turn and as a whole.
 
-    Without a model the local judge is used: no key, no network. The same command again continues where
-    it stopped.
+    The result is a report. Without a model the local judge is used: no key, no network. The same command
+    again continues where it stopped.
     """
     if dry_run:
         _print_plan(options, as_json=as_json)

@@ -20,6 +20,7 @@ from dialogauge.cli.export import export
 from dialogauge.cli.fit import fit
 from dialogauge.cli.init import init
 from dialogauge.cli.judge import judge
+from dialogauge.cli.options import GroupedCommand
 from dialogauge.cli.pairs import pairs
 from dialogauge.cli.replay import replay
 from dialogauge.cli.report import report
@@ -61,7 +62,7 @@ for command in (
     doctor,
     init,
 ):
-    app.command()(command)
+    app.command(cls=GroupedCommand)(command)
 app.add_typer(annotate)
 app.add_typer(replay)
 

@@ -6,12 +6,13 @@ import functools
 import inspect
 import shlex
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import fields
-from typing import Annotated, Any, Concatenate, ParamSpec, TypeVar
+from typing import Annotated, Any, Concatenate, Final, ParamSpec, TypeVar
 
 import typer
+from typer.core import TyperCommand
 
 from dialogauge.app.settings import Options
 from dialogauge.cli.terminal import kept_for_json
@@ -23,8 +24,32 @@ S = TypeVar("S", bound=Options)
 P = ParamSpec("P")
 
 # What only the command line has: what is shown, and whether anything is done at all.
-AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would be done, and do nothing.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.", rich_help_panel="Run")]
+DryRun = Annotated[
+    bool, typer.Option("--dry-run", help="Say what would be done, and do nothing.", rich_help_panel="Run")
+]
+_VALUES: Final[Mapping[type, str]] = {int: "N", float: "X", str: "TEXT"}
+_OWN: Final = "Options"
+
+
+class GroupedCommand(TyperCommand):
+    """A command whose `--help` puts options under the headings of their groups, its own first."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401 - click's, wherever typer keeps it
+        """Write the arguments, the command's own options, and those of groups."""
+        sections: dict[str, list[tuple[str, str]]] = {"Arguments": [], _OWN: []}
+        for one in self.get_params(ctx):
+            record = one.get_help_record(ctx)
+            if record is not None:
+                own = "Arguments" if one.param_type_name == "argument" else _OWN
+                title = "Run" if one.name == "help" else getattr(one, "rich_help_panel", None) or own
+                # Behind the name of an argument typer writes its type.
+                sections.setdefault(title, []).append((record[0].partition(" <")[0], record[1]))
+        sections["Run"] = sections.pop("Run", [])
+        for title, records in sections.items():
+            if records:
+                with formatter.section(title):
+                    formatter.write_dl(records)
 
 
 def takes(kind: type[S]) -> Callable[[Callable[Concatenate[S, P], None]], Callable[..., None]]:
@@ -81,7 +106,7 @@ def _parameter(one: Setting) -> inspect.Parameter:
         default = inspect.Parameter.empty
     elif default is None:
         what |= None
-    metavar = one.metavar or "|".join(one.choices) or None
+    metavar = one.metavar or "|".join(one.choices) or _VALUES.get(one.kind)
     if one.argument:
         info: Any = typer.Argument(metavar=metavar, help=one.help)
     else:
@@ -89,6 +114,7 @@ def _parameter(one: Setting) -> inspect.Parameter:
             *(one.flags or (one.option,)),
             metavar=metavar,
             help=one.help,
+            rich_help_panel=one.heading,
             min=one.low,
             max=one.high,
             show_default=one.otherwise or True,

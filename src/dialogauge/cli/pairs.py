@@ -13,7 +13,10 @@ _MAX_FAILED = 0.05
 
 @takes(PairOptions)
 def pairs(options: PairOptions) -> None:
-    """Write training rows (preference pairs at the weakest turns, KTO, SFT), or list what to label next."""
+    """Write training rows, or list what to label next.
+
+    Rows are preference pairs at the weakest turns, KTO or SFT.
+    """
     from dialogauge.app.pairs import write_pairs
     from dialogauge.cli.terminal import TerminalObserver
     from dialogauge.report import plain

@@ -14,7 +14,7 @@ from dialogauge.app.replay.settings import (
     ScoreOptions,
     SelectOptions,
 )
-from dialogauge.cli.options import AsJson, takes
+from dialogauge.cli.options import AsJson, GroupedCommand, takes
 from dialogauge.cli.terminal import TerminalObserver, print_blocks, print_faults, print_json
 from dialogauge.report import plain
 from dialogauge.text import counted
@@ -38,16 +38,16 @@ def code_of(outcome: Outcome, faults: Sequence[InputError], failed_share: float)
 
 replay = typer.Typer(
     name="replay",
-    help="Compare candidate models on fixed points in rated conversations.",
+    help="Compare candidate models on fixed points in conversations.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
 
 
-@replay.command()
+@replay.command(cls=GroupedCommand)
 @takes(SelectOptions)
 def select(options: SelectOptions) -> None:
-    """Choose the turns of a benchmark, and report how the choice changes the mix of ratings.
+    """Choose the turns of a benchmark.
 
     The item set holds ids, ratings and digests, and no text: collecting and scoring read the conversations
     again.
@@ -60,13 +60,14 @@ def select(options: SelectOptions) -> None:
     raise typer.Exit(1 if selected.faults else 0)
 
 
-@replay.command()
+@replay.command(cls=GroupedCommand)
 @takes(CollectOptions)
 def collect(options: CollectOptions) -> None:
-    """Collect replies of candidates, each shown the fixed messages before the reply and its context.
+    """Collect the replies of candidates.
 
-    A reply that fails is a failure, never the original. The same command again goes on where it stopped;
-    further candidates join the same run.
+    Each is shown the fixed messages before the reply, and its context. A reply that fails is a
+    failure, never the original. The same command again goes on where it stopped; further candidates join
+    the same run.
     """
     import asyncio
 
@@ -78,10 +79,10 @@ def collect(options: CollectOptions) -> None:
     raise typer.Exit(code_of(collected.outcome, collected.faults, collected.failed_share))
 
 
-@replay.command()
+@replay.command(cls=GroupedCommand)
 @takes(ScoreOptions)
 def score(options: ScoreOptions) -> None:
-    """Score a run: first every original reply of the blocks used, then the candidates' replies.
+    """Score the original replies, then those of candidates.
 
     The scores of the original replies are the reference of the calibrated views. The same command again goes
     on where it stopped.
@@ -96,10 +97,12 @@ def score(options: ScoreOptions) -> None:
     raise typer.Exit(_code_of_scoring(scored))
 
 
-@replay.command()
+@replay.command(cls=GroupedCommand)
 @takes(CompareOptions)
 def compare(options: CompareOptions, as_json: AsJson = False) -> None:
-    """Compare candidates with the original replies and with each other: raw, shifted, and by reference ranks.
+    """Compare candidates with the original replies.
+
+    And with each other: raw, shifted, and by reference ranks.
 
     Writes summary.json, scores.jsonl and report.html.
     """
@@ -112,10 +115,12 @@ def compare(options: CompareOptions, as_json: AsJson = False) -> None:
         _print_compared(compared)
 
 
-@replay.command()
+@replay.command(cls=GroupedCommand)
 @takes(BenchmarkOptions)
 def run(options: BenchmarkOptions, as_json: AsJson = False) -> None:
-    """Run the whole benchmark in one directory: select, collect, score, compare.
+    """Run the whole benchmark in one directory.
+
+    Selects, collects, scores and compares.
 
     The same command again goes on where it stopped.
     """

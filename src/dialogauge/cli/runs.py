@@ -10,7 +10,10 @@ from dialogauge.cli.options import AsJson, takes
 
 @takes(RunsOptions)
 def runs(options: RunsOptions, as_json: AsJson = False) -> None:
-    """List the runs below a folder, newest first: what was judged by what, how it ended, and one figure."""
+    """List the runs below a folder, newest first.
+
+    Says of each what was judged by what, how it ended, and one figure.
+    """
     from dialogauge.app.runs import list_runs
     from dialogauge.cli.terminal import print_blocks, print_json
     from dialogauge.report import TableColumn, data_table, plain

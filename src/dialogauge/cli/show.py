@@ -8,7 +8,10 @@ from dialogauge.cli.options import takes
 
 @takes(ShowOptions)
 def show(options: ShowOptions) -> None:
-    """Print one conversation of a run, with what people and the judge say about each turn."""
+    """Print one conversation of a run.
+
+    Each turn stands beside what people and the judge say about it.
+    """
     from dialogauge.app.show import conversation_of
     from dialogauge.cli.terminal import print_blocks
 

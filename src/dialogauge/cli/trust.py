@@ -10,11 +10,12 @@ from dialogauge.cli.options import AsJson, takes
 
 @takes(RecheckOptions)
 def trust(options: RecheckOptions, as_json: AsJson = False) -> None:
-    """Check a finished run for known faults of its judge, and write the results into its report.
+    """Check a run for known faults of its judge.
 
-    The thresholds are those of the [trust] table of the configuration file. Only --scenario-sample judges
-    anything again: two judgements for each conversation of the sample, by the judge of the run. They are kept
-    in the run, so the same command goes on after an interrupt.
+    The results are written into its report. The thresholds are those of the [trust] table of the
+    configuration file. Only --scenario-sample judges anything again: two judgements for each conversation
+    of the sample, by the judge of the run. They are kept in the run, so the same command goes on after an
+    interrupt.
     """
     import asyncio
 

@@ -58,6 +58,8 @@ class Setting:
     """Whether it stands on the command line without a flag."""
     low: float | None
     high: float | None
+    heading: str | None
+    """Of the group of settings that it stands under in `--help`; None for a command's own."""
     key: str | None
     """In the table `[judge]` of a configuration file; None where no file may hold it."""
     recorded: bool
@@ -167,12 +169,15 @@ def _read(owner: type, field: dataclasses.Field[Any]) -> Setting:
     if many:
         annotation = get_args(annotation)[0]
     choices = get_args(annotation) if get_origin(annotation) is Literal else ()
+    declaring = [one for one in owner.__mro__ if field.name in inspect.get_annotations(one)]
+    headings = [vars(one)["heading"] for one in declaring if "heading" in vars(one)]
     return Setting(
         name=field.name,
         kind=str if choices else annotation,
         many=many,
         choices=choices,
         default=field.default,
+        heading=headings[-1] if headings else None,
         **field.metadata[_DECLARED],
     )
 

@@ -8,7 +8,8 @@ import typer
 from typer.testing import CliRunner
 
 from dialogauge.app.settings import LimitOptions
-from dialogauge.cli.options import AsJson, takes
+from dialogauge.cli.main import app as all_commands
+from dialogauge.cli.options import AsJson, GroupedCommand, takes
 from dialogauge.core import UsageError
 from dialogauge.core.settings import argument, setting
 
@@ -27,7 +28,7 @@ taken: list[tuple[BasketOptions, bool]] = []
 app = typer.Typer(rich_markup_mode=None)
 
 
-@app.command()
+@app.command(cls=GroupedCommand)
 @takes(BasketOptions)
 def pick(settings: BasketOptions, as_json: AsJson = False) -> None:
     """Pick fruit."""
@@ -72,6 +73,24 @@ def test_a_range_is_refused_before_anything_is_read() -> None:
     done = CliRunner().invoke(app, ["a", "--size", "0"])
     assert done.exit_code == 2
     assert "--size" in done.output
+
+
+def test_help_puts_a_commands_own_options_before_those_of_groups() -> None:
+    lines = CliRunner().invoke(app, ["--help"]).output.splitlines()
+    headings = [line for line in lines if line[:1].isalpha() and line.endswith(":")]
+    assert headings == ["Arguments:", "Options:", "Limits:", "Run:"]
+    first = {line.split()[0]: n for n, line in enumerate(lines) if line.startswith("  ")}
+    place = {heading: lines.index(heading) for heading in headings}
+    assert place["Arguments:"] < first["FILE..."] < place["Options:"] < first["--fruit"] < place["Limits:"]
+    assert place["Limits:"] < first["--max-calls"] < place["Run:"] < first["--json"] < first["--help"]
+    assert not any("<" in line for line in lines if line.startswith("  FILE"))
+
+
+@pytest.mark.parametrize("group", [[], ["annotate"], ["replay"]])
+def test_the_list_of_commands_cuts_no_sentence(group: list[str]) -> None:
+    listed = CliRunner().invoke(all_commands, [*group, "--help"], terminal_width=80).output
+    assert not [line for line in listed.partition("Commands:")[2].splitlines() if line.endswith("...")]
+    assert "Commands:" in listed
 
 
 def test_help_shows_defaults_and_choices() -> None:

@@ -18,6 +18,7 @@ class AnnotateMakeOptions(DataOptions, PrivacyOptions):
         None,
         "What is asked: a shipped rubric (survey, card, satisfaction, session, single), or a file.",
         otherwise="survey; with --pairs which of the two is better",
+        metavar="NAME|FILE",
     )
     raters: int = setting(..., "Number of raters; each gets a page.", low=1, high=1_000)
     shared: int | None = setting(

@@ -28,7 +28,7 @@ class ArenaOptions(RatingOptions, LanguageOptions, ModelOptions, JudgingOptions,
     dimensions: tuple[str, ...] = setting(
         (), "A dimension of the runs to compare by (scores; default: all of one level).", "--dimension"
     )
-    rubric: str = setting("pair", "Shipped rubric of the level pair, or a file (llm).")
+    rubric: str = setting("pair", "Shipped rubric of the level pair, or a file (llm).", metavar="NAME|FILE")
     schedule: Literal["all", "adaptive"] = setting(
         "all",
         "all: every two agents on every dialogue; adaptive: what tells most of the first three (llm).",

@@ -37,7 +37,7 @@ class ItemOptions(ReplaySeedOptions, RatedDataOptions, ConfigOptions, PrivacyOpt
         "hard", "How turns are chosen; hard is the published rule, which uses the ratings."
     )
     size: int = setting(300, "Maximum number of turns.", "-n", "--size", low=1)
-    licence: str | None = setting(None, "Licence of the data, for the data card.")
+    licence: str | None = setting(None, "Licence of the data, for the data card.", metavar="TEXT")
 
 
 class AgentsOptions(Options):
@@ -47,6 +47,7 @@ class AgentsOptions(Options):
         None,
         "agents.toml: organisation, version, licence and family of candidates, and where each is reached.",
         "--agents",
+        metavar="FILE",
     )
 
 
@@ -95,7 +96,9 @@ class EvaluatorOptions(UserJudgeOptions):
 class ComparingOptions(AgentsOptions, TiesOptions):
     """How candidates are compared."""
 
-    judge_family: str | None = setting(None, "Model family of the evaluator, to check self-preference.")
+    judge_family: str | None = setting(
+        None, "Model family of the evaluator, to check self-preference.", metavar="NAME"
+    )
     margin: float = setting(0.0, "Differences up to this size are ties.", low=0)
     command: str = ""
 
@@ -126,7 +129,7 @@ class CompareOptions(ComparingOptions):
     )
     seed: int = setting(42, "Seed of the shuffled control.", low=0, high=SEEDS)
     out: str | None = setting(
-        None, "Folder for summary and page (default: that of a single run).", "-o", "--out"
+        None, "Folder for summary and page (default: that of a single run).", "-o", "--out", metavar="DIR"
     )
 
     @property
