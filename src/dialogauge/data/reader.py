@@ -193,20 +193,20 @@ class ConversationReader:
         return record_fault(place, f"the id was seen before, at {before}", "ids must differ")
 
     def _format(self, stream: LineStream) -> Format | None:
-        """Return the format that is forced or recognised; raises `FileFault` for another kind."""
-        if self._forced is None:
-            return _sniff(stream, self._mapping)
-        if fault := of_another_kind(stream, self._forced):
+        """Return the format that is forced or recognised; raises `FileFault` for one that cannot be used."""
+        if self._forced is not None and (fault := of_another_kind(stream, self._forced)):
             raise fault
-        return self._forced
+        known = self._forced or _sniff(stream, self._mapping)
+        if known is not None and self._mapping.order_by is not None and not known.takes_order:
+            what = f"the format {known.name} has an order of its own, and takes none from `order_by`"
+            raise file_fault(Place(stream.source.name), what, "leave `order_by` out of the field map (--map)")
+        return known
 
     def _probe(self, stream: LineStream) -> None:
         """Refuse an unreadable file early; large documents are not loaded yet."""
-        if self._forced is not None:
-            self._format(stream)
-        elif starts_json(stream) and is_document(stream):
+        if self._forced is None and starts_json(stream) and is_document(stream):
             next(stream.written(), None)
-        elif _sniff(stream, self._mapping) is None:
+        elif self._format(stream) is None:
             raise unrecognised(stream, self._mapping)
 
 

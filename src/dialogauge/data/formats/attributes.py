@@ -83,7 +83,7 @@ def described(span: TraceSpan, flat: Attributes, events: Sequence[Any]) -> Trace
         kind=kind or span.kind,
         name=_first(tree, _TOOLS) or span.name if kind == "tool" else span.name,
         asked=asks or _payload(tree, _ASKED, span.asked),
-        replied=replies or _response(tree) or _payload(tree, _REPLIED, span.replied),
+        replied=_choices(replies) or _response(tree) or _payload(tree, _REPLIED, span.replied),
         system=system if isinstance(system, str | list) and system else span.system,
         session=_first(tree, _SESSIONS) or span.session,
         user=_first(tree, _USERS) or span.user,
@@ -150,11 +150,23 @@ def _payload(tree: Mapping[str, Any], names: Sequence[str], other: object) -> An
         value = _value(_at(tree, name))
         if isinstance(value, list) and name.startswith("llm."):
             return [_of_inference(one) for one in value]
+        if isinstance(value, list) and name == "gen_ai.output.messages" and all(map(_is_ended, value)):
+            return _choices(value)
         if isinstance(value, list | str) and value:
             return value
         if isinstance(value, dict) and value and name not in ("gen_ai.prompt", "gen_ai.completion"):
             return value
     return other
+
+
+def _is_ended(message: object) -> bool:
+    """Say whether a message is a whole response, which says why it ended."""
+    return isinstance(message, dict) and "finish_reason" in message
+
+
+def _choices(replies: list[Any]) -> Any:  # noqa: ANN401  # any JSON value
+    """Return replies to one request, of which the first is the one that was gone on from, as a response."""
+    return {"choices": [{"message": one} for one in replies]} if replies else None
 
 
 def _of_inference(value: Any) -> Any:  # noqa: ANN401  # any JSON value
@@ -204,7 +216,7 @@ def _of_events(events: Sequence[Any], tree: dict[str, Any]) -> tuple[list[Any], 
         elif name.startswith(("gen_ai.content.", "gen_ai.client.inference")):
             for part, inner in _tree(body).get("gen_ai", {}).items():
                 tree.setdefault("gen_ai", {}).setdefault(part, inner)
-    return asks, replies[:1], scores
+    return asks, replies, scores
 
 
 def _without_choice(message: Mapping[str, Any]) -> dict[str, Any]:

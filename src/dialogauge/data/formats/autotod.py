@@ -85,4 +85,4 @@ def _turn(turn: Any, number: int, entry: Entry) -> list[Message]:  # noqa: ANN40
     return [*messages, Message("assistant", str(texts[1]))]
 
 
-AUTOTOD = RecordFormat("autotod", _recognises, _convert)
+AUTOTOD = RecordFormat("autotod", _recognises, _convert, takes_order=False)

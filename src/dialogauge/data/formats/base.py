@@ -95,6 +95,8 @@ class TextFormat:
     """Yields the conversations of a source; raises `FileFault` where it breaks off."""
     json: bool = True
     """Whether the source is JSON."""
+    takes_order: bool = False
+    """Whether a field map may say by what its messages are ordered; else the format itself says it."""
 
     def count(self, stream: LineStream, context: Context) -> int:
         """Count the outcomes of `read`, by reading."""
@@ -110,6 +112,8 @@ class RecordFormat:
     recognise: Callable[[Any, FieldMap], bool]
     convert: Callable[[Any, Entry], Conversation]
     """Raises `RecordFault` for a record that cannot be read."""
+    takes_order: bool = True
+    """As that of `TextFormat`."""
     json: ClassVar[bool] = True
 
     def recognises(self, sample: Sample) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from dialogauge.data.field_map import MISSING, FieldMap, look_up
-from dialogauge.data.formats.fields import MESSAGE_KEYS, PERHAPS
+from dialogauge.data.formats.fields import MESSAGE_KEYS, PERHAPS, REPLIES
 from dialogauge.data.formats.threads import DataRow
 from dialogauge.data.tables import find_column
 
@@ -23,11 +23,9 @@ USUAL: Final[dict[str, tuple[str, ...]]] = {
         *("instruction", "human", "request", "input"),
     ),
     "input": ("input",),
-    "reply": (
-        *("response", "reply", "assistant_message", "assistant_response", "bot_response", "model_response"),
-        *("model_output", "answer", "completion", "assistant", "generated_text", "output"),
-    ),
+    "reply": REPLIES,
     "system": ("system", "system_prompt", "system_message"),
+    "history": ("history", "chat_history", "conversation_history", "message_history", "past_messages"),
     "order_by": (
         *("timestamp", "created_at", "time", "ts", "datetime", "date", "sent_at", "created", "create_time"),
         *("message_index", "message_number", "seq", "sequence", "position", "index"),
@@ -43,7 +41,7 @@ USUAL: Final[dict[str, tuple[str, ...]]] = {
 _SPEAKERS: Final = (("user", "assistant"), ("user", "bot"), ("customer", "agent"), ("human", "ai"))
 """Columns that may be a prompt and its reply, where both are there."""
 _MESSAGES: Final = frozenset({"role", "content"})
-_EXCHANGES: Final = frozenset({"prompt", "input", "reply", "system"})
+_EXCHANGES: Final = frozenset({"prompt", "input", "reply", "system", "history"})
 _OF_CONVERSATION: Final = ("user_id", "scenario", "context", "candidate", "language")
 
 
@@ -120,6 +118,12 @@ def has_column(columns: Sequence[str], path: str | None) -> bool:
 def is_whole(named: Mapping[str, str]) -> bool:
     """Say whether there is all that a message or an exchange needs."""
     return named.keys() >= _MESSAGES or named.keys() >= {"prompt", "reply"}
+
+
+def is_history(key: str, record: Mapping[str, Any], mapping: FieldMap) -> bool:
+    """Say whether messages of a record only come before the prompt and the reply beside them."""
+    known = key in USUAL["history"] and mapping.messages is None
+    return known and is_whole(named_columns(tuple(record), mapping))
 
 
 def rating_columns(columns: Sequence[str], mapping: FieldMap) -> dict[str, str]:

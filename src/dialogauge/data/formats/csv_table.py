@@ -45,7 +45,7 @@ def csv_format(records: Sequence[RecordFormat]) -> TextFormat:
             within = _of_cells(Sample(stream.source, context.mapping), records)
         return conversations_of(table, context) if within is None else _conversations(stream, context, within)
 
-    return TextFormat("csv", recognises, read, json=False)
+    return TextFormat("csv", recognises, read, json=False, takes_order=True)
 
 
 def _rows(stream: LineStream) -> Iterator[DataRow | RecordFault]:

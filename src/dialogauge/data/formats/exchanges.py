@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from dialogauge.core import Conversation, Message, Role
-from dialogauge.data.field_map import MISSING, FieldMap, look_up
+from dialogauge.data.field_map import MISSING, NO_MAP, FieldMap, look_up
 from dialogauge.data.formats.base import Entry, RecordFormat, fault_in
-from dialogauge.data.formats.columns import named_columns
+from dialogauge.data.formats.columns import is_history, named_columns
 from dialogauge.data.formats.fields import conversation_from, labels_of, text_at
+from dialogauge.data.formats.order import in_time
 from dialogauge.data.notes import excerpt
 
 _LISTS: Final = (
@@ -19,6 +20,22 @@ _LISTS: Final = (
 _SYSTEM: Final = ("system", "system_prompt")
 _Speakers = Mapping[str, str]
 """`prompt` and `reply` -> their keys."""
+
+
+def exchanged(items: object) -> list[dict[str, Any]] | None:
+    """Return exchanges or pairs of texts as messages; None where the items are none."""
+    if not isinstance(items, list):
+        return None
+    keys = _speakers(items[0], NO_MAP) if items else {}
+    if keys is None or any(_speakers(item, NO_MAP) != keys for item in items):
+        return None
+    spoken = ([item[keys[name]] for name in ("prompt", "reply")] if keys else item for item in items)
+    return [
+        {"role": role, "content": text}
+        for texts in spoken
+        for role, text in zip(("user", "assistant"), texts, strict=True)
+        if text is not None
+    ]
 
 
 def _speakers(item: object, mapping: FieldMap) -> _Speakers | None:
@@ -40,7 +57,8 @@ def _list_key(record: Any, mapping: FieldMap) -> str | None:  # noqa: ANN401  # 
 
 
 def _recognises(record: Any, mapping: FieldMap) -> bool:  # noqa: ANN401  # any JSON value
-    return _list_key(record, mapping) is not None
+    key = _list_key(record, mapping)
+    return key is not None and not is_history(key, record, mapping)
 
 
 def _convert(record: Any, entry: Entry) -> Conversation:  # noqa: ANN401  # any JSON value
@@ -55,7 +73,7 @@ def _convert(record: Any, entry: Entry) -> Conversation:  # noqa: ANN401  # any 
         messages.append(Message("system", system))
         record = {name: value for name, value in record.items() if name not in _SYSTEM}
     rated: list[tuple[int, dict[str, Any]]] = []
-    for number, item in enumerate(items, start=1):
+    for number, item in enumerate(in_time(items, entry), start=1):
         labels = labels_of(item, entry) if first and isinstance(item, dict) else {}
         messages += _exchange(item, first, labels, number, entry)
         if labels:

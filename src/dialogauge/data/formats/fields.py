@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 from dialogauge.core import Conversation, Message, Place, Rating
 from dialogauge.data.admission import thumb_of
@@ -29,10 +29,17 @@ RECORD_KEYS = {
 }
 """Keys of a record with a number that rates its conversation, and who rates there."""
 
+REPLIES: Final = (
+    *("response", "reply", "assistant_message", "assistant_response", "bot_response", "model_response"),
+    *("model_output", "answer", "completion", "assistant", "generated_text", "output", "output_text"),
+)
+"""Keys under which a reply stands beside its prompt, or beside the messages before it."""
+
 _UNNAMED = frozenset({"nps", "score"})
 """Keys of a record that may hold a rating, and may hold something else: they are said, and not used."""
 
 
+_REPLIES = frozenset(REPLIES)
 _RATES = _UNNAMED | RECORD_KEYS.keys()
 
 
@@ -219,6 +226,8 @@ def conversation_from(
     if mapping is not NO_MAP or not _ALL_NAMES.isdisjoint(record):
         texts = {name: _text(record, getattr(mapping, name), names, used) for name, names in _NAMES.items()}
     profile = _profile(record, mapping, used)
+    if messages and not _REPLIES.isdisjoint(record):
+        messages += _reply_beside(record, messages[-1], used, entry)
     ratings: list[Rating] = []
     if "ratings" in record or mapping.ratings:
         ratings += conversation_ratings(conversation_id, record, entry)
@@ -235,6 +244,27 @@ def conversation_from(
         place=Place(entry.place.file, entry.place.line, conversation_id),
         **texts,
     )
+
+
+def _reply_beside(
+    record: Mapping[str, Any], last: Message, used: set[str], entry: Entry
+) -> tuple[Message, ...]:
+    """Return the reply that stands beside the messages of a record; one that is not read is noted."""
+    key = next(
+        (key for key in REPLIES if key not in used and record.get(key) not in (None, "", [], {})), None
+    )
+    value = None if key is None else record[key]
+    if key is None or (last.role == "assistant" and (not isinstance(value, str) or value == last.text)):
+        return ()
+    if last.role == "assistant":
+        entry.recognise(f"records have a {key!r} beside messages that end with a reply: kept as metadata")
+    elif isinstance(value, str):
+        used.add(key)
+        entry.recognise(f"records have a {key!r} beside their messages: read as the reply to them")
+        return (Message("assistant", value),)
+    else:
+        entry.assume(f"records have a {key!r} beside their messages that is no text: kept as metadata")
+    return ()
 
 
 def text_at(record: Mapping[str, Any], key: str) -> str | None:

@@ -13,6 +13,7 @@ from typing import Any, Final
 from dialogauge.core import Conversation
 from dialogauge.data.field_map import FieldMap
 from dialogauge.data.formats.base import Entry, RecordFormat, fault_in
+from dialogauge.data.formats.columns import is_history
 from dialogauge.data.formats.fields import conversation_from, text_at
 from dialogauge.data.formats.openai import MessageReader
 from dialogauge.data.formats.order import in_time
@@ -66,7 +67,9 @@ def _of_assistants(items: Sequence[Any]) -> bool:
 def _item_format(name: str, is_of: Callable[[Sequence[Any]], bool]) -> RecordFormat:
     def recognise(record: Any, mapping: FieldMap) -> bool:  # noqa: ANN401  # any JSON value
         inner = _list_in(_state(record))
-        return inner is not None and mapping.messages is None and is_of(inner[1])
+        if inner is None or mapping.messages is not None or not is_of(inner[1]):
+            return False
+        return not (isinstance(record, dict) and is_history(inner[0], record, mapping))
 
     return RecordFormat(name, recognise, _convert)
 
@@ -88,7 +91,7 @@ def _convert(record: Any, entry: Entry) -> Conversation:  # noqa: ANN401  # any 
     threads = {text_at(value, "thread_id") for value in values if isinstance(value, dict)}
     if "thread_id" not in about and len(threads) == 1 and (thread := threads.pop()):
         about["conversation_id"] = thread
-    reader = MessageReader(entry)
+    reader = MessageReader(entry, ordered=True)
     messages = reader.read(prompt + items)
     return conversation_from(about, messages, reader.rated, entry, messages_key=key)
 

@@ -27,8 +27,9 @@ Rated = list[tuple[int, dict[str, Any]]]
 
 
 class MessageReader:
-    """Reads the messages of one record; a field map may name the keys of role and content.
+    """Reads the messages of one record, unless `ordered` in order of their times, if they have any.
 
+    A field map may name the keys of role and content, and of the time.
     After `read`, `rated` has the ratings on messages: the `label_keys` of those by the assistant.
     """
 
@@ -40,6 +41,7 @@ class MessageReader:
         content_key: str = "content",
         role_of: Callable[[str], Role | None] | None = None,
         label_keys: frozenset[str] = MESSAGE_KEYS,
+        ordered: bool = False,
     ) -> None:
         mapping = entry.mapping
         self.entry = entry
@@ -50,6 +52,7 @@ class MessageReader:
         self.rated: Rated = []
         self._mapped = bool(mapping.roles) or bool(mapping.ratings) or self.role_key != "role"
         self._plain = not self._mapped and self.content_key == "content"
+        self._ordered = ordered
         self._last_call: str | None = None
 
     def read(self, raw: object) -> tuple[Message, ...]:
@@ -58,7 +61,8 @@ class MessageReader:
             raise fault_in(self.entry, f"the messages are {excerpt(raw)}: not a list")
         if not raw:
             raise fault_in(self.entry, "the conversation has no messages")
-        if len(raw) > 1 and isinstance(raw[0], dict) and len(raw[0]) > _BARE:
+        timed = isinstance(raw[0], dict) and len(raw[0]) > _BARE
+        if len(raw) > 1 and not self._ordered and (timed or self.entry.mapping.order_by is not None):
             raw = list(in_time(raw, self.entry))
         messages, ends = unfold(self._messages(raw), self.entry)
         self.rated = [(ends[index], rated) for index, rated in self.rated]

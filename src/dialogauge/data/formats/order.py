@@ -5,18 +5,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from dialogauge.data.formats.base import Entry
+from dialogauge.data.field_map import MISSING, look_up
+from dialogauge.data.formats.base import Entry, fault_in
 from dialogauge.data.formats.threads import moment_of
+from dialogauge.data.notes import excerpt
 
 _TIMES: Final = ("created_at", "timestamp", "createdAt", "create_time", "created", "sent_at", "time", "date")
 
 
 def in_time(messages: Sequence[Any], entry: Entry, *, sort: bool = False) -> Sequence[Any]:
-    """Return messages from the first to the latest, where each has a time.
+    """Return messages, or exchanges, from the first to the latest, where each has a time.
 
     Times that only fall are the other way round. Those that rise and fall are sorted where `sort` says that
-    they are exact; else the messages stay as they are, which is noted.
+    they are exact, or a field map names them; else the messages stay as they are, which is noted.
+
+    Raises `RecordFault` where what a map names for the order is missing, or is no time and no number.
     """
+    if (path := entry.mapping.order_by) is not None:
+        return _by_map(messages, path, entry)
     first = messages[0] if messages else None
     key = next((key for key in _TIMES if key in first), None) if isinstance(first, dict) else None
     if key is None:
@@ -32,3 +38,18 @@ def in_time(messages: Sequence[Any], entry: Entry, *, sort: bool = False) -> Seq
         return [messages[n] for n in order]
     entry.assume(f"messages have times under {key!r} that rise and fall: read in the order of the file")
     return messages
+
+
+def _by_map(messages: Sequence[Any], path: str, entry: Entry) -> Sequence[Any]:
+    moments: list[float] = []
+    for number, message in enumerate(messages, start=1):
+        value = look_up(message, path)
+        if (moment := moment_of(value)) is None:
+            what = "nothing" if value is MISSING else f"{excerpt(value)}: neither a number nor a time"
+            hint = "write times as 2026-01-31T17:05:00, or numbers; or leave `order_by` out of the field map"
+            raise fault_in(entry, f"message {number} has under {path!r} {what}", hint)
+        moments.append(moment)
+    order = sorted(range(len(messages)), key=moments.__getitem__)
+    if order != list(range(len(messages))):
+        entry.recognise(f"messages are not in order: put in that of their {path!r}")
+    return [messages[n] for n in order]

@@ -51,6 +51,7 @@ _SAYING: Final = (
     *("answer", "response", "reply", "output", "output_text", "text", "result", "content"),
     *("completion", "final_output", "generated_text", "message", "assistant"),
 )
+_CHOICES: Final = ("choices", "candidates", "generations")
 _LANGCHAIN: Final = frozenset({"human", "ai", "system", "tool", "AIMessageChunk", "HumanMessageChunk"})
 """The types of LangChain's messages."""
 
@@ -138,7 +139,7 @@ def _payload(value: object, *, reply: bool) -> list[Item] | None:
 
 def _listed(values: list[Any], *, reply: bool) -> list[Item] | None:
     if all(isinstance(one, list) for one in values) and not _is_pairs(values):
-        return _payload(values[0], reply=reply)
+        return _payload(values[0], reply=reply) if len(values) == 1 else None
     if all(map(is_block, values)) and not any(map(is_message, values)):
         return [{"role": "assistant" if reply else "user", "content": values}]
     return messages_in(values)
@@ -154,8 +155,24 @@ def _request(value: Mapping[str, Any]) -> list[Item] | None:
     return None
 
 
+def others_in(value: object) -> int:
+    """Return how many replies a response holds beside the first, which is the one that is read."""
+    value = (
+        _parsed(value) if isinstance(value, str) and any(f'"{key}"' in value for key in _CHOICES) else value
+    )
+    if not isinstance(value, dict):
+        return 0
+    inner = next((value[key] for key in _CHOICES if isinstance(value.get(key), list)), None)
+    if inner is None:
+        return next((others_in(value[key]) for key in _SAYING if isinstance(value.get(key), dict)), 0)
+    others = 0
+    while isinstance(inner, list) and inner:
+        others, inner = others + len(inner) - 1, inner[0]
+    return others
+
+
 def _response(value: Mapping[str, Any]) -> list[Item] | None:
-    for key in ("choices", "candidates", "generations"):
+    for key in _CHOICES:
         first = value.get(key)
         while isinstance(first, list) and first:
             first = first[0]

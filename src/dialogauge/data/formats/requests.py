@@ -13,22 +13,25 @@ from typing import Any, Final
 
 from dialogauge.core import RecordFault
 from dialogauge.data.formats.base import Entry, fault_in
-from dialogauge.data.formats.fields import conversation_from, text_at
-from dialogauge.data.formats.payloads import is_message, messages_in
+from dialogauge.data.formats.blocks import is_block
+from dialogauge.data.formats.fields import REPLIES, conversation_from, text_at
+from dialogauge.data.formats.payloads import messages_in, replied
 from dialogauge.data.formats.spans import ModelCall, TraceScore, TraceSpan, call_of, key_of, span_format
 from dialogauge.data.formats.threads import moment_of
 from dialogauge.data.notes import excerpt
 
 _REQUESTS: Final = ("request", "request_body", "requestBody", "req", "body", "params", "input")
-_RESPONSES: Final = ("response", "response_body", "responseBody", "resp", "result", "output", "completion")
+_RESPONSES: Final = (
+    *("response", "response_body", "responseBody", "resp", "result", "output", "completion"),
+    *(key for key in REPLIES if key not in ("response", "output", "completion")),
+    "message",
+)
 _ASKS: Final = ("messages", "contents", "input", "prompt")
-_REPLIES: Final = ("choices", "candidates", "output", "content", "generations", "message")
+_CHOICES: Final = ("choices", "candidates")
 _THREADS: Final = ("conversation_id", "session_id", "thread_id", "chat_id")
 _TIMES: Final = ("timestamp", "created_at", "time", "start_time", "startTime", "created")
 _PREVIOUS: Final = "previous_response_id"
-_USED: Final = frozenset(
-    {*_REQUESTS, *_RESPONSES, *_THREADS, "messages", "contents", "choices", "id", "model"}
-) | {
+_USED: Final = frozenset({*_REQUESTS, *_THREADS, *_CHOICES, "messages", "contents", "id", "model"}) | {
     *("custom_id", "method", "url", "error", "object", "user", "user_id", "system", "instructions"),
 }
 """Keys of a record that are read, or say nothing of the conversation."""
@@ -39,7 +42,9 @@ def _body(value: Any) -> Any:  # noqa: ANN401  # any JSON value
     for key in (
         ("body", "json", "message", "inputBodyJson", "outputBodyJson") if isinstance(value, dict) else ()
     ):
-        if isinstance(value.get(key), dict) and not any(name in value for name in (*_ASKS, *_REPLIES[:3])):
+        if isinstance(value.get(key), dict) and not any(
+            name in value for name in (*_ASKS, *_CHOICES, "output")
+        ):
             return value[key]
     return value
 
@@ -47,7 +52,7 @@ def _body(value: Any) -> Any:  # noqa: ANN401  # any JSON value
 def _request(record: Mapping[str, Any]) -> Any:  # noqa: ANN401  # any JSON value
     inner = (_body(record.get(key)) for key in _REQUESTS)
     request = next((h for h in inner if isinstance(h, dict) and any(key in h for key in _ASKS)), None)
-    if request is None and (isinstance(record.get("messages"), list) or _is_response_object(record)):
+    if request is None and (_listed_in(record) or _is_response_object(record)):
         return record
     asks = record.get("input")
     return asks if request is None and isinstance(asks, list) and messages_in(asks) else request
@@ -57,18 +62,31 @@ def _is_response_object(record: Mapping[str, Any]) -> bool:
     return isinstance(record.get("output"), list) and isinstance(record.get("input"), list | str)
 
 
-def _response(record: Mapping[str, Any], request: object) -> Any:  # noqa: ANN401  # any JSON value
-    if isinstance(record.get("choices"), list) or (request is record and _is_response_object(record)):
-        return {"output": record["output"]} if "output" in record else {"choices": record["choices"]}
+def _listed_in(record: Mapping[str, Any]) -> list[Any]:
+    """Return the messages that stand in the record itself; none where there is no list of them."""
+    return next((inner for key in _ASKS[:2] if isinstance(inner := record.get(key), list)), [])
+
+
+def _response(record: Mapping[str, Any], request: object) -> tuple[str, Any] | None:
+    """Return what was replied, and its key."""
+    if request is record and _is_response_object(record):
+        return "output", {"output": record["output"]}
+    for key in _CHOICES:
+        if isinstance(record.get(key), list):
+            return key, {key: record[key]}
+    if request is record and (record.get("role") == "assistant" or _are_blocks(record.get("content"))):
+        return "content", {"role": "assistant", "content": record.get("content")}
     for key in _RESPONSES:
         inner = _body(record.get(key))
-        if isinstance(inner, dict) and (any(name in inner for name in _REPLIES) or is_message(inner)):
-            return inner
-        if isinstance(inner, list) and inner and messages_in(inner) is not None:
-            return inner
-        if isinstance(inner, str) and request is not None:
-            return inner
+        if isinstance(inner, dict | list) and inner and replied(inner) is not None:
+            return key, inner
+        if isinstance(inner, str) and request is not None and key != "message":
+            return key, inner
     return None
+
+
+def _are_blocks(value: object) -> bool:
+    return isinstance(value, list) and bool(value) and all(map(is_block, value))
 
 
 def _is_half(record: Mapping[str, Any]) -> bool:
@@ -82,8 +100,8 @@ def _recognises(record: Any) -> bool:  # noqa: ANN401  # any JSON value
     request = _request(record)
     response = _response(record, request)
     if request is record and not _is_response_object(record):
-        last = record["messages"][-1] if record["messages"] else None
-        if not isinstance(last, dict) or not is_message(last) or last.get("role") == "assistant":
+        last = messages_in(_listed_in(record)[-1:])
+        if not last or last[-1]["role"] == "assistant":
             return False
     return (request is not None and response is not None) or (
         _is_half(record) and (request or response) is not None
@@ -94,7 +112,7 @@ def _spans_of(record: Any, entry: Entry) -> Iterator[TraceSpan]:  # noqa: ANN401
     if not isinstance(record, dict):
         raise fault_in(entry, f"the record is {excerpt(record)}: no request with its response")
     request = _request(record)
-    response = _response(record, request)
+    key, response = _response(record, request) or (None, None)
     if request is None and response is None:
         failed = record.get("error")
         why = (
@@ -106,7 +124,7 @@ def _spans_of(record: Any, entry: Entry) -> Iterator[TraceSpan]:  # noqa: ANN401
     places = (record, asks, *about)
     own = text_at(record, "custom_id") or text_at(replies, "id") or text_at(record, "id") or entry.made_id
     times = (moment_of(inner.get(key)) for inner in (record, replies) for key in _TIMES)
-    rest = {key: inner for key, inner in record.items() if key not in _USED}
+    rest = {name: inner for name, inner in record.items() if name not in (*_USED, key)}
     beside = conversation_from({**rest, "conversation_id": own}, (), (), entry, messages_key="messages")
     kept = {key: replies[key] for key in _TIMES if replies.get(key)}
     kept |= {"tools": asks["tools"]} if asks.get("tools") else {}
@@ -118,7 +136,7 @@ def _spans_of(record: Any, entry: Entry) -> Iterator[TraceSpan]:  # noqa: ANN401
         "" if own == entry.made_id else own,
         "model",
         next((at for at in times if at is not None), None),
-        asked=_without_response(request, record),
+        asked=_without_response(record, key) if request is record else request,
         replied=response,
         session=_first_text(places, _THREADS) or named,
         user=_first_text(places, ("user_id", "user")),
@@ -133,11 +151,9 @@ def _first_text(places: Sequence[Mapping[str, Any]], keys: Sequence[str]) -> str
     return next((text for inner in places for key in keys if (text := text_at(inner, key))), None)
 
 
-def _without_response(request: Any, record: Mapping[str, Any]) -> Any:  # noqa: ANN401  # any JSON value
+def _without_response(record: Mapping[str, Any], key: str | None) -> dict[str, Any]:
     """Return a request without the response that stands beside its messages."""
-    if request is not record:
-        return request
-    return {key: inner for key, inner in record.items() if key not in (*_RESPONSES, "choices", "error")}
+    return {name: inner for name, inner in record.items() if name not in (key, "error", "role", "type")}
 
 
 def _sessions(spans: Iterator[TraceSpan], entry: Entry) -> Mapping[str, str]:

@@ -22,9 +22,10 @@ from dialogauge.data.formats.columns import (
     named_columns,
     rating_columns,
 )
+from dialogauge.data.formats.exchanges import exchanged
 from dialogauge.data.formats.fields import PERHAPS, is_rating, ratings_in
 from dialogauge.data.formats.openai import MessageReader, unknown_role
-from dialogauge.data.formats.payloads import asked, replied
+from dialogauge.data.formats.payloads import asked, messages_in, replied
 from dialogauge.data.formats.threads import DataRow, Rows, Threads, each_differs, in_threads, whole_rows
 from dialogauge.data.formats.turns import ROLE_ALIASES
 from dialogauge.data.json_values import is_message_list, json_values
@@ -33,6 +34,7 @@ from dialogauge.data.sources import LineStream
 from dialogauge.data.splits import message_turns
 
 _OF_TOOLS: Final = frozenset({"tool_calls", "tool_call_id", "name", "function_call"})
+_CALLS: Final = ("tool_calls", "function_call")
 _MOST_COLUMNS: Final = 10_000
 
 
@@ -211,13 +213,13 @@ def _rated(row: DataRow, columns: RowColumns, entry: Entry) -> dict[str, Any]:
 
 
 def _messages(row: DataRow, columns: RowColumns, before: int, entry: Entry) -> Iterator[Message]:
-    rest = columns.rest(row)
     if not columns.exchanges:
         content = look_up(row.cells, columns.named["content"])
-        yield _message(columns.get(row, "role") or "", content, rest, before, entry)
+        yield _message(columns.get(row, "role") or "", content, columns.rest(row), before, entry)
         return
-    if before == 0 and (system := columns.get(row, "system")):
-        yield Message("system", system)
+    if before == 0:
+        yield from _first(row, columns, entry)
+    rest = columns.rest(row)
     prompt, reply = _prompt(row, columns, entry), columns.value(row, "reply")
     if prompt is None and reply is None:
         entry.recognise("rows have neither prompt nor reply: left out")
@@ -225,13 +227,36 @@ def _messages(row: DataRow, columns: RowColumns, before: int, entry: Entry) -> I
     for role, value in exchange:
         if (items := _items(role, value)) is not None:
             entry.recognise("rows hold messages as JSON: read as messages")
-            yield from MessageReader(entry).read(items)
+            yield from _listed(items, entry)
         elif isinstance(value, str | int | float):
             yield Message(role, str(value), extra=rest if role == "assistant" or reply is None else {})
         elif value is not None:
             raise fault_in(
                 entry, f"the {'prompt' if role == 'user' else 'reply'} is {excerpt(value)}: no text"
             )
+
+
+def _first(row: DataRow, columns: RowColumns, entry: Entry) -> Iterator[Message]:
+    """Yield what stands beside the first prompt and comes before it: the system prompt, and messages."""
+    if system := columns.get(row, "system"):
+        yield Message("system", system)
+    value, column = columns.value(row, "history"), columns.named.get("history")
+    if value is None:
+        return
+    listed = _unpacked(value)
+    items = exchanged(listed)
+    if items is None and isinstance(listed, list):
+        items = messages_in(listed)
+    if items is None:
+        entry.assume(f"rows have a {column!r} that cannot be read as messages: left out")
+    elif items:
+        entry.recognise(f"rows have messages before their prompt under {column!r}: read first")
+        yield from _listed(items, entry)
+
+
+def _listed(items: list[dict[str, Any]], entry: Entry) -> tuple[Message, ...]:
+    """Return the messages in a cell; by a field map the rows are ordered, and not these."""
+    return MessageReader(entry, ordered=entry.mapping.order_by is not None).read(items)
 
 
 def _items(role: Role, value: object) -> list[dict[str, Any]] | None:
@@ -261,14 +286,14 @@ def _message(name: str, content: object, rest: dict[str, Any], before: int, entr
     reader = MessageReader(entry, role_of=lambda _: role)
     value = {} if content is MISSING else {reader.content_key: content}
     (message,) = reader.read(
-        [{reader.role_key: name, **value, **{k: _unpacked(k, v) for k, v in rest.items()}}]
+        [{reader.role_key: name, **value, **{k: _unpacked(v) if k in _CALLS else v for k, v in rest.items()}}]
     )
     return message
 
 
-def _unpacked(key: str, value: object) -> Any:  # noqa: ANN401  # any JSON value
-    """Return the tool calls in a cell of a table, which are written as JSON."""
-    if key not in ("tool_calls", "function_call") or not isinstance(value, str):
+def _unpacked(value: object) -> Any:  # noqa: ANN401  # any JSON value
+    """Return what a cell of a table holds, where that is written as JSON."""
+    if not isinstance(value, str):
         return value
     try:
         return orjson.loads(value)
@@ -357,4 +382,4 @@ def _read_rows(stream: LineStream, context: Context) -> Iterator[Outcome]:
     return conversations_of(table_of(lambda: _rows(stream)), context)
 
 
-ROWS = TextFormat("rows", _recognises_rows, _read_rows)
+ROWS = TextFormat("rows", _recognises_rows, _read_rows, takes_order=True)

@@ -11,6 +11,7 @@ from dialogauge.data.field_map import FieldMap
 from dialogauge.data.formats.base import Entry, RecordFormat, fault_in
 from dialogauge.data.formats.fields import conversation_from, labels_of
 from dialogauge.data.formats.openai import content_of, unknown_role
+from dialogauge.data.formats.order import in_time
 from dialogauge.data.formats.react import unfold
 from dialogauge.data.json_values import too_deep
 from dialogauge.data.notes import excerpt
@@ -56,7 +57,7 @@ def _convert(record: Any, entry: Entry) -> Conversation:  # noqa: ANN401  # any 
     if isinstance(system, str) and system:
         messages.append(Message("system", system))
         record = {key: value for key, value in record.items() if key != "system"}
-    for number, item in enumerate(record["conversations"], start=1):
+    for number, item in enumerate(in_time(record["conversations"], entry), start=1):
         message, ratings = _message(item, number, entry, call)
         if ratings:
             rated.append((len(messages), ratings))

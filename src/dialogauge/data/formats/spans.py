@@ -17,7 +17,7 @@ from dialogauge.core import Conversation, FileFault, Message, Place, Rating, Rec
 from dialogauge.data.formats.base import Context, Entry, Outcome, Sample, TextFormat, entries, fault_in
 from dialogauge.data.formats.blocks import result_of
 from dialogauge.data.formats.openai import MessageReader
-from dialogauge.data.formats.payloads import asked, replied, system_items
+from dialogauge.data.formats.payloads import asked, others_in, replied, system_items
 from dialogauge.data.formats.threads import DataRow, Threads, in_threads
 from dialogauge.data.notes import LONGEST, NoteBook, too_long
 from dialogauge.data.ratings import score_at
@@ -61,6 +61,8 @@ class TraceSpan:
     scores: tuple[TraceScore, ...] = ()
     about: Conversation | None = None
     """What stands beside the messages of a record, without its ratings."""
+    event: bool = False
+    """Whether it is an event of a log: one message or choice of its call."""
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -209,8 +211,21 @@ def _merged(steps: Sequence[TraceSpan]) -> list[TraceSpan]:
             for name in (f.name for f in fields(TraceSpan))
             if getattr(first, name) in (None, "step") and (inner := getattr(step, name)) is not None
         }
+        if first.event and step.event:
+            values |= _together(first, step)
         merged[step.id] = replace(first, **values, scores=first.scores + step.scores)
     return list(merged.values())
+
+
+def _together(first: TraceSpan, more: TraceSpan) -> dict[str, Any]:
+    """Return the messages and the choices of two events of one call."""
+    out: dict[str, Any] = {}
+    if isinstance(first.asked, list) and isinstance(more.asked, list):
+        out["asked"] = first.asked + more.asked
+    if isinstance(first.replied, dict) and isinstance(more.replied, dict):
+        lists = [one["choices"] for one in (first.replied, more.replied) if "choices" in one]
+        out["replied"] = {"choices": [choice for one in lists for choice in one]}
+    return out
 
 
 @dataclass(frozen=True, slots=True)
@@ -328,6 +343,9 @@ def call_of(span: TraceSpan, entry: Entry) -> ModelCall | None:
     if response is None and request and span.kind == "model" and span.replied not in (None, {}, []):
         entry.recognise("replies of a model were no text: written as JSON")
         response = [{"role": "assistant", "content": orjson.dumps(span.replied).decode("utf-8")}]
+    if others := others_in(span.replied):
+        text = "choices are left out: they stand beside the first of their response (n > 1)"
+        entry.context.notes.recognise(text, entry.place, count=others)
     request, response = request or [], response or []
     if span.system is not None:
         request = system_items({"system": span.system}) + request

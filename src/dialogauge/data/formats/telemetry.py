@@ -133,6 +133,7 @@ def _of_span(record: Any, entry: Entry, *, trace: str | None = None) -> TraceSpa
         text_at(record, "name") or text_at(record, "span_name"),
         scores=tuple(_annotations(record.get("annotations"))),
         metadata={} if parent or at is None else {"timestamp": at},
+        event=event,
     )
     return described(span, attributes, _events(record))
 

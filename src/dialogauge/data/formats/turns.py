@@ -7,6 +7,7 @@ from typing import Any
 from dialogauge.core import Conversation, Role
 from dialogauge.data.field_map import FieldMap
 from dialogauge.data.formats.base import Entry, RecordFormat, fault_in
+from dialogauge.data.formats.columns import is_history
 from dialogauge.data.formats.fields import conversation_from
 from dialogauge.data.formats.openai import MessageReader
 from dialogauge.data.json_values import is_message_list
@@ -43,7 +44,8 @@ ROLE_ALIASES: dict[str, Role] = {
 
 
 def _recognises(record: Any, mapping: FieldMap) -> bool:  # noqa: ANN401  # any JSON value
-    return isinstance(record, dict) and _list_key(record) is not None
+    key = _list_key(record) if isinstance(record, dict) else None
+    return key is not None and not is_history(key, record, mapping)
 
 
 def _list_key(record: dict[str, Any]) -> str | None:

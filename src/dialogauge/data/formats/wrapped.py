@@ -21,7 +21,7 @@ from dialogauge.data.sources import LineStream
 def wrapped_format(formats: Sequence[Format], rows: Format) -> TextFormat:
     """Return the format of documents that hold records of other formats, or flat rows."""
     holder = _Holder(tuple(formats), rows)
-    return TextFormat("wrapped", holder.recognises, holder.read)
+    return TextFormat("wrapped", holder.recognises, holder.read, takes_order=True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -136,3 +136,9 @@ def test_other_texts_are_no_chats(tmp_path, text):
 def test_times_and_titles_beside_the_speakers(tmp_path, text):
     (talk,), _ = read(tmp_path, text)
     assert said(talk) == [("user", "Hi"), ("assistant", "Hello")]
+
+
+def test_a_map_cannot_order_a_chat(tmp_path):
+    with pytest.raises(FileFault, match="the format chat has an order of its own") as fault:
+        read(tmp_path, "User: Hi\nBot: Hello\n", mapping=FieldMap(order_by="time"))
+    assert "leave `order_by` out" in fault.value.hint

@@ -76,3 +76,65 @@ def test_an_exchange_unlike_the_first_is_a_fault(tmp_path, item, why):
     assert isinstance(fault, RecordFault)
     assert why in str(fault)
     assert talk.id == "f"
+
+
+def test_exchanges_in_the_order_that_a_map_names(tmp_path):
+    turns = [
+        {"user": "Today?", "bot": "Yes.", "at": "2026-05-04T10:01:00"},
+        {"user": "Is it open?", "bot": "From nine.", "at": "2026-05-04T10:00:00"},
+    ]
+    (talk,), notes = read(tmp_path, {"id": "e", "turns": turns}, mapping=FieldMap(order_by="at"))
+    assert contents(talk) == OPEN
+    assert any("put in that of their 'at'" in note for note in notes)
+    del turns[1]["at"]
+    (fault, _), _ = read(
+        tmp_path,
+        {"id": "e", "turns": turns},
+        {"id": "f", "turns": turns[:1]},
+        mapping=FieldMap(order_by="at"),
+    )
+    assert "message 2 has under 'at' nothing" in str(fault)
+
+
+PAST = [{"role": "user", "content": "Is it open?"}, {"role": "assistant", "content": "From nine."}]
+
+
+@pytest.mark.parametrize("prompt", ["question", "query", "input"])
+@pytest.mark.parametrize(
+    "past",
+    [
+        PAST,
+        [["Is it open?", "From nine."]],
+        [{"user": "Is it open?", "assistant": "From nine."}],
+        [{"type": "human", "content": "Is it open?"}, {"type": "ai", "content": "From nine."}],
+        json.dumps(PAST),
+    ],
+)
+@pytest.mark.parametrize("key", ["history", "chat_history"])
+def test_the_messages_before_a_prompt_that_stand_beside_it(tmp_path, key, past, prompt):
+    (talk,), notes = read(tmp_path, {"id": "e", key: past, prompt: "Today?", "answer": "Yes."})
+    assert contents(talk) == OPEN
+    assert any(f"messages before their prompt under '{key}': read first" in note for note in notes)
+
+
+@pytest.mark.parametrize("past", ["User: Is it open?", [{"a": 1}], [["a", "b", "c"]]])
+def test_a_history_that_is_none_is_said(tmp_path, past):
+    (talk,), notes = read(tmp_path, {"id": "e", "chat_history": past, "question": "Today?", "answer": "Yes."})
+    assert contents(talk) == OPEN[2:]
+    assert any("has a 'chat_history' that cannot be read as messages: left out" in note for note in notes)
+
+
+def test_a_reply_beside_messages_of_other_names(tmp_path):
+    turns = [{"speaker": "user", "text": "Today?"}]
+    (talk, odd), notes = read(
+        tmp_path,
+        {"id": "e", "dialogue": turns, "response": "Yes."},
+        {"id": "f", "dialogue": turns, "response": {"score": 4}},
+    )
+    assert contents(talk) == OPEN[2:]
+    assert contents(odd) == OPEN[2:3]
+    assert any("has a 'response' beside their messages: read as the reply to them" in note for note in notes)
+    assert any("has a 'response' beside their messages that is no text" in note for note in notes)
+    (talk,), notes = read(tmp_path, {"id": "e", "messages": PAST, "response": "At ten."})
+    assert contents(talk) == OPEN[:2]
+    assert any("'response' beside messages that end with a reply: kept as metadata" in note for note in notes)

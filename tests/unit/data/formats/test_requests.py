@@ -227,3 +227,43 @@ def test_what_cannot_be_read_is_a_fault(tmp_path):
     assert any("the request failed: {'message': 'Overloaded'}" in m for m in messages)
     assert "it has neither a request nor a response" in messages
     assert "the record is 4: no request with its response" in messages
+
+
+BLOCKS = [{"type": "text", "text": "Yes."}]
+
+
+@pytest.mark.parametrize(
+    "beside",
+    [
+        *({key: "Yes."} for key in ("response", "completion", "output", "reply", "answer", "output_text")),
+        {"response": {"text": "Yes."}},
+        {"message": assistant("Yes.")},
+        {"content": BLOCKS},
+        {"id": "msg_1", "type": "message", "role": "assistant", "content": BLOCKS, "stop_reason": "end_turn"},
+    ],
+)
+def test_the_reply_that_stands_beside_messages(beside, tmp_path):
+    (c,), _ = read(tmp_path, {"messages": [SYSTEM, user("Ready?")], "release": 7, **beside})
+    assert [m.text for m in c.messages] == [SYSTEM["content"], "Ready?", "Yes."]
+    assert c.metadata["release"] == 7
+
+
+def test_what_is_no_reply_is_kept(tmp_path):
+    (c,), _ = read(tmp_path, {"messages": [user("Ready?")], "response": "Yes.", "answer": {"id": 4}})
+    assert c.metadata["answer"] == {"id": 4}
+
+
+@pytest.mark.parametrize("key", ["choices", "candidates"])
+def test_choices_beside_the_first_are_counted(tmp_path, key):
+    texts = ("Yes.", "No.", "Maybe.")
+    choices = {
+        "choices": [{"message": assistant(text)} for text in texts],
+        "candidates": [{"content": {"role": "model", "parts": [{"text": text}]}} for text in texts],
+    }
+    request = {"messages": [user("Ready?")]}
+    records = [{"request": request, "response": {key: choices[key]}}, {**request, key: choices[key]}]
+    path = tmp_path / "log.jsonl"
+    path.write_text("".join(json.dumps(r) + "\n" for r in records))
+    reader = read_conversations([str(path)])
+    assert [[m.text for m in c.messages] for c in reader] == [["Ready?", "Yes."]] * 2
+    assert any(str(note).startswith("4 choices are left out: they stand beside") for note in reader.notes)

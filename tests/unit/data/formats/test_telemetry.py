@@ -324,3 +324,42 @@ def test_what_cannot_be_read_is_a_fault(tmp_path):
         "the record is 4: no span",
         "the trace holds no message that can be read",
     ]
+
+
+def test_choices_beside_the_first_are_counted(tmp_path):
+    no = [{**one, "finish_reason": "stop"} for one in (parts("assistant", text("No.")), READY)]
+    of_events = [*BEFORE, event("gen_ai.choice", index=1, message='{"role": "assistant", "content": "No."}')]
+    (a, b), notes = read(
+        tmp_path,
+        "opentelemetry",
+        span("chat", 2, trace="0xt1", events=of_events, gen_ai__operation__name="chat"),
+        span(
+            "chat",
+            3,
+            trace="0xt2",
+            gen_ai__operation__name="chat",
+            gen_ai__input__messages=json.dumps([ASK]),
+            gen_ai__output__messages=json.dumps(no),
+        ),
+    )
+    assert [m.text for m in a.messages if m.role == "assistant"] == ["Yes."]
+    assert [m.text for m in b.messages] == ["Is my bike ready?", "No."]
+    assert any("choices are left out" in note for note in notes)
+
+
+def test_the_events_of_a_call_as_records_of_a_log(tmp_path):
+    def logged(second, name, **body):
+        record = {"timeUnixNano": f"17778888{second:02}000000000", "traceId": "t1", "spanId": "s1"}
+        return {**record, "eventName": name, "body": body}
+
+    records = [
+        logged(1, "gen_ai.system.message", content="You help in a bike shop."),
+        logged(2, "gen_ai.user.message", content="Is my bike ready?"),
+        logged(3, "gen_ai.choice", index=0, message={"role": "assistant", "content": "Yes."}),
+        logged(3, "gen_ai.choice", index=1, message={"role": "assistant", "content": "No."}),
+    ]
+    (c,), notes = read(
+        tmp_path, "opentelemetry", {"resourceLogs": [{"scopeLogs": [{"logRecords": records}]}]}
+    )
+    assert [m.text for m in c.messages] == ["You help in a bike shop.", "Is my bike ready?", "Yes."]
+    assert any("choices are left out" in note for note in notes)

@@ -6,6 +6,7 @@ import pytest
 
 from dialogauge.core import Conversation, FileFault, RecordFault
 from dialogauge.data import read_conversations
+from dialogauge.data.field_map import FieldMap
 
 CHAT = [{"role": "user", "content": "Is it open?"}, {"role": "assistant", "content": "From nine."}]
 SAID = [{"from": "human", "value": "Is it open?"}, {"from": "gpt", "value": "From nine."}]
@@ -53,3 +54,13 @@ def test_other_documents_are_not_taken_for_one(tmp_path, document):
     path.write_text(json.dumps(document))
     with pytest.raises(FileFault, match="unknown format"):
         list(read_conversations([str(path)]))
+
+
+def test_the_order_that_a_map_names(tmp_path):
+    path = tmp_path / "log.json"
+    timed = [{**message, "n": n} for n, message in enumerate(CHAT)]
+    rows = [{"session_id": "a", **message} for message in timed]
+    for held in ([{"id": "a", "messages": timed[::-1]}], rows[::-1]):
+        path.write_text(json.dumps({"data": held, "v": 2}))
+        (talk,) = read_conversations([str(path)], mapping=FieldMap(order_by="n"))
+        assert [m.role for m in talk.messages] == ["user", "assistant"]
