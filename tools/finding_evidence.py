@@ -323,8 +323,28 @@ def interval(estimate: Estimate) -> str:
     return "" if estimate.low is None else f"[{estimate.low:.2f}, {estimate.high:.2f}]"
 
 
+def brief(value: dict[str, Any]) -> Iterator[str]:
+    """Write the table for users, in hindsight: of each kind what was seen most often."""
+    yield "| finding | seen | faulty | usually | ratio | evidence |"
+    yield "|---|---|---|---|---|---|"
+    for kind, every in value["kinds"].items():
+        rows = [row for row in every if row["mode"] == "hindsight"]
+        in_all = [row for row in rows if row["source"] in {POOLED, BLIND}] or rows
+        row = max(in_all, key=lambda r: (r["fires"], r["lift"]["low"] is not None), default=None)
+        if row is None:
+            yield f"| `{kind}` | 0 | – | – | – | a plain fact |"
+            continue
+        ratio = Estimate(**row["lift"])
+        cells = [row["fires"], f"{100 * row['share']:.0f} %", f"{100 * row['base']:.0f} %"]
+        cells += [
+            f"{ratio.value:.2f} {interval(ratio)}".strip(),
+            row["source"] if row["source"] == BLIND else "ratings",
+        ]
+        yield f"| `{kind}` | " + " | ".join(map(str, cells)) + " |"
+
+
 def table(value: dict[str, Any]) -> Iterator[str]:
-    """Write the table of the docs, in hindsight: all sources together, the only one, or the reading."""
+    """Write the whole table, in hindsight: all sources together, the only one, or the reading."""
     yield "| finding | source | named | share | base | lift | weight |"
     yield "|---|---|---|---|---|---|---|"
     for kind, every in value["kinds"].items():
@@ -367,7 +387,8 @@ def main() -> None:
     print(body, total, sep="\n\n")
     if not options.check:
         TABLE.write_text(json.dumps(value, indent=1) + "\n", encoding="utf-8")
-        put(PAGES[0], "evidence", body)
+        put(PAGES[0], "evidence", "\n".join(brief(value)))
+        put(PAGES[1], "evidence", body)
         put(PAGES[1], "findings", total)
 
 
