@@ -50,12 +50,15 @@ class DeltaGate:
                 shown += (
                     f"; the sample does not show it, because the {'lower' if above else 'upper'} end counts"
                 )
-        if not self.plain and change.detectable is not None and change.detectable > abs(self.threshold):
+        met = value is not None and holds(value, self.operator, self.threshold)
+        if met and above == change.higher_is_better and _worse(change):
+            shown += ", shown to be worse, but by less than the gate allows"
+        coarse = change.detectable is not None and change.detectable > abs(self.threshold)
+        if not self.plain and not met and coarse:
             shown += (
                 f"; it cannot show a change of {abs(self.threshold):g}: the least that it shows in 4 of 5 "
                 f"cases is {_size(change, change.detectable)}"
             )
-        met = value is not None and holds(value, self.operator, self.threshold)
         limit = f"required {self.operator} {self.threshold:g}"
         return GateResult(
             met, value, f"gate {self.expression} {'met' if met else 'not met'}: {shown}; {limit}"
@@ -93,6 +96,14 @@ def difference_words(change: Change) -> str:
         return f"{shown} [no interval]"
     low, high = (words.decimal(end * factor, digits, signed=True) for end in delta.interval)
     return f"{shown} [{low}, {high}]"
+
+
+def _worse(change: Change) -> bool:
+    """Say whether the change is shown to be for the worse; of a share, which is not tested, by its interval."""
+    if not change.share:
+        return change.answer == "worse"
+    low, high = change.delta.interval or (0.0, 0.0)
+    return high < 0 if change.higher_is_better else low > 0
 
 
 def _size(change: Change, value: float) -> str:

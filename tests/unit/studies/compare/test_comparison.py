@@ -272,6 +272,35 @@ def test_a_gate_takes_the_end_that_speaks_against_it():
     assert "it cannot show a change of 0.05: the least that it shows in 4 of 5 cases is" in small.sentence
 
 
+def test_a_gate_that_is_met_by_a_run_that_is_worse_says_both():
+    worse = compared(log(*[4, 5, 3] * 5), log(*[3, 4, 3] * 5))
+    assert headline(worse)[0].startswith("new is worse than old: ")
+    less = "shown to be worse, but by less than the gate allows"
+    met = parse_delta_gate("helpfulness.delta>=-1").evaluate(worse)
+    low, high = (f"{end:.2f}" for end in worse.dimensions[0].delta.interval)
+    assert f"met: helpfulness.delta is -0.67 [{low}, {high}], {less}; required >= -1" in met.sentence
+    assert less in parse_delta_gate("helpfulness.delta.value>=-1").evaluate(worse).sentence
+    assert less not in parse_delta_gate("helpfulness.delta>=-0.1").evaluate(worse).sentence
+    assert less not in parse_delta_gate("helpfulness.delta<=-0.1").evaluate(worse).sentence
+    better = compared(log(*[3, 4, 3] * 5), log(*[4, 5, 3] * 5))
+    assert less not in parse_delta_gate("helpfulness.delta>=-1").evaluate(better).sentence
+
+
+def test_a_gate_on_a_share_that_is_met_by_more_findings_says_so():
+    a = [judged(f"c{i}", 4, signals=[]) for i in range(40)]
+    b = [judged(f"c{i}", 4, signals=[{"name": "refusal"}] if i < 10 else []) for i in range(40)]
+    met = parse_delta_gate("findings.delta<=0.5").evaluate(compared(a, b))
+    assert met
+    assert "shown to be worse, but by less than the gate allows" in met.sentence
+
+
+def test_a_gate_that_is_met_says_nothing_of_what_the_sample_could_not_show():
+    better = compared(log(*[1, 3, 3] * 5), log(*[4, 5, 4] * 5))
+    met = parse_delta_gate("helpfulness.delta>=-0.1").evaluate(better)
+    assert met
+    assert "cannot show" not in met.sentence
+
+
 def test_a_gate_that_cannot_be_read_or_asks_for_nothing_known_is_refused():
     result = compared(log(1, 2), log(2, 1))
     with pytest.raises(UsageError, match="cannot read the gate"):
