@@ -52,6 +52,7 @@ def judge_sentences(judge: JudgeAgreement) -> tuple[Prose, ...]:
     spearman = judge.figures.get("spearman")
     order = "" if spearman is None else f", rank correlation {words.decimal(spearman.value, 3)}"
     unclear = "whether " if verdict == "cannot tell" else ""
+    by_order = () if verdict == "yes" else _by_order(judge)
     return (
         (
             Span(verdict.capitalize(), "strong"),
@@ -60,6 +61,21 @@ def judge_sentences(judge: JudgeAgreement) -> tuple[Prose, ...]:
         ),
         f"{difference_words(answer)}. Alpha {figure_words(judge.figures[alpha_of(judge.figures)])}{order}."
         f"{_low_words(judge)}",
+        *by_order,
+    )
+
+
+def _by_order(judge: JudgeAgreement) -> tuple[Prose, ...]:
+    """Say of a judge that does not give people's scores that it has their order; nothing where it has not."""
+    sides = judge.sides("auc")
+    if not sides or set(sides.values()) != {"above"}:
+        return ()
+    auc = judge.figures["auc"]
+    between = "" if auc.interval is None else f" {words.percents(auc.interval)}"
+    return (
+        "The answer is about giving the same score. By order the judge is better than every control: given "
+        "a poor and a better score of people’s, it ranks the poor one worse in "
+        f"{words.percent(auc.value)}{between} of pairs (AUC). Use its order, not its scores.",
     )
 
 

@@ -39,9 +39,9 @@ _KINDS: Final = 3
 _PLACES: Final = 3
 _QUOTE_CHARS: Final = 140
 _LIGHTS: Final[Mapping[Agreement, tuple[Literal["good", "warn", "info"], str]]] = {
-    "agrees": ("good", "The judge agrees with {}."),
-    "does not": ("warn", "The judge does not agree with {}."),
-    "cannot tell": ("info", "We cannot tell yet whether the judge agrees with {}."),
+    "agrees": ("good", "The judge agrees with {}{}."),
+    "does not": ("warn", "The judge does not agree with {}{}."),
+    "cannot tell": ("info", "We cannot tell yet whether the judge agrees with {}{}."),
 }
 _RATERS: Final[Mapping[Raters, tuple[str, str, str]]] = {
     "users": ("your users", "users’ {}", "rated dissatisfied"),
@@ -173,7 +173,9 @@ def light_callout(people: People | None) -> Callout:
     light = people.light
     tone, head = _LIGHTS[light.answer]
     who = _words_of(people.figures[0])[0] if people.figures else "people"
-    return Callout(((Span(head.format(who), "strong"), f" {light.sentence}"),), tone)
+    asked = people.figures and light.dimension != "reward"
+    on = f" on which {light.level}s are poor" if asked else ""
+    return Callout(((Span(head.format(who, on), "strong"), f" {light.sentence}"),), tone)
 
 
 def _card(kind: KindSummary, places: Mapping[str, str]) -> Card:

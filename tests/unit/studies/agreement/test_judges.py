@@ -9,14 +9,14 @@ from hypothesis import strategies as st
 
 from dialogauge.core import ONE_TO_FIVE, Conversation, Message, Rating, Scale
 from dialogauge.data import admission_for
-from dialogauge.stats import parse_rule
+from dialogauge.stats import Categories, parse_rule
 from dialogauge.studies.agreement.agreement import (
     AgreementSettings,
     agreement,
     compare_judges,
     default_rule,
 )
-from dialogauge.studies.agreement.judge_page import judge_section
+from dialogauge.studies.agreement.judge_page import judge_section, judge_sentences
 from dialogauge.studies.agreement.targets import (
     DimensionPair,
     JudgedRun,
@@ -101,6 +101,23 @@ def test_a_good_judge_is_above_every_control_and_a_shuffled_one_above_none():
     poor = agreement(table(scores, [t.people for t in rows.targets], per=3), None, QUICK)
     assert poor.sides("spearman")["shuffled"] == "not distinguishable"
     assert "auc" not in poor.figures
+
+
+def test_a_judge_that_has_the_order_but_not_the_scores_is_told_so():
+    people = [1.0 if i % 6 == 0 else 5.0 for i in range(120)]
+    low = [2 if score == 1 else 4 for score in people]
+    of = Categories.parse("1-5")
+
+    def sentences(scores):
+        return judge_sentences(agreement(table(scores, people), parse_rule("3"), QUICK, categories=of))
+
+    first, _, last = sentences(low)
+    assert first[1].startswith(": a agrees with people less than a judge that always says 5")
+    assert last.startswith("The answer is about giving the same score. By order the judge is better than ")
+    assert "ranks the poor one worse in 100 %" in last
+    rng = np.random.default_rng(1)
+    for other in (rng.permutation(low).tolist(), people):  # neither has the order only
+        assert len(sentences(other)) == 2
 
 
 def test_controls_know_nothing_or_only_the_length():

@@ -71,7 +71,7 @@ def test_the_first_screen_answers_in_order():
         text.index(words)
         for words in (
             "60 of 60", "users’ satisfaction 3.90", "of 20 users", "16.7 %", "3 or less", "33 of 60",
-            "The judge agrees with your users. It finds 70 of 100 pairs.", "What is wrong 0",
+            "The judge agrees with your users on which turns are poor. It finds 70 of 100 pairs.", "What is wrong 0",
             "40 turns in 30 conversations", "Not measured on rated data yet.", "What is wrong 1",
             "55.0 % of 80 such turns were rated dissatisfied, against 16.7 % of all turns: 3.3 times",
             "What is wrong 2", "worst group", "scenario refunds", "read first", "The user doubts the reply.",
@@ -86,7 +86,7 @@ def test_the_first_screen_answers_in_order():
 def test_no_score_or_verdict_stands_above_the_fold_of_a_judge_that_does_not_grade():
     made = made_run(60, failing=0)
     html = page(Known(people=people("does not"), findings=findings(made)), made)
-    assert "The judge does not agree with your users." in glance(html)
+    assert "The judge does not agree with your users on which turns are poor." in glance(html)
     assert 'class="note warn"' in glance(html)
     head = html[: html.index('id="scores"')]
     assert "Verdicts of" not in html
@@ -180,7 +180,7 @@ def test_a_terminal_says_the_same():
     made = made_run(60, failing=0)
     summary = summarise(made.rows, dimensions=CARD)
     text = to_text(opening(summary, Known(people=people(), findings=findings(made)), ()), wrapped=False)
-    assert "OK: The judge agrees with your users. It finds 70 of 100 pairs." in text
+    assert "OK: The judge agrees with your users on which turns are poor. It finds 70 of 100 pairs." in text
     assert "What is wrong 1  39 turns in 29 conversations. In rated data" in text
     assert "“as I said”" in text
     assert "helpfulness" not in text
