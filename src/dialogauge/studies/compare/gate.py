@@ -99,7 +99,7 @@ def difference_words(change: Change) -> str:
 
 
 def _worse(change: Change) -> bool:
-    """Say whether the change is shown to be for the worse; of a share, which is not tested, by its interval."""
+    """Say whether a change for the worse is shown; of a share, which is not tested, by its interval."""
     if not change.share:
         return change.answer == "worse"
     low, high = change.delta.interval or (0.0, 0.0)

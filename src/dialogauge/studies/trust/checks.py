@@ -119,7 +119,9 @@ def check_verdicts(tally: TrustTally, limits: TrustThresholds) -> TrustCheck:
     compared, mismatched = len(tally.mismatched.holds), tally.mismatched.hits
     figure = share_figure("own verdict differs from the computed one", tally.mismatched)
     status: Status = "cannot tell"
-    sentence = "The judge gives no verdict of its own; the verdict is computed from its scores."
+    sentence = "There are no verdicts."
+    if tally.decided:
+        sentence = "The judge gives no verdict of its own; the verdict is computed from its scores."
     if figure.value is not None:
         status = "flagged" if figure.value > limits.verdict_mismatch_share else "ok"
         sentence = (

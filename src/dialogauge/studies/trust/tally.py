@@ -95,6 +95,8 @@ class TrustTally(ByConversation):
         """Of the same conversations: whether the two are half a point of a scale of 1 to 5 apart at most."""
         self.mismatched = Seen()
         """Of the model's own verdicts: whether it is not the computed one."""
+        self.decided = False
+        """Whether any turn or conversation has a verdict, or a class of the rubric's own."""
         self.identical = {"long": Seen(), "short": Seen()}
         """Conversations with enough scored turns: whether all turns are scored alike."""
         self._sample = Smallest[Sampled](sample)
@@ -114,10 +116,11 @@ class TrustTally(ByConversation):
         self._vary(turns, rank, key, whose)
         if self._sample.admits(rank):
             self._sample.offer(rank, self._number, self._sampled(key, unit, whole))
-        if whole is not None and whole["verdict"] is not None:
+        self.decided = self.decided or any(_verdict(row) is not None for row in unit)
+        if whole is not None and (computed := _verdict(whole)) is not None:
             own = (whole["details"] or {}).get("model_verdict")
             if own is not None:
-                self.mismatched.add(*whose, holds=own != whole["verdict"])
+                self.mismatched.add(*whose, holds=own != computed)
 
     def sampled(self) -> list[Sampled]:
         """Return the sampled conversations, by the digest of their id."""
@@ -164,6 +167,11 @@ class TrustTally(ByConversation):
         notes = {} if whole is None else (whole["details"] or {}).get("notes") or {}
         note = notes.get("repair_handling")
         return Sampled(*key, helpful, scores.get("repair_handling"), None if note is None else str(note))
+
+
+def _verdict(row: Row) -> str | None:
+    verdict: str | None = row["verdict"] or (row["details"] or {}).get("class")
+    return verdict
 
 
 def _same(turns: Mapping[int, Mapping[str, float]]) -> bool:

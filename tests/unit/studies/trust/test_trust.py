@@ -225,6 +225,22 @@ def test_own_verdicts_that_do_not_follow_are_counted():
     )
 
 
+def test_a_rubric_without_verdicts_is_not_said_to_compute_one():
+    (none, computed, named) = (
+        look(judged_rows("c", [4], (4, 4, 4), **more))[1]["verdict_mismatch"]
+        for more in ({}, {"verdict": "good"}, {"details": {"class": "SAT"}})
+    )
+    assert (none.status, none.sentence) == ("cannot tell", "There are no verdicts.")
+    assert computed.sentence.endswith("the verdict is computed from its scores.")
+    assert named.sentence == computed.sentence
+
+
+def test_an_own_verdict_is_compared_with_a_class_of_the_rubrics_own():
+    details = {"class": "SAT", "model_verdict": "DSAT"}
+    check = look(judged_rows("c", [4], (4, 4, 4), details=details))[1]["verdict_mismatch"]
+    assert (check.n, check.figures[0].value) == (1, 1.0)
+
+
 def looping(name, turns):
     """A long talk of which the reply to one turn is another turn's, word for word."""
     lines = []
