@@ -5,7 +5,7 @@ once what it expects, and a value that is something else is refused with the pla
 
     read_as({"items": [{"gold": "x"}]}, Items)  ->  Misfit: items[0].gold is 'x', not a number
 
-There are `str`, `bytes`, `int`, `float` (any finite number), `bool`, `None`, `Any`, `Literal`, unions,
+There are `str`, `bytes`, `int` (of 64 bits, as arrays and data bases hold it), `float` (any finite number), `bool`, `None`, `Any`, `Literal`, unions,
 `list[X]`, `tuple[X, ...]`, `tuple[X, Y]`, `Mapping[str, X]`, typed dictionaries (other keys may stand beside
 theirs) and dataclasses (no others may). Lists become tuples and objects dataclasses where the shape says so.
 What is none of these, such as a Protocol, is for the loader to check.
@@ -106,7 +106,7 @@ def _shown(value: object) -> str:
 
 
 def _huge(value: object) -> bool:
-    return isinstance(value, int) and not -_LARGEST <= value <= 2 * _LARGEST
+    return isinstance(value, int) and not -_LARGEST <= value < _LARGEST
 
 
 def _text(value: object) -> Any:  # noqa: ANN401 - the value
@@ -114,7 +114,7 @@ def _text(value: object) -> Any:  # noqa: ANN401 - the value
 
 
 def _whole(value: object) -> Any:  # noqa: ANN401 - the value
-    fits = type(value) is int and -_LARGEST <= value < 2 * _LARGEST
+    fits = type(value) is int and -_LARGEST <= value < _LARGEST
     return value if fits else _refuse(value, "a whole number")
 
 

@@ -57,6 +57,7 @@ def test_what_fits_is_read_and_built() -> None:
         ({**ROW, "points": [{"x": 1, "y": 2}]}, Row, "points[0].y is an unknown key"),
         ({**ROW, "points": [{"x": 1, "more": {"k": 1.5}}]}, Row, "points[0].more.k is 1.5, not a whole"),
         ([1], tuple[int, str], "it has 1 entries, not 2"),
+        (2**63, int, "it is too large, not a whole number"),
         (2**70, int, "it is too large, not a whole number"),
         ("x", bytes, "it is 'x', not packed data"),
         ("x" * 100, int, "…, not a whole number"),

@@ -187,6 +187,7 @@ def test_what_is_no_model_is_refused(text):
         ({"prior": [0.5, float("nan")]}, "prior\\[1\\] is nan, not a number"),
         ({"prior": [0.5]}, "prior"),
         ({"weights": [[1.0]]}, "not one weight"),
+        ({"columns": [2**63]}, "columns\\[0\\] is too large, not a whole number"),
         ({"fitted_on": None}, "fitted_on is null, not an object"),
         (
             {"fitted_on": FITTED_ON.to_json() | {"figures": {"model": {"uar": 1e999}}}},
