@@ -5,10 +5,10 @@ once what it expects, and a value that is something else is refused with the pla
 
     read_as({"items": [{"gold": "x"}]}, Items)  ->  Misfit: items[0].gold is 'x', not a number
 
-There are `str`, `bytes`, `int` (of 64 bits, as arrays and data bases hold it), `float` (any finite number), `bool`, `None`, `Any`, `Literal`, unions,
-`list[X]`, `tuple[X, ...]`, `tuple[X, Y]`, `Mapping[str, X]`, typed dictionaries (other keys may stand beside
-theirs) and dataclasses (no others may). Lists become tuples and objects dataclasses where the shape says so.
-What is none of these, such as a Protocol, is for the loader to check.
+There are `str`, `bytes`, `int` (of 64 bits, as arrays hold it), `float` (any finite number), `bool`, `None`,
+`Any`, `Literal`, unions, `list[X]`, `tuple[X, ...]`, `tuple[X, Y]`, `Mapping[str, X]`, typed dictionaries
+(other keys may stand beside theirs) and dataclasses (no others may). Lists become tuples and objects
+dataclasses where the shape says so. What is none of these, such as a Protocol, is for the loader to check.
 """
 
 from __future__ import annotations
