@@ -53,11 +53,11 @@ class DeltaGate:
         met = value is not None and holds(value, self.operator, self.threshold)
         if met and above == change.higher_is_better and _worse(change):
             shown += ", shown to be worse, but by less than the gate allows"
-        coarse = change.detectable is not None and change.detectable > abs(self.threshold)
-        if not self.plain and not met and coarse:
+        least = change.detectable
+        if not self.plain and not met and least is not None and least > abs(self.threshold):
             shown += (
                 f"; it cannot show a change of {abs(self.threshold):g}: the least that it shows in 4 of 5 "
-                f"cases is {_size(change, change.detectable)}"
+                f"cases is {_size(change, least)}"
             )
         limit = f"required {self.operator} {self.threshold:g}"
         return GateResult(
