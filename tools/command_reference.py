@@ -37,54 +37,51 @@ EXIT_CODES = """\
 | code | meaning |
 |---|---|
 | 0 | done |
-| 1 | a run error: something could not be read, an endpoint was of no use, a cap was reached |
-| 2 | usage: an option, rubric, configuration or role that cannot be used; nothing was done |
-| 3 | more failed judgements than `--max-failed` |
+| 1 | something could not be read, an endpoint failed, or a limit was reached; results are kept |
+| 2 | an option, rubric, configuration or role cannot be used; nothing was done |
+| 3 | more judgements failed than `--max-failed` allows |
 | 100 | a `--gate` was not met |
-| 130 | interrupted with Ctrl-C; finished work is kept, and the same command continues from there |
+| 130 | interrupted with Ctrl-C; finished work is kept, and the same command continues |
 
-When several hold, 130 comes before 1, 1 before 3 and 3 before 100. Why a run with a single bad record
-ends with 1: [decision 4](decisions/0004-exit-codes-and-bad-input.md).
+If several hold, the code is the first of 130, 1, 3, 100. Why one bad record gives 1:
+[decision 4](decisions/0004-exit-codes-and-bad-input.md).
 """
 
-# What a code means for one command, beyond the table above.
+# What a code means for one command, where the table alone does not say it.
 ENDS = {
-    "demo": "0; 1 when the run directory cannot be written; 130 after Ctrl-C.",
-    "judge": "0, 1, 2, 3, 100 or 130, as in the table at the end.",
-    "check": "0; 1 when a record or a file could not be read.",
-    "report": "0; 1 when there is no finished run in the directory.",
-    "show": "0; 1 when there is no finished run in the directory; 2 for a conversation or a turn that it does "
-    "not hold.",
-    "runs": "0, also where there is none; 1 when there is no such folder.",
-    "compare": "0; 1 when there is no finished run in a directory; 2 for different rubrics, a log in place of a "
-    "run, or a gate on what the runs lack; 100 when a --gate was not met.",
-    "trust": "0; 1 when there is no finished run, or the sample cannot be judged to its end; 2 for another judge; "
-    "130 after Ctrl-C.",
-    "agreement": "0; 1 when a rating could not be read; 2 when nothing fits: no ratings, no scores, no dimension.",
-    "export": "0; 1 when there is no finished run; 2 for an ending that is not known, or a missing extra.",
-    "pairs": "0; 1 when a cap or an endpoint ended it early, 130 after Ctrl-C, and what there is by then is "
-    "written; 3 when more than one better reply in twenty failed.",
-    "fit": "0; 1 when a record could not be read (the fit is written all the same); 2 for too few ratings; 130 "
-    "after Ctrl-C.",
-    "satisfaction": "0; 1 when a record or a rating could not be read; 2 when nothing can be judged, or the "
-    "judge is not there; 3 when more turns failed than `--max-failed` allows, else one in twenty.",
-    "success": "0; 1 when a record, a goal or a table could not be read; 2 when an option does not fit the kind; 100 when "
-    "a `--gate` was not met; 130.",
-    "arena": "0; 1 when a record or a vote could not be used, or an endpoint or a cap ended it early; 2 when the "
-    "agents cannot be compared; 3 when more meetings gave no verdict than `--max-failed` allows; 130.",
-    "doctor": "0 when nothing speaks against judging with the model at this endpoint, else 1.",
-    "annotate make": "0; 1 when a record could not be read (the plan is written all the same); 2 when what is asked for "
-    "excludes itself, there is nothing to rate, or the folder holds something else.",
-    "annotate import": "0; 1 when rows were refused (all others are kept), or there is no plan in the folder.",
-    "annotate status": "0; 1 when there is no plan in the folder.",
-    "replay select": "0; 1 when a record or a rating could not be read; 2 when there is nothing to choose.",
-    "replay collect": "0; 1 when a record, an item or a reply could not be used, or an endpoint or a cap ended "
-    "it early; 2 for a candidate that is none; 3 when more than one reply in twenty failed; 130.",
-    "replay score": "0; 1 when an item is gone from the data, or an endpoint ended it early; 2 for a judge or a "
-    "reference that does not fit; 3 when more than one reply in twenty failed; 130.",
-    "replay compare": "0; 2 when a run has no scores, or the runs are of different items or evaluators.",
-    "replay run": "As its parts: 0, 1, 2, 3 or 130.",
-    "init": "0; 1 when the directory cannot be written.",
+    "demo": "0; 1 if the run directory cannot be written.",
+    "judge": "0, 1, 2, 3, 100 or 130 ([table](#exit-codes)).",
+    "check": "0; 1 if a record or a file could not be read.",
+    "report": "0; 1 if there is no finished run.",
+    "show": "0; 1 if there is no finished run; 2 if it does not hold the conversation or turn.",
+    "runs": "0, also without runs; 1 if there is no such folder.",
+    "compare": "0; 1 if a run is not finished; 2 for different rubrics, a log instead of a run, or a gate on "
+    "something that the runs lack; 100 if a gate was not met.",
+    "trust": "0; 1 if there is no finished run, or the sample was not judged to its end; 2 for another judge.",
+    "agreement": "0; 1 if a rating could not be read; 2 if there are no matching ratings, scores or dimensions.",
+    "export": "0; 1 if there is no finished run; 2 for an unknown file ending or a missing extra.",
+    "pairs": "0; 1 if a limit or an endpoint ended it early (the rows so far are written); 3 if more than 5 % of the "
+    "better replies failed.",
+    "fit": "0; 1 if a record could not be read (the fit is written all the same); 2 for too few ratings.",
+    "satisfaction": "0; 1 if a record or a rating could not be read; 2 if nothing can be judged, or there is no such "
+    "judge; 3 if more turns failed than `--max-failed` allows.",
+    "success": "0; 1 if a record, a goal or a table could not be read; 2 if an option does not fit the kind; 100 if a "
+    "gate was not met.",
+    "arena": "0; 1 if a record or a vote could not be used, or an endpoint or a limit ended it early; 2 if the "
+    "agents cannot be compared; 3 if more meetings gave no verdict than `--max-failed` allows.",
+    "doctor": "0; 1 if the endpoint fails, or the model is not fit to judge.",
+    "annotate make": "0; 1 if a record could not be read (the plan is written all the same); 2 if options contradict "
+    "each other, there is nothing to rate, or the folder holds something else.",
+    "annotate import": "0; 1 if rows were refused (the others are kept), or there is no plan in the folder.",
+    "annotate status": "0; 1 if there is no plan in the folder.",
+    "replay select": "0; 1 if a record or a rating could not be read; 2 if there is nothing to choose.",
+    "replay collect": "0; 1 if a record, an item or a reply could not be used, or an endpoint or a limit ended it "
+    "early; 2 for an unusable candidate; 3 if more than 5 % of the replies failed.",
+    "replay score": "0; 1 if an item is gone from the data, or an endpoint ended it early; 2 for an unsuitable judge "
+    "or reference; 3 if more than 5 % of the replies failed.",
+    "replay compare": "0; 2 if a run has no scores, or the runs have different items or evaluators.",
+    "replay run": "as its parts: 0, 1, 2, 3 or 130.",
+    "init": "0; 1 if the directory cannot be written.",
 }
 
 
@@ -184,8 +181,7 @@ def _also(options: list[Parameter]) -> Iterator[str]:
         for heading in dict.fromkeys(one.heading for one in options):
             flags = ", ".join(f"`{one.flag}`" for one in options if one.heading == heading)
             parts.append(f"[{heading}](#{str(heading).lower().replace(' ', '-')}): {flags}")
-        yield f"[Shared options](#shared-options): {'. '.join(parts)}."
-        yield ""
+        yield f"- {'; '.join(parts)}"
 
 
 def _overview() -> str:
@@ -199,7 +195,7 @@ def _overview() -> str:
             "|---|---|",
             *rows,
             "",
-            "`dialogauge --version` prints the version, `dialogauge COMMAND --help` its options.",
+            "`dialogauge COMMAND --help` prints the same. Ctrl-C ends any command with 130 and keeps what is done.",
             "",
             _configured(),
         ]
@@ -209,9 +205,8 @@ def _overview() -> str:
 def _configured() -> str:
     keys = ", ".join(f"`{one.key}`" for one in settings_of(JudgeOptions).values() if one.key is not None)
     return (
-        f"Settings of `judge` that may also stand under `[judge]` in `dialogauge.toml`: {keys}. What the "
-        "command line says comes first, then the file, then the environment, then the default; see "
-        "[the configuration file](file-formats.md#configuration)."
+        f"Under `[judge]` in [`dialogauge.toml`](file-formats.md#configuration) you can set {keys}. The command line "
+        "comes first, then the file, the environment, and the default."
     )
 
 
@@ -222,10 +217,7 @@ def _section(name: str, command: Callable[..., Any], shared: dict[str, Parameter
     options = [p for p in found if p.flags and p not in common]
     usage = " ".join([f"dialogauge {name}", *(p.value or p.name for p in arguments), "[OPTIONS]"])
     lines = [f"## dialogauge {name}", "", *_spaced(_paragraphs(command)), "```", usage, "```", ""]
-    for title, part in (("Arguments", arguments), ("Options", options)):
-        if part:
-            lines += [f"{title}:", "", *(p.line() for p in part), ""]
-    lines += _also(common)
+    lines += [*(p.line() for p in (*arguments, *options)), *_also(common), ""]
     return "\n".join([*lines, f"Exit code: {ENDS[name]}", ""])
 
 

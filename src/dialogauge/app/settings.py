@@ -71,7 +71,7 @@ class RuleOptions(Options, heading="Input"):
 
     dissatisfied: str | None = setting(
         None,
-        "What counts as dissatisfied: 3 (3 or less), '<3', '>=4', or a category such as DSAT.",
+        "What counts as dissatisfied: 3 (3 or less), '<3', '>=4', or a category.",
         metavar="RULE",
     )
 
@@ -80,9 +80,7 @@ class DataOptions(RatingOptions, heading="Input"):
     """Conversations to read."""
 
     inputs: tuple[str, ...] = argument("INPUT...", "Files, folders, or - for stdin.")
-    format: str | None = setting(
-        None, "Read the input in this format instead of detecting it.", metavar="NAME"
-    )
+    format: str | None = setting(None, "Input format, instead of detecting it.", metavar="NAME")
 
 
 class StrictOptions(Options, heading="Input"):
@@ -98,11 +96,11 @@ class RatedDataOptions(DataOptions, heading="Input"):
     dimension: str = setting("satisfaction", "The rated dimension.", metavar="NAME")
     part: Literal["test", "train", "all"] = setting(
         "test",
-        "Which users' turns are judged or chosen. Judges know other users only from the training users.",
+        "Which users to judge. Judges know other users only from the training part.",
         "--split",
     )
     split_file: str | None = setting(
-        None, "JSON {train: [users], test: [users]}; otherwise split by seed.", metavar="FILE"
+        None, "JSON {train: [users], test: [users]} (default: split by seed).", metavar="FILE"
     )
     level: Literal["turn", "session"] = "turn"
     """Whether replies are judged, or sessions as a whole."""
@@ -157,9 +155,7 @@ class LimitOptions(ConfigOptions, heading="Limits"):
     prices_file: str | None = setting(
         None, "TOML file with prices per million tokens.", "--prices", key="prices", metavar="FILE"
     )
-    max_concurrency: int = setting(
-        64, "Maximum number of requests in flight.", low=1, high=10_000, key="max_concurrency"
-    )
+    max_concurrency: int = setting(64, "Requests in flight.", low=1, high=10_000, key="max_concurrency")
     max_calls: int | None = setting(None, "Stop after N calls.", low=0, key="max_calls")
     max_cost: float | None = setting(None, "Stop at this cost; needs prices.", low=0, key="max_cost")
     cache: bool = setting(True, "Do not use the response cache.", "--no-cache")
@@ -184,12 +180,12 @@ class PrivacyOptions(Options, heading="Personal data"):
 
     redact: bool = setting(
         False,
-        "Replace phone numbers, e-mails, card and identity numbers by [phone], [email], [card], [id].",
+        "Mask phone numbers, e-mail addresses, card and identity numbers.",
         key="redact",
     )
     hash_ids: bool = setting(
         False,
-        "Replace the ids of users and conversations by digests that stay the same within a run.",
+        "Replace ids of users and conversations by digests.",
         key="hash_ids",
     )
 
@@ -204,13 +200,13 @@ class PrivacyOptions(Options, heading="Personal data"):
 class RetryOptions(Options, heading="Run"):
     """What becomes of failures when the same command is given again."""
 
-    retry_failed: bool = setting(False, "Retry what failed.")
+    retry_failed: bool = setting(False, "Judge failures again.")
 
 
 class FreshOptions(Options, heading="Run"):
     """What becomes of what an earlier run of the same directory left."""
 
-    fresh: bool = setting(False, "Delete the stored results of the run first.")
+    fresh: bool = setting(False, "Delete stored results first.")
 
 
 class JudgingOptions(LimitOptions, RetryOptions, FreshOptions, PrivacyOptions, heading="Run"):
@@ -227,7 +223,7 @@ class JudgingOptions(LimitOptions, RetryOptions, FreshOptions, PrivacyOptions, h
         metavar="DIR",
     )
     max_failed: float = setting(
-        0.05, "Share of failures above which the exit code is 3.", low=0, high=1, key="max_failed"
+        0.05, "Above this share of failures the exit code is 3.", low=0, high=1, key="max_failed"
     )
     command: str = ""
     """The command line that asked for this, without secrets; for the manifest and the page."""
@@ -243,7 +239,7 @@ class TiesOptions(Options):
     """Equal raw scores."""
 
     ties: Literal["mid", "turn-index", "sample-id"] = setting(
-        "mid", "Equal raw scores: keep them equal, or order them as the published calibrations do."
+        "mid", "How calibration treats equal raw scores; the published ones order them."
     )
 
 
@@ -263,13 +259,11 @@ class UserJudgeOptions(LanguageOptions, ModelOptions, LimitOptions, RetryOptions
         metavar="NAME",
     )
     strategy: Literal["topk", "boundary-paired", "score-balanced"] | None = setting(
-        None, "Selection strategy of episodic-nearest and rag (default: topk)."
+        None, "How episodic-nearest and rag select turns (default: topk)."
     )
-    k: int | None = setting(
-        None, "Number of turns for episodic-nearest (default 6) and rag (default 4).", low=1
-    )
+    k: int | None = setting(None, "Turns for episodic-nearest (default 6) and rag (default 4).", low=1)
     history: Literal["all", "prompt"] = setting(
-        "all", "Use the whole history, or the part that the published prompt keeps."
+        "all", "The whole history, or the part in the published prompt."
     )
     models: tuple[str, ...] = setting(
         (),
@@ -301,7 +295,7 @@ class JudgeOptions(DataOptions, RuleOptions, StrictOptions, LanguageOptions, Mod
     )
     judge: Literal["local", "llm", "fitted"] = setting(
         "local",
-        "local: without a model; llm: with a language model; fitted: with a model fitted to ratings.",
+        "No model, a language model, or a model fitted to ratings.",
         otherwise="llm when a model is given, fitted with --fitted-model, else local",
     )
     mode: Literal["hindsight", "foresight"] = setting(
@@ -312,26 +306,25 @@ class JudgeOptions(DataOptions, RuleOptions, StrictOptions, LanguageOptions, Mod
     )
     fitted_model: str | None = setting(
         None,
-        "Rating model for the fitted judge: the run written by `dialogauge fit`, or its model.json.",
+        "Rating model for the fitted judge, written by `dialogauge fit`.",
         metavar="RUN|FILE.json",
     )
     source_file: str | None = setting(
-        None, "Text file to check claims against (rubric factuality).", "--source", metavar="FILE"
+        None, "Text file to check claims against (factuality).", "--source", metavar="FILE"
     )
     policy_file: str | None = setting(
         None,
-        "Policies of the agent, by domain, in place of its system prompt (rubrics td-turn, td-dialogue, "
-        "td-unit, td-unit-dialogue); `booking` is shipped.",
+        "Policies by domain, instead of the agent's system prompt (td rubrics); `booking` is shipped.",
         "--policy",
         metavar="FILE.toml",
     )
     calls: Literal["joint", "separate"] = setting("joint", "One call for all dimensions, or one for each.")
-    limit: int | None = setting(None, "Judge only the first N conversations.", low=1)
-    sample: int | None = setting(None, "Judge N conversations chosen at random.", low=1)
+    limit: int | None = setting(None, "Judge the first N conversations.", low=1)
+    sample: int | None = setting(None, "Judge N random conversations.", low=1)
     repeats: int = setting(1, "Judge everything N times.", low=1, high=1_000, key="repeats")
     seed: int = setting(
         0,
-        "Sampling seed; unless 0, also sent to the model, plus one for each repeat.",
+        "Sampling seed; unless 0 also sent to the model, plus one per repeat.",
         low=0,
         high=SEEDS,
         key="seed",
@@ -339,14 +332,12 @@ class JudgeOptions(DataOptions, RuleOptions, StrictOptions, LanguageOptions, Mod
     window: int = setting(6, "Turns per window of a long conversation.", low=4, high=6, key="window")
     gates: tuple[str, ...] = setting(
         (),
-        "A condition on the result, e.g. 'verdict>=good:0.9'; the exit code is 100 if it is not met.",
+        "A condition such as 'verdict>=good:0.9'; exit code 100 if it is not met.",
         "--gate",
         metavar="EXPR",
         key="gate",
     )
-    junit: str | None = setting(
-        None, "Also write gates and conversations as JUnit XML, which build servers show.", metavar="FILE"
-    )
+    junit: str | None = setting(None, "Also write JUnit XML, for build servers.", metavar="FILE")
     role: "RoleSettings | None" = None
     """The judge's model; None with a judge that asks none."""
     trust: "TrustThresholds" = field(default_factory=_thresholds)
@@ -356,21 +347,19 @@ class JudgeOptions(DataOptions, RuleOptions, StrictOptions, LanguageOptions, Mod
 class SatisfactionOptions(UserJudgeOptions, TiesOptions, JudgingOptions, ShuffleOptions, RatedDataOptions):
     """`dialogauge satisfaction`."""
 
-    level: Literal["turn", "session"] = setting(
-        "turn", "Judge replies, or whole sessions (ratings without a turn)."
-    )
+    level: Literal["turn", "session"] = setting("turn", "Judge replies, or whole sessions.")
     guard: bool = setting(
-        False, "Make memory, zero-shot or local first name what a session fails on; this caps the score."
+        False, "With memory, zero-shot or local: a failed condition of a session caps its score."
     )
     mode: Literal["foresight", "hindsight"] = setting(
         "foresight", "Whether the next user message may be read."
     )
     calibrate: Literal[
         "none", "mean-shift", "cdf", "reference-cdf", "reference-mean-shift", "reference-transfer", "pooled"
-    ] = setting("none", "Calibration of the scores in the rows; the table shows all of them.", metavar="NAME")
+    ] = setting("none", "Calibration of the scores in rows; the table shows all.", metavar="NAME")
     reference: str | None = setting(
         None,
-        "Satisfaction run of the blocks' original replies, for reference-* (default: the judged replies).",
+        "Satisfaction run of the original replies, for reference-* (default: the judged replies).",
         metavar="RUN",
     )
     encoder: str | None = setting(
@@ -378,7 +367,7 @@ class SatisfactionOptions(UserJudgeOptions, TiesOptions, JudgingOptions, Shuffle
     )
     signals: tuple[str, ...] = setting(
         (),
-        "Satisfaction run of a judge that reads no ratings, as further input for local-user.",
+        "Satisfaction run as further input for local-user; its judge must read no ratings.",
         "--signal",
         metavar="RUN",
     )
@@ -396,7 +385,7 @@ class SuccessOptions(DataOptions, StrictOptions, FreshOptions):
     """`dialogauge success`."""
 
     kind: Literal["multiwoz", "tau"] = setting(
-        ..., "multiwoz: goals and a data base of venues; tau: rewards, outputs and actions of tasks."
+        ..., "multiwoz: goals and a database; tau: rewards, outputs and actions."
     )
     goals: str | None = setting(
         None,
@@ -405,15 +394,15 @@ class SuccessOptions(DataOptions, StrictOptions, FreshOptions):
     )
     database: str | None = setting(
         None,
-        "Folder with restaurant_db.json and those of hotel, attraction and train (multiwoz).",
+        "Folder with restaurant_db.json and the others (multiwoz).",
         metavar="DIR",
     )
     reading: Literal["stored", "own"] = setting(
-        "stored", "Whose delexicalised replies and states count where the data has some (multiwoz)."
+        "stored", "Whose delexicalised replies and states count (multiwoz)."
     )
     environment: str | None = setting(
         None,
-        "Replay the calls: tau_bench or tau_bench:DOMAIN (installed), or py:MODULE:NAME of your own (tau).",
+        "Replay the calls in tau_bench, tau_bench:DOMAIN or py:MODULE:NAME (tau).",
         metavar="REF",
     )
     out: str | None = setting(
@@ -426,7 +415,7 @@ class SuccessOptions(DataOptions, StrictOptions, FreshOptions):
     )
     gates: tuple[str, ...] = setting(
         (),
-        "A condition on the result, e.g. 'success.mean>=0.6'; the exit code is 100 if it is not met.",
+        "A condition such as 'success.mean>=0.6'; exit code 100 if it is not met.",
         "--gate",
         metavar="EXPR",
     )
@@ -436,8 +425,8 @@ class SuccessOptions(DataOptions, StrictOptions, FreshOptions):
 class CheckOptions(DataOptions, StrictOptions):
     """`dialogauge check`."""
 
-    min_turns: int = setting(2, "Conversations with fewer turns count as very short.", low=0)
-    personal: bool = setting(False, "Count apparent personal data without printing it.", "--pii")
+    min_turns: int = setting(2, "Fewer turns count as very short.", low=0)
+    personal: bool = setting(False, "Count personal data, without printing it.", "--pii")
 
 
 class ReportOptions(RunInput, PrivacyOptions):
@@ -450,32 +439,30 @@ class ShowOptions(PrivacyOptions):
     """`dialogauge show`."""
 
     run: str = argument("RUN", "A run directory.")
-    id: str = argument("ID", "The id of a conversation, as the page shows it.")
+    id: str = argument("ID", "A conversation's id, as on the page.")
     turn: int | None = setting(None, "Show this turn only.", "--turn", low=0)
 
 
 class RunsOptions(Options):
     """`dialogauge runs`."""
 
-    folder: str = argument("[DIR]", "The folder below which runs are (default: runs).", default="runs")
+    folder: str = argument("[DIR]", "Folder of runs.", default="runs")
 
 
 class TwoRunsOptions(Options):
     """`dialogauge compare`."""
 
-    a: str = argument("A", "A run directory: what was.")
-    b: str = argument("B", "A run directory of the same rubric: what is new.")
-    by: str | None = setting(None, "Differences by scenario, user, language too.", "--by", metavar="NAME,...")
+    a: str = argument("A", "The run from before.")
+    b: str = argument("B", "The run from after, with the same rubric.")
+    by: str | None = setting(None, "Also compare by scenario, user or language.", "--by", metavar="NAME,...")
     gates: tuple[str, ...] = setting(
         (),
-        "Exit with 100 unless the interval shows it: helpfulness.delta>=-0.1, good.delta>=-0.05.",
+        "A condition such as helpfulness.delta>=-0.1; exit code 100 unless the interval shows it.",
         "--gate",
         metavar="EXPR",
     )
-    pairs: int = setting(2, "Conversations that became worse, and better, shown on the terminal.", low=0)
-    redact: bool = setting(
-        False, "Replace phone numbers, e-mails, card and identity numbers in what is shown."
-    )
+    pairs: int = setting(2, "How many worse and better conversations to print.", low=0)
+    redact: bool = setting(False, "Mask phone numbers, e-mail addresses, card and identity numbers.")
     out: str | None = setting(None, "Folder for compare.json and compare.html.", "-o", "--out", metavar="DIR")
 
 
@@ -495,49 +482,47 @@ class RecheckOptions(RunInput, RatingOptions, ModelOptions, LimitOptions, RetryO
     """`dialogauge trust`."""
 
     scenario_sample: int | None = setting(
-        None, "Judge N conversations again without their scenario, and with another one.", low=1
+        None, "Judge N conversations again, without and with another scenario.", low=1
     )
     seed: int = setting(0, "Seed of the sample.", low=0, high=SEEDS)
-    model: str | None = setting(
-        None, "The model of the run (default: as stored in the run).", metavar="MODEL"
-    )
+    model: str | None = setting(None, "The model of the run (default: as stored).", metavar="MODEL")
 
 
 class AgreementOptions(RatingOptions, RuleOptions, ConfigOptions, ShuffleOptions):
     """`dialogauge agreement`."""
 
     sources: tuple[str, ...] = argument(
-        "RATINGS...|RUN...", "Rating files or folders, and run directories; with --ratings judges' scores."
+        "RATINGS...|RUN...", "Ratings and runs; with --ratings also files of judges' scores."
     )
     ratings_file: str | None = setting(
         None, "People's ratings, joined by id (default: those in the run).", "--ratings", metavar="FILE"
     )
     scale: str | None = setting(
         None,
-        "All that raters could give: 1-5, 0,1 or good,bad (default: the scale of the run's rubric).",
+        "All possible scores: 1-5, 0,1 or good,bad (default: that of the rubric).",
         metavar="SCALE",
     )
     dimensions: tuple[str, ...] = setting(
         (),
-        "A dimension of the judge; after =, the rated dimension if its name differs.",
+        "A dimension, and the rated one if its name differs.",
         "--dimension",
         metavar="JUDGED[=RATED]",
     )
-    level: Literal["turn", "conversation"] | None = setting(None, "Ratings of these alone (default: both).")
-    where: tuple[str, ...] = setting((), "Only ratings with this value in a column.", metavar="COLUMN=VALUE")
+    level: Literal["turn", "conversation"] | None = setting(None, "Only these ratings.")
+    where: tuple[str, ...] = setting((), "Only rows with this value.", metavar="COLUMN=VALUE")
     by: str = setting(
         "dimension",
-        "Figures by dimension, rater, scenario, language, candidate, user, or a column of the rating file.",
+        "Figures by dimension, rater, scenario, language, candidate, user, or a column of the ratings.",
         metavar="NAME,...",
     )
     compare: tuple[str, ...] = setting(
-        (), "Compare two judges or raters with the consensus of the others.", metavar="A B", values=2
+        (), "Which of two judges or raters is closer to the others.", metavar="A B", values=2
     )
-    power: bool = setting(False, "Simulate how many targets tell them, or judges and a constant, apart.")
+    power: bool = setting(False, "Simulate how many targets tell A from B, or judges from a constant.")
     measure: Literal["ac1", "alpha_interval", "qwk", "spearman", "pearson", "exact", "mae"] = setting(
-        "ac1", "By which --power tells them apart."
+        "ac1", "Measure for --power."
     )
-    wide: Literal["dimensions", "raters"] = setting("dimensions", "What columns of wide tables are.")
+    wide: Literal["dimensions", "raters"] = setting("dimensions", "What the columns of wide tables are.")
     out: str | None = setting(
         None, "Folder for agreement.json and agreement.html.", "-o", "--out", metavar="DIR"
     )
@@ -551,16 +536,14 @@ class PairOptions(RunInput, ModelOptions, LimitOptions, PrivacyOptions):
     out: str = setting(..., "JSONL file to write.", "-o", "--out", metavar="FILE")
     kind: Literal["dpo", "kto", "sft", "active"] = setting("dpo", "What to write.")
     target: Literal["trl"] = setting("trl", "Row format of the trainer.", "--to")
-    chosen_field: str | None = setting(
-        None, "Key in your records with the better reply (dpo).", metavar="KEY"
-    )
+    chosen_field: str | None = setting(None, "Key of the better reply in your records (dpo).", metavar="KEY")
     model: str | None = setting(None, "Model that writes the better reply (dpo).", metavar="MODEL")
     models: tuple[str, ...] = setting((), "As --role of judge.", "--role", metavar="repair=M@U#K")
     min_verdict: Literal["excellent", "good", "borderline", "poor"] = setting(
-        "good", "Lowest verdict of conversations to learn from (sft)."
+        "good", "Lowest verdict to learn from (sft)."
     )
     limit: int | None = setting(None, "At most N rows (active: default 50).", low=1)
-    anyway: bool = setting(False, "Use the judge even if people's ratings contradict it.")
+    anyway: bool = setting(False, "Use the judge even if people contradict it.")
 
 
 class FitOptions(ShuffleOptions, DataOptions, FreshOptions):
@@ -569,14 +552,14 @@ class FitOptions(ShuffleOptions, DataOptions, FreshOptions):
     inputs: tuple[str, ...] = argument("DATA...", "Rated conversations.")
     out: str = setting(
         ...,
-        "FILE.json: coefficients of the local judge; anything else: a run directory with a rating model.",
+        "FILE.json for coefficients of the local judge, else a run with a rating model.",
         "-o",
         "--out",
         metavar="FILE.json|RUN",
     )
     dimension: str = setting("satisfaction", "The rated dimension to fit.", metavar="NAME")
     split_file: str | None = setting(None, "JSON {train: [users]}: fit on these users only.", metavar="FILE")
-    folds: int = setting(5, "Number of cross-validation folds.", "--cv", low=2, high=1_000)
+    folds: int = setting(5, "Cross-validation folds.", "--cv", low=2, high=1_000)
     command: str = ""
 
     @property
@@ -589,5 +572,5 @@ class DoctorOptions(ModelOptions):
     """`dialogauge doctor`."""
 
     known_answers: bool = setting(
-        True, "Also ask the questions with known answers.", "--known-answers/--no-known-answers"
+        True, "Ask questions with known answers too.", "--known-answers/--no-known-answers"
     )

@@ -12,10 +12,8 @@ from dialogauge.cli.options import AsJson, takes
 def agreement(options: AgreementOptions, as_json: AsJson = False) -> None:
     """Measure how well raters and judges agree.
 
-    Every figure has an interval clustered by user (by conversation where users are not known) and stands
-    beside a constant judge, reply length, position, and the judge's own scores shuffled. Several runs are
-    compared on the targets that they share. Of satisfaction runs every judge stands under every calibration,
-    beside its controls and the ceiling, and each against each.
+    Every figure has an interval clustered by user, or by conversation if users are unknown. Several runs are
+    compared on their common targets; satisfaction runs under every calibration.
     """
     from dialogauge.app.agreement import measure_agreement
     from dialogauge.cli.terminal import print_blocks, print_faults, print_json

@@ -29,7 +29,7 @@ annotate = typer.Typer(
 def make(options: AnnotateMakeOptions) -> None:
     """Choose conversations, and write a page for each rater.
 
-    A page is one file: it is opened in a browser, works without network, and saves a file to send back.
+    A page is one file that works offline in a browser and saves a file to send back.
     """
     from dialogauge.app.annotate.make import make_plan
 
@@ -67,8 +67,8 @@ def _print_made(made: MadePlan) -> None:
 def import_(options: AnnotateImportOptions) -> None:
     """Import what raters saved.
 
-    Ratings are written with the true ids. The same file again changes nothing; of two answers of a
-    rater to one question the later counts.
+    Ratings are written with the true ids. Importing a file again changes nothing; of two answers of a rater
+    to one question the later counts.
     """
     from dialogauge.app.annotate.collect import import_answers
 
@@ -100,9 +100,9 @@ def _print_imported(imported: ImportedAnswers) -> None:
 @annotate.command(cls=GroupedCommand)
 @takes(AnnotateStatusOptions)
 def status(options: AnnotateStatusOptions, as_json: AsJson = False) -> None:
-    """Say who has rated what, and how far raters agree.
+    """Show who has rated what, and how far raters agree.
 
-    Names what would make the figures surer.
+    Also says what would make these figures more certain.
     """
     from dialogauge.app.annotate.collect import rating_status
 

@@ -12,9 +12,7 @@ from dialogauge.cli.options import AsJson, DryRun, takes
 def arena(options: ArenaOptions, dry_run: DryRun = False, as_json: AsJson = False) -> None:
     """Rank agents by who did better on the same dialogue.
 
-    Dialogues of the agents are matched by id. Ratings have intervals by dialogue and ranks that cannot be
-    ruled out; beside them stands what length, a coin and online Elo would say. The same command with another
-    agent compares only what is new.
+    Dialogues are matched by id. With one more agent, the same command compares only what is new.
     """
     import asyncio
 

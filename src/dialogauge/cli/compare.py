@@ -12,9 +12,8 @@ from dialogauge.cli.options import AsJson, takes
 def compare(options: TwoRunsOptions, as_json: AsJson = False) -> None:
     """Compare two runs of one rubric.
 
-    Says what became better, what worse, and how sure that is. B is what is new. Conversations are paired
-    by id, else by scenario and user; else the runs are two samples. Every difference has an interval
-    clustered by user (by conversation where users are not known).
+    Says what became better, what worse, and how sure that is. Conversations are paired by id, else by
+    scenario and user; else the runs are two samples.
     """
     from dialogauge.app.compare import compare_runs
     from dialogauge.cli.terminal import print_blocks, print_json

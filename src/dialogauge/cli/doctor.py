@@ -19,9 +19,8 @@ if TYPE_CHECKING:
 def doctor(options: DoctorOptions, as_json: AsJson = False) -> None:
     """Test an endpoint and a model.
 
-    Probes reachability, schemas, log-probabilities and latency, and asks known-answer questions. The
-    known-answer set tells whether a model only returns the average of its turn scores. The exit code is 1
-    where the endpoint fails or the model is not fit to judge.
+    Probes reachability, schemas, log-probabilities and latency, and asks known-answer questions. These show,
+    among other things, whether a model only averages its turn scores.
     """
     from dialogauge.app.doctor import examine_endpoint
     from dialogauge.cli.terminal import print_blocks, print_json

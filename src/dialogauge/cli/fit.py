@@ -12,11 +12,9 @@ from dialogauge.cli.options import AsJson, takes
 def fit(options: FitOptions, as_json: AsJson = False) -> None:
     """Fit a judge to rated conversations.
 
-    The report says how well it does on held-out ones. The figures are out of fold, beside controls that
-    read nothing. With FILE.json the satisfaction model of the local judge is fitted: use it with
-    `dialogauge judge LOG --local-model FILE.json`. With a directory the whole ratings before each point
-    of a conversation are predicted, words included: use it with `dialogauge judge LOG --judge fitted
-    --fitted-model RUN`.
+    The report says how well it does on held-out ones. With FILE.json it fits the satisfaction model of the
+    local judge, for `dialogauge judge LOG --local-model FILE.json`. With a directory it fits a model of the
+    ratings themselves, for `dialogauge judge LOG --judge fitted --fitted-model RUN`.
     """
     import asyncio
 

@@ -20,7 +20,7 @@ def judge(options: JudgeOptions, dry_run: DryRun = False, as_json: AsJson = Fals
     """Judge a log, turn by turn and as a whole.
 
     The result is a report. Without a model the local judge is used: no key, no network. The same command
-    again continues where it stopped.
+    continues an interrupted run.
     """
     if dry_run:
         _print_plan(options, as_json=as_json)

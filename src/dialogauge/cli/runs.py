@@ -12,7 +12,7 @@ from dialogauge.cli.options import AsJson, takes
 def runs(options: RunsOptions, as_json: AsJson = False) -> None:
     """List the runs below a folder, newest first.
 
-    Says of each what was judged by what, how it ended, and one figure.
+    For each: what was judged by what, how it ended, and one figure.
     """
     from dialogauge.app.runs import list_runs
     from dialogauge.cli.terminal import print_blocks, print_json

@@ -20,9 +20,8 @@ if TYPE_CHECKING:
 def satisfaction(options: SatisfactionOptions, dry_run: DryRun = False, as_json: AsJson = False) -> None:
     """Judge each reply for its own user.
 
-    A judge knows how this user rated other scenarios. Every judge stands raw and under each calibration,
-    beside controls that read nothing and the ceiling: the users' own scores through the same map. With a
-    model the same command again continues where it stopped.
+    A judge knows how this user rated other scenarios. The results show it raw and under each calibration,
+    beside controls and the ceiling. The same command continues an interrupted run.
     """
     from dialogauge.app.satisfaction import judge_satisfaction
     from dialogauge.studies.satisfaction.page import brief

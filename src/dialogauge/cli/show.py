@@ -10,7 +10,7 @@ from dialogauge.cli.options import takes
 def show(options: ShowOptions) -> None:
     """Print one conversation of a run.
 
-    Each turn stands beside what people and the judge say about it.
+    Each turn is shown with what people and the judge say about it.
     """
     from dialogauge.app.show import conversation_of
     from dialogauge.cli.terminal import print_blocks

@@ -12,11 +12,11 @@ from dialogauge.report import plain
 
 @takes(SuccessOptions)
 def success(options: SuccessOptions, as_json: AsJson = False) -> None:
-    """Check whether the tasks of dialogues were done.
+    """Check whether agents solved their tasks.
 
-    Reads goals, data bases and rewards; no model is asked. multiwoz: Inform and Success as published, and
-    the same by the words of the replies. tau: the stored reward, the outputs that a task asks for, and
-    with --environment the data base that the calls leave.
+    Reads goals, databases and rewards; asks no model. multiwoz: Inform and Success as published, and by the
+    words of the replies. tau: the stored reward, the required outputs, and with --environment the database
+    after the calls.
     """
     import asyncio
 

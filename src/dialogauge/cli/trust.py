@@ -12,10 +12,9 @@ from dialogauge.cli.options import AsJson, takes
 def trust(options: RecheckOptions, as_json: AsJson = False) -> None:
     """Check a run for known faults of its judge.
 
-    The results are written into its report. The thresholds are those of the [trust] table of the
-    configuration file. Only --scenario-sample judges anything again: two judgements for each conversation
-    of the sample, by the judge of the run. They are kept in the run, so the same command goes on after an
-    interrupt.
+    The results are written into its report. The thresholds are in the [trust] table of the configuration
+    file. Only --scenario-sample judges anything: two judgements per conversation, by the judge of the run.
+    The same command continues an interrupted run.
     """
     import asyncio
 

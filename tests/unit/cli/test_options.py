@@ -96,5 +96,5 @@ def test_the_list_of_commands_cuts_no_sentence(group: list[str]) -> None:
 def test_help_shows_defaults_and_choices() -> None:
     text = " ".join(CliRunner().invoke(app, ["--help"]).output.split())
     assert "--fruit apple|pear" in text
-    assert "Maximum number of requests in flight. [default: 64; 1<=x<=10000]" in text
+    assert "Requests in flight. [default: 64; 1<=x<=10000]" in text
     assert "--no-ripe" not in text

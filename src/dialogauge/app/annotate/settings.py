@@ -20,31 +20,30 @@ class AnnotateMakeOptions(DataOptions, PrivacyOptions):
         otherwise="survey; with --pairs which of the two is better",
         metavar="NAME|FILE",
     )
-    raters: int = setting(..., "Number of raters; each gets a page.", low=1, high=1_000)
+    raters: int = setting(..., "Number of raters.", low=1, high=1_000)
     shared: int | None = setting(
         None,
-        "Items that every rater gets: they show how far raters agree.",
+        "Items for every rater; they show how far raters agree.",
         otherwise="as many as --each, at most 20 and half of all there are",
         low=0,
         high=100_000,
     )
     each: int | None = setting(
         None,
-        "Items for each rater beside the shared ones.",
+        "Further items for each rater.",
         otherwise="all there are, divided; 20 with --choose random, active or mixed",
         low=0,
         high=100_000,
     )
     choose: Literal["all", "random", "active", "mixed"] | None = setting(
         None,
-        "active: the lowest and most uncertain by the judge; mixed: half of them so, the others at random, "
-        "with weights.",
+        "active: the lowest-scored and most uncertain; mixed: half of those, half at random, with weights.",
         otherwise="all; random where --each leaves some out",
     )
-    pairs: bool = setting(False, "Compare candidates two by two on the same request.")
-    blind: bool = setting(False, "Keep names of candidates and ids off the pages.")
+    pairs: bool = setting(False, "Compare candidates two by two.")
+    blind: bool = setting(False, "Hide candidates and ids.")
     language: Literal["en", "zh"] = setting("en", "Language of the pages.")
-    seed: int = setting(0, "Seed of choice, division, order and sides.", low=0, high=SEEDS)
+    seed: int = setting(0, "Seed of all random choices.", low=0, high=SEEDS)
     ratings_file: str | None = None
     """None: the ratings are still to come."""
     label_studio: bool = setting(False, "Also write tasks and a configuration for Label Studio.")
