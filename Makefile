@@ -41,7 +41,7 @@ docs: .venv/installed-dev
 	$(BIN)/python tools/command_reference.py
 	$(BIN)/python tools/library_reference.py
 
-# The documents as a site, in build/site.
+# The documents as a site, in build/site; a link that leads nowhere is an error.
 site: docs
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'mkdocs>=1.6,<2'
 	$(BIN)/python -m mkdocs build --quiet

@@ -68,11 +68,13 @@ def _code(page: Path) -> Iterator[str]:
 
 
 def _anchors(page: Path) -> set[str]:
-    found = set()
+    """Return the anchors that a page has both in a clone and on the site; these differ for some headings."""
+    found: set[str] = set()
     for code, line in _lines(page.read_text(encoding="utf-8")):
         if not code and (heading := re.match(r"#+ (.*)", line)):
-            plain = re.sub(r"[^\w\- ]", "", heading[1].lower().replace("`", ""))
-            found.add(plain.strip().replace(" ", "-"))
+            words = re.sub(r"[^\w\- ]", "", heading[1].lower()).strip()
+            in_clone, on_site = words.replace(" ", "-"), re.sub(r"[-\s]+", "-", words)
+            found |= {in_clone} if in_clone == on_site and words.isascii() else set()
     return found
 
 
