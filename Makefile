@@ -40,6 +40,7 @@ package: .venv/installed
 docs: .venv/installed-dev
 	$(BIN)/python tools/command_reference.py
 	$(BIN)/python tools/library_reference.py
+	$(BIN)/python tools/json_reference.py
 
 # The documents as a site, in build/site; a link that leads nowhere is an error.
 site: docs

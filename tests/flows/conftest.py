@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from dialogauge.cli import main
+from printed import check_printed
 from servers.openai_stub import OpenAIStub
 
 SAMPLES = Path(__file__).resolve().parents[2] / "src/dialogauge/samples"
@@ -37,7 +38,10 @@ class Done:
 def dialogauge(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], tmp_path: Path
 ) -> Callable[..., Done]:
-    """Runs a command in this process, in a folder of its own, with a cache of its own."""
+    """Runs a command in this process, in a folder of its own, with a cache of its own.
+
+    What it prints with `--json` is held against its schema.
+    """
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("DIALOGAUGE_CACHE", str(tmp_path / "cache"))
     for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
@@ -49,6 +53,8 @@ def dialogauge(
         with pytest.raises(SystemExit) as ended:
             main()
         out, err = capfd.readouterr()
+        if "--json" in words and out:
+            check_printed(tuple(map(str, words)), json.loads(out))
         code = ended.value.code
         return Done(code if isinstance(code, int) else 0 if code is None else 1, out, err)
 

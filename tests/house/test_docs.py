@@ -84,6 +84,12 @@ def test_library_reference_is_fresh() -> None:
     assert written == library.render(), "docs/reference.md is stale: run `make docs`"
 
 
+def test_json_reference_is_fresh() -> None:
+    printed = _tool("json_reference")
+    written = printed.TARGET.read_text(encoding="utf-8")
+    assert written == printed.render(), "docs/json.md is stale: run `make docs`"
+
+
 def test_command_reference_is_fresh() -> None:
     written = REFERENCE.TARGET.read_text(encoding="utf-8")
     assert written == REFERENCE.render(), "docs/commands.md is stale: run `make docs`"

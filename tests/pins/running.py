@@ -18,6 +18,7 @@ from pins.cases import Case
 from pins.inputs import answer_items, write_inputs
 from pins.normal import Normal, hash_of
 from pins.replies import pinned_server
+from printed import check_printed
 
 EXPECTED = Path(__file__).parent / "expected"
 _SALT_BYTES = 32
@@ -66,6 +67,7 @@ def _step(words: tuple[str, ...], url: str, normal: Normal) -> dict[str, Any]:
     command = normal.text(" ".join(words)).replace("http://SERVER/v1", "SERVER")
     step: dict[str, Any] = {"command": command, "exit": code}
     if "--json" in words and out.lstrip().startswith(("{", "[")):
+        check_printed(words, json.loads(out))
         step["output"] = normal.output(out)
     if code != 0:
         step["messages"] = [normal.text(line) for line in err.splitlines()[:12]]

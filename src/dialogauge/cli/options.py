@@ -15,7 +15,7 @@ import typer
 from typer.core import TyperCommand
 
 from dialogauge.app.settings import Options
-from dialogauge.cli.terminal import kept_for_json
+from dialogauge.cli.terminal import kept_for_json, print_json
 from dialogauge.core.files import shown_path
 from dialogauge.core.settings import Setting, settings_of
 from dialogauge.report import plain
@@ -25,6 +25,16 @@ P = ParamSpec("P")
 
 # What only the command line has: what is shown, and whether anything is done at all.
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.", rich_help_panel="Run")]
+_Schema = Annotated[
+    bool,
+    typer.Option(
+        "--json-schema",
+        help="Print the JSON Schema of what --json prints, and exit.",
+        rich_help_panel="Run",
+        is_eager=True,
+        callback=lambda ctx, value: _print_schema(ctx) if value else None,
+    ),
+]
 DryRun = Annotated[
     bool, typer.Option("--dry-run", help="Say what would be done, and do nothing.", rich_help_panel="Run")
 ]
@@ -57,6 +67,8 @@ def takes(kind: type[S]) -> Callable[[Callable[Concatenate[S, P], None]], Callab
 
     def decorate(function: Callable[Concatenate[S, P], None]) -> Callable[..., None]:
         settings = settings_of(kind)
+        own = list(inspect.signature(function, eval_str=True).parameters.values())[1:]
+        names = {one.name for one in own}
 
         @functools.wraps(function)
         def command(ctx: typer.Context, **values: Any) -> None:  # noqa: ANN401 - of any option
@@ -68,21 +80,31 @@ def takes(kind: type[S]) -> Callable[[Callable[Concatenate[S, P], None]], Callab
                 if str(ctx.get_parameter_source(name)).endswith("COMMANDLINE")
             }
             made = {"command": command_line()} if "command" in {f.name for f in fields(kind)} else {}
-            others = {name: value for name, value in values.items() if name not in settings}
+            others = {name: value for name, value in values.items() if name in names}
             options = merged(kind, chosen, _called, _say, **made)
             with kept_for_json() if others.get("as_json") else nullcontext():
                 function(options, **others)  # type: ignore[call-arg]
 
-        own = list(inspect.signature(function, eval_str=True).parameters.values())[1:]
         context = inspect.Parameter("ctx", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)
         first = [context, *map(_parameter, settings.values())]
         both = [*first, *(one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in own)]
+        if "as_json" in names:
+            schema = inspect.Parameter("json_schema", inspect.Parameter.KEYWORD_ONLY, default=False)
+            both.append(schema.replace(annotation=_Schema))
         command.__signature__ = inspect.Signature(both)  # type: ignore[attr-defined]
         command.__annotations__ = {}
         del command.__wrapped__
         return command
 
     return decorate
+
+
+def _print_schema(ctx: typer.Context) -> None:
+    """Print the schema of the command that was typed, and exit."""
+    from dialogauge.app.printed.commands import json_schema
+
+    print_json(json_schema(ctx.command_path.partition(" ")[2]))
+    raise typer.Exit
 
 
 def _called(one: Setting) -> str:

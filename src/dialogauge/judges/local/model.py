@@ -245,7 +245,7 @@ class _FittedToTurns(TypedDict):
     seen: NotRequired[tuple[str, ...]]
 
 
-class _CoefficientsFile(TypedDict):
+class CoefficientsFile(TypedDict):
     """What `LocalCoefficients.to_json` writes."""
 
     dimension: str
@@ -264,7 +264,7 @@ def _read(value: Any) -> LocalCoefficients:  # noqa: ANN401 - any JSON value
             hint = "it is a model of ratings: give it with --judge fitted --fitted-model"
         msg = f"the file does not have the format {_FORMAT!r}"
         raise UsageError(msg, hint=hint)
-    stored = read_as(value, _CoefficientsFile)
+    stored = read_as(value, CoefficientsFile)
     fitted = stored["fitted_on"]
     return LocalCoefficients(
         _mode_from(stored["hindsight"], "hindsight"),
