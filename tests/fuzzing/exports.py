@@ -115,6 +115,8 @@ def _line(uuid: str, parent: str | None, kind: str, content: Any, **more: Any) -
 _USE = {"type": "tool_use", "id": "t1", "name": "Read", "input": {"file": "a"}}
 _RESULT = {"type": "tool_result", "tool_use_id": "t1", "content": "x = 1"}
 
+_ANN = {"id": "1", "name": "Ann", "isBot": False}
+_BOT = {"id": "2", "name": "Shop", "isBot": True}
 EXPORTS: dict[str, list[Any]] = {
     "gemini": [
         {
@@ -236,6 +238,96 @@ EXPORTS: dict[str, list[Any]] = {
             "openai_moderation": [],
             "conversation": [{"role": "user", "content": "Hi"}],
             "redacted": False,
+        },
+    ],
+    "helpdesk": [
+        {
+            "type": "conversation",
+            "id": "2",
+            "source": {"body": "<p>Open?</p>", "author": {"type": "user", "id": "u"}, "attachments": []},
+            "conversation_rating": {"rating": 5, "remark": "nice"},
+            "conversation_parts": {
+                "conversation_parts": [
+                    {
+                        "part_type": "comment",
+                        "body": "<p>Yes.</p>",
+                        "created_at": 5,
+                        "author": {"type": "bot"},
+                    },
+                    {"part_type": "note", "body": "hm", "created_at": 6, "author": {"type": "admin"}},
+                ]
+            },
+        },
+        {
+            "id": 35,
+            "requester_id": 20,
+            "satisfaction_rating": {"score": "good", "comment": "ok"},
+            "comments": [
+                {"author_id": 20, "body": "Open?", "public": True, "created_at": "2025-11-01T10:00:00Z"},
+                {"author_id": 7, "html_body": "<p>Yes.</p>", "public": True, "attachments": [{"id": 1}]},
+                {"author_id": 7, "body": "hm", "public": False},
+            ],
+        },
+    ],
+    "messenger": [
+        {"type": "message", "user": "U1", "text": "Open?", "ts": "1.1", "thread_ts": "1.1"},
+        {
+            "type": "message",
+            "bot_id": "B1",
+            "text": "Yes.",
+            "ts": "2.1",
+            "thread_ts": "1.1",
+            "files": [{"id": 1}],
+        },
+        {"type": "message", "subtype": "channel_join", "user": "U1", "text": "joined", "ts": "0.5"},
+        {
+            "channel": {"id": "c", "name": "help"},
+            "messages": [
+                {
+                    "type": "Default",
+                    "timestamp": "2025-11-01T10:00:00+00:00",
+                    "content": "Open?",
+                    "author": _ANN,
+                },
+                {
+                    "type": "Reply",
+                    "timestamp": "2025-11-01T10:00:01+00:00",
+                    "content": "Yes.",
+                    "author": _BOT,
+                },
+            ],
+        },
+        {
+            "name": "Shop",
+            "type": "bot_chat",
+            "id": 9,
+            "messages": [
+                {"type": "message", "date_unixtime": "1", "from": "Ann", "from_id": "user1", "text": "Open?"},
+                {
+                    "type": "message",
+                    "date_unixtime": "2",
+                    "from": "Shop",
+                    "from_id": "user9",
+                    "text": ["Yes", {}],
+                },
+                {
+                    "type": "service",
+                    "date_unixtime": "3",
+                    "actor": "Ann",
+                    "action": "pin_message",
+                    "text": "",
+                },
+            ],
+        },
+    ],
+    "rasa": [
+        {
+            "sender_id": "r",
+            "events": [
+                {"event": "action", "timestamp": 1.0, "name": "action_listen"},
+                {"event": "user", "timestamp": 2.0, "text": "Open?"},
+                {"event": "bot", "timestamp": 3.0, "text": "Yes.", "data": {"buttons": [{"title": "ok"}]}},
+            ],
         },
     ],
 }

@@ -15,12 +15,15 @@ from dialogauge.data.formats.claude_code import CLAUDE_CODE
 from dialogauge.data.formats.csv_table import csv_format
 from dialogauge.data.formats.exchanges import EXCHANGES
 from dialogauge.data.formats.gemini import GEMINI
+from dialogauge.data.formats.helpdesk import HELPDESK
 from dialogauge.data.formats.inspect_log import INSPECT
 from dialogauge.data.formats.items import ASSISTANTS, LANGCHAIN, PARTS, RESPONSES
 from dialogauge.data.formats.langfuse import LANGFUSE
 from dialogauge.data.formats.langsmith import LANGSMITH
+from dialogauge.data.formats.messenger import MESSENGER
 from dialogauge.data.formats.oasst import OASST
 from dialogauge.data.formats.openai import OPENAI
+from dialogauge.data.formats.rasa import RASA
 from dialogauge.data.formats.recllmsim import RECLLMSIM
 from dialogauge.data.formats.requests import REQUESTS
 from dialogauge.data.formats.rows import ROWS
@@ -38,6 +41,7 @@ from dialogauge.data.formats.wrapped import wrapped_format
 _OF_JSON: tuple[Format, ...] = (
     *(RECLLMSIM, URS, TAU, TAU2, AUTOTOD),
     *(ARENA, CHATGPT, CLAUDE, CLAUDE_CODE, GEMINI, INSPECT, OASST, WILDCHAT),
+    *(HELPDESK, MESSENGER, RASA),
     *(LANGFUSE, LANGSMITH, MLFLOW, PHOENIX, WEAVE, OPENTELEMETRY, REQUESTS),
     *(ASSISTANTS, LANGCHAIN, RESPONSES, PARTS, ANTHROPIC),
     *(SHAREGPT, CARD, EXCHANGES, OPENAI, TURNS, ROWS),

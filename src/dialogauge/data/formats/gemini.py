@@ -5,15 +5,14 @@ Takeout lists prompts with their replies and does not say which belong together:
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
-from html.parser import HTMLParser
 from typing import Any, Final
 
 from dialogauge.core import Conversation, Message, Place, RecordFault
 from dialogauge.data.formats.base import Context, Entry, Outcome, Sample, TextFormat, entries, fault_in
 from dialogauge.data.formats.fields import text_at
 from dialogauge.data.formats.items import PARTS
+from dialogauge.data.formats.markup import html_text
 from dialogauge.data.notes import excerpt
 from dialogauge.data.sources import LineStream
 
@@ -21,7 +20,6 @@ _PROMPTED: Final = "Prompted "
 _OTHERS: Final = ("Created ", "Added ", "Used ", "Gave ", "Selected ")
 """How the titles of other activities begin."""
 _PRODUCTS: Final = ("Gemini", "Bard")
-_SPACE: Final = re.compile(r"\s+")
 _FILES: Final = ("drive", "inline", "youtube")
 """How the keys of files begin in a chunk of AI Studio."""
 
@@ -120,48 +118,6 @@ def _activity(record: dict[str, Any], entry: Entry) -> Conversation:
         metadata={key: value for key, value in record.items() if key not in used},
         place=Place(entry.place.file, entry.place.line, name),
     )
-
-
-def html_text(html: str) -> str:
-    """Return the text of HTML: a line for each block, `- ` before an item of a list, code as it stands."""
-    reader = _HtmlText()
-    reader.feed(html)
-    reader.close()
-    lines = (line.rstrip() for line in "".join(reader.parts).split("\n"))
-    return "\n".join(line for line in lines if line)
-
-
-class _HtmlText(HTMLParser):
-    """Collects the text of HTML."""
-
-    _BLOCKS: Final = frozenset(
-        ("p", "div", "br", "li", "ul", "ol", "tr", "h1", "h2", "h3", "h4", "h5", "h6", "pre", "blockquote")
-    )
-
-    def __init__(self) -> None:
-        super().__init__(convert_charrefs=True)
-        self.parts: list[str] = [""]
-        self._in_code = 0
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        del attrs
-        self._in_code += tag == "pre"
-        if tag in self._BLOCKS:
-            self.parts.append("\n- " if tag == "li" else "\n")
-        elif tag in ("td", "th"):
-            self.parts.append(" ")
-
-    def handle_endtag(self, tag: str) -> None:
-        self._in_code -= tag == "pre"
-        if tag in self._BLOCKS:
-            self.parts.append("\n")
-
-    def handle_data(self, data: str) -> None:
-        if not self._in_code:
-            data = _SPACE.sub(" ", data)
-            data = data.lstrip() if self.parts[-1][-1:] in ("", "\n", " ") else data
-        if data:
-            self.parts.append(data)
 
 
 GEMINI = TextFormat("gemini", _recognises, _read)

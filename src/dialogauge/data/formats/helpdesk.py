@@ -1,0 +1,136 @@
+"""Conversations of support desks: Intercom's with their parts, and Zendesk's tickets with their comments.
+
+Whoever asked is the user; who answers, a bot or a person, is the assistant. Internal notes are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from dialogauge.core import Conversation, Role
+from dialogauge.data.field_map import FieldMap
+from dialogauge.data.formats.base import Entry, RecordFormat, fault_in
+from dialogauge.data.formats.fields import conversation_from, text_at
+from dialogauge.data.formats.markup import html_text
+from dialogauge.data.formats.openai import MessageReader
+from dialogauge.data.notes import excerpt
+
+_ASKING: Final = ("user", "lead", "contact", "visitor")
+"""Authors of Intercom who are customers; others are bots and people of the desk."""
+_INTERNAL: Final = "note"
+_PARTS: Final = "conversation_parts"
+_VERDICTS: Final = {"good": "up", "bad": "down"}
+
+Item = dict[str, Any]
+
+
+def _parts(record: Any) -> Sequence[Any] | None:  # noqa: ANN401  # any JSON value
+    """Return what was written after the first message of a conversation of Intercom."""
+    inner = (
+        record.get(_PARTS) if isinstance(record, dict) and isinstance(record.get("source"), dict) else None
+    )
+    parts = inner.get(_PARTS) if isinstance(inner, dict) else inner
+    return parts if isinstance(parts, list) else None
+
+
+def _comments(record: Any) -> Sequence[Any] | None:  # noqa: ANN401  # any JSON value
+    """Return the comments of a ticket of Zendesk, or of a page of its interface."""
+    comments = record.get("comments") if isinstance(record, dict) else None
+    first = comments[0] if isinstance(comments, list) and comments else None
+    return comments if isinstance(first, dict) and "author_id" in first and "body" in first else None
+
+
+def _recognises(record: Any, mapping: FieldMap) -> bool:  # noqa: ANN401  # any JSON value
+    mapped = mapping.messages or mapping.role or mapping.content
+    return not mapped and (_parts(record) is not None or _comments(record) is not None)
+
+
+def _convert(record: Any, entry: Entry) -> Conversation:  # noqa: ANN401  # any JSON value
+    parts, comments = _parts(record), _comments(record)
+    if parts is not None:
+        about, items = _of_intercom(record), list(_spoken([record["source"], *parts], entry))
+    elif comments is not None:
+        about, items = _of_zendesk(record), list(_written(record, comments, entry))
+    else:
+        raise fault_in(entry, f"the record is {excerpt(record)}: neither a conversation nor a ticket")
+    if not items:
+        raise fault_in(entry, "nobody says anything in it")
+    entry.recognise("conversations are of a support desk: who asked is the user, who answers the assistant")
+    reader = MessageReader(entry)
+    messages = reader.read(items)
+    return conversation_from(about, messages, reader.rated, entry, messages_key="comments")
+
+
+def _rated(rating: object, dimension: str, scores: Mapping[str, str]) -> Item:
+    """Return the `ratings` of a record whose desk holds one under its own name."""
+    score = rating.get("rating", rating.get("score")) if isinstance(rating, dict) else None
+    score = scores.get(score) if isinstance(score, str) else score
+    if not isinstance(rating, dict) or score is None:
+        return {}
+    note = text_at(rating, "remark") or text_at(rating, "comment")
+    return {"ratings": [{"dimension": dimension, "score": score, **({"note": note} if note else {})}]}
+
+
+def _of_intercom(record: Item) -> Item:
+    author = record["source"].get("author")
+    about = {k: v for k, v in record.items() if k not in ("source", _PARTS, "conversation_rating")}
+    user = author.get("id") if isinstance(author, dict) and author.get("type") in _ASKING else None
+    return {**about, "user_id": user, **_rated(record.get("conversation_rating"), "rating", {})}
+
+
+def _of_zendesk(record: Item) -> Item:
+    about = {key: value for key, value in record.items() if key != "satisfaction_rating"}
+    user = record.get("requester_id")
+    return {
+        **about,
+        "user_id": user,
+        **_rated(record.get("satisfaction_rating"), "satisfaction_rating", _VERDICTS),
+    }
+
+
+def _spoken(parts: Sequence[Any], entry: Entry) -> Iterator[Item]:
+    for part in parts:
+        author = part.get("author") if isinstance(part, dict) else None
+        if not isinstance(author, dict):
+            raise fault_in(entry, f"a part of the conversation is {excerpt(part)}: without an author")
+        body, files = text_at(part, "body"), part.get("attachments")
+        kind = part.get("part_type", "")
+        if _INTERNAL in str(kind) or not (body or files):
+            entry.recognise("parts were left out: internal notes, assignments, and what has no text")
+            continue
+        role: Role = "user" if author.get("type") in _ASKING else "assistant"
+        yield _message(role, html_text(body) if body else "", files, part)
+
+
+def _written(record: Item, comments: Sequence[Any], entry: Entry) -> Iterator[Item]:
+    asking = record.get("requester_id")
+    for comment in comments:
+        if not isinstance(comment, dict) or "author_id" not in comment:
+            raise fault_in(entry, f"a comment is {excerpt(comment)}: without an author")
+        if asking is None:
+            asking = comment["author_id"]
+            entry.assume("tickets do not say who asks: who writes first is read as the user")
+        if comment.get("public") is False:
+            entry.recognise("parts were left out: internal notes, assignments, and what has no text")
+            continue
+        html = text_at(comment, "html_body")
+        text = text_at(comment, "plain_body") or (html_text(html) if html else comment.get("body"))
+        if not isinstance(text, str):
+            raise fault_in(entry, f"a comment is {excerpt(text)}: no text")
+        role: Role = "user" if comment["author_id"] == asking else "assistant"
+        yield _message(role, text, comment.get("attachments"), comment)
+
+
+def _message(role: Role, text: str, files: object, source: Mapping[str, Any]) -> Item:
+    times = {key: source[key] for key in ("created_at",) if source.get(key) is not None}
+    attached = (
+        [{"type": "file", **file} for file in files if isinstance(file, dict)]
+        if isinstance(files, list)
+        else []
+    )
+    texts = [{"type": "text", "text": text}] if text else []
+    return {"role": role, "content": [*texts, *attached] if attached else text, **times}
+
+
+HELPDESK = RecordFormat("helpdesk", _recognises, _convert)

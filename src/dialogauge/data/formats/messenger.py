@@ -1,0 +1,207 @@
+"""Exports of messengers: channels of Slack and of Discord, chats of Telegram.
+
+Bots are the assistant, people the user. Where no bot speaks, a field map says who the assistant is.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from dialogauge.core import FileFault, Place, RecordFault
+from dialogauge.data.formats.base import Context, Outcome, Sample, TextFormat, fault_in
+from dialogauge.data.formats.documents import listed
+from dialogauge.data.formats.fields import text_at
+from dialogauge.data.formats.rows import RowTable, conversations_of
+from dialogauge.data.formats.threads import DataRow
+from dialogauge.data.notes import NoteBook, excerpt, file_fault
+from dialogauge.data.sources import LineStream
+
+_HEAD: Final = ("id", "name", "type", "channel")
+_SPOKEN_IN_SLACK: Final = (None, "bot_message", "file_share", "thread_broadcast", "me_message")
+_SPOKEN_IN_DISCORD: Final = ("Default", "Reply")
+_COLUMNS: Final = ("conversation_id", "role", "content", "timestamp", "speaker")
+_NOTICES: Final = "lines of a messenger itself were left out"
+_ALONE: Final = "messages stand in no thread, and no bot speaks among them: left out"
+
+Item = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """What somebody said."""
+
+    thread: str | None
+    """None for what stands in the channel itself."""
+    speaker: str
+    name: str | None
+    bot: bool
+    text: str
+    at: object
+    files: object = None
+    asks: bool = False
+    """Whether it begins its thread."""
+
+
+def _recognises(sample: Sample) -> bool:
+    record, mapping = sample.record, sample.mapping
+    if not isinstance(record, dict) or mapping.messages or mapping.role or mapping.content:
+        return False
+    messages = record.get("messages")
+    first = messages[0] if isinstance(messages, list) and messages else None
+    if isinstance(first, dict):
+        return _is_telegram(record, first) or _is_discord(record, first)
+    return _is_slack(record)
+
+
+def _is_slack(value: Item) -> bool:
+    speaks = any(key in value for key in ("user", "bot_id", "subtype"))
+    return value.get("type") == "message" and isinstance(value.get("ts"), str) and speaks
+
+
+def _is_telegram(head: Item, value: Item) -> bool:
+    return (
+        isinstance(head.get("type"), str)
+        and "date_unixtime" in value
+        and value.get("type") in ("message", "service")
+    )
+
+
+def _is_discord(head: Item, value: Item) -> bool:
+    author = value.get("author")
+    return isinstance(head.get("channel"), dict) and isinstance(author, dict) and "isBot" in author
+
+
+def _read(stream: LineStream, context: Context) -> Iterator[Outcome]:
+    tally, mute = _tally(stream, context), replace(context, notes=NoteBook())
+
+    def rows() -> Iterator[DataRow | RecordFault]:
+        for number, (said, place) in enumerate(_all_said(stream, mute), start=1):
+            if isinstance(said, RecordFault):
+                yield said
+            elif said.thread is not None or tally.together:
+                yield DataRow(_cells(said, tally, context), place, number)
+
+    if tally.roles:
+        yield from conversations_of(RowTable(_COLUMNS, rows), context)
+
+
+@dataclass(frozen=True, slots=True)
+class _Tally:
+    """Who has which role, and whether what stands in no thread is one conversation."""
+
+    roles: Mapping[str, str]
+    together: bool
+
+
+def _tally(stream: LineStream, context: Context) -> _Tally:
+    """Look at all messages; raises `FileFault` where nobody is the assistant."""
+    speakers: dict[str, tuple[bool, str | None]] = {}
+    answers, alone = Counter[str](), Counter[str]()
+    try:
+        for said, _ in _all_said(stream, context):
+            if isinstance(said, RecordFault):
+                continue
+            speakers[said.speaker] = (said.bot, said.name)
+            answers[said.speaker] += not said.asks
+            if said.thread is None:
+                alone[said.speaker] += 1
+    except FileFault:
+        pass
+    known = context.mapping.roles
+    roles: dict[str, str] = {}
+    for speaker, (bot, name) in speakers.items():
+        stated = known.get(speaker) or known.get(name or "")
+        roles[speaker] = stated or ("assistant" if bot else "user")
+    if roles and "assistant" not in roles.values():
+        likely = answers.most_common(1)[0][0]
+        shown = ", ".join(
+            excerpt(s if n is None else f"{n} ({s})") for s, (_, n) in list(speakers.items())[:5]
+        )
+        what = f"no bot speaks in this chat, and nothing says who the assistant is: it is of {shown}"
+        hint = f"name the assistant, as in --map 'roles.{likely}=assistant'"
+        raise file_fault(Place(context.source.name), what, hint)
+    together = any(roles[speaker] == "assistant" for speaker in alone)
+    if alone and not together:
+        context.notes.recognise(_ALONE, Place(context.source.name), count=alone.total())
+    return _Tally(roles, together)
+
+
+def _cells(said: _Said, tally: _Tally, context: Context) -> dict[str, Any]:
+    files = said.files if isinstance(said.files, list) else []
+    media = [{"type": "file", **one} for one in files if isinstance(one, dict)]
+    texts = [{"type": "text", "text": said.text}] if said.text else []
+    return {
+        "conversation_id": said.thread or context.source.label,
+        "role": tally.roles[said.speaker],
+        "content": [*texts, *media] if media else said.text,
+        "timestamp": said.at,
+        "speaker": said.name or said.speaker,
+    }
+
+
+def _all_said(stream: LineStream, context: Context) -> Iterator[tuple[_Said | RecordFault, Place]]:
+    for head, value, entry in listed(stream, context, "messages", _HEAD):
+        try:
+            if isinstance(value, RecordFault):
+                yield value, entry.place
+                continue
+            if not isinstance(value, dict):
+                raise fault_in(entry, f"the message is {excerpt(value)}: not an object")
+            said = _said(head, value)
+            if said is None:
+                entry.recognise(_NOTICES)
+            elif not said.speaker:
+                raise fault_in(entry, f"the message is {excerpt(value)}: it does not say who speaks")
+            else:
+                yield said, entry.place
+        except RecordFault as fault:
+            yield fault, entry.place
+
+
+def _said(head: Item, value: Item) -> _Said | None:
+    """Return what a message says; None for what the messenger says itself."""
+    author = value.get("author")
+    if isinstance(author, dict):
+        if value.get("type", "Default") not in _SPOKEN_IN_DISCORD:
+            return None
+        channel = head.get("channel")
+        thread = text_at(channel, "id") if isinstance(channel, dict) else None
+        names = (text_at(author, "id") or "", text_at(author, "name"))
+        bot, text = author.get("isBot") is True, text_at(value, "content") or ""
+        return _Said(thread, *names, bot, text, value.get("timestamp"), value.get("attachments"))
+    if "ts" in value:
+        return _of_slack(value)
+    if value.get("type") != "message":
+        return None
+    thread = str(head["id"]) if head.get("id") is not None else None
+    names = (text_at(value, "from_id") or text_at(value, "from") or "", text_at(value, "from"))
+    bot = head.get("type") == "bot_chat" and names[1] is not None and names[1] == head.get("name")
+    media = [{"media": key} for key in ("photo", "file", "media_type") if value.get(key)][:1]
+    return _Said(thread, *names, bot, _telegram_text(value.get("text")), value.get("date_unixtime"), media)
+
+
+def _of_slack(value: Item) -> _Said | None:
+    if value.get("subtype") not in _SPOKEN_IN_SLACK:
+        return None
+    bot = value.get("subtype") == "bot_message" or isinstance(value.get("bot_id"), str)
+    profile = value.get("user_profile")
+    name = text_at(value, "username") or (
+        text_at(profile, "real_name") if isinstance(profile, dict) else None
+    )
+    speaker = text_at(value, "user") or text_at(value, "bot_id") or name or ""
+    thread, text = text_at(value, "thread_ts"), text_at(value, "text") or ""
+    begins = thread is None or thread == value.get("ts")
+    return _Said(thread, speaker, name, bot, text, value.get("ts"), value.get("files"), asks=begins)
+
+
+def _telegram_text(value: object) -> str:
+    """Return a text that may be parted by its links and its bold words."""
+    parts = value if isinstance(value, list) else [value]
+    texts = (text_at(part, "text") if isinstance(part, dict) else part for part in parts)
+    return "".join(text for text in texts if isinstance(text, str))
+
+
+MESSENGER = TextFormat("messenger", _recognises, _read)

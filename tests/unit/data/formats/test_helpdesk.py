@@ -1,0 +1,89 @@
+"""Conversations of Intercom and tickets of Zendesk, by hand from the schemas of their interfaces."""
+
+import json
+
+import pytest
+
+from dialogauge.core import Rating, RecordFault
+from dialogauge.data import read_conversations
+
+ANN, FIN, BEN = ({"type": kind, "id": kind[0]} for kind in ("user", "bot", "admin"))
+
+
+def part(n, author, body, kind="comment", **more):
+    return {"part_type": kind, "body": body, "created_at": n, "author": author, **more}
+
+
+def intercom(*parts, **more):
+    source = {"type": "conversation", "body": "<p>Is it open?</p>", "author": ANN}
+    return {"type": "conversation", "id": "c", "source": source, "conversation_parts": parts, **more}
+
+
+def comment(n, author, body, **more):
+    return {
+        "author_id": author,
+        "body": body,
+        "public": True,
+        "created_at": f"2026-05-04T10:0{n}:00Z",
+        **more,
+    }
+
+
+def read(tmp_path, *records):
+    path = tmp_path / "log.jsonl"
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    reader = read_conversations([str(path)])
+    outcomes = list(reader)
+    return outcomes, [str(note) for note in reader.notes]
+
+
+def said(talk):
+    return [(m.role, m.text) for m in talk.messages]
+
+
+def test_notes_and_assignments_are_no_messages(tmp_path):
+    parts = [
+        part(1, FIN, "<p>From <b>nine</b>.</p>"),
+        part(2, BEN, "<p>Regular!</p>", "note"),
+        part(3, BEN, None, "assignment"),
+        part(4, BEN, "<p>Bye.</p>", "close", attachments=[{"name": "map.pdf", "url": "x"}]),
+    ]
+    rating = {"conversation_rating": {"rating": 4, "remark": "nice"}}
+    (talk,), notes = read(tmp_path, intercom(*parts, **rating))
+    assert said(talk)[:2] == [("user", "Is it open?"), ("assistant", "From nine.")]
+    assert [p.get("type") for p in talk.messages[2].content] == ["text", "file"]
+    assert (talk.id, talk.user_id) == ("c", "u")
+    assert talk.ratings == (Rating("c", "rating", 4, note="nice"),)
+    assert any("2 parts were left out" in note for note in notes)
+
+
+def test_a_ticket(tmp_path):
+    comments = [
+        comment(1, 20, "Is it open?"),
+        comment(2, 7, "x", html_body="<p>From <b>nine</b>.</p>"),
+        comment(3, 7, "Regular!", public=False),
+    ]
+    ticket = {"id": 35, "requester_id": 20, "comments": comments, "satisfaction_rating": {"score": "bad"}}
+    (talk, page), notes = read(tmp_path, ticket, {"comments": comments, "next_page": None})
+    assert said(talk) == said(page) == [("user", "Is it open?"), ("assistant", "From nine.")]
+    assert (talk.id, talk.user_id, [(r.dimension, r.score) for r in talk.ratings]) == (
+        *("35", "20"),
+        [("satisfaction_rating", "down")],
+    )
+    assert any("who writes first is read as the user" in note for note in notes)
+
+
+@pytest.mark.parametrize(
+    ("record", "why"),
+    [
+        (intercom({"body": "x"}), "a part of the conversation is"),
+        (intercom(part(1, FIN, "")) | {"source": {"author": ANN}}, "nobody says anything"),
+        ({"comments": [comment(1, 20, None)]}, "a comment is None: no text"),
+        ({"comments": [comment(1, 20, "x"), {"body": "y"}]}, "without an author"),
+        ({"other": 1}, "neither a conversation nor a ticket"),
+    ],
+)
+def test_what_cannot_be_read_is_a_fault(tmp_path, record, why):
+    outcomes, _ = read(tmp_path, intercom(part(1, FIN, "Yes.")), record)
+    assert isinstance(outcomes[1], RecordFault)
+    assert why in str(outcomes[1])

@@ -1,0 +1,108 @@
+"""Exports of Slack, of Discord (as DiscordChatExporter writes them) and of Telegram, by hand."""
+
+import json
+
+import pytest
+
+from dialogauge.core import FileFault, RecordFault
+from dialogauge.data import read_conversations
+from dialogauge.data.field_map import FieldMap
+
+
+def read(tmp_path, value, **options):
+    path = tmp_path / "chat.json"
+    path.write_text(json.dumps(value, indent=1))
+    reader = read_conversations([str(path)], **options)
+    outcomes = list(reader)
+    assert [f.format for f in reader.files.values()] == ["messenger"]
+    return outcomes, [str(note) for note in reader.notes]
+
+
+def said(talk):
+    return [(m.role, m.text) for m in talk.messages]
+
+
+OPEN = [("user", "Is it open?"), ("assistant", "From nine.")]
+
+
+def slack(at, text, thread=None, **more):
+    who = more or {"user": "U1"}
+    return {
+        "type": "message",
+        "ts": f"{at}.1",
+        "text": text,
+        **who,
+        **({"thread_ts": thread} if thread else {}),
+    }
+
+
+def test_threads_of_slack_and_what_stands_alone(tmp_path):
+    bot = {"bot_id": "B1", "username": "helper"}
+    thread = [slack(2, "From nine.", "1.1", **bot), slack(1, "Is it open?", "1.1")]
+    joined = slack(0, "joined", subtype="channel_join", user="U1")
+    (talk,), notes = read(tmp_path, [joined, *thread, slack(3, "Morning all"), slack(4, "Hi")])
+    assert said(talk) == OPEN
+    assert talk.id == "1.1"
+    assert any(note.startswith("2 messages stand in no thread") for note in notes)
+    assert any(note.startswith("1 line of a messenger itself was left out") for note in notes)
+    (talk,), _ = read(tmp_path, [slack(1, "Is it open?"), slack(2, "From nine.", **bot)])
+    assert said(talk) == OPEN
+
+
+def test_where_no_bot_speaks_a_map_names_the_assistant(tmp_path):
+    log = [slack(1, "Is it open?", "1.1"), slack(2, "From nine.", "1.1", user="U2")]
+    with pytest.raises(FileFault, match="nothing says who the assistant is: it is of 'U1', 'U2'") as fault:
+        read(tmp_path, log)
+    assert "--map 'roles.U2=assistant'" in fault.value.hint
+    (talk,), _ = read(tmp_path, log, mapping=FieldMap(roles={"U2": "assistant"}))
+    assert said(talk) == OPEN
+
+
+def discord(text, bot, kind="Default"):
+    author = {"id": "9" if bot else "1", "name": "helper" if bot else "ann", "isBot": bot}
+    return {"type": kind, "timestamp": "2026-05-04T10:00:00+00:00", "content": text, "author": author}
+
+
+def test_a_channel_of_discord(tmp_path):
+    messages = [discord("Is it open?", False), discord("joined", False, "GuildMemberJoin")]
+    messages += [discord("From nine.", True, "Reply") | {"attachments": [{"fileName": "a.png"}]}]
+    (talk,), notes = read(tmp_path, {"guild": {}, "channel": {"id": "c7"}, "messages": messages})
+    assert said(talk)[0] == OPEN[0]
+    text, file = talk.messages[1].content
+    assert (text["text"], file["type"], file["fileName"]) == ("From nine.", "file", "a.png")
+    assert talk.id == "c7"
+    assert any("line of a messenger" in note for note in notes)
+
+
+def telegram(n, name, text, **more):
+    about = {"type": "message", "date_unixtime": str(n), "from": name, "from_id": f"user_{name}"}
+    return {"id": n, **about, "text": text, **more}
+
+
+def test_a_chat_with_a_bot_of_telegram(tmp_path):
+    messages = [
+        telegram(1, "Ann", ["Is ", {"type": "bold", "text": "it"}, " open?"]),
+        telegram(2, "Shop", "From nine."),
+        telegram(3, "Ann", "", photo="photos/1.jpg"),
+        {
+            "id": 4,
+            "type": "service",
+            "date_unixtime": "4",
+            "actor": "Ann",
+            "action": "pin_message",
+            "text": "",
+        },
+    ]
+    head = {"name": "Shop", "type": "bot_chat", "id": 77}
+    (talk,), _ = read(tmp_path, {**head, "messages": messages})
+    assert said(talk)[:2] == OPEN
+    assert talk.messages[2].content == ({"type": "file", "media": "photo"},)
+    with pytest.raises(FileFault, match="who the assistant is: it is of 'Ann"):
+        read(tmp_path, {**head, "type": "personal_chat", "messages": messages})
+
+
+@pytest.mark.parametrize("odd", [4, {"type": "message", "ts": "5.1", "text": "who?"}])
+def test_what_cannot_be_read_is_a_fault(tmp_path, odd):
+    log = [slack(1, "Is it open?"), slack(2, "From nine.", bot_id="B1"), odd]
+    outcomes, _ = read(tmp_path, log)
+    assert any(isinstance(one, RecordFault) for one in outcomes)
