@@ -78,11 +78,11 @@ def _read(stream: LineStream, context: Context) -> Iterator[Outcome]:
     tally, mute = _tally(stream, context), replace(context, notes=NoteBook())
 
     def rows() -> Iterator[DataRow | RecordFault]:
-        for number, (said, place) in enumerate(_all_said(stream, mute), start=1):
-            if isinstance(said, RecordFault):
-                yield said
-            elif said.thread is not None or tally.together:
-                yield DataRow(_cells(said, tally, context), place, number)
+        for number, (spoken, place) in enumerate(_all_spoken(stream, mute), start=1):
+            if isinstance(spoken, RecordFault):
+                yield spoken
+            elif spoken.thread is not None or tally.together:
+                yield DataRow(_cells(spoken, tally, context), place, number)
 
     if tally.roles:
         yield from conversations_of(RowTable(_COLUMNS, rows), context)
@@ -101,13 +101,13 @@ def _tally(stream: LineStream, context: Context) -> _Tally:
     speakers: dict[str, tuple[bool, str | None]] = {}
     answers, alone = Counter[str](), Counter[str]()
     try:
-        for said, _ in _all_said(stream, context):
-            if isinstance(said, RecordFault):
+        for spoken, _ in _all_spoken(stream, context):
+            if isinstance(spoken, RecordFault):
                 continue
-            speakers[said.speaker] = (said.bot, said.name)
-            answers[said.speaker] += not said.asks
-            if said.thread is None:
-                alone[said.speaker] += 1
+            speakers[spoken.speaker] = (spoken.bot, spoken.name)
+            answers[spoken.speaker] += not spoken.asks
+            if spoken.thread is None:
+                alone[spoken.speaker] += 1
     except FileFault:
         pass
     known = context.mapping.roles
@@ -129,20 +129,20 @@ def _tally(stream: LineStream, context: Context) -> _Tally:
     return _Tally(roles, together)
 
 
-def _cells(said: _Said, tally: _Tally, context: Context) -> dict[str, Any]:
-    files = said.files if isinstance(said.files, list) else []
+def _cells(spoken: _Said, tally: _Tally, context: Context) -> dict[str, Any]:
+    files = spoken.files if isinstance(spoken.files, list) else []
     media = [{"type": "file", **one} for one in files if isinstance(one, dict)]
-    texts = [{"type": "text", "text": said.text}] if said.text else []
+    texts = [{"type": "text", "text": spoken.text}] if spoken.text else []
     return {
-        "conversation_id": said.thread or context.source.label,
-        "role": tally.roles[said.speaker],
-        "content": [*texts, *media] if media else said.text,
-        "timestamp": said.at,
-        "speaker": said.name or said.speaker,
+        "conversation_id": spoken.thread or context.source.label,
+        "role": tally.roles[spoken.speaker],
+        "content": [*texts, *media] if media else spoken.text,
+        "timestamp": spoken.at,
+        "speaker": spoken.name or spoken.speaker,
     }
 
 
-def _all_said(stream: LineStream, context: Context) -> Iterator[tuple[_Said | RecordFault, Place]]:
+def _all_spoken(stream: LineStream, context: Context) -> Iterator[tuple[_Said | RecordFault, Place]]:
     for head, value, entry in listed(stream, context, "messages", _HEAD):
         try:
             if isinstance(value, RecordFault):
@@ -150,18 +150,18 @@ def _all_said(stream: LineStream, context: Context) -> Iterator[tuple[_Said | Re
                 continue
             if not isinstance(value, dict):
                 raise fault_in(entry, f"the message is {excerpt(value)}: not an object")
-            said = _said(head, value)
-            if said is None:
+            spoken = _spoken_by(head, value)
+            if spoken is None:
                 entry.recognise(_NOTICES)
-            elif not said.speaker:
+            elif not spoken.speaker:
                 raise fault_in(entry, f"the message is {excerpt(value)}: it does not say who speaks")
             else:
-                yield said, entry.place
+                yield spoken, entry.place
         except RecordFault as fault:
             yield fault, entry.place
 
 
-def _said(head: Item, value: Item) -> _Said | None:
+def _spoken_by(head: Item, value: Item) -> _Said | None:
     """Return what a message says; None for what the messenger says itself."""
     author = value.get("author")
     if isinstance(author, dict):

@@ -58,8 +58,8 @@ def _spoken(events: list[Any], entry: Entry) -> Iterator[dict[str, Any]]:
 def _shown(event: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return what a bot shows beside its text: buttons, pictures, and what is its own."""
     data = event.get("data")
-    held = data.items() if isinstance(data, dict) else ()
-    return [{"type": f"data-{key}", key: value} for key, value in held if value]
+    inner = data.items() if isinstance(data, dict) else ()
+    return [{"type": f"data-{key}", key: value} for key, value in inner if value]
 
 
 RASA = RecordFormat("rasa", _recognises, _convert)
