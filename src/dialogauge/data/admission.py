@@ -38,6 +38,8 @@ _APPROVAL: Final = (
     "vote, like, liked, helpful, helpfulness, useful, usefulness, correct, resolved, solved, success"
 )
 """Dimensions to which a yes is approval."""
+_TWO_SIDED: Final = "thumb, thumbs, thumbs up, vote, like, liked, correct, resolved, solved, success"
+"""Dimensions of which a 1 alone is a thumb up, and no score of 5."""
 _NUMBERS: Final[dict[float, str]] = {1: UP, 0: DOWN, -1: DOWN}
 _DRESSING: Final = re.compile("[\U0001f3fb-\U0001f3ff\ufe0f]")
 """The colour of an emoji's skin, and the mark that asks for its picture."""
@@ -150,9 +152,16 @@ class Admission:
 ADMIT_ALL: Final = Admission()
 
 
+def scale_by_name(dimension: str) -> Scale | None:
+    """Return the scale that the name of a dimension says: of a reward 0 to 1, of stars 1 to 5; else None."""
+    if dimension == "reward":
+        return REWARD
+    return ONE_TO_FIVE if _plain(dimension) in ("stars", "star rating") else None
+
+
 def likely_scale(dimension: str) -> Scale:
     """Return the scale that ratings of a dimension are likely to be on: of a reward 0 to 1, else 1 to 5."""
-    return REWARD if dimension == "reward" else ONE_TO_FIVE
+    return scale_by_name(dimension) or ONE_TO_FIVE
 
 
 def admission_of(
@@ -167,6 +176,8 @@ def admission_of(
         named: Whether a judge is likely to have it.
     """
     own = scale is not None
+    if not own and counts.keys() == {1} and _plain(dimension) in _TWO_SIDED.split(", "):
+        return Admission("thumbs")
     named = own or (-1 not in counts if dimension == "reward" else named)
     approval = own or asks_approval(dimension)
     return admission_for(counts, scale or likely_scale(dimension), named=named, approval=approval)

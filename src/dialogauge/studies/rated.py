@@ -38,6 +38,18 @@ def preference(dimension: str) -> tuple[int, str]:
     return UNRANKED + (not asks_approval(dimension)), dimension
 
 
+def scale_of(numbers: Sequence[float]) -> Scale:
+    """Return the scale that ratings seem to be on: the narrowest usual one that holds them all.
+
+    0 to 1, -1 to 1, 1 to 5, 0 to 5, 1 to 7, 1 to 10, 0 to 10, 0 to 100; else from the lowest to the highest.
+    """
+    low, high = min(numbers), max(numbers)
+    usual = ((0, 1), (-1, 1), (1, 5), (0, 5), (1, 7), (1, 10), (0, 10), (0, 100))
+    fits = [pair for pair in usual if pair[0] <= low and high <= pair[1]]
+    lowest, highest = fits[0] if fits else (low, high)
+    return Scale(lowest, highest, integer=False)
+
+
 @dataclass(slots=True)
 class SeenRatings:
     """How often people gave each rating, which says what their ratings are: numbers or names, and where on

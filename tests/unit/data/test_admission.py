@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from dialogauge.core import ONE_TO_FIVE, Conversation, Rating, Scale, UsageError
 from dialogauge.data import RatedDimensions, admission_for
-from dialogauge.data.admission import REWARD, asks_approval, thumb_of
+from dialogauge.data.admission import REWARD, admission_of, asks_approval, thumb_of
 
 ONE_TO_FIVES = {1: 10, 2: 10, 3: 20, 4: 50, 5: 100}
 
@@ -92,6 +92,15 @@ def test_which_dimensions_ask_for_approval(dimension, asks):
 )
 def test_what_all_the_ratings_say_together(counts, words):
     assert admission_for(counts).words(counts) == words
+
+
+@pytest.mark.parametrize("dimension", ["thumbs", "thumbs_up", "Liked", "vote", "resolved"])
+def test_a_one_alone_is_a_thumb_up_where_the_name_says_so(dimension):
+    admission = admission_of(dimension, {1: 3})
+    assert (admission.kind, admission.read(1)) == ("thumbs", "up")
+    assert admission_of(dimension, {1: 3, 4: 2}).kind == "numbers"
+    assert admission_of(dimension, {1: 3}, ONE_TO_FIVE).scale == ONE_TO_FIVE
+    assert admission_of("rating", {1: 3}).kind == admission_of("stars", {1: 3}).kind == "numbers"
 
 
 def test_numbers_are_on_a_scale_that_somebody_named_sooner():

@@ -20,7 +20,7 @@ from typing import Final
 import numpy as np
 
 from dialogauge.core import ONE_TO_FIVE, Level, Scale
-from dialogauge.data.admission import DOWN, REWARD, UP, thumb_of
+from dialogauge.data.admission import DOWN, REWARD, UP, scale_by_name, thumb_of
 from dialogauge.report import words
 from dialogauge.stats import (
     MIN_CLUSTERS,
@@ -51,7 +51,7 @@ from dialogauge.studies.judging.people import (
     Weights,
 )
 from dialogauge.studies.judging.people_tally import LEVELS, MEAN, LevelTargets, PeopleTally
-from dialogauge.studies.rated import UNRANKED, preference
+from dialogauge.studies.rated import UNRANKED, preference, scale_of
 from dialogauge.text import counted
 
 WORTH: Final = 0.02
@@ -70,6 +70,11 @@ _NOTHING: Final = Estimate(None, None, None, 0.95, 0, 0, "none")
 _JUDGE, _PEOPLE = "judge", "people"
 _SATISFACTION: Final = "satisfaction"
 _READING_ORDER: Final = "its reading order"
+_NAMES: Final = "The ratings are names, and nothing says which one means dissatisfied (--dissatisfied NAME)"
+_ALL_ONE: Final = (
+    "Every rating is 1: that is a thumb up, or the worst of 5, and nothing says which "
+    "(--dissatisfied '<1', or '<=3')"
+)
 _CONTROLS: Final = {
     "constant": "always giving the same score",
     "always dissatisfied": "always predicting dissatisfied",
@@ -148,8 +153,8 @@ def people_of(
 def _rated(tally: PeopleTally, level: Level, dimension: str, asked: DissatisfiedRule | None) -> _RatedTargets:
     targets = tally.levels[level]
     ratings = targets.ratings[dimension]
-    usual = REWARD if dimension == "reward" else None
-    scale, ratings = _scaled(ratings, tally.scales.get((level, dimension), usual))
+    usual = scale_by_name(dimension)
+    scale, ratings = _scaled(ratings, tally.scales.get((level, dimension), usual), asked)
     rule = _rule(_agreed_on(ratings, targets.apart.get(dimension, {}), scale), scale, asked)
     if scale is not None and rule is not None:
         scale = replace(scale, higher_is_better=rule.lower)
@@ -161,28 +166,22 @@ def _rated(tally: PeopleTally, level: Level, dimension: str, asked: Dissatisfied
 
 
 def _scaled(
-    ratings: Mapping[int, float | str], own: Scale | None
+    ratings: Mapping[int, float | str], own: Scale | None, asked: DissatisfiedRule | None
 ) -> tuple[Scale | None, dict[int, float | str]]:
-    """Return the scale of ratings, and those that are on it; of names no scale."""
+    """Return the scale of ratings, and those that are on it; of names no scale.
+
+    Nor of 1 alone, a thumb up or the worst of 5, unless the judge's scale or what was asked for says which.
+    """
     numbers = {place: score for place, score in ratings.items() if not isinstance(score, str)}
     if len(numbers) < len(ratings):
         return None, {place: score for place, score in ratings.items() if isinstance(score, str)}
-    on = own is not None and all(own.low <= score <= own.high for score in numbers.values())
-    return own if on else scale_of(list(numbers.values())), dict(ratings)
-
-
-def scale_of(numbers: Sequence[float]) -> Scale:
-    """Return the scale that ratings seem to be on: the narrowest usual one that holds them all.
-
-    0 to 1, -1 to 1, 1 to 5, 0 to 5, 1 to 7, 1 to 10, 0 to 10, 0 to 100; else from the lowest to the highest.
-    """
-    low, high = min(numbers), max(numbers)
-    usual = ((0, 1), (-1, 1), (1, 5), (0, 5), (1, 7), (1, 10), (0, 10), (0, 100))
-    fits = [pair for pair in usual if pair[0] <= low and high <= pair[1]]
-    if low == high == 1:
-        fits = [(1, 5)]
-    lowest, highest = fits[0] if fits else (low, high)
-    return Scale(lowest, highest, integer=False)
+    if own is not None and all(own.low <= score <= own.high for score in numbers.values()):
+        return own, dict(ratings)
+    if set(numbers.values()) == {1}:
+        if asked is None or asked.category is not None:
+            return None, dict(ratings)
+        return REWARD if asked.threshold <= 1 and not asked.holds(1) else ONE_TO_FIVE, dict(ratings)
+    return scale_of(list(numbers.values())), dict(ratings)
 
 
 def _agreed_on(
@@ -407,7 +406,7 @@ def _too_little(table: ScoreTable, one: _RatedTargets) -> str:
     """Say what is missing for a comparison; nothing where nothing is."""
     bad_word, good_word = _kinds(one)
     if one.rule is None:
-        return "The ratings are names, and nothing says which one means dissatisfied (--dissatisfied NAME)"
+        return _ALL_ONE if set(one.scores) == {1} else _NAMES
     if not table.n:
         fitted = " that it was not fitted to" if one.targets.seen else ""
         return f"The judge scored none of these{fitted}"

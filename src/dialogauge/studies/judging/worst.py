@@ -22,9 +22,9 @@ import numpy.typing as npt
 from dialogauge.core import Scale
 from dialogauge.report import words
 from dialogauge.stats import Estimate, Floats, Moves, freedom_of, mean_estimate, sign_flip_p
-from dialogauge.studies.judging.light import scale_of
 from dialogauge.studies.judging.sampling import RatedAs, ratings_of
 from dialogauge.studies.passing import ByConversation
+from dialogauge.studies.rated import scale_of
 from dialogauge.text import counted
 
 Row = Mapping[str, Any]

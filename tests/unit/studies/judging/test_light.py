@@ -8,10 +8,10 @@ import pytest
 from dialogauge.core import ONE_TO_FIVE, PlainDimension, Rating, Scale
 from dialogauge.core.unit import words_digest
 from dialogauge.stats import Comparison, Estimate, parse_rule
-from dialogauge.studies.judging.light import _answer, people_of, rule_words, scale_of
+from dialogauge.studies.judging.light import _answer, people_of, rule_words
 from dialogauge.studies.judging.people import People
 from dialogauge.studies.judging.people_tally import MEAN, PeopleTally
-from dialogauge.studies.rated import ratings_by_turn
+from dialogauge.studies.rated import ratings_by_turn, scale_of
 from talks import talk
 
 HELP = PlainDimension("helpfulness", "turn")
@@ -227,6 +227,34 @@ def test_a_name_counts_as_dissatisfied_where_it_is_asked_for():
     assert figure.dissatisfied.value == pytest.approx(figure.counts["bad"] / 300)
 
 
+@pytest.mark.parametrize(
+    ("dimension", "asked", "scale", "dissatisfied"),
+    [
+        ("rating", None, None, None),
+        ("rating", "<1", (0, 1), 0.0),
+        ("rating", "<=3", (1, 5), 1.0),
+        ("rating", ">=4", (1, 5), 0.0),
+        ("stars", None, (1, 5), 1.0),
+        ("reward", None, (0, 1), 0.0),
+        ("helpfulness", None, (1, 5), 1.0),  # the judge's own, on its scale
+    ],
+)
+def test_a_one_alone_is_good_or_bad_only_where_its_scale_is_known(dimension, asked, scale, dissatisfied):
+    tally = PeopleTally([HELP])
+    take(
+        tally,
+        [row("c", 1, {"helpfulness": 4})],
+        talk("u: a", "a: b", ratings=(Rating("c", dimension, 1, 1),)),
+    )
+    people = people_of(tally, None if asked is None else parse_rule(asked))
+    (figure,) = people.figures
+    assert (None if figure.scale is None else (figure.scale.low, figure.scale.high)) == scale
+    assert (None if figure.dissatisfied is None else figure.dissatisfied.value) == dissatisfied
+    if scale is None:
+        assert figure.counts == {"1": 1}
+        assert "a thumb up, or the worst of 5, and nothing says which" in people.light.sentence
+
+
 def test_the_light_stands_on_the_level_with_more_ratings_and_the_others_are_figures():
     tally = PeopleTally([HELP])
     rng = np.random.default_rng(0)
@@ -330,7 +358,6 @@ def test_nothing_without_ratings():
         ([0, 1], 0, 1),
         ([0.5], 0, 1),
         ([-1, 1], -1, 1),
-        ([1, 1], 1, 5),
         ([2, 4], 1, 5),
         ([3.5, 0], 0, 5),
         ([7], 1, 7),
