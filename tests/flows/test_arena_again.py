@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 
 import pytest
 
@@ -62,6 +63,9 @@ def test_show_prints_what_was_said_of_one_dialogue(dialogauge, arena):
     assert done.code == 0, done.err
     assert "d3: 3 meetings, by pair/stub-model" in done.out
     assert "alpha first, then beta: By the booking." in done.unwrapped
+    said = done.out[done.out.index("\nalpha · ") :]
+    assert said.index("\nalpha · ") < said.index("\nbeta · ")
+    assert said.count("  assistant: ") == 6
     done = dialogauge("show", arena, "d33")
     assert (done.code, "has no meeting on a dialogue 'd33' (did you mean" in done.err) == (2, True)
     done = dialogauge("show", arena, "d3", "--turn", "1")
@@ -73,6 +77,27 @@ def test_votes_of_people_are_shown_with_who_voted(dialogauge, tmp_path):
     done = dialogauge("show", "people", "4")
     assert "4: 3 meetings, by people" in done.out
     assert "expert_4" in done.out
+
+
+def test_dialogues_are_shown_as_they_are_to_be_hidden_and_with_the_scores_of_a_judge(dialogauge, tmp_path):
+    for name in ("alpha", "beta"):
+        lines = (json.dumps(one) for one in talks(5 + len(name)))
+        (tmp_path / f"{name}.jsonl").write_text("\n".join(lines).replace("platform 3", "[+44 20 7946 0958]"))
+    assert dialogauge("arena", "alpha.jsonl", "beta.jsonl", "--judge", "local", "-o", "run").code == 0
+    shown = dialogauge("show", "run", "d0")
+    assert re.search(r"alpha  beta +tie +\S+ %", shown.out)
+    assert shown.out.count("user: When does train 0 leave?") == 2
+    hidden = dialogauge("show", "run", "d0", "--redact").out
+    assert ("7946" in shown.out, "7946" in hidden, "[phone]" in hidden) == (True, False, True)
+    page = library.open_run("run").show("d0")._repr_html_()
+    assert page.count("When does train 0 leave?") == 2
+
+
+def test_votes_without_dialogues_say_that_there_is_nothing_to_read(dialogauge, tmp_path):
+    rows = [{"conversation_id": "d1", "a": "alpha", "b": "beta", "winner": "a"}]
+    (tmp_path / "votes.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    assert dialogauge("arena", "votes.jsonl", "-o", "run").code == 0
+    assert "What was said is not in this run" in dialogauge("show", "run", "d1").unwrapped
 
 
 def test_votes_are_exported_as_a_table(dialogauge, arena, tmp_path):

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         admission_of,
         asks_approval,
         likely_scale,
+        scale_by_name,
         thumb_of,
     )
     from dialogauge.data.datasets import DATA_SETS

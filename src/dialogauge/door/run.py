@@ -217,6 +217,8 @@ class Run:
     def show(self, id: str | None = None, turn: int | None = None, *, height: int = 720) -> Frame:
         """Return the page of the run, or one conversation of it, for a notebook's cell.
 
+        Of an arena a dialogue as each agent led it, with the votes.
+
         Args:
             id: Of a conversation; the whole page without.
             turn: Its only turn to show; all without.
@@ -230,14 +232,15 @@ class Run:
 
         if id is None:
             return Frame(f"{self.path.name}: report", self.page(), height)
-        from dialogauge.app.sources import JUDGED
-        from dialogauge.report import Page, to_html
-        from dialogauge.studies.judging.shown import show_conversation
+        from dialogauge.app.show import shown_of
+        from dialogauge.app.sources import SHOWN
+        from dialogauge.report import Page, Transcript, to_html
 
-        self._expect_rows_of(JUDGED)
+        self._expect_rows_of(SHOWN)
         with self._open() as run:
-            transcripts = tuple(replace(t, folded=False) for t in show_conversation(run, id, turn))
-        return Frame(id, to_html(Page(id, transcripts)), height)
+            blocks = shown_of(run, id, turn)
+        opened = (replace(b, folded=False) if isinstance(b, Transcript) else b for b in blocks)
+        return Frame(id, to_html(Page(id, tuple(opened))), height)
 
     def plot(self, *dimensions: str, height: int = 480) -> Frame:
         """Return the distribution of the scores, with mean, interval and bounds, for a notebook's cell.

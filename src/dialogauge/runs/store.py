@@ -267,17 +267,20 @@ class RunDatabase:
         """
         if not self.readonly:
             self._keep(unit)
-            if len(self._bodies) >= BATCH_UNITS:
-                self.flush()
 
     def _keep(self, unit: WorkUnit) -> None:
-        subject, target = unit.subject, bytes.fromhex(unit.target_digest)
-        if subject is None or target == self._latest:
-            return
-        self._latest = target
+        target = bytes.fromhex(unit.target_digest)
+        if unit.subject is not None and target != self._latest:
+            self._latest = target
+            self.keep(target, unit.subject)
+
+    def keep(self, target: bytes, subject: Conversation) -> None:
+        """Keep a conversation, by its digest, that no unit is about alone; durable after the next `flush`."""
         waiting, now = self._bodies.get(target), beside_digest(subject)
         if now != (self._beside(target) if waiting is None else waiting[2]):
             self._bodies[target] = (subject.id, encode_conversation(subject), now)
+        if len(self._bodies) >= BATCH_UNITS:
+            self.flush()
 
     def _beside(self, target: bytes) -> bytes | None:
         with store_errors(self.path):

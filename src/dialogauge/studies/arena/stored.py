@@ -4,21 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, replace
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from dialogauge.core import UsageError
 from dialogauge.core.shape import read_as
-from dialogauge.report import Block, Cell, Items, Page, TableColumn, data_table
+from dialogauge.report import Block, Callout, Cell, Items, Page, Percent, TableColumn, data_table
 from dialogauge.runs import Row, StoredRun
 from dialogauge.stats import Estimate
 from dialogauge.studies.arena.agents import Agents
 from dialogauge.studies.arena.controls import PEOPLE, Beside
 from dialogauge.studies.arena.page import arena_page
+from dialogauge.studies.arena.study import DIALOGUES
 from dialogauge.studies.arena.summary import ArenaSettings, arena_result
 from dialogauge.studies.judging.shown import near
+from dialogauge.studies.judging.transcripts import TranscriptWriter
 from dialogauge.text import counted
 
 _SETTINGS: Final = tuple(one.name for one in fields(ArenaSettings))
+
+
+_MORE: Final[Mapping[str, tuple[tuple[str, Literal["text", "number"]], ...]]] = {
+    "orders": (("a first", "text"), ("b first", "text")),
+    "rater": (("rater", "text"),),
+    "qualities": (("score of a", "number"), ("score of b", "number")),
+}
+"""What else a vote rests on, by the field of its row: columns of a table."""
 
 
 def stored_page(run: StoredRun) -> Page:
@@ -44,7 +54,7 @@ def _beside(value: Mapping[str, Any]) -> Beside:
 
 
 def shown_votes(run: StoredRun, id: str, turn: int | None = None) -> tuple[Block, ...]:
-    """Return what was said of the meetings on one dialogue.
+    """Return what was said of the meetings on one dialogue, and the dialogue as each agent led it.
 
     Args:
         run: Opened for reading.
@@ -66,21 +76,37 @@ def shown_votes(run: StoredRun, id: str, turn: int | None = None) -> tuple[Block
     if not rows:
         msg = f"the arena {run.directory.path} has no meeting on a dialogue {id!r}"
         raise UsageError(msg, hint=near(id, list(ids)))
-    both = any(row["orders"] for row in rows)
-    heads = ("a", "b", "winner", *(("a first", "b first") if both else ("rater",)))
-    columns = [TableColumn(head, "text") for head in heads]
+    more = next((what for what, heads in _MORE.items() if any(row[what] for row in rows)), None)
+    columns = [TableColumn(head, "text") for head in ("a", "b", "winner")]
+    columns += [TableColumn(head, kind) for head, kind in _MORE.get(more or "", ())]
     title = f"{id}: {counted(len(rows), 'meeting')}, by {run.manifest.judge['name']}"
-    table = data_table(title, columns, [_cells(row, both=both) for row in rows])
+    table = data_table(title, columns, [_cells(row, more) for row in rows])
     reasons = tuple(_reasons(rows))
-    return (table, Items(reasons)) if reasons else (table,)
+    return (table, *([Items(reasons)] if reasons else []), *_led(run, id, rows))
 
 
-def _cells(row: Row, *, both: bool) -> tuple[Cell, ...]:
+def _led(run: StoredRun, id: str, rows: Sequence[Row]) -> Iterator[Block]:
+    """Yield the dialogue as each agent led it, in the order in which their meetings name them."""
+    stored = run.database.get_meta(DIALOGUES, {}, dict[str, dict[str, str]])
+    by_agent: dict[str, str] = next((of for name, of in stored.items() if run.shown_id(name) == id), {})
+    writer = TranscriptWriter({}, {}, {}, {})
+    for agent in dict.fromkeys(row[side] for row in rows for side in ("a", "b")):
+        talk = run.database.conversation(bytes.fromhex(by_agent[agent])) if agent in by_agent else None
+        if talk is not None:
+            yield writer.unjudged(agent, talk if run.mask is None else run.mask.conversation(talk))
+    if not by_agent:
+        yield Callout(("What was said is not in this run: its input held votes alone, or other arenas.",))
+
+
+def _cells(row: Row, more: str | None) -> tuple[Cell, ...]:
     winner = f"no verdict: {row['failure']['kind']}" if row["winner"] is None else _named(row, row["winner"])
-    if not both:
-        return (row["a"], row["b"], winner, row["rater"] or "")
-    answers = {one["first"]: one["winner"] for one in row["orders"]}
-    return (row["a"], row["b"], winner, *(_named(row, answers.get(side)) for side in "ab"))
+    first = (row["a"], row["b"], winner)
+    if more == "orders":
+        answers = {one["first"]: one["winner"] for one in row["orders"]}
+        return (*first, *(_named(row, answers.get(side)) for side in "ab"))
+    if more == "qualities":
+        return (*first, *(Percent(quality) for quality in row["qualities"] or (None, None)))
+    return first if more is None else (*first, row["rater"] or "")
 
 
 def _named(row: Row, winner: str | None) -> str:

@@ -7,7 +7,7 @@ from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property
 from typing import Final
 
-from dialogauge.core import Conversation, InputError, WorkUnit, digest
+from dialogauge.core import Conversation, InputError, WorkUnit, conversation_digest, digest
 from dialogauge.core.protocols import Notes
 from dialogauge.data import Mask
 from dialogauge.report import Page
@@ -19,6 +19,8 @@ from dialogauge.studies.arena.scheduling import Schedule
 from dialogauge.studies.arena.summary import ArenaResult, ArenaSettings, arena_result
 
 ARENA: Final = "arena"
+DIALOGUES: Final = "dialogues"
+"""Under this name stand the digests of what was said: by dialogue, by agent."""
 _TOGETHER: Final = 500
 """Votes that are there already, in one unit."""
 
@@ -44,6 +46,8 @@ class ArenaStudy(Study[ArenaResult]):
     """By key of a unit."""
     _stored: Mapping[str, Row] = field(default_factory=dict)
     """Likewise, of an earlier run."""
+    _database: RunDatabase | None = None
+    """Of the run; None where nothing is written."""
     _votes: dict[Meeting, Side | None] = field(default_factory=dict)
     """So far, for a schedule."""
 
@@ -55,10 +59,26 @@ class ArenaStudy(Study[ArenaResult]):
         return digest([ARENA, self.referee.digest])
 
     def prepare(self, mask: Mask | None, notes: Notes | None) -> None:
-        """Put on the mask."""
+        """Put on the mask, and keep what was said: `dialogauge show` prints it."""
         del notes
-        if mask is None:
-            return
+        if mask is not None:
+            self._hide(mask)
+        if self._database is not None:
+            self._keep_dialogues(self._database)
+
+    def _keep_dialogues(self, database: RunDatabase) -> None:
+        digests: dict[str, dict[str, str]] = {}
+        for one in self.meetings:
+            if one.dialogue is None or one.conversations is None:
+                continue
+            by_agent = digests.setdefault(one.dialogue, {})
+            for agent, talk in zip((one.a, one.b), one.conversations, strict=True):
+                if agent not in by_agent:
+                    by_agent[agent] = conversation_digest(talk)
+                    database.keep(bytes.fromhex(by_agent[agent]), talk)
+        database.put_meta(DIALOGUES, digests)
+
+    def _hide(self, mask: Mask) -> None:
         talks: dict[int, Conversation] = {}
 
         def masked(one: Meeting) -> Meeting:
@@ -94,6 +114,7 @@ class ArenaStudy(Study[ArenaResult]):
 
     def opened(self, database: RunDatabase) -> None:
         """Take the votes that are stored: a schedule stands on them."""
+        self._database = database
         if self.schedule is not None:
             self._stored = {unit.key.hex(): unit.rows[0] for unit in database.units(self.judge_digest)}
 

@@ -176,6 +176,12 @@ class TranscriptWriter:
             note="" if conversation else _NO_TEXT,
         )
 
+    def unjudged(self, title: str, conversation: Conversation) -> Transcript:
+        """Write a conversation of which nothing is said turn by turn."""
+        turns = tuple(self._turn(turn, None, None) for turn in conversation.turns)
+        context, facts = self._text(conversation.context), (counted(len(turns), "turn"),)
+        return Transcript(title, turns, facts=facts, context=context)
+
     def turn(self, key: Key, number: int | None, reason: str = "") -> Transcript | None:
         """Write one turn that is to be read, the reason first; None where it was not judged."""
         row = self._turn_rows(key).get(number) if number is not None else None
