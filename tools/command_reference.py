@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from types import NoneType, UnionType
@@ -151,7 +151,11 @@ def flags_of(name: str) -> set[str]:
 def render() -> str:
     """Return the whole page."""
     shared = _shared()
-    sections = (_section(name, command, shared) for name, command in commands().items())
+    places = {one: str(one.heading) for one in shared.values()}
+    sections = []
+    for name, command in commands().items():
+        sections.append(_section(name, command, places))
+        places = {one: f"dialogauge {name}" for one in parameters(command) if one.flags} | places
     return HEAD + "\n".join([_overview(), "", *sections, _shared_section(shared), EXIT_CODES])
 
 
@@ -174,14 +178,17 @@ def _shared_section(shared: dict[str, Parameter]) -> str:
     return "\n".join(lines)
 
 
-def _also(options: list[Parameter]) -> Iterator[str]:
-    """Say which shared options a command takes."""
-    if options:
-        parts = []
-        for heading in dict.fromkeys(one.heading for one in options):
-            flags = ", ".join(f"`{one.flag}`" for one in options if one.heading == heading)
-            parts.append(f"[{heading}](#{str(heading).lower().replace(' ', '-')}): {flags}")
-        yield f"- {'; '.join(parts)}"
+def _elsewhere(options: list[Parameter], places: dict[Parameter, str]) -> dict[str, list[Parameter]]:
+    """Return by heading the options that are described there; for one alone no command is worth a link."""
+    found: dict[str, list[Parameter]] = {}
+    for one in options:
+        if one in places:
+            found.setdefault(places[one], []).append(one)
+    return {at: part for at, part in found.items() if len(part) > 1 or not at.startswith("dialogauge ")}
+
+
+def _link(heading: str) -> str:
+    return f"[{heading}](#{heading.lower().replace(' ', '-')})"
 
 
 def _overview() -> str:
@@ -210,21 +217,21 @@ def _configured() -> str:
     )
 
 
-def _section(name: str, command: Callable[..., Any], shared: dict[str, Parameter]) -> str:
+def _section(name: str, command: Callable[..., Any], places: dict[Parameter, str]) -> str:
     found = parameters(command)
-    arguments = [p for p in found if not p.flags]
-    common = [p for p in found if p.flags and shared.get(p.flag) == p]
-    options = [p for p in found if p.flags and p not in common]
+    elsewhere = _elsewhere([p for p in found if p.flags], places)
+    linked = {p for part in elsewhere.values() for p in part}
+    here = [p for p in found if p not in linked]
+    arguments = [p for p in here if not p.flags]
     usage = " ".join([f"dialogauge {name}", *(p.value or p.name for p in arguments), "[OPTIONS]"])
-    lines = [f"## dialogauge {name}", "", *_spaced(_paragraphs(command)), "```", usage, "```", ""]
-    lines += [*(p.line() for p in (*arguments, *options)), *_also(common), ""]
-    return "\n".join([*lines, f"Exit code: {ENDS[name]}", ""])
+    lines = [f"## dialogauge {name}", "", " ".join(_paragraphs(command)), "", "```", usage, "```", ""]
+    lines += [p.line() for p in (*arguments, *(p for p in here if p.flags))]
+    lines += [f"- {_link(at)}: {', '.join(map(_named_only, part))}" for at, part in elsewhere.items()]
+    return "\n".join([*lines, "", f"Exit code: {ENDS[name]}", ""])
 
 
-def _spaced(paragraphs: list[str]) -> Iterator[str]:
-    for paragraph in paragraphs:
-        yield paragraph
-        yield ""
+def _named_only(one: Parameter) -> str:
+    return f"`{one.flag}` (required)" if one.required else f"`{one.flag}`"
 
 
 def _paragraphs(command: Callable[..., Any]) -> list[str]:
