@@ -461,7 +461,6 @@ READERS: Final[Mapping[str, tuple[str, ...]]] = {
     "data/opening.py": tuple(f"judge {name}" for name in ENDINGS),
     "data/sources.py": tuple(f"judge {name}" for name in ENDINGS),
     "data/splits.py": ("split",),
-    "data/spreadsheets.py": ("ratings csv", "raters", "table of raters"),
     "judges/success/goals.py": ("goals",),
     "judges/success/venues.py": ("venues",),
     "llm/budget.py": ("prices", "price table"),

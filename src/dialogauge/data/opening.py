@@ -25,6 +25,7 @@ from dialogauge.core import FileFault, Place, shown_path
 from dialogauge.data.archives import ZIP, ZSTANDARD, Member, members_of, unzstandard
 from dialogauge.data.columnar import MARKS, RowLines
 from dialogauge.data.notes import file_fault
+from dialogauge.data.recoding import UTF16, Recoded
 
 STDIN: Final = "-"
 
@@ -80,7 +81,8 @@ class InputSource:
     def open(self) -> io.BufferedReader:
         """Open it from the beginning, without gzip or zstandard; the rows of Parquet and Arrow as JSONL.
 
-        Raises `FileFault` for what cannot be opened, and what was packed by something else; `MissingExtra`
+        UTF-16 is read as UTF-8. Raises `FileFault` for what cannot be opened, and what was packed by
+        something else; `MissingExtra`
         where pyarrow is needed.
         """
         try:
@@ -111,7 +113,12 @@ class InputSource:
             return io.BufferedReader(_Unpacked(raw, gzip.GzipFile(fileobj=raw)), _BLOCK)
         if mark.startswith(ZSTANDARD):
             return io.BufferedReader(_Unpacked(raw, unzstandard(raw, self.name)), _BLOCK)
-        return raw
+        return io.BufferedReader(Recoded(raw), _BLOCK) if mark.startswith(UTF16) else raw
+
+    def is_utf16(self) -> bool:
+        """Say whether it is in UTF-16; raises `OSError` where it cannot be opened."""
+        with self._raw() as raw:
+            return raw.peek(_LONGEST_MARK).startswith(UTF16)
 
     def members(self, order: Order | None = None) -> tuple[list[InputSource], int]:
         """Return the files of a zip file, any other file alone, and the number of files left out of it.

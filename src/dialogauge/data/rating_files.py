@@ -24,7 +24,7 @@ from dialogauge.data.rating_columns import (
 )
 from dialogauge.data.ratings import RatingTable, as_turn
 from dialogauge.data.sources import LineStream
-from dialogauge.data.spreadsheets import Utf16Source, as_utf8_source, score_in
+from dialogauge.data.spreadsheets import score_in
 from dialogauge.data.tables import open_table
 from dialogauge.text import counted
 
@@ -171,7 +171,7 @@ def _outcomes(
     source: InputSource, asked: RatingForm, gathered: _Gathered
 ) -> Iterator[Rating | PairRating | RecordFault]:
     """Yield what the rows of a file hold, in order."""
-    stream = LineStream(as_utf8_source(source))
+    stream = LineStream(source)
     columns = columns_of(_look_at(stream, gathered.notes), asked, gathered.notes)
     delimited = not starts_json(stream)
     for row in _rows(stream):
@@ -193,7 +193,7 @@ def _outcomes(
 def _look_at(stream: LineStream, notes: NoteBook) -> RatingRows:
     """Note the form of a file; raises `FileFault` without rows."""
     place = Place(stream.source.name)
-    if isinstance(stream.source, Utf16Source):
+    if stream.source.is_utf16():
         notes.recognise("files are in UTF-16", place)
     delimiter = "," if starts_json(stream) else open_table(stream).delimiter
     if delimiter in _DELIMITERS:
@@ -227,7 +227,7 @@ def _cells(stream: LineStream) -> Iterator[dict[str, Any]]:
 def read_rows(path: str | Path) -> Iterator[tuple[dict[str, Any], Place] | RecordFault]:
     """Yield the rows of a file as they stand, JSONL, JSON or CSV; raises `FileFault` as `read_ratings`."""
     for source in locate([str(path)])[0]:
-        yield from _rows(LineStream(as_utf8_source(source)))
+        yield from _rows(LineStream(source))
 
 
 def _rows(stream: LineStream) -> Iterator[_Raw | RecordFault]:

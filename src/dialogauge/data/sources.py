@@ -16,13 +16,13 @@ from typing import IO, Any, Final
 from dialogauge.core import FileFault, Place, RecordFault
 from dialogauge.data.notes import file_fault, record_fault
 from dialogauge.data.opening import InputSource
+from dialogauge.data.recoding import UTF16
 
 LARGEST: Final = 16 << 20
 """Bytes of a record, and of a line, at most: what is made of it takes several times as much memory."""
 _BLOCK: Final = 1 << 18
 _BEGINS: Final = "begins with"
 _NEVER_TEXT: Final = re.compile(rb"[\x00-\x08\x0e-\x1a]")
-_UTF16: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +77,8 @@ def opened(source: InputSource, line: Callable[[], int]) -> Iterator[BufferedRea
 
 def without_mark(first: bytes, name: str) -> bytes:
     """Return the first bytes of a file without a byte order mark; raises `FileFault` for UTF-16."""
-    if first.startswith(_UTF16):
-        raise file_fault(Place(name), "the file is UTF-16", "save it as UTF-8")
+    if first.startswith(UTF16):
+        raise file_fault(Place(name), "the packed file is UTF-16", "unpack it, or save it as UTF-8")
     return first.removeprefix(codecs.BOM_UTF8)
 
 

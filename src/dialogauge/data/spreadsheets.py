@@ -1,20 +1,12 @@
-"""What spreadsheets and survey tools make of rating tables: UTF-16, decimal commas, scores with words."""
+"""What spreadsheets and survey tools make of rating tables: decimal commas, scores with words."""
 
 from __future__ import annotations
 
-import codecs
-import errno
-import io
 import re
-from dataclasses import fields
-from typing import Any, Final
+from typing import Final
 
-from dialogauge.data.opening import InputSource
 from dialogauge.data.ratings import as_score
-from dialogauge.data.sources import opened
 
-_MARKS: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-_BLOCK: Final = 1 << 18
 _NUMBER: Final = r"([+-]?\d+(?:\.\d+)?)"
 _LED: Final = re.compile(
     rf"{_NUMBER}(?:(?:\s+[-–—]\s*|\s*[-–—]\s+|\s*[:=]\s*|\s*[.)]\s+)[^\W\d]\D*|\s*\(\D+\))"
@@ -48,46 +40,3 @@ def score_in(value: object, *, commas: bool = False) -> tuple[float | str, str |
         return as_score(match[1]), WORDS
     number = as_score(text) if text != score else score
     return (score, None) if isinstance(number, str) else (number, COMMAS)
-
-
-class Utf16Source(InputSource):
-    """A file in UTF-16, which spreadsheets call Unicode text; it is read as UTF-8."""
-
-    def open(self) -> io.BufferedReader:
-        """Open it from the beginning, as UTF-8."""
-        return io.BufferedReader(_Recoded(super().open()), _BLOCK)
-
-
-def as_utf8_source(source: InputSource) -> InputSource:
-    """Return a source that is read as UTF-8, be the file UTF-16; raises `FileFault` where it cannot be."""
-    with opened(source, lambda: 1) as file:
-        if not file.peek(2).startswith(_MARKS):
-            return source
-    return Utf16Source(*(getattr(source, one.name) for one in fields(source)))
-
-
-class _Recoded(io.RawIOBase):
-    """UTF-16 as UTF-8."""
-
-    def __init__(self, file: io.BufferedReader) -> None:
-        self._file, self._decoder, self._left = file, codecs.getincrementaldecoder("utf-16")(), b""
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:  # noqa: ANN401  # any writable buffer
-        ended = False
-        while not self._left and not ended:
-            block = self._file.read1(_BLOCK)
-            ended = not block
-            try:
-                self._left = self._decoder.decode(block, final=ended).encode()
-            except UnicodeError as error:
-                raise OSError(errno.EILSEQ, "it begins as UTF-16 and does not go on so") from error
-        part, self._left = self._left[: len(buffer)], self._left[len(buffer) :]
-        buffer[: len(part)] = part
-        return len(part)
-
-    def close(self) -> None:
-        self._file.close()
-        super().close()

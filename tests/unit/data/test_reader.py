@@ -165,12 +165,24 @@ def test_the_next_file_is_read_after_one_that_breaks_off(tmp_path):
     assert (x.id, type(fault), y.id) == ("x", FileFault, "y")
 
 
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be"])
+@pytest.mark.parametrize("name", ["a.jsonl", "a.csv"])
+def test_conversations_in_utf16(tmp_path, encoding, name):
+    path = tmp_path / name
+    text = json.dumps(record("x", "Schön?", "Ja")) + "\n"
+    if name == "a.csv":
+        text = "conversation_id;role;content\nx;user;Schön?\nx;assistant;Ja\n"
+    path.write_bytes(("" if encoding == "utf-16" else "\ufeff").encode(encoding) + text.encode(encoding))
+    (talk,) = read(path)
+    assert [m.text for m in talk.messages] == ["Schön?", "Ja"]
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [
         (b"", "empty"),
         (b" \n\n", "empty"),
-        (b"\xff\xfe{\x00}\x00", "UTF-16"),
+        (b"\xff\xfe{\x00}", "it begins as UTF-16 and does not go on so"),
         (b"caf\xe9,x\n", "not UTF-8"),
         (b"just some prose\n", "unknown format.*--format"),
         (b"who;says\na;b\n", r"it has the columns 'who', 'says'; a role and a content.*--map"),
