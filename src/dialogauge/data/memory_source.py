@@ -1,4 +1,4 @@
-"""Conversations from memory: records, lists of messages, conversations, DataFrames.
+"""Conversations from memory: records, lists of messages, conversations, spans and traces, DataFrames.
 
 They pass the same formats and checks as records of a file. A fault names the position from 0: `source[3]`,
 or `DataFrame:3` for a row.
@@ -6,8 +6,9 @@ or `DataFrame:3` for a row.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+import io
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from numbers import Number
 from typing import Any, Final, Protocol, TypeGuard, cast
 
@@ -17,7 +18,7 @@ from dialogauge.core import ROLES, Conversation, InputError, Message, Place, Rat
 from dialogauge.core.shape import Misfit, read_as
 from dialogauge.data.field_map import NO_MAP, FieldMap
 from dialogauge.data.formats import format_of, named_format
-from dialogauge.data.formats.base import Context, Entry, Format, RecordFormat, Sample
+from dialogauge.data.formats.base import Context, Entry, Format, RecordFormat, Sample, TextFormat
 from dialogauge.data.formats.columns import named_columns
 from dialogauge.data.formats.fields import rating_in
 from dialogauge.data.formats.rows import ROWS, RowTable, conversations_of, count_threads, table_of
@@ -25,7 +26,8 @@ from dialogauge.data.formats.threads import DataRow
 from dialogauge.data.json_values import too_deep
 from dialogauge.data.notes import Note, NoteBook, excerpt, record_fault
 from dialogauge.data.opening import InputSource
-from dialogauge.data.reader import note_oddities
+from dialogauge.data.reader import expect_order, note_oddities
+from dialogauge.data.sources import LineStream
 
 SOURCE: Final = "source"
 """What messages call records in memory."""
@@ -56,9 +58,9 @@ def memory_conversations(
     """Return a reader of conversations in memory.
 
     Args:
-        items: Records as a reader of JSONL takes them, lists of messages, conversations, or a DataFrame with
-            one message a row (conversation_id, role, content), a prompt and its reply, or one conversation a
-            row (messages). A fault among them is handed on.
+        items: Records as a reader of JSONL takes them, lists of messages, conversations, spans and traces, or
+            a DataFrame with one message a row (conversation_id, role, content), a prompt and its reply, one
+            conversation a row (messages), or one span or trace a row. A fault among them is handed on.
         format: Forces one of `format_names()`; otherwise the first records decide.
         mapping: The names of fields or columns.
         strict: Whether the first fault, and the first thing that had to be assumed, is raised.
@@ -71,11 +73,22 @@ def memory_conversations(
     mapping = mapping or NO_MAP
     if not is_table(items):
         return MemoryReader(list(cast("Iterable[object]", items)), forced, mapping, strict=strict)
-    columns, rows = tuple(str(c) for c in items.columns), _rows_of(items)
-    if (mapping.messages or "messages").split(".")[0] in columns:
-        records = [{k: v for k, v in row.items() if not _missing(v)} for row in rows]
+    frame = _whole(items)
+    columns, rows = tuple(str(c) for c in frame.columns), _rows_of(frame)
+    if (mapping.messages or "messages").split(".")[0] in columns or _is_traced(rows[:1], mapping):
+        records = [_without_missing(row) for row in rows]
         return MemoryReader(records, forced, mapping, strict=strict, name=TABLE)
     return MemoryReader(_table(columns, rows, mapping), None, mapping, strict=strict, name=TABLE)
+
+
+@dataclass(frozen=True, slots=True)
+class MemorySource(InputSource):
+    """Items in memory, as the lines of JSONL that a file would hold."""
+
+    lines: Callable[[], Iterable[bytes]] = tuple
+
+    def _raw(self) -> io.BufferedReader:
+        return io.BufferedReader(io.BytesIO(b"\n".join(self.lines())))
 
 
 class MemoryReader:
@@ -91,7 +104,7 @@ class MemoryReader:
         name: str = SOURCE,
     ) -> None:
         self._items = items
-        self._source = InputSource(name, name, None)
+        self._source = MemorySource(name, name, None, lines=self._lines)
         self._mapping = mapping
         self._strict = strict
         self._records = 0 if isinstance(items, RowTable) else len(items)
@@ -100,6 +113,8 @@ class MemoryReader:
             msg = f"the {name} is empty"
             raise InputError(msg, hint="it has no conversation")
         self._format = None if isinstance(items, RowTable) else forced or self._recognised(items)
+        if self._format is not None:
+            expect_order(self._format, mapping, name)
         if self._format is ROWS and not isinstance(items, RowTable):
             self._items = self._rows(items)
 
@@ -112,6 +127,9 @@ class MemoryReader:
         """Count what iterating would hand out, at most."""
         if isinstance(self._items, RowTable):
             return count_threads(self._items, Context(self._source, self._mapping, NoteBook()))
+        if isinstance(self._format, TextFormat):
+            context = Context(self._source, self._mapping, NoteBook())
+            return self._format.count(LineStream(self._source), context)
         return len(self._items)
 
     def __iter__(self) -> Iterator[Conversation | InputError]:
@@ -131,11 +149,27 @@ class MemoryReader:
         if isinstance(self._items, RowTable):
             yield from conversations_of(self._items, context)
             return
+        apart = isinstance(self._format, TextFormat)
         for index, item in enumerate(self._items):
             try:
-                yield self._read(item, index, context)
+                if not apart or isinstance(item, Conversation | InputError):
+                    yield self._read(item, index, context)
+                else:
+                    _as_json(item, self._place(index))
             except InputError as fault:
                 yield fault
+        if isinstance(self._format, TextFormat):
+            outcomes = self._format.read(LineStream(self._source), context)
+            yield from (_placed(outcome, self._source.name) for outcome in outcomes)
+
+    def _lines(self) -> Iterator[bytes]:
+        """Yield each item as JSON; nothing for one that is none, or that is a conversation or a fault."""
+        for item in self._items if not isinstance(self._items, RowTable) else ():
+            try:
+                known = isinstance(item, Conversation | InputError)
+                yield b"" if known else orjson.dumps(_as_json(item, Place(self._source.name)))
+            except RecordFault:
+                yield b""
 
     def _read(self, item: object, index: int, context: Context) -> Conversation | InputError:
         if isinstance(item, InputError):
@@ -176,7 +210,7 @@ class MemoryReader:
                 unwritable = unwritable or fault
                 continue
             known = format_of(sample)
-            if isinstance(known, RecordFormat) or known is ROWS:
+            if known is not None and known.json:
                 return known
         if not records:
             return None
@@ -210,6 +244,17 @@ class MemoryReader:
 
 
 _KINDS: Final = "give conversations, lists of messages, records with 'messages', a DataFrame, or paths"
+
+
+def _placed(outcome: Conversation | RecordFault, name: str) -> Conversation | RecordFault:
+    """Return what was read of a line with its position in the source."""
+    place = outcome.place
+    if place is None or place.line is None or place.file != name:
+        return outcome
+    place = replace(place, file=f"{name}[{place.line - 1}]", line=None)
+    if isinstance(outcome, RecordFault):
+        return record_fault(place, outcome.message, outcome.hint)
+    return replace(outcome, place=place)
 
 
 def _complete(conversation: Conversation, entry: Entry) -> Conversation:
@@ -270,13 +315,16 @@ def _as_json(item: object, place: Place) -> Any:  # noqa: ANN401 - any JSON valu
 
 
 def _plain(value: Any) -> Any:  # noqa: ANN401 - whatever JSON does not know
-    """Return a JSON value: the fields of a client's message, the list of an array."""
+    """Return a JSON value: the fields of a client's object, the list of an array, a time as text."""
     if callable(dump := getattr(value, "model_dump", None)):
         return dump(exclude_none=True)
     if isinstance(value, Mapping):
         return dict(value)
-    if callable(listed := getattr(value, "tolist", None)):
-        return listed()
+    for name in ("tolist", "to_dict", "isoformat"):
+        if callable(plain := getattr(value, name, None)):
+            return plain()
+    if callable(as_text := getattr(value, "to_json", None)):  # a span of OpenTelemetry
+        return orjson.loads(as_text())
     msg = f"{type(value).__name__} is no JSON value"
     raise TypeError(msg)
 
@@ -292,6 +340,28 @@ def _table(columns: tuple[str, ...], rows: Sequence[Mapping[str, Any]], mapping:
                 raise record_fault(Place(TABLE, number), msg, hint)
     cells = [{column: _cell(value) for column, value in row.items()} for row in rows]
     return RowTable(columns, lambda: (DataRow(c, Place(TABLE, n), n) for n, c in enumerate(cells)))
+
+
+def _whole(frame: Any) -> Any:  # noqa: ANN401 - of pandas or polars
+    """Return a table with its index as a column, where that has a name of its own."""
+    name = getattr(getattr(frame, "index", None), "name", None)
+    return frame.reset_index() if isinstance(name, str) and name not in frame.columns else frame
+
+
+def _without_missing(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {column: value for column, value in row.items() if not _missing(value)}
+
+
+def _is_traced(rows: Sequence[Mapping[str, Any]], mapping: FieldMap) -> bool:
+    """Say whether the rows of a table are spans or traces, or records of another format than tables."""
+    if not rows:
+        return False
+    try:
+        value = _as_json(_without_missing(rows[0]), Place(TABLE))
+    except RecordFault:
+        return False
+    known = format_of(Sample(MemorySource(TABLE, TABLE, None), mapping, record=value))
+    return known is not None and known is not ROWS
 
 
 def _rows_of(frame: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - of pandas or polars

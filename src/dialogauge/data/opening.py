@@ -82,8 +82,7 @@ class InputSource:
         """Open it from the beginning, without gzip or zstandard; the rows of Parquet and Arrow as JSONL.
 
         UTF-16 is read as UTF-8. Raises `FileFault` for what cannot be opened, and what was packed by
-        something else; `MissingExtra`
-        where pyarrow is needed.
+        something else; `MissingExtra` where pyarrow is needed.
         """
         try:
             raw = self._raw()

@@ -197,9 +197,8 @@ class ConversationReader:
         if self._forced is not None and (fault := of_another_kind(stream, self._forced)):
             raise fault
         known = self._forced or _sniff(stream, self._mapping)
-        if known is not None and self._mapping.order_by is not None and not known.takes_order:
-            what = f"the format {known.name} has an order of its own, and takes none from `order_by`"
-            raise file_fault(Place(stream.source.name), what, "leave `order_by` out of the field map (--map)")
+        if known is not None:
+            expect_order(known, self._mapping, stream.source.name)
         return known
 
     def _probe(self, stream: LineStream) -> None:
@@ -208,6 +207,13 @@ class ConversationReader:
             next(stream.written(), None)
         elif self._format(stream) is None:
             raise unrecognised(stream, self._mapping)
+
+
+def expect_order(known: Format, mapping: FieldMap, name: str) -> None:
+    """Raise `FileFault` where a map orders the messages of a format that has an order of its own."""
+    if mapping.order_by is not None and not known.takes_order:
+        what = f"the format {known.name} has an order of its own, and takes none from `order_by`"
+        raise file_fault(Place(name), what, "leave `order_by` out of the field map (--map)")
 
 
 def note_oddities(conversation: Conversation, place: Place, book: NoteBook) -> None:

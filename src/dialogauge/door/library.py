@@ -420,7 +420,7 @@ def _paths(source: Sources) -> tuple[str, ...] | None:
 
 def _items(source: Any) -> list[object]:  # noqa: ANN401 - whatever was handed over
     """Return the single conversations of a source in memory, and the faults that came with them."""
-    if isinstance(source, Conversation | Mapping):
+    if isinstance(source, Conversation | Mapping) or hasattr(source, "model_dump"):
         return [source]
     if isinstance(source, Conversations):
         return [*source, *source.faults]

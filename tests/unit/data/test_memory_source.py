@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import datetime
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -9,6 +10,7 @@ import pytest
 
 from dialogauge.core import (
     Conversation,
+    FileFault,
     InputError,
     Message,
     Place,
@@ -344,3 +346,58 @@ def test_conversations_in_memory_are_what_they_are_declared_to_be(field: str, va
     conversations, faults, _ = read([bad, Conversation("b", MESSAGES)])
     assert ([c.id for c in conversations], len(faults)) == (["b"], 1)
     assert why in faults[0]
+
+
+def spans(*asked: str) -> list[dict[str, Any]]:
+    return [
+        {
+            "context.trace_id": f"t{n}",
+            "context.span_id": f"s{n}",
+            "parent_id": None,
+            "name": "chat",
+            "span_kind": "LLM",
+            "start_time": datetime.datetime(2026, 5, 4, 10, n, tzinfo=datetime.UTC),
+            "attributes.session.id": "a",
+            "attributes.llm.input_messages": [{"message.role": "user", "message.content": text}],
+            "attributes.llm.output_messages": [{"message.role": "assistant", "message.content": f"{text}!"}],
+        }
+        for n, text in enumerate(asked)
+    ]
+
+
+def test_spans_are_put_together_as_those_of_a_file() -> None:
+    late, early = spans("when", "where")[::-1]
+    (whole,), faults, notes = read([late, None, object(), early])
+    assert [m.text for m in whole.messages] == ["when", "when!", "where", "where!"]
+    assert (whole.id, whole.metadata["traces"]) == ("a", ["t0", "t1"])
+    assert any("source[1]: the record is None: no span" in fault for fault in faults)
+    assert any("source[2]: this cannot be written as JSON" in fault for fault in faults)
+    assert "4 records read as phoenix" in notes
+    assert memory_conversations([late, early]).count() == 1
+
+
+def test_a_data_frame_of_spans() -> None:
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(spans("when", "where")).set_index("context.span_id")
+    (whole,), faults, _ = read(frame)
+    assert [m.text for m in whole.messages] == ["when", "when!", "where", "where!"]
+    assert faults == []
+
+
+def test_what_clients_write_themselves_as_json() -> None:
+    class Span:
+        def __init__(self, span: dict[str, Any]) -> None:
+            self.span = span
+
+        def to_json(self) -> str:
+            return json.dumps(self.span, default=str)
+
+    (whole,), _, _ = read([Span(one) for one in spans("when", "where")])
+    assert len(whole.messages) == 4
+
+
+def test_a_list_of_other_records_that_belong_together() -> None:
+    rows = [{"session_id": "a", **message, "n": n} for n, message in enumerate(CHAT)]
+    assert read([{"data": rows, "page": 1}])[0][0].messages[0].text == "When?"
+    with pytest.raises(FileFault, match="the format phoenix has an order of its own"):
+        memory_conversations(spans("when"), mapping=FieldMap(order_by="start_time"))
