@@ -27,14 +27,17 @@ _LOG = logging.getLogger("dialogauge")
 class Clients:
     """The clients that a command asks: built one by one, on one budget, and freed together."""
 
-    def __init__(self, options: LimitOptions, budget: Budget | None = None) -> None:
+    def __init__(self, options: LimitOptions, budget: Budget | None = None, *, dry: bool = False) -> None:
         """Build nothing yet.
 
         Args:
             options: What asking may take.
             budget: Shared with others; else one of their own.
+            dry: Build clients that ask nothing, and count what they would ask.
         """
         self._options = options
+        self._dry = dry
+        self._counting: list[tuple[str, CountingClient]] = []
         self._budget = budget or Budget(options.max_calls, options.max_cost)
         self._stack = AsyncExitStack()
         self._first: ChatClient | None = None
@@ -46,6 +49,14 @@ class Clients:
         A model in process or a callable is kept within the budget too; its replies are cached like others.
         What failed is asked anew where it is to be done again: the cache is then written, and not read.
         """
+        client = self._built(settings, role)
+        if not self._dry:
+            return client
+        counting = CountingClient(client)
+        self._counting.append((settings.model, counting))
+        return counting
+
+    def _built(self, settings: RoleSettings, role: str) -> ChatClient:
         o, prices = self._options, self._prices()
         self._model = self._model or settings.model
         if settings.model.startswith(("py:", "file:")):
@@ -81,9 +92,9 @@ class Clients:
         """Return what so many calls like these to the first of them would take, asking nothing."""
         return Expected.of(requests, calls, self._model, self._prices())
 
-    def expected_of(self, counter: CountingClient) -> Expected:
-        """Return what the calls that were counted would take of the first of them."""
-        return Expected.of_bytes(counter.prompts, counter.calls, self._model, self._prices())
+    def counted(self) -> Expected | None:
+        """Return what the calls would take that dry clients have counted; None where no model is asked."""
+        return Expected.counted(self._counting, self._prices()) if self._counting else None
 
     def _prices(self) -> PriceTable | None:
         path = self._options.prices_file
@@ -104,24 +115,10 @@ Limits = Callable[[], LimiterState | None]
 
 
 def no_limits() -> None:
-    """Return what a judge without an endpoint has to say."""
+    """Return what a judge without an endpoint has to say of limits and calls."""
 
 
 async def _close_nothing() -> None: ...
-
-
-@dataclass(frozen=True, slots=True)
-class DryRun:
-    """A judge that asks nothing, and what it would have asked."""
-
-    judge: Judge
-    client: CountingClient
-    clients: Clients
-
-    @property
-    def expected(self) -> Expected:
-        """What the calls would take that were counted so far."""
-        return self.clients.expected_of(self.client)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,14 +131,14 @@ class BuiltJudge:
     """What users should know of the endpoint's answers, once it has answered."""
     close: Callable[[], Coroutine[Any, Any, None]] = _close_nothing
     """Frees what the clients hold."""
-    dry: DryRun | None = None
-    """What it would ask, for a judge that asks a model."""
+    counted: Callable[[], Expected | None] = no_limits
+    """What it would have asked, for a judge with dry clients; None where no model is asked."""
     worked_examples: frozenset[str] = frozenset()
     """Ids of conversations that its prompt shows solved, and that it may not judge."""
 
 
-def build_judge(options: JudgeOptions) -> BuiltJudge:
-    """Build the judge that the options name."""
+def build_judge(options: JudgeOptions, *, dry: bool = False) -> BuiltJudge:
+    """Build the judge that the options name; a dry one asks nothing, and counts what it would ask."""
     if options.judge == "fitted":
         return BuiltJudge(_fitted(options))
     from dialogauge.rubrics import load_policies, load_rubric
@@ -161,7 +158,7 @@ def build_judge(options: JudgeOptions) -> BuiltJudge:
     source = None
     if options.source_file is not None:
         source = _read(Path(options.source_file), "source", "--source takes a UTF-8 text file")
-    clients = Clients(options)
+    clients = Clients(options, dry=dry)
     judge = RubricJudge(
         rubric,
         clients.build(options.role, "judge"),
@@ -172,14 +169,8 @@ def build_judge(options: JudgeOptions) -> BuiltJudge:
         policies=policies,
         calls=options.calls,
     )
-    counter = CountingClient(judge.client)
     return BuiltJudge(
-        judge,
-        clients.limits,
-        clients.notices,
-        clients.close,
-        DryRun(replace(judge, client=counter), counter, clients),
-        rubric.example_ids,
+        judge, clients.limits, clients.notices, clients.close, clients.counted, rubric.example_ids
     )
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from dialogauge.app.build import BuiltJudge, build_judge
 from dialogauge.app.config import shown_role
-from dialogauge.app.outcome import Plan, StudyOutcome
+from dialogauge.app.outcome import Plan, StudyOutcome, units_to_do
 from dialogauge.app.outputs import output_file, run_files, spare, spare_runs
 from dialogauge.app.settings import JudgeOptions, SatisfactionOptions, SuccessOptions
 from dialogauge.app.sources import (
@@ -21,7 +20,6 @@ from dialogauge.app.sources import (
     may_wait,
     shown_notes,
 )
-from dialogauge.core import WorkUnit
 from dialogauge.core.errors import InputError, UsageError
 from dialogauge.core.settings import narrowed, recorded
 from dialogauge.data import (
@@ -38,14 +36,13 @@ from dialogauge.runs import (
     StudyRun,
     open_run,
     run_study,
-    units_left,
 )
 from dialogauge.runs.directory import write_whole
 from dialogauge.stats import DissatisfiedRule, parse_rule
 from dialogauge.studies.judging.gate import read_gates
 from dialogauge.studies.judging.junit import junit_chunks
 from dialogauge.studies.judging.people import People
-from dialogauge.studies.judging.study import JudgingResult, JudgingStudy, request_of, sampled
+from dialogauge.studies.judging.study import JudgingResult, JudgingStudy, sampled
 from dialogauge.text import counted
 
 
@@ -135,19 +132,10 @@ def _write_junit(file: Path, options: JudgeOptions, run: StudyRun[JudgingResult]
 
 def plan_log(options: JudgeOptions) -> Plan:
     """Say what a run would do, without a model call and without writing anything."""
-    data, built = input_data(options), build_judge(options)
+    data, built = input_data(options), build_judge(options, dry=True)
     study = _study(options, data, built, None)
     settings = _run_settings(options)
-    with asyncio.Runner() as runner:
-
-        def count(unit: WorkUnit) -> None:
-            if built.dry is not None:
-                runner.run(built.dry.judge.judge(request_of(unit)))
-
-        try:
-            units, left, mask = units_left(study, settings, count)
-        finally:
-            runner.run(built.close())
+    units, left, mask = units_to_do(study, settings, built)
     return Plan(
         settings.directory.path,
         built.judge.name,
@@ -155,7 +143,7 @@ def plan_log(options: JudgeOptions) -> Plan:
         left,
         tuple(study.faults),
         shown_notes(data.source.notes, mask),
-        None if built.dry is None else built.dry.expected,
+        built.counted(),
     )
 
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, TypeVar
 
+from dialogauge.app.build import BuiltJudge
+from dialogauge.core import WorkUnit
 from dialogauge.core.errors import InputError
+from dialogauge.data import Mask
 from dialogauge.llm import Expected
-from dialogauge.runs import Outcome, StudyRun
-from dialogauge.runs.study import StudyResult
+from dialogauge.runs import Outcome, RunSettings, StudyRun, units_left
+from dialogauge.runs.study import Study, StudyResult
 
 R = TypeVar("R", bound=StudyResult)
 
@@ -28,7 +32,25 @@ class Plan:
     faults: tuple[InputError, ...]
     notes: tuple[str, ...]
     asking: Expected | None = None
-    """What it would ask a model for; None where none is asked, or where it was not estimated."""
+    """What it would ask models for; None where none is asked."""
+
+
+def units_to_do(study: Study[R], settings: RunSettings, built: BuiltJudge) -> tuple[int, int, Mask | None]:
+    """Return how many units a run would plan and how many are left, and the mask that it would put on.
+
+    Of a judge with dry clients each unit that is left is done, which asks nothing and counts. At the end the
+    judge is closed.
+    """
+    with asyncio.Runner() as runner:
+
+        def count(unit: WorkUnit) -> None:
+            if built.counted() is not None:
+                runner.run(study.run(unit))
+
+        try:
+            return units_left(study, settings, count)
+        finally:
+            runner.run(built.close())
 
 
 @dataclass(frozen=True)

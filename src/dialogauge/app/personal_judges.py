@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 class Models(Clients):
     """The clients of the roles, built when a judge asks for them."""
 
-    def __init__(self, options: UserJudgeOptions) -> None:
-        """Build nothing yet."""
-        super().__init__(options)
+    def __init__(self, options: UserJudgeOptions, *, dry: bool = False) -> None:
+        """Build nothing yet; dry clients ask nothing, and count what they would ask."""
+        super().__init__(options, dry=dry)
         self.options = options
         self._by_role: dict[str, ChatClient] = {}
 
@@ -55,7 +55,11 @@ PERSONAL_JUDGES: Final = (*HISTORY_JUDGES, "local", "local-user", *ENCODER_JUDGE
 
 
 def build_satisfaction_judge(
-    options: UserJudgeOptions, *, mode: Sight = "foresight", encoder: str | None = None
+    options: UserJudgeOptions,
+    *,
+    mode: Sight = "foresight",
+    encoder: str | None = None,
+    dry: bool = False,
 ) -> BuiltJudge:
     """Build the judge that the options name.
 
@@ -63,14 +67,16 @@ def build_satisfaction_judge(
         options: They name one of `MODEL_JUDGES` or `PERSONAL_JUDGES`.
         mode: What `local` and `local-user` may read of what followed a reply; the others never do.
         encoder: The pretrained encoder of `encoder` and `encoder-ordinal`.
+        dry: Ask nothing, and count what would be asked.
 
     Raises:
         UsageError: The judge is not there, or needs a model and has none, or what is not installed.
     """
     name = options.judge
     if name in MODEL_JUDGES:
-        models = Models(options)
-        return BuiltJudge(model_judge(models), models.limits, models.notices, models.close)
+        models = Models(options, dry=dry)
+        judge = model_judge(models)
+        return BuiltJudge(judge, models.limits, models.notices, models.close, models.counted)
     if name == "local-user":
         from dialogauge.judges.local_user.judge import LocalUserJudge
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from dialogauge.app.build import BuiltJudge
 from dialogauge.app.config import shown_role
 from dialogauge.app.judge import spare_the_input
-from dialogauge.app.outcome import Plan, StudyOutcome
+from dialogauge.app.outcome import Plan, StudyOutcome, units_to_do
 from dialogauge.app.personal_judges import MODEL_JUDGES, build_satisfaction_judge
 from dialogauge.app.satisfaction_data import (
     chosen_split,
@@ -21,7 +21,7 @@ from dialogauge.app.satisfaction_data import (
 from dialogauge.app.settings import RatedDataOptions, SatisfactionOptions
 from dialogauge.app.sources import InputData, shown_notes
 from dialogauge.core.settings import narrowed, recorded
-from dialogauge.runs import Observer, Privacy, RunSettings, StopSignal, run_study, units_left
+from dialogauge.runs import Observer, Privacy, RunSettings, StopSignal, run_study
 from dialogauge.studies.satisfaction.blocks import study_data, unnamed_together
 from dialogauge.studies.satisfaction.study import SatisfactionResult, SatisfactionSettings, SatisfactionStudy
 from dialogauge.text import counted
@@ -79,10 +79,9 @@ async def judge_satisfaction_data(
 
 def plan_satisfaction(options: SatisfactionOptions) -> Plan:
     """Say what a study would do, without a model call and without writing anything."""
-    built = build_satisfaction_judge(options, mode=options.mode, encoder=options.encoder)
+    built = build_satisfaction_judge(options, mode=options.mode, encoder=options.encoder, dry=True)
     study, notes = _study(options, built)
-    turns, left, mask = units_left(study, _run_settings(options))
-    asyncio.run(built.close())
+    turns, left, mask = units_to_do(study, _run_settings(options), built)
     return Plan(
         run_directory(options).path,
         study.judge.name,
@@ -90,6 +89,7 @@ def plan_satisfaction(options: SatisfactionOptions) -> Plan:
         left,
         (*study.unreadable, *study.rating_faults, *study.data.faults),
         (*shown_notes(notes, mask), *_absent_users(study)),
+        built.counted(),
     )
 
 

@@ -91,20 +91,27 @@ def print_plan(plan: Plan, text: str, *, as_json: bool) -> NoReturn:
             typer.echo(f"  {plain(note)}")
         typer.echo(plain(text))
         if plan.asking is not None:
-            typer.echo(plain(_asking_words(plan.asking)))
+            for line in _asking_words(plan.asking):
+                typer.echo(plain(line))
         typer.echo(plain(f"into {plan.directory}"))
     print_faults(plan.faults)
     raise typer.Exit(1 if plan.faults else 0)
 
 
-def _asking_words(asking: Expected) -> str:
+def _asking_words(asking: Expected) -> Iterator[str]:
     cost = "no price of the model is known (--prices)"
     if asking.cost is not None:
         cost = f"about {words.cost(asking.cost)} {asking.currency}"
-    return (
+    yield (
         f"{counted(asking.calls, 'call')}: about {_rounded(asking.prompt_tokens):,} tokens of prompts and "
         f"{_rounded(asking.completion_tokens):,} of replies; {cost}"
     )
+    if asking.cached:
+        yield f"{counted(asking.cached, 'answer')} more from the cache, which cost nothing"
+    if asking.assumed:
+        yield f"{asking.assumed:,} of the replies stand in later prompts, and are taken to be of usual length"
+    if asking.calls:
+        yield "retries, replies that have to be asked for again, and probes of a new endpoint come on top"
 
 
 def _rounded(n: int) -> int:

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from dialogauge.llm.budget import (
         Budget,
         BudgetedClient,
-        CountingClient,
-        Expected,
         PrefixMeter,
         PriceTable,
     )
@@ -22,6 +20,7 @@ if TYPE_CHECKING:
     from dialogauge.llm.device import chosen_device
     from dialogauge.llm.doctor import EndpointCheck, EndpointReport, examine
     from dialogauge.llm.endpoint import Endpoint
+    from dialogauge.llm.expected import CountingClient, Expected
     from dialogauge.llm.http import HttpChatClient, HttpSettings
     from dialogauge.llm.identity import folder_digest, function_digest
     from dialogauge.llm.json_text import NoJsonObject, extract_object

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -127,47 +126,6 @@ class PriceTable:
             reduced = price.input_per_million
         tokens = (prompt - cached) * price.input_per_million + cached * reduced
         return (tokens + completion * price.output_per_million) / 1_000_000
-
-
-@dataclass(frozen=True, slots=True)
-class Expected:
-    """What calls are expected to take, before one is made."""
-
-    calls: int
-    prompt_tokens: int
-    """By the length of the prompts, rather too many than too few."""
-    completion_tokens: int
-    """Of replies as they usually are."""
-    cost: float | None
-    """None where the model has no price."""
-    currency: str
-
-    @classmethod
-    def of(
-        cls, requests: Sequence[ChatRequest], calls: int, model: str, prices: PriceTable | None
-    ) -> Expected:
-        """Return what so many calls like these would take.
-
-        Args:
-            requests: Some of them, or all.
-            calls: How many there are.
-            model: That is asked.
-            prices: Its price; None where nobody gave any.
-        """
-        bytes = sum(map(prompt_bytes, requests)) / max(len(requests), 1) * calls
-        return cls.of_bytes(round(bytes), calls, model, prices)
-
-    @classmethod
-    def of_bytes(cls, prompts: int, calls: int, model: str, prices: PriceTable | None) -> Expected:
-        """Return what calls take whose prompts have so many bytes in all."""
-        tokens = round(prompts / BYTES_PER_TOKEN), calls * REPLY_TOKENS
-        prices = prices or PriceTable()
-        return cls(calls, *tokens, prices.cost(model, *tokens), prices.currency)
-
-
-def prompt_bytes(request: ChatRequest) -> int:
-    """Return how long the prompt of a request is, in UTF-8."""
-    return sum(len(_text(message.get("content")).encode()) for message in request.messages)
 
 
 def _price(table: Mapping[str, Any], place: Place) -> Price:
@@ -299,26 +257,3 @@ class BudgetedClient(WrappedClient):
         finally:
             self._budget.settle(cost)
         return reply
-
-
-class CountingClient(WrappedClient):
-    """Asks nothing, and counts what it would ask.
-
-    A request for texts alone, which later prompts may hold, has a reply of the usual length; others fail.
-    """
-
-    def __init__(self, inner: ChatClient) -> None:
-        super().__init__(inner)
-        self.calls = 0
-        self.prompts = 0
-        """Bytes of all prompts."""
-
-    async def complete(self, request: ChatRequest) -> ChatReply | ChatFailure:
-        """Count the request."""
-        self.calls += 1
-        self.prompts += prompt_bytes(request)
-        wanted = {} if request.schema is None else request.schema.schema.get("properties", {})
-        if wanted and all(of == {"type": "string"} for of in wanted.values()):
-            words = "x" * (REPLY_TOKENS * BYTES_PER_TOKEN // len(wanted))
-            return ChatReply(json.dumps(dict.fromkeys(wanted, words)))
-        return ChatFailure("connection", "nothing is asked in a dry run")

@@ -192,14 +192,21 @@ class CachedClient(WrappedClient):
     async def complete(self, request: ChatRequest) -> ChatReply | ChatFailure:
         """Return the stored reply (`cached` 1, no calls, no cost, its tokens), or ask."""
         key = self._key(request)
-        record = self._cache.get(key) if self._use_stored else None
-        stored = None if record is None else _from_record(record)
+        stored = self._stored(key)
         if stored is not None:
             return stored
         reply = await self.inner.complete(request)
         if isinstance(reply, ChatReply) and reply.finish != "filter":
             self._cache.put(key, _to_record(reply))
         return reply
+
+    def stored(self, request: ChatRequest) -> ChatReply | None:
+        """Return the stored reply; None where there is none, or none is to be read."""
+        return self._stored(self._key(request))
+
+    def _stored(self, key: bytes) -> ChatReply | None:
+        record = self._cache.get(key) if self._use_stored else None
+        return None if record is None else _from_record(record)
 
     async def close(self) -> None:
         """Write pending values and close the inner client; the cache stays open for other clients."""

@@ -63,6 +63,14 @@ class RunNotes:
         self.database.put_meta(NOTES + key, value if self.mask is None else self.mask.value(value))
 
 
+@dataclass(frozen=True, slots=True)
+class NotesToRead(RunNotes):
+    """The same where nothing may be written."""
+
+    def put(self, key: str, value: Any) -> None:  # noqa: ANN401 - any JSON value
+        """Keep nothing."""
+
+
 @contextmanager
 def store_errors(path: Path) -> Iterator[None]:
     """Turn what SQLite says of a file into a StoreError."""

@@ -28,7 +28,7 @@ from dialogauge.core import (
     digest,
     digest_text,
 )
-from dialogauge.core.protocols import Notes
+from dialogauge.core.protocols import NO_NOTES, Notes
 from dialogauge.data import Mask
 from dialogauge.llm import LimiterState
 from dialogauge.report import Page, html_bytes
@@ -38,7 +38,7 @@ from dialogauge.runs.manifest import FAULTS_KEPT, Manifest, versions
 from dialogauge.runs.privacy import OPEN, Privacy, mask_for_writing, mask_of, mask_written
 from dialogauge.runs.records import json_line
 from dialogauge.runs.run import Row, StoredRun, stored_manifest
-from dialogauge.runs.store import NOTES, RunDatabase, RunNotes, StoredUnit
+from dialogauge.runs.store import NOTES, NotesToRead, RunDatabase, RunNotes, StoredUnit
 
 _PATIENCE_S: Final = 1.0
 """Longer reading is worth a line."""
@@ -347,7 +347,7 @@ def units_left(
     database = directory.open_for_reading() if directory.exists and not settings.fresh else None
     try:
         mask = mask_for_writing(database, settings.privacy)
-        study.prepare(mask, RunNotes(database) if database else None)
+        study.prepare(mask, NotesToRead(database) if database else NO_NOTES)
         progress = Progress()
         queue = UnitQueue(study, database, progress, retry_failed=settings.retry_failed)
         left = 0

@@ -73,7 +73,7 @@ class Desk:
 @pytest.fixture
 def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
     made = Desk(tmp_path)
-    build: Callable[[JudgeOptions], BuiltJudge] = lambda _: BuiltJudge(made.judge)  # noqa: E731
+    build: Callable[..., BuiltJudge] = lambda _, **__: BuiltJudge(made.judge)  # noqa: E731
     monkeypatch.setattr("dialogauge.app.judge.build_judge", build)
     monkeypatch.setenv("DIALOGAUGE_CACHE", str(tmp_path / "cache"))
     monkeypatch.chdir(tmp_path)

@@ -1,0 +1,141 @@
+"""What calls would take, before one is made: the answer to `--dry-run`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import count
+from typing import Any, Final
+
+from dialogauge.llm.budget import BYTES_PER_TOKEN, REPLY_TOKENS, PriceTable
+from dialogauge.llm.cache import CachedClient
+from dialogauge.llm.protocol import ChatClient, ChatFailure, ChatReply, ChatRequest, WrappedClient
+
+_ENTRIES: Final = 3
+"""Of a list in a reply, where its schema does not say how many there may be."""
+_SENTENCE: Final = 120
+"""Bytes of a text in a list."""
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """What calls are expected to take, before one is made."""
+
+    calls: int
+    """One for each question; retries, re-asks and the probe of a new endpoint come on top."""
+    prompt_tokens: int
+    """By the length of the prompts, rather too many than too few."""
+    completion_tokens: int
+    """Of replies as they usually are."""
+    cost: float | None
+    """None where a model has no price."""
+    currency: str
+    assumed: int = 0
+    """So many of the replies stand in later prompts: they were taken to be as long as replies usually are."""
+    cached: int = 0
+    """Answers that the response cache holds: they are no calls, and cost nothing."""
+
+    @classmethod
+    def of(
+        cls, requests: Sequence[ChatRequest], calls: int, model: str, prices: PriceTable | None
+    ) -> Expected:
+        """Return what so many calls like these would take.
+
+        Args:
+            requests: Some of them, or all.
+            calls: How many there are.
+            model: That is asked.
+            prices: Its price; None where nobody gave any.
+        """
+        bytes = sum(map(_prompt_bytes, requests)) / max(len(requests), 1) * calls
+        return _expected(round(bytes), calls, model, prices)
+
+    @classmethod
+    def counted(cls, clients: Sequence[tuple[str, CountingClient]], prices: PriceTable | None) -> Expected:
+        """Return what the calls would take that clients of these models have counted."""
+        parts = [_expected(c.prompts, c.calls, model, prices) for model, c in clients]
+        costs = [part.cost for part in parts if part.calls]
+        return cls(
+            sum(part.calls for part in parts),
+            sum(part.prompt_tokens for part in parts),
+            sum(part.completion_tokens for part in parts),
+            None if None in costs else sum(cost or 0.0 for cost in costs),
+            (prices or PriceTable()).currency,
+            sum(c.assumed for _, c in clients),
+            sum(c.cached for _, c in clients),
+        )
+
+
+def _expected(prompts: int, calls: int, model: str, prices: PriceTable | None) -> Expected:
+    """Return what calls take whose prompts have so many bytes in all."""
+    tokens = round(prompts / BYTES_PER_TOKEN), calls * REPLY_TOKENS
+    prices = prices or PriceTable()
+    return Expected(calls, *tokens, prices.cost(model, *tokens), prices.currency)
+
+
+def _prompt_bytes(request: ChatRequest) -> int:
+    """Return how long the prompt of a request is, in UTF-8."""
+    return sum(len(str(message.get("content") or "").encode()) for message in request.messages)
+
+
+class CountingClient(WrappedClient):
+    """Asks nothing, and counts what it would ask; what the cache holds it answers.
+
+    A reply that judges fails. One that only says something, which later prompts may hold (a summary, a
+    memory, criteria), is made up: as long as replies usually are, each text another, in lists a sentence
+    each, and lists as full as they may be.
+    """
+
+    def __init__(self, inner: ChatClient) -> None:
+        super().__init__(inner)
+        self.calls = 0
+        self.prompts = 0
+        """Bytes of all prompts."""
+        self.assumed = 0
+        """Replies that were made up."""
+        self.cached = 0
+        self._numbers = count(1)
+
+    async def complete(self, request: ChatRequest) -> ChatReply | ChatFailure:
+        """Count the request."""
+        stored = self.inner.stored(request) if isinstance(self.inner, CachedClient) else None
+        if stored is not None:
+            self.cached += 1
+            return stored
+        self.calls += 1
+        self.prompts += _prompt_bytes(request)
+        schema = {} if request.schema is None else request.schema.schema
+        if not _says_only(schema):
+            return ChatFailure("connection", "nothing is asked in a dry run")
+        self.assumed += 1
+        fields = schema["properties"].values()
+        alone = sum(one["type"] == "string" for one in fields)
+        listed = sum(_entries(one) for one in fields if one["type"] == "array") * _SENTENCE
+        rest = REPLY_TOKENS * BYTES_PER_TOKEN - listed
+        return ChatReply(json.dumps(self._made_up(schema, max(rest // max(alone, 1), _SENTENCE))))
+
+    def _made_up(self, schema: Mapping[str, Any], length: int) -> Any:  # noqa: ANN401 - any JSON value
+        if schema["type"] == "object":
+            return {key: self._made_up(one, length) for key, one in schema["properties"].items()}
+        if schema["type"] == "array":
+            return [
+                self._made_up(schema["items"], _SENTENCE) for _ in range(schema.get("maxItems", _ENTRIES))
+            ]
+        return schema["enum"][0] if "enum" in schema else f"{next(self._numbers)} ".ljust(length, "x")
+
+
+def _says_only(schema: Mapping[str, Any]) -> bool:
+    """Say whether a reply holds texts and lists of them, and neither a number nor a choice of its own."""
+    fields = schema.get("properties", {}).values()
+    return bool(fields) and all("enum" not in one and _is_text(one) for one in fields)
+
+
+def _is_text(schema: Mapping[str, Any]) -> bool:
+    if schema.get("type") == "object":
+        return all(map(_is_text, schema["properties"].values()))
+    return _is_text(schema["items"]) if schema.get("type") == "array" else schema.get("type") == "string"
+
+
+def _entries(schema: Mapping[str, Any]) -> int:
+    return int(schema.get("maxItems", _ENTRIES))
