@@ -304,7 +304,7 @@ def test_judge_counts_absent_runs_by_agent_and_nothing_fails(dialogauge, tmp_pat
     log, run = lines(tmp_path / "runs.jsonl", *runs, SHOP_RUNS[3]), tmp_path / "run"
     done = dialogauge("judge", log, "-o", run)
     assert done.code == 0, done.err
-    assert "1 absent (the run failed at its source)" in done.unwrapped
+    assert "1 absent (no messages)" in done.unwrapped
     summary = json.loads((run / "summary.json").read_text())
     assert summary["conversations"]["absent"] == 1
     assert summary["clustered_by"] == "users"

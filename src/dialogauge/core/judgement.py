@@ -20,7 +20,7 @@ VerdictBasis = Literal["full", "partial"]
 FailureKind = Literal[
     "unreadable",  # the record itself could not be read
     "no_reply",  # there is no assistant reply to judge
-    "absent",  # the run failed at its source: there is no message at all
+    "absent",  # there is no message at all: the run failed at its source
     "unsupported_language",  # the judge was never checked on it
     "invalid_json",  # no JSON object in the reply, after repair and one re-ask
     "invalid_schema",  # JSON, but not the one asked for: missing, extra or off-scale values

@@ -21,6 +21,7 @@ from dialogauge.data.formats import format_of, named_format
 from dialogauge.data.formats.base import Context, Entry, Format, RecordFormat, Sample, TextFormat
 from dialogauge.data.formats.columns import named_columns
 from dialogauge.data.formats.fields import rating_in
+from dialogauge.data.formats.openai import NO_MESSAGES
 from dialogauge.data.formats.rows import ROWS, RowTable, conversations_of, count_threads, table_of
 from dialogauge.data.formats.threads import DataRow
 from dialogauge.data.json_values import too_deep
@@ -267,6 +268,8 @@ def _complete(conversation: Conversation, entry: Entry) -> Conversation:
         if not isinstance(values := getattr(conversation, what), tuple | list):
             raise record_fault(place, f"its {what} are {excerpt(values)}: not a tuple")
     _expect_messages(conversation.messages, place)
+    if not conversation.messages:
+        entry.recognise(NO_MESSAGES)
     try:
         read_as(_as_json(replace(conversation, ratings=(), place=None), place), Conversation)
     except Misfit as misfit:
@@ -281,8 +284,6 @@ def _complete(conversation: Conversation, entry: Entry) -> Conversation:
 
 
 def _expect_messages(messages: Sequence[object], place: Place) -> None:
-    if not messages:
-        raise record_fault(place, "the conversation has no messages")
     for number, message in enumerate(messages, start=1):
         if not isinstance(message, Message):
             raise record_fault(place, f"message {number} is {excerpt(message)}: not a Message")

@@ -28,7 +28,7 @@ def test_counts_by_hand(tmp_path):
         },
         {"id": "b", "user_id": "u1", "messages": [says("user", "123"), says("assistant", "")]},
         {"id": "c", "user_id": "u2", "messages": [says("user", " ")], "ratings": {"mood": "bad"}},
-        {"id": "d", "messages": []},
+        {"id": "d", "messages": [{"role": "user"}]},
     ]
     path = tmp_path / "a.jsonl"
     path.write_text("\n".join(map(json.dumps, records)))
@@ -53,7 +53,7 @@ def test_counts_by_hand(tmp_path):
     assert json.loads(json.dumps(out)) == out
     assert out["shares"]["short_conversations"] == 2 / 3
     assert out["shares"]["empty_replies"] == 1 / 3
-    assert "the conversation has no messages" in out["faults"][0]
+    assert "message 1 has no 'content'" in out["faults"][0]
 
 
 def test_what_is_off_the_scale_of_most_is_named_with_its_place(tmp_path):
@@ -75,7 +75,7 @@ def test_what_is_off_the_scale_of_most_is_named_with_its_place(tmp_path):
 
 def test_only_the_first_twenty_faults_are_kept(tmp_path):
     path = tmp_path / "a.jsonl"
-    path.write_text('{"id": "x", "messages": []}\n' * 30)
+    path.write_text('{"id": "x", "messages": [{"role": "user"}]}\n' * 30)
     report = inspect_conversations(read_conversations([str(path)]), min_turns=1)
     assert (report.fault_count, len(report.faults)) == (30, 20)
     assert report.to_json()["shares"]["empty_replies"] is None

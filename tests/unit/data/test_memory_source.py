@@ -101,13 +101,13 @@ def test_what_cannot_be_read_names_its_position_and_the_rest_is_read() -> None:
             RecordFault("read elsewhere"),
         ]
     )
-    assert [c.id for c in conversations] == ["0", "a"]
-    assert conversations[1].metadata == {"at": "2024-01-02"}
-    starts = [f"source[{i}]" for i in (1, 2, 3, 4, 6, 7, 8, 9, 10, 11)]
+    assert [(c.id, len(c.messages)) for c in conversations] == [("0", 2), ("2", 0), ("a", 2), ("b", 0)]
+    assert conversations[2].metadata == {"at": "2024-01-02"}
+    starts = [f"source[{i}]" for i in (1, 3, 4, 6, 7, 8, 10, 11)]
     assert [f.split(":")[0].split(",")[0] for f in faults] == [*starts, "read elsewhere"]
     assert "message 1 has the unknown role 'usr'" in faults[0]
-    assert "set is no JSON value" in faults[2]
-    assert "seen before, at source[5]" in faults[4]
+    assert "set is no JSON value" in faults[1]
+    assert "seen before, at source[5]" in faults[3]
 
 
 def test_deep_records_are_refused() -> None:

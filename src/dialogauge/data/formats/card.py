@@ -31,7 +31,7 @@ def _convert(record: Any, entry: Entry) -> Conversation:  # noqa: ANN401  # any 
     if not isinstance(record, dict) or "dialogue" not in record:
         raise fault_in(entry, f"the record is {excerpt(record)}: no object with a 'dialogue'")
     reader = MessageReader(entry, content_key="text")
-    messages = reader.read(record["dialogue"])
+    messages = reader.read_or_absent(record["dialogue"])
     _compare_turns(messages, entry)
     messages = tuple(_without_turn(m) for m in messages)
     return conversation_from(record, messages, reader.rated, entry, messages_key="dialogue")

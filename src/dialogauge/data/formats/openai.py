@@ -19,6 +19,8 @@ _ROLES = frozenset(ROLES)
 _KEYS = frozenset({"tool_calls", "tool_call_id", "name", "function_call"})
 _SPEAKS_WITHOUT = ("tool_calls", "function_call", "refusal", "audio")
 
+NO_MESSAGES: Final = "conversations have no messages: counted as absent, not judged"
+"""What is said of a record with an empty list."""
 _BARE: Final = 2
 """Keys of a message with a role and a content alone."""
 
@@ -67,6 +69,13 @@ class MessageReader:
         messages, ends = unfold(self._messages(raw), self.entry)
         self.rated = [(ends[index], rated) for index, rated in self.rated]
         return messages
+
+    def read_or_absent(self, raw: object) -> tuple[Message, ...]:
+        """Return the messages of a list, of an empty one none; raises `RecordFault` for anything else."""
+        if raw != []:
+            return self.read(raw)
+        self.entry.recognise(NO_MESSAGES)
+        return ()
 
     def _messages(self, raw: list[Any]) -> list[Message]:
         out: list[Message] = []
@@ -214,11 +223,11 @@ def _convert(record: Any, entry: Entry) -> Conversation:  # noqa: ANN401  # any 
     if messages is MISSING:
         keys = ", ".join(map(repr, record)) or "nothing"
         raise fault_in(entry, f"the record has no {key!r}", f"it has {keys}")
-    if prompt := system_prompt(record.get("system"), entry):
+    if prompt := system_prompt(record.get("system"), entry) if messages else ():
         record = {name: value for name, value in record.items() if name != "system"}
     known = entry.mapping.role_of
     reader = MessageReader(entry, role_of=lambda n: known(n) or ("tool" if n == "function" else None))
-    read = reader.read(messages)
+    read = reader.read_or_absent(messages)
     rated = [(index + len(prompt), fields) for index, fields in reader.rated]
     return conversation_from(record, prompt + read, rated, entry, messages_key=key.split(".")[0])
 

@@ -10,7 +10,7 @@ from dialogauge.core import Conversation, Message, Role, ToolCall
 from dialogauge.data.field_map import FieldMap
 from dialogauge.data.formats.base import Entry, RecordFormat, fault_in
 from dialogauge.data.formats.fields import conversation_from, labels_of
-from dialogauge.data.formats.openai import content_of, unknown_role
+from dialogauge.data.formats.openai import NO_MESSAGES, content_of, unknown_role
 from dialogauge.data.formats.order import in_time
 from dialogauge.data.formats.react import unfold
 from dialogauge.data.json_values import too_deep
@@ -49,7 +49,8 @@ def _convert(record: Any, entry: Entry) -> Conversation:  # noqa: ANN401  # any 
     if not isinstance(record, dict) or not isinstance(record.get("conversations"), list):
         raise fault_in(entry, "the record has no list under 'conversations'")
     if not record["conversations"]:
-        raise fault_in(entry, "the conversation has no messages")
+        entry.recognise(NO_MESSAGES)
+        return conversation_from(record, (), (), entry, messages_key="conversations")
     rated: list[tuple[int, dict[str, Any]]] = []
     messages: list[Message] = []
     call: str | None = None

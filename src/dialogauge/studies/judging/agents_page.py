@@ -60,7 +60,9 @@ def agents_section(
     elif rest:
         blocks.append(Callout((f"The page has {counted(len(rest), 'more dimension')}.",)))
     if graded and any(agent.absent for agent in agents):
-        blocks.append(Callout(("An absent run failed at its source and holds no message; it has no score.",)))
+        blocks.append(
+            Callout(("An absent conversation holds no message (its run may have failed); it has no score.",))
+        )
     return [Section("Agents", tuple(blocks), lead, anchor="agents")]
 
 

@@ -264,7 +264,7 @@ def not_judged(counts: ConversationCounts, pending: str) -> list[tuple[str, int]
     kinds = (
         ("failed altogether", counts.failed),
         ("without a reply", counts.without_reply),
-        ("absent (the run failed at its source)", counts.absent),
+        ("absent (no messages)", counts.absent),
         ("unreadable", counts.unreadable),
         (pending, counts.pending),
     )

@@ -285,9 +285,9 @@ def request_of(unit: WorkUnit) -> Request:
 
 
 def absent(conversation: Conversation) -> Judged:
-    """Return the row of a run that failed at its source: it is counted, and neither judged nor failed."""
+    """Return the row of a conversation without messages: it is counted, and neither judged nor failed."""
     whole = Target(conversation.id, "conversation", None, conversation.candidate)
-    return Judged(whole, JudgeFailure("absent", "The run failed at its source and has no messages."))
+    return Judged(whole, JudgeFailure("absent", "It has no messages."))
 
 
 def sampled(

@@ -44,9 +44,25 @@ def test_sharegpt(tmp_path):
 
 
 @pytest.mark.parametrize(
+    "record",
+    [
+        {"conversations": [], "system": "Be brief."},
+        {"messages": [], "system": "Be very brief."},
+        {"dialogue": [], "scenario_description": "Support."},
+    ],
+)
+def test_a_record_without_messages_is_absent_and_no_fault(tmp_path, record):
+    path = tmp_path / "a.jsonl"
+    path.write_text(json.dumps({"id": "c", "rating": 1, **record}) + "\n", encoding="utf-8")
+    reader = read_conversations([str(path)])
+    (c,) = reader
+    assert (c.id, c.messages, len(c.ratings)) == ("c", (), 1)
+    assert "conversations have no messages: counted as absent, not judged" in [n.text for n in reader.notes]
+
+
+@pytest.mark.parametrize(
     ("said", "message"),
     [
-        ([], "no messages"),
         (
             [{"from": "human", "value": "a"}, {"from": "cat", "value": "b"}],
             "message 2 has the unknown role 'cat'",

@@ -95,7 +95,7 @@ def test_arguments_that_are_no_text_are_written_as_json(tmp_path):
 @pytest.mark.parametrize(
     ("messages", "message"),
     [
-        ([], "no messages"),
+        (None, "the messages are None: not a list"),
         ("hello", "not a list"),
         (["hello"], "message 1 is 'hello': not an object"),
         ([USER, {"content": "x"}], "message 2 has no 'role'"),
