@@ -50,8 +50,8 @@ def headline(result: RunComparison) -> tuple[str, ...]:
     """Answer in sentences: better, worse or cannot tell; and what this sample could have shown."""
     tested = result.tested
     if not tested:
-        reasons = {d.delta.reason for d in result.dimensions if d.delta.reason}
-        why = next(iter(sorted(reasons)), "nothing was scored in both runs")
+        fullest = max((d for d in result.dimensions if d.delta.reason), key=lambda d: d.a.n, default=None)
+        why = fullest.delta.reason if fullest else "nothing was scored in both runs"
         return (f"Cannot tell whether {result.b.name} is better or worse than {result.a.name}: {why}.",)
     out = [_answer(result, tested)]
     first = min(tested, key=lambda d: d.detectable or float("inf"))
@@ -87,7 +87,7 @@ def _answer(result: RunComparison, tested: Sequence[Change]) -> str:
         return f"{b} is {'worse' if worse else 'better'} than {a}: {_shown(worse or better)}.{rest}"
     if all(not d.delta.value and d.p == 1.0 for d in tested):
         return f"No difference: {b} has the same scores as {a} in {_sample(result)}."
-    return f"Cannot tell {b} from {a}: no difference is more than chance may give ({_shown(tested)})."
+    return f"Cannot tell {b} from {a}: every difference could be due to chance ({_shown(tested)})."
 
 
 def _shown(changes: Iterable[Change]) -> str:
@@ -199,6 +199,9 @@ def _basis(result: RunComparison) -> Iterable[Prose]:
     )  # fmt: skip
     if p.left_a or p.left_b:
         yield f"Without a partner and left out: {p.left_a:,} of A, {p.left_b:,} of B."
+    if p.few:
+        by, of_a, of_b = p.few
+        yield f"{of_a:,} of A and {of_b:,} of B share their {by} with the other run: too few to pair the runs by."
     if p.pairs and p.openings < len(p.pairs):
         yield (
             f"{len(p.pairs) - p.openings:,} of {len(p.pairs):,} pairs begin with different messages of the "
@@ -209,8 +212,9 @@ def _basis(result: RunComparison) -> Iterable[Prose]:
             kinds = [f"{n:,} {words.name(kind)}" for kind, n in of.failures.items()]
             kinds += [f"{of.unread:,} unread or not done"] if of.unread else []
             yield f"Failed in {side}: {', '.join(kinds)}."
-    if {True, False} <= {d.compared for d in result.dimensions}:
-        yield "Dimensions in grey were never compared with people; they are not tested."
+    untested = [words.name(d.name) for d in result.dimensions if not d.compared and d.p_holm is None]
+    if untested and result.tested:
+        yield f"Never compared with people, and so not tested: {', '.join(untested)}."
 
 
 def _sections(result: RunComparison, *, whole: bool) -> Iterable[Section]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -39,6 +39,8 @@ class PairedRuns:
     left_b: int
     openings: int
     """Pairs that begin with the same message of the user."""
+    few: tuple[By, int, int] | None = None
+    """Where nothing is paired: by what some could have been, and how many of each run."""
 
     @property
     def paired(self) -> bool:
@@ -52,19 +54,25 @@ class PairedRuns:
 
 
 def pair_sides(a: Side, b: Side) -> PairedRuns:
-    """Pair the conversations of two runs by id, else by task, else by scenario and user, else not at all."""
-    ids = {t.id for t in a.talks} & {t.id for t in b.talks}
-    if ids:
-        return _paired("id", a.talks, b.talks, [t.id for t in a.talks], [t.id for t in b.talks])
-    others: tuple[tuple[By, Callable[[Talk], Hashable]], ...] = (
+    """Pair the conversations of two runs by id, else by task, else by scenario and user, else not at all.
+
+    What pairs less than half of both runs pairs none: two months of a log share a few users who came back
+    with the same kind of question, and the rest would be left out.
+    """
+    keys: tuple[tuple[By, Callable[[Talk], Hashable]], ...] = (
+        ("id", lambda talk: talk.id),
         ("task", lambda talk: talk.task),
         ("scenario and user", _scene),
     )
-    for by, key_of in others:
+    few: tuple[By, int, int] | None = None
+    for by, key_of in keys:
         keys_a, keys_b = ([key_of(t) for t in side.talks] for side in (a, b))
         if ({*keys_a} & {*keys_b}) - {None}:
-            return _paired(by, a.talks, b.talks, keys_a, keys_b)
-    return _apart(a.talks, b.talks)
+            paired = _paired(by, a.talks, b.talks, keys_a, keys_b)
+            if len(paired.a) >= paired.left_a or len(paired.b) >= paired.left_b:
+                return paired
+            few = few or (by, len(paired.a), len(paired.b))
+    return replace(_apart(a.talks, b.talks), few=few)
 
 
 def _scene(talk: Talk) -> tuple[str, str] | None:

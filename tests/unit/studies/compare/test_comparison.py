@@ -13,7 +13,7 @@ from dialogauge.core.protocols import PlainDimension
 from dialogauge.studies.compare.beside import parting
 from dialogauge.studies.compare.comparison import compare_sides
 from dialogauge.studies.compare.gate import parse_delta_gate
-from dialogauge.studies.compare.page import headline
+from dialogauge.studies.compare.page import comparison_page, headline
 from dialogauge.studies.compare.talks import read_side
 
 HELP = PlainDimension("helpfulness", "turn")
@@ -144,6 +144,35 @@ def test_other_ids_are_paired_by_scenario_and_user():
         "users",
     )
     assert result.dimensions[0].delta.value == pytest.approx(-0.2)
+
+
+def test_a_few_users_who_come_back_pair_nothing():
+    def month(prefix, first, *scores):
+        return [judged(f"{prefix}{i}", s, user=f"u{first + i}", scenario="return") for i, s in enumerate(scores)]
+
+    # Of twelve users a month two come back: u10 and u11.
+    result = compared(month("x", 0, *[2, 3] * 6), month("y", 10, *[4, 5] * 6))
+    assert (result.pairing.by, result.pairing.few) == ("nothing", ("scenario and user", 2, 2))
+    assert (result.pairing.left_a, result.pairing.left_b, result.dimensions[0].b.n) == (0, 0, 12)
+    assert result.dimensions[0].answer == "better"
+    told = str(comparison_page(result, (), (), created="", version="").blocks)
+    assert "2 of A and 2 of B share their scenario and user with the other run: too few to pair" in told
+    # Half of one run is enough: six of the twelve are a sample of the other month.
+    half = compared(month("x", 0, *[2, 3] * 6), month("y", 6, *[4, 5] * 6))
+    assert (half.pairing.by, half.pairing.few, half.dimensions[0].b.n) == ("scenario and user", None, 6)
+    # So it is with ids: the last conversation of one week stands in the log of the next one, too.
+    weeks = compared(log(*[2, 3] * 6), [judged("c11", 3), *month("y", 10, *[4, 5] * 6)])
+    assert (weeks.pairing.by, weeks.pairing.few) == ("nothing", ("id", 1, 1))
+
+
+def test_a_comparison_without_an_answer_says_why_of_the_dimension_with_most_scores():
+    def run(name, score):
+        talks = log(*[score] * 4)
+        talks[0][1].append(row("c0", score, name="coherence", level="conversation"))
+        return side(name, *talks, dimensions=(WHOLE, HELP))
+
+    few = compare_sides(run("old", 3), run("new", 4), (WHOLE, HELP))
+    assert headline(few)[0].endswith("too few conversations: 4, and an interval takes 5.")
 
 
 def test_runs_of_one_task_are_left_out_together():
