@@ -201,7 +201,7 @@ def _basis(result: RunComparison) -> Iterable[Prose]:
         yield f"Without a partner and left out: {p.left_a:,} of A, {p.left_b:,} of B."
     if p.few:
         by, of_a, of_b = p.few
-        yield f"{of_a:,} of A and {of_b:,} of B share their {by} with the other run: too few to pair the runs by."
+        yield f"{of_a:,} of A and {of_b:,} of B share their {by} with the other run: too few to pair by."
     if p.pairs and p.openings < len(p.pairs):
         yield (
             f"{len(p.pairs) - p.openings:,} of {len(p.pairs):,} pairs begin with different messages of the "

@@ -148,7 +148,10 @@ def test_other_ids_are_paired_by_scenario_and_user():
 
 def test_a_few_users_who_come_back_pair_nothing():
     def month(prefix, first, *scores):
-        return [judged(f"{prefix}{i}", s, user=f"u{first + i}", scenario="return") for i, s in enumerate(scores)]
+        users = [f"u{first + i}" for i in range(len(scores))]
+        return [
+            judged(f"{prefix}{u}", s, user=u, scenario="return") for u, s in zip(users, scores, strict=True)
+        ]
 
     # Of twelve users a month two come back: u10 and u11.
     result = compared(month("x", 0, *[2, 3] * 6), month("y", 10, *[4, 5] * 6))
