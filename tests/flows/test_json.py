@@ -36,7 +36,11 @@ STEPS = {
         "judge log.jsonl --limit 4 -o b",
         "compare a b --by language --gate helpfulness.delta>=-4 --json",
     ),
-    "trust": ("judge log.jsonl -o run", "trust run --ratings people.csv --json"),
+    "trust": (
+        "judge log.jsonl -o run",
+        "trust run --ratings people.csv --json",
+        "trust run --scenario-sample 2 --dry-run --json",
+    ),
     "agreement": (
         "judge log.jsonl -o one",
         f"judge log.jsonl {MODEL} -o two",

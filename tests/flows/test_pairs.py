@@ -49,6 +49,30 @@ def test_dpo_with_a_reply_repaired_over_http(dialogauge, judged, serve, tmp_path
     assert "Sorry for the loop" not in asked  # nothing after the fork is
 
 
+def test_a_dry_run_says_what_better_replies_would_take(dialogauge, judged, serve, tmp_path):
+    (tmp_path / "prices.toml").write_text(
+        '[[model]]\nname = "m"\ninput_per_million = 3\noutput_per_million = 20\n'
+    )
+    stub = serve('{"reply": "On Sundays it opens at ten."}')
+    words = ("pairs", "run", "-o", "dpo.jsonl", "--model", "m", "--base-url", stub.url)
+    planned = dialogauge(*words, "--dry-run", "--prices", "prices.toml")
+    assert planned.code == 0, planned.err
+    assert "would write 1 row: dpo.jsonl" in planned.out
+    assert "1 call: about " in planned.out
+    assert " and 500 of replies; about 0.0" in planned.out
+    assert "later prompts" not in planned.out
+    assert stub.requests == []
+    assert not (tmp_path / "dpo.jsonl").exists()
+    assert dialogauge(*words).code == 0
+    (asked,) = stub.asked
+    tokens = sum(len(m["content"].encode()) for m in asked["messages"]) / 3
+    assert f"about {round(tokens, -1):,.0f} tokens of prompts" in planned.out
+    free = dialogauge("pairs", "run", "--kind", "kto", "-o", "kto.jsonl", "--dry-run")
+    assert "would write" in free.out
+    assert "call" not in free.out
+    assert not (tmp_path / "kto.jsonl").exists()
+
+
 def test_a_repair_that_fails_leaves_its_pair_out(dialogauge, judged, serve, tmp_path):
     stub = serve("no json", schema="ignore", faults=FaultPlan(always="prose"))
     done = dialogauge("pairs", "run", "-o", "dpo.jsonl", "--model", "m", "--base-url", stub.url)

@@ -293,3 +293,28 @@ def test_hidden_ids_join_with_ratings_and_pages_hide_what_checks_point_at(dialog
     page = (tmp_path / "shown.html").read_text()
     assert ">c7, turn 1" not in page
     assert "no_hours" in page
+
+
+def test_a_dry_run_says_what_the_sample_would_ask(dialogauge, serve, rated, tmp_path):
+    stub = serve(ideal)
+    dialogauge("judge", rated[0], "--model", "stub-model", "--base-url", stub.url, "-o", "run")
+    before, files = len(stub.asked), (tmp_path / "run" / "summary.json").read_bytes()
+    words = ("trust", "run", "--scenario-sample", 12, "--no-cache", "--max-concurrency", 1)
+    plan = dialogauge(*words, "--dry-run", "--json").json
+    assert (plan["variants"], plan["left"], plan["asking"]["calls"]) == (24, 24, 24)
+    shown = dialogauge(*words, "--dry-run").out
+    assert "would judge 24 of 24 conversations with another scenario or none, by card/stub-model" in shown
+    assert "24 calls: about " in shown
+    nothing = dialogauge("trust", "run", "--dry-run")
+    assert "would make the checks anew; nothing is judged" in nothing.out
+    assert len(stub.asked) == before
+    assert (tmp_path / "run" / "summary.json").read_bytes() == files
+    assert dialogauge(*words, "--max-calls", 10).code == 1
+    assert dialogauge(*words, "--dry-run", "--json").json["left"] == 24 - (len(stub.asked) - before)
+    assert dialogauge(*words).code == 0
+    sent = [m["content"].encode() for body in stub.asked[before:] for m in body["messages"]]
+    assert len(stub.asked) - before == 24
+    assert plan["asking"]["prompt_tokens"] == pytest.approx(sum(map(len, sent)) / 3, abs=1)
+    other = dialogauge(*words, "--dry-run", "--model", "another", "--base-url", stub.url)
+    assert other.code == 2
+    assert "is not the one that judged it" in other.err

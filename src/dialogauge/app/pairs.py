@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypeVar
 
 from dialogauge.app.build import Clients
@@ -16,7 +16,7 @@ from dialogauge.app.settings import PairOptions
 from dialogauge.app.sources import JUDGED
 from dialogauge.core.conversation import Message
 from dialogauge.core.errors import DialogaugeError, UsageError
-from dialogauge.llm import ChatFailure
+from dialogauge.llm import ChatFailure, Expected
 from dialogauge.runs import StopSignal
 from dialogauge.runs.directory import expect_writable, write_whole
 from dialogauge.runs.execute import stop_on_interrupt
@@ -70,6 +70,8 @@ class PairResult:
     """What the rows are, and whose word that is, to number: `desirable by people's ratings`."""
     notes: tuple[str, ...] = ()
     """What to know of the rows."""
+    asking: Expected | None = None
+    """Of a dry run: what a model would be asked; None where none is."""
 
     @property
     def failed_share(self) -> float:
@@ -78,19 +80,22 @@ class PairResult:
         return failed / (failed + self.repaired) if failed else 0.0
 
 
-def write_pairs(options: PairOptions, notify: Callable[[bool], None] = lambda _: None) -> PairResult:
+def write_pairs(
+    options: PairOptions, notify: Callable[[bool], None] = lambda _: None, *, dry: bool = False
+) -> PairResult:
     """Write the rows, and beside them `NAME.provenance.jsonl`, one line for each row.
 
     Args:
         options: What is asked for.
         notify: Called at each Ctrl-C while a model writes, with whether it was the first. Replies that came
             by then are written; the first waits for those in flight.
+        dry: Count what a model would be asked, and write nothing.
 
     Raises UsageError where rows would rest on the word of a judge that people contradicted, and where
     nothing gives a better reply.
     """
     left_out: Counter[str] = Counter()
-    error, stop = None, StopSignal()
+    stop = StopSignal()
     target = output_file(options.out)
     files = (target, target.with_suffix(".provenance.jsonl"))
     spare(files, options)
@@ -101,22 +106,23 @@ def write_pairs(options: PairOptions, notify: Callable[[bool], None] = lambda _:
         people = stored_people(run)
         if options.kind == "dpo" and people is None and not _names_better(options):
             raise _nothing_better()
-        for file in files:
+        for file in () if dry else files:
             expect_writable(file)
-        made = _Making(options, run, people, left_out)
-        if options.kind == "dpo":
-            rows, error = made.dpo(stop, notify)
-        else:
-            rows = list({"kto": made.kto, "sft": made.sft, "active": made.active}[options.kind]())
-            made.expect_not_contradicted(source["source"] for _, source in rows)
+        clients = Clients(options, dry=dry)
+        made = _Making(options, run, people, left_out, clients)
+        rows, error = made.dpo(stop, notify) if options.kind == "dpo" else (made.plain(), None)
     rows = _limited(rows, options.limit, left_out)
-    write_whole(files[0], (json_line(row) for row, _ in rows))
-    write_whole(files[1], (json_line(source) for _, source in rows))
+    if not dry:
+        write_whole(files[0], (json_line(row) for row, _ in rows))
+        write_whole(files[1], (json_line(source) for _, source in rows))
     lost = {why: n for why, n in left_out.items() if n}
     asked = options.kind == "dpo" and options.chosen_field is None
     repaired = sum("chosen_turn" not in source for _, source in rows) if asked else 0
     balance = _balance(options.kind, rows)
-    return PairResult(len(rows), lost, error, stop.requested, repaired, balance, made.notes())
+    notes, asking = made.notes(), clients.counted()
+    if asking is not None:
+        asking = replace(asking, assumed=0)  # the replies go into rows, and into no prompt
+    return PairResult(len(rows), lost, error, stop.requested, repaired, balance, notes, asking)
 
 
 def _names_better(options: PairOptions) -> bool:
@@ -158,6 +164,8 @@ class _Making:
     run: StoredRun
     people: People | None
     left_out: Counter[str]
+    clients: Clients
+    """Of the model that writes better replies."""
 
     def notes(self) -> tuple[str, ...]:
         """Say whose ratings are used, and what is known of the judge."""
@@ -218,8 +226,15 @@ class _Making:
         self.expect_not_contradicted(fork.source for _, fork in forks)
         if options.chosen_field is not None:
             return [*rows, *self.from_field(forks, options.chosen_field)], None
-        repaired, error = asyncio.run(_repaired(options, forks, self.left_out, stop, notify))
+        repaired, error = asyncio.run(_repaired(options, self.clients, forks, self.left_out, stop, notify))
         return [*rows, *repaired], error
+
+    def plain(self) -> list[Row]:
+        """Return the rows of a kind that needs no better reply."""
+        kinds = {"kto": self.kto, "sft": self.sft, "active": self.active}
+        rows = list(kinds[self.options.kind]())
+        self.expect_not_contradicted(source["source"] for _, source in rows)
+        return rows
 
     def from_field(self, forks: Iterable[tuple[JudgedConversation, Fork]], field: str) -> Iterator[Row]:
         """Yield pairs whose better reply stands in the data."""
@@ -301,6 +316,7 @@ def _given_reply(judged: JudgedConversation, fork: Fork, field: str) -> str | No
 
 async def _repaired(
     options: PairOptions,
+    clients: Clients,
     forks: list[tuple[JudgedConversation, Fork]],
     left_out: Counter[str],
     stop: StopSignal,
@@ -309,7 +325,6 @@ async def _repaired(
     """Have a model write the better replies, in parallel; the rows keep the order of the run."""
     config = load_config(options.config_file)
     settings = model_of(references(options)["repair"], "repair", config.roles)
-    clients = Clients(options)
     client = clients.build(settings, "repair")
     forks = _limited(forks, options.limit, left_out)
     gate = asyncio.Semaphore(options.max_concurrency)

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
 
 from dialogauge.app.beside import field_map, ratings_of_file
-from dialogauge.app.build import Limits, build_judge, no_limits
+from dialogauge.app.build import BuiltJudge, Limits, build_judge, no_limits
 from dialogauge.app.config import RoleSettings, expect_harmless, model_of
 from dialogauge.app.merging import FileConfig, load_config, references
-from dialogauge.app.outcome import StudyOutcome
+from dialogauge.app.outcome import Plan, StudyOutcome, units_to_do
 from dialogauge.app.report import page_of
 from dialogauge.app.settings import JudgeOptions, RecheckOptions
 from dialogauge.app.sources import JUDGED
@@ -80,11 +81,40 @@ async def recheck_run(
 
     Raises UsageError when the judge of the run cannot be built again, StoreError when there is no run.
     """
-    config = load_config(options.config_file)
+    study, settings = _study(options, ratings)
+    async with AsyncExitStack() as clients:
+        limits: Limits = no_limits
+        with open_run(options.run, studies=JUDGED) as run:
+            built = _with_sample(study, run, options, dry=False)
+            if built is not None:
+                clients.push_async_callback(built.close)
+                _expect_same(run, built.judge)
+                limits = built.limits
+        return StudyOutcome(await run_study(study, settings, observer, limits, stop))
+
+
+def plan_recheck(options: RecheckOptions) -> Plan:
+    """Say what would be judged of the scenario sample, without a model call and without writing anything."""
+    study, settings = _study(options, None)
+    with open_run(options.run, studies=JUDGED) as run:
+        judge = str(run.manifest.judge["name"])
+        built = _with_sample(study, run, options, dry=True)
+        if built is None:
+            return Plan(settings.directory.path, judge, {"variants": 0}, 0, (), ())
+        try:
+            _expect_same(run, built.judge)
+        except UsageError:
+            asyncio.run(built.close())
+            raise
+    variants, left, _ = units_to_do(study, settings, built)
+    return Plan(settings.directory.path, judge, {"variants": variants}, left, (), (), built.counted())
+
+
+def _study(options: RecheckOptions, ratings: RatingTable | None) -> tuple[TrustStudy, RunSettings]:
     study = TrustStudy(
         JUDGED,
         page_of,
-        thresholds=config.trust,
+        thresholds=load_config(options.config_file).trust,
         ratings=ratings or ratings_of_file(options, field_map(options)),
         seed=options.seed,
     )
@@ -93,15 +123,19 @@ async def recheck_run(
         workers=options.max_concurrency,
         retry_failed=options.retry_failed,
     )
-    async with AsyncExitStack() as clients:
-        limits: Limits = no_limits
-        with open_run(options.run, studies=JUDGED) as run:
-            if options.scenario_sample is not None:
-                study.variants = _variants(run, options)
-                built = build_judge(_judge_options(run, options, config))
-                clients.push_async_callback(built.close)
-                study.judge, limits = _same_judge(run, built.judge), built.limits
-        return StudyOutcome(await run_study(study, settings, observer, limits, stop))
+    return study, settings
+
+
+def _with_sample(
+    study: TrustStudy, run: StoredRun, options: RecheckOptions, *, dry: bool
+) -> BuiltJudge | None:
+    """Give the study its sample and the judge of the run; return that, None where no sample is asked for."""
+    if options.scenario_sample is None:
+        return None
+    study.variants = _variants(run, options)
+    built = build_judge(_judge_options(run, options, load_config(options.config_file)), dry=dry)
+    study.judge = built.judge
+    return built
 
 
 def _variants(run: StoredRun, options: RecheckOptions) -> list[Variant]:
@@ -115,14 +149,14 @@ def _variants(run: StoredRun, options: RecheckOptions) -> list[Variant]:
     return variants
 
 
-def _same_judge(run: StoredRun, judge: Judge) -> Judge:
+def _expect_same(run: StoredRun, judge: Judge) -> None:
+    """Raise UsageError where the judge is not that of the run."""
     if judge.digest != run.manifest.judge_digest:
         msg = "the judge built from the run's settings is not the one that judged it"
         differ = "; ".join(differences(run.manifest, judge.describe()))
         differ = differ or "its code, or a model behind a file or a function"
         hint = f"what differs: {differ}. Give what the run was judged with, or judge the log anew"
         raise UsageError(msg, hint=hint)
-    return judge
 
 
 def _judge_options(run: StoredRun, options: RecheckOptions, config: FileConfig) -> JudgeOptions:

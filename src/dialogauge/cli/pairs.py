@@ -5,25 +5,28 @@ from __future__ import annotations
 import typer
 
 from dialogauge.app.settings import PairOptions
-from dialogauge.cli.options import takes
+from dialogauge.cli.options import DryRun, takes
 
 _MAX_FAILED = 0.05
 """Share of missing replies above which the exit code is 3."""
 
 
 @takes(PairOptions)
-def pairs(options: PairOptions) -> None:
+def pairs(options: PairOptions, dry_run: DryRun = False) -> None:
     """Write training rows, or list what to label next.
 
     Rows are preference pairs at the weakest turns, KTO or SFT.
     """
     from dialogauge.app.pairs import write_pairs
-    from dialogauge.cli.terminal import TerminalObserver
+    from dialogauge.cli.terminal import TerminalObserver, print_asking
     from dialogauge.report import plain
     from dialogauge.text import counted
 
-    result = write_pairs(options, TerminalObserver().interrupted)
-    typer.echo(plain(f"{counted(result.written, 'row')}: {options.out}"))
+    result = write_pairs(options, TerminalObserver().interrupted, dry=dry_run)
+    written = f"{counted(result.written, 'row')}: {options.out}"
+    typer.echo(plain(f"would write {written}" if dry_run else written))
+    if result.asking is not None:
+        print_asking(result.asking)
     for what, number in result.balance.items():
         typer.echo(plain(f"  {number:,} {what}"))
     for note in result.notes:

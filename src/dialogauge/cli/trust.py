@@ -5,11 +5,11 @@ from __future__ import annotations
 import typer
 
 from dialogauge.app.settings import RecheckOptions
-from dialogauge.cli.options import AsJson, takes
+from dialogauge.cli.options import AsJson, DryRun, takes
 
 
 @takes(RecheckOptions)
-def trust(options: RecheckOptions, as_json: AsJson = False) -> None:
+def trust(options: RecheckOptions, dry_run: DryRun = False, as_json: AsJson = False) -> None:
     """Check a run for known faults of its judge.
 
     The results are written into its report. The thresholds are in the [trust] table of the configuration
@@ -23,6 +23,8 @@ def trust(options: RecheckOptions, as_json: AsJson = False) -> None:
     from dialogauge.report import plain
     from dialogauge.studies.trust.page import trust_brief
 
+    if dry_run:
+        _print_plan(options, as_json=as_json)
     outcome = asyncio.run(recheck_run(options, TerminalObserver(quiet=as_json)))
     checks, error = outcome.run.result.trust, outcome.outcome.error
     if as_json:
@@ -34,3 +36,15 @@ def trust(options: RecheckOptions, as_json: AsJson = False) -> None:
     if outcome.exit_code:
         typer.echo("dialogauge: what was judged is saved; the same command continues from here", err=True)
     raise typer.Exit(outcome.exit_code)
+
+
+def _print_plan(options: RecheckOptions, *, as_json: bool) -> None:
+    from dialogauge.app.trust import plan_recheck
+    from dialogauge.cli.terminal import print_plan
+
+    plan = plan_recheck(options)
+    variants = plan.counts["variants"]
+    text = (
+        f"would judge {plan.left} of {variants} conversations with another scenario or none, by {plan.judge}"
+    )
+    print_plan(plan, text if variants else "would make the checks anew; nothing is judged", as_json=as_json)

@@ -11,7 +11,7 @@ from dialogauge.app.printed.comparing import TwoRunsJson
 from dialogauge.app.printed.fit import FitFileJson, FitRunJson
 from dialogauge.app.printed.inputs import AnnotateStatusJson, CheckJson, DoctorJson, RunsJson
 from dialogauge.app.printed.judging import JudgeJson, SuccessJson, TrustJson
-from dialogauge.app.printed.plans import ArenaPlanJson, JudgePlanJson, SatisfactionPlanJson
+from dialogauge.app.printed.plans import ArenaPlanJson, JudgePlanJson, SatisfactionPlanJson, TrustPlanJson
 from dialogauge.app.printed.replaying import ReplayJson
 from dialogauge.app.printed.satisfaction import SatisfactionJson
 from dialogauge.core.json_schema import Schema, schema_of
@@ -21,7 +21,7 @@ PRINTED: Final[Mapping[str, Any]] = {
     "check": CheckJson,
     "runs": RunsJson,
     "compare": TwoRunsJson,
-    "trust": TrustJson,
+    "trust": TrustJson | TrustPlanJson,
     "agreement": AgreementJson,
     "fit": FitRunJson | FitFileJson,
     "satisfaction": SatisfactionJson | SatisfactionPlanJson,

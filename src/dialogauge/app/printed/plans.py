@@ -38,3 +38,10 @@ class SatisfactionPlanJson(PlanJson):
     """What `satisfaction` would do."""
 
     turns: int
+
+
+class TrustPlanJson(PlanJson):
+    """What `trust` would judge again."""
+
+    variants: int
+    """Conversations of the sample without their scenario, and with another's."""
