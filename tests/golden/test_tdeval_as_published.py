@@ -24,6 +24,7 @@ TD-Eval for whole dialogues, whose scores were never published.
 from __future__ import annotations
 
 from collections import Counter
+from functools import cache
 
 import numpy as np
 import pytest
@@ -185,6 +186,7 @@ def test_truncated_fractions_turn_the_right_figure_below_zero() -> None:
 # Tables 2 and 6, whole dialogues ---------------------------------------------------------------------------
 
 
+@cache
 def rated_as_read() -> dict[str, int]:
     """By dialogue whether its rater was satisfied, with the misplaced columns of survey 3."""
     return {

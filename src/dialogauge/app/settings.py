@@ -37,7 +37,7 @@ class Options(Value):
     from_file: ClassVar[bool] = False
     """Whether the table `[judge]` of a configuration file holds for them."""
     heading: ClassVar[str]
-    """What a group's settings stand under in `--help`; of a command it is None."""
+    """What the settings of a group stand under in `--help`; commands have none of their own."""
 
     def __init_subclass__(cls, *, heading: str | None = None) -> None:
         super().__init_subclass__(kw_only=True)
