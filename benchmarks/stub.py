@@ -79,11 +79,11 @@ def _reply(body: bytes, content: str | None) -> bytes:
         "choices": [{"index": 0, "finish_reason": "stop", "message": message}],
         "usage": {"prompt_tokens": tokens, "completion_tokens": 300, "total_tokens": tokens + 300},
     }
-    return _response(json.dumps(answer).encode())
+    return response(json.dumps(answer).encode())
 
 
-def _response(content: bytes) -> bytes:
-    head = f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {len(content)}\r\n\r\n"
+def response(content: bytes, status: str = "200 OK") -> bytes:
+    head = f"HTTP/1.1 {status}\r\nContent-Type: application/json\r\nContent-Length: {len(content)}\r\n\r\n"
     return head.encode() + content
 
 
@@ -115,11 +115,11 @@ class Connection(asyncio.Protocol):
         if head.startswith(b"POST"):
             asyncio.get_running_loop().call_later(self._latency, self._send, self._replies.to(body))
         elif head.startswith(b"GET /count"):
-            self._send(_response(str(self._replies.count).encode()))
+            self._send(response(str(self._replies.count).encode()))
         elif head.startswith(b"GET /all"):
-            self._send(_response(b"[" + b",".join(self._replies.kept or ()) + b"]"))
+            self._send(response(b"[" + b",".join(self._replies.kept or ()) + b"]"))
         else:
-            self._send(_response(self._replies.last))
+            self._send(response(self._replies.last))
 
     def _send(self, content: bytes) -> None:
         with suppress(RuntimeError):
