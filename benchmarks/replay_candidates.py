@@ -26,7 +26,8 @@ def main(items_file: str, folder: str, *seed: str) -> None:
     items = read_items(Path(items_file))
     opened = open_stage(items)
     stage = opened.stage
-    replies = [t for b in opened.study.blocks for t in b.view.targets]
+    blocks = opened.study.blocks if opened.study else ()
+    replies = [t for b in blocks for t in b.view.targets]
     makers = {
         "truncated": _truncated,
         "other-user": _other_user,
@@ -39,7 +40,7 @@ def main(items_file: str, folder: str, *seed: str) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("w", encoding="utf-8") as file:
             for item in stage.items:
-                reply = make(stage.originals[item.id].reply, item.user, replies, rng)
+                reply = make(stage.originals[item.id], item.user, replies, rng)
                 told = {"item": item.id, "reply": reply, "candidate": name}
                 file.write(json.dumps(told, ensure_ascii=False) + "\n")
 

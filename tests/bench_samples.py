@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dialogauge.stats import ScoreHistory
 from dialogauge.studies.replay.comparison import CompareSettings, ReplayComparison, compare
-from dialogauge.studies.replay.items import ItemSet, ReplayItem, gold_mix
+from dialogauge.studies.replay.items import ItemSet, ReplayItem
+from dialogauge.studies.replay.selection import gold_mix
 from dialogauge.studies.replay.table import EvaluatorScores, ReplyScore, ScoredReplies
 
 

@@ -229,7 +229,11 @@ def test_collection_goes_on_where_it_stopped(dialogauge, items, serve) -> None:
     assert len(server.asked) == 20
     assert dialogauge(*words).code == 0
     assert len(server.asked) == 20
-    changed = dialogauge(*words, "--context", "task")
+    other = dialogauge(*words, "--context", "task")
+    assert other.code == 0
+    assert "m · task" in other.out
+    assert len(server.asked) == 40
+    changed = dialogauge(*words, "--seed", 1)
     assert changed.code == 2
     assert "collected otherwise" in changed.err
 
@@ -262,12 +266,12 @@ def test_a_reply_that_is_made_anew_is_scored_anew(dialogauge, items, data, serve
     early = dialogauge("replay", "collect", "items.json", *words, "--max-calls", 5, "--max-concurrency", 1)
     assert (early.code, "5 of 20 replies" in early.out) == (1, True), "what was asked otherwise is out"
     found = dialogauge("replay", "compare", "run", "--json").json
-    assert found["candidates"]["m"]["failures"] == {"score: pending": 5, "reply: pending": 15}
+    assert found["candidates"]["m · profile"]["failures"] == {"score: pending": 5, "reply: pending": 15}
     assert dialogauge("replay", "collect", "items.json", *words).code == 0
     assert "20 replies scored" in dialogauge(*score).out
     found = dialogauge("replay", "compare", "run", "--json").json
-    assert found["candidates"]["m"]["failures"] == {}
-    assert found["length"]["m"]["mean_characters"] == len("Another reply, and a longer one.")
+    assert found["candidates"]["m · profile"]["failures"] == {}
+    assert found["length"]["m · profile"]["mean_characters"] == len("Another reply, and a longer one.")
 
 
 def test_an_item_set_that_was_changed_by_hand_is_refused(dialogauge, items) -> None:

@@ -21,7 +21,8 @@ from dialogauge.data import read_conversations, read_split
 from dialogauge.stats import group_means, published_interval
 from dialogauge.studies.replay.contexts import DialogueMemory
 from dialogauge.studies.replay.diagnostics import ladder
-from dialogauge.studies.replay.items import ReplayItem, hard_picks
+from dialogauge.studies.replay.items import ReplayItem
+from dialogauge.studies.replay.selection import hard_picks
 from dialogauge.studies.replay.table import ReplyScore, Viewer, aggregate, compare_pair
 from dialogauge.studies.satisfaction.answers import histories_of
 from dialogauge.studies.satisfaction.blocks import kept_sessions, study_data
@@ -159,9 +160,7 @@ def test_pt16_constant_candidates_with_gold_as_reference(level) -> None:
     touched = {p.block for p in picks}
     held = [b for b in blocks if b.view.id in touched]
     items = tuple(
-        ReplayItem(
-            p.id, p.rated.reply.conversation.id, p.block, p.user, p.block.split("__")[1], 0, p.rated.score, ""
-        )
+        ReplayItem(p.id, p.reply.conversation.id, p.block, p.user, p.block.split("__")[1], 0, p.score, "")
         for p in picks
     )
     reference = [

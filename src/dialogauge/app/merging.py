@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import singledispatch
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 
 from dialogauge.app.environment import variable
 from dialogauge.app.settings import (
@@ -221,27 +221,15 @@ def resolved(settings: Any, config: FileConfig, explicit: Mapping[str, Any]) -> 
 
 @resolved.register
 def _(settings: JudgeOptions, config: FileConfig, explicit: Mapping[str, Any]) -> JudgeOptions:
-    reference = references(settings).get("judge")
-    if reference is None and explicit.get("judge") == "llm" and "judge" not in config.roles:
-        msg = "--judge llm needs a model"
-        hint = "give --model NAME --base-url URL, or [roles.judge] in the configuration"
-        raise UsageError(msg, hint=hint)
-    without = "local" if settings.fitted_model is None else "fitted"
-    judge = explicit.get("judge", without if reference is None else "llm")
-    if judge != "llm" and reference is not None:
-        msg = f"--judge {judge} takes no model"
-        raise UsageError(msg, hint=f"drop --judge {judge} to judge with the model, or drop the model")
-    settings = replace(settings, judge=judge, trust=config.trust)
+    without = None if settings.fitted_model is None or references(settings) else "fitted"
+    judge, role = judge_by_rubric(settings, explicit.get("judge", without), config)
+    settings = replace(settings, judge=judge, role=role, trust=config.trust)
     _check_fitted(settings, explicit)
     if judge == "fitted":
         from dialogauge.rubrics import NO_RUBRIC
 
         return replace(settings, rubric=NO_RUBRIC, mode="foresight", language="auto")
-    if judge != "llm":
-        return settings
-    from dialogauge.app.config import model_of
-
-    return replace(settings, role=model_of(reference, "judge", config.roles))
+    return settings
 
 
 def _check_fitted(settings: JudgeOptions, explicit: Mapping[str, Any]) -> None:
@@ -258,6 +246,29 @@ def _check_fitted(settings: JudgeOptions, explicit: Mapping[str, Any]) -> None:
         if name in explicit and (name, explicit[name]) != ("mode", "foresight"):
             msg = f"the judge fitted takes no {option} {explicit[name]}"
             raise UsageError(msg, hint="it predicts what was rated, from what was said up to the reply")
+
+
+JudgeName = Literal["local", "llm", "fitted"]
+
+
+def judge_by_rubric(
+    settings: ModelOptions, wanted: JudgeName | None, config: FileConfig
+) -> tuple[JudgeName, RoleSettings | None]:
+    """Return the judge, `local` or `llm` where none is named, and the model that it asks."""
+    reference = references(settings).get("judge")
+    judge: JudgeName = wanted or ("local" if reference is None else "llm")
+    if judge == "llm" and reference is None and "judge" not in config.roles:
+        msg = "--judge llm needs a model"
+        hint = "give --model NAME --base-url URL, or [roles.judge] in the configuration"
+        raise UsageError(msg, hint=hint)
+    if judge != "llm":
+        if reference is not None:
+            msg = f"--judge {judge} takes no model"
+            raise UsageError(msg, hint=f"drop --judge {judge} to judge with the model, or drop the model")
+        return judge, None
+    from dialogauge.app.config import model_of
+
+    return judge, model_of(reference, "judge", config.roles)
 
 
 @resolved.register

@@ -163,7 +163,7 @@ def _print_run(parts: Ran, *, as_json: bool) -> None:
 
 def _print_selected(selected: Selected) -> None:
     """Print the data card, and the mix of ratings against the whole."""
-    from dialogauge.studies.replay.page import card_blocks
+    from dialogauge.studies.replay.page_parts import card_blocks
 
     for note in selected.notes:
         typer.echo(f"  {plain(str(note))}")
@@ -186,7 +186,7 @@ def _print_scored(scored: ScoringOutcome) -> None:
     """Print what was scored."""
     counts, run = scored.run.result, scored.run
     pairs: list[tuple[str, str]] = []
-    for name, (done, failed) in {"original": counts.original, **counts.candidates}.items():
+    for name, (done, failed) in counts.counts.items():
         by = "" if pairs else f" by {scored.judge}"
         replies = f"{counted(done, 'reply', 'replies')} scored{by}"
         pairs.append((name, f"{replies}, {failed:,} failed" if failed else replies))
@@ -195,9 +195,9 @@ def _print_scored(scored: ScoringOutcome) -> None:
 
 def _print_compared(compared: Compared) -> None:
     """Print the leaderboard of every view, pairs, controls, lengths and warnings."""
-    from dialogauge.studies.replay.page import brief
+    from dialogauge.app.replay.compare import brief_of
 
-    print_blocks(brief(compared.comparison, compared.items, compared.evaluator))
+    print_blocks(brief_of(compared))
     if compared.files:
         typer.echo(plain(f"report: {compared.files[-1]}"))
 

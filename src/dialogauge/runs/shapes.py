@@ -132,6 +132,14 @@ class ItemScoreRow(_ItemRow):
     value: float
 
 
+class RubricItemRow(_ItemRow):
+    """A row of a run of `replay`: what a rubric gave a reply; without a candidate, the original one."""
+
+    candidate: NotRequired[str]
+    length: int
+    scores: dict[str, float | str]
+
+
 class FailedItemRow(_ItemRow):
     """A row of a run of `replay`: why there is no reply, or no score of one."""
 
@@ -150,7 +158,7 @@ class FitRow(TypedDict):
 ROWS: Final[Mapping[str, Any]] = {
     "judge": tuple[JudgedRow, ...],
     "satisfaction": tuple[JudgedRow],
-    "replay": tuple[ReplyRow | ItemScoreRow | FailedItemRow],
+    "replay": tuple[ReplyRow | ItemScoreRow | RubricItemRow | FailedItemRow],
     "fit": tuple[FitRow],
 }
 """By the kind of run: the shape of a unit's rows."""

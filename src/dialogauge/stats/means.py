@@ -171,15 +171,16 @@ def _moved(means: Mapping[Any, float]) -> Floats:
     return divided(values.sum() - values, np.full(values.size, values.size - 1.0))
 
 
-def macro_estimate(means: Mapping[Any, float], *, n: int, limits: Range) -> Estimate:
+def macro_estimate(means: Mapping[Any, float], *, n: int, limits: Range, unit: str = "users") -> Estimate:
     """Return the mean of the users' means with an interval by users.
 
     Args:
         means: By user, as `group_means` returns them.
         n: Values behind the means.
         limits: The range of the values.
+        unit: What stands for a user.
     """
-    return Basis(n, len(means), "users").estimate(macro_mean(means), _moved(means), limits)
+    return Basis(n, len(means), unit).estimate(macro_mean(means), _moved(means), limits)
 
 
 def published_interval(means: Mapping[Any, float], *, draws: int = 1000, seed: int = 42) -> Range | None:

@@ -250,7 +250,7 @@ def test_the_choices_are_those_of_the_studies() -> None:
     from dialogauge.rubrics.reply_format import VERDICTS
     from dialogauge.stats import CALIBRATIONS, Ties
     from dialogauge.studies.replay.contexts import CONTEXTS
-    from dialogauge.studies.replay.items import RULES
+    from dialogauge.studies.replay.selection import RULES
 
     satisfaction, replay = settings_of(SatisfactionOptions), settings_of(BenchmarkOptions)
     assert satisfaction["calibrate"].choices == CALIBRATIONS

@@ -28,8 +28,18 @@ from dialogauge.core.protocols import AgentFailure, AgentReply, AgentTurn
 from dialogauge.core.settings import recorded
 from dialogauge.data import ReplyRecord, read_replies
 from dialogauge.llm import Budget
-from dialogauge.runs import FILES, Observer, Outcome, RunDirectory, RunSettings, StopSignal, run_study
-from dialogauge.studies.replay.items import ItemSet, ReplayItem, read_items
+from dialogauge.runs import (
+    FILES,
+    Observer,
+    Outcome,
+    RunDirectory,
+    RunSettings,
+    StopSignal,
+    StudyRun,
+    run_study,
+)
+from dialogauge.studies.replay.contexts import refuse_empty_context
+from dialogauge.studies.replay.items import ItemSet, read_items
 from dialogauge.studies.replay.stored import open_replay, refuse_older
 from dialogauge.studies.replay.study import RepliesStudy, ReplyMask, Tally, tally_of
 from dialogauge.text import counted
@@ -69,37 +79,28 @@ async def collect(
     Raises UsageError and InputError before anything is asked; what goes wrong in between ends up in the
     result, and every reply that was there by then is stored.
     """
-    items = _items(options)
-    candidates = _candidates(options)
+    items, chosen = _items(options), _candidates(options)
     opened = open_stage(items, options.data, source=source)
+    if any(candidate.replies is None for candidate in chosen):
+        refuse_empty_context(options.context, opened.stage)
+    known = _known(options.out, items)
+    candidates = tuple(_kept_as(candidate, options, known) for candidate in chosen)
     described = {c.name: _described(c, options) for c in candidates}
-    _expect_same(options.out, items, described, observer)
+    _expect_same(known, described, observer)
     written = {c.name: read_written(c.replies, opened) for c in candidates if c.replies is not None}
-    out = Collected(items, faults=list(opened.faults))
-    settings, budget = _run_settings(options, items), Budget(options.max_calls, options.max_cost)
+    out = Collected(items, faults=[*opened.faults, *(f for _, faults in written.values() for f in faults)])
+    budget = Budget(options.max_calls, options.max_cost)
     for candidate in candidates:
-        study = RepliesStudy(
+        name, about, (turns, _) = (
             candidate.name,
             described[candidate.name],
-            items,
-            opened.stage,
-            opened.hides,
-            options.context,
-            options.seed,
+            written.get(candidate.name, ({}, ())),
         )
-        if candidate.replies is not None:
-            study.written, faults = written[candidate.name]
-            out.faults += faults
-            run = await run_study(study, replace(settings, workers=1), observer, stop=stop)
-        else:
-            clients = Clients(options, budget)
-            try:
-                client = build_candidate_client(candidate, clients, options.seed)
-                study.agent = ChatAgent(candidate.name, study.about["digest"], client)
-                run = await run_study(study, settings, observer, clients.limits, stop)
-            finally:
-                await clients.close()
-        out.tallies[candidate.name] = run.result
+        study = RepliesStudy(
+            name, about, items, opened.stage, opened.hides, options.context, options.seed, written=turns
+        )
+        run = await _replies(study, candidate, options, budget, observer, stop)
+        out.tallies[name] = run.result
         out.usage = out.usage + run.progress.usage
         out.outcome = run.ending.outcome
         if out.outcome.ended != "finished":
@@ -108,6 +109,27 @@ async def collect(
         for candidate in candidates[len(out.tallies) :]:
             out.tallies[candidate.name] = tally_of(stored.replies(candidate.name), opened.stage.items)
     return out
+
+
+async def _replies(
+    study: RepliesStudy,
+    candidate: Candidate,
+    options: CollectOptions,
+    budget: Budget,
+    observer: Observer,
+    stop: StopSignal | None,
+) -> StudyRun[Tally]:
+    """Ask one candidate, or take what its file says."""
+    settings = _run_settings(options, study.items)
+    if candidate.replies is not None:
+        return await run_study(study, replace(settings, workers=1), observer, stop=stop)
+    clients = Clients(options, budget)
+    try:
+        client = build_candidate_client(candidate, clients, options.seed)
+        study.agent = ChatAgent(candidate.name, study.about["digest"], client)
+        return await run_study(study, settings, observer, clients.limits, stop)
+    finally:
+        await clients.close()
 
 
 def _candidates(options: CollectOptions) -> tuple[Candidate, ...]:
@@ -150,26 +172,47 @@ def _described(candidate: Candidate, options: CollectOptions) -> dict[str, Any]:
     }
 
 
-def _expect_same(
-    path: str, items: ItemSet, described: Mapping[str, Mapping[str, Any]], observer: Observer
-) -> None:
-    """Compare with what the run holds: a file that has changed is read anew.
+_Known = Mapping[str, Mapping[str, Any]]
+"""By name: what a candidate is."""
 
-    Raises UsageError for another item set, and for a candidate that was collected otherwise.
-    """
+
+def _known(path: str, items: ItemSet) -> _Known:
+    """Return the candidates that the run has; UsageError where it is of another item set."""
     directory = RunDirectory(Path(path))
     refuse_older(directory)
     if not directory.exists:
-        return
+        return {}
     with open_replay(path) as run:
         run.expect_items(items)
-        known = run.candidates
+        return run.candidates
+
+
+def _kept_as(candidate: Candidate, options: CollectOptions, known: _Known) -> Candidate:
+    """Return the candidate as the run calls it: one in several contexts is a candidate in each.
+
+    `prefix` has the plain name, unless an older run gave that to another context.
+    """
+    if candidate.replies is not None:
+        return candidate
+    name, context = candidate.name, options.context
+    if context == (known.get(name, {}).get("context") or "prefix"):
+        return candidate
+    return replace(
+        candidate, name=f"{name} · {context}", about={**candidate.about, "candidate": candidate.name}
+    )
+
+
+def _expect_same(known: _Known, described: _Known, observer: Observer) -> None:
+    """Compare with what the run holds: a file that has changed is read anew.
+
+    Raises UsageError for a candidate that was collected otherwise.
+    """
     for name, about in described.items():
         before = known.get(name, about)
         if before["digest"] == about["digest"]:
             continue
         if not about["kind"] == before["kind"] == "file":
-            msg = f"the run holds replies of {name!r} collected otherwise (model, parameters or context)"
+            msg = f"the run holds replies of {name!r} collected otherwise (model, parameters or seed)"
             raise UsageError(
                 msg, hint="give this one another name, --candidate NAME=..., or another directory"
             )
@@ -185,9 +228,8 @@ def read_written(path: str, opened: OpenStage) -> tuple[dict[str, AgentTurn], li
         FileFault: The file cannot be read, or holds two candidates.
         UsageError: A reply was made with a memory of the target's own scenario.
     """
-    items = {i.id: i for i in opened.stage.items}
-    blocks = opened.stage.blocks.values()
-    scenarios = {r.reply.conversation.id: b.view.scenario for b in blocks for r in b.ratings}
+    items, scenarios = {i.id: i for i in opened.stage.items}, opened.scenarios
+    own = {i.id: opened.stage.scenes[i.block].scenario for i in opened.stage.items}
     turns: dict[str, AgentTurn] = {}
     faults: list[InputError] = []
     strangers: list[str] = []
@@ -203,7 +245,7 @@ def read_written(path: str, opened: OpenStage) -> tuple[dict[str, AgentTurn], li
             msg = f"the item {name!r} is answered a second time"
             faults.append(RecordFault(msg, place=record.place, hint="the first reply is kept"))
         else:
-            _refuse_own(record.place, item, memory, scenarios)
+            _refuse_own(record.place, name, [m for m in memory if scenarios.get(_talk(m)) == own[name]])
             text = reply_of(record.reply or "")
             turns[name] = AgentTurn(
                 AgentReply(text)
@@ -227,10 +269,9 @@ def _hidden(
     return item, tuple(m if _talk(m) in scenarios else hides.turn(m) for m in record.memory)
 
 
-def _refuse_own(place: Place, item: ReplayItem, memory: Sequence[str], scenarios: Mapping[str, str]) -> None:
-    own = next((turn for turn in memory if scenarios.get(_talk(turn)) == item.scenario), None)
-    if own is not None:
-        msg = f"{place}: the reply to {item.id!r} was made with {own!r} in memory, a turn of its own scenario"
+def _refuse_own(place: Place, item: str, own: Sequence[str]) -> None:
+    if own:
+        msg = f"{place}: the reply to {item!r} was made with {own[0]!r} in memory, a turn of its own scenario"
         raise UsageError(msg, hint="a candidate's memory comes from the user's other scenarios only")
 
 

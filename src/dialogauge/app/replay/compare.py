@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,18 +13,21 @@ from dialogauge.app.outputs import run_files, spare
 from dialogauge.app.replay.settings import CompareOptions
 from dialogauge.app.replay.stage import privacy_of
 from dialogauge.core.protocols import PlainDimension
+from dialogauge.core.scores import NOT_APPLICABLE
 from dialogauge.core.settings import recorded
 from dialogauge.core.version import __version__
+from dialogauge.report import Block, Page
 from dialogauge.runs import FILES, Manifest, RunDirectory, versions
 from dialogauge.runs.records import json_line
 from dialogauge.runs.study import write_result
-from dialogauge.studies.replay.comparison import ReplayComparison, compare
+from dialogauge.studies.arena.controls import PositionBias, position_bias
+from dialogauge.studies.replay.comparison import ReplayComparison, compare_all
 from dialogauge.studies.replay.gathered import gather
 from dialogauge.studies.replay.items import ORIGINAL, ItemSet
-from dialogauge.studies.replay.page import replay_page
+from dialogauge.studies.replay.page import brief, replay_page
+from dialogauge.studies.replay.rubric_page import RubricComparison, rubric_brief, rubric_page
 from dialogauge.studies.replay.stored import REPLAY
-from dialogauge.studies.replay.table import VIEWS, View
-from dialogauge.studies.satisfaction.answers import SATISFACTION
+from dialogauge.studies.replay.table import View
 
 _COLUMNS = ("organisation", "version", "licence", "family")
 
@@ -35,9 +38,17 @@ class Compared:
 
     items: ItemSet
     evaluator: Mapping[str, Any]
-    comparison: ReplayComparison
+    comparisons: Mapping[str, ReplayComparison]
+    """By dimension."""
     files: tuple[Path, ...]
     usage: Mapping[str, float]
+    position: PositionBias | None = None
+    """What a rubric of pairs said in the other order; None of any other evaluator."""
+
+    @property
+    def comparison(self) -> ReplayComparison:
+        """That of the first dimension, which is the only one for judges of satisfaction."""
+        return next(iter(self.comparisons.values()))
 
     def to_json(self) -> dict[str, Any]:
         """Write the summary as `summary.json` holds it."""
@@ -56,10 +67,23 @@ class Compared:
                 name: {**of.about, "failures": failures[name]} for name, of in scores.candidates.items()
             },
             "original": {"failures": failures[ORIGINAL]},
-            **self.comparison.to_json(),
+            **self._figures(),
             "usage": dict(self.usage),
             "versions": versions(),
         }
+
+    @property
+    def by_rubric(self) -> RubricComparison:
+        """What the page of a rubric's scores shows."""
+        known = self.evaluator.get("dimensions") or ()
+        idle = tuple(one["name"] for one in known if one["name"] not in self.comparisons)
+        return RubricComparison(self.comparisons, self.items, self.evaluator, self.position, idle)
+
+    def _figures(self) -> dict[str, Any]:
+        if self.comparison.scores.by == "user":
+            return self.comparison.to_json()
+        figures = {"dimensions": {name: one.to_json() for name, one in self.comparisons.items()}}
+        return figures if self.position is None else {**figures, "position": self.position.to_json()}
 
 
 def compare_runs(options: CompareOptions) -> Compared:
@@ -75,17 +99,18 @@ def compare_runs(options: CompareOptions) -> Compared:
     read = gather(options.runs, options.judge)
     spare([] if out is None else run_files(RunDirectory(out)), options)
     agents = read_agents(options.agents_file)
-    for name, of in read.scores.candidates.items():
+    for name, of in (one for scores in read.scores.values() for one in scores.candidates.items()):
         called = of.about.pop("called", name)
         _columns(of.about, called, agents.get(called))
     family = options.judge_family or _judge_family(read.about)
-    comparison = compare(read.scores, options.comparison, family=family)
+    comparisons = compare_all(read.scores, options.comparison, family=family)
     compared = Compared(
         read.items,
         {**read.about, "digest": read.evaluator, "family": family},
-        comparison,
+        comparisons,
         () if out is None else tuple(out / FILES[n] for n in ("summary", "scores", "manifest", "report")),
         dict(read.usage),
+        position_bias(read.votes) if read.votes else None,
     )
     if out is not None:
         _write(out, options, compared)
@@ -108,21 +133,17 @@ def _judge_family(about: Mapping[str, Any]) -> str | None:
 
 def _write(out: Path, options: CompareOptions, compared: Compared) -> None:
     evaluator, scores = compared.evaluator, compared.comparison.scores
-    shown = replay_page(
-        compared.comparison,
-        compared.items,
-        evaluator,
-        command=options.command,
-        created=datetime.now(UTC).date().isoformat(),
-        version=__version__,
-    )
+    made = options.command, datetime.now(UTC).date().isoformat(), __version__
+    shown = page_of(compared, *made)
     manifest = Manifest(
         study=REPLAY,
         settings=recorded(options),
         command=options.command,
         seed=options.seed,
         judge={**evaluator["judge"], "name": evaluator["name"], "digest": evaluator["digest"]},
-        dimensions=(PlainDimension(SATISFACTION, "turn"),),
+        dimensions=tuple(
+            PlainDimension(name, "turn", one.scores.on.scale) for name, one in compared.comparisons.items()
+        ),
         digests={"prompts": None, "data": compared.items.digest},
         privacy=asdict(privacy_of(compared.items)),
         conversations=len({item.conversation for item in compared.items.items}),
@@ -144,24 +165,68 @@ def _write(out: Path, options: CompareOptions, compared: Compared) -> None:
         directory.lock()
     try:
         directory.write_json("manifest", manifest.to_json())
-        write_result(directory, compared, lambda: shown, {"scores": _rows(compared.comparison)})
+        write_result(directory, compared, lambda: shown, {"scores": _rows(compared)})
     finally:
         if database is not None:
             database.close()
         directory.release()
 
 
-def _rows(comparison: ReplayComparison) -> Iterator[bytes]:
-    """Yield one line for each item and candidate: all views of its score, or why there is none."""
-    scores = comparison.scores
-    tables = scores.tables(comparison.settings.ties)
+def page_of(compared: Compared, command: str, created: str, version: str) -> Page:
+    """Lay out the page."""
+    c, made = compared, {"command": command, "created": created, "version": version}
+    if c.comparison.scores.by == "user":
+        return replay_page(c.comparison, c.items, c.evaluator, **made)
+    return rubric_page(c.by_rubric, **made)
+
+
+def brief_of(compared: Compared) -> tuple[Block, ...]:
+    """Lay out the short form for a terminal."""
+    c = compared
+    if c.comparison.scores.by == "user":
+        return brief(c.comparison, c.items, c.evaluator)
+    return rubric_brief(c.by_rubric)
+
+
+def _rows(compared: Compared) -> Iterator[bytes]:
+    """Yield one line for each item and candidate: its scores, or why there are none."""
+    scores = compared.comparison.scores
+    line = _views if scores.by == "user" else _dimensions
     every = {ORIGINAL: scores.original, **scores.candidates}
-    for column, item in enumerate(scores.items):
+    values = line(compared)
+    for item in scores.items:
         head = {"item": item.id, "user": item.user, "scenario": item.scenario, "position": item.position}
-        for row, (name, of) in enumerate(every.items()):
-            views: dict[View, Any] = {}
-            for view in VIEWS:
-                whole, value = tables[view].whole[row, column], tables[view].value[row, column]
-                views[view] = None if whole != whole else {"score": int(whole), "value": float(value)}
-            more = {"candidate": name, "length": of.lengths.get(item.id), "views": views}
+        for name, of in every.items():
+            more = {"candidate": name, "length": of.lengths.get(item.id), **values(name, item.id)}
             yield json_line({**head, "gold": item.gold, **more, "failure": of.missing.get(item.id)})
+
+
+def _views(compared: Compared) -> Callable[[str, str], dict[str, Any]]:
+    """Return what gives a reply's score in every view."""
+    comparison = compared.comparison
+    tables = comparison.scores.tables(comparison.settings.ties)
+    columns = {item.id: column for column, item in enumerate(comparison.scores.items)}
+
+    def views(name: str, item: str) -> dict[str, Any]:
+        out: dict[View, Any] = {}
+        for view, table in tables.items():
+            row, column = table.names.index(name), columns[item]
+            whole, value = table.whole[row, column], table.value[row, column]
+            out[view] = None if whole != whole else {"score": int(whole), "value": float(value)}
+        return {"views": out}
+
+    return views
+
+
+def _dimensions(compared: Compared) -> Callable[[str, str], dict[str, Any]]:
+    """Return what gives a reply's score on every dimension, n/a where one does not apply."""
+
+    def dimensions(name: str, item: str) -> dict[str, Any]:
+        out: dict[str, float | str | None] = {}
+        for dimension, comparison in compared.comparisons.items():
+            of = {ORIGINAL: comparison.scores.original, **comparison.scores.candidates}[name]
+            score = of.scores.get(item)
+            out[dimension] = score.value if score else NOT_APPLICABLE if item in of.skipped else None
+        return {"scores": out}
+
+    return dimensions

@@ -69,7 +69,15 @@ async def run_benchmark(
     file = Path(out) / FILES["items"]
     earlier = read_items(file) if file.is_file() else None
     selected = select(
-        narrowed(SelectOptions, options, out=str(file) if earlier is None else None), earlier, out, source
+        narrowed(
+            SelectOptions,
+            options,
+            out=str(file) if earlier is None else None,
+            unrated=options.unrated or options.rubric is not None,
+        ),
+        earlier,
+        out,
+        source,
     )
     if earlier is not None and selected.items.digest != earlier.digest:
         msg = f"the run {out} is of another item set"
@@ -83,7 +91,7 @@ async def run_benchmark(
         "max_cost": None if options.max_cost is None else max(options.max_cost - (spent.cost or 0.0), 0.0),
     }
     scored = await score(narrowed(ScoreOptions, options, run=out, **left), observer, source, stop)
-    if scored.outcome.ended != "finished" or not scored.run.result.original[0]:
+    if scored.outcome.ended != "finished" or not scored.run.result.comparable:
         return Ran(selected, collected, scored)
     last = {"runs": (out,), "judge": None, "seed": options.draw_seed, "out": None}
     compared = compare_runs(narrowed(CompareOptions, options, **last))

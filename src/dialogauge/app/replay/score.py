@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
-from dialogauge.app.build import BuiltJudge
 from dialogauge.app.config import shown_role
 from dialogauge.app.outcome import StudyOutcome
-from dialogauge.app.personal_judges import build_satisfaction_judge
 from dialogauge.app.progress import ProgressObserver
+from dialogauge.app.replay.evaluators import build_evaluator
 from dialogauge.app.replay.settings import ScoreOptions
 from dialogauge.app.replay.stage import OpenStage, open_stage, privacy_of
 from dialogauge.app.sources import InputData
@@ -19,8 +17,10 @@ from dialogauge.core.settings import recorded
 from dialogauge.runs import Observer, RunDirectory, RunSettings, StopSignal, run_study
 from dialogauge.studies.replay.items import ItemSet
 from dialogauge.studies.replay.planted import MAKERS, PLANTED, about_planted, planted_replies
+from dialogauge.studies.replay.scores import ScoresStudy
+from dialogauge.studies.replay.scoring import ScoreCounts, ScoringStudy
 from dialogauge.studies.replay.stored import open_replay
-from dialogauge.studies.replay.study import RepliesStudy, ReplyMask, ScoreCounts, ScoresStudy
+from dialogauge.studies.replay.study import RepliesStudy, ReplyMask
 from dialogauge.text import counted
 
 
@@ -33,7 +33,7 @@ class ScoringOutcome(StudyOutcome[ScoreCounts]):
     @property
     def failed_share(self) -> float:
         """Share of all replies that the evaluator failed on, the original ones included."""
-        counts = (self.run.result.original, *self.run.result.candidates.values())
+        counts = self.run.result.counts.values()
         scored, failed = sum(n for n, _ in counts), sum(n for _, n in counts)
         return failed / (scored + failed) if scored + failed else 0.0
 
@@ -54,36 +54,37 @@ async def score(
 
     Raises UsageError for a judge or a reference that does not fit, StoreError when the run is of no use.
     """
-    built = build_satisfaction_judge(options)
     with open_replay(options.run) as run:
         items = run.item_set()
-    opened = open_stage(items, options.data, options.history, source)
-    settings = _run_settings(options, items)
-    study = ScoresStudy(
-        built.judge, opened.study, opened.stage, _about(options, built, opened), reference=options.reference
-    )
-    if options.reference is not None:
-        _expect_scored(options.reference, study)
+    evaluator = build_evaluator(options, items)
+    built = evaluator.built
     try:
+        opened = open_stage(items, options.data, options.history, source)
+        study = evaluator.study(opened)
+        if options.reference is not None:
+            _expect_scored(options.reference, study)
+        settings = _run_settings(options, items)
         if options.planted:
             await _plant(opened, items, settings, stop)
-        observer.say(_announced(options, built, opened))
-        settings = replace(settings, workers=1 if study.judge.together else options.max_concurrency)
+        observer.say(_announced(options, study, opened))
+        settings = replace(settings, workers=options.max_concurrency if evaluator.waits else 1)
         done = await run_study(study, settings, observer, built.limits, stop)
     finally:
         await built.close()
-    return ScoringOutcome(done, opened.faults, judge=built.judge.name)
+    return ScoringOutcome(done, opened.faults, judge=study.judge_name)
 
 
-def _announced(options: ScoreOptions, built: BuiltJudge, opened: OpenStage) -> str:
+def _announced(options: ScoreOptions, study: ScoringStudy, opened: OpenStage) -> str:
     with open_replay(options.run) as run:
         kinds = [about["kind"] for about in run.candidates.values()]
-    planted, blocks = kinds.count(PLANTED), opened.stage.blocks
-    asked = sum(len(b.ratings) for b in blocks.values()) + len(kinds) * len(opened.stage.items)
+    planted, blocks = kinds.count(PLANTED), opened.stage.rated.values()
+    personal = isinstance(study, ScoresStudy)
+    own = sum(len(b.ratings) for b in blocks) if personal else len(opened.stage.items)
+    what = f"the original replies of {counted(len(blocks), 'block')}" if personal else "the original replies"
     return (
-        f"{built.judge.name}: the original replies of {counted(len(blocks), 'block')} first, then "
+        f"{study.judge_name}: {what} first, then "
         f"{counted(len(kinds) - planted, 'candidate')}{f' and {planted} planted ones' if planted else ''}: "
-        f"{counted(asked, 'reply', 'replies')} at most"
+        f"{counted(own + len(kinds) * len(opened.stage.items), 'reply', 'replies')} at most"
     )
 
 
@@ -108,21 +109,7 @@ async def _plant(opened: OpenStage, items: ItemSet, settings: RunSettings, stop:
         await run_study(study, settings, ProgressObserver(quiet=True), stop=stop)
 
 
-def _about(options: ScoreOptions, built: BuiltJudge, opened: OpenStage) -> dict[str, Any]:
-    """Say who scores, and who is known to it."""
-    population = opened.study.population
-    return {
-        "name": built.judge.name,
-        "asked_for": options.judge,
-        "settings": {k: getattr(options, k) for k in ("strategy", "k", "history", "language")},
-        "population": {
-            "users": len({b.view.user for b in population.blocks}),
-            "turns": len(population.scores),
-        },
-    }
-
-
-def _expect_scored(path: str, study: ScoresStudy) -> None:
+def _expect_scored(path: str, study: ScoringStudy) -> None:
     """Raise UsageError where the reference was not scored by the very same evaluator."""
     with open_replay(path) as other:
         known = other.evaluators
@@ -130,7 +117,7 @@ def _expect_scored(path: str, study: ScoresStudy) -> None:
         names = ", ".join(sorted({str(e["name"]) for e in known.values()})) or "nobody"
         msg = f"the original replies of {path} were not scored by this evaluator, but by {names}"
         hint = (
-            f"a reference counts only from the very judge ({study.judge.name}), with the same settings, "
+            f"a reference counts only from the very judge ({study.judge_name}), with the same settings, "
             "histories and training users: leave --reference out, and they are scored here"
         )
         raise UsageError(msg, hint=hint)

@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from dialogauge.app.outputs import output_file, spare
 from dialogauge.app.replay.settings import SelectOptions
-from dialogauge.app.replay.stage import data_settings, hidden_items, mask_for_items, read_study
+from dialogauge.app.replay.stage import (
+    data_settings,
+    faults_of,
+    hidden_items,
+    mask_for_items,
+    read_study,
+    shown_talks,
+)
 from dialogauge.app.satisfaction import study_settings
-from dialogauge.app.satisfaction_data import masked_words
+from dialogauge.app.satisfaction_data import RatedData, masked_words, read_rated
 from dialogauge.app.sources import InputData
 from dialogauge.core.errors import InputError, UsageError
 from dialogauge.core.files import shown_path
-from dialogauge.data import DATA_SETS, format_names, pipe_of
+from dialogauge.data import DATA_SETS, Mask, UserSplit, format_names, pipe_of
 from dialogauge.runs.directory import write_whole
 from dialogauge.runs.records import json_document
-from dialogauge.studies.replay.items import ItemSet, select_items
+from dialogauge.studies.replay.items import ItemSet
+from dialogauge.studies.replay.selection import Pick, plain_picks, select_items, select_plain_items
 from dialogauge.studies.satisfaction.study import masked_data
 
 
@@ -55,29 +64,63 @@ def select(
             what = "comes through a pipe" if pipe_of(name) else "has a name that is not UTF-8"
             msg = f"{shown_path(name)} {what}: an item set could not say where its data is"
             raise UsageError(msg, hint="give a file that can be read again under its name")
-    mask = mask_for_items(options.privacy, earlier, path)
-    read = read_study(options, source=source)
-    items = select_items(
-        read.study.blocks,
-        options.rule,
-        options.size,
-        seed=options.seed,
-        data=data_settings(options, read.study),
-        source=_source(options, tuple(str(note) for note in read.notes)),
-    )
-    faults, notes = read.faults, tuple(str(note) for note in read.notes)
-    if mask is not None:
-        _, study = masked_data(read.conversations, read.study, study_settings(options), mask)
-        items = hidden_items(replace(items, data=data_settings(options, study)), study, mask)
-        faults, notes = masked_words(read.faults, read.notes, mask)
+    mask, data = mask_for_items(options.privacy, earlier, path), read_rated(options, source)
+    choose = _rated_items if _is_rated(options, data) else _plain_items
+    items, faults = choose(options, data, mask)
+    notes = data.notes
+    shown, words = masked_words(faults, notes, mask)
     if file is not None:
         write_whole(file, [json_document(items.to_json())])
-    return Selected(items, file, faults, notes)
+    return Selected(items, file, shown, words)
 
 
-def _source(options: SelectOptions, notes: tuple[str, ...]) -> dict[str, Any]:
+def _is_rated(options: SelectOptions, data: RatedData) -> bool:
+    """Whether turns are chosen by who rated them, and how."""
+    return not options.unrated and any(c.ratings for c in data.conversations.values())
+
+
+def _rated_items(
+    options: SelectOptions, data: RatedData, mask: Mask | None
+) -> tuple[ItemSet, tuple[InputError, ...]]:
+    try:
+        read = read_study(data, options)
+        items = select_items(
+            read.study.blocks,
+            options.rule or "hard",
+            options.size,
+            seed=options.seed,
+            data=data_settings(options, read.study.split),
+            source=_source(options, data.notes),
+        )
+    except UsageError as error:
+        either = "; or --unrated: all replies, scored by a rubric"
+        raise UsageError(str(error), hint=f"{error.hint or ''}{either}".lstrip("; ")) from error
+    if mask is not None:
+        _, study = masked_data(data.conversations, read.study, study_settings(options), mask)
+        hidden = (Pick(r.reply, b.view.id, b.view.user) for b in study.blocks for r in b.ratings)
+        items = hidden_items(replace(items, data=data_settings(options, study.split)), hidden, mask)
+    return items, read.faults
+
+
+def _plain_items(
+    options: SelectOptions, data: RatedData, mask: Mask | None
+) -> tuple[ItemSet, tuple[InputError, ...]]:
+    items = select_plain_items(
+        shown_talks(data, None),
+        options.rule or "stratified",
+        options.size,
+        seed=options.seed,
+        data=data_settings(options, UserSplit(frozenset(), frozenset())),
+        source=_source(options, data.notes),
+    )
+    if mask is not None:
+        items = hidden_items(items, plain_picks(shown_talks(data, mask)), mask)
+    return items, faults_of(data)
+
+
+def _source(options: SelectOptions, notes: Sequence[object]) -> dict[str, Any]:
     """Say what is known of the data set: by its format where the format is of one data set alone."""
-    text = " ".join(notes)
+    text = " ".join(map(str, notes))
     names = [d for d in DATA_SETS if [e.format for e in DATA_SETS].count(d.format) == 1]
     known = next(
         (d for d in names if d.format in format_names() and (options.format == d.format or d.format in text)),

@@ -2,8 +2,11 @@
 
 # Without the future import: annotations are read when commands are made, and must be types by then.
 
-from typing import TYPE_CHECKING, ClassVar, Literal
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
 
+from dialogauge.app.merging import FileConfig, JudgeName, judge_by_rubric, resolved
 from dialogauge.app.settings import (
     SEEDS,
     ConfigOptions,
@@ -16,6 +19,7 @@ from dialogauge.app.settings import (
     TiesOptions,
     UserJudgeOptions,
 )
+from dialogauge.core.errors import UsageError
 from dialogauge.core.settings import argument, setting
 
 if TYPE_CHECKING:
@@ -33,8 +37,14 @@ class ItemOptions(ReplaySeedOptions, RatedDataOptions, ConfigOptions, PrivacyOpt
 
     from_file: ClassVar[bool] = True
 
-    rule: Literal["hard", "random", "stratified", "all"] = setting(
-        "hard", "How turns are chosen; hard is the published rule, which uses the ratings."
+    inputs: tuple[str, ...] = argument("DATA...", "Conversations, rated or not, or a run.")
+    rule: Literal["hard", "random", "stratified", "all"] | None = setting(
+        None,
+        "How turns are chosen; hard is the published rule, which uses the ratings.",
+        otherwise="hard, and stratified without ratings",
+    )
+    unrated: bool = setting(
+        False, "Choose among all replies, and leave ratings out: a rubric scores the candidates."
     )
     size: int = setting(300, "Maximum number of turns.", "-n", "--size", low=1)
     licence: str | None = setting(None, "Licence of the data, for the data card.", metavar="TEXT")
@@ -78,8 +88,19 @@ class MovedDataOptions(Options):
 
 
 class EvaluatorOptions(UserJudgeOptions):
-    """Who scores: any judge of `satisfaction`, in foresight."""
+    """Who scores, in foresight: any judge of `satisfaction`, or a rubric."""
 
+    rubric: str | None = setting(
+        None,
+        "Score by a rubric as `dialogauge judge` does: card, satisfaction, single, survey, td-turn, td-unit "
+        "or a file; or pair: each reply beside the original one, in both orders.",
+    )
+    judge: str = setting(
+        "",
+        "Any judge of `dialogauge satisfaction`; with --rubric local (without a model) or llm.",
+        metavar="NAME",
+        otherwise="with --rubric llm when a model is given, else local",
+    )
     reference: str | None = setting(
         None,
         "A run whose scores of the original replies are reused; it must have the same evaluator.",
@@ -91,6 +112,30 @@ class EvaluatorOptions(UserJudgeOptions):
         "judgements as three candidates take).",
         "--no-planted",
     )
+
+
+_BY_RUBRIC: Final[Mapping[str, JudgeName]] = {"local": "local", "llm": "llm"}
+
+
+@resolved.register
+def _(settings: EvaluatorOptions, config: FileConfig, explicit: Mapping[str, Any]) -> EvaluatorOptions:
+    if settings.rubric is None:
+        if not settings.judge:
+            msg = "nobody is named who scores the replies"
+            hint = "give --rubric RUBRIC for any conversations, or --judge NAME for those that users rated"
+            raise UsageError(msg, hint=hint)
+        personal: EvaluatorOptions = resolved.dispatch(UserJudgeOptions)(settings, config, explicit)
+        return personal
+    for option in ("strategy", "k", "reference"):
+        if getattr(settings, option) is not None:
+            msg = f"a rubric takes no --{option}"
+            raise UsageError(msg, hint="it belongs to judges of what one user would say: leave --rubric out")
+    wanted = _BY_RUBRIC.get(settings.judge)
+    if settings.judge and wanted is None:
+        msg = f"the judge {settings.judge} has rubrics of its own"
+        raise UsageError(msg, hint="with --rubric there are local and llm; or leave --rubric out")
+    judge, role = judge_by_rubric(settings, wanted, config)
+    return replace(settings, judge=judge, roles={} if role is None else {"judge": role})
 
 
 class ComparingOptions(AgentsOptions, TiesOptions):

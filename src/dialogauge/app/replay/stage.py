@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from dialogauge.app.satisfaction_data import chosen_split, masked_words, read_rated
+from dialogauge.app.satisfaction_data import RatedData, chosen_split, masked_words, read_rated
 from dialogauge.app.settings import RatedDataOptions
 from dialogauge.app.sources import InputData
 from dialogauge.core.conversation import Conversation
 from dialogauge.core.errors import InputError, UsageError
 from dialogauge.data import Mask, UserSplit
 from dialogauge.runs.privacy import OPEN, Privacy, hidden_turn, new_salt
-from dialogauge.studies.replay.items import ItemSet, Stage, set_stage, state_digest
+from dialogauge.studies.replay.items import (
+    ItemSet,
+    Stage,
+    scene_name,
+    set_plain_stage,
+    set_stage,
+    state_digest,
+)
+from dialogauge.studies.replay.selection import Pick
 from dialogauge.studies.replay.study import ReplyMask
 from dialogauge.studies.satisfaction.blocks import HistoryCut, StudyData, study_data
 from dialogauge.text import counted
@@ -49,33 +57,33 @@ def mask_for_items(asked: Privacy, earlier: ItemSet | None, path: str) -> Mask |
     return mask
 
 
-def hidden_items(items: ItemSet, study: StudyData, mask: Mask) -> ItemSet:
+def hidden_items(items: ItemSet, hidden: Iterable[Pick], mask: Mask) -> ItemSet:
     """Return the same turns under hidden ids, with the mask beside them.
 
     Args:
         items: Chosen from the open data.
-        study: The data masked.
+        hidden: The turns of the data masked.
         mask: What it was masked with.
     """
-    rated = {r.reply.id: (block.view, r.reply) for block in study.blocks for r in block.ratings}
-    hidden = []
+    by_id = {pick.id: pick for pick in hidden}
+    out = []
     for item in items.items:
-        view, reply = rated[hidden_turn(mask, item.id)]
-        hidden.append(
+        pick = by_id[hidden_turn(mask, item.id)]
+        out.append(
             replace(
                 item,
-                id=reply.id,
-                conversation=reply.conversation.id,
-                block=view.id,
-                user=view.user,
-                scenario=view.scenario,
-                state=state_digest(reply.before),
+                id=pick.id,
+                conversation=pick.reply.conversation.id,
+                block=pick.block,
+                user=pick.user,
+                scenario=pick.scenario,
+                state=state_digest(pick.reply.before),
             )
         )
     kept = {"redact": mask.redact, "hash_ids": mask.hash_ids, "salt": mask.salt.hex()}
-    scenarios = dict(Counter(i.scenario for i in hidden).most_common())
+    scenarios = dict(Counter(i.scenario for i in out if i.scenario).most_common())
     card = {**items.card, "scenarios": scenarios}
-    return replace(items, items=tuple(hidden), data={**items.data, _KEY: kept}, card=card)
+    return replace(items, items=tuple(out), data={**items.data, _KEY: kept}, card=card)
 
 
 def privacy_of(items: ItemSet) -> Privacy:
@@ -87,18 +95,16 @@ def privacy_of(items: ItemSet) -> Privacy:
 _KEPT = ("format", "map_file", "ratings_file", "dimension", "part")
 
 
-def data_settings(options: RatedDataOptions, study: StudyData) -> dict[str, Any]:
-    """Return what is needed to read the same study again: inputs, how to read them, and the split."""
-    split = {name: sorted(getattr(study.split, name)) for name in ("train", "test")}
-    return {"inputs": list(options.inputs), **{k: getattr(options, k) for k in _KEPT}, "split": split}
+def data_settings(options: RatedDataOptions, split: UserSplit) -> dict[str, Any]:
+    """Return what is needed to read the same data again: inputs, how to read them, and the split."""
+    users = {name: sorted(getattr(split, name)) for name in ("train", "test")}
+    return {"inputs": list(options.inputs), **{k: getattr(options, k) for k in _KEPT}, "split": users}
 
 
 @dataclass(frozen=True, slots=True)
 class ReadStudy:
-    """Rated conversations and their blocks, in foresight: a candidate's reply has no sequel."""
+    """The blocks of rated conversations, in foresight: a candidate's reply has no sequel."""
 
-    conversations: Mapping[str, Conversation]
-    """By id, as they were read: nothing is hidden here."""
     study: StudyData
     """Masked where a mask was given."""
     faults: tuple[InputError, ...]
@@ -108,45 +114,52 @@ class ReadStudy:
 
 
 def read_study(
-    options: RatedDataOptions,
-    split: UserSplit | None = None,
-    mask: Mask | None = None,
-    source: InputData | None = None,
+    data: RatedData, options: RatedDataOptions, split: UserSplit | None = None, mask: Mask | None = None
 ) -> ReadStudy:
-    """Read rated conversations and build their blocks.
+    """Build the blocks of rated conversations.
 
     Args:
-        options: Where they are, and whose turns are wanted.
+        data: What was read.
+        options: Whose turns are wanted.
         split: The users of either side; with a mask their hidden ids. As `options` say when None.
         mask: What is put on before anything is built.
-        source: Read in place of what `inputs` and `ratings_file` of the options name.
     """
     split = chosen_split(options) if split is None else split
-    data = read_rated(options, source)
-    read = data.conversations.values()
     study = study_data(
-        read if mask is None else map(mask.conversation, read),
+        shown_talks(data, mask),
         part=options.part,
         split=split,
         dimension=options.dimension if mask is None else mask.text(options.dimension),
         sight="foresight",
         history=options.history,
     )
-    faults, notes = (*data.unreadable, *data.rating_faults), data.notes
-    if mask is not None:
-        faults, notes = masked_words(faults, notes, mask)
-    return ReadStudy(data.conversations, study, (*faults, *study.faults), notes)
+    faults, notes = masked_words(faults_of(data), data.notes, mask)
+    return ReadStudy(study, (*faults, *study.faults), notes)
+
+
+def shown_talks(data: RatedData, mask: Mask | None) -> tuple[Conversation, ...]:
+    """Return the conversations as they may be shown."""
+    talks = data.conversations.values()
+    return tuple(talks if mask is None else map(mask.conversation, talks))
+
+
+def faults_of(data: RatedData) -> tuple[InputError, ...]:
+    """Return what could not be read of conversations and ratings."""
+    return (*data.unreadable, *data.rating_faults)
 
 
 @dataclass(frozen=True, slots=True)
 class OpenStage:
     """The items of a set, found again in the data."""
 
-    study: StudyData
     stage: Stage
+    scenarios: Mapping[str, str]
+    """By conversation that a memory may stem from."""
     faults: tuple[InputError, ...]
     hides: ReplyMask
     """What is put on replies."""
+    study: StudyData | None = None
+    """What is known of users; None of a set that was chosen without ratings."""
 
 
 def open_stage(
@@ -172,18 +185,34 @@ def open_stage(
         history=history,
         **{k: known[k] for k in _KEPT},
     )
-    split = UserSplit(*(frozenset(known["split"][name]) for name in ("train", "test")))
-    mask = mask_of_items(items)
-    read = read_study(options, split, mask, source)
-    stage = set_stage(items, read.study.blocks)
-    if not stage.items:
+    mask, read = mask_of_items(items), read_rated(options, source)
+    opened = _open_rated(items, read, options, mask) if items.rated else _open_plain(items, read, mask)
+    if not opened.stage.items:
         msg = f"of {counted(len(items.items), 'item')} none is in the data any more"
         raise UsageError(msg, hint="say with --data where the conversations are now, or select anew")
-    return OpenStage(read.study, stage, (*read.faults, *stage.faults), _reply_mask(read, mask))
+    return opened
 
 
-def _reply_mask(read: ReadStudy, mask: Mask | None) -> ReplyMask:
+def _open_rated(items: ItemSet, data: RatedData, options: RatedDataOptions, mask: Mask | None) -> OpenStage:
+    kept = items.data["split"]
+    split = UserSplit(*(frozenset(kept[name]) for name in ("train", "test")))
+    read = read_study(data, options, split, mask)
+    stage = set_stage(items, read.study.blocks)
+    blocks = stage.rated.values()
+    scenarios = {r.reply.conversation.id: b.view.scenario for b in blocks for r in b.ratings}
+    return OpenStage(stage, scenarios, (*read.faults, *stage.faults), _reply_mask(data, mask), read.study)
+
+
+def _open_plain(items: ItemSet, data: RatedData, mask: Mask | None) -> OpenStage:
+    talks = shown_talks(data, mask)
+    stage = set_plain_stage(items, talks)
+    faults, _ = masked_words(faults_of(data), (), mask)
+    scenarios = {c.id: scene_name(c) for c in talks}
+    return OpenStage(stage, scenarios, (*faults, *stage.faults), _reply_mask(data, mask))
+
+
+def _reply_mask(data: RatedData, mask: Mask | None) -> ReplyMask:
     if mask is None:
         return ReplyMask()
-    talks = read.conversations.values()
+    talks = data.conversations.values()
     return ReplyMask(mask, {mask.id("conversation", c.id): mask.names(c.id, c.user_id) for c in talks})

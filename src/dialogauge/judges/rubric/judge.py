@@ -158,13 +158,16 @@ class RubricJudge(JudgeByRubric):
         return {**self._identity("rubric"), "reads": sorted(self.reads), "settings": settings}
 
     async def judge(self, request: Request) -> tuple[Judged, ...]:
-        """Judge each replied turn in order, then the conversation, as the rubric asks.
+        """Judge each replied turn in order, then the conversation, as the rubric asks; or targets alone.
+
+        Targets are turns of the conversation, for a rubric that judges turn by turn: one of the level `turn`,
+        or in foresight the turn dimensions of one of the level `conversation`.
 
         Seed and repeat give the seed that the model is asked with, so that repeats differ and are asked anew.
 
         Raises `EndpointError` or `BudgetSpent` from the client.
         """
-        if request.targets:
+        if request.targets and not self._turn_by_turn:
             return request.failed(f"the judge {self.name} judges whole conversations")
         conversation = request.conversation.blinded()
         calls = self._calls(
@@ -184,8 +187,18 @@ class RubricJudge(JudgeByRubric):
             target = Target(conversation.id, "conversation", candidate=conversation.candidate)
             failure = JudgeFailure("no_reply", "the conversation has no assistant reply to a user message")
             return (Judged(target, failure),)
+        wanted = {reply.turn for reply in request.targets}
+        if wanted:
+            return await _judge_turns(calls, tuple(t for t in turns if t.number in wanted))
         rows = await self._rows(calls, turns)
         return tuple(r for r in rows if r is not calls.standing.get((r.target.level, r.target.turn)))
+
+    @property
+    def _turn_by_turn(self) -> bool:
+        level = self.rubric.level
+        return level == "turn" or (
+            level == "conversation" and self.mode == "foresight" and bool(self.rubric.at("turn"))
+        )
 
     @cached_property
     def _calls(self) -> Callable[..., ConversationCalls]:

@@ -116,12 +116,7 @@ class ArenaResult:
             "ridge": None if ranking is None else ranking.ridge,
             "tie": None if ranking is None else ranking.strengths.tie,
             "twice_as_long": None if ranking is None or ranking.longer is None else ranking.longer.to_json(),
-            "position": self.position
-            and {
-                "meetings": self.position.meetings,
-                "changed": self.position.changed.to_json(),
-                "first": self.position.first.to_json(),
-            },
+            "position": self.position and self.position.to_json(),
             "beside": [
                 {"name": b.name, "what": b.what, "agrees": b.agrees.to_json(), "ratings": dict(b.ratings)}
                 for b in self.beside

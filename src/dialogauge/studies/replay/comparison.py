@@ -21,9 +21,9 @@ from dialogauge.studies.replay.diagnostics import (
     self_preference,
     shuffled,
 )
+from dialogauge.studies.replay.ground import Ground
 from dialogauge.studies.replay.items import ORIGINAL
 from dialogauge.studies.replay.table import (
-    VIEWS,
     Aggregate,
     EvaluatorScores,
     Pairing,
@@ -31,7 +31,7 @@ from dialogauge.studies.replay.table import (
     Viewer,
     aggregate,
     compare_candidates,
-    compare_pair,
+    pair_of,
 )
 
 
@@ -54,30 +54,34 @@ class ViewResult:
     aggregates: Mapping[str, Aggregate]
     """In order of the primary figure, the highest first."""
     pairs: tuple[Pairing, ...]
-    ladder: Mapping[int, Aggregate]
-    """The constant candidates; 5 is the ceiling."""
+    ladder: Mapping[float, Aggregate]
+    """The constant candidates, the best first: it is the ceiling."""
     length: LengthControl
     shuffled: tuple[SwappedPairs, ...]
     positions: Mapping[str, Mapping[str, tuple[float | None, int]]]
     self_preference: SelfPreference
     left_as_they_are: Mapping[str, int]
     """Blocks that the view's map leaves as they are, by reason."""
+    on: Ground
+    """What the scores are on."""
 
     @property
     def ceiling(self) -> float | None:
-        """The user macro mean of a candidate whose every reply is given a 5."""
-        return self.ladder[5].user_macro
+        """The user macro mean of a candidate whose every reply is given the best score."""
+        return next(iter(self.ladder.values())).user_macro
 
     @property
     def at_the_ceiling(self) -> tuple[str, ...]:
         """Candidates whose interval reaches the ceiling: this view cannot tell them from perfect ones.
+
+        Where a lower score is better nobody is said to reach it.
 
         Of too few users for an interval the mean counts. Both are read as they are shown, to two places. On
         ranks an interval may lie above it: unequal scores spread over ranks that equal ones share.
         """
         top = self.ceiling
         ends = {name: a.primary.high or a.user_macro for name, a in self.aggregates.items()}
-        if top is None:
+        if top is None or not self.on.scale.higher_is_better:
             return ()
         return tuple(n for n, end in ends.items() if end is not None and round(end, 2) >= round(top, 2))
 
@@ -113,8 +117,8 @@ class ReplayComparison:
     settings: CompareSettings
     scores: EvaluatorScores
     """What it is made of."""
-    people: Aggregate
-    """What the users themselves gave the original replies of the items."""
+    people: Aggregate | None
+    """What the users themselves gave the original replies of the items; None of scores by a rubric."""
     planted: tuple[Pairing, ...] = ()
     """Each planted candidate against the original replies, in the raw view; p adjusted over them."""
 
@@ -136,10 +140,32 @@ class ReplayComparison:
             "views": {view: figures.to_json() for view, figures in self.views.items()},
             "reference": {"scored": len(original.scores), "requested": len(original.lengths)},
             "length": {name: asdict(figures) for name, figures in self.lengths.items()},
-            "people": self.people.to_json(),
+            "people": None if self.people is None else self.people.to_json(),
             "planted": [pair.to_json() for pair in self.planted],
             "gamed_by": [pair.a for pair in self.gamed_by],
         }
+
+
+def compare_all(
+    by_dimension: Mapping[str, EvaluatorScores], settings: CompareSettings, *, family: str | None = None
+) -> dict[str, ReplayComparison]:
+    """Compare candidates on every dimension; p is adjusted by Holm over all pairs of all dimensions.
+
+    A dimension that applies to no reply is left out. Arguments as of `compare`.
+    """
+    used = {name: scores for name, scores in by_dimension.items() if not scores.idle}
+    done = {name: compare(scores, settings, family=family) for name, scores in used.items()}
+    if len(done) < 2:
+        return done
+    pairs = iter(adjusted([p.comparison for one in done.values() for p in one.views["raw"].pairs]))
+    planted = iter(adjusted([p.comparison for one in done.values() for p in one.planted]))
+    out = {}
+    for name, one in done.items():
+        raw = one.views["raw"]
+        again = tuple(replace(pair, comparison=next(pairs)) for pair in raw.pairs)
+        tests = tuple(replace(pair, comparison=next(planted)) for pair in one.planted)
+        out[name] = replace(one, views={"raw": replace(raw, pairs=again)}, planted=tests)
+    return out
 
 
 def compare(
@@ -158,15 +184,11 @@ def compare(
     steps = ladder(viewer)
     by_length = length_control(viewer, scores)
     views: dict[View, ViewResult] = {}
-    for view in VIEWS:
-        table = tables[view]
-        figures = {
-            name: aggregate(table.items, table.row(name), fractions=table.fractions(name))
-            for name in table.names
-        }
+    for view, table in tables.items():
+        figures = {name: table.figures(name) for name in table.names}
         views[view] = ViewResult(
             view=view,
-            aggregates=dict(sorted(figures.items(), key=lambda entry: -(entry[1].user_macro or 0.0))),
+            aggregates=dict(sorted(figures.items(), key=lambda entry: _worth(entry[1], scores.on))),
             pairs=compare_candidates(table, margin=settings.margin),
             ladder=steps[view],
             length=by_length[view],
@@ -174,29 +196,28 @@ def compare(
             positions=by_position(table),
             self_preference=self_preference(table, family, families),
             left_as_they_are=viewer.left_as_they_are(view),
+            on=scores.on,
         )
-    gold = np.array([item.gold for item in scores.items], dtype=np.float64)
+    people = None
+    if scores.by == "user":
+        people = aggregate(scores.items, np.array([item.gold for item in scores.items], dtype=np.float64))
     return ReplayComparison(
         views,
         length_figures(tables["raw"], scores),
         settings,
         scores,
-        aggregate(scores.items, gold),
+        people,
         _planted(scores, viewer, settings.margin),
     )
 
 
+def _worth(figures: Aggregate, on: Ground) -> float:
+    """Return what candidates are ordered by, the best first."""
+    return 1.0 if figures.user_macro is None else -on.scale.quality(figures.user_macro)
+
+
 def _planted(scores: EvaluatorScores, viewer: Viewer, margin: float) -> tuple[Pairing, ...]:
-    table = viewer.tables({name: of.scores for name, of in scores.planted.items()})["raw"]
-    pairs = [
-        compare_pair(
-            (name, ORIGINAL),
-            table.items,
-            (table.row(name), table.row(ORIGINAL)),
-            margin,
-            (table.fractions(name), table.fractions(ORIGINAL)),
-        )
-        for name in scores.planted
-    ]
+    table = scores.skipping(viewer.tables({name: of.scores for name, of in scores.planted.items()})["raw"])
+    pairs = [pair_of(table.shared((name, ORIGINAL)), margin) for name in scores.planted]
     over_all = adjusted([pair.comparison for pair in pairs])
     return tuple(replace(pair, comparison=one) for pair, one in zip(pairs, over_all, strict=True))

@@ -11,9 +11,10 @@ from typing import Any, Final, Literal, get_args
 import numpy as np
 
 from dialogauge.core import Conversation, Message, UsageError
-from dialogauge.core.protocols import BlockView, Reply
+from dialogauge.core.protocols import Reply
 from dialogauge.retrieval import TfidfIndex
 from dialogauge.rubrics import own_template, phrase, render
+from dialogauge.studies.replay.items import Scene, Stage, scene_name
 from dialogauge.text import detect_language, sentences
 
 LINES: Final = 12
@@ -138,9 +139,9 @@ def refuse_own_scenario(scenario: str, past: Sequence[Reply]) -> None:
 
 
 def _diverse(ranked: Sequence[Recalled], k: int) -> list[Recalled]:
-    scenarios: dict[str | None, list[Recalled]] = {}
+    scenarios: dict[str, list[Recalled]] = {}
     for recalled in ranked:
-        scenarios.setdefault(recalled.reply.conversation.scenario, []).append(recalled)
+        scenarios.setdefault(scene_name(recalled.reply.conversation), []).append(recalled)
     rounds = max(map(len, scenarios.values()))
     in_turn = [several[i] for i in range(rounds) for several in scenarios.values() if i < len(several)]
     return in_turn[:k]
@@ -150,7 +151,7 @@ def _text(reply: Reply) -> str:
     # The labels are part of the published text, and so of its n-grams.
     return "\n".join(
         [
-            f"来源任务：{reply.conversation.scenario}",
+            f"来源任务：{reply.conversation.scenario or ''}",
             _lines(reply.before[-MESSAGES:]),
             f"user: {reply.request}",
             f"assistant: {reply.text}",
@@ -172,6 +173,8 @@ CONTEXTS: Final[tuple[Context, ...]] = get_args(Context)
 """`prefix`: the messages before the reply and nothing else, the benchmark. The others add a system message:
 the task; the task and the profile; past replies of other scenarios; the user's own words from there."""
 
+MEMORIES: Final = ("memory-tfidf", "memory-diverse", "memory-compressed")
+"""The contexts that show what the user and the assistant said elsewhere."""
 _RULES: Final[Mapping[Context, MemoryRule]] = {"memory-tfidf": "tfidf", "memory-diverse": "diverse"}
 _REPLY_CHARACTERS: Final = 700
 _MESSAGE_CHARACTERS: Final = 350
@@ -190,18 +193,12 @@ class Prompted:
 class Prompter:
     """Makes the requests of one block."""
 
-    def __init__(self, view: BlockView, context: Context) -> None:
-        """Take the block; of its history only the messages are kept.
-
-        Raises:
-            UsageError: The history holds a conversation of the block's own scenario.
-        """
-        self._view, self._context = view, context
-        self._past = tuple(rated.reply for rated in view.history)
-        if context == "memory-compressed":
-            refuse_own_scenario(view.scenario, self._past)
-        elif context in _RULES:
-            self._memory = DialogueMemory(view.scenario, self._past)
+    def __init__(self, scene: Scene, context: Context) -> None:
+        """Take what is known of the user."""
+        self._scene, self._context = scene, context
+        self._past = scene.past if context in MEMORIES else ()
+        if context in _RULES:
+            self._memory = DialogueMemory(scene.scenario, self._past)
 
     def prompt(self, reply: Reply) -> Prompted:
         """Return the request for the state of a reply; the reply itself and all after it are not in it."""
@@ -209,7 +206,7 @@ class Prompter:
         language = "zh" if detect_language(reply.request) == "zh" else "en"
         added, memory = self._added(reply, language)
         messages = before if added is None else _with_system(before, added)
-        return Prompted(Conversation(reply.id, messages, scenario=self._view.scenario), memory)
+        return Prompted(Conversation(reply.id, messages, scenario=reply.conversation.scenario), memory)
 
     def _added(self, reply: Reply, language: str) -> tuple[str | None, tuple[tuple[str, float | None], ...]]:
         """Return what the context adds, and the past turns that it shows."""
@@ -218,7 +215,7 @@ class Prompter:
         if self._context in ("task", "profile"):
             values = {"task": _quoted(reply.context)}
             if self._context == "profile":
-                values["profile"] = _quoted(dict(self._view.profile or {}))
+                values["profile"] = _quoted(dict(self._scene.profile or {}))
             return render(own_template(f"replay_{self._context}", language), values), ()
         if self._context == "memory-compressed":
             lines = compress(self._past, reply.before)
@@ -234,6 +231,20 @@ class Prompter:
         return render(own_template("replay_memory", language), {"items": items}), shown
 
 
+def refuse_empty_context(context: Context, stage: Stage) -> None:
+    """Raise UsageError where a context would add nothing to any item of a stage."""
+    if context == "task" and not any(reply.context for reply in stage.originals.values()):
+        why = "no conversation of these items states what it is for (context)"
+    elif context == "profile" and not any(scene.profile for scene in stage.scenes.values()):
+        why = "no user of these items has a profile"
+    elif context in MEMORIES and not any(scene.past for scene in stage.scenes.values()):
+        why = "no user of these items has other conversations"
+    else:
+        return
+    msg = f"--context {context} would add nothing: {why}"
+    raise UsageError(msg, hint="--context prefix shows the messages before the reply, and no more")
+
+
 def _with_system(before: Sequence[Message], added: str) -> tuple[Message, ...]:
     """Put our words before the dialogue, in one system message with the conversation's own."""
     if before and before[0].role in ("system", "developer"):
@@ -243,9 +254,8 @@ def _with_system(before: Sequence[Message], added: str) -> tuple[Message, ...]:
 
 
 def _item(number: int, recalled: Recalled, language: str) -> str:
-    head = phrase(
-        language, "replay_past", number=str(number), scenario=str(recalled.reply.conversation.scenario)
-    )
+    scenario = recalled.reply.conversation.scenario or phrase(language, "none")
+    head = phrase(language, "replay_past", number=str(number), scenario=scenario)
     lines = [f"{m.role}: {_quoted(_cut(m.text, _MESSAGE_CHARACTERS))}" for m in recalled.before]
     reply = f"assistant: {_quoted(_cut(recalled.reply.text, _REPLY_CHARACTERS))}"
     return "\n".join([head, *lines, reply])

@@ -11,12 +11,12 @@ import numpy as np
 
 from dialogauge.core import ONE_TO_FIVE
 from dialogauge.stats import Basis, Estimate, group_means, macro_gain, spearman, thirds
+from dialogauge.studies.replay.ground import Floats
 from dialogauge.studies.replay.items import ORIGINAL, ReplayItem
 from dialogauge.studies.replay.table import (
     Aggregate,
     CandidateScores,
     EvaluatorScores,
-    Floats,
     Pairing,
     ReplyScore,
     View,
@@ -26,28 +26,25 @@ from dialogauge.studies.replay.table import (
     interval_json,
 )
 
-LADDER: Final = (5, 4, 3)
-"""The constant candidates: what one gets whose every reply is given a 5, a 4, a 3."""
+_STEPS: Final = 3
+"""Constant candidates: every reply is given the best score, the second best, the third best."""
 
 
-def ladder(viewer: Viewer) -> dict[View, dict[int, Aggregate]]:
-    """Return the figures of the constant candidates in each view; that of 5 is the ceiling.
+def ladder(viewer: Viewer) -> dict[View, dict[float, Aggregate]]:
+    """Return the figures of the constant candidates in each view, the best first: it is the ceiling.
 
     On a scale of ranks even a candidate whose every reply gets a 5 stays below 5, and candidates whose
     interval holds that ceiling cannot be told from it.
     """
+    scale = viewer.on.scale
+    whole = sorted(viewer.on.levels, key=scale.quality, reverse=True)
+    levels: Sequence[float] = whole[:_STEPS] or [scale.best]
     columns = {
         str(level): {i.id: ReplyScore(i.id, i.block, i.position, level, float(level)) for i in viewer.items}
-        for level in LADDER
+        for level in levels
     }
     tables = viewer.tables(columns, original=False)
-    return {
-        view: {
-            level: aggregate(viewer.items, table.row(str(level)), fractions=table.fractions(str(level)))
-            for level in LADDER
-        }
-        for view, table in tables.items()
-    }
+    return {view: {level: table.figures(str(level)) for level in levels} for view, table in tables.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,18 +73,23 @@ def length_control(viewer: Viewer, scores: EvaluatorScores) -> dict[View, Length
     reference = scores.original.lengths
     items = {i.id: i for i in viewer.items}
 
+    scale = viewer.on.scale
+
     def by_length(of: Mapping[str, int]) -> dict[str, float]:
-        levels = thirds(list(of.values()), list(reference.values()), ONE_TO_FIVE)
-        return dict(zip(of, levels.values.tolist(), strict=True))
+        if scores.by == "pair":  # the longer of the two wins
+            return {item: 0.5 + float(np.sign(n - reference[item])) / 2 for item, n in of.items()}
+        levels = thirds(list(of.values()), list(reference.values()), ONE_TO_FIVE).values.tolist()
+        share = map(ONE_TO_FIVE.quality, levels)
+        return {i: scale.worst + q * (scale.best - scale.worst) for i, q in zip(of, share, strict=True)}
 
     originals = by_length(reference)
     blind = replace(
         viewer,
-        reference=[replace(r, whole=int(originals[r.id]), value=originals[r.id]) for r in viewer.reference],
+        reference=[replace(r, whole=originals[r.id], value=originals[r.id]) for r in viewer.reference],
     )
     columns = {
         name: {
-            item: ReplyScore(item, items[item].block, items[item].position, int(level), level)
+            item: ReplyScore(item, items[item].block, items[item].position, level, level)
             for item, level in by_length({i: n for i, n in of.lengths.items() if i in of.scores}).items()
             if item in items
         }
@@ -95,7 +97,7 @@ def length_control(viewer: Viewer, scores: EvaluatorScores) -> dict[View, Length
     }
     out: dict[View, LengthControl] = {}
     for view, table in blind.tables(columns).items():
-        figures = {name: aggregate(table.items, table.row(name)) for name in table.names}
+        figures = {name: aggregate(table.items, table.row(name), on=table.on) for name in table.names}
         pairs = tuple(p for p in compare_candidates(table) if p.b == ORIGINAL)
         out[view] = LengthControl(figures, pairs)
     return out
@@ -250,10 +252,10 @@ def self_preference(
     if family is None or not own or not others:
         return SelfPreference(family, own, others, None)
     both = table.shared((*own, *others))
-    delta = _mean_of(both, own) - _mean_of(both, others)
+    delta = table.on.better(_mean_of(both, own), _mean_of(both, others))
     by_user = group_means(delta, [i.user for i in table.items])
-    basis = Basis(int(np.isfinite(delta).sum()), len(by_user), "users")
-    difference, _ = basis.difference(macro_gain(by_user, ONE_TO_FIVE.high - ONE_TO_FIVE.low))
+    basis = Basis(int(np.isfinite(delta).sum()), len(by_user), table.on.unit)
+    difference, _ = basis.difference(macro_gain(by_user, table.on.width))
     return SelfPreference(family, own, others, difference if by_user else None)
 
 

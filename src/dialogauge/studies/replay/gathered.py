@@ -8,12 +8,22 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from dialogauge.core import UsageError
+from dialogauge.core import NOT_APPLICABLE, ONE_TO_FIVE, Scale, UsageError
 from dialogauge.runs import Row
-from dialogauge.studies.replay.items import ItemSet, ReplayItem
+from dialogauge.studies.arena.meetings import SCORE
+from dialogauge.studies.replay.ground import Ground
+from dialogauge.studies.replay.items import ORIGINAL, ItemSet, ReplayItem
 from dialogauge.studies.replay.planted import PLANTED
 from dialogauge.studies.replay.stored import ReplayRun, StoredReplies, open_replay
-from dialogauge.studies.replay.table import EvaluatorScores, ReplyScore, ScoredReplies, ShownItem
+from dialogauge.studies.replay.table import (
+    VIEWS,
+    EvaluatorKind,
+    EvaluatorScores,
+    ReplyScore,
+    ScoredReplies,
+    ShownItem,
+)
+from dialogauge.studies.satisfaction.answers import SATISFACTION
 
 _PENDING: Final = "score: pending"
 
@@ -26,9 +36,11 @@ class Gathered:
     evaluator: str
     about: dict[str, Any]
     """What the evaluator is."""
-    scores: EvaluatorScores
-    """Of the items that were in the data of every run when it was scored."""
+    scores: dict[str, EvaluatorScores]
+    """By dimension, of the items that were in the data of every run when it was scored."""
     usage: Counter[str] = field(default_factory=Counter)
+    votes: list[Row] = field(default_factory=list)
+    """What was said of each candidate's reply beside the original one, by a rubric of pairs."""
 
 
 def gather(paths: Sequence[str], judge: str | None = None) -> Gathered:
@@ -72,17 +84,51 @@ def _read_first(path: str, judge: str | None, shown: Callable[[ReplayRun, str], 
     with open_replay(path) as run:
         evaluator, about = _evaluator(path, run, judge)
         items = run.item_set()
-        original = ScoredReplies(missing={i.id: _PENDING for i in items.items})
-        scores = EvaluatorScores(_present(items.items, run), original, {}, run.histories(evaluator))
-        for one in run.shown:
-            scores.shown[one["item"]] = ShownItem(one["request"], one["original"])
-        into = Gathered(items, evaluator, about, scores)
+        present, histories = _present(items.items, run), run.histories(evaluator)
+        into = Gathered(items, evaluator, about, {})
+        for name, scale, by in dimensions_of(about):
+            original = ScoredReplies(missing={i.id: _PENDING for i in items.items})
+            into.scores[name] = scores = EvaluatorScores(
+                present,
+                original,
+                {},
+                histories,
+                on=Ground(scale, items.clusters),
+                views=VIEWS if by == "user" else ("raw",),
+                by=by,
+            )
+            if by == "pair":
+                _stand_even(original, items)
+            for one in run.shown:
+                scores.shown[one["item"]] = ShownItem(one["request"], one["original"])
         _take(into, run, shown, originals=True)
-    original.scores = dict(sorted(original.scores.items()))
-    if not original.scores:
+    for scores in into.scores.values():
+        scores.original.scores = dict(sorted(scores.original.scores.items()))
+    if not any(scores.original.scores for scores in into.scores.values()):
         msg = f"the run {path} has no scores of the original replies by {about['name']}"
-        raise UsageError(msg, hint=f"dialogauge replay score {path} --judge {about['asked_for']}")
+        raise UsageError(msg, hint=_again(path, about))
     return into
+
+
+def dimensions_of(about: Mapping[str, Any]) -> tuple[tuple[str, Scale, EvaluatorKind], ...]:
+    """Return what an evaluator scores: the name of each dimension, its scale, and who scores."""
+    kept = about.get("dimensions")
+    if kept is None:
+        return ((SATISFACTION, ONE_TO_FIVE, "user"),)
+    by: EvaluatorKind = about.get("by", "rubric")
+    keys = ("low", "high", "integer", "higher_is_better")
+    return tuple((one["name"], Scale(**{key: one[key] for key in keys}), by) for one in kept)
+
+
+def _stand_even(original: ScoredReplies, items: ItemSet) -> None:
+    """Give the original replies what a reply gets that is neither better nor worse than they are."""
+    original.missing.clear()
+    original.scores |= {i.id: ReplyScore(i.id, i.block, i.position, 0.5, 0.5) for i in items.items}
+
+
+def _again(path: str, about: Mapping[str, Any]) -> str:
+    how = f"--judge {about['asked_for']}" if about.get("rubric") is None else f"--rubric {about['rubric']}"
+    return f"dialogauge replay score {path} {how}"
 
 
 def _add(into: Gathered, path: str, shown: Callable[[ReplayRun, str], str]) -> None:
@@ -97,9 +143,9 @@ def _add(into: Gathered, path: str, shown: Callable[[ReplayRun, str], str]) -> N
                 f"the run {path} was not scored by the evaluator of the first run, {into.about['name']} with "
                 f"its settings, but by {names}"
             )
-            hint = f"dialogauge replay score {path} --judge {into.about['asked_for']}"
-            raise UsageError(msg, hint=hint)
-        into.scores.items = _present(into.scores.items, run)
+            raise UsageError(msg, hint=_again(path, into.about))
+        for scores in into.scores.values():
+            scores.items = _present(scores.items, run)
         _take(into, run, shown, originals=False)
 
 
@@ -110,37 +156,52 @@ def _present(items: Sequence[ReplayItem], run: ReplayRun) -> tuple[ReplayItem, .
 
 def _evaluator(path: str, run: ReplayRun, judge: str | None) -> tuple[str, dict[str, Any]]:
     known = run.evaluators
-    fitting = [d for d, about in known.items() if judge in (None, about["name"], about["asked_for"])]
+    fitting = [
+        d
+        for d, about in known.items()
+        if judge in (None, about["name"], about["asked_for"], about.get("rubric"))
+    ]
     if not fitting:
         by = f" by {judge}" if judge else ""
         msg = f"the run {path} has not been scored{by}"
-        raise UsageError(msg, hint=f"dialogauge replay score {path} --judge {judge or 'NAME'}")
+        hint = f"dialogauge replay score {path} --rubric RUBRIC, or --judge {judge or 'NAME'}"
+        raise UsageError(msg, hint=hint)
     return fitting[-1], known[fitting[-1]]
 
 
 def _take(into: Gathered, run: ReplayRun, shown: Callable[[ReplayRun, str], str], *, originals: bool) -> None:
     """Take what a run holds of its candidates, and of the original replies where that is wanted."""
     wanted = {i.id: i for i in into.items.items}
-    whose: dict[bytes, ScoredReplies] = {}
+    whose: dict[bytes, str] = {}
     for name, about in run.candidates.items():
-        if about["kind"] == PLANTED and not originals:
-            continue  # those of the first run stand for all
-        stored = run.replies(name)
-        replies = _replies_of(stored, wanted, about, name)
-        called = shown(run, name)
-        if about["kind"] == PLANTED:
-            into.scores.planted[called] = replies
-        else:
-            into.scores.candidates[called] = replies
-        _show(into.scores.shown, run, stored, called)
-        whose |= {key: replies for item, key in stored.keys.items() if item not in stored.failures}
+        if about["kind"] != PLANTED or originals:  # those of the first run stand for all
+            stored, called = run.replies(name), shown(run, name)
+            whose |= {key: called for item, key in stored.keys.items() if item not in stored.failures}
+            for scores in into.scores.values():
+                to = scores.planted if about["kind"] == PLANTED else scores.candidates
+                to[called] = _replies_of(stored, wanted, about, name)
+                _show(scores.shown, run, stored, called)
     for key, row in run.scores(into.evaluator):
         item = wanted.get(row["item"])
         if row.get("candidate") is None:
             if originals:
-                _take_score(into, into.scores.original, item, row)
+                _take_row(into, ORIGINAL, item, row)
         elif key in whose and item is not None:
-            _take_score(into, whose[key], item, row)
+            _take_row(into, whose[key], item, row)
+
+
+def _take_row(into: Gathered, name: str, item: ReplayItem | None, row: Row) -> None:
+    """Take what the evaluator gave one reply, on every dimension."""
+    if usage := row.get("usage"):
+        for key in ("calls", "cached", "prompt_tokens", "completion_tokens"):
+            into.usage[key] += int(usage[key])
+    for dimension, scores in into.scores.items():
+        replies = {ORIGINAL: scores.original, **scores.candidates, **scores.planted}[name]
+        _take_score(replies, dimension, item, row)
+        if scores.by == "pair" and item is not None:
+            scores.original.lengths[item.id] = row["original_length"]
+            if name in scores.candidates:
+                into.votes.append(row)
 
 
 def _replies_of(
@@ -149,7 +210,8 @@ def _replies_of(
     missing = {i: _PENDING if i in stored.keys else "reply: pending" for i in wanted}
     missing |= {item: f"reply: {kind}" for item, kind in stored.failures.items()}
     cut_short = None if about["kind"] in ("file", PLANTED) else stored.cut_short
-    return ScoredReplies(missing=missing, cut_short=cut_short, about={**about, "called": name})
+    about = {**about, "called": about.get("candidate", name)}
+    return ScoredReplies(missing=missing, cut_short=cut_short, about=about)
 
 
 def _show(shown: Mapping[str, ShownItem], run: ReplayRun, stored: StoredReplies, called: str) -> None:
@@ -158,21 +220,34 @@ def _show(shown: Mapping[str, ShownItem], run: ReplayRun, stored: StoredReplies,
             one.replies[called] = run.text(key)
 
 
-def _take_score(into: Gathered, replies: ScoredReplies, item: ReplayItem | None, row: Row) -> None:
-    _count_usage(into, row)
+def _take_score(replies: ScoredReplies, name: str, item: ReplayItem | None, row: Row) -> None:
     # The ids of the set stand for those of every candidate's scores: one text instead of many equal ones.
-    turn, block = (row["item"], row["block"]) if item is None else (item.id, item.block)
+    turn = row["item"] if item is None else item.id
     replies.lengths[turn] = row["length"]
-    if "failure" not in row:
-        # What differs in the last digits of a sum is the same score, and must have the same rank.
-        value = round(row["value"], 9)
-        replies.scores[turn] = ReplyScore(turn, block, row["position"], row["score"], value)
+    if "failure" in row:
+        if item is not None:
+            replies.missing[turn] = f"score: {row['failure']['kind']}"
+        return
+    scored = _score_of(turn, name, item, row)
+    if isinstance(scored, ReplyScore):
+        replies.scores[turn] = scored
         replies.missing.pop(turn, None)
-    elif item is not None:
-        replies.missing[turn] = f"score: {row['failure']['kind']}"
+    elif scored == NOT_APPLICABLE:
+        replies.skipped.add(turn)
+        replies.missing.pop(turn, None)
+    else:
+        replies.missing[turn] = "score: judge_error"
 
 
-def _count_usage(into: Gathered, row: Row) -> None:
-    if usage := row.get("usage"):
-        for key in ("calls", "cached", "prompt_tokens", "completion_tokens"):
-            into.usage[key] += int(usage[key])
+def _score_of(turn: str, name: str, item: ReplayItem | None, row: Row) -> ReplyScore | str | None:
+    """Return the score of a row on a dimension; n/a, or None where the judge left the dimension out."""
+    if "value" in row:
+        block = row["block"] if item is None else item.block
+        # What differs in the last digits of a sum is the same score, and must have the same rank.
+        return ReplyScore(turn, block, row["position"], row["score"], round(row["value"], 9))
+    if item is None:
+        return None
+    number = SCORE[row["winner"]] if "winner" in row else row["scores"].get(name)
+    if not isinstance(number, int | float):
+        return None if number is None else str(number)
+    return ReplyScore(turn, item.block, item.position, number, round(float(number), 9))

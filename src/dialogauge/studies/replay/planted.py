@@ -105,7 +105,7 @@ def planted_replies(name: str, stage: Stage) -> dict[str, AgentTurn]:
     """
     turns: dict[str, AgentTurn] = {}
     for item in stage.items:
-        reply = stage.originals[item.id].reply
+        reply = stage.originals[item.id]
         language = "zh" if detect_language(reply.request, reply.text) == "zh" else "en"
         way = int(digest_text(item.id)[:8], 16) % len(_OPENINGS[language])
         turns[item.id] = AgentTurn(AgentReply(MAKERS[name](reply, language, way)))

@@ -12,7 +12,7 @@ from typing import Any, Final, Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
-from dialogauge.core import ONE_TO_FIVE
+from dialogauge.core import Scale
 from dialogauge.stats import (
     Basis,
     CalibrationName,
@@ -30,9 +30,8 @@ from dialogauge.stats import (
     macro_gain,
     macro_mean,
 )
+from dialogauge.studies.replay.ground import PLAIN, Floats, Ground
 from dialogauge.studies.replay.items import ORIGINAL, ReplayItem
-
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +46,26 @@ class CandidateScores:
     """The same with fractions."""
     again: Callable[[Sequence[str], Collection[str]], CandidateScores] | None = None
     """Shows candidates as if these items alone had been asked for; None where a score depends on no other."""
+    on: Ground = PLAIN
+    """What the scores are on."""
+    skipped: npt.NDArray[np.bool_] | None = None
+    """Where the dimension does not apply to a reply, shape (candidates, items); None where it always does.
+    There is no score then, and no failure."""
+
+    def applies(self, *names: str) -> npt.NDArray[np.bool_]:
+        """Return the items to which the dimension applies for all of these candidates, shape (items,)."""
+        if self.skipped is None:
+            return np.ones(len(self.items), dtype=np.bool_)
+        rows = [self.names.index(name) for name in names]
+        some: npt.NDArray[np.bool_] = np.logical_or.reduce(self.skipped[rows], axis=0)
+        return ~some
+
+    def figures(self, name: str) -> Aggregate:
+        """Return the figures of a candidate."""
+        asked = self.applies(name)
+        items = tuple(i for i, there in zip(self.items, asked, strict=True) if there)
+        whole, exact = self.row(name)[asked], self.fractions(name)[asked]
+        return aggregate(items, whole, fractions=exact, on=self.on)
 
     def row(self, name: str) -> Floats:
         """Return the whole scores of a candidate, shape (items,)."""
@@ -75,12 +94,11 @@ class CandidateScores:
             moved = common & np.array([i.block in blocks for i in self.items])
             again = self.again(names, {i.id for i, moves in zip(self.items, moved, strict=True) if moves})
             whole, value = np.where(moved, again.whole, whole), np.where(moved, again.value, value)
-        return CandidateScores(self.items, tuple(names), whole, value)
+        skipped = None if self.skipped is None else self.skipped[rows]
+        return CandidateScores(self.items, tuple(names), whole, value, on=self.on, skipped=skipped)
 
 
 _SATISFIED = 4
-_LIMITS = (ONE_TO_FIVE.low, ONE_TO_FIVE.high)
-_WIDTH = ONE_TO_FIVE.high - ONE_TO_FIVE.low
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +123,8 @@ class Aggregate:
     """Share of scores of 4 and more."""
     dsat: float | None
     """Share of scores of 3 and less."""
-    counts: tuple[int, ...]
-    """How often each of 1 to 5 was given."""
+    counts: Mapping[int, int]
+    """How often each whole score was given."""
     scenario_means: Mapping[str, float]
     fraction: Estimate
     """The user macro mean of the scores with their fractions."""
@@ -135,7 +153,7 @@ class Aggregate:
             "block_macro": self.block_macro,
             "sat": self.sat,
             "dsat": self.dsat,
-            "counts": {str(s): n for s, n in enumerate(self.counts, 1)},
+            "counts": {str(s): n for s, n in self.counts.items()},
             "scenario_means": dict(self.scenario_means),
             "fraction_user_macro": self.fraction.value,
             "fraction_user_macro_interval": interval_json(self.fraction),
@@ -148,7 +166,9 @@ def interval_json(estimate: Estimate | None) -> list[float] | None:
     return None if estimate is None or estimate.interval is None else list(estimate.interval)
 
 
-def aggregate(items: Sequence[ReplayItem], whole: Floats, *, fractions: Floats | None = None) -> Aggregate:
+def aggregate(
+    items: Sequence[ReplayItem], whole: Floats, *, fractions: Floats | None = None, on: Ground = PLAIN
+) -> Aggregate:
     """Compute the figures of one candidate.
 
     Source: PersTurnBench, section 5.1 and appendix G.1.
@@ -157,6 +177,7 @@ def aggregate(items: Sequence[ReplayItem], whole: Floats, *, fractions: Floats |
         items: The items asked for.
         whole: Its whole scores, shape (items,); NaN where there is none.
         fractions: The same with fractions; the whole scores when None.
+        on: What the scores are on.
     """
     users = [i.user for i in items]
     scored = whole[~np.isnan(whole)]
@@ -164,7 +185,7 @@ def aggregate(items: Sequence[ReplayItem], whole: Floats, *, fractions: Floats |
     by_user = group_means(whole, users)
     by_scenario = group_means(whole, [i.scenario for i in items])
     exact = group_means(whole if fractions is None else fractions, users)
-    gold = np.array([i.gold for i in with_score])
+    gold = np.array([i.gold for i in with_score if i.gold is not None])
     n = int(scored.size)
     return Aggregate(
         requested=len(items),
@@ -174,26 +195,23 @@ def aggregate(items: Sequence[ReplayItem], whole: Floats, *, fractions: Floats |
         scenarios=len(by_scenario),
         blocks=len({i.block for i in with_score}),
         micro=float(scored.mean()) if n else None,
-        primary=macro_estimate(by_user, n=n, limits=_LIMITS),
-        bounds=_bounds(whole, users),
+        primary=macro_estimate(by_user, n=n, limits=on.limits, unit=on.unit),
+        bounds=_bounds(whole, users, on.scale),
         task_macro=macro_mean(by_scenario),
         block_macro=macro_mean(group_means(whole, [i.block for i in items])),
         sat=float((scored >= _SATISFIED).mean()) if n else None,
         dsat=float((scored < _SATISFIED).mean()) if n else None,
-        counts=tuple(int((np.rint(scored) == s).sum()) for s in range(1, 6)),
+        counts={s: int((np.rint(scored) == s).sum()) for s in on.levels},
         scenario_means=by_scenario,
-        fraction=macro_estimate(exact, n=n, limits=_LIMITS),
-        gold_error=float(np.abs(scored - gold).mean()) if n else None,
+        fraction=macro_estimate(exact, n=n, limits=on.limits, unit=on.unit),
+        gold_error=float(np.abs(scored - gold).mean()) if n and gold.size == n else None,
     )
 
 
-def _bounds(whole: Floats, users: Sequence[str]) -> tuple[float, float] | None:
+def _bounds(whole: Floats, users: Sequence[str], scale: Scale) -> tuple[float, float] | None:
     if not np.isnan(whole).any():
         return None
-    ends = [
-        macro_mean(group_means(np.nan_to_num(whole, nan=end), users))
-        for end in (ONE_TO_FIVE.worst, ONE_TO_FIVE.best)
-    ]
+    ends = [macro_mean(group_means(np.nan_to_num(whole, nan=end), users)) for end in (scale.low, scale.high)]
     low, high = ends
     return None if low is None or high is None else (low, high)
 
@@ -285,10 +303,18 @@ def compare_candidates(table: CandidateScores, *, margin: float = 0.0) -> tuple[
     pairs = []
     for a, b in named:
         two = table.shared((a, b))
-        whole, exact = (two.row(a), two.row(b)), (two.fractions(a), two.fractions(b))
-        pairs.append(compare_pair((a, b), table.items, whole, margin, exact))
+        pairs.append(pair_of(two, margin))
     over_all = adjusted([f.comparison for f in pairs])
     return tuple(replace(f, comparison=comparison) for f, comparison in zip(pairs, over_all, strict=True))
+
+
+def pair_of(two: CandidateScores, margin: float = 0.0) -> Pairing:
+    """Compare the two candidates of a table on the items to which the dimension applies for both."""
+    a, b = two.names
+    asked = two.applies(a, b)
+    items = tuple(i for i, there in zip(two.items, asked, strict=True) if there)
+    whole, exact = two.whole[:, asked], two.value[:, asked]
+    return compare_pair((a, b), items, (whole[0], whole[1]), margin, (exact[0], exact[1]), on=two.on)
 
 
 def compare_pair(
@@ -297,6 +323,8 @@ def compare_pair(
     scores: tuple[Floats, Floats],
     margin: float = 0.0,
     fractions: tuple[Floats, Floats] | None = None,
+    *,
+    on: Ground = PLAIN,
 ) -> Pairing:
     """Compare two candidates item by item.
 
@@ -308,19 +336,20 @@ def compare_pair(
         scores: Whole scores of both, each of shape (items,); NaN where there is none.
         margin: A difference of no more than this is a tie.
         fractions: The same with fractions.
+        on: What the scores are on; differences say how much better, also where a lower score is.
     """
     a, b = scores
     both = ~np.isnan(a) & ~np.isnan(b)
-    delta = np.where(both, a - b, np.nan)
+    delta = np.where(both, on.better(a, b), np.nan)
     users = [i.user for i in items]
     by_user = group_means(delta, users)
     fraction = None
     if fractions is not None and by_user:
-        exact = group_means(np.where(both, fractions[0] - fractions[1], np.nan), users)
-        fraction, _ = Basis(int(both.sum()), len(exact), "users").difference(macro_gain(exact, _WIDTH))
+        exact = group_means(np.where(both, on.better(*fractions), np.nan), users)
+        fraction, _ = Basis(int(both.sum()), len(exact), on.unit).difference(macro_gain(exact, on.width))
     macros = [macro_mean(group_means(np.where(both, of, np.nan), users)) for of in (a, b)]
-    basis = Basis(int(both.sum()), len(by_user), "users")
-    gain = macro_gain(by_user, _WIDTH)
+    basis = Basis(int(both.sum()), len(by_user), on.unit)
+    gain = macro_gain(by_user, on.width)
     comparison = compare_gain(names, "user_macro", (macros[0], macros[1]), gain, basis)
     return Pairing(
         names[0],
@@ -328,23 +357,19 @@ def compare_pair(
         int((~np.isnan(a) & np.isnan(b)).sum()),
         int((np.isnan(a) & ~np.isnan(b)).sum()),
         items=_outcomes(delta[both], margin),
-        users=_outcomes(_differences(items, a, b, both, "user"), margin),
-        scenarios=_outcomes(_differences(items, a, b, both, "scenario"), margin),
-        blocks=_outcomes(_differences(items, a, b, both, "block"), margin),
+        users=_outcomes(_differences(items, delta, "user"), margin),
+        scenarios=_outcomes(_differences(items, delta, "scenario"), margin),
+        blocks=_outcomes(_differences(items, delta, "block"), margin),
         comparison=comparison,
-        bounds=None if both.all() else _difference_bounds(a, b, users),
+        bounds=None if both.all() else _difference_bounds(a, b, users, on),
         fraction=fraction,
     )
 
 
-def _differences(
-    items: Sequence[ReplayItem], a: Floats, b: Floats, both: npt.NDArray[np.bool_], group: str
-) -> Floats:
-    """Return the difference of the two means in each group."""
-    names = [str(getattr(i, group)) for i in items]
-    first = group_means(np.where(both, a, np.nan), names)
-    second = group_means(np.where(both, b, np.nan), names)
-    return np.array([first[name] - second[name] for name in first], dtype=np.float64)
+def _differences(items: Sequence[ReplayItem], delta: Floats, group: str) -> Floats:
+    """Return the mean difference in each group."""
+    means = group_means(delta, [str(getattr(i, group)) for i in items])
+    return np.array(list(means.values()), dtype=np.float64)
 
 
 def _outcomes(delta: Floats, margin: float) -> Outcomes:
@@ -354,14 +379,17 @@ def _outcomes(delta: Floats, margin: float) -> Outcomes:
     return Outcomes(n, wins, n - wins - losses, losses, float(delta.mean()) if n else None)
 
 
-def _difference_bounds(a: Floats, b: Floats, users: Sequence[str]) -> tuple[float, float] | None:
-    worst, best = ONE_TO_FIVE.worst, ONE_TO_FIVE.best
+def _difference_bounds(a: Floats, b: Floats, users: Sequence[str], on: Ground) -> tuple[float, float] | None:
+    worst, best = on.scale.worst, on.scale.best
     low, high = (
-        macro_mean(group_means(np.nan_to_num(a, nan=mine) - np.nan_to_num(b, nan=other), users))
+        macro_mean(group_means(on.better(np.nan_to_num(a, nan=mine), np.nan_to_num(b, nan=other)), users))
         for mine, other in ((worst, best), (best, worst))
     )
     return None if low is None or high is None else (low, high)
 
+
+EvaluatorKind = Literal["user", "rubric", "pair"]
+"""Who scores: a judge of one user's satisfaction, a rubric, or a rubric that compares with the original."""
 
 View = Literal["raw", "mean-shift", "reference-cdf"]
 VIEWS: Final[tuple[View, ...]] = get_args(View)
@@ -382,7 +410,8 @@ class ReplyScore:
     id: str
     block: str
     position: int
-    whole: int
+    whole: float
+    """On a scale of fractions the value."""
     value: float
 
 
@@ -395,6 +424,8 @@ class ScoredReplies:
     """Characters of every reply that the evaluator was asked about."""
     missing: dict[str, str] = field(default_factory=dict)
     """Why an item has no score."""
+    skipped: set[str] = field(default_factory=set)
+    """Items to whose reply the dimension does not apply."""
     cut_short: frozenset[str] | None = None
     """Replies that ended early; None where this is not known."""
     about: dict[str, Any] = field(default_factory=dict)
@@ -413,7 +444,7 @@ class ShownItem:
 
 @dataclass(slots=True)
 class EvaluatorScores:
-    """What one evaluator gave."""
+    """What one evaluator gave, on one dimension."""
 
     items: tuple[ReplayItem, ...]
     """Those that are in the data."""
@@ -426,6 +457,10 @@ class EvaluatorScores:
     """The same of planted candidates, which test the evaluator and take no part in the leaderboard."""
     shown: dict[str, ShownItem] = field(default_factory=dict)
     """By item: some of them with every candidate's reply."""
+    on: Ground = PLAIN
+    views: tuple[View, ...] = VIEWS
+    """Those that there are: of a rubric's scores the raw one alone."""
+    by: EvaluatorKind = "user"
 
     def failures(self) -> dict[str, dict[str, int]]:
         """Count why items have no score, by candidate (the original replies are one) and kind."""
@@ -436,11 +471,26 @@ class EvaluatorScores:
 
     def viewer(self, ties: Ties) -> Viewer:
         """Return what shows these scores in each view."""
-        return Viewer(self.items, tuple(self.original.scores.values()), self.histories, ties)
+        reference = tuple(self.original.scores.values())
+        return Viewer(self.items, reference, self.histories, ties, self.on, self.views)
 
     def tables(self, ties: Ties) -> dict[View, CandidateScores]:
         """Return a table of each view, the original replies beside all candidates."""
-        return self.viewer(ties).tables({name: of.scores for name, of in self.candidates.items()})
+        tables = self.viewer(ties).tables({name: of.scores for name, of in self.candidates.items()})
+        return {view: self.skipping(table) for view, table in tables.items()}
+
+    @property
+    def idle(self) -> bool:
+        """Whether the dimension applies to no original reply."""
+        return not self.original.scores and bool(self.original.skipped)
+
+    def skipping(self, table: CandidateScores) -> CandidateScores:
+        """Return a table of these scores that knows to which replies the dimension does not apply."""
+        every = {ORIGINAL: self.original, **self.candidates, **self.planted}
+        if not any(of.skipped for of in every.values()):
+            return table
+        skipped = np.array([[i.id in every[name].skipped for i in table.items] for name in table.names])
+        return replace(table, skipped=skipped)
 
 
 @dataclass(frozen=True, slots=True)
@@ -453,6 +503,8 @@ class Viewer:
     histories: Mapping[str, ScoreHistory]
     """By block."""
     ties: Ties = "mid"
+    on: Ground = PLAIN
+    views: tuple[View, ...] = VIEWS
 
     def tables(
         self, columns: Mapping[str, Mapping[str, ReplyScore]], *, original: bool = True
@@ -466,7 +518,7 @@ class Viewer:
         wanted = {i.id for i in self.items}
         own = {ORIGINAL: {g.id: g for g in self.reference if g.id in wanted}} if original else {}
         every = {**own, **columns}
-        return {view: self._table(view, every) for view in VIEWS}
+        return {view: self._table(view, every) for view in self.views}
 
     def left_as_they_are(self, view: View) -> dict[str, int]:
         """Return how many touched blocks a view leaves as they are, by reason."""
@@ -486,7 +538,7 @@ class Viewer:
             for place, (score, fraction) in zip(places, shown, strict=True):
                 whole[row, place], value[row, place] = score, fraction
         again = partial(self._again, view, columns) if view == "reference-cdf" else None
-        return CandidateScores(self.items, tuple(columns), whole, value, again)
+        return CandidateScores(self.items, tuple(columns), whole, value, again, self.on)
 
     def _again(
         self,

@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
-from itertools import islice, zip_longest
+from itertools import groupby, islice, zip_longest
 from typing import Any, Literal, TypeVar
 
 from dialogauge.core import ONE_TO_FIVE, Conversation, Message, Rating, RecordFault, UsageError, WorkUnit
@@ -45,18 +45,26 @@ def collect_rated(conversation: Conversation, dimension: str) -> CollectedRating
                 by_turn[rating.turn].append(rating)
             else:
                 out.faults.append(fault)
-    bare = _stripped(conversation)
-    for turn, indices in _assistant_messages(bare.messages).items():
-        ratings, repeated = _once(conversation, by_turn.pop(turn, []), len(indices))
+    for turn, group in groupby(replies_of(conversation), key=lambda reply: reply.turn):
+        replies = tuple(group)
+        ratings, repeated = _once(conversation, by_turn.pop(turn, []), len(replies))
         out.faults += repeated
-        for (index, position), rated in zip(indices, _dealt(ratings, len(indices)), strict=True):
-            if rated is not None:
-                reply = Reply(f"{bare.id}__turn_{position}", bare, index, turn, position)
-                out.replies.append(RatedReply(reply, *rated))
+        dealt = zip(replies, _dealt(ratings, len(replies)), strict=True)
+        out.replies += [RatedReply(reply, *rated) for reply, rated in dealt if rated is not None]
     for rating in (r for ratings in by_turn.values() for r in ratings if r.turn):
         msg = "a rating of a turn that has no reply"
         out.faults.append(RecordFault(msg, place=conversation.place_of(rating), hint="it is left out"))
     return out
+
+
+def replies_of(conversation: Conversation) -> tuple[Reply, ...]:
+    """Return what the assistant said, message by message, without anybody's ratings."""
+    bare = _stripped(conversation)
+    return tuple(
+        Reply(f"{bare.id}__turn_{position}", bare, index, turn, position)
+        for turn, indices in _assistant_messages(bare.messages).items()
+        for index, position in indices
+    )
 
 
 def unnamed_together(conversations: Iterable[Conversation], dimension: str) -> int:
@@ -193,7 +201,7 @@ def _blocks_of(user: str, scenarios: Mapping[str, list[_Session]], sight: Sight)
         if not rated:
             continue
         history = tuple(r for n in ordered if n != target for _, replies in scenarios[n] for r in replies)
-        shown = tuple(_shown(r.reply, sight) for r in rated)
+        shown = tuple(r.reply if sight == "hindsight" else cut_behind(r.reply) for r in rated)
         plain = None if profile is None else dict(profile)
         view = BlockView(block_id(user, target), user, target, plain, history, shown, sight)
         yield RatedBlock(view, tuple(replace(r, reply=s) for r, s in zip(rated, shown, strict=True)))
@@ -204,10 +212,8 @@ def _scenario_order(name: str) -> tuple[int, str]:
     return (known.index(name) if name in known else len(known), name)
 
 
-def _shown(reply: Reply, sight: Sight) -> Reply:
-    """Cut the conversation behind the reply, unless what followed may be read."""
-    if sight == "hindsight":
-        return reply
+def cut_behind(reply: Reply) -> Reply:
+    """Return the reply in its conversation as it ends with it: what followed may not be read."""
     cut = reply.conversation.messages[: reply.message + 1]
     return replace(reply, conversation=replace(reply.conversation, messages=cut))
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from dialogauge.core import Conversation, JudgeFailure, Judgement, Message, Request, ToolCall, UsageError
+from dialogauge.core.protocols import Reply
 from dialogauge.judges.rubric.judge import RubricJudge
 from dialogauge.rubrics import load_policies, load_rubric
 from rubric_samples import client_of, ideal, long_chat, satisfies
@@ -231,3 +232,27 @@ async def test_unit_tests_of_a_whole_dialogue_with_its_goal(calls):
     scores = row.outcome.scores
     assert {n: scores[n].value for n in given} == given
     assert [(round(scores[n].value, 2), scores[n].whole) for n in NAMES] == [(4, 4), (4.33, 4), (1.67, 2)]
+
+
+async def of_last_turn(rubric, **settings):
+    """Ask about the last turn of the trip alone."""
+    client, conversation = client_of(lambda r: ideal(r.schema.schema)), trip()
+    reply = Reply("trip__turn_7", conversation, len(conversation.messages) - 1, 4, 7)
+    judge = RubricJudge(load_rubric(rubric), client, **settings)
+    return await judge.judge(Request(conversation, (reply,))), client.requests
+
+
+@pytest.mark.parametrize(("rubric", "mode"), [("td-turn", "hindsight"), ("card", "foresight")])
+async def test_a_target_is_asked_about_alone(rubric, mode):
+    rows, requests = await of_last_turn(rubric, mode=mode)
+    assert len(requests) == 1
+    ((target, outcome),) = ((row.target, row.outcome) for row in rows)
+    assert (target.level, target.turn) == ("turn", 4)
+    assert isinstance(outcome, Judgement)
+
+
+@pytest.mark.parametrize(("rubric", "mode"), [("card", "hindsight"), ("session", "foresight")])
+async def test_what_is_judged_as_a_whole_has_no_targets(rubric, mode):
+    rows, requests = await of_last_turn(rubric, mode=mode)
+    assert requests == []
+    assert [row.outcome.kind for row in rows] == ["judge_error"]

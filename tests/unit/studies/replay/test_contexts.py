@@ -7,7 +7,16 @@ from dataclasses import replace
 import pytest
 
 from dialogauge.core import Message, UsageError
-from dialogauge.studies.replay.contexts import CHARACTERS, CONTEXTS, LINES, DialogueMemory, Prompter, compress
+from dialogauge.studies.replay.contexts import (
+    CHARACTERS,
+    CONTEXTS,
+    LINES,
+    MEMORIES,
+    DialogueMemory,
+    Prompter,
+    compress,
+)
+from dialogauge.studies.replay.items import Scene
 from dialogauge.studies.satisfaction.blocks import collect_blocks
 from rated import rated_talk
 
@@ -29,10 +38,15 @@ def block(context=None):
     return next(b for b in found if b.view.scenario == "trip")
 
 
+def scene(held):
+    view = held.view
+    return Scene(view.scenario, view.profile, tuple(r.reply for r in view.history))
+
+
 def told(context):
     held = block()
     reply = held.view.targets[1]
-    return Prompter(held.view, context).prompt(reply), reply
+    return Prompter(scene(held), context).prompt(reply), reply
 
 
 @pytest.mark.parametrize("context", CONTEXTS)
@@ -57,17 +71,17 @@ def test_one_system_message_even_where_the_data_has_one() -> None:
     reply = held.view.targets[1]
     own = (Message("system", "Be kind."), *reply.conversation.messages)
     moved = replace(reply, conversation=replace(reply.conversation, messages=own), message=reply.message + 1)
-    messages = Prompter(held.view, "task").prompt(moved).conversation.messages
+    messages = Prompter(scene(held), "task").prompt(moved).conversation.messages
     assert [m.role for m in messages].count("system") == 1
     assert messages[0].text.startswith("Be kind.\n\n")
 
 
 def test_memory_is_of_other_scenarios_only() -> None:
     held = block()
-    own = replace(held.view, history=held.ratings)
-    for context in ("memory-tfidf", "memory-diverse", "memory-compressed"):
-        with pytest.raises(UsageError, match="of the scenario 'trip'"):
-            Prompter(own, context)
+    own = replace(held, view=replace(held.view, history=held.ratings))
+    for context in MEMORIES:
+        reply = held.view.targets[1]
+        assert Prompter(scene(own), context).prompt(reply).conversation.messages == reply.before
     with pytest.raises(UsageError, match="other scenarios only"):
         DialogueMemory("trip", [held.view.targets[0]])
 
@@ -102,7 +116,12 @@ def test_past_replies_are_cut() -> None:
         for r in held.view.history[:1]
     ]
     view = replace(held.view, history=tuple(past))
-    text = Prompter(view, "memory-tfidf").prompt(held.view.targets[1]).conversation.messages[0].text
+    text = (
+        Prompter(scene(replace(held, view=view)), "memory-tfidf")
+        .prompt(held.view.targets[1])
+        .conversation.messages[0]
+        .text
+    )
     assert "y" * 700 + "…" in text
     assert "y" * 701 not in text
     assert "x" * 350 + "…" in text

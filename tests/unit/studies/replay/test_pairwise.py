@@ -36,7 +36,7 @@ def test_figures_of_one_candidate() -> None:
     assert a.micro == pytest.approx(19 / 5)
     assert a.user_macro == pytest.approx((5 + 3 + 11 / 3) / 3)
     assert a.bounds == pytest.approx(((3 + 3 + 11 / 3) / 3, (5 + 3 + 11 / 3) / 3))
-    assert (a.sat, a.dsat, a.counts) == (3 / 5, 2 / 5, (0, 0, 2, 2, 1))
+    assert (a.sat, a.dsat, a.counts) == (3 / 5, 2 / 5, {1: 0, 2: 0, 3: 2, 4: 2, 5: 1})
     assert a.primary.reason == "too few users: 3, and an interval takes 5"
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from bench_samples import sample_comparison
 from dialogauge.core import Conversation, Message
-from dialogauge.core.protocols import AgentReply, RatedReply, Reply
+from dialogauge.core.protocols import AgentReply, Reply
 from dialogauge.report import to_html, to_text
 from dialogauge.studies.replay.comparison import CompareSettings, compare
 from dialogauge.studies.replay.items import ReplayItem, Stage
@@ -27,7 +27,7 @@ def stage(*exchanges):
         talk = Conversation(f"c{number}", (Message("user", request), Message("assistant", text)))
         reply = Reply(f"c{number}__turn_0", talk, 1, 1, 0)
         items.append(ReplayItem(reply.id, talk.id, "u__s", "u", "s", 0, 4.0, ""))
-        originals[reply.id] = RatedReply(reply, 4.0)
+        originals[reply.id] = reply
     return Stage(tuple(items), {}, originals, (), {})
 
 

@@ -10,17 +10,8 @@ import pytest
 
 from dialogauge.core import FileFault, Message, UsageError
 from dialogauge.core.protocols import RatedReply, Reply
-from dialogauge.studies.replay.items import (
-    RULES,
-    ItemSet,
-    gold_mix,
-    hard_picks,
-    read_items,
-    replaced,
-    select_items,
-    set_stage,
-    weigh_turn,
-)
+from dialogauge.studies.replay.items import ItemSet, read_items, replaced, set_stage
+from dialogauge.studies.replay.selection import RULES, gold_mix, hard_picks, select_items, weigh_turn
 from dialogauge.studies.satisfaction.blocks import collect_blocks
 from rated import rated_talk, rated_users
 

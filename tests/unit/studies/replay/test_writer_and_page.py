@@ -13,7 +13,8 @@ from dialogauge.core import Conversation, Message
 from dialogauge.core.protocols import AgentFailure, AgentReply
 from dialogauge.llm import ChatFailure, ChatReply, ScriptedClient
 from dialogauge.report import Leaderboard, to_html, to_text
-from dialogauge.studies.replay.page import brief, replay_page, warnings_of
+from dialogauge.studies.replay.page import brief, replay_page
+from dialogauge.studies.replay.page_parts import warnings_of
 
 
 @pytest.mark.parametrize(
