@@ -12,7 +12,7 @@ from dialogauge.app.printed.fit import FitFileJson, FitRunJson
 from dialogauge.app.printed.inputs import AnnotateStatusJson, CheckJson, DoctorJson, RunsJson
 from dialogauge.app.printed.judging import JudgeJson, SuccessJson, TrustJson
 from dialogauge.app.printed.plans import ArenaPlanJson, JudgePlanJson, SatisfactionPlanJson, TrustPlanJson
-from dialogauge.app.printed.replaying import ReplayJson
+from dialogauge.app.printed.replaying import ReplayJson, RubricReplayJson
 from dialogauge.app.printed.satisfaction import SatisfactionJson
 from dialogauge.core.json_schema import Schema, schema_of
 
@@ -29,8 +29,8 @@ PRINTED: Final[Mapping[str, Any]] = {
     "arena": ArenaJson | ArenaPlanJson,
     "doctor": DoctorJson,
     "annotate status": AnnotateStatusJson,
-    "replay compare": ReplayJson,
-    "replay run": ReplayJson | None,
+    "replay compare": ReplayJson | RubricReplayJson,
+    "replay run": ReplayJson | RubricReplayJson | None,
 }
 """By command; of two shapes the second is that of `--dry-run`, or of another kind of output."""
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, TypedDict
+from typing import Any, NotRequired, TypedDict
 
+from dialogauge.app.printed.arena import PositionJson
 from dialogauge.studies.replay.comparison import CompareSettings
 from dialogauge.studies.replay.diagnostics import LengthFigures, SwappedPairs
 from dialogauge.studies.replay.table import Outcomes
@@ -143,20 +144,37 @@ class FailuresJson(TypedDict):
     failures: Mapping[str, int]
 
 
-class ReplayJson(TypedDict):
-    """Candidates on fixed points of rated conversations."""
+class FiguresJson(TypedDict):
+    """What candidates got from one evaluator; of a rubric, on one dimension."""
 
+    settings: CompareSettings
+    views: Mapping[str, ViewJson]
+    """`raw`; of judges of satisfaction `mean-shift` and `reference-cdf` too."""
+    reference: ReferenceJson
+    length: Mapping[str, LengthFigures]
+    people: AggregateJson | None
+    """What users gave the original replies; null of a rubric."""
+    planted: list[PairingJson]
+    gamed_by: list[str]
+
+
+class _ComparedJson(TypedDict):
     items: ItemSetJson
     evaluator: Mapping[str, Any]
     candidates: Mapping[str, Mapping[str, Any]]
     """What each is, and its failures by kind."""
     original: FailuresJson
-    settings: CompareSettings
-    views: Mapping[str, ViewJson]
-    reference: ReferenceJson
-    length: Mapping[str, LengthFigures]
-    people: AggregateJson
-    planted: list[PairingJson]
-    gamed_by: list[str]
     usage: Mapping[str, float]
     versions: Mapping[str, str | None]
+
+
+class ReplayJson(_ComparedJson, FiguresJson):
+    """Candidates on fixed points of rated conversations, scored for their users."""
+
+
+class RubricReplayJson(_ComparedJson):
+    """Candidates on fixed points of any conversations, scored by a rubric."""
+
+    dimensions: Mapping[str, FiguresJson]
+    position: NotRequired[PositionJson]
+    """Of a rubric of pairs: what it said in the other order."""
