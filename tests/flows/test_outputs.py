@@ -201,6 +201,10 @@ def test_a_build_server_gets_gates_and_conversations(dialogauge, log, talk, tmp_
         "a": [],
         "b": [],
     }
+    again = dialogauge(
+        "judge", "two.jsonl", "-o", "run", "--gate", "helpfulness.mean>=4.9", "--junit", "r.xml"
+    )
+    assert again.code == done.code, again.err  # its own file is no input
     refused = dialogauge("judge", "two.jsonl", "-o", "other", "--junit", "two.jsonl")
     assert refused.code == 2
     assert "would be written over" in refused.err

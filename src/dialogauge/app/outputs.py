@@ -18,6 +18,8 @@ from dialogauge.core.unit import digest
 from dialogauge.data import pipe_of
 from dialogauge.runs import FILES, RunDirectory
 
+_WRITTEN: Final = ("out", "junit")
+"""Settings that say where to write."""
 _ENDINGS: Final = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".txt")
 
 
@@ -142,5 +144,5 @@ def _texts(settings: Options | Mapping[str, Any]) -> Iterator[str]:
         settings = {f.name: getattr(settings, f.name) for f in fields(settings)}
     for name, value in settings.items():
         for text in value if isinstance(value, list | tuple) else [value]:
-            if isinstance(text, str) and text and name != "out":
+            if isinstance(text, str) and text and name not in _WRITTEN:
                 yield text.partition("replies:")[2] or text
