@@ -141,12 +141,29 @@ def test_a_masked_comparison_shows_no_name(dialogauge, log, talk, tmp_path):
     assert "ann@example.org" not in shown.out + page
 
 
-def test_hashed_ids_cannot_be_paired_and_it_is_said(dialogauge, log, talk):
+def test_runs_that_hide_their_ids_by_keys_of_their_own_cannot_be_paired_and_it_is_said(dialogauge, log, talk):
+    path = log(*(talk(f"c{i}") for i in range(6)))
     for run in ("a", "b"):
-        dialogauge("judge", log(*(talk(f"c{i}") for i in range(6))), "-o", run, "--hash-ids")
+        dialogauge("judge", path, "-o", run, "--hash-ids")
     done = dialogauge("compare", "a", "b")
-    assert "B was judged with --hash-ids, by a key of its own: no pair can be recognised." in done.unwrapped
-    assert "Not paired: two samples" in done.out
+    assert "Not paired: two samples" in done.unwrapped
+    assert "Judge one of them without it: `compare` hides its ids by the key of the other." in done.unwrapped
+
+
+@pytest.mark.parametrize(("a", "b", "asked"), [(1, 0, 0), (0, 1, 0), (0, 0, 1), (1, 0, 1)])
+def test_ids_that_one_run_hides_are_hidden_by_its_key_in_the_other(
+    dialogauge, log, talk, tmp_path, a, b, asked
+):
+    path = log(*(talk(f"call-{i}0{i}", "It opens at nine.", user_id=f"user-{i}9") for i in range(6)))
+    for run, hides in (("a", a), ("b", b)):
+        dialogauge("judge", path, "-o", run, *["--hash-ids"] * hides)
+    words = ["--hash-ids"] * asked
+    done = dialogauge("compare", "a", "b", "-o", "out", *words)
+    assert "Paired by id" in done.unwrapped
+    assert ("the ids of" in done.unwrapped) == bool(a or b)
+    shown = done.out + (tmp_path / "out" / "compare.html").read_text()
+    assert "call-" not in shown
+    assert "user-" not in shown
 
 
 def test_another_model_as_judge_is_said(dialogauge, serve, log, talk):

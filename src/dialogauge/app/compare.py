@@ -16,7 +16,7 @@ from dialogauge.core import DimensionSpec
 from dialogauge.core.errors import UsageError
 from dialogauge.core.version import __version__
 from dialogauge.report import Page, Section, html_bytes
-from dialogauge.runs import Privacy, StoredRun, open_run
+from dialogauge.runs import Privacy, StoredRun, key_of, open_run, under_one_key
 from dialogauge.runs.directory import write_whole
 from dialogauge.runs.records import json_document
 from dialogauge.studies.compare.beside import pairs_beside
@@ -79,7 +79,8 @@ def compare_runs(options: TwoRunsOptions) -> CompareOutcome:
             stack.enter_context(open_run(path, Privacy(redact=options.redact), studies=COMPARED))
             for path in (options.a, options.b)
         )
-        notes = _expect_one_rubric(a, b)
+        a, b = under_one_key(a, b, hash_ids=options.hash_ids)
+        notes = [*_expect_one_rubric(a, b), *_hidden_ids(a, b)]
         names = _names(options.a, options.b)
         dimensions = _shared_dimensions(a, b)
         was, new = (_side(run, name, dimensions) for run, name in zip((a, b), names, strict=True))
@@ -137,11 +138,21 @@ def _expect_one_rubric(a: StoredRun, b: StoredRun) -> list[str]:
     for name, run in (("A", a), ("B", b)):
         if run.manifest.ended != "finished":
             notes.append(f"{name} is not whole: the run ended as {run.manifest.ended!r}.")
-        if run.manifest.privacy.get("hash_ids"):
-            notes.append(
-                f"{name} was judged with --hash-ids, by a key of its own: no pair can be recognised."
-            )
     return notes
+
+
+def _hidden_ids(a: StoredRun, b: StoredRun) -> list[str]:
+    """Say what becomes of ids that a run hides."""
+    hiding = [name for name, run in (("A", a), ("B", b)) if run.manifest.privacy.get("hash_ids")]
+    if len(hiding) == 1:
+        other = {"A": "B", "B": "A"}[hiding[0]]
+        return [f"{hiding[0]} was judged with --hash-ids: the ids of {other} are hidden by the same key."]
+    if hiding and key_of(a.database) != key_of(b.database):
+        return [
+            "Both were judged with --hash-ids, each by a key of its own: no id of the one is an id of the "
+            "other. Judge one of them without it: `compare` hides its ids by the key of the other."
+        ]
+    return []
 
 
 def _rubric_words(run: StoredRun) -> str:

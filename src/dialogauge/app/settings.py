@@ -449,7 +449,7 @@ class RunsOptions(Options):
     folder: str = argument("[DIR]", "Folder of runs.", default="runs")
 
 
-class TwoRunsOptions(Options):
+class TwoRunsOptions(PrivacyOptions):
     """`dialogauge compare`."""
 
     a: str = argument("A", "The run from before.")
@@ -462,7 +462,6 @@ class TwoRunsOptions(Options):
         metavar="EXPR",
     )
     pairs: int = setting(2, "How many worse and better conversations to print.", low=0)
-    redact: bool = setting(False, "Mask phone numbers, e-mail addresses, card and identity numbers.")
     out: str | None = setting(None, "Folder for compare.json and compare.html.", "-o", "--out", metavar="DIR")
 
 

@@ -90,15 +90,18 @@ def mask_for_reading(database: RunDatabase, asked: Privacy) -> Mask | None:
 
     What the run itself was judged with is not done twice. Raises UsageError for a run without a salt.
     """
-    kept = _kept(database)
-    policy = _policy(kept)
+    policy = _policy(_kept(database))
     left = Privacy(asked.redact and not policy.redact, asked.hash_ids and not policy.hash_ids)
-    if left == OPEN:
-        return None
+    return None if left == OPEN else Mask(left.redact, left.hash_ids, key_of(database))
+
+
+def key_of(database: RunDatabase) -> bytes:
+    """Return the key of the digests of a run; raises UsageError where it keeps none."""
+    kept = _kept(database)
     if kept is None:
         msg = f"the run {database.path.parent} keeps no salt for its ids"
         raise UsageError(msg, hint="give the same `dialogauge judge` command again; nothing is judged twice")
-    return Mask(left.redact, left.hash_ids, _salt(kept))
+    return _salt(kept)
 
 
 def ratings_as_stored(database: RunDatabase, ratings: RatingTable) -> RatingTable:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from dialogauge.core import Conversation, DimensionSpec, StoreError
 from dialogauge.data import Mask
 from dialogauge.runs.directory import RunDirectory
 from dialogauge.runs.manifest import Manifest
-from dialogauge.runs.privacy import OPEN, Privacy, mask_for_reading, mask_row
+from dialogauge.runs.privacy import OPEN, Privacy, key_of, mask_for_reading, mask_row
 from dialogauge.runs.records import ROW_SCHEMA
 from dialogauge.runs.store import STUDY, RunDatabase, StoredUnit
 
@@ -84,6 +84,24 @@ class StoredRun:
             if row["conversation_id"] is not None:
                 self._open_ids[masked["conversation_id"]] = row["conversation_id"]
             yield masked
+
+
+def under_one_key(a: StoredRun, b: StoredRun, *, hash_ids: bool = False) -> tuple[StoredRun, StoredRun]:
+    """Return two runs with their ids hidden alike, where one hides its own or it is asked for.
+
+    The digests are those of the run that hides its ids, else of the first; two that do keep their own.
+    """
+    hiding = [bool(run.manifest.privacy.get("hash_ids")) for run in (a, b)]
+    if all(hiding) or not (hash_ids or any(hiding)):
+        return a, b
+    key = key_of((b if hiding[1] else a).database)
+    masks = [run.mask or Mask(redact=False, hash_ids=False, salt=key) for run in (a, b)]
+    hidden = [replace(mask, hash_ids=True, salt=key) for mask in masks]
+    of_a, of_b = (
+        run if hides else replace(run, mask=mask)
+        for run, hides, mask in zip((a, b), hiding, hidden, strict=True)
+    )
+    return of_a, of_b
 
 
 @contextmanager
