@@ -33,6 +33,8 @@ _SUSPECT: Final = 1 << 30
 _MOST_TIMES: Final = 200
 """The size of the zip file that they may unpack to, where it is more than `_SUSPECT` bytes."""
 _WORKBOOK: Final = "xl/workbook.xml"
+_INSPECT: Final = ".eval"
+"""The ending of a log of Inspect."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +85,8 @@ def members_of(file: IO[bytes], name: str, fits: Callable[[str], bool]) -> tuple
         raise file_fault(place, "this is an Excel workbook", "save its sheet as CSV (UTF-8)")
     files = [Member(archive, info, _path(info.filename)) for info in infos]
     files = [m for m in files if not any(part.startswith((".", "__MACOSX")) for part in m.path.parts)]
+    if name.lower().endswith(_INSPECT):  # what stands beside the samples repeats them
+        files = [m for m in files if m.path.parts[0] == "samples"] or files
     fitting = [m for m in files if fits(m.path.name)]
     if not fitting:
         raise file_fault(place, "the zip file holds no file that could hold conversations")

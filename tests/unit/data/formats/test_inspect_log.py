@@ -103,6 +103,16 @@ def test_an_eval_file(tmp_path, header):
     assert c.ratings[0] == Rating(c.id, "includes", 1.0, None, "inspect", note="It is 2.")
 
 
+def test_what_an_eval_file_holds_beside_its_samples_is_nothing_that_was_left_out(tmp_path):
+    beside = [("summaries.json", [{"id": "sum", "epoch": 1}]), ("reductions.json", []), ("header.json", {})]
+    path = zipped(tmp_path / "log.eval", *beside, ("samples/sum_epoch_1.json", SAMPLE))
+    talks, notes = read(path)
+    assert len(talks) == 1
+    assert not [note for note in notes if "left out" in str(note)]
+    plain = zipped(tmp_path / "log.zip", *beside, ("samples/sum_epoch_1.json", SAMPLE))
+    assert [note for note in read(plain)[1] if "left out" in str(note)]
+
+
 def test_a_sample_without_a_header_names_the_model_of_its_output(tmp_path):
     (c,), _ = read(zipped(tmp_path / "log.eval", ("samples/sum_epoch_1.json", SAMPLE)))
     assert (c.id, c.candidate, c.scenario) == ("sum__mockllm/model__1", "mockllm/model", None)
