@@ -40,6 +40,7 @@ def main() -> None:
     except KeyboardInterrupt:
         _leave()
     except (MemoryError, ImportError, RuntimeError) as error:
+        _leave_if_interrupted(error)  # a library that a Ctrl-C kept from loading lacks nothing
         _end_if_lacking(error)
         raise
     except SystemExit as end:

@@ -208,7 +208,7 @@ def test_a_signal_at_any_moment_ends_it_without_a_traceback(folder: Path, sent: 
     whole = time.monotonic() - begun
     for part in range(8):
         process = started(folder, COMMANDS["judge"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        while not heeds(process, signal.SIGTERM):  # until then it is Python that starts, not we
+        while not heeds(process, signal.SIGHUP):  # until then it is Python that starts, not we
             time.sleep(0.001)
         time.sleep(whole * part / 8)
         process.send_signal(sent)
@@ -217,6 +217,26 @@ def test_a_signal_at_any_moment_ends_it_without_a_traceback(folder: Path, sent: 
         assert b"Traceback" not in err, err.decode()
         assert b"Exception ignored" not in err, err.decode()
         assert (b"interrupted" in err) == (process.returncode == 130)
+
+
+HALF_LOADED = """
+import sys
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        if name == "sqlite3":
+            try:
+                raise KeyboardInterrupt
+            except KeyboardInterrupt as error:
+                raise ImportError("half loaded") from error
+sys.meta_path.insert(0, Finder())
+"""
+
+
+def test_a_library_that_a_signal_kept_from_loading_lacks_nothing(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "sitecustomize.py").write_text(HALF_LOADED)
+    path = {"PYTHONPATH": os.pathsep.join([str(SOURCE), str(tmp_path)])}
+    done = run(folder, f"judge log.jsonl -o {tmp_path}/run", path)
+    assert (done.returncode, done.stderr) == (130, b"dialogauge: interrupted\n")
 
 
 LATE = """
