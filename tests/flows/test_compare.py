@@ -127,6 +127,7 @@ def test_from_python(dialogauge, two, tmp_path):
     assert change.answers[0].startswith("new is worse than old")
     assert change.figures.dimensions.helpfulness.answer == "worse"
     assert "not met" in change.gates[0]
+    assert repr(change) == f"<RunChange: {change.answers[0]} {change.gates[0]}>"
     assert change.page(tmp_path / "page.html").is_file()
 
 

@@ -115,6 +115,14 @@ def test_settings_and_conditions_come_from_markers_and_calls(suite):
     run(suite).assert_outcomes(passed=2)
 
 
+def test_what_was_asked_wrongly_is_said_without_our_code(suite):
+    suite.makepyfile('def test_a_log(assert_quality):\n    assert_quality("log.jsonl", "helpfullness>=4")')
+    result = run(suite)
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*did you mean 'helpfulness'*"])
+    assert "condition.py" not in result.stdout.str()
+
+
 def test_a_log_that_cannot_be_read_is_no_empty_test(suite):
     suite.path.joinpath("log.jsonl").write_text('{"messages": 3}\n')
     result = run(suite)

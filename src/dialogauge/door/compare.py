@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from dialogauge.app.compare import CompareOutcome
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class RunChange(Paged):
     """What changed from one run to another; true where every gate was met."""
 
@@ -32,6 +32,9 @@ class RunChange(Paged):
 
     def __bool__(self) -> bool:
         return self.met
+
+    def __repr__(self) -> str:
+        return f"<RunChange: {' '.join((*self.answers[:1], *self.gates))}>"
 
     def _repr_html_(self) -> str:
         return "".join(f"<p>{escape(one)}</p>" for one in (*self.answers, *self.gates))

@@ -75,6 +75,7 @@ def assert_quality(request: pytest.FixtureRequest) -> Any:  # noqa: ANN401 - a f
     count = 0
 
     def check(data: Any, *conditions: str, **more: Any) -> Run:  # noqa: ANN401 - as in assert_quality
+        from dialogauge.core import DialogaugeError
         from dialogauge.door.quality import quality_of
         from dialogauge.door.run import Run
 
@@ -84,7 +85,10 @@ def assert_quality(request: pytest.FixtureRequest) -> Any:  # noqa: ANN401 - a f
         chosen = {} if isinstance(data, Run) else {**settings, **more}
         if folder is not None and not isinstance(data, Run):
             chosen.setdefault("out", folder / "runs" / f"{_as_name(request.node.nodeid)}-{count}")
-        quality = quality_of(data, *usual, *conditions, **chosen)
+        try:
+            quality = quality_of(data, *usual, *conditions, **chosen)
+        except DialogaugeError as error:
+            raise error.with_traceback(None) from None  # what is wrong stands in its words
         if folder is not None:
             _record(folder, request, quality)
         if not quality.met:

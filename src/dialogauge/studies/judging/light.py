@@ -472,7 +472,8 @@ def _opening(one: _RatedTargets, *, alone: bool = False) -> str:
     if one.dimension == "reward":
         opening, how = f"{targets} {'carries' if len(one.places) == 1 else 'carry'} a reward", "failed"
     else:
-        what = f" in {one.dimension.replace('_', ' ')}" if preference(one.dimension)[0] else ""
+        of_all = preference(one.dimension)[0] < UNRANKED  # a name that says nothing beyond `rated`
+        what = "" if of_all else f" in {one.dimension.replace('_', ' ')}"
         opening, how = (
             f"{'Your users' if one.raters == 'users' else 'People'} rated {targets}{what}",
             "were rated poorly",

@@ -195,6 +195,8 @@ class TranscriptWriter:
             # In another language than the page's the kind is said first, in plain English.
             reason = f"{findings[0].source}." if findings[0].source else findings[0].text
             findings[0] = replace(findings[0], source="")
+        elif title := _title_of(row, reason, self.titles):
+            reason = f"{title}."
         anchor, scores = anchor_of(key), self._scores(row)
         lowest = "" if reason else self._lowest(row)
         # What is said already in the title is not said again.
@@ -546,6 +548,14 @@ def _findings(row: Row | None, titles: Mapping[str, str]) -> list[Finding]:
         turn, quote = _elsewhere(row, e["turn"]), cut(e["quote"], _QUOTE_CHARS)
         findings.append(Finding(quote, cut(source, ID_CHARS), turn, quoted=True))
     return findings
+
+
+def _title_of(row: Row, note: str, titles: Mapping[str, str]) -> str:
+    """Return in plain English what a note in another language says; empty for one in English."""
+    if row["details"].get("language") == "en":
+        return ""
+    kinds = (one["name"] for one in row["details"].get("signals", ()) if note and one.get("note") == note)
+    return titles.get(next(kinds, ""), "")
 
 
 def _elsewhere(row: Row, turn: int) -> int | None:

@@ -211,6 +211,9 @@ def test_a_finding_in_another_language_is_named_in_plain_english_with_its_quote_
     assert "turn 2: 用户说已问过。 我问过了 General phrases: 空话。 请稍等" in text
     assert "谢谢" not in text
     assert "General phrases" in html[html.index('class="finder"') :]
+    beside = [row("zh", turn=1, scores={"helpfulness": 2}, **fields | {"issues": []})]  # it stands in a quote
+    html = judged_html(Made([talk], beside), known=known, dimensions=(dimension("helpfulness"),))[1]
+    assert '<h3 dir="auto">User: I told you already.</h3>' in html
 
 
 def test_a_terminal_shows_rectified_means_and_hides_levels_of_a_judge_that_does_not_grade():
