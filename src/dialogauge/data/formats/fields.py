@@ -22,6 +22,9 @@ PERHAPS = frozenset({"stars", "thumbs", "thumb", "feedback", "vote", "csat"}) | 
 }
 """Keys of an assistant message or a record that rate it where they hold a number or a thumb."""
 
+_DIMENSIONS: Final = {"thumbs_up": "thumbs"}
+"""Keys that name one of two answers, and the dimension that was answered."""
+
 RECORD_KEYS = {
     **dict.fromkeys(("satisfaction", "rating"), None),
     "reward": "environment",
@@ -84,7 +87,7 @@ def message_ratings(
                 place, message, "take the rating off it, or put it on a message of the dialogue"
             )
         for key, value in values.items():
-            out += ratings_in(value, key, conversation_id, turn, entry)
+            out += ratings_in(value, _DIMENSIONS.get(key, key), conversation_id, turn, entry)
     return out
 
 
@@ -113,7 +116,7 @@ def _record_ratings(
         if is_rating(record[key]):
             used.add(key)
             entry.recognise(f"records have a {key}: read as a rating of the conversation")
-            for rating in ratings_in(record[key], key, conversation_id, None, entry):
+            for rating in ratings_in(record[key], _DIMENSIONS.get(key, key), conversation_id, None, entry):
                 yield replace(rating, rater=rating.rater or RECORD_KEYS[key])
         elif record[key] not in (None, ""):
             entry.recognise(

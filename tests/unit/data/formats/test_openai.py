@@ -199,6 +199,12 @@ def test_thumbs_and_stars_are_ratings_where_they_hold_one(tmp_path):
     assert any("have a csat that is neither a number nor a thumb" in n for n in said)
 
 
+def test_thumbs_up_is_one_of_two_answers_and_no_dimension(tmp_path):
+    messages = [USER, {**REPLY, "thumbs_up": False}]
+    c, _ = read_one(tmp_path, {"id": "x", "messages": messages, "thumbs_up": True})
+    assert c.ratings == (Rating("x", "thumbs", "false", 1), Rating("x", "thumbs", "true"))
+
+
 def test_a_record_with_a_score_alone_says_that_it_is_not_used(tmp_path):
     c, notes = read_one(tmp_path, {"thread_id": "t", "messages": [USER, REPLY], "score": 0.4})
     assert (c.id, c.ratings) == ("t", ())
