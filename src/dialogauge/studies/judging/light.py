@@ -371,7 +371,7 @@ def _light(tally: PeopleTally, one: _RatedTargets) -> Light:
     table = _table(tally, facing, values, scale)
     opening = _opening(one, alone=table.unit == "conversations" and len(_users(tally, one) - {None}) == 1)
     if why := _too_little(table, facing):
-        sentence = f"{opening}. {why}, so we cannot tell whether the judge agrees."
+        sentence = f"{opening}. {why}."
         about = (one.dimension, one.level, judged_by, "auc")
         return Light("cannot tell", sentence, *about, _NOTHING, "", _NOTHING)
     controls = controls_of(table, _JUDGE, _PEOPLE, rule=facing.rule)
