@@ -188,6 +188,18 @@ def test_a_mistake_is_said_in_a_line(folder: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("success log.jsonl", b"Error: Missing option '--kind'. multiwoz: goals and a database; tau: "),
+        ("show run", b"Error: Missing argument 'ID'. A conversation's id, as on the page."),
+    ],
+)
+def test_what_is_missing_is_said_with_what_it_takes(folder: Path, line: str, said: bytes) -> None:
+    done = run(folder, line)
+    assert (done.returncode, said in done.stderr) == (2, True)
+
+
+@pytest.mark.parametrize(
     "line",
     ["\x1b[31mjudge", "judge log.jsonl --\x1b[2J", "judge a \x1b]0;x\x07 --limit \x9b31m", "judge x\u202ey"],
 )

@@ -128,6 +128,8 @@ def _say(text: str) -> None:
 def _say_misuse(error: Any) -> int:  # noqa: ANN401 - of a class of click's
     """Say which word cannot be taken; for none at all, what there is."""
     context, message = error.ctx, without_user_info(error.format_message())
+    if message.startswith("Missing ") and (what := getattr(error.param, "help", None)):
+        message += f" {what}"
     if context is not None and message == context.get_help():
         typer.echo(message, err=True)
     else:
