@@ -27,8 +27,10 @@ _STRAY: Final = 0.01
 _SEVERAL: Final = 3
 """Different whole numbers on a scale from which people seem to have used it."""
 _WORDS: Final = {
-    UP: "up, thumb up, thumbs up, thumbsup, 👍, like, liked, positive, 赞, 点赞",
-    DOWN: "down, thumb down, thumbs down, thumbsdown, 👎, dislike, disliked, negative, 踩, 点踩",
+    UP: "up, thumb up, thumbs up, thumbsup, 👍, like, liked, positive, satisfied, helpful, "
+    "赞, 点赞, 满意, 好评, 有帮助",
+    DOWN: "down, thumb down, thumbs down, thumbsdown, 👎, dislike, disliked, negative, dissatisfied, "
+    "unsatisfied, not satisfied, unhelpful, not helpful, 踩, 点踩, 不满意, 差评, 没有帮助",
 }
 _ANSWERS: Final = {"true": UP, "yes": UP, "是": UP, "false": DOWN, "no": DOWN, "否": DOWN}
 """Thumbs where people were asked whether they approve; else nobody knows which answer is the good one."""
@@ -52,7 +54,7 @@ Counts = Mapping[float | str, int]
 def thumb_of(score: float | str) -> str | None:
     """Return `up` or `down` for what a thumb is written as; None for anything else.
 
-    `up`, `like`, `true`, `yes`, `positive`, 👍, 赞 and their opposites; of numbers 1, and -1 or 0.
+    `up`, `like`, `yes`, `positive`, `satisfied`, 👍, 赞, 满意 and their opposites; of numbers 1, and -1 or 0.
     """
     return _THUMBS.get(_plain(score)) if isinstance(score, str) else _NUMBERS.get(score)
 

@@ -155,7 +155,10 @@ class RunDirectory:
     def _expect_run(self) -> None:
         if not self.exists:
             msg = f"{self.path} holds no run: there is no {FILES['database']} in it"
-            raise StoreError(msg, hint="give what a command wrote with -o; `dialogauge runs DIR` lists the runs below a folder")
+            raise StoreError(
+                msg,
+                hint="give what a command wrote with -o; `dialogauge runs DIR` lists the runs below a folder",
+            )
 
     def release(self) -> None:
         """Give the lock back."""

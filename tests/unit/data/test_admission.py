@@ -27,6 +27,10 @@ ONE_TO_FIVES = {1: 10, 2: 10, 3: 20, 4: 50, 5: 100}
         ("yes", "no"),
         ("Positive", "negative"),
         ("赞", "踩"),
+        ("Satisfied", "dissatisfied"),
+        ("helpful", "not_helpful"),
+        ("满意", "不满意"),
+        ("好评", "差评"),
         (1, -1),
     ],
 )
