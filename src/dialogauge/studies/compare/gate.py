@@ -53,8 +53,9 @@ class DeltaGate:
         met = value is not None and holds(value, self.operator, self.threshold)
         if met and above == change.higher_is_better and _worse(change):
             shown += ", shown to be worse, but by less than the gate allows"
-        least = change.detectable
-        if not self.plain and not met and least is not None and least > abs(self.threshold):
+        least, best = change.detectable, delta.high if above else delta.low
+        missed = best is not None and not holds(best, self.operator, self.threshold)
+        if not (self.plain or met or missed) and least is not None and least > abs(self.threshold):
             shown += (
                 f"; it cannot show a change of {abs(self.threshold):g}: the least that it shows in 4 of 5 "
                 f"cases is {_size(change, least)}"

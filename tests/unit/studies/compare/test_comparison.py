@@ -300,7 +300,9 @@ def test_a_gate_takes_the_end_that_speaks_against_it():
     assert "the sample does not show it, because the lower end counts" in missed.sentence
     assert parse_delta_gate(f"helpfulness.delta.value>={between:.4f}").evaluate(worse)
     assert parse_delta_gate("helpfulness.delta<=-0.1").evaluate(worse)
-    small = parse_delta_gate("helpfulness.delta>=-0.05").evaluate(worse)
+    assert "cannot show" not in parse_delta_gate("helpfulness.delta>=-0.05").evaluate(worse).sentence
+    unclear = compared(log(*[4, 5, 3] * 5), log(*[4, 4, 4] * 5))
+    small = parse_delta_gate("helpfulness.delta>=-0.05").evaluate(unclear)
     assert "it cannot show a change of 0.05: the least that it shows in 4 of 5 cases is" in small.sentence
 
 
