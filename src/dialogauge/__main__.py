@@ -89,9 +89,12 @@ def _end_if_lacking(error: Exception) -> None:
 
 
 def _leave_if_interrupted(error: BaseException | None) -> None:
-    """Heed a Ctrl-C that came where Python makes another error of it, or none at all, and would go on."""
+    """Heed a Ctrl-C that came where Python makes another error of it, or none at all, and would go on.
+
+    A library in another language keeps no more of it than its name: `SchemaError: ... KeyboardInterrupt: `.
+    """
     while error is not None:
-        if isinstance(error, KeyboardInterrupt):
+        if isinstance(error, KeyboardInterrupt) or KeyboardInterrupt.__name__ in str(error):
             _leave()
         error = error.__cause__ or error.__context__
 

@@ -239,13 +239,19 @@ class Finder:
             try:
                 raise KeyboardInterrupt
             except KeyboardInterrupt as error:
-                raise ImportError("half loaded") from error
+                raise {error}
 sys.meta_path.insert(0, Finder())
 """
 
 
-def test_a_library_that_a_signal_kept_from_loading_lacks_nothing(folder: Path, tmp_path: Path) -> None:
-    (tmp_path / "sitecustomize.py").write_text(HALF_LOADED)
+@pytest.mark.parametrize(
+    "error",
+    ["ImportError('half loaded') from error", "LookupError('no validator: KeyboardInterrupt: ') from None"],
+)
+def test_a_signal_of_which_a_library_makes_an_error_is_heeded(
+    folder: Path, tmp_path: Path, error: str
+) -> None:
+    (tmp_path / "sitecustomize.py").write_text(HALF_LOADED.format(error=error))
     path = {"PYTHONPATH": os.pathsep.join([str(SOURCE), str(tmp_path)])}
     done = run(folder, f"judge log.jsonl -o {tmp_path}/run", path)
     assert (done.returncode, done.stderr) == (130, b"dialogauge: interrupted\n")
