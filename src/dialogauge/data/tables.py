@@ -150,7 +150,7 @@ def _rows(
             continue
         while len(cells) > len(header.columns) and not cells[-1].strip():
             cells.pop()
-        if not any(map(str.strip, cells)):
+        if not cells[0].strip() and not any(map(str.strip, cells)):
             cells = [""] * len(header.columns)
         if len(cells) != len(header.columns):
             yield record_fault(

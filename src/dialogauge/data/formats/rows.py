@@ -141,7 +141,7 @@ def _threads(columns: RowColumns, context: Context) -> Threads:
         columns.named.get("conversation_id"),
         lambda row: _thread(row, columns, context),
         order,
-        lambda row: look_up(row.cells, order or ""),
+        lambda row: row.cells[order] if order in row.cells else look_up(row.cells, order or ""),
         ordered=context.mapping.order_by is not None,
     )
 
@@ -153,8 +153,8 @@ def count_threads(table: RowTable, context: Context) -> int:
 
 
 def _take(group: _Group, row: DataRow, columns: RowColumns, context: Context) -> None:
-    place = Place(row.place.file, row.place.line, group.id)
-    group.size += MESSAGE + sum(len(v) if isinstance(v, str) else len(str(v)) for v in row.cells.values())
+    values = row.cells.values()
+    group.size += MESSAGE + sum([len(v) if type(v) is str else len(str(v)) for v in values])
     if group.size > LONGEST:
         group.messages.clear()
         group.rated.clear()
@@ -162,6 +162,7 @@ def _take(group: _Group, row: DataRow, columns: RowColumns, context: Context) ->
         group.fault = group.fault or too_long(group.place)
     if group.fault is not None:
         return
+    place = Place(row.place.file, row.place.line, group.id)
     entry, before = Entry(context, place, group.id), len(group.messages)
     try:
         rated = _rated(row, columns, entry)
