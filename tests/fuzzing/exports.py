@@ -330,4 +330,38 @@ EXPORTS: dict[str, list[Any]] = {
             ],
         },
     ],
+    "braintrust": [
+        {
+            "span_id": "b1",
+            "root_span_id": "b1",
+            "created": "2026-05-04T10:00:00Z",
+            "input": [{"role": "user", "content": "Open?"}],
+            "output": "Yes.",
+            "scores": {"tone": 0.6},
+            "metadata": {"user_id": "u1"},
+            "span_attributes": {"type": "task", "name": "chat"},
+        },
+        {
+            "span_id": "b2",
+            "root_span_id": "b1",
+            "created": "2026-05-04T10:00:01Z",
+            "input": [{"role": "user", "content": "Open?"}],
+            "output": [{"index": 0, "message": {"role": "assistant", "content": "Yes."}}],
+            "metadata": {"model": "m"},
+            "span_attributes": {"type": "llm"},
+            "span_parents": ["b1"],
+        },
+    ],
+    "langgraph": [
+        {
+            "values": {
+                "messages": [{"type": "human", "content": "Open?"}, {"type": "ai", "content": "Yes."}]
+            },
+            "next": [],
+            "config": {"configurable": {"thread_id": "t1", "checkpoint_id": f"k{n}"}},
+            "metadata": {"step": n},
+            "created_at": f"2026-05-04T10:00:0{n}Z",
+        }
+        for n in (2, 1)
+    ],
 }

@@ -160,9 +160,13 @@ def _read_by(named: str, stream: LineStream) -> Conversation | None:
     if reading is None:
         return None
     outcome = next(reading.read(stream, Context(stream.source, mapping, NoteBook())), None)
-    if not isinstance(outcome, Conversation) or {"user", "assistant"} - {m.role for m in outcome.messages}:
+    if not isinstance(outcome, Conversation):
         return None
-    return outcome
+    said = {
+        role: next((m.text for m in outcome.messages if m.role == role), None)
+        for role in ("user", "assistant")
+    }
+    return None if None in said.values() or said["user"] == said["assistant"] else outcome
 
 
 def likely_maps(records: Sequence[Mapping[str, Any]]) -> Iterator[str]:
@@ -237,7 +241,7 @@ def _spoken(rows: Sequence[Leaves]) -> dict[str, str] | None:
     lengths = _texts(rows)
     for path in sorted(lengths, key=lambda p: (not _is("role", p), _last(p) in _IDS)):
         names = list(dict.fromkeys(str(row.get(path)) for row in rows))
-        others = {p: n for p, n in lengths.items() if p != path}
+        others = {p: n for p, n in lengths.items() if p != path and _last(p) not in _NAMING}
         if not others or not 1 < len(names) <= 4 or max(map(len, names)) > _LONGEST_ROLE:
             continue
         roles = _roles(names)

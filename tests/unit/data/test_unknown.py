@@ -137,3 +137,13 @@ def test_a_forced_json_format_passes_over_a_line_that_is_none(tmp_path):
     fault, read = read_conversations([str(path)], format="openai")
     assert "not JSON" in str(fault)
     assert isinstance(read, Conversation)
+
+
+def test_no_map_takes_what_a_user_says_for_the_reply(tmp_path):
+    events = [
+        {"id": n, "source": who, "message": text, "action": "message", "args": {"content": text}}
+        for n, (who, text) in enumerate([("user", "Is it open today?"), ("agent", "It is, from nine.")])
+    ]
+    path = tmp_path / "events.json"
+    path.write_text(json.dumps(events))
+    assert "prompt=message" not in refused(path).hint

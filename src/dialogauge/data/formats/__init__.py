@@ -7,6 +7,7 @@ from dialogauge.data.formats.anthropic import ANTHROPIC
 from dialogauge.data.formats.arena import ARENA
 from dialogauge.data.formats.autotod import AUTOTOD
 from dialogauge.data.formats.base import Format, RecordFormat, Sample
+from dialogauge.data.formats.braintrust import BRAINTRUST
 from dialogauge.data.formats.card import CARD
 from dialogauge.data.formats.chat import CHAT
 from dialogauge.data.formats.chatgpt import CHATGPT
@@ -19,6 +20,7 @@ from dialogauge.data.formats.helpdesk import HELPDESK
 from dialogauge.data.formats.inspect_log import INSPECT
 from dialogauge.data.formats.items import ASSISTANTS, LANGCHAIN, PARTS, RESPONSES
 from dialogauge.data.formats.langfuse import LANGFUSE
+from dialogauge.data.formats.langgraph import LANGGRAPH
 from dialogauge.data.formats.langsmith import LANGSMITH
 from dialogauge.data.formats.messenger import MESSENGER
 from dialogauge.data.formats.oasst import OASST
@@ -42,7 +44,7 @@ _OF_JSON: tuple[Format, ...] = (
     *(RECLLMSIM, URS, TAU, TAU2, AUTOTOD),
     *(ARENA, CHATGPT, CLAUDE, CLAUDE_CODE, GEMINI, INSPECT, OASST, WILDCHAT),
     *(HELPDESK, MESSENGER, RASA),
-    *(LANGFUSE, LANGSMITH, MLFLOW, PHOENIX, WEAVE, OPENTELEMETRY, REQUESTS),
+    *(BRAINTRUST, LANGFUSE, LANGGRAPH, LANGSMITH, MLFLOW, PHOENIX, WEAVE, OPENTELEMETRY, REQUESTS),
     *(ASSISTANTS, LANGCHAIN, RESPONSES, PARTS, ANTHROPIC),
     *(SHAREGPT, CARD, EXCHANGES, OPENAI, TURNS, ROWS),
 )

@@ -25,9 +25,10 @@ REASONING: Final = "reasoning"
 _NAMES: Final[dict[Kind, str]] = {
     "text": "text input_text output_text summary_text text-plain refusal",
     "call": "tool_use tool_call tool-call server_tool_use mcp_tool_use function_call custom_tool_call "
-    "mcp_call server_tool_call invalid_tool_call dynamic-tool",
+    "mcp_call server_tool_call invalid_tool_call dynamic-tool function.call tool.execution",
     "result": "tool_result tool-result tool_call_response function_call_output custom_tool_call_output "
-    "computer_call_output local_shell_call_output server_tool_result server_tool_call_response",
+    "computer_call_output local_shell_call_output server_tool_result server_tool_call_response "
+    "function.result",
     "thought": "thinking redacted_thinking reasoning reasoning_content redacted-reasoning thought",
     "media": "image image_url image_file input_image image-url audio input_audio output_audio audio_url "
     "video video_url file input_file document search_result container_upload blob uri media "
@@ -47,9 +48,10 @@ _KINDS: Final[dict[str, Kind]] = {
 """What a block is, by its type; a mark says nothing."""
 _HELD_NAMES: Final[dict[Kind, str]] = {
     "text": "guardContent",
-    "call": "toolUse functionCall function_call executableCode executable_code",
-    "result": "toolResult functionResponse function_response codeExecutionResult code_execution_result",
-    "thought": "reasoningContent",
+    "call": "toolUse functionCall function_call executableCode executable_code tool_call",
+    "result": "toolResult functionResponse function_response codeExecutionResult code_execution_result "
+    "tool_call_result",
+    "thought": "reasoningContent reasoning",
     "media": "image document video inlineData inline_data fileData file_data",
     "mark": "cachePoint",
 }
@@ -57,7 +59,7 @@ _HELD: Final = {name: kind for kind, names in _HELD_NAMES.items() for name in na
 """What a block without a type is, by the key that holds it, as those of Bedrock and Gemini."""
 _IDS: Final = ("tool_use_id", "toolUseId", "call_id", "tool_call_id", "toolCallId", "id")
 _ARGUMENTS: Final = ("arguments", "args", "input", "action", "queries", "code")
-_RESULTS: Final = ("content", "output", "result", "response", "outputs", "results")
+_RESULTS: Final = ("content", "output", "result", "response", "outputs", "results", "errorText")
 _ANSWERED: Final = frozenset({"mcp_call", "code_interpreter_call", "file_search_call", "dynamic-tool"})
 """Calls that may hold their result."""
 
@@ -193,13 +195,17 @@ def messages_of(role: Role, blocks: Sequence[object], number: int, entry: Entry)
 
 
 def _call(block: Block, name: str, number: int, entry: Entry) -> ToolCall:
-    function = block.get("name", block.get("toolName"))
+    function = _name(block)
     if function is None and (name in _HOSTED or (name.startswith("tool-") and name != "tool-call")):
         function = name.removeprefix("tool-").removesuffix("_call")
     if not isinstance(function, str) or not function:
         raise fault_in(entry, f"message {number}: a tool call names no function")
     value: object = next((block[key] for key in _ARGUMENTS if key in block), {})
     return ToolCall(_id(block), function, arguments_of(value, entry))
+
+
+def _name(block: Block) -> object:
+    return next((block[key] for key in ("name", "toolName", "tool_name") if key in block), None)
 
 
 def arguments_of(value: object, entry: Entry) -> str:
@@ -216,9 +222,12 @@ def _id(block: Block) -> str:
 
 
 def _result(block: Block, number: int, entry: Entry) -> Message:
-    name = block.get("name", block.get("toolName"))
+    origin = block.get("origin")
+    block = {**origin, **block} if isinstance(origin, dict) else block
+    name = _name(block)
     value = next((block[key] for key in _RESULTS if block.get(key) is not None), None)
-    failed = block.get("is_error") is True or block.get("isError") is True or block.get("status") == "error"
+    failed = any(block.get(key) is True for key in ("is_error", "isError", "error"))
+    failed = failed or block.get("status") == "error" or block.get("state") == "output-error"
     return Message(
         "tool",
         result_of(value, number, entry),

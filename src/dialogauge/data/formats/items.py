@@ -20,7 +20,9 @@ from dialogauge.data.formats.order import in_time
 from dialogauge.data.formats.payloads import is_message, messages_in, system_items
 from dialogauge.data.notes import excerpt
 
-_LISTS: Final = ("messages", "contents", "chat_history", "history", "items", "data", "input")
+_LISTS: Final = ("messages", "contents", "chat_history", "history", "items", "entries", "data", "input")
+_KINDS: Final = ("_call", "_output", "message.input", "message.output", "function.call")
+"""How the types of items end, those of Mistral's conversations too."""
 _PROMPTS: Final = frozenset({"system", "instructions", "system_prompt", "values"}) | {
     *("systemInstruction", "system_instruction"),
 }
@@ -57,7 +59,7 @@ def _of_responses(items: Sequence[Any]) -> bool:
     if kinds and set(kinds) == {"message"}:
         parts = [part for item in known for part in item.get("content") or () if isinstance(part, dict)]
         return any(part.get("type") in ("input_text", "output_text") for part in parts)
-    return any(kind == "reasoning" or kind.endswith(("_call", "_output")) for kind in kinds)
+    return any(kind == "reasoning" or kind.endswith(_KINDS) for kind in kinds)
 
 
 def _of_assistants(items: Sequence[Any]) -> bool:

@@ -225,11 +225,28 @@ def _convert(record: Any, entry: Entry) -> Conversation:  # noqa: ANN401  # any 
         raise fault_in(entry, f"the record has no {key!r}", f"it has {keys}")
     if prompt := system_prompt(record.get("system"), entry) if messages else ():
         record = {name: value for name, value in record.items() if name != "system"}
+    messages = _exchanged(messages, entry)
     known = entry.mapping.role_of
     reader = MessageReader(entry, role_of=lambda n: known(n) or ("tool" if n == "function" else None))
     read = reader.read_or_absent(messages)
     rated = [(index + len(prompt), fields) for index, fields in reader.rated]
     return conversation_from(record, prompt + read, rated, entry, messages_key=key.split(".")[0])
+
+
+def _exchanged(messages: Any, entry: Entry) -> Any:  # noqa: ANN401  # any JSON value
+    """Return messages from the user's side where AutoGen kept them from that of an agent."""
+    first = messages[0] if isinstance(messages, list) and messages else None
+    name = first.get("name") if isinstance(first, dict) and first.get("role") == "assistant" else None
+    if not isinstance(name, str) or not name.lower().startswith("user"):
+        return messages
+    entry.assume(f"conversations have a user {name!r} in the role of the assistant: roles were exchanged")
+    other = {"assistant": "user", "user": "assistant"}
+    return [
+        {**one, "role": other.get(one["role"], one["role"])}
+        if isinstance(one, dict) and "role" in one
+        else one
+        for one in messages
+    ]
 
 
 def system_prompt(value: object, entry: Entry) -> tuple[Message, ...]:

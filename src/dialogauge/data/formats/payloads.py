@@ -36,11 +36,11 @@ _OF_CLASSES: Final = {
 }
 _CALLS: Final = frozenset({"function_call", "custom_tool_call", "mcp_call", "web_search_call"}) | {
     *("file_search_call", "code_interpreter_call", "computer_call", "image_generation_call"),
-    *("local_shell_call", "reasoning"),
+    *("local_shell_call", "reasoning", "function.call", "tool.execution"),
 }
 """Items of the Responses API that are the assistant's."""
 _OUTPUTS: Final = frozenset({"function_call_output", "custom_tool_call_output", "computer_call_output"}) | {
-    "local_shell_call_output"
+    *("local_shell_call_output", "function.result"),
 }
 _SILENT: Final = frozenset({"mcp_list_tools", "item_reference", "compaction"})
 _ASKING: Final = (
@@ -51,6 +51,7 @@ _SAYING: Final = (
     *("answer", "response", "reply", "output", "output_text", "text", "result", "content"),
     *("completion", "final_output", "generated_text", "message", "assistant"),
 )
+CHOICES_LEFT_OUT: Final = "choices are left out: they stand beside the first of their response (n > 1)"
 _CHOICES: Final = ("choices", "candidates", "generations")
 _LANGCHAIN: Final = frozenset({"human", "ai", "system", "tool", "AIMessageChunk", "HumanMessageChunk"})
 """The types of LangChain's messages."""
@@ -58,7 +59,7 @@ _LANGCHAIN: Final = frozenset({"human", "ai", "system", "tool", "AIMessageChunk"
 
 def asked(value: object) -> list[Item] | None:
     """Return the messages that a request consists of; None where none can be read in it."""
-    return _asked(_parsed(value))
+    return _asked(parsed(value))
 
 
 def replied(value: object) -> list[Item] | None:
@@ -66,10 +67,10 @@ def replied(value: object) -> list[Item] | None:
 
     A response that repeats the request, as the state of a graph does, is returned whole.
     """
-    return _replied(_parsed(value))
+    return _replied(parsed(value))
 
 
-def _parsed(value: object) -> object:
+def parsed(value: object) -> object:
     """Return what a text of JSON holds, where that is a list or an object; else the value."""
     if not isinstance(value, str) or value.lstrip()[:1] not in ("{", "["):
         return value
@@ -115,9 +116,16 @@ def _replied(value: object) -> list[Item] | None:
                 return items
         if (text := next((value[k] for k in _SAYING if isinstance(value.get(k), str)), None)) is not None:
             return [{"role": "assistant", "content": text}]
-    if isinstance(value, list) and len(value) == 1:
+    if isinstance(value, list) and (len(value) == 1 or _is_choices(value)):
         return _replied(value[0])
     return None
+
+
+def _is_choices(values: list[Any]) -> bool:
+    """Say whether a list holds one reply beside the other: choices, or texts."""
+    return bool(values) and all(
+        isinstance(one, str) or (isinstance(one, dict) and is_message(one.get("message"))) for one in values
+    )
 
 
 def _history(value: Mapping[str, Any]) -> list[Item]:
@@ -158,10 +166,10 @@ def _request(value: Mapping[str, Any]) -> list[Item] | None:
 def others_in(value: object) -> int:
     """Return how many replies a response holds beside the first, which is the one that is read."""
     value = (
-        _parsed(value) if isinstance(value, str) and any(f'"{key}"' in value for key in _CHOICES) else value
+        parsed(value) if isinstance(value, str) and any(f'"{key}"' in value for key in _CHOICES) else value
     )
     if not isinstance(value, dict):
-        return 0
+        return len(value) - 1 if isinstance(value, list) and _is_choices(value) else 0
     inner = next((value[key] for key in _CHOICES if isinstance(value.get(key), list)), None)
     if inner is None:
         return next((others_in(value[key]) for key in _SAYING if isinstance(value.get(key), dict)), 0)

@@ -15,14 +15,24 @@ from dialogauge.core import RecordFault
 from dialogauge.data.formats.base import Entry, fault_in
 from dialogauge.data.formats.blocks import is_block
 from dialogauge.data.formats.fields import REPLIES, conversation_from, text_at
-from dialogauge.data.formats.payloads import messages_in, replied
+from dialogauge.data.formats.payloads import messages_in, parsed, replied
 from dialogauge.data.formats.spans import ModelCall, TraceScore, TraceSpan, call_of, key_of, span_format
 from dialogauge.data.formats.threads import moment_of
 from dialogauge.data.notes import excerpt
 
-_REQUESTS: Final = ("request", "request_body", "requestBody", "req", "body", "params", "input")
+_REQUESTS: Final = (
+    "request",
+    "request_body",
+    "requestBody",
+    "req",
+    "body",
+    "params",
+    "input",
+    "full_request",
+)
 _RESPONSES: Final = (
     *("response", "response_body", "responseBody", "resp", "result", "output", "completion"),
+    *("full_response", "outputs"),
     *(key for key in REPLIES if key not in ("response", "output", "completion")),
     "message",
 )
@@ -38,7 +48,11 @@ _USED: Final = frozenset({*_REQUESTS, *_THREADS, *_CHOICES, "messages", "content
 
 
 def _body(value: Any) -> Any:  # noqa: ANN401  # any JSON value
-    """Return what was sent, without the address and status that some logs keep around it."""
+    """Return what was sent, without the address and status that some logs keep around it.
+
+    It may be written as JSON.
+    """
+    value = parsed(value)
     for key in (
         ("body", "json", "message", "inputBodyJson", "outputBodyJson") if isinstance(value, dict) else ()
     ):
@@ -139,7 +153,7 @@ def _spans_of(record: Any, entry: Entry) -> Iterator[TraceSpan]:  # noqa: ANN401
         asked=_without_response(record, key) if request is record else request,
         replied=response,
         session=_first_text(places, _THREADS) or named,
-        user=_first_text(places, ("user_id", "user")),
+        user=_first_text(places, ("user_id", "user", "request_user_id")),
         candidate=_first_text((replies, asks, record), ("model",)),
         scores=tuple(TraceScore(r.dimension, r.score, r.rater, r.note) for r in beside.ratings),
         about=replace(beside, ratings=()),

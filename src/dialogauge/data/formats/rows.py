@@ -25,7 +25,7 @@ from dialogauge.data.formats.columns import (
 from dialogauge.data.formats.exchanges import exchanged
 from dialogauge.data.formats.fields import PERHAPS, is_rating, ratings_in
 from dialogauge.data.formats.openai import MessageReader, unknown_role
-from dialogauge.data.formats.payloads import asked, messages_in, replied
+from dialogauge.data.formats.payloads import CHOICES_LEFT_OUT, asked, messages_in, others_in, replied
 from dialogauge.data.formats.threads import DataRow, Rows, Threads, each_differs, in_threads, whole_rows
 from dialogauge.data.formats.turns import ROLE_ALIASES
 from dialogauge.data.json_values import is_message_list, json_values
@@ -137,11 +137,12 @@ def _thread(row: DataRow, columns: RowColumns, context: Context) -> str:
 
 def _threads(columns: RowColumns, context: Context) -> Threads:
     order = columns.named.get("order_by") or (columns.named.get("turn") if columns.exchanges else None)
+    column = order or ""
     return Threads(
         columns.named.get("conversation_id"),
         lambda row: _thread(row, columns, context),
         order,
-        lambda row: row.cells[order] if order in row.cells else look_up(row.cells, order or ""),
+        lambda row: row.cells[column] if column in row.cells else look_up(row.cells, column),
         ordered=context.mapping.order_by is not None,
     )
 
@@ -228,7 +229,7 @@ def _messages(row: DataRow, columns: RowColumns, before: int, entry: Entry) -> I
     for role, value in exchange:
         if (items := _items(role, value)) is not None:
             entry.recognise("rows hold messages as JSON: read as messages")
-            yield from _listed(items, entry)
+            yield from _listed(items, entry, others_in(value) if role == "assistant" else 0)
         elif isinstance(value, str | int | float):
             yield Message(role, str(value), extra=rest if role == "assistant" or reply is None else {})
         elif value is not None:
@@ -255,8 +256,10 @@ def _first(row: DataRow, columns: RowColumns, entry: Entry) -> Iterator[Message]
         yield from _listed(items, entry)
 
 
-def _listed(items: list[dict[str, Any]], entry: Entry) -> tuple[Message, ...]:
-    """Return the messages in a cell; by a field map the rows are ordered, and not these."""
+def _listed(items: list[dict[str, Any]], entry: Entry, others: int = 0) -> tuple[Message, ...]:
+    """Return the messages in a cell, and note others; by a field map the rows are ordered, and not these."""
+    if others:
+        entry.context.notes.recognise(CHOICES_LEFT_OUT, entry.place, count=others)
     return MessageReader(entry, ordered=entry.mapping.order_by is not None).read(items)
 
 

@@ -17,7 +17,7 @@ from dialogauge.core import Conversation, FileFault, Message, Place, Rating, Rec
 from dialogauge.data.formats.base import Context, Entry, Outcome, Sample, TextFormat, entries, fault_in
 from dialogauge.data.formats.blocks import result_of
 from dialogauge.data.formats.openai import MessageReader
-from dialogauge.data.formats.payloads import asked, others_in, replied, system_items
+from dialogauge.data.formats.payloads import CHOICES_LEFT_OUT, asked, others_in, replied, system_items
 from dialogauge.data.formats.threads import DataRow, Threads, in_threads
 from dialogauge.data.notes import LONGEST, NoteBook, too_long
 from dialogauge.data.ratings import score_at
@@ -344,8 +344,7 @@ def call_of(span: TraceSpan, entry: Entry) -> ModelCall | None:
         entry.recognise("replies of a model were no text: written as JSON")
         response = [{"role": "assistant", "content": orjson.dumps(span.replied).decode("utf-8")}]
     if others := others_in(span.replied):
-        text = "choices are left out: they stand beside the first of their response (n > 1)"
-        entry.context.notes.recognise(text, entry.place, count=others)
+        entry.context.notes.recognise(CHOICES_LEFT_OUT, entry.place, count=others)
     request, response = request or [], response or []
     if span.system is not None:
         request = system_items({"system": span.system}) + request

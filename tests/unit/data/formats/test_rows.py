@@ -378,7 +378,7 @@ def test_prompts_and_replies_that_are_messages_as_json(tmp_path):
     more = json.dumps({"messages": [*asked, {"role": "user", "content": "Bye"}]})
     first["latency"] = 3
     again = {"session_id": "s", "input": more, "output": "{brace} [1] bye"}
-    (talk,), notes = noted(write(tmp_path, [first, again]))
+    (talk,), notes = noted(write(tmp_path, [first, again]), format="rows")
     assert said(talk) == [
         ("user", "Hi"),
         ("assistant", "Yo"),
