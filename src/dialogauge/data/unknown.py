@@ -166,7 +166,7 @@ def _read_by(named: str, stream: LineStream) -> Conversation | None:
         role: next((m.text for m in outcome.messages if m.role == role), None)
         for role in ("user", "assistant")
     }
-    return None if None in said.values() or said["user"] == said["assistant"] else outcome
+    return None if None in first.values() or first["user"] == first["assistant"] else outcome
 
 
 def likely_maps(records: Sequence[Mapping[str, Any]]) -> Iterator[str]:
