@@ -162,7 +162,7 @@ def _read_by(named: str, stream: LineStream) -> Conversation | None:
     outcome = next(reading.read(stream, Context(stream.source, mapping, NoteBook())), None)
     if not isinstance(outcome, Conversation):
         return None
-    said = {
+    first = {
         role: next((m.text for m in outcome.messages if m.role == role), None)
         for role in ("user", "assistant")
     }
