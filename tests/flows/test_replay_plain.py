@@ -210,6 +210,72 @@ def test_ids_and_personal_data_are_hidden(dialogauge, data) -> None:
     assert "a.b@example.org" not in Path("run/run.db").read_bytes().decode("latin-1")
 
 
+def fairly(body):
+    """A judge of pairs that likes what says `Thursday`, and otherwise whoever stands first."""
+    wanted = body.get("response_format", {}).get("json_schema")
+    if wanted is None:
+        return "A plain answer."
+    text = shown_to(body)
+    first, second = text.rfind("<dialogue_a>"), text.rfind("<dialogue_b>")
+    parts = text[first:second], text[second:]
+    good = [p.rfind("rather say this") < 0 for p in parts]
+    return json.dumps({"note": "So.", "winner": "a" if good[0] or not good[1] else "b"})
+
+
+def at(server):
+    return ("--rubric", "pair", "--model", "m", "--base-url", server.url)
+
+
+def test_a_rubric_of_pairs_sees_both_orders(dialogauge, data, serve) -> None:
+    """A judge that prefers the original, and of two originals the first: a loss each, and ties."""
+    dialogauge("replay", "select", data, "--rule", "all", "-o", "items.json")
+    items = stored("items.json")["items"]
+    write_replies("mine.jsonl", items, "I would rather say this.")
+    talks = {t["conversation_id"]: t for t in map(json.loads, data.read_text().splitlines())}
+    with Path("copy.jsonl").open("w") as file:
+        for i in items:
+            reply = talks[i["conversation"]]["messages"][2 * i["position"] + 1]["content"]
+            file.write(json.dumps({"item": i["id"], "reply": reply}) + "\n")
+    both = ("--candidate", "replies:mine.jsonl", "--candidate", "replies:copy.jsonl")
+    assert dialogauge("replay", "collect", "items.json", *both, "-o", "run").code == 0
+    server = serve(fairly)
+    done = dialogauge("replay", "score", "run", *at(server), "--no-planted")
+    assert done.code == 0, done.err
+    assert "2 candidates beside the original replies, in both orders" in done.err
+    assert "original" not in done.out
+    shown = dialogauge("replay", "compare", "run")
+    assert shown.code == 0, shown.err
+    for words in ("preferred to the original", "Position bias", "below the original replies: mine"):
+        assert words in shown.out
+    found = dialogauge("replay", "compare", "run", "--json").json
+    raw = found["dimensions"]["preferred"]["views"]["raw"]
+    assert raw["candidates"]["mine"]["user_macro"] == 0
+    assert raw["candidates"]["copy"]["user_macro"] == 0.5
+    sides = {p["candidate"]: p["items"] for p in raw["pairs"] if p["against"] == "original"}
+    assert (sides["mine"]["losses"], sides["copy"]["ties"]) == (24, 24)
+    assert found["position"]["meetings"] == 48
+    assert found["position"]["changed"]["value"] == 0.5
+    assert found["position"]["first"]["value"] == 0.75  # 24 of 48 answers on mine, 48 of 48 on the copy
+    asked = len(server.asked)
+    assert dialogauge("replay", "score", "run", *at(server), "--no-planted").code == 0
+    assert len(server.asked) == asked == 96
+    page = Path("run/report.html").read_text()
+    assert "Preferred to the original" in page
+
+
+def test_pairs_without_a_verdict_are_failures(dialogauge, data, serve) -> None:
+    server = serve("no verdict", schema="ignore")
+    dialogauge("replay", "select", data, "--rule", "random", "-n", 4, "-o", "items.json")
+    write_replies("mine.jsonl", stored("items.json")["items"], "I would rather say this.")
+    dialogauge("replay", "collect", "items.json", "--candidate", "replies:mine.jsonl", "-o", "run")
+    done = dialogauge("replay", "score", "run", *at(server), "--no-planted")
+    assert (done.code, "0 replies scored by pair/m, 4 failed" in done.out) == (3, True)
+    found = dialogauge("replay", "compare", "run", "--json").json
+    mine = found["dimensions"]["preferred"]["views"]["raw"]["candidates"]["mine"]
+    assert (mine["n"], mine["user_macro_bounds"]) == (0, [0, 1])
+    assert found["position"]["meetings"] == 0
+
+
 REFUSED = {
     "hard": (
         ("select", "DATA", "--rule", "hard", "-o", "x.json"),
@@ -223,6 +289,10 @@ REFUSED = {
     "judge of its own": (
         ("score", "run", "--rubric", "card", "--judge", "local-user"),
         "the judge local-user has rubrics of its own",
+    ),
+    "pairs without a model": (
+        ("score", "run", "--rubric", "pair"),
+        "compares two replies, and needs a model",
     ),
     "no model": (("score", "run", "--rubric", "card", "--judge", "llm"), "--judge llm needs a model"),
     "without a model": (

@@ -7,7 +7,7 @@ A run file may have been damaged, or written by a hand: what is read from it is 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final, NotRequired, TypedDict
+from typing import Any, Final, Literal, NotRequired, TypedDict
 
 from dialogauge.core.conversation import Role
 from dialogauge.core.judgement import FailureKind, Level, Verdict, VerdictBasis
@@ -140,6 +140,16 @@ class RubricItemRow(_ItemRow):
     scores: dict[str, float | str]
 
 
+class PairItemRow(_ItemRow):
+    """A row of a run of `replay`: which is better, a candidate's reply (`a`) or the original one (`b`)."""
+
+    candidate: str
+    length: int
+    original_length: int
+    winner: Literal["a", "b", "tie"]
+    orders: list[dict[str, Any]]
+
+
 class FailedItemRow(_ItemRow):
     """A row of a run of `replay`: why there is no reply, or no score of one."""
 
@@ -158,7 +168,7 @@ class FitRow(TypedDict):
 ROWS: Final[Mapping[str, Any]] = {
     "judge": tuple[JudgedRow, ...],
     "satisfaction": tuple[JudgedRow],
-    "replay": tuple[ReplyRow | ItemScoreRow | RubricItemRow | FailedItemRow],
+    "replay": tuple[ReplyRow | ItemScoreRow | RubricItemRow | PairItemRow | FailedItemRow],
     "fit": tuple[FitRow],
 }
 """By the kind of run: the shape of a unit's rows."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from typing import Any
 
-from dialogauge.app.build import BuiltJudge, build_judge
+from dialogauge.app.build import Clients, Limits, build_judge
 from dialogauge.app.personal_judges import build_satisfaction_judge
 from dialogauge.app.replay.settings import ScoreOptions
 from dialogauge.app.replay.stage import OpenStage
@@ -14,8 +14,11 @@ from dialogauge.app.settings import JudgeOptions
 from dialogauge.core.errors import UsageError
 from dialogauge.core.protocols import DimensionSpec
 from dialogauge.core.settings import narrowed
+from dialogauge.judges.pairwise import PairJudge
 from dialogauge.rubrics import load_rubric
+from dialogauge.studies.arena.meetings import AskedTwice
 from dialogauge.studies.replay.items import ItemSet
+from dialogauge.studies.replay.pair_scores import PREFERRED, PairScoresStudy
 from dialogauge.studies.replay.rubric_scores import RubricScoresStudy
 from dialogauge.studies.replay.scores import ScoresStudy
 from dialogauge.studies.replay.scoring import ScoringStudy
@@ -25,8 +28,10 @@ from dialogauge.studies.replay.scoring import ScoringStudy
 class Evaluator:
     """Who scores, and how a study of theirs is made."""
 
-    built: BuiltJudge
     study: Callable[[OpenStage], ScoringStudy]
+    limits: Limits
+    close: Callable[[], Coroutine[Any, Any, None]]
+    """Frees what the clients hold."""
     waits: bool
     """Whether a model is asked, so that several replies are scored side by side."""
 
@@ -39,10 +44,8 @@ def build_evaluator(options: ScoreOptions, items: ItemSet) -> Evaluator:
     """
     if options.rubric is None:
         return _personal(options, items)
-    if load_rubric(options.rubric).level == "pair":
-        msg = "a rubric of pairs is no rubric of turns"
-        raise UsageError(msg)
-    return _by_rubric(options, options.rubric)
+    of_pairs = load_rubric(options.rubric).level == "pair"
+    return (_by_pairs if of_pairs else _by_rubric)(options, options.rubric)
 
 
 def _personal(options: ScoreOptions, items: ItemSet) -> Evaluator:
@@ -67,7 +70,7 @@ def _personal(options: ScoreOptions, items: ItemSet) -> Evaluator:
         judge, data = built.judge, opened.study
         return ScoresStudy(opened.stage, about, judge=judge, data=data, reference=options.reference)
 
-    return Evaluator(built, study, waits=not built.judge.together)
+    return Evaluator(study, built.limits, built.close, waits=not built.judge.together)
 
 
 def _by_rubric(options: ScoreOptions, rubric: str) -> Evaluator:
@@ -89,7 +92,24 @@ def _by_rubric(options: ScoreOptions, rubric: str) -> Evaluator:
         }
         return RubricScoresStudy(opened.stage, about, judge=judge)
 
-    return Evaluator(built, study, waits=options.judge == "llm")
+    return Evaluator(study, built.limits, built.close, waits=options.judge == "llm")
+
+
+def _by_pairs(options: ScoreOptions, rubric: str) -> Evaluator:
+    """Build the referee of `dialogauge arena`, which is asked about each reply in both orders."""
+    role = options.roles.get("judge")
+    if role is None:
+        msg = f"the rubric {rubric!r} compares two replies, and needs a model"
+        raise UsageError(msg, hint="give --model NAME --base-url URL; without a model there is --rubric card")
+    clients = Clients(options)
+    referee = AskedTwice(PairJudge(load_rubric(rubric), clients.build(role, "judge"), options.language))
+
+    def study(opened: OpenStage) -> ScoringStudy:
+        about = _about(options, referee.name, ("language",))
+        about |= {"rubric": rubric, "by": "pair", "dimensions": [_dimension(PREFERRED)]}
+        return PairScoresStudy(opened.stage, about, referee=referee)
+
+    return Evaluator(study, clients.limits, clients.close, waits=True)
 
 
 def _about(options: ScoreOptions, name: str, settings: tuple[str, ...]) -> dict[str, Any]:

@@ -57,7 +57,6 @@ async def score(
     with open_replay(options.run) as run:
         items = run.item_set()
     evaluator = build_evaluator(options, items)
-    built = evaluator.built
     try:
         opened = open_stage(items, options.data, options.history, source)
         study = evaluator.study(opened)
@@ -68,9 +67,9 @@ async def score(
             await _plant(opened, items, settings, stop)
         observer.say(_announced(options, study, opened))
         settings = replace(settings, workers=options.max_concurrency if evaluator.waits else 1)
-        done = await run_study(study, settings, observer, built.limits, stop)
+        done = await run_study(study, settings, observer, evaluator.limits, stop)
     finally:
-        await built.close()
+        await evaluator.close()
     return ScoringOutcome(done, opened.faults, judge=study.judge_name)
 
 
@@ -78,14 +77,16 @@ def _announced(options: ScoreOptions, study: ScoringStudy, opened: OpenStage) ->
     with open_replay(options.run) as run:
         kinds = [about["kind"] for about in run.candidates.values()]
     planted, blocks = kinds.count(PLANTED), opened.stage.rated.values()
-    personal = isinstance(study, ScoresStudy)
-    own = sum(len(b.ratings) for b in blocks) if personal else len(opened.stage.items)
-    what = f"the original replies of {counted(len(blocks), 'block')}" if personal else "the original replies"
-    return (
-        f"{study.judge_name}: {what} first, then "
-        f"{counted(len(kinds) - planted, 'candidate')}{f' and {planted} planted ones' if planted else ''}: "
-        f"{counted(own + len(kinds) * len(opened.stage.items), 'reply', 'replies')} at most"
-    )
+    who = f"{counted(len(kinds) - planted, 'candidate')}{f' and {planted} planted ones' if planted else ''}"
+    replies, asked = len(kinds) * len(opened.stage.items), len(opened.stage.items)
+    if study.even is not None:
+        of = counted(replies, "reply", "replies")
+        return f"{study.judge_name}: {who} beside the original replies, in both orders: {of} at most"
+    what = "the original replies"
+    if isinstance(study, ScoresStudy):
+        what, asked = f"{what} of {counted(len(blocks), 'block')}", sum(len(b.ratings) for b in blocks)
+    of = counted(asked + replies, "reply", "replies")
+    return f"{study.judge_name}: {what} first, then {who}: {of} at most"
 
 
 def _run_settings(options: ScoreOptions, items: ItemSet) -> RunSettings:

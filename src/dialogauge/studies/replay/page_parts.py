@@ -178,9 +178,9 @@ def _counts(counts: Mapping[str, int]) -> str:
 
 
 def warnings_of(
-    comparison: ReplayComparison, items: ItemSet, evaluator: Mapping[str, Any]
+    comparison: ReplayComparison, items: ItemSet, evaluator: Mapping[str, Any], dimension: str = ""
 ) -> tuple[str, ...]:
-    """Say what a reader must know before the figures."""
+    """Say what a reader must know before the figures; of a rubric's `dimension`, which it is."""
     out = [_NO_GUARD] if _cannot_tell_answers(evaluator) else []
     if items.selected_on_gold:
         chosen, all_turns = (words.percent(items.card[k]["dissatisfied"]) for k in ("gold", "gold_of_all"))
@@ -194,9 +194,10 @@ def warnings_of(
         at_ceiling = result.at_the_ceiling
         if at_ceiling and result.ceiling is not None:
             listed = ", ".join(at_ceiling)
+            here, what = (dimension, "dimension") if dimension else (view, "view")
             out.append(
-                f"{view}: a candidate whose every reply is given a {best:g} would have {result.ceiling:.3f}, "
-                f"which lies within the interval of {listed}. This view cannot tell them from perfect."
+                f"{here}: a candidate whose every reply is given a {best:g} would have {result.ceiling:.3f}, "
+                f"which lies within the interval of {listed}. This {what} cannot tell them from perfect."
             )
     present = len(comparison.scores.items)
     if present < len(items.items):

@@ -72,6 +72,15 @@ _LENGTH_ALONE: Final = {
 }
 
 
+_SIDES: Final = {
+    "above": "above the original replies",
+    "not distinguishable": "not distinguishable from the original replies",
+    "below": "below the original replies",
+    "too few to tell": "",
+    "undefined": "without a comparison",
+}
+
+
 def rubric_page(of: RubricComparison, *, command: str = "", created: str, version: str) -> Page:
     """Lay out a comparison.
 
@@ -150,11 +159,15 @@ def _answers(comparisons: Comparisons) -> Iterator[str]:
             if pair.b == ORIGINAL:
                 sides.setdefault(pair.comparison.side, []).append(pair.a)
         unit = comparison.scores.on.unit
-        texts = {**parts.SIDES, "too few to tell": f"Too few {unit} to tell from the original replies"}
+        texts = {
+            **_SIDES,
+            "too few to tell": f"too few {unit} to tell from the original replies",
+        }
         line = "; ".join(f"{texts[side]}: {', '.join(sides[side])}" for side in texts if side in sides)
-        if line:
-            about = _title(name, comparison)
-            yield f"{about}: {line[0].lower()}{line[1:]}." if len(comparisons) > 1 else f"{line}."
+        if line and len(comparisons) > 1:
+            yield f"{_title(name, comparison)}: {line}."
+        elif line:
+            yield f"{line[0].upper()}{line[1:]}."
 
 
 def _first(comparisons: Comparisons) -> ReplayComparison:
@@ -173,10 +186,9 @@ def _note(first: ReplayComparison) -> str:
         if first.scores.by == "pair"
         else "Means of each dimension"
     )
-    return (
-        f"{what}: the mean over {unit} of each one's mean, with a 95 % interval by {unit}. "
-        f"{ORIGINAL} are the replies that stand in the conversations, scored by the same evaluator."
-    )
+    own = f" {ORIGINAL} are the replies that stand in the conversations, scored by the same evaluator."
+    how = f"{what}: the mean over {unit} of each one's mean, with a 95 % interval by {unit}."
+    return how if first.scores.by == "pair" else how + own
 
 
 def _board(comparisons: Comparisons, *, every: bool) -> DataTable:
@@ -193,7 +205,7 @@ def _board(comparisons: Comparisons, *, every: bool) -> DataTable:
         *(TableColumn(c, "text") for c in known),
     )
     rows = []
-    for name, figures in first.views["raw"].aggregates.items():
+    for name, figures in _shown(first).items():
         of_name = [one.views["raw"].aggregates[name] for one in comparisons.values()]
         means = (_mean(a, len(first.scores.items)) for a in of_name)
         why = tuple(f"{words.name(parts.why(k))}: {n:,}" for k, n in failures.get(name, {}).items())
@@ -203,6 +215,14 @@ def _board(comparisons: Comparisons, *, every: bool) -> DataTable:
     return data_table("Leaderboard", heads, rows, captioned=False)
 
 
+def _shown(comparison: ReplayComparison) -> Mapping[str, Aggregate]:
+    """Return the figures of candidates, and of the original replies where these have any of their own."""
+    figures = comparison.views["raw"].aggregates
+    if comparison.scores.by != "pair":
+        return figures
+    return {name: a for name, a in figures.items() if name != ORIGINAL}
+
+
 def _mean(a: Aggregate, items: int) -> Number:
     skipped = items - a.requested
     notes = (f"n/a: {skipped:,}",) if skipped else ()
@@ -210,22 +230,23 @@ def _mean(a: Aggregate, items: int) -> Number:
 
 
 def _dimension_section(name: str, comparison: ReplayComparison, comparisons: Comparisons) -> Section:
-    raw, settings = comparison.views["raw"], comparison.settings
+    raw, settings, first = comparison.views["raw"], comparison.settings, comparison is _first(comparisons)
     over = "pairs" if len(comparisons) == 1 else "pairs of all dimensions"
     blocks: list[Block] = [_chart(name, comparison), *pairs(raw)]
-    if raw.pairs:
+    if raw.pairs and first:
         blocks.append(Callout((parts.pairs_note(raw, settings.margin, over),)))
     if tables := controls(raw):
         length = _LENGTH_ALONE[comparison.scores.by]
         note = Callout((parts.CONTROLS.format(length=length, deals=settings.deals),))
-        blocks.append(Section("Controls", (*tables, note)))
-    blocks.append(Callout((parts.preference(raw),)))
+        blocks.append(Section("Controls", (*tables, note) if first else tables))
+    if raw.self_preference.difference is not None:
+        blocks.append(Callout((parts.preference(raw),)))
     blocks.append(parts.positions(raw))
     return Section(_title(name, comparison), tuple(blocks))
 
 
 def _chart(name: str, comparison: ReplayComparison) -> Leaderboard:
-    raw, on = comparison.views["raw"], comparison.scores.on
+    on = comparison.scores.on
     tones = ordinal_tones(len(on.levels))
     tones = tones if on.scale.higher_is_better else tones[::-1]
     pair = comparison.scores.by == "pair"
@@ -238,9 +259,9 @@ def _chart(name: str, comparison: ReplayComparison) -> Leaderboard:
             (),
             parts.emphasis(who),
         )
-        for who, a in raw.aggregates.items()
+        for who, a in _shown(comparison).items()
     )
-    ends = [v for a in raw.aggregates.values() for v in (a.user_macro, a.primary.low, a.primary.high)]
+    ends = [v for a in _shown(comparison).values() for v in (a.user_macro, a.primary.low, a.primary.high)]
     known = [v for v in (*ends, 0.5 if pair else None) if v is not None] or list(on.limits)
     margin = on.width / 80
     axis = Axis(max(on.scale.low, min(known) - margin), min(on.scale.high, max(known) + margin))
@@ -257,7 +278,11 @@ def _chart(name: str, comparison: ReplayComparison) -> Leaderboard:
 
 def _warnings(of: RubricComparison) -> tuple[str, ...]:
     """Say what a reader must know before the figures, each thing once."""
-    warnings = (w for one in of.comparisons.values() for w in parts.warnings_of(one, of.items, of.evaluator))
+    warnings = (
+        warning
+        for name, one in of.comparisons.items()
+        for warning in parts.warnings_of(one, of.items, of.evaluator, _title(name, one))
+    )
     idle = ", ".join(map(words.name, of.idle))
     left_out = (f"Left out, since the judge says n/a to every original reply: {idle}.",) if idle else ()
     return (*dict.fromkeys(warnings), *left_out)

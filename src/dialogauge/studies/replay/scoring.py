@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from dialogauge.core import DimensionSpec
 from dialogauge.runs import Ending, Row, RunDatabase, StoredRun, Study, StudyFacts
@@ -63,6 +63,8 @@ class ScoringStudy(Study[ScoreCounts]):
 
     name = REPLAY
     part_of_run = True
+    even: ClassVar[float | None] = None
+    """What a reply gets that is as good as the original one; None where that is scored itself."""
 
     def __post_init__(self) -> None:
         """Know no reply before the run is opened."""
@@ -111,7 +113,8 @@ class ScoringStudy(Study[ScoreCounts]):
         def of(name: str | None) -> tuple[int, int]:
             return counts[name, False], counts[name, True]
 
-        return ScoreCounts(of(ORIGINAL_REPLY), {name: of(name) for name in self._replies})
+        original = of(ORIGINAL_REPLY) if self.even is None else None
+        return ScoreCounts(original, {name: of(name) for name in self._replies})
 
     def _shown(self, values: Mapping[str, Mapping[str | None, float]]) -> list[dict[str, str]]:
         """Choose the items on which candidates' scores lie furthest from the original's."""
@@ -119,9 +122,10 @@ class ScoringStudy(Study[ScoreCounts]):
 
         def apart(item: str) -> float:
             of = values[item]
-            if ORIGINAL_REPLY not in of:
+            original = of.get(ORIGINAL_REPLY, self.even)
+            if original is None:
                 return 0.0
-            return max((abs(of[name] - of[ORIGINAL_REPLY]) for name in models if name in of), default=0.0)
+            return max((abs(of[name] - original) for name in models if name in of), default=0.0)
 
         chosen = sorted(values, key=apart, reverse=True)[:SHOWN]
         replies = ((item, self.stage.originals[item]) for item in chosen)
