@@ -56,6 +56,16 @@ def test_a_capped_run_of_an_edited_log_shows_no_row_of_the_old_one(
     assert (len(rows_of(tmp_path / "run")), figures(tmp_path / "run")) == (40, (20, 0))
 
 
+def test_what_a_run_holds_of_an_earlier_input_is_said_to_be_left_out(dialogauge, log, talk):
+    said = "of an earlier input {} not of this one: kept in run.db, and left out of the files beside it"
+    first = [talk(f"c{n}", f"Reply {n}.") for n in range(4)]
+    assert "earlier input" not in dialogauge("judge", log(*first), "-o", "run").err
+    other = dialogauge("judge", log(first[0], talk("d", "Else.")), "-o", "run")
+    assert f"3 stored results {said.format('are')}" in other.err
+    assert f"1 stored result {said.format('is')}" in dialogauge("judge", log(*first), "-o", "run").err
+    assert "earlier input" not in dialogauge("judge", log(*first), "-o", "run", "--fresh").err
+
+
 def test_a_retry_asks_for_the_failed_turn_alone_and_keeps_the_scores(dialogauge, serve, log, talk, tmp_path):
     (tmp_path / "kind.toml").write_text(KIND)
     path = log(talk("a", "One.", "Bad.", "Three."), talk("b", "Four."))

@@ -39,6 +39,7 @@ from dialogauge.runs.privacy import OPEN, Privacy, mask_for_writing, mask_of, ma
 from dialogauge.runs.records import json_line
 from dialogauge.runs.run import Row, StoredRun, stored_manifest
 from dialogauge.runs.store import NOTES, NotesToRead, RunDatabase, RunNotes, StoredUnit
+from dialogauge.text import counted
 
 _PATIENCE_S: Final = 1.0
 """Longer reading is worth a line."""
@@ -305,6 +306,8 @@ async def run_study(
             database.flush()
         elif database.lost:
             raise outcome.error
+        if outcome.ended == "finished":
+            _count_others(study, database, queue, observer)
         return _finish(study, settings, database, queue, outcome, mask)
     finally:
         try:
@@ -366,6 +369,17 @@ def _name_other_judges(study: Study[R], database: RunDatabase, observer: Observe
         observer.say(
             "this run holds judgements by another judge or prompt; they stay in run.db, and the files "
             "beside it will show the new ones"
+        )
+
+
+def _count_others(study: Study[R], database: RunDatabase, queue: UnitQueue, observer: Observer) -> None:
+    """Say how much of a run is not of its input, so that nobody takes the new figures for those of both."""
+    if study.works_on or study.part_of_run:
+        return
+    if others := len(database.finished(study.judge_digest).keys() - queue.planned.keys()):
+        observer.say(
+            f"{counted(others, 'stored result')} of an earlier input {'is' if others == 1 else 'are'} not of "
+            "this one: kept in run.db, and left out of the files beside it"
         )
 
 

@@ -30,7 +30,7 @@ def test_a_run_directory_is_made_and_recognised(tmp_path: Path) -> None:
 def test_a_directory_without_a_run_cannot_be_read(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="holds no run") as caught:
         RunDirectory(tmp_path).open_for_reading()
-    assert "dialogauge judge" in str(caught.value)
+    assert "dialogauge runs DIR" in str(caught.value)
 
 
 @pytest.mark.parametrize("below", ["", "/deeper"])
