@@ -441,6 +441,18 @@ def test_agreement_reads_the_folder_with_its_scale(dialogauge, plan_of, conversa
     assert "nothing says what raters could give" in dialogauge("agreement", elsewhere).err
 
 
+@pytest.mark.parametrize(
+    "line", [("agreement", "{}"), ("judge", "log.jsonl", "--ratings", "{}", "-o", "run")]
+)
+def test_a_folder_without_an_import_holds_no_ratings_and_it_is_said(dialogauge, plan_of, log, talk, line):
+    log(talk("c"))
+    folder, _ = plan_of("--raters", 1, *EASY)
+    done = dialogauge(*(word.format(folder) for word in line))
+    assert done.code == 1
+    assert "no ratings were imported into this folder yet (import what raters send back: " in done.err
+    assert f"dialogauge annotate import {folder} FILES...)" in done.err
+
+
 def test_an_import_of_nothing_leaves_the_folder_as_it_is(dialogauge, plan_of):
     folder, (task, *_) = plan_of("--raters", 2, *EASY)
     Path("empty.jsonl").write_text("")

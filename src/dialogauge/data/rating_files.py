@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from dialogauge.core import PairRating, Place, Rating, RecordFault
+from dialogauge.core import PairRating, Place, Rating, RecordFault, shown_path
 from dialogauge.data.field_map import MISSING, NO_MAP, FieldMap, look_up
 from dialogauge.data.json_values import json_values, starts_json
 from dialogauge.data.notes import NoteBook, excerpt, file_fault, record_fault
@@ -84,9 +84,14 @@ def has_groups(rating: Rating | PairRating, where: Sequence[tuple[str, str]]) ->
 
 
 def _imported(path: Path) -> Path:
-    """Return the ratings in a folder of `annotate`; any other path as it is."""
-    if not (path / "plan.json").is_file() or not (path / "answers.jsonl").is_file():
+    """Return the ratings in a folder of `annotate`, any other path as it is; FileFault before any import."""
+    if not (path / "plan.json").is_file():
         return path
+    if not (path / "answers.jsonl").is_file():
+        if not (path / "guideline.html").is_file():  # another plan than ours
+            return path
+        hint = f"import what raters send back: dialogauge annotate import {shown_path(path)} FILES..."
+        raise file_fault(Place(shown_path(path)), "no ratings were imported into this folder yet", hint)
     pairs = path / "pairs.jsonl"
     return pairs if pairs.is_file() else path / "ratings.jsonl"
 
