@@ -389,6 +389,8 @@ def test_a_dry_run_says_what_it_would_ask_and_cost(dialogauge, serve, files, tmp
     chars = sum(len(m["content"].encode()) for body in stub.asked for m in body["messages"])
     assert dialogauge(*words, "--dry-run", "--json").json["left"] == 26
     assert asking["prompt_tokens"] == pytest.approx(chars / 3 * 72 / 20, rel=0.05)
+    cached = dialogauge(*words[:-1], "other", "--dry-run", "--json").json["asking"]
+    assert (cached["calls"], cached["cached"]) == (52, 20)
     adaptive = (*words, "--schedule", "adaptive", "--budget", 20, "--dry-run")
     assert "would compare at most 10 of 36 meetings" in dialogauge(*adaptive).out
     local = dialogauge("arena", *files, "--judge", "local", "--dry-run", "-o", "local")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,7 +16,7 @@ from dialogauge.core.errors import ConfigError, UsageError
 from dialogauge.core.files import read_text
 from dialogauge.core.protocols import Judge
 from dialogauge.llm import Budget, CountingClient, Expected, LimiterState, PriceTable, SamplingParameters
-from dialogauge.llm.protocol import ChatClient, ChatRequest
+from dialogauge.llm.protocol import ChatClient
 
 if TYPE_CHECKING:
     from dialogauge.rubrics import Policies
@@ -41,7 +41,6 @@ class Clients:
         self._budget = budget or Budget(options.max_calls, options.max_cost)
         self._stack = AsyncExitStack()
         self._first: ChatClient | None = None
-        self._model = ""
 
     def build(self, settings: RoleSettings, role: str) -> ChatClient:
         """Build the client of a role from its settings.
@@ -58,7 +57,6 @@ class Clients:
 
     def _built(self, settings: RoleSettings, role: str) -> ChatClient:
         o, prices = self._options, self._prices()
-        self._model = self._model or settings.model
         if settings.model.startswith(("py:", "file:")):
             from dialogauge.llm.budget import BudgetedClient
 
@@ -88,13 +86,9 @@ class Clients:
 
         return self._first.limits() if isinstance(self._first, HttpChatClient) else None
 
-    def expected(self, requests: Sequence[ChatRequest], calls: int) -> Expected:
-        """Return what so many calls like these to the first of them would take, asking nothing."""
-        return Expected.of(requests, calls, self._model, self._prices())
-
-    def counted(self) -> Expected | None:
-        """Return what the calls would take that dry clients have counted; None where no model is asked."""
-        return Expected.counted(self._counting, self._prices()) if self._counting else None
+    def counted(self, times: float = 1.0) -> Expected | None:
+        """Return what the calls that dry clients have counted would take, so many times; else None."""
+        return Expected.counted(self._counting, self._prices(), times) if self._counting else None
 
     def _prices(self) -> PriceTable | None:
         path = self._options.prices_file

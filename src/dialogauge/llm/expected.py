@@ -37,41 +37,26 @@ class Expected:
     """Answers that the response cache holds: they are no calls, and cost nothing."""
 
     @classmethod
-    def of(
-        cls, requests: Sequence[ChatRequest], calls: int, model: str, prices: PriceTable | None
+    def counted(
+        cls, clients: Sequence[tuple[str, CountingClient]], prices: PriceTable | None, times: float = 1.0
     ) -> Expected:
-        """Return what so many calls like these would take.
-
-        Args:
-            requests: Some of them, or all.
-            calls: How many there are.
-            model: That is asked.
-            prices: Its price; None where nobody gave any.
-        """
-        bytes = sum(map(_prompt_bytes, requests)) / max(len(requests), 1) * calls
-        return _expected(round(bytes), calls, model, prices)
-
-    @classmethod
-    def counted(cls, clients: Sequence[tuple[str, CountingClient]], prices: PriceTable | None) -> Expected:
-        """Return what the calls would take that clients of these models have counted."""
-        parts = [_expected(c.prompts, c.calls, model, prices) for model, c in clients]
-        costs = [part.cost for part in parts if part.calls]
+        """Return what the calls would take that clients of these models have counted, so many times."""
+        prices = prices or PriceTable()
+        tokens = [(c.prompts / BYTES_PER_TOKEN * times, c.calls * REPLY_TOKENS * times) for _, c in clients]
+        costs = [
+            prices.cost(model, round(prompt), round(reply))
+            for (model, client), (prompt, reply) in zip(clients, tokens, strict=True)
+            if client.calls
+        ]
         return cls(
-            sum(part.calls for part in parts),
-            sum(part.prompt_tokens for part in parts),
-            sum(part.completion_tokens for part in parts),
+            round(sum(c.calls for _, c in clients) * times),
+            round(sum(prompt for prompt, _ in tokens)),
+            round(sum(reply for _, reply in tokens)),
             None if None in costs else sum(cost or 0.0 for cost in costs),
-            (prices or PriceTable()).currency,
-            sum(c.assumed for _, c in clients),
-            sum(c.cached for _, c in clients),
+            prices.currency,
+            round(sum(c.assumed for _, c in clients) * times),
+            round(sum(c.cached for _, c in clients) * times),
         )
-
-
-def _expected(prompts: int, calls: int, model: str, prices: PriceTable | None) -> Expected:
-    """Return what calls take whose prompts have so many bytes in all."""
-    tokens = round(prompts / BYTES_PER_TOKEN), calls * REPLY_TOKENS
-    prices = prices or PriceTable()
-    return Expected(calls, *tokens, prices.cost(model, *tokens), prices.currency)
 
 
 def _prompt_bytes(request: ChatRequest) -> int:

@@ -15,7 +15,7 @@ from dialogauge.app.config import model_of
 from dialogauge.app.merging import load_config, references
 from dialogauge.app.outcome import Plan, StudyOutcome
 from dialogauge.app.outputs import run_files, run_named_after, spare
-from dialogauge.core import Conversation
+from dialogauge.core import Conversation, WorkUnit
 from dialogauge.core.errors import InputError, UsageError
 from dialogauge.core.settings import narrowed, recorded
 from dialogauge.judges.pairwise import PairJudge
@@ -82,21 +82,24 @@ async def run_arena(
 
 def plan_arena(options: ArenaOptions) -> Plan:
     """Say what an arena would ask, without a model call and without writing anything."""
-    arena = _arena(options, None)
+    arena = _arena(options, None, dry=True)
     study, schedule = arena.study, arena.study.schedule
     study.schedule = None  # which meetings it asks hangs on the answers, and only how many is known
-    units, left, _ = units_left(study, arena.settings)
+    waiting: list[WorkUnit] = []
+    units, left, _ = units_left(study, arena.settings, waiting.append)
     counts = {"agents": len(study.agents.names), "meetings": len(study.meetings)}
     if schedule is not None and schedule.budget is not None:
         left = max(0, min(left, schedule.budget - (units - left)))
-    asking = None
-    if not isinstance(study.referee, AskedTwice):
-        left = len(study.meetings)
-    elif study.meetings:
-        step = -(-len(study.meetings) // _SAMPLE)
-        requests = [one for m in study.meetings[::step] for one in study.referee.requests(m)]
-        asking = arena.clients.expected(requests, 2 * left)
-    asyncio.run(arena.clients.close())
+    asking = arena.clients.counted()
+    with asyncio.Runner() as runner:
+        if asking is None:
+            left = len(study.meetings)
+        elif waiting:
+            sample = waiting[:: -(-len(waiting) // _SAMPLE)]
+            for unit in sample:
+                runner.run(study.run(unit))
+            asking = arena.clients.counted(left / len(sample))
+        runner.run(arena.clients.close())
     faults, notes = tuple(arena.gathered.faults), tuple(arena.gathered.notes)
     return Plan(arena.settings.directory.path, study.referee.name, counts, left, faults, notes, asking)
 
@@ -111,10 +114,16 @@ class _Arena:
     gathered: Entrants
 
 
-def _arena(options: ArenaOptions, talks: Mapping[str, Iterable[Conversation | InputError]] | None) -> _Arena:
+def _arena(
+    options: ArenaOptions,
+    talks: Mapping[str, Iterable[Conversation | InputError]] | None,
+    *,
+    dry: bool = False,
+) -> _Arena:
     directory = RunDirectory(run_named_after(options.inputs) if options.out is None else Path(options.out))
     gathered = gather(options, talks)
-    referee, asked, clients = _asked(options, gathered)
+    clients = Clients(options, dry=dry)
+    referee, asked = _asked(options, gathered, clients)
     names = tuple(gathered.names) or tuple(dict.fromkeys(n for one in asked for n in (one.a, one.b)))
     known = {name: gathered.about.get(name, {}) for name in names}
     model = isinstance(referee, AskedTwice)
@@ -162,9 +171,8 @@ def _check(options: ArenaOptions, *, model: bool) -> None:
         raise UsageError(message, hint="add it, or leave --until out")
 
 
-def _asked(options: ArenaOptions, gathered: Entrants) -> tuple[Referee, list[Meeting], Clients]:
-    """Return the referee, the meetings that are put to it, and the clients that it asks."""
-    clients = Clients(options)
+def _asked(options: ArenaOptions, gathered: Entrants, clients: Clients) -> tuple[Referee, list[Meeting]]:
+    """Return the referee and the meetings that are put to it."""
     config = load_config(options.config_file)
     reference = references(options).get("judge")
     model = reference is not None or (options.judge == "llm" and "judge" in config.roles)
@@ -174,7 +182,7 @@ def _asked(options: ArenaOptions, gathered: Entrants) -> tuple[Referee, list[Mee
     _check(options, model=model)
     if gathered.earlier:
         judges = dict.fromkeys(str((one.earlier or {})["judge"]) for one in gathered.earlier)
-        return Earlier(f"{', '.join(judges)}, in earlier arenas"), gathered.earlier, clients
+        return Earlier(f"{', '.join(judges)}, in earlier arenas"), gathered.earlier
     all_meetings = list(meetings(gathered)) if gathered.agents else gathered.votes
     if model:
         judge = PairJudge(
@@ -182,18 +190,18 @@ def _asked(options: ArenaOptions, gathered: Entrants) -> tuple[Referee, list[Mee
             clients.build(model_of(reference, "judge", config.roles), "judge"),
             options.language,
         )
-        return AskedTwice(judge), _once(all_meetings), clients
+        return AskedTwice(judge), _once(all_meetings)
     if options.judge == "people" or (options.judge is None and gathered.votes):
         if not gathered.votes:
             why = next((f": {fault}" for fault in gathered.faults if UNKNOWN in str(fault)), "")
             message = f"nobody has voted on these agents{why}"
             raise UsageError(message, hint="give --ratings PAIRS, or another judge: --judge scores")
-        return PeoplesVotes(), gathered.votes, clients
+        return PeoplesVotes(), gathered.votes
     if options.judge == "local":
         from dialogauge.judges.local.judge import LocalJudge
 
-        return JudgedHere(LocalJudge()), all_meetings, clients
-    return MeanScores(*judge_of(gathered.agents)), all_meetings, clients
+        return JudgedHere(LocalJudge()), all_meetings
+    return MeanScores(*judge_of(gathered.agents)), all_meetings
 
 
 def _once(all_meetings: list[Meeting]) -> list[Meeting]:

@@ -24,7 +24,6 @@ from dialogauge.core import (
 from dialogauge.core.judgement import usage_json
 from dialogauge.judges.pairwise import PairJudge, PairVerdict
 from dialogauge.judges.rubric.prompt import gathered
-from dialogauge.llm import ChatRequest
 from dialogauge.stats import reply_length
 
 Side = Literal["a", "b", "tie"]
@@ -285,13 +284,6 @@ class AskedTwice:
     def describe(self) -> Mapping[str, Any]:
         """Return what the judge says of itself."""
         return self.judge.describe()
-
-    def requests(self, meeting: Meeting) -> tuple[ChatRequest, ...]:
-        """Return what would be asked; nothing where the data does not hold what was said."""
-        if meeting.conversations is None:
-            return ()
-        a, b = (talk.blinded() for talk in meeting.conversations)
-        return self.judge.request(a, b), self.judge.request(b, a)
 
     async def vote(self, meeting: Meeting) -> MeetingVote:
         """Ask in both orders."""
