@@ -58,6 +58,19 @@ class Expected:
             round(sum(c.cached for _, c in clients) * times),
         )
 
+    def __add__(self, other: Expected) -> Expected:
+        """Add two; an unknown cost makes the sum unknown, unless it is of no call."""
+        costs = [one.cost for one in (self, other) if one.calls]
+        return Expected(
+            self.calls + other.calls,
+            self.prompt_tokens + other.prompt_tokens,
+            self.completion_tokens + other.completion_tokens,
+            None if None in costs else sum(cost or 0.0 for cost in costs),
+            self.currency,
+            self.assumed + other.assumed,
+            self.cached + other.cached,
+        )
+
 
 def _prompt_bytes(request: ChatRequest) -> int:
     """Return how long the prompt of a request is, in UTF-8."""
@@ -67,9 +80,9 @@ def _prompt_bytes(request: ChatRequest) -> int:
 class CountingClient(WrappedClient):
     """Asks nothing, and counts what it would ask; what the cache holds it answers.
 
-    A reply that judges fails. One that only says something, which later prompts may hold (a summary, a
-    memory, criteria), is made up: as long as replies usually are, each text another, in lists a sentence
-    each, and lists as full as they may be.
+    A reply that judges fails. One that only says something, which later prompts may hold (a candidate's
+    reply, a summary, a memory, criteria), is made up: as long as replies usually are, each text another, in
+    lists a sentence each, and lists as full as they may be.
     """
 
     def __init__(self, inner: ChatClient) -> None:
@@ -90,7 +103,10 @@ class CountingClient(WrappedClient):
             return stored
         self.calls += 1
         self.prompts += _prompt_bytes(request)
-        schema = {} if request.schema is None else request.schema.schema
+        if request.schema is None:
+            self.assumed += 1
+            return ChatReply(self._text(REPLY_TOKENS * BYTES_PER_TOKEN))
+        schema = request.schema.schema
         if not _says_only(schema):
             return ChatFailure("connection", "nothing is asked in a dry run")
         self.assumed += 1
@@ -107,7 +123,10 @@ class CountingClient(WrappedClient):
             return [
                 self._made_up(schema["items"], _SENTENCE) for _ in range(schema.get("maxItems", _ENTRIES))
             ]
-        return schema["enum"][0] if "enum" in schema else f"{next(self._numbers)} ".ljust(length, "x")
+        return schema["enum"][0] if "enum" in schema else self._text(length)
+
+    def _text(self, length: int) -> str:
+        return f"{next(self._numbers)} ".ljust(length, "x")
 
 
 def _says_only(schema: Mapping[str, Any]) -> bool:

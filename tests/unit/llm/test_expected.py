@@ -26,7 +26,6 @@ def client() -> CountingClient:
 @pytest.mark.parametrize(
     "fields",
     [
-        {},
         {"score": {"type": "integer"}, "why": TEXT},
         {"class": {"type": "string", "enum": ["SAT", "DSAT"]}, "why": TEXT},
         {
@@ -37,7 +36,7 @@ def client() -> CountingClient:
         },
     ],
 )
-async def test_what_judges_or_is_free_has_no_reply(client, fields) -> None:
+async def test_what_judges_has_no_reply(client, fields) -> None:
     reply = await client.complete(request(**fields))
     assert isinstance(reply, ChatFailure)
     assert (client.calls, client.prompts, client.assumed) == (1, 3, 0)
@@ -53,6 +52,13 @@ async def test_what_later_prompts_hold_is_made_up_in_the_usual_length(client) ->
     texts = [text for v in values for text in (v["style"], v["form"], *v["criteria"])]
     assert len(set(texts)) == 8
     assert client.assumed == 2
+
+
+async def test_a_free_reply_is_made_up(client) -> None:
+    replies = [await client.complete(request()) for _ in range(2)]
+    texts = [reply.text for reply in replies if isinstance(reply, ChatReply)]
+    assert [len(text) for text in texts] == [1500, 1500]
+    assert texts[0] != texts[1]
 
 
 async def test_a_choice_inside_a_list_is_the_first(client) -> None:
@@ -71,7 +77,10 @@ async def test_models_are_added_up_and_a_price_that_is_missing_makes_the_cost_un
             await one.complete(request())
     clients = [("m", client), ("n", other)]
     both = PriceTable([Price("m", 1e6, 0.0), Price("n", 0.0, 1e6)], currency="EUR")
-    assert Expected.counted(clients, both) == Expected(3, 3, 1500, 1.0 + 1000.0, "EUR")
+    assert Expected.counted(clients, both) == Expected(3, 3, 1500, 1.0 + 1000.0, "EUR", 3)
     assert Expected.counted(clients, PriceTable([Price("m", 1e6, 0.0)])).cost is None
+    one, two = (Expected.counted([each], both) for each in clients)
+    assert one + two == Expected.counted(clients, both)
+    assert (Expected(0, 0, 0, None, "USD") + one).cost == 1.0
     unused = [("m", client), ("n", CountingClient(client.inner))]
     assert Expected.counted(unused, PriceTable([Price("m", 1e6, 0.0)])).cost == 1.0
