@@ -23,13 +23,14 @@ _CARD: Final = get_args(Verdict)
 _FORMS: Final = (
     "write a gate as verdict>=good:0.9 (share of requested conversations that are at least good), "
     "verdict<=poor:0.05 (share that is at most poor or has no verdict), helpfulness.mean>=4 (mean score), "
-    "helpfulness.worst>=3.5 (mean if every failure were the worst score) or failed<=0.02 (share of failures "
-    "in this run). The 95 % interval must show a verdict or a mean; verdict.value>=good:0.9 and "
-    "helpfulness.value>=4 ask about these conversations alone"
+    "helpfulness.worst>=3.5 (mean if every failure were the worst score), findings.share<=0.2 (share of the "
+    "conversations that have a finding) or failed<=0.02 (share of failures in this run). The 95 % interval "
+    "must show a verdict, a mean or a share of findings; verdict.value>=good:0.9, helpfulness.value>=4 and "
+    "findings.value<=0.2 ask about these conversations alone"
 )
 _NUMBER = r"([0-9]*\.?[0-9]+)"
 _VERDICT = re.compile(rf"verdict(\.value)?\s*(>=|<=)\s*([^\s:][^:]*?)\s*:\s*{_NUMBER}")
-_FAILED = re.compile(rf"failed\s*(<=|<)\s*{_NUMBER}")
+_SHARE = re.compile(rf"(failed|findings)(\.share|\.value)?\s*(<=|<)\s*{_NUMBER}")
 _DIMENSION = re.compile(rf"([\w-]+)\.(mean|value|low|high|worst|best)\s*(>=|<=|>|<)\s*(-?{_NUMBER[1:-1]})")
 
 
@@ -52,9 +53,9 @@ class Gate:
 
     expression: str
     subject: str
-    """`verdict`, `failed` or the name of a dimension."""
+    """`verdict`, `findings`, `failed` or the name of a dimension."""
     figure: str
-    """The verdict, or mean, value, low, high, worst, best."""
+    """The verdict, or share, mean, value, low, high, worst, best."""
     operator: str
     threshold: float
     verdicts: tuple[str, ...] = _CARD
@@ -62,7 +63,7 @@ class Gate:
     level: Level = "conversation"
     """Of what is given a verdict: the turns or the conversations."""
     plain: bool = False
-    """Whether a share of verdicts is that of these conversations alone."""
+    """Whether a share is that of these conversations alone."""
 
     def expect(self, dimensions: Sequence[str]) -> None:
         """Raise UsageError where the rubric has no such verdict or dimension; it names those there are."""
@@ -71,7 +72,7 @@ class Gate:
                 msg = f"gate {self.expression!r}: this rubric gives no verdicts"
                 raise UsageError(msg, hint=_FORMS)
             self._expect("verdict", self.figure, self.verdicts, f"; {_FORMS}")
-        elif self.subject != "failed":
+        elif self.subject not in ("findings", "failed"):
             self._expect("dimension", self.subject, dimensions)
 
     def _expect(self, what: str, name: str, known: Sequence[str], more: str = "") -> None:
@@ -90,6 +91,8 @@ class Gate:
         self.expect([d.name for d in summary.dimensions])
         if self.subject == "verdict":
             return self._verdict(summary)
+        if self.subject == "findings":
+            return self._findings(summary.with_finding)
         if self.subject == "failed":
             share = summary.failed_share
             shown = "undefined" if share is None else words.percent(share)
@@ -144,6 +147,18 @@ class Gate:
             return self._result(share.value, figure, share=True)
         return self._shown(share, figure, share=True)
 
+    def _findings(self, share: Estimate | None) -> GateResult:
+        if share is None or share.value is None:
+            why = "the judge names no findings" if share is None else "no conversation was judged"
+            return self._result(None, why, share=True)
+        shown = words.percent(share.value)
+        if share.interval is not None and not self.plain:
+            shown += f" {words.percents(share.interval)}"
+        figure = f"{round(share.value * share.n)} of {share.n} judged conversations ({shown}) have a finding"
+        if self.plain:
+            return self._result(share.value, figure, share=True)
+        return self._shown(share, figure, share=True)
+
     def _result(self, value: float | None, figure: str, *, share: bool = False) -> GateResult:
         met = value is not None and holds(value, self.operator, self.threshold)
         limit = f"{self.threshold * 100:g} %" if share else f"{self.threshold:g}"
@@ -164,7 +179,7 @@ def read_gates(expressions: Sequence[str], rubric: str) -> tuple[Gate, ...]:
 
 
 def parse_gate(expression: str, verdicts: Sequence[str] = _CARD, level: Level = "conversation") -> Gate:
-    """Read a gate such as `verdict>=good:0.9`, `helpfulness.mean>=4` or `failed<=0.02`.
+    """Read a gate such as `verdict>=good:0.9`, `findings.share<=0.2`, `helpfulness.mean>=4`, `failed<=0.02`.
 
     Args:
         expression: The gate.
@@ -185,9 +200,10 @@ def parse_gate(expression: str, verdicts: Sequence[str] = _CARD, level: Level = 
                 hint = f"verdict.value{text.removeprefix('verdict').lstrip()} asks these conversations alone"
                 raise UsageError(msg, hint=hint)
             return gate
-    elif match := _FAILED.fullmatch(text):
-        if float(match[2]) <= 1:
-            return Gate(text, "failed", "share", match[1], float(match[2]))
+    elif match := _SHARE.fullmatch(text):
+        subject, figure, operator, share = match.groups()
+        if (limit := float(share)) <= 1 and (subject == "findings") == bool(figure):
+            return Gate(text, subject, "share", operator, limit, plain=figure == ".value")
     elif match := _DIMENSION.fullmatch(text):
         return Gate(text, match[1], match[2], match[3], float(match[4]))
     msg = f"cannot read the gate {expression!r}"

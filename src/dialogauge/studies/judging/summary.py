@@ -220,6 +220,9 @@ class Summary:
     """None when the judge gives no verdicts."""
     named: Named = field(compare=False, repr=False)
     """Not part of the JSON."""
+    with_finding: Estimate | None
+    """Share of the judged conversations in which a turn has a finding; None where the judge names none. Not
+    part of the JSON."""
     weakest_named: int
     windows: tuple[WindowDifference, ...]
     labels: Mapping[str, Mapping[str, int]]
@@ -382,6 +385,7 @@ def summarise(
         dimensions=tuple(_dimension(tally, sums, clusters, i, lost) for i in range(len(tally.dimensions))),
         verdicts=_verdicts(tally, lost + pending * times),
         named=_named(tally, sums, clusters, lost + pending * times),
+        with_finding=_with_finding(tally, clusters),
         weakest_named=tally.weakest_named,
         windows=tuple(WindowDifference(k, int(n), s / n) for k, (n, s) in tally.extras.windows.items()),
         labels={name: dict(counts.most_common()) for name, counts in tally.extras.labels.items()},
@@ -470,6 +474,14 @@ def _named(tally: JudgingTally, sums: Floats, clusters: Clusters, absent: int) -
     }
     counts = tally.verdict_cells["verdict" if tally.verdicts else "class"].by_cluster(clusters.of)
     return Named(clusters.unit, requested, counts, absent)
+
+
+def _with_finding(tally: JudgingTally, clusters: Clusters) -> Estimate | None:
+    if not (cells := tally.verdict_cells["finding"]):
+        return None
+    judged = np.bincount(clusters.of, (tally.states() & 1) == 1)
+    found = np.bincount(clusters.of[cells.of("some")], minlength=judged.size).astype(np.float64)
+    return mean_of_sums(found, judged, limits=(0.0, 1.0), unit=clusters.unit)
 
 
 def _breakdowns(

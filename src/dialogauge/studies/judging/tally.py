@@ -216,6 +216,13 @@ class VerdictCells:
         """Take note of one verdict."""
         self._cells.setdefault(name, array("l")).append(cell)
 
+    def of(self, name: str) -> npt.NDArray[np.intp]:
+        """Return the cells in which it was given, each once."""
+        return np.unique(np.array(self._cells.get(name, ()), dtype=np.intp))
+
+    def __bool__(self) -> bool:
+        return bool(self._cells)
+
     def by_cluster(self, of: npt.NDArray[np.intp]) -> dict[str, npt.NDArray[np.intp]]:
         """Return by name how often it was given in each cluster, shape (clusters,).
 
@@ -276,8 +283,8 @@ class JudgingTally:
         """What the endpoint said of failures."""
         self._messages: dict[tuple[str, str], str] = {}
         self.verdicts: Counter[str] = Counter()
-        self.verdict_cells = {"verdict": VerdictCells(), "class": VerdictCells()}
-        """Verdicts of the card, and of rubrics that name their own."""
+        self.verdict_cells = {name: VerdictCells() for name in ("verdict", "class", "finding")}
+        """Verdicts of the card, and of rubrics that name their own; and whether a turn has a finding."""
         self.bases: Counter[str] = Counter()
         self.verdicts_compared = self.verdicts_mismatched = self.weakest_named = 0
         self.conversation_rows = self.max_repeat = 0
@@ -319,8 +326,7 @@ class JudgingTally:
         numbers = self._score(cell, row, scores)
         details = row.get("details") or {}
         self.extras.add(details)
-        if (name := details.get("class", details.get("label"))) is not None:
-            self.verdict_cells["class"].add(cell, str(name))
+        self._name(cell, level, details)
         self._state[cell] |= 1
         judged = numbers or not scores
         self.outcomes["scored" if judged else "not_applicable"] += 1
@@ -370,6 +376,12 @@ class JudgingTally:
         if own is not None:
             self.verdicts_compared += 1
             self.verdicts_mismatched += own != verdict
+
+    def _name(self, cell: int, level: str, details: Mapping[str, Any]) -> None:
+        if (name := details.get("class", details.get("label"))) is not None:
+            self.verdict_cells["class"].add(cell, str(name))
+        if level == "turn" and (findings := details.get("signals")) is not None:
+            self.verdict_cells["finding"].add(cell, "some" if findings else "none")
 
     def _score(self, cell: int, row: Mapping[str, Any], scores: Mapping[str, Any]) -> int:
         """Add the scores of a row; return how many of them are numbers."""

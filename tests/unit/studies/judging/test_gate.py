@@ -56,6 +56,33 @@ def test_conversations_without_a_verdict_count_against_the_gate():
     assert not parse_gate("failed<=0.02").evaluate(summary).met
 
 
+def found(*findings, failed=0):
+    """One conversation of two turns for each number of findings in its second turn."""
+    rows = []
+    for i, n in enumerate(findings):
+        signals = [{"name": "repeats_reply"}] * n
+        rows.append(row(f"c{i}", turn=1, scores={"helpfulness": 4}, details={"signals": []}))
+        rows.append(row(f"c{i}", turn=2, scores={"helpfulness": 4}, details={"signals": signals}))
+    rows += [row(f"f{i}", turn=1, failure={"kind": "timeout", "message": "m"}) for i in range(failed)]
+    return summarise(rows, dimensions=SPECS)
+
+
+def test_the_share_of_conversations_with_a_finding():
+    # Two of twenty, however many findings each has; the two that failed are not judged.
+    summary = found(*[3, 1] + [0] * 18, failed=2)
+    plain = parse_gate("findings.value<=0.1").evaluate(summary)
+    assert (plain.met, plain.value) == (True, 0.1)
+    assert "2 of 20 judged conversations (10.0 %) have a finding; required <= 10 %" in plain.sentence
+    shown = parse_gate("findings.share<=0.1").evaluate(summary)
+    assert (shown.met, shown.value) == (False, summary.with_finding.high)
+    assert "the sample does not show it, because the upper end counts" in shown.sentence
+    assert 0.2 < summary.with_finding.high < 0.5
+    assert parse_gate("findings.share<=0.5").evaluate(summary)
+    assert not parse_gate("findings.share<=0.4").evaluate(found(1, 0, 0, 0))
+    assert not parse_gate("findings.value<=1").evaluate(run(["good"])).met
+    assert "the judge names no findings" in parse_gate("findings.value<=1").evaluate(run(["good"])).sentence
+
+
 def test_the_share_of_failures_stands_beside_the_targets_that_it_is_of():
     rows = [row("a", turn=1, scores={"helpfulness": 4})]
     rows += [
