@@ -142,8 +142,14 @@ def test_an_unsupported_language_is_not_guessed(dialogauge, log, tmp_path):
     }
     done = dialogauge("judge", log(record), "-o", "run")
     assert done.code == 3  # more failed than --max-failed
-    assert "in a language that the judge was not checked on" in done.out
+    assert "in a language that the judge was not checked on; a language model" in done.out
+    assert "100 % of 2 targets failed, more than --max-failed allows (5.0 %): exit code 3" in done.err
     assert {row["failure"]["kind"] for row in rows_of(tmp_path / "run")} == {"unsupported_language"}
+    # The data say which language it is, so the page does.
+    told = dialogauge("judge", log(record | {"language": "es"}), "-o", "told")
+    assert "that the judge was not checked on (es);" in told.out
+    groups = json.loads((tmp_path / "told" / "summary.json").read_text())["by"]["language"]["groups"]
+    assert [group["name"] for group in groups] == ["es"]
 
 
 def test_metadata_and_ratings_change_nothing(dialogauge, log, talk, tmp_path):

@@ -9,7 +9,8 @@ import typer
 from dialogauge.app.settings import JudgeOptions
 from dialogauge.cli.options import AsJson, DryRun, takes
 from dialogauge.cli.terminal import TerminalObserver, print_blocks, print_faults, print_json, print_plan
-from dialogauge.report import plain
+from dialogauge.report import plain, words
+from dialogauge.text import counted
 
 if TYPE_CHECKING:
     from dialogauge.app.judge import JudgeOutcome
@@ -43,6 +44,10 @@ def judge_log(options: JudgeOptions, *, as_json: bool = False) -> NoReturn:
         typer.echo("nothing was judged: correct the error, then run the same command again")
     else:
         _print_summary(outcome)
+    if outcome.exit_code == 3:
+        share, of = run.result.summary.failed_share or 0.0, run.result.summary.replied
+        told = f"{words.percent(share)} of {counted(of, 'target')} failed, more than --max-failed allows"
+        typer.echo(f"dialogauge: {told} ({words.percent(outcome.max_failed)}): exit code 3", err=True)
     raise typer.Exit(outcome.exit_code)
 
 

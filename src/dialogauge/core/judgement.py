@@ -168,7 +168,8 @@ def row_json(conversation: Conversation, judged: Judged, *, repeat: int, judge: 
     `scores` is {dimension: value | "n/a"}, or null with a `failure` {kind, message} beside it. `whole` is
     {dimension: whole score} of the scores whose value is not that whole score itself, `raw` {dimension: value
     before calibration} of those that were calibrated: both mostly empty. `overall` is a number or null. On a
-    row that did not fail, `failure` is null.
+    row that did not fail, `failure` is null. Where the judge does not read the language, `details` name it as
+    the data do.
     """
     target = judged.target
     row: dict[str, Any] = {
@@ -181,6 +182,8 @@ def row_json(conversation: Conversation, judged: Judged, *, repeat: int, judge: 
         "repeat": repeat,
     }
     row.update(_outcome_json(judged.outcome))
+    if row["failure"] and row["failure"]["kind"] == "unsupported_language" and conversation.language:
+        row["details"] = {"language": conversation.language}
     row["judge"] = judge
     row["prompt_digest"] = judged.prompt_digest
     row["usage"] = _NOTHING_USED

@@ -454,7 +454,10 @@ def _card_whole(reading: _Reading, turns: Sequence[Judgement | JudgeFailure]) ->
 
 
 def _unsupported() -> JudgeFailure:
-    reason = "Not read as English or Chinese: the local judge was checked on no other language (see --lang)."
+    reason = (
+        "This does not read as English or Chinese, and the local judge was checked on no other language: use "
+        "a language model (--model), or have it judged as English all the same (--lang en)."
+    )
     return JudgeFailure("unsupported_language", reason)
 
 

@@ -105,7 +105,8 @@ class FindingsTally(ByConversation):
         judged = [row for row in unit if not row["failure"]]
         if not judged:
             failures = {row["failure"]["kind"] for row in unit}
-            self._unsupported[unit[0].get("language") or "other"] += "unsupported_language" in failures
+            language = unit[0]["details"].get("language") or "other"
+            self._unsupported[language] += "unsupported_language" in failures
             return
         self._judged += 1
         self._languages[judged[-1]["details"].get("language", "other")] += 1

@@ -111,12 +111,10 @@ def _how_many(summary: Summary, findings: FindingsSummary | None, people: People
     if findings is not None:
         tiles.append(Tile("with a finding", Count(findings.with_finding, findings.conversations)))
         unread = sum(findings.not_judged.values())
-        languages = ", ".join(map(words.language, findings.not_judged))
-        tiles += (
-            [Tile("not judged", unread, f"in a language that the judge was not checked on: {languages}")]
-            if unread
-            else []
-        )
+        named = ", ".join(words.language(code) for code in findings.not_judged if code != "other")
+        of = f"in a language that the judge was not checked on{f' ({named})' if named else ''}"
+        of += "; a language model (--model) can judge them"
+        tiles += [Tile("not judged", unread, of)] if unread else []
     return Tiles(tuple(tiles))
 
 

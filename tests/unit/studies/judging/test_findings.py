@@ -35,7 +35,7 @@ def row(id, turn, satisfaction, *findings, language="en"):
 
 def unsupported(id, language=None):
     failure = {"kind": "unsupported_language", "message": "..."}
-    return {**row(id, 1, None), "failure": failure, "language": language}
+    return {**row(id, 1, None), "failure": failure, "details": {"language": language}}
 
 
 def tallied(*rows, mode="hindsight"):

@@ -81,7 +81,7 @@ def test_the_first_screen_answers_in_order():
     ]  # fmt: skip
     assert places == sorted(places)
     assert "What is wrong 3" not in text
-    assert "in a language that the judge was not checked on: fr" in text
+    assert "in a language that the judge was not checked on (fr); a language model (--model) can" in text
 
 
 def test_no_score_or_verdict_stands_above_the_fold_of_a_judge_that_does_not_grade():
