@@ -46,8 +46,8 @@ def judge_log(options: JudgeOptions, *, as_json: bool = False) -> NoReturn:
         _print_summary(outcome)
     if outcome.exit_code == 3:
         share, of = run.result.summary.failed_share or 0.0, run.result.summary.replied
-        told = f"{words.percent(share)} of {counted(of, 'target')} failed, more than --max-failed allows"
-        typer.echo(f"dialogauge: {told} ({words.percent(outcome.max_failed)}): exit code 3", err=True)
+        sentence = f"{words.percent(share)} of {counted(of, 'target')} failed, more than --max-failed allows"
+        typer.echo(f"dialogauge: {sentence} ({words.percent(outcome.max_failed)}): exit code 3", err=True)
     raise typer.Exit(outcome.exit_code)
 
 

@@ -30,11 +30,12 @@ _USUAL: Final[dict[str, tuple[str, ...]]] = {
         "item_id",
         "target",
         "subject",
+        *("对话编号", "对话id", "会话编号", "会话id"),
     ),
-    "turn": ("turn", "turn_number"),
+    "turn": ("turn", "turn_number", "轮次", "轮"),
     "candidate": ("candidate", "model", "system"),
     "dimension": ("dimension", "criterion", "aspect", "metric"),
-    "rater": ("rater", "annotator", "rater_id", "annotator_id", "worker_id", "judge"),
+    "rater": ("rater", "annotator", "rater_id", "annotator_id", "worker_id", "judge", "评分员", "标注员"),
     "score": ("score", "rating", "value"),
     "note": ("note", "comment", "reason", "rationale"),
     "weight": ("weight",),
@@ -145,14 +146,17 @@ def columns_of(table: RatingRows, asked: RatingForm, notes: NoteBook) -> RatingC
 def _named(table: RatingRows, asked: RatingForm, notes: NoteBook) -> RatingColumns:
     """Return the columns that have names that we know, and those that are asked for."""
     mapping, names = asked.mapping, table.names
-    named: dict[str, Any] = {
-        name: getattr(mapping, name) or find_column(names, usual) for name, usual in _USUAL.items()
-    }
+    named: dict[str, Any] = {}
+    for name, usual in _USUAL.items():
+        own = getattr(mapping, name)
+        # What the map says of the log alone is not asked of the ratings beside it.
+        present = own is not None and any(own == column or own.startswith(f"{column}.") for column in names)
+        named[name] = own if present else find_column(names, usual) or own
     if None in [named[name] for name in _PAIR]:
         named.update(a=mapping.a, b=mapping.b)
     if asked.wide == "raters" and named["score"] is None and named["conversation_id"] is not None:
         named["rater"] = mapping.rater
-    guessed = {f: c for f, c in named.items() if c is not None and c != f and not getattr(mapping, f)}
+    guessed = {f: c for f, c in named.items() if c is not None and c not in (f, getattr(mapping, f))}
     if guessed:
         columns = ", ".join(f"{f} = {c}" for f, c in guessed.items())
         notes.assume(f"files were read with {columns}", table.place)
@@ -212,6 +216,10 @@ def _without_id(table: RatingRows, columns: RatingColumns) -> FileFault:
     """Return the fault of a table that does not say what its rows rate."""
     what, rater = "column for the conversation id", columns.fields.rater
     matrix, _ = _scored(table, {rater})
+    others = [name for name in table.names if name and name not in matrix]
+    if rater is None and others:
+        hint = f"it has {_listed(table.names)}; say which one holds the id: --map session={others[0]}"
+        return file_fault(table.place, f"no ratings: there is no {what}", hint)
     if len(matrix) < 2 or columns.fields.score is not None:
         return _not_ratings(table, what)
     if rater is None:

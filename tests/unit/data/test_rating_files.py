@@ -263,6 +263,36 @@ def test_a_wide_table_of_raters(tmp_path):
     assert [(r.dimension, r.rater) for r in without.ratings] == [("rating", "a"), ("rating", "b")]
 
 
+def test_a_map_of_the_log_leaves_the_ratings_their_own_columns(tmp_path):
+    mapping = FieldMap(conversation_id="session.ref", messages="timeline", candidate="session.bot")
+    found = table(tmp_path, LONG, mapping=mapping)
+    assert [(r.conversation_id, r.turn, r.candidate) for r in found.ratings] == [
+        ("a", 1, "m"), ("a", 1, "m"), ("b", None, None),
+    ]  # fmt: skip
+    # A path that leads into a row is taken before the usual name.
+    nested = '{"session": {"ref": "c"}, "conversation_id": "other", "dimension": "fun", "score": 2}\n'
+    assert table(tmp_path, nested, "r.jsonl", mapping=mapping).ratings[0].conversation_id == "c"
+
+
+def test_a_table_whose_id_nobody_knows_says_how_to_name_it(tmp_path):
+    text = "session_ref,thumb,clicked_at\nx,up,Monday at nine\ny,down,Monday at ten\nz,up,Monday at noon\n"
+    with pytest.raises(
+        FileFault, match=r"it has session_ref, thumb, clicked_at; .*--map session=session_ref"
+    ):
+        table(tmp_path, text)
+    (rating, *_) = table(
+        tmp_path, text, mapping=FieldMap(conversation_id="session_ref", score="thumb")
+    ).ratings
+    assert (rating.conversation_id, rating.dimension) == ("x", "thumb")
+
+
+def test_chinese_headings_of_three_raters(tmp_path):
+    found = table(tmp_path, "对话编号,轮次,张敏,李强\nx,2,4,5\n", wide="raters")
+    assert [(r.conversation_id, r.turn, r.rater, r.score) for r in found.ratings] == [
+        ("x", 2, "张敏", 4), ("x", 2, "李强", 5),
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize("wide", ["raters", "dimensions"])
 @pytest.mark.parametrize(
     ("text", "message"),

@@ -9,6 +9,7 @@ import pytest
 
 from dialogauge.core import Conversation, FileFault, RecordFault, UsageError
 from dialogauge.data import read_conversations
+from dialogauge.data.field_map import FieldMap
 
 
 def record(name, *texts, **more):
@@ -252,6 +253,25 @@ def test_ids_are_made_from_file_and_line(tmp_path):
     assert notes_of(reader, "assumed") == [("conversations have no id: made from file name and line", 2)]
     (tmp_path / "log.jsonl.gz").write_bytes(gzip.compress((tmp_path / "log.jsonl").read_bytes()))
     assert read(tmp_path / "log.jsonl.gz")[1].id == "log.jsonl:2"
+
+
+def test_a_map_that_names_the_id_of_the_ratings_leaves_the_log_its_own(tmp_path):
+    mapping = FieldMap(conversation_id="session_ref", score="thumb")
+    log = write(tmp_path / "log.jsonl", record("x", "hi", "yo"))
+    reader = read_conversations([log], mapping=mapping)
+    assert [c.id for c in reader] == ["x"]
+    assert ("conversations have no 'session_ref': read by their usual id", 1) in notes_of(
+        reader, "recognised"
+    )
+    table = tmp_path / "log.csv"
+    table.write_text("conversation_id,role,content\nx,user,hi\nx,assistant,yo\n")
+    reader = read_conversations([table], mapping=mapping)
+    assert [c.id for c in reader] == ["x"]
+    assumed = ("tables have no 'session_ref': read with conversation_id = conversation_id", 1)
+    assert assumed in notes_of(reader, "assumed")
+    table.write_text("chat,role,content\nx,user,hi\nx,assistant,yo\n")
+    with pytest.raises(FileFault, match="no column 'session_ref'"):
+        list(read_conversations([table], mapping=mapping))
 
 
 def test_two_files_of_one_name_make_different_ids(tmp_path):

@@ -94,7 +94,9 @@ def named_columns(columns: Sequence[str], mapping: FieldMap) -> dict[str, str]:
     named: dict[str, str] = {}
     for name, usual in USUAL.items():
         mapped = getattr(mapping, name, None)
-        column = mapped if has_column(columns, mapped) else None if mapped else find_column(columns, usual)
+        # The map may be of the ratings beside the table, which call its conversations otherwise.
+        usual = () if mapped and name != "conversation_id" else usual
+        column = mapped if has_column(columns, mapped) else find_column(columns, usual)
         if column is not None:
             named[name] = column
     if not named.keys() >= {"prompt", "reply"} and not (mapping.prompt or mapping.reply):

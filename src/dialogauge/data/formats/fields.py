@@ -218,13 +218,7 @@ def conversation_from(
     """
     mapping = entry.mapping
     used = {messages_key, "metadata", "ratings"}
-    conversation_id = _text(record, mapping.conversation_id, _IDS, used)
-    if conversation_id is None:
-        conversation_id = entry.made_id
-        entry.assume(
-            f"conversations have no id: made from {entry.made_from}",
-            hint="give each a `conversation_id`, or name the key in a field map",
-        )
+    conversation_id = _id(record, entry, used)
     texts: dict[str, str | None] = {}
     if mapping is not NO_MAP or not _ALL_NAMES.isdisjoint(record):
         texts = {name: _text(record, getattr(mapping, name), names, used) for name, names in _NAMES.items()}
@@ -247,6 +241,21 @@ def conversation_from(
         place=Place(entry.place.file, entry.place.line, conversation_id),
         **texts,
     )
+
+
+def _id(record: dict[str, Any], entry: Entry, used: set[str]) -> str:
+    path = entry.mapping.conversation_id
+    if (mapped := _text(record, path, _IDS, used)) is not None:
+        return mapped
+    if path is not None and (usual := _text(record, None, _IDS, used)) is not None:
+        # The map may be of the ratings beside the log, which call its conversations otherwise.
+        entry.recognise(f"conversations have no {path!r}: read by their usual id")
+        return usual
+    entry.assume(
+        f"conversations have no id: made from {entry.made_from}",
+        hint="give each a `conversation_id`, or name the key in a field map",
+    )
+    return entry.made_id
 
 
 def _reply_beside(

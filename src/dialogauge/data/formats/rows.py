@@ -66,9 +66,12 @@ class _Group:
 
 def _columns(table: RowTable, context: Context) -> RowColumns:
     mapping, columns, place = context.mapping, table.columns, Place(context.source.name)
-    mapped = [getattr(mapping, name, None) for name in USUAL] + list(mapping.ratings.values())
-    missing = [path for path in mapped if path and not has_column(columns, path)]
     named = named_columns(columns, mapping)
+    mapped = {name: getattr(mapping, name, None) for name in USUAL}
+    if (own := mapped["conversation_id"]) and (instead := named.get("conversation_id", own)) != own:
+        mapped.pop("conversation_id")
+        context.notes.assume(f"tables have no {own!r}: read with conversation_id = {instead}", place)
+    missing = [p for p in (*mapped.values(), *mapping.ratings.values()) if p and not has_column(columns, p)]
     if missing or not is_whole(named):
         what = f"no column {missing[0]!r}" if missing else "no column for the role or for the content"
         hint = f"it has {', '.join(columns)}; name them in a field map (--map)"

@@ -480,8 +480,8 @@ def _with_finding(tally: JudgingTally, clusters: Clusters) -> Estimate | None:
     if not (cells := tally.verdict_cells["finding"]):
         return None
     judged = np.bincount(clusters.of, (tally.states() & 1) == 1)
-    found = np.bincount(clusters.of[cells.of("some")], minlength=judged.size).astype(np.float64)
-    return mean_of_sums(found, judged, limits=(0.0, 1.0), unit=clusters.unit)
+    hits = np.bincount(clusters.of[cells.of("some")], minlength=judged.size).astype(np.float64)
+    return mean_of_sums(hits, judged, limits=(0.0, 1.0), unit=clusters.unit)
 
 
 def _breakdowns(
