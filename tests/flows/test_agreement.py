@@ -68,6 +68,13 @@ def test_the_sentence_says_yes_no_or_cannot_tell(dialogauge, rated):
     shifted = {"A": scores, "B": [1 + s % 5 for s in scores]}
     against = dialogauge("agreement", rated(shifted), "--scale", "1-5")
     assert " No: raters agree with each other less than with somebody who always says" in against.unwrapped
+    assert "By how near their scores are" not in against.unwrapped
+    # Four in five are one apart: not the same scores, and yet near.
+    near = dialogauge(
+        "agreement", rated({"A": scores, "B": [min(5, s + 1) for s in scores]}), "--scale", "1-5"
+    )
+    nearness = "By how near their scores are, raters agree more than by chance: alpha is 0."
+    assert "The answer is about giving exactly the same score. " + nearness in near.unwrapped
     few = dialogauge("agreement", rated({"X": X[:4], "Y": Y[:4]}), "--scale", "1-5")
     assert "Cannot tell whether raters agree with each other more" in few.unwrapped
     assert "(too few conversations: 4, and an interval takes 5). Alpha " in few.unwrapped

@@ -94,11 +94,18 @@ def among_sentences(among: Among, *, who: str) -> tuple[Prose, ...]:
     }[among.verdict]
     names = ("ac1", alpha_of(among.figures))
     permuted = " and ".join(words.decimal(among.permuted.get(name), 3) for name in names)
+    alpha, near = among.figures[names[1]], ()
+    if among.verdict != "yes" and names[1] == "alpha_interval" and (alpha.low or 0.0) > 0:
+        near = (
+            f"The answer is about giving exactly the same score. By how near their scores are, {who}s agree "
+            f"more than by chance: alpha is {figure_words(alpha)}, and chance gives 0.",
+        )
     return (
         (Span(among.verdict.capitalize(), "strong"), opening),
         f"{difference_words(among.answer)}. Alpha {figure_words(among.figures[names[1]])}, exactly the same "
         f"in {words.percent(among.figures['exact'].value)}. With every score permuted, AC1 and alpha are "
         f"{permuted}.",
+        *near,
     )
 
 
