@@ -321,3 +321,19 @@ def test_a_script_is_quiet_and_progress_can_be_asked_for(talk, capfd) -> None:
     out, err = capfd.readouterr()
     assert out == ""
     assert "another judge or prompt" in err
+
+
+def test_runs_without_a_directory_of_their_own_are_named_by_their_files(talk, log, tmp_path) -> None:
+    old, new = log(talk("a"), name="old.jsonl"), log(talk("a", "I do not know."), name="new.jsonl")
+    of_file, of_memory = dialogauge.judge(old), dialogauge.judge([talk("a", "I do not know.")])
+    change = dialogauge.compare(of_file, dialogauge.judge(new))
+    assert (change.figures.a.run, change.figures.b.run) == ("old", "new")
+    assert dialogauge.compare(of_file, of_memory).figures.b.run == "B"
+    kept = dialogauge.judge(new, out=tmp_path / "kept")
+    assert dialogauge.compare(of_memory, kept).figures.b.run == "kept"
+
+
+def test_a_run_says_why_it_failed() -> None:
+    chat = [("user", "¿A qué hora abre el museo?"), ("assistant", "El museo abre a las nueve de la mañana.")]
+    run = dialogauge.judge([[{"role": role, "content": text} for role, text in chat]])
+    assert "2 failed (unsupported language)" in repr(run)

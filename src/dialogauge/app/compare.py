@@ -62,8 +62,12 @@ class CompareOutcome:
         return {"answer": list(headline(self.result)), "gates": gates, **self.result.to_json()}
 
 
-def compare_runs(options: TwoRunsOptions) -> CompareOutcome:
+def compare_runs(options: TwoRunsOptions, names: tuple[str, str] | None = None) -> CompareOutcome:
     """Compare two runs; with `out` write `compare.json` and `compare.html` there.
+
+    Args:
+        options: The settings.
+        names: What the runs are called; None names them by their paths.
 
     Raises:
         UsageError: One of the two is no run, the rubrics differ, or a gate asks for what they lack.
@@ -81,7 +85,7 @@ def compare_runs(options: TwoRunsOptions) -> CompareOutcome:
         )
         a, b = under_one_key(a, b, hash_ids=options.hash_ids)
         notes = [*_expect_one_rubric(a, b), *_hidden_ids(a, b)]
-        names = _names(options.a, options.b)
+        names = names or _names(options.a, options.b)
         dimensions = _shared_dimensions(a, b)
         was, new = (_side(run, name, dimensions) for run, name in zip((a, b), names, strict=True))
         result = compare_sides(was, new, dimensions, by=by, notes=notes)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from html import escape
 from os import fspath
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dialogauge.door.library import AnyPath
@@ -72,6 +73,21 @@ def compare(
     chosen = {**settings, **paths, "gates": tuple(gates)}
     chosen |= {"by": ",".join(by)} if by else {}
     chosen |= {} if out is None else {"out": fspath(out)}
-    outcome = compare_runs(settings_from(TwoRunsOptions, **chosen))
+    outcome = compare_runs(settings_from(TwoRunsOptions, **chosen), _names(a, b))
     sentences = tuple(gate.sentence for gate in outcome.gates)
     return RunChange(RunSummary(outcome.to_json()), headline(outcome.result), sentences, outcome.met, outcome)
+
+
+def _names(a: AnyPath | Run, b: AnyPath | Run) -> tuple[str, str] | None:
+    """Name two runs where the path of one is made up; None where both have a path of their own."""
+    if not any(isinstance(run, Run) and run.temporary for run in (a, b)):
+        return None
+    first, second = _name(a, "A"), _name(b, "B")
+    return ("A", "B") if first == second else (first, second)
+
+
+def _name(run: AnyPath | Run, letter: str) -> str:
+    if not isinstance(run, Run) or not run.temporary:
+        return Path(run.path if isinstance(run, Run) else run).name
+    inputs = run.manifest.settings.get("inputs") or ()
+    return Path(inputs[0]).stem if len(inputs) == 1 and Path(inputs[0]).is_file() else letter

@@ -337,6 +337,8 @@ class Run:
         counts, ended = self.summary, self.manifest.ended
         parts = [counted(self.manifest.conversations, "conversation")]
         parts += [f"{counts[k]:,} {k.replace('_', ' ')}" for k in _COUNTS if counts.get(k)]
+        if (kinds := counts.get("failures")) and counts.get("failed"):
+            parts[-1] += f" ({', '.join(kind.replace('_', ' ') for kind in kinds)})"
         parts += [counted(len(self.faults), "fault")] if self.faults else []
         parts += [] if ended == "finished" else [f"ended early: {ended}"]
         return ", ".join(parts)
