@@ -337,3 +337,22 @@ def test_a_run_says_why_it_failed() -> None:
     chat = [("user", "¿A qué hora abre el museo?"), ("assistant", "El museo abre a las nueve de la mañana.")]
     run = dialogauge.judge([[{"role": role, "content": text} for role, text in chat]])
     assert "2 failed (unsupported language)" in repr(run)
+
+
+def test_a_run_writes_its_rows_and_training_rows(talk, log) -> None:
+    reply = "At nine, and at ten on Sundays."
+    record = talk("a", "It opens at nine.", "Sorry, I cannot help with that.", better_reply=reply)
+    run = dialogauge.judge([record])
+    assert run.export("rows.jsonl") == len(rows_of(run.path)) == 3
+    rows = map(json.loads, Path("rows.jsonl").read_text().splitlines())
+    assert [row["turn"] for row in rows] == [1, 2, None]
+    with pytest.raises(UsageError, match="xlsx"):
+        run.export("rows.xlsx")
+
+    async def within_a_loop() -> int:
+        return run.pairs("dpo.jsonl", chosen_field="better_reply")
+
+    assert asyncio.run(within_a_loop()) == 1
+    assert json.loads(Path("dpo.jsonl").read_text())["chosen"] == [{"role": "assistant", "content": reply}]
+    with pytest.raises(UsageError, match="better reply"):
+        run.pairs("none.jsonl")

@@ -89,5 +89,5 @@ def _names(a: AnyPath | Run, b: AnyPath | Run) -> tuple[str, str] | None:
 def _name(run: AnyPath | Run, letter: str) -> str:
     if not isinstance(run, Run) or not run.temporary:
         return Path(run.path if isinstance(run, Run) else run).name
-    inputs = run.manifest.settings.get("inputs") or ()
+    inputs: Sequence[str] = run.manifest.settings.get("inputs") or ()
     return Path(inputs[0]).stem if len(inputs) == 1 and Path(inputs[0]).is_file() else letter

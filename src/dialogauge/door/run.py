@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import weakref
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from html import escape
@@ -296,6 +297,43 @@ class Run:
         summary = self._scores("gates")
         (gate,) = read_gates((expression,), self.manifest.settings["rubric"])
         return gate.evaluate(summary)
+
+    def export(self, path: str | PathLike[str], *, redact: bool = False, hash_ids: bool = False) -> int:
+        """Write the rows to a file, whose ending says the format, and return how many there are.
+
+        Args:
+            path: Ends with .jsonl, .csv, .parquet or .eval.
+            redact: Mask personal data.
+            hash_ids: Replace ids of users and conversations by digests.
+
+        Raises UsageError for another ending, MissingExtra where Parquet cannot be written.
+        """
+        from dialogauge.app.export import export_run
+        from dialogauge.runs.privacy import Privacy
+
+        return export_run(fspath(self.path), fspath(path), Privacy(redact=redact, hash_ids=hash_ids))
+
+    def pairs(self, path: str | PathLike[str], kind: str = "dpo", **settings: Any) -> int:  # noqa: ANN401
+        """Write training rows as JSONL, as `dialogauge pairs` does, and return how many there are.
+
+        Args:
+            path: The file; beside it comes `NAME.provenance.jsonl`.
+            kind: `dpo`, `kto`, `sft`, or `active`: what to label next.
+            settings: Such as `chosen_field`, `min_verdict`, `limit`, `model`; by their names in
+                docs/library.md.
+
+        Raises UsageError where nothing gives a better reply, or people contradict the judge.
+        """
+        from dialogauge.app.merging import settings_from
+        from dialogauge.app.pairs import write_pairs
+        from dialogauge.app.settings import PairOptions
+
+        options = settings_from(PairOptions, **settings, run=fspath(self.path), out=fspath(path), kind=kind)
+        with ThreadPoolExecutor(1) as aside:  # a loop may be running here
+            result = aside.submit(write_pairs, options).result()
+        if result.error is not None:
+            raise result.error
+        return result.written
 
     def _scores(self, what: str = "plots") -> Summary:
         """Compute the summary of the rows, once; raise UsageError for a study without it."""

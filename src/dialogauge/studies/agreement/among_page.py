@@ -94,7 +94,7 @@ def among_sentences(among: Among, *, who: str) -> tuple[Prose, ...]:
     }[among.verdict]
     names = ("ac1", alpha_of(among.figures))
     permuted = " and ".join(words.decimal(among.permuted.get(name), 3) for name in names)
-    alpha, near = among.figures[names[1]], ()
+    alpha, near = among.figures[names[1]], tuple[str, ...]()
     if among.verdict != "yes" and names[1] == "alpha_interval" and (alpha.low or 0.0) > 0:
         near = (
             f"The answer is about giving exactly the same score. By how near their scores are, {who}s agree "
