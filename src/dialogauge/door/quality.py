@@ -108,7 +108,11 @@ def missed(run: Path, conversation: str, turn: int | None, reason: str) -> tuple
     with open_run(str(run)) as opened:
         shown = show_conversation(opened, conversation, turn)
     if turn is not None:
-        return tuple(Transcript(one.title, one.turns, reason=reason) for one in shown)
+        # Why a turn was not judged stands with the turn.
+        return tuple(
+            Transcript(one.title, one.turns, reason="" if any(t.failure for t in one.turns) else reason)
+            for one in shown
+        )
     return tuple(_marked(replace(one, reason=reason)) for one in shown)
 
 

@@ -56,7 +56,7 @@ class Condition:
                 continue
             asked += 1
             if isinstance(value, str):
-                misses.append(Miss(one.target, value))
+                misses.append(Miss(one.target, value, judged=False))
             elif not _OPERATORS[self.operator](value, self.limit):
                 misses.append(Miss(one.target, f"{self.subject} {self._shown(value)}"))
         return Checked(self, asked, left_out, tuple(misses))
@@ -90,6 +90,8 @@ class Miss:
     target: Target
     reason: str
     """The score that it has, or why it has none."""
+    judged: bool = True
+    """Whether it was judged, and has something else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +118,9 @@ class Checked:
             return f"{self.condition.expression}: nothing was scored{left_out}"
         met = self.asked - len(self.misses)
         of = counted(self.asked, self.condition.level)
-        return f"{self.condition.expression}: met by {met:,} of {of}{left_out}"
+        unjudged = sum(not miss.judged for miss in self.misses)
+        without = f"; {unjudged:,} not judged" if unjudged else ""
+        return f"{self.condition.expression}: met by {met:,} of {of}{left_out}{without}"
 
 
 def is_condition(expression: str) -> bool:

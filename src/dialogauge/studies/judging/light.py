@@ -423,7 +423,8 @@ def _too_little(table: ScoreTable, one: _RatedTargets) -> str:
     if fewer < LEAST_EACH:
         some = f"Only {fewer:,}" if fewer else "None"
         word = word if word == "failed" else f"{'is' if fewer < 2 else 'are'} {word}"
-        return f"{some} of these {word}, and {LEAST_EACH} are needed"
+        those = "these" if table.n == len(one.places) else f"the {table.n:,} that the judge scored"
+        return f"{some} of {those} {word}, and {LEAST_EACH} are needed"
     if clusters < MIN_CLUSTERS:
         return f"They come from {_units(table)}, and {MIN_CLUSTERS} are needed"
     return ""

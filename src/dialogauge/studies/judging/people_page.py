@@ -23,13 +23,18 @@ def people_section(people: People) -> Section:
     """Lay out what people said, or what came of tasks, and what the light stands on."""
     tasks = all(f.raters == "environment" or f.dimension == "reward" for f in people.figures)
     low = "failed" if tasks else "dissatisfied"
-    heads = ("", TableColumn("of", "text"), "ratings", "conversations", "users", "mean", low)
+    mean = "mean, or how many" if any(figure.scale is None for figure in people.figures) else "mean"
+    heads = ("", TableColumn("of", "text"), "ratings", "conversations", "users", mean, low)
     rows = [_figure(figure) for figure in people.figures]
     title = "What came of the tasks" if tasks else "What people said"
     figures = data_table(title, heads, rows, captioned=False)
     what = "Rewards and flags" if tasks else "Ratings"
     lead = f"{what} taken from the data. The judge has no part in them."
-    rules = dict.fromkeys(f"{figure.what} of {figure.rule}" for figure in people.figures if figure.rule)
+    rules = dict.fromkeys(
+        f"{figure.rule} ({figure.what})" if figure.scale is None else f"{figure.what} of {figure.rule}"
+        for figure in people.figures
+        if figure.rule
+    )
     remarks = [f"{low.capitalize()} means: {'; '.join(rules)}."] if rules else []
     remarks += weighting(people)
     rule = [Callout(tuple(remarks))] if remarks else []

@@ -102,7 +102,10 @@ def _title(name: str) -> str:
 
 def _sentence(dimensions: Sequence[CalibrationDimension], dialogues: int, limits: TrustThresholds) -> str:
     if not dimensions:
-        return "No rated dimension has the name of one that the judge scores, so nothing was compared."
+        return (
+            "No rated dimension has the name of one that the judge scores, so no two scores were compared. "
+            "To compare two of other names: `dialogauge agreement RUN --dimension JUDGED=RATED`."
+        )
     if dialogues < limits.calibration_dialogues:
         seen, needed = only(dialogues, "rated dialogue", "rated dialogues"), limits.calibration_dialogues
         return f"{seen}: {needed} are needed to say whether a dimension is ready."

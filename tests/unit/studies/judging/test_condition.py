@@ -32,7 +32,7 @@ def test_every_score_is_asked():
 def test_not_applicable_meets_a_condition_and_a_failure_does_not():
     failure = JudgeFailure("timeout", "no answer in 60 s")
     result = checked("helpfulness>=1", scored(1, "n/a"), scored(2, Score(1)), turn(3, failure))
-    assert result.sentence == "helpfulness>=1: met by 1 of 2 turns (1 n/a)"
+    assert result.sentence == "helpfulness>=1: met by 1 of 2 turns (1 n/a); 1 not judged"
     assert [m.reason for m in result.misses] == ["not judged: no answer in 60 s"]
 
 

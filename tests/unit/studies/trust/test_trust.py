@@ -459,7 +459,7 @@ def test_the_gate_says_nothing_below_a_hundred_dialogues_and_nothing_of_nothing(
     assert "100 dialogues are needed" in few.dimensions[0].sentence
     assert "Only 99 rated dialogues" in few.sentence
     assert gate().dimensions == ()
-    assert "nothing was compared" in gate().sentence
+    assert "no two scores were compared. To compare two of other names" in gate().sentence
 
 
 def test_a_check_that_saw_too_few_counts_in_plain_words():
