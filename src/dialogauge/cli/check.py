@@ -31,4 +31,6 @@ def check(options: CheckOptions, as_json: AsJson = False) -> None:
             typer.echo(f"\nNOT READ: {report.fault_count:,}")
         for fault in report.faults:
             typer.echo(f"  {plain(fault)}")
+        if more := report.fault_count - len(report.faults):
+            typer.echo(f"  ... and {more:,} more")
     raise typer.Exit(1 if report.faults else 0)

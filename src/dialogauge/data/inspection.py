@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -24,6 +25,8 @@ VERY_SHORT_REPLY = 10
 
 _LOW, _HIGH = 1, 5
 _MAX_FAULTS = 20
+_ALIKE = 5
+"""Faults that are kept of one kind: the same words, whatever their numbers."""
 _MAX_SCENARIOS = 10
 
 
@@ -45,7 +48,7 @@ class InputReport:
     """Format -> number of files."""
     notes: tuple[Note, ...] = ()
     faults: tuple[str, ...] = ()
-    """The first 20, as messages."""
+    """The first 20, as messages, and of one kind the first 5."""
     fault_count: int = 0
     conversations: int = 0
     turns: int = 0
@@ -140,6 +143,8 @@ class _InputTally:
     """What is counted one by one."""
     mask: Mask | None = None
     personal: PersonalTally | None = None
+    faults: Counter[str] = field(default_factory=Counter)
+    """By kind."""
     scores: dict[str, Counter[str]] = field(default_factory=dict)
     odd: dict[str, dict[str, str]] = field(default_factory=dict)
     levels: dict[str, dict[str, Counter[float | str]]] = field(default_factory=dict)
@@ -157,7 +162,9 @@ class _InputTally:
 
     def refuse(self, fault: RecordFault | FileFault) -> None:
         self.counts.fault_count += 1
-        if len(self.counts.faults) < _MAX_FAULTS:
+        kind = re.sub(r"[0-9]+", "#", fault.message)
+        self.faults[kind] += 1
+        if self.faults[kind] <= _ALIKE and len(self.counts.faults) < _MAX_FAULTS:
             self.counts.faults += (str(fault if self.mask is None else self.mask.fault(fault)),)
 
     def add(self, conversation: Conversation) -> None:

@@ -73,9 +73,14 @@ def test_what_is_off_the_scale_of_most_is_named_with_its_place(tmp_path):
     assert f"WARNING: fun: most ratings are whole numbers from 1 to 5, {told}" in text
 
 
-def test_only_the_first_twenty_faults_are_kept(tmp_path):
+def test_of_faults_that_are_alike_the_first_five_are_kept_and_twenty_in_all(tmp_path):
     path = tmp_path / "a.jsonl"
-    path.write_text('{"id": "x", "messages": [{"role": "user"}]}\n' * 30)
+    other = '{"id": "y", "messages": [{"role": "robot", "content": "a"}]}\n'
+    path.write_text('{"id": "x", "messages": [{"role": "user"}]}\n' * 30 + other)
+    report = inspect_conversations(read_conversations([str(path)]), min_turns=1)
+    assert (report.fault_count, len(report.faults)) == (31, 6)
+    assert "unknown role 'robot'" in report.faults[-1]
+    path.write_text("".join(other.replace("robot", "r" + "o" * n) for n in range(30)))
     report = inspect_conversations(read_conversations([str(path)]), min_turns=1)
     assert (report.fault_count, len(report.faults)) == (30, 20)
     assert report.to_json()["shares"]["empty_replies"] is None

@@ -33,7 +33,7 @@ class CheckJson(TypedDict):
     """Files by format."""
     notes: list[NoteJson]
     faults: list[str]
-    """The first 20."""
+    """The first 20, of one kind the first 5."""
     fault_count: int
     conversations: int
     turns: int
