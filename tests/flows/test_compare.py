@@ -80,6 +80,40 @@ def test_groups_and_what_is_not_paired(dialogauge, log, samples):
     assert dialogauge("compare", "a", "b", "--by", "colour").code == 2
 
 
+def test_two_versions_in_one_log(dialogauge, log, samples, tmp_path):
+    # One log holds both versions; what is said is what is said of a log for each.
+    by_version = {"v1": samples()[:9], "v2": samples()[9:18]}
+    both = [record | {"model": name} for name, records in by_version.items() for record in records]
+    dialogauge("judge", log(*both), "-o", "both")
+    for name, records in by_version.items():
+        dialogauge("judge", log(*records, name=f"{name}.jsonl"), "-o", name)
+    apart = dialogauge("compare", "v1", "v2", "-o", "apart")
+    done = dialogauge("compare", "both", "both", "--candidates", "v1,v2", "-o", "within")
+    assert done.code == 0
+    assert done.out.replace("within/", "apart/") == apart.out
+    within, of_two = (json.loads((tmp_path / n / "compare.json").read_text()) for n in ("within", "apart"))
+    assert within == of_two
+    assert within["a"]["conversations"] == 9
+    refused = dialogauge("compare", "both", "both", "--candidates", "v1,v3")
+    assert refused.code == 2
+    assert "the run both has no candidate 'v3' (it has v1, v2)" in refused.err
+    assert "--candidates OLD,NEW" in dialogauge("compare", "both", "both").err
+    assert dialogauge("compare", "both", "both", "--candidates", "v1").code == 2
+
+
+def test_two_versions_of_one_dialogue_in_one_log(dialogauge, log, talk):
+    replies = {"v1": "Sorry, I cannot help with that.", "v2": "It opens at nine."}
+    both = [
+        talk(f"{name}-{n}", reply, model=name, scenario="hours", user_id=f"u{n}")
+        for name, reply in replies.items()
+        for n in range(6)
+    ]
+    assert dialogauge("judge", log(*both), "-o", "both").code == 0
+    done = dialogauge("compare", "both", "both", "--candidates", "v1,v2")
+    assert "A: v1, 6 conversations. B: v2, 6 conversations. Paired by scenario and user" in done.unwrapped
+    assert "assistant: Sorry, I cannot help with that." in done.out[done.out.index("Became better") :]
+
+
 def test_one_conversation_only(dialogauge, log, talk):
     dialogauge("judge", log(talk("c", "It opens at nine.")), "-o", "a")
     dialogauge("judge", log(talk("c", "No idea.")), "-o", "b")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -12,13 +12,14 @@ from typing import Any, Final
 from dialogauge.app.outputs import spare
 from dialogauge.app.settings import TwoRunsOptions
 from dialogauge.app.sources import is_run
-from dialogauge.core import DimensionSpec
+from dialogauge.core import Conversation, DimensionSpec
 from dialogauge.core.errors import UsageError
 from dialogauge.core.version import __version__
 from dialogauge.report import Page, Section, html_bytes
 from dialogauge.runs import Privacy, StoredRun, key_of, open_run, under_one_key
 from dialogauge.runs.directory import write_whole
 from dialogauge.runs.records import json_document
+from dialogauge.runs.run import Row
 from dialogauge.studies.compare.beside import pairs_beside
 from dialogauge.studies.compare.comparison import RunComparison, compare_sides
 from dialogauge.studies.compare.gate import parse_delta_gate
@@ -75,6 +76,7 @@ def compare_runs(options: TwoRunsOptions, names: tuple[str, str] | None = None) 
     """
     gates = tuple(parse_delta_gate(text) for text in options.gates)
     by = _fields(options.by or "")
+    candidates = _candidates(options.candidates)
     _expect_runs(options)
     if options.out is not None:
         spare([Path(options.out) / name for name in ("compare.json", "compare.html")], options)
@@ -85,13 +87,14 @@ def compare_runs(options: TwoRunsOptions, names: tuple[str, str] | None = None) 
         )
         a, b = under_one_key(a, b, hash_ids=options.hash_ids)
         notes = [*_expect_one_rubric(a, b), *_hidden_ids(a, b)]
-        names = names or _names(options.a, options.b)
+        names = candidates or names or _names(options.a, options.b)
         dimensions = _shared_dimensions(a, b)
-        was, new = (_side(run, name, dimensions) for run, name in zip((a, b), names, strict=True))
+        only = candidates or (None, None)
+        was, new = (_side(*one, dimensions) for one in zip((a, b), names, only, strict=True))
         result = compare_sides(was, new, dimensions, by=by, notes=notes)
         outcomes = tuple(gate.evaluate(result) for gate in gates)
-        beside = tuple(pairs_beside(a, b, result, _ON_PAGE))
-        few = tuple(pairs_beside(a, b, result, options.pairs, turns=1))
+        beside = tuple(pairs_beside(a, b, result, _ON_PAGE, only=only))
+        few = tuple(pairs_beside(a, b, result, options.pairs, turns=1, only=only))
     outcome = CompareOutcome(result, outcomes, beside, few)
     return outcome if options.out is None else replace(outcome, files=_write(Path(options.out), outcome))
 
@@ -105,12 +108,22 @@ def _fields(text: str) -> tuple[str, ...]:
     return names
 
 
+def _candidates(text: str | None) -> tuple[str, str] | None:
+    if text is None:
+        return None
+    names = [name.strip() for name in text.split(",")]
+    if len(names) != 2 or not all(names) or names[0] == names[1]:
+        msg = f"--candidates {text}: it names two, the one from before and the one from after"
+        raise UsageError(msg, hint="--candidates OLD,NEW")
+    return names[0], names[1]
+
+
 def _expect_runs(options: TwoRunsOptions) -> None:
     """Raise UsageError where something else stands in place of a run; a log is to be judged first."""
     paths = (options.a, options.b)
-    if Path(options.a).resolve() == Path(options.b).resolve():
+    if Path(options.a).resolve() == Path(options.b).resolve() and options.candidates is None:
         msg = f"{options.a} is compared with itself"
-        raise UsageError(msg, hint="give two runs")
+        raise UsageError(msg, hint="give two runs, or name two candidates of one: --candidates OLD,NEW")
     foreign = [path for path in paths if not is_run(path)]
     for path in foreign:
         if not Path(path).exists():
@@ -191,9 +204,24 @@ def _names(a: str, b: str) -> tuple[str, str]:
     return a, b
 
 
-def _side(run: StoredRun, name: str, dimensions: Sequence[DimensionSpec]) -> Side:
-    manifest = run.manifest
-    return read_side(name, run.judged(), dimensions, manifest.unreadable + manifest.pending_units)
+def _side(run: StoredRun, name: str, only: str | None, dimensions: Sequence[DimensionSpec]) -> Side:
+    """Read a run, or the conversations of one candidate of it.
+
+    Raises UsageError where the run has no such candidate.
+    """
+    manifest, known = run.manifest, set[str]()
+
+    def chosen() -> Iterator[tuple[Conversation, list[Row]]]:
+        for conversation, rows in run.judged():
+            known.add(conversation.candidate or "")
+            if only in (None, conversation.candidate):
+                yield conversation, rows
+
+    side = read_side(name, chosen(), dimensions, manifest.unreadable + manifest.pending_units)
+    if only is not None and only not in known:
+        msg = f"the run {run.directory.path} has no candidate {only!r}"
+        raise UsageError(msg, hint=f"it has {', '.join(sorted(known - {''})) or 'none'}")
+    return side
 
 
 def _write(out: Path, outcome: CompareOutcome) -> tuple[Path, ...]:

@@ -455,6 +455,9 @@ class TwoRunsOptions(PrivacyOptions):
     a: str = argument("A", "The run from before.")
     b: str = argument("B", "The run from after, with the same rubric.")
     by: str | None = setting(None, "Also compare by scenario, user or language.", "--by", metavar="NAME,...")
+    candidates: str | None = setting(
+        None, "Compare OLD in A with NEW in B, which may be one run.", metavar="OLD,NEW"
+    )
     gates: tuple[str, ...] = setting(
         (),
         "A condition such as helpfulness.delta>=-0.1; exit code 100 unless the interval shows it.",

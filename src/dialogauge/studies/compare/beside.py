@@ -19,7 +19,13 @@ _TURNS: Final = 3
 
 
 def pairs_beside(
-    a: StoredRun, b: StoredRun, result: RunComparison, most: int, turns: int = _TURNS
+    a: StoredRun,
+    b: StoredRun,
+    result: RunComparison,
+    most: int,
+    turns: int = _TURNS,
+    *,
+    only: tuple[str | None, str | None] = (None, None),
 ) -> list[Section]:
     """Return the pairs that became worse, and those that became better.
 
@@ -29,10 +35,11 @@ def pairs_beside(
         result: What was compared.
         most: So many pairs of each at most.
         turns: So many of each side, from where the two part.
+        only: The candidate that was compared on each side; None for all.
     """
     chosen = [("Became worse", result.worse[:most]), ("Became better", result.better[:most])]
-    shown_a = _transcripts(a, [t.a.id for _, turned in chosen for t in turned])
-    shown_b = _transcripts(b, [t.b.id for _, turned in chosen for t in turned])
+    shown_a = _transcripts(a, [t.a.id for _, turned in chosen for t in turned], only[0])
+    shown_b = _transcripts(b, [t.b.id for _, turned in chosen for t in turned], only[1])
     out = []
     for title, turned in chosen:
         folds = [
@@ -77,10 +84,11 @@ def parting(a: Conversation, b: Conversation) -> int:
     return same
 
 
-def _transcripts(run: StoredRun, ids: Sequence[str]) -> Mapping[str, _Shown]:
+def _transcripts(run: StoredRun, ids: Sequence[str], only: str | None) -> Mapping[str, _Shown]:
     wanted = set(ids)
     sampler = Sampler(run.dimensions)
-    for _ in sampler.through(run.rows_of(wanted)):
+    rows = (row for row in run.rows_of(wanted) if only in (None, row["candidate"]))
+    for _ in sampler.through(rows):
         pass
     cases = {case.conversation_id: case for case in reversed(sampler.result().shown)}
     verdicts = run.directory.read_json("summary").get("verdicts") is not None
