@@ -13,7 +13,8 @@ Each lives in an environment of its own below one folder:
 
     DIALOGAUGE_PEERS=F python -m benchmarks peers
 
-Who is not there is left out. Nothing that they try to reach beyond this machine is let through.
+Who is not there is left out; DIALOGAUGE_PEERS_PARTS=weight,judging chooses parts. Nothing that they try to
+reach beyond this machine is let through.
 """
 
 from __future__ import annotations

@@ -20,7 +20,13 @@ def spoken(line: str) -> str:
 
 if __name__ == "__main__":
     log, url, at_once, how = sys.argv[1:]
-    judge = LLM(provider="openai", model="stub-model", base_url=url, api_key="none")
+    judge = LLM(
+        provider="openai",
+        model="stub-model",
+        base_url=url,
+        api_key="none",
+        initial_per_second_request_rate=1000,
+    )
     helpful = create_classifier(
         name="helpful",
         prompt_template="Read every reply in its conversation. Does it help the user?\n\n{conversation}",
