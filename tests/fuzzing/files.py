@@ -79,6 +79,27 @@ def _zip(rng: random.Random, path: Path) -> None:
     path.write_bytes(mutate.spoil(rng, path.read_bytes()))
 
 
+def _workbook(rng: random.Random, path: Path) -> None:
+    """Write an Excel workbook with broken parts, broken itself."""
+    odd = mutate.text(rng, _SHEET, '<>&"/0AZ1 rtsc')
+    strings = "<sst><si><t>role</t></si><si><t>content</t></si></sst>"
+    with zipfile.ZipFile(path, "w") as file:
+        file.writestr("xl/workbook.xml", '<workbook><sheets><sheet name="a" id="r1"/></sheets></workbook>')
+        file.writestr("xl/_rels/workbook.xml.rels", '<x><Relationship Id="r1" Target="s.xml"/></x>')
+        file.writestr(
+            "xl/sharedStrings.xml", strings if rng.random() < 0.7 else mutate.text(rng, strings, "<>ti")
+        )
+        file.writestr("xl/s.xml", mutate.as_bytes(odd))
+    path.write_bytes(mutate.spoil(rng, path.read_bytes()) if rng.random() < 0.3 else path.read_bytes())
+
+
+_SHEET: Final = (
+    '<worksheet><sheetData><row><c r="A1" t="s"><v>0</v></c><c r="B1" t="s"><v>1</v></c></row>'
+    '<row><c t="str"><v>user</v></c><c t="inlineStr"><is><t>Open?</t></is></c></row>'
+    '<row><c t="str"><v>assistant</v></c><c><v>9</v></c></row></sheetData></worksheet>'
+)
+
+
 def _format(name: str) -> Spoil:
     """Write records of one format in the place of a file."""
 
@@ -248,6 +269,7 @@ FILES: dict[str, Case] = {
         for name, ending in ENDINGS.items()
     },
     "zip file": reading("log.zip", _zip, "", f"judge log.zip {_NEW}", "check log.zip --json"),
+    "workbook": reading("log.xlsx", _workbook, "", f"judge log.xlsx {_NEW}", "check log.xlsx --json"),
     "rated data": reading("few.jsonl", _rows, "split.json", *_RATED_READERS),
     "tau prompts": reading("tau_system_prompts.json", _json, "tau.jsonl", f"judge tau.jsonl {_NEW}"),
     "rubric that judges": judging_by_rubric,
@@ -456,6 +478,7 @@ READERS: Final[Mapping[str, tuple[str, ...]]] = {
     "app/candidates.py": ("reply file",),
     "app/merging.py": ("configuration", "agents"),
     "data/archives.py": ("zip file",),
+    "data/workbooks.py": ("workbook",),
     "data/field_map.py": ("field map", "mapped"),
     "data/formats/threads.py": ("judge csv", "judge rows"),
     "data/opening.py": tuple(f"judge {name}" for name in ENDINGS),

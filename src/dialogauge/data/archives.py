@@ -19,6 +19,7 @@ from typing import IO, Any, Final
 
 from dialogauge.core import MissingExtra, Place, shown_path
 from dialogauge.data.notes import file_fault
+from dialogauge.data.workbooks import WORKBOOK, SheetLines, sheets_of
 
 ZIP: Final = (b"PK\x03\x04", b"PK\x05\x06")
 """How a zip file begins, and one without members."""
@@ -32,7 +33,6 @@ _MOST: Final = 64 << 30
 _SUSPECT: Final = 1 << 30
 _MOST_TIMES: Final = 200
 """The size of the zip file that they may unpack to, where it is more than `_SUSPECT` bytes."""
-_WORKBOOK: Final = "xl/workbook.xml"
 _INSPECT: Final = ".eval"
 """The ending of a log of Inspect."""
 
@@ -81,8 +81,8 @@ def members_of(file: IO[bytes], name: str, fits: Callable[[str], bool]) -> tuple
         raise file_fault(place, f"the zip file is damaged or not whole: {error}", hint) from error
     infos = [info for info in archive.infolist() if not info.is_dir()]
     _refuse_bombs(infos, _size(file), place)
-    if any(info.filename == _WORKBOOK for info in infos):
-        raise file_fault(place, "this is an Excel workbook", "save its sheet as CSV (UTF-8)")
+    if WORKBOOK in archive.NameToInfo:
+        return _sheets(archive, place), 0
     files = [Member(archive, info, _path(info.filename)) for info in infos]
     files = [m for m in files if not any(part.startswith((".", "__MACOSX")) for part in m.path.parts)]
     if name.lower().endswith(_INSPECT):  # what stands beside the samples repeats them
@@ -91,6 +91,37 @@ def members_of(file: IO[bytes], name: str, fits: Callable[[str], bool]) -> tuple
     if not fitting:
         raise file_fault(place, "the zip file holds no file that could hold conversations")
     return fitting, len(files) - len(fitting)
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet(Member):
+    """A sheet of a workbook."""
+
+    def open(self) -> io.RawIOBase:
+        """Open it from the beginning, as CSV."""
+        return SheetLines(self.archive, self.info.filename)
+
+    def beside(self, name: str, above: int) -> Member | None:
+        """Return nothing: sheets have no folder."""
+        return None
+
+
+def _sheets(archive: zipfile.ZipFile, place: Place) -> list[Member]:
+    """Return the sheets of a workbook that hold something; raises `FileFault` where none does."""
+    try:
+        named = sheets_of(archive)
+        sheets: list[Member] = [
+            Sheet(archive, archive.NameToInfo[path], PurePosixPath(name.replace("/", "_")))
+            for name, path in named
+            if SheetLines(archive, path).read(1)
+        ]
+    except OSError as error:
+        raise file_fault(
+            place, f"cannot be read: {error.strerror}", "save its sheet as CSV (UTF-8)"
+        ) from error
+    if not sheets:
+        raise file_fault(place, "the workbook has no sheet with anything in it", "is it the right file?")
+    return sheets
 
 
 def _size(file: IO[bytes]) -> int:

@@ -22,14 +22,14 @@ from pathlib import Path
 from typing import IO, Any, Final
 
 from dialogauge.core import FileFault, Place, shown_path
-from dialogauge.data.archives import ZIP, ZSTANDARD, Member, members_of, unzstandard
+from dialogauge.data.archives import ZIP, ZSTANDARD, Member, Sheet, members_of, unzstandard
 from dialogauge.data.columnar import MARKS, RowLines
 from dialogauge.data.notes import file_fault
 from dialogauge.data.recoding import UTF16, Recoded
 
 STDIN: Final = "-"
 
-_ZIPPED = frozenset({".zip", ".eval"})
+_ZIPPED = frozenset({".zip", ".eval", ".xlsx", ".xlsm"})
 _COLUMNAR = frozenset({".parquet", ".arrow", ".feather"})
 _SUFFIXES = frozenset({".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".txt"}) | _COLUMNAR | _ZIPPED
 _BLOCK: Final = 1 << 18
@@ -101,7 +101,7 @@ class InputSource:
             if mark.startswith(begins):
                 raise file_fault(Place(self.name), why, hint)
         if mark.startswith(ZIP):
-            raise self._not_here()
+            return self._only_sheet()
         kind = next((kind for begins, kind in MARKS.items() if mark.startswith(begins)), None)
         try:
             if kind is not None:
@@ -147,12 +147,17 @@ class InputSource:
         path = (self.path or Path(self.name)) / member.path
         return InputSource(name, label, path, member=True, zipped=member)
 
-    def _not_here(self) -> FileFault:
-        """Return why this zip file was not taken for its files."""
+    def _only_sheet(self) -> io.BufferedReader:
+        """Return the one sheet of a workbook, as CSV; raises `FileFault` for any other zip file."""
         if self.zipped is not None:
-            return file_fault(Place(self.name), "a zip file in a zip file", "unzip the outer one first")
-        self.members()  # raises what is wrong with it
-        return file_fault(Place(self.name), "this is a zip file", "give it as an input, or call it .zip")
+            raise file_fault(Place(self.name), "a zip file in a zip file", "unzip the outer one first")
+        members, _ = self.members()
+        if not isinstance(members[0].zipped, Sheet):
+            raise file_fault(Place(self.name), "this is a zip file", "give it as an input, or call it .zip")
+        if len(members) > 1:
+            what = f"this is a workbook of {len(members)} sheets, and one is needed"
+            raise file_fault(Place(self.name), what, "save the one sheet as CSV (UTF-8)")
+        return members[0].open()
 
     def _raw(self) -> io.BufferedReader:
         if self.zipped is not None:

@@ -222,7 +222,7 @@ def test_what_else_is_a_zip_file_or_no_whole_one(tmp_path):
         with pytest.raises(FileFault, match=words):
             read_conversations([str(path)])
     zipped(path, {"[Content_Types].xml": "", "xl/workbook.xml": ""})
-    with pytest.raises(FileFault, match=r"this is an Excel workbook.*CSV"):
+    with pytest.raises(FileFault, match=r"damaged here.*CSV"):
         read_conversations([str(path)])
 
 

@@ -1,0 +1,107 @@
+"""Excel workbooks, in the parts that the Office Open XML schema names."""
+
+import zipfile
+
+import pytest
+
+from dialogauge.core import FileFault
+from dialogauge.data import read_conversations, read_ratings
+
+MAIN = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
+OF_OFFICE = 'xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"'
+OF_PACKAGE = 'xmlns="http://schemas.openxmlformats.org/package/2006/relationships"'
+SHARED = ("session_id", "role", "content", "created_at", "user", "assistant", "Is it <open>?", "From nine.")
+
+
+def cell(place, value, kind="s"):
+    return f'<c r="{place}" t="{kind}"><v>{value}</v></c>'
+
+
+def row(number, *cells):
+    return f'<row r="{number}">{"".join(cells)}</row>'
+
+
+HEADER = row(1, *(cell(f"{'ABCD'[n]}1", n) for n in range(4)))
+REPLY = row(2, cell("A2", "7", "n"), cell("B2", 5), cell("C2", 7), cell("D2", "45000.5", "n"))
+INLINE = '<c r="C3" t="inlineStr"><is><r><t>Is it </t></r><r><t>&lt;open>?</t></r></is></c>'
+ASK = row(3, cell("A3", "7", "n"), cell("B3", 4), INLINE, cell("D3", "45000.25", "n"))
+
+
+def text(shared):
+    more = "<rPh><t>x</t></rPh>" if shared == "From nine." else ""
+    return f"<si><t>{shared.replace('<', '&lt;')}</t>{more}</si>"
+
+
+def workbook(path, rows, sheets=("talk",), head=""):
+    names = "".join(f'<sheet name="{name}" sheetId="{n}" r:id="r{n}"/>' for n, name in enumerate(sheets))
+    related = (f'<Relationship Id="r{n}" Target="worksheets/s{n}.xml"/>' for n in range(len(sheets)))
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
+        file.writestr("xl/workbook.xml", f"<workbook {MAIN} {OF_OFFICE}><sheets>{names}</sheets></workbook>")
+        file.writestr(
+            "xl/_rels/workbook.xml.rels", f"<Relationships {OF_PACKAGE}>{''.join(related)}</Relationships>"
+        )
+        file.writestr("xl/sharedStrings.xml", f"<sst {MAIN}>{''.join(map(text, SHARED))}</sst>")
+        for n in range(len(sheets)):
+            sheet = f"{head}<worksheet {MAIN}><sheetData>{'' if n else rows}</sheetData></worksheet>"
+            file.writestr(f"xl/worksheets/s{n}.xml", sheet)
+    return str(path)
+
+
+def test_a_sheet_is_read_as_a_table_and_empty_ones_are_not(tmp_path):
+    path = workbook(tmp_path / "log.xlsx", HEADER + REPLY + ASK, sheets=("talk", "Sheet2"))
+    for given in (path, str(tmp_path)):
+        reader = read_conversations([given])
+        (talk,) = reader
+        assert [(m.role, m.text) for m in talk.messages] == [
+            ("user", "Is it <open>?"),
+            ("assistant", "From nine."),
+        ]
+        assert (talk.id, str(talk.place).startswith(f"{path}/talk")) == ("7", True)
+        assert [f.format for f in reader.files.values()] == ["csv"]
+
+
+def test_cells_that_are_left_out_and_formulas(tmp_path):
+    names = row(1, cell("A1", "question", "str"), cell("B1", "note", "str"), cell("C1", "answer", "str"))
+    formula = '<c r="C2" t="str"><f>A1&amp;"!"</f><v>Yes</v></c>'
+    rows = [
+        row(2, cell("A2", 6), formula),
+        row(3, cell("A3", 7), cell("B3", "1", "b"), cell("C3", "#N/A", "e")),
+    ]
+    rows.append(row(4, cell("A4", "And?", "str")))
+    path = workbook(tmp_path / "log.xlsx", names + "".join(rows))
+    first, second, third = read_conversations([path])
+    assert [m.text for m in third.messages] == ["And?"]
+    assert [m.text for m in first.messages] == ["Is it <open>?", "Yes"]
+    assert [m.text for m in second.messages] == ["From nine."]
+    assert second.messages[0].extra == {"note": "true"}
+
+
+def test_ratings_in_the_one_sheet_of_a_workbook(tmp_path):
+    names = ("conversation_id", "turn", "dimension", "score")
+    header = row(1, *(cell(f"{'ABCD'[n]}1", name, "str") for n, name in enumerate(names)))
+    rows = header + row(
+        2, cell("A2", "a", "str"), cell("B2", "1", "n"), cell("C2", "tone", "str"), cell("D2", "4", "n")
+    )
+    (rating,) = read_ratings(workbook(tmp_path / "r.xlsx", rows)).ratings
+    assert (rating.conversation_id, rating.turn, rating.score) == ("a", 1, 4)
+
+
+ENTITIES = '<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;">]>'
+
+
+@pytest.mark.parametrize(
+    ("rows", "more", "why"),
+    [
+        ("", {}, "no sheet with anything in it"),
+        (HEADER + row(2, cell("A2", "99")), {}, "the workbook is damaged here"),
+        (row(1, cell("A1", "x")), {}, "the workbook is damaged here"),
+        (row(1, cell("ZZZZ1", 1)), {}, "no cell is called 'ZZZZ1'"),
+        (HEADER + "<row>", {}, "the workbook is damaged here"),
+        (HEADER, {"head": ENTITIES}, "declares a type of document"),
+        (HEADER, {"sheets": ()}, "no sheet with anything in it"),
+    ],
+)
+def test_a_workbook_that_cannot_be_read(tmp_path, rows, more, why):
+    path = workbook(tmp_path / "log.xlsx", rows, **more)
+    with pytest.raises(FileFault, match=why):
+        list(read_conversations([path]))
