@@ -115,6 +115,11 @@ def _line(uuid: str, parent: str | None, kind: str, content: Any, **more: Any) -
 _USE = {"type": "tool_use", "id": "t1", "name": "Read", "input": {"file": "a"}}
 _RESULT = {"type": "tool_result", "tool_use_id": "t1", "content": "x = 1"}
 
+
+def _item(payload: dict[str, Any]) -> dict[str, Any]:
+    return {"timestamp": "x", "type": "response_item", "payload": payload}
+
+
 _ANN = {"id": "1", "name": "Ann", "isBot": False}
 _BOT = {"id": "2", "name": "Shop", "isBot": True}
 EXPORTS: dict[str, list[Any]] = {
@@ -280,6 +285,16 @@ EXPORTS: dict[str, list[Any]] = {
             "files": [{"id": 1}],
         },
         {"type": "message", "subtype": "channel_join", "user": "U1", "text": "joined", "ts": "0.5"},
+        {"name": "Ann", "is_user": True, "send_date": "x", "mes": "Open?"},
+        {"name": "Shop", "is_user": False, "send_date": "x", "mes": "Yes."},
+        {
+            "type": "message",
+            "from": {"id": "bot", "role": "bot"},
+            "conversation": {"id": "c"},
+            "text": "Yes.",
+            "timestamp": "2026-05-04T10:00:00Z",
+        },
+        {"conversationId": "c", "userId": "u", "direction": "incoming", "payload": {"text": "Open?"}},
         {
             "channel": {"id": "c", "name": "help"},
             "messages": [
@@ -363,5 +378,54 @@ EXPORTS: dict[str, list[Any]] = {
             "created_at": f"2026-05-04T10:00:0{n}Z",
         }
         for n in (2, 1)
+    ],
+    "agents": [
+        [
+            {
+                "kind": "request",
+                "parts": [
+                    {"part_kind": "system-prompt", "content": "Be brief."},
+                    {"part_kind": "user-prompt", "content": ["Open?", {"kind": "image-url", "url": "x"}]},
+                ],
+            },
+            {
+                "kind": "response",
+                "parts": [
+                    {"part_kind": "thinking", "content": "hm"},
+                    {"part_kind": "tool-call", "tool_name": "f", "args": {"a": 1}, "tool_call_id": "c"},
+                ],
+            },
+            {
+                "kind": "request",
+                "parts": [
+                    {"part_kind": "tool-return", "tool_name": "f", "content": {"b": 2}, "tool_call_id": "c"}
+                ],
+            },
+            {"kind": "response", "parts": [{"part_kind": "text", "content": "Yes."}]},
+        ],
+        {
+            "messages": [
+                {"source": "user", "models_usage": None, "content": "Open?", "type": "TextMessage"},
+                {
+                    "source": "b",
+                    "content": [{"id": "c", "arguments": "{}", "name": "f"}],
+                    "type": "ToolCallRequestEvent",
+                },
+                {
+                    "source": "b",
+                    "content": [{"content": "5", "name": "f", "call_id": "c", "is_error": False}],
+                    "type": "ToolCallExecutionEvent",
+                },
+                {"source": "b", "content": "Yes.", "type": "TextMessage"},
+            ]
+        },
+    ],
+    "codex": [
+        {"timestamp": "x", "type": "session_meta", "payload": {"id": "x1", "instructions": "Be brief."}},
+        _item({"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Open?"}]}),
+        _item({"type": "function_call", "name": "f", "arguments": "{}", "call_id": "c"}),
+        _item({"type": "function_call_output", "call_id": "c", "output": "ok"}),
+        _item({"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Yes."}]}),
+        {"timestamp": "x", "type": "turn_context", "payload": {"model": "m"}},
     ],
 }

@@ -182,6 +182,8 @@ def is_message_list(value: object) -> TypeGuard[list[dict[str, Any]]]:
     return (
         named
         or first.get("type") in ("human", "ai", "system")
+        or (isinstance(first.get("parts"), list) and first.get("kind") in ("request", "response"))
+        or (isinstance(first.get("source"), str) and "models_usage" in first)
         or (first.get("lc") == 1 and "kwargs" in first)
     )
 

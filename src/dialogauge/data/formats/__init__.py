@@ -13,12 +13,13 @@ from dialogauge.data.formats.chat import CHAT
 from dialogauge.data.formats.chatgpt import CHATGPT
 from dialogauge.data.formats.claude import CLAUDE
 from dialogauge.data.formats.claude_code import CLAUDE_CODE
+from dialogauge.data.formats.codex import CODEX
 from dialogauge.data.formats.csv_table import csv_format
 from dialogauge.data.formats.exchanges import EXCHANGES
 from dialogauge.data.formats.gemini import GEMINI
 from dialogauge.data.formats.helpdesk import HELPDESK
 from dialogauge.data.formats.inspect_log import INSPECT
-from dialogauge.data.formats.items import ASSISTANTS, LANGCHAIN, PARTS, RESPONSES
+from dialogauge.data.formats.items import AGENTS, ASSISTANTS, LANGCHAIN, PARTS, RESPONSES
 from dialogauge.data.formats.langfuse import LANGFUSE
 from dialogauge.data.formats.langgraph import LANGGRAPH
 from dialogauge.data.formats.langsmith import LANGSMITH
@@ -42,10 +43,10 @@ from dialogauge.data.formats.wrapped import wrapped_format
 
 _OF_JSON: tuple[Format, ...] = (
     *(RECLLMSIM, URS, TAU, TAU2, AUTOTOD),
-    *(ARENA, CHATGPT, CLAUDE, CLAUDE_CODE, GEMINI, INSPECT, OASST, WILDCHAT),
+    *(ARENA, CHATGPT, CLAUDE, CLAUDE_CODE, CODEX, GEMINI, INSPECT, OASST, WILDCHAT),
     *(HELPDESK, MESSENGER, RASA),
     *(BRAINTRUST, LANGFUSE, LANGGRAPH, LANGSMITH, MLFLOW, PHOENIX, WEAVE, OPENTELEMETRY, REQUESTS),
-    *(ASSISTANTS, LANGCHAIN, RESPONSES, PARTS, ANTHROPIC),
+    *(AGENTS, ASSISTANTS, LANGCHAIN, RESPONSES, PARTS, ANTHROPIC),
     *(SHAREGPT, CARD, EXCHANGES, OPENAI, TURNS, ROWS),
 )
 CSV = csv_format([one for one in _OF_JSON if isinstance(one, RecordFormat)])

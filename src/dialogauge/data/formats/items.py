@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from dialogauge.core import Conversation
 from dialogauge.data.field_map import FieldMap
+from dialogauge.data.formats.agents import is_of_agents
 from dialogauge.data.formats.base import Entry, RecordFormat, fault_in
 from dialogauge.data.formats.columns import is_history
 from dialogauge.data.formats.fields import conversation_from, text_at
@@ -37,7 +38,15 @@ def _list_in(record: Any) -> tuple[str, Sequence[Any]] | None:  # noqa: ANN401  
         inner = inner.get("data") if isinstance(inner, dict) else inner
         if isinstance(inner, list) and inner:
             return key, inner
-    return None
+    events = record.get("events") if isinstance(record, dict) else None
+    spoken = [one["content"] for one in events if _speaks(one)] if isinstance(events, list) else []
+    return ("events", spoken) if spoken else None
+
+
+def _speaks(event: Any) -> bool:  # noqa: ANN401  # any JSON value
+    """Say whether an event of a session of Google's ADK holds a whole message."""
+    content = event.get("content") if isinstance(event, dict) else None
+    return isinstance(content, dict) and "parts" in content and not event.get("partial")
 
 
 def _state(record: Any) -> Any:  # noqa: ANN401  # any JSON value
@@ -120,6 +129,11 @@ def _of_parts(items: Sequence[Any]) -> bool:
     return isinstance(first, dict) and "content" not in first and "parts" in first and is_message(first)
 
 
+def _of_agents(items: Sequence[Any]) -> bool:
+    return bool(items) and isinstance(items[0], dict) and is_of_agents(items[0])
+
+
+AGENTS = _item_format("agents", _of_agents)
 LANGCHAIN = _item_format("langchain", _of_langchain)
 RESPONSES = _item_format("responses", _of_responses)
 ASSISTANTS = _item_format("assistants", _of_assistants)

@@ -1,4 +1,4 @@
-"""Exports of messengers: channels of Slack and of Discord, chats of Telegram.
+"""Exports of Slack, Discord, Telegram and SillyTavern, and of platforms of bots: Bot Framework, Botpress.
 
 Bots are the assistant, people the user. Where no bot speaks, a field map says who the assistant is.
 """
@@ -22,6 +22,11 @@ from dialogauge.data.sources import LineStream
 _HEAD: Final = ("id", "name", "type", "channel")
 _SPOKEN_IN_SLACK: Final = (None, "bot_message", "file_share", "thread_broadcast", "me_message")
 _SPOKEN_IN_DISCORD: Final = ("Default", "Reply")
+_OF_OTHERS: Final = (
+    *({"character_name", "user_name"}, {"is_user", "mes"}),
+    {"direction", "payload", "conversationId"},
+)
+"""Keys of lines of SillyTavern, and of messages of Botpress."""
 _COLUMNS: Final = ("conversation_id", "role", "content", "timestamp", "speaker")
 _NOTICES: Final = "lines of a messenger itself were left out"
 _ALONE: Final = "messages stand in no thread, and no bot speaks among them: left out"
@@ -53,12 +58,18 @@ def _recognises(sample: Sample) -> bool:
     first = messages[0] if isinstance(messages, list) and messages else None
     if isinstance(first, dict):
         return _is_telegram(record, first) or _is_discord(record, first)
-    return _is_slack(record)
+    return _is_slack(record) or _is_activity(record) or any(keys <= record.keys() for keys in _OF_OTHERS)
 
 
 def _is_slack(value: Item) -> bool:
     speaks = any(key in value for key in ("user", "bot_id", "subtype"))
     return value.get("type") == "message" and isinstance(value.get("ts"), str) and speaks
+
+
+def _is_activity(value: Item) -> bool:
+    """Say whether it is an activity of the Bot Framework."""
+    who, talk = value.get("from"), value.get("conversation")
+    return isinstance(who, dict) and isinstance(talk, dict) and "type" in value
 
 
 def _is_telegram(head: Item, value: Item) -> bool:
@@ -82,7 +93,10 @@ def _read(stream: LineStream, context: Context) -> Iterator[Outcome]:
             if isinstance(spoken, RecordFault):
                 yield spoken
             elif spoken.thread is not None or tally.together:
-                yield DataRow(_cells(spoken, tally, context), place, number)
+                cells = _cells(spoken, tally, context)
+                yield DataRow(
+                    cells | {"timestamp": number if spoken.at is None else spoken.at}, place, number
+                )
 
     if tally.roles:
         yield from conversations_of(RowTable(_COLUMNS, rows), context)
@@ -137,7 +151,6 @@ def _cells(spoken: _Said, tally: _Tally, context: Context) -> dict[str, Any]:
         "conversation_id": spoken.thread or context.source.label,
         "role": tally.roles[spoken.speaker],
         "content": [*texts, *media] if media else spoken.text,
-        "timestamp": spoken.at,
         "speaker": spoken.name or spoken.speaker,
     }
 
@@ -163,17 +176,33 @@ def _all_spoken(stream: LineStream, context: Context) -> Iterator[tuple[_Said | 
 
 def _spoken_by(head: Item, value: Item) -> _Said | None:
     """Return what a message says; None for what the messenger says itself."""
-    author = value.get("author")
-    if isinstance(author, dict):
-        if value.get("type", "Default") not in _SPOKEN_IN_DISCORD:
-            return None
-        channel = head.get("channel")
-        thread = text_at(channel, "id") if isinstance(channel, dict) else None
-        names = (text_at(author, "id") or "", text_at(author, "name"))
-        bot, text = author.get("isBot") is True, text_at(value, "content") or ""
-        return _Said(thread, *names, bot, text, value.get("timestamp"), value.get("attachments"))
-    if "ts" in value:
-        return _of_slack(value)
+    if "is_user" in value or "character_name" in value:
+        return _of_tavern(value)
+    if isinstance(value.get("conversation"), dict) or "conversationId" in value:
+        return _of_bots(value)
+    if isinstance(value.get("author"), dict):
+        return _of_discord(head, value, value["author"])
+    return _of_slack(value) if "ts" in value else _of_telegram(head, value)
+
+
+def _of_tavern(value: Item) -> _Said | None:
+    who = text_at(value, "name")
+    if not isinstance(value.get("mes"), str):
+        return None
+    return _Said(None, who or "", who, value.get("is_user") is False, value["mes"], None)
+
+
+def _of_discord(head: Item, value: Item, author: Item) -> _Said | None:
+    if value.get("type", "Default") not in _SPOKEN_IN_DISCORD:
+        return None
+    channel = head.get("channel")
+    thread = text_at(channel, "id") if isinstance(channel, dict) else None
+    bot, text = author.get("isBot") is True, text_at(value, "content") or ""
+    speaker, name = text_at(author, "id") or "", text_at(author, "name")
+    return _Said(thread, speaker, name, bot, text, value.get("timestamp"), value.get("attachments"))
+
+
+def _of_telegram(head: Item, value: Item) -> _Said | None:
     if value.get("type") != "message":
         return None
     thread = str(head["id"]) if head.get("id") is not None else None
@@ -195,6 +224,28 @@ def _of_slack(value: Item) -> _Said | None:
     thread, text = text_at(value, "thread_ts"), text_at(value, "text") or ""
     begins = thread is None or thread == value.get("ts")
     return _Said(thread, speaker, name, bot, text, value.get("ts"), value.get("files"), asks=begins)
+
+
+def _of_bots(value: Item) -> _Said | None:
+    """Return what an activity of the Bot Framework or a message of Botpress says; None for other ones."""
+    who, payload, talk = value.get("from"), value.get("payload"), value.get("conversation")
+    if isinstance(who, dict) and isinstance(talk, dict):
+        bot, files = who.get("role") == "bot", value.get("attachments")
+        speaker, text, at = (
+            text_at(who, "id") or text_at(who, "role"),
+            value.get("text"),
+            value.get("timestamp"),
+        )
+        thread = text_at(talk, "id")
+        if value.get("type") != "message":
+            return None
+    else:
+        bot, files = value.get("direction") == "outgoing", None
+        text = payload.get("text") if isinstance(payload, dict) else None
+        thread, at = text_at(value, "conversationId"), value.get("createdAt")
+        speaker = "bot" if bot else text_at(value, "userId")
+        files = None if isinstance(text, str) else [{"payload": payload}]
+    return _Said(thread, speaker or "", None, bot, text if isinstance(text, str) else "", at, files)
 
 
 def _telegram_text(value: object) -> str:

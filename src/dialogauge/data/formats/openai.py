@@ -135,6 +135,7 @@ class MessageReader:
 
     def _content(self, item: dict[str, Any], number: int) -> object:
         content = look_up(item, self.content_key)
+        content = item.get("blocks", MISSING) if content is MISSING else content  # as LlamaIndex has it
         if content is MISSING:
             if not any(key in item for key in _SPEAKS_WITHOUT):
                 hint = f"it has {', '.join(map(repr, item))}; name the key by `content` in a field map"
@@ -170,6 +171,8 @@ class MessageReader:
     def _extra(self, item: dict[str, Any], index: int, role: Role) -> dict[str, Any]:
         own = (self.role_key, self.content_key)
         extra = {key: value for key, value in item.items() if key not in _KEYS and key not in own}
+        if self.content_key not in item:
+            extra.pop("blocks", None)
         if not extra:
             return extra
         mapped = self.entry.mapping.ratings
@@ -210,13 +213,21 @@ def unknown_role(number: int, name: object) -> tuple[str, str]:
 def _recognises(record: Any, mapping: FieldMap) -> bool:  # noqa: ANN401  # any JSON value
     if isinstance(record, list):
         return is_message_list(record) and (mapping.content or "content") in record[0]
-    return isinstance(look_up(record, mapping.messages or "messages"), list)
+    return isinstance(look_up(_opened(record, mapping), mapping.messages or "messages"), list)
+
+
+def _opened(record: Any, mapping: FieldMap) -> Any:  # noqa: ANN401  # any JSON value
+    """Return a record with what its `chat` holds, where the messages stand there, as Open WebUI has it."""
+    chat = record.get("chat") if isinstance(record, dict) and mapping.messages is None else None
+    if not isinstance(chat, dict) or not isinstance(chat.get("messages"), list) or "messages" in record:
+        return record
+    within = {key: value for key, value in chat.items() if key not in ("history", "id")}
+    return within | {key: value for key, value in record.items() if key != "chat"}
 
 
 def _convert(record: Any, entry: Entry) -> Conversation:  # noqa: ANN401  # any JSON value
     key = entry.mapping.messages or "messages"
-    if isinstance(record, list):
-        record = {key: record}
+    record = {key: record} if isinstance(record, list) else _opened(record, entry.mapping)
     if not isinstance(record, dict):
         raise fault_in(entry, f"the record is {excerpt(record)}: not an object")
     messages = look_up(record, key)

@@ -13,6 +13,7 @@ from typing import Any, Final
 import orjson
 
 from dialogauge.core import ROLES
+from dialogauge.data.formats.agents import is_of_agents, items_of
 from dialogauge.data.formats.blocks import is_block
 from dialogauge.data.json_values import too_deep
 
@@ -227,7 +228,7 @@ def is_message(value: object) -> bool:
     role = value.get("role")
     if isinstance(role, str) and role in _ROLES:
         return any(key in value for key in ("content", "parts", "tool_calls", "function_call", "refusal"))
-    return _class_of(value) is not None
+    return _class_of(value) is not None or is_of_agents(value)
 
 
 def _class_of(value: Mapping[str, Any]) -> str | None:
@@ -251,10 +252,19 @@ def messages_in(values: Sequence[object]) -> list[Item] | None:
         return [{"role": _ROLES[one[0]], "content": one[1]} for one in values]  # type: ignore[index]  # checked
     if not all(map(is_message, values)):
         return None
-    return list(_joined(_restated(value) for value in values if isinstance(value, dict)))
+    known = (value for value in values if isinstance(value, dict))
+    return list(_joined(item for value in known for item in _restated(value)))
 
 
-def _restated(value: Item) -> Item:
+def _restated(value: Item) -> Iterator[Item]:
+    """Yield a message in OpenAI's form; an item of the Responses API as a message of one block."""
+    if is_of_agents(value):
+        yield from items_of(value)
+    else:
+        yield _one(value)
+
+
+def _one(value: Item) -> Item:
     """Return one message in OpenAI's form; an item of the Responses API as a message of one block."""
     kind = value.get("type")
     if isinstance(kind, str) and kind in _CALLS | _OUTPUTS | _SILENT:

@@ -57,7 +57,7 @@ class _Holder:
             yield record
         elif _by_id(record):
             openai = next(f for f in self.formats if isinstance(f, RecordFormat) and f.name == "openai")
-            yield from _each(record, context, openai)
+            yield from _each(_by_id(record), context, openai)
         elif known := self.within(record, Sample(stream.source, context.mapping)):
             key, one = known
             context.notes.recognise(f"documents have records under {key!r}, read as {one.name}", place)
@@ -75,9 +75,12 @@ def _document(stream: LineStream) -> dict[str, Any] | RecordFault:
     return record_fault(Place(stream.source.name), "this is no JSON object with records in it")
 
 
-def _by_id(record: dict[str, Any]) -> bool:
-    """Say whether each value is the messages of one conversation."""
-    return len(record) > 1 and all(map(is_message_list, record.values()))
+def _by_id(record: dict[str, Any]) -> dict[str, Any]:
+    """Return conversations by their ids, which may stand in a store; nothing where the values are others."""
+    store = record.get("store")
+    if isinstance(store, dict) and store and all(map(is_message_list, store.values())):
+        return store
+    return record if len(record) > 1 and all(map(is_message_list, record.values())) else {}
 
 
 def _each(record: dict[str, Any], context: Context, openai: RecordFormat) -> Iterator[Outcome]:

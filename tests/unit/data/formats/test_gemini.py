@@ -111,3 +111,29 @@ def test_what_cannot_be_read_is_a_fault(tmp_path, record, message):
     assert isinstance(fault, RecordFault)
     assert message in str(fault)
     assert "record 2" in str(fault)
+
+
+def test_a_session_of_the_command_line(tmp_path):
+    result = [{"functionResponse": {"id": "c1", "name": "find", "response": {"output": "5"}}}]
+    call = {"id": "c1", "name": "find", "args": {"q": 1}, "result": result, "status": "success"}
+    about = {"content": "Yes.", "thoughts": [{"subject": "s"}], "model": "m", "toolCalls": [call]}
+    messages = [
+        {"id": "1", "type": "user", "content": "Ready?"},
+        {"id": "2", "type": "gemini", **about},
+        {"id": "3", "type": "info", "content": "Cancelled."},
+    ]
+    path = tmp_path / "session.json"
+    path.write_text(json.dumps({"sessionId": "g1", "projectHash": "h", "messages": messages}, indent=1))
+    reader = read_conversations([str(path)])
+    (talk,) = reader
+    assert [(m.role, m.text) for m in talk.messages if m.text] == [
+        ("user", "Ready?"),
+        ("tool", "5"),
+        ("assistant", "Yes."),
+    ]
+    assert (talk.id, talk.candidate) == ("g1", "m")
+    assert any("of the program itself" in note.text for note in reader.notes)
+    messages[2]["type"] = "hologram"
+    path.write_text(json.dumps({"sessionId": "g1", "messages": messages}, indent=1))
+    (fault,) = read_conversations([str(path)])
+    assert "message 3 is" in str(fault)

@@ -106,3 +106,33 @@ def test_what_cannot_be_read_is_a_fault(tmp_path, odd):
     log = [slack(1, "Is it open?"), slack(2, "From nine.", bot_id="B1"), odd]
     outcomes, _ = read(tmp_path, log)
     assert any(isinstance(one, RecordFault) for one in outcomes)
+
+
+TAVERN = [{"user_name": "Ann", "character_name": "Shop", "create_date": "x"}] + [
+    {"name": "Shop" if n else "Ann", "is_user": not n, "mes": text, "send_date": "May 4, 2026 10:00am"}
+    for n, (_, text) in enumerate(OPEN)
+]
+ACTIVITIES = [
+    {"type": "conversationUpdate", "from": {"id": "u", "role": "user"}, "conversation": {"id": "c"}},
+    *(
+        {"type": "message", "from": {"id": who, "role": who}, "conversation": {"id": "c"}, "text": text}
+        for who, (_, text) in zip(("user", "bot"), OPEN, strict=True)
+    ),
+]
+BOTPRESS = [
+    {"conversationId": "c", "userId": "u", "direction": way, "type": "text", "payload": {"text": text}}
+    for way, (_, text) in zip(("incoming", "outgoing"), OPEN, strict=True)
+]
+
+
+@pytest.mark.parametrize("log", [TAVERN, ACTIVITIES, BOTPRESS])
+def test_platforms_of_bots(tmp_path, log):
+    (talk,), notes = read(tmp_path, log)
+    assert said(talk) == OPEN
+    assert sum("line of a messenger itself was left out" in note for note in notes) == (log is not BOTPRESS)
+
+
+def test_what_is_no_text_on_a_platform_is_kept(tmp_path):
+    card = {**BOTPRESS[1], "type": "card", "payload": {"title": "Map"}}
+    (talk,), _ = read(tmp_path, [*BOTPRESS, card])
+    assert talk.messages[2].content == ({"type": "file", "payload": {"title": "Map"}},)
