@@ -22,7 +22,8 @@ _STAMPED: Final = re.compile(rf"\u200e?(?:\[({_TIME})\]|({_TIME})(?:\s+[-–])?)
 """A line of a messenger: its time, who speaks (nobody in a notice), and what."""
 _LABELLED: Final = re.compile(
     r"\s*(?:[-*>]\s+)?(?:#{1,6}\s+)?(?:\*\*|__)?"
-    r"\[?([^\W\d_][\w .'-]{0,30}?)\]?(?:\s*[(\[][^)\]]{1,30}[)\]])?(?:\*\*|__)?:(?:\*\*|__)?(?:\s+(.*)|$)"
+    r"\[?([^\W\d_][\w .'-]{0,30}?)\]?(?:\s*[(\[][^)\]]{1,30}[)\]])?(?:\*\*|__)?"
+    r"(?::(?:\*\*|__)?(?:\s+(.*)|$)|：(?:\*\*|__)?\s*(.*))"
 )
 """A line on which somebody begins to speak: who, and what."""
 _PARTED: Final = re.compile(
@@ -114,7 +115,7 @@ def _lines(stream: LineStream, mapping: FieldMap) -> Iterator[_Line]:
             begun = begun or match[3] is not None
             yield _Line(number, match[4], match[3], match[1] or match[2], notice=notice)
         elif match[1] in (speakers or ()):
-            yield _Line(number, match[2] or "", match[1])
+            yield _Line(number, match[2] or match[3] or "", match[1])
         else:
             yield _Line(number, text)
 

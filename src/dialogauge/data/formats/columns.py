@@ -15,12 +15,20 @@ USUAL: Final[dict[str, tuple[str, ...]]] = {
     "conversation_id": (
         *("conversation_id", "conversation", "dialogue_id", "dialog_id", "thread_id", "chat_id"),
         *("session_id", "session", "thread", "dialogue", "dialog", "ticket_id", "id"),
+        *("会话id", "会话_id", "会话编号", "对话id", "对话_id", "对话编号", "会话", "对话"),
     ),
-    "role": ("role", "speaker", "from", "author", "sender", "sender_type", "author_role", "direction"),
-    "content": ("content", "text", "message", "utterance", "value", "body", "message_text"),
+    "role": (
+        *("role", "speaker", "from", "author", "sender", "sender_type", "author_role", "direction"),
+        *("角色", "发送者", "发言人", "说话人"),
+    ),
+    "content": (
+        *("content", "text", "message", "utterance", "value", "body", "message_text"),
+        *("内容", "消息", "消息内容", "文本"),
+    ),
     "prompt": (
         *("prompt", "user_message", "user_input", "user_prompt", "user_query", "question", "query"),
         *("instruction", "human", "request", "input"),
+        *("问题", "提问", "用户问题"),
     ),
     "input": ("input",),
     "reply": REPLIES,
@@ -28,9 +36,10 @@ USUAL: Final[dict[str, tuple[str, ...]]] = {
     "history": ("history", "chat_history", "conversation_history", "message_history", "past_messages"),
     "order_by": (
         *("timestamp", "created_at", "time", "ts", "datetime", "date", "sent_at", "created", "create_time"),
+        *("时间", "发送时间"),
         *("message_index", "message_number", "seq", "sequence", "position", "index"),
     ),
-    "user_id": ("user_id", "user"),
+    "user_id": ("user_id", "user", "用户id", "用户_id"),
     "scenario": ("scenario",),
     "context": ("scenario_description", "task_context", "context"),
     "candidate": ("candidate", "model"),
@@ -38,7 +47,13 @@ USUAL: Final[dict[str, tuple[str, ...]]] = {
     "turn": ("turn", "turn_id", "turn_index", "turn_number"),
     "rater": ("rater", "annotator"),
 }
-_SPEAKERS: Final = (("user", "assistant"), ("user", "bot"), ("customer", "agent"), ("human", "ai"))
+_SPEAKERS: Final = (
+    ("user", "assistant"),
+    ("user", "bot"),
+    ("customer", "agent"),
+    ("human", "ai"),
+    *((user, assistant) for user in ("用户", "客户", "顾客") for assistant in ("助手", "客服", "机器人")),
+)
 """Columns that may be a prompt and its reply, where both are there."""
 _MESSAGES: Final = frozenset({"role", "content"})
 _EXCHANGES: Final = frozenset({"prompt", "input", "reply", "system", "history"})

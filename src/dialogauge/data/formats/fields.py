@@ -35,6 +35,7 @@ RECORD_KEYS = {
 REPLIES: Final = (
     *("response", "reply", "assistant_message", "assistant_response", "bot_response", "model_response"),
     *("model_output", "answer", "completion", "assistant", "generated_text", "output", "output_text"),
+    *("回答", "回复", "答案"),
 )
 """Keys under which a reply stands beside its prompt, or beside the messages before it."""
 

@@ -39,6 +39,8 @@ ROLE_ALIASES: dict[str, Role] = {
     "operator": "assistant",
     "inbound": "user",
     "outbound": "assistant",
+    **dict.fromkeys(("用户", "客户", "顾客", "访客", "提问者", "我"), "user"),
+    **dict.fromkeys(("助手", "助理", "客服", "机器人", "智能客服", "模型"), "assistant"),
 }
 """Common role names in tables and logs; each use is noted as an assumption."""
 

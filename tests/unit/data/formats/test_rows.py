@@ -31,6 +31,20 @@ def test_the_usual_columns(tmp_path, delimiter):
     assert (a.place.line, b.place.line) == (2, 5)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "会话ID,时间,发送者,内容\n1,10:00,客户,几点开门？\n1,10:01,客服,九点。\n",
+        "对话 ID,角色,消息\n1,用户,几点开门？\n1,助手,九点。\n",
+        "问题,回答\n几点开门？,九点。\n",
+        "用户,机器人\n几点开门？,九点。\n",
+    ],
+)
+def test_the_usual_columns_in_chinese(tmp_path, text):
+    (talk,), _ = read(tmp_path, text)
+    assert [(m.role, m.text) for m in talk.messages] == [("user", "几点开门？"), ("assistant", "九点。")]
+
+
 def test_a_spreadsheet_that_parts_cells_by_semicolons(tmp_path):
     """As a spreadsheet program writes it where the comma is the decimal mark; formulas are texts here."""
     text = (
