@@ -204,7 +204,7 @@ def run(
 
     Args:
         study: `judge`, `satisfaction`, `fit` (a model of the ratings, as a run), `trust` (the checks of a
-            run, written into that run), `replay` (candidates on frozen states of rated conversations) or
+            run, written into that run), `replay` (candidates on frozen states of conversations) or
             `success` (whether the tasks of dialogues came about).
         source: See `Sources`; for `trust` a run.
         out: The run directory; a temporary one where None. Not for `trust`.

@@ -416,17 +416,7 @@ def _overview(
             for name, of in sources.items()
         ]
     if study == "replay":
-        raw = summary["views"]["raw"]
-        always = {f"always {score}": of for score, of in raw["ceiling"]["constant"].items()}
-        return ("replies of", "mean over users", "n", "failed"), [
-            (
-                name,
-                _interval(of["user_macro"], of["user_macro_interval"]),
-                f"{of['n']:,}",
-                f"{of['failed']:,}",
-            )
-            for name, of in {**raw["candidates"], **always}.items()
-        ]
+        return ("replies of", "mean over users", "n", "failed"), list(_replayed(summary))
     if study == "arena":
         return ("agent", "rating", "ranks", "won, tied, lost", "votes"), [
             (
@@ -440,6 +430,18 @@ def _overview(
         ]
     columns = ("dimension", "level", "mean", "95 %", "n", "n/a", "failed", "bounds")
     return columns, [(name, *_cells(of)) for name, of in (summary.get("dimensions") or {}).items()]
+
+
+def _replayed(summary: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
+    """Yield the rows of a benchmark: of a rubric, those of each dimension."""
+    by_dimension = summary.get("dimensions") or {"": summary}
+    for dimension, figures in by_dimension.items():
+        raw = figures["views"]["raw"]
+        always = {f"always {score}": of for score, of in raw["ceiling"]["constant"].items()}
+        for name, of in {**raw["candidates"], **always}.items():
+            mean = _interval(of["user_macro"], of["user_macro_interval"])
+            shown = f"{name}, {dimension.replace('_', ' ')}" if dimension else name
+            yield shown, mean, f"{of['n']:,}", f"{of['failed']:,}"
 
 
 def _cells(figures: Mapping[str, Any]) -> tuple[str, ...]:
