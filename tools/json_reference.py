@@ -31,7 +31,7 @@ dialogauge judge --json-schema > judge.schema.json
 
 **Between versions.** A patch release (0.2.1) changes no key. A minor one (0.3) may add keys; one that is renamed, removed or means something else is named in the [changelog](../CHANGELOG.md) as breaking. Readers should pass over keys that they do not know, so validate with the schema of the version that wrote the document. Sentences (`words`, `sentence`, `answer`) are for people, and may be reworded at any time.
 
-With `--dry-run` (`judge`, `satisfaction`, `arena`, `trust`) what is printed is the plan: the last keys below.
+With `--dry-run` (`judge`, `satisfaction`, `arena`, `trust`, `replay run`) what is printed is the plan: the last keys below.
 
 The keys of each document; the schema has those inside.
 """

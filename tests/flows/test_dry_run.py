@@ -52,7 +52,9 @@ def talkative():
         return schema["enum"][0] if "enum" in schema else " ".join(sentence() for _ in range(sentences))
 
     def reply(body):
-        wanted = body.get("response_format", {}).get("json_schema") or {"name": ""}
+        wanted = body.get("response_format", {}).get("json_schema")
+        if wanted is None:
+            return " ".join(sentence() for _ in range(13))
         if wanted["name"] in ("user_memory", "spur_find", "spur_merge"):
             return json.dumps(value(wanted["schema"]))
         return judge(body)
@@ -136,3 +138,51 @@ def test_a_judge_without_a_model_asks_none(dialogauge, data):
     )
     assert "asking" not in plan.json
     assert plan.json["turns"] == 60
+
+
+def test_a_replay_counts_replies_and_what_scoring_them_takes(dialogauge, serve, data, prices, tmp_path):
+    """Ten items: a reply to each, which is scored, and so are three planted ones and all original ones."""
+    stub = serve(talkative())
+    words = ("replay", "run", data, "--split", "all", "--rule", "random", "-n", 10, "--judge", "memory")
+    words = (*words, "--model", "m", "--base-url", stub.url, "--candidate", f"c=m@{stub.url}", *prices)
+    words = (*words, "--no-cache", "-o", "run")
+    plan = dialogauge(*words, "--dry-run", "--json").json
+    assert stub.requests == []
+    assert not (tmp_path / "run").exists()
+    assert (plan["items"], plan["candidates"], plan["replies"]) == (10, 1, 10)
+    assert plan["scores"] > 40
+    assert plan["left"] == plan["replies"] + plan["scores"]
+    assert dialogauge(*words).code == 0
+    assert plan["asking"]["calls"] == len(stub.asked)
+    assert plan["asking"]["prompt_tokens"] == pytest.approx(sent_tokens(stub.asked), rel=0.15)
+    files = sorted((tmp_path / "run").iterdir())
+    again = dialogauge(*words, "--dry-run", "--json").json
+    assert (again["left"], again["asking"]["calls"], again["asking"]["cost"]) == (0, 0, 0)
+    assert sorted((tmp_path / "run").iterdir()) == files
+
+
+def test_the_parts_of_a_replay_say_what_they_would_ask(dialogauge, serve, data, prices):
+    stub = serve(talkative())
+    chosen = ("--rule", "random", "-n", 6, "--split", "all", "-o", "items.json")
+    assert dialogauge("replay", "select", data, *chosen).code == 0
+    collect = ("replay", "collect", "items.json", "--candidate", f"c=m@{stub.url}", "-o", "run", *prices)
+    shown = dialogauge(*collect, "--dry-run").out
+    assert "would collect 6 replies of 1 candidate, to 6 items" in shown
+    assert "6 calls: about " in shown
+    assert shown.splitlines()[-1] == "into run"
+    assert stub.requests == []
+    assert dialogauge(*collect).code == 0
+    collected = len(stub.asked)
+    assert collected == 6
+    by = ("--rubric", "card", "--model", "m", "--base-url", stub.url, "--no-cache", *prices)
+    shown = dialogauge("replay", "score", "run", *by, "--dry-run").out
+    assert "would score 30 replies by card/m" in shown
+    assert "30 calls: about " in shown
+    assert len(stub.asked) == collected
+    assert dialogauge("replay", "score", "run", *by).code in (0, 3)
+    assert len(stub.asked) - collected == 30
+    before, pair = len(stub.asked), ("replay", "score", "run", *by[2:], "--rubric", "pair")
+    shown = dialogauge(*pair, "--dry-run").out
+    assert dialogauge(*pair).code in (0, 3)
+    assert f"{len(stub.asked) - before} calls: about " in shown
+    assert len(stub.asked) > before

@@ -75,6 +75,8 @@ STEPS = {
         "ANSWER items.json",
         f"replay run {RATED} --rule random -n 4 --judge history-mean --candidate replies:long.jsonl "
         "--json -o run",
+        f"replay run {RATED} --rule random -n 4 --judge zero-shot {MODEL} --candidate m=stub-model@SERVER "
+        "--dry-run --json -o planned",
     ),
 }
 """By command: what shows its keys, on the files of the pins."""

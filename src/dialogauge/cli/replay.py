@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import typer
 
@@ -14,12 +14,13 @@ from dialogauge.app.replay.settings import (
     ScoreOptions,
     SelectOptions,
 )
-from dialogauge.cli.options import AsJson, GroupedCommand, takes
-from dialogauge.cli.terminal import TerminalObserver, print_blocks, print_faults, print_json
+from dialogauge.cli.options import AsJson, DryRun, GroupedCommand, takes
+from dialogauge.cli.terminal import TerminalObserver, print_blocks, print_faults, print_json, print_plan
 from dialogauge.report import plain
 from dialogauge.text import counted
 
 if TYPE_CHECKING:
+    from dialogauge.app.outcome import Plan
     from dialogauge.app.replay.collect import Collected
     from dialogauge.app.replay.compare import Compared
     from dialogauge.app.replay.run_all import Ran
@@ -62,7 +63,7 @@ def select(options: SelectOptions) -> None:
 
 @replay.command(cls=GroupedCommand)
 @takes(CollectOptions)
-def collect(options: CollectOptions) -> None:
+def collect(options: CollectOptions, dry_run: DryRun = False) -> None:
     """Collect the replies of candidates.
 
     Each is shown the fixed messages before the reply, and its context. A reply that fails is a
@@ -72,7 +73,10 @@ def collect(options: CollectOptions) -> None:
     import asyncio
 
     from dialogauge.app.replay.collect import collect as gather
+    from dialogauge.app.replay.plan import plan_collect
 
+    if dry_run:
+        _print_plan(plan_collect(options))
     collected = asyncio.run(gather(options, TerminalObserver()))
     print_faults(collected.faults)
     _print_collected(collected)
@@ -81,7 +85,7 @@ def collect(options: CollectOptions) -> None:
 
 @replay.command(cls=GroupedCommand)
 @takes(ScoreOptions)
-def score(options: ScoreOptions) -> None:
+def score(options: ScoreOptions, dry_run: DryRun = False) -> None:
     """Score the original replies, then those of candidates.
 
     The scores of the original replies are the reference of the calibrated views. The same command again goes
@@ -89,8 +93,11 @@ def score(options: ScoreOptions) -> None:
     """
     import asyncio
 
+    from dialogauge.app.replay.plan import plan_score
     from dialogauge.app.replay.score import score as run_score
 
+    if dry_run:
+        _print_plan(plan_score(options))
     scored = asyncio.run(run_score(options, TerminalObserver()))
     print_faults(scored.faults)
     _print_scored(scored)
@@ -117,7 +124,7 @@ def compare(options: CompareOptions, as_json: AsJson = False) -> None:
 
 @replay.command(cls=GroupedCommand)
 @takes(BenchmarkOptions)
-def run(options: BenchmarkOptions, as_json: AsJson = False) -> None:
+def run(options: BenchmarkOptions, dry_run: DryRun = False, as_json: AsJson = False) -> None:
     """Run the whole benchmark in one directory.
 
     Selects, collects, scores and compares.
@@ -126,8 +133,11 @@ def run(options: BenchmarkOptions, as_json: AsJson = False) -> None:
     """
     import asyncio
 
+    from dialogauge.app.replay.plan import plan_benchmark
     from dialogauge.app.replay.run_all import run_benchmark
 
+    if dry_run:
+        _print_plan(plan_benchmark(options), as_json=as_json)
     parts = asyncio.run(run_benchmark(options, TerminalObserver(quiet=as_json)))
     _print_run(parts, as_json=as_json)
     replies, scored = parts.collected, parts.scored
@@ -136,6 +146,16 @@ def run(options: BenchmarkOptions, as_json: AsJson = False) -> None:
         0 if scored is None else _code_of_scoring(scored),
     )
     raise typer.Exit(min((c for c in codes if c), default=0))
+
+
+def _print_plan(plan: Plan, *, as_json: bool = False) -> NoReturn:
+    of, parts = plan.counts, []
+    if of["items"]:
+        whom = f"{counted(of['candidates'], 'candidate')}, to {counted(of['items'], 'item')}"
+        parts.append(f"collect {counted(of['replies'], 'reply', 'replies')} of {whom}")
+    if plan.judge:
+        parts.append(f"score {counted(of['scores'], 'reply', 'replies')} by {plan.judge}")
+    print_plan(plan, f"would {', and '.join(parts)}", as_json=as_json)
 
 
 def _code_of_scoring(scored: ScoringOutcome) -> int:

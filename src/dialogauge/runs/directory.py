@@ -152,6 +152,17 @@ class RunDirectory:
         self._expect_run()
         return RunDatabase(self.file("database"), readonly=True)
 
+    def copy_to(self, path: Path) -> None:
+        """Copy what a run goes on from, its database and its item set; nothing where there is no run."""
+        if not self.exists:
+            return
+        path.mkdir(mode=PRIVATE)
+        with contextlib.closing(self.open_for_reading()) as database:
+            database.copy_to(path / FILES["database"])
+        for name in ("items", "manifest"):
+            if (file := self.file(name)).is_file():
+                (path / FILES[name]).write_bytes(file.read_bytes())
+
     def _expect_run(self) -> None:
         if not self.exists:
             msg = f"{self.path} holds no run: there is no {FILES['database']} in it"

@@ -254,6 +254,11 @@ class RunDatabase:
         finally:
             self._db.close()
 
+    def copy_to(self, path: Path) -> None:
+        """Copy the file as it stands, also where another process writes it."""
+        with store_errors(self.path), contextlib.closing(sqlite3.connect(path)) as copy:
+            self._db.backup(copy)
+
     # -- writing ---------------------------------------------------------------------------------
 
     def add(self, unit: WorkUnit, rows: Sequence[Record]) -> None:

@@ -11,7 +11,13 @@ from dialogauge.app.printed.comparing import TwoRunsJson
 from dialogauge.app.printed.fit import FitFileJson, FitRunJson
 from dialogauge.app.printed.inputs import AnnotateStatusJson, CheckJson, DoctorJson, RunsJson
 from dialogauge.app.printed.judging import JudgeJson, SuccessJson, TrustJson
-from dialogauge.app.printed.plans import ArenaPlanJson, JudgePlanJson, SatisfactionPlanJson, TrustPlanJson
+from dialogauge.app.printed.plans import (
+    ArenaPlanJson,
+    JudgePlanJson,
+    ReplayPlanJson,
+    SatisfactionPlanJson,
+    TrustPlanJson,
+)
 from dialogauge.app.printed.replaying import ReplayJson, RubricReplayJson
 from dialogauge.app.printed.satisfaction import SatisfactionJson
 from dialogauge.core.json_schema import Schema, schema_of
@@ -30,7 +36,7 @@ PRINTED: Final[Mapping[str, Any]] = {
     "doctor": DoctorJson,
     "annotate status": AnnotateStatusJson,
     "replay compare": ReplayJson | RubricReplayJson,
-    "replay run": ReplayJson | RubricReplayJson | None,
+    "replay run": ReplayJson | RubricReplayJson | ReplayPlanJson | None,
 }
 """By command; of two shapes the second is that of `--dry-run`, or of another kind of output."""
 

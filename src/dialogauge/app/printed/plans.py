@@ -40,6 +40,17 @@ class SatisfactionPlanJson(PlanJson):
     turns: int
 
 
+class ReplayPlanJson(PlanJson):
+    """What `replay run` would do."""
+
+    items: int
+    candidates: int
+    replies: int
+    """That models would be asked for."""
+    scores: int
+    """Replies that would be scored."""
+
+
 class TrustPlanJson(PlanJson):
     """What `trust` would judge again."""
 

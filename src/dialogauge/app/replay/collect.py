@@ -27,7 +27,7 @@ from dialogauge.core.judgement import Usage
 from dialogauge.core.protocols import AgentFailure, AgentReply, AgentTurn
 from dialogauge.core.settings import recorded
 from dialogauge.data import ReplyRecord, read_replies
-from dialogauge.llm import Budget
+from dialogauge.llm import Budget, Expected
 from dialogauge.runs import (
     FILES,
     Observer,
@@ -54,6 +54,10 @@ class Collected:
     faults: list[InputError] = field(default_factory=list)
     usage: Usage = field(default_factory=Usage)
     outcome: Outcome = field(default_factory=lambda: Outcome("finished"))
+    asked: int = 0
+    """Replies that models were asked for this time."""
+    asking: Expected | None = None
+    """Of a dry run: what that would take; None where no model is asked."""
 
     @property
     def failed_share(self) -> float:
@@ -67,6 +71,8 @@ async def collect(
     observer: Observer,
     source: InputData | None = None,
     stop: StopSignal | None = None,
+    *,
+    dry: bool = False,
 ) -> Collected:
     """Collect what is missing of every candidate's replies.
 
@@ -75,6 +81,7 @@ async def collect(
         observer: Who is told.
         source: The conversations, where they are in no file.
         stop: Ends the collection early when it is requested.
+        dry: Ask nobody, make up what a model would say, and count what it would be asked.
 
     Raises UsageError and InputError before anything is asked; what goes wrong in between ends up in the
     result, and every reply that was there by then is stored.
@@ -99,7 +106,11 @@ async def collect(
         study = RepliesStudy(
             name, about, items, opened.stage, opened.hides, options.context, options.seed, written=turns
         )
-        run = await _replies(study, candidate, options, budget, observer, stop)
+        clients = Clients(options, budget, dry=dry)
+        run = await _replies(study, candidate, options, clients, observer, stop)
+        if (asking := clients.counted()) is not None:
+            out.asking = asking if out.asking is None else out.asking + asking
+        out.asked += run.progress.done if candidate.replies is None else 0
         out.tallies[name] = run.result
         out.usage = out.usage + run.progress.usage
         out.outcome = run.ending.outcome
@@ -115,7 +126,7 @@ async def _replies(
     study: RepliesStudy,
     candidate: Candidate,
     options: CollectOptions,
-    budget: Budget,
+    clients: Clients,
     observer: Observer,
     stop: StopSignal | None,
 ) -> StudyRun[Tally]:
@@ -123,7 +134,6 @@ async def _replies(
     settings = _run_settings(options, study.items)
     if candidate.replies is not None:
         return await run_study(study, replace(settings, workers=1), observer, stop=stop)
-    clients = Clients(options, budget)
     try:
         client = build_candidate_client(candidate, clients, options.seed)
         study.agent = ChatAgent(candidate.name, study.about["digest"], client)

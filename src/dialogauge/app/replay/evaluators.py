@@ -15,6 +15,7 @@ from dialogauge.core.errors import UsageError
 from dialogauge.core.protocols import DimensionSpec
 from dialogauge.core.settings import narrowed
 from dialogauge.judges.pairwise import PairJudge
+from dialogauge.llm import Expected
 from dialogauge.rubrics import load_rubric
 from dialogauge.studies.arena.meetings import AskedTwice
 from dialogauge.studies.replay.items import ItemSet
@@ -32,28 +33,30 @@ class Evaluator:
     limits: Limits
     close: Callable[[], Coroutine[Any, Any, None]]
     """Frees what the clients hold."""
+    counted: Callable[[], Expected | None]
+    """What dry clients would have asked; None where no model is asked."""
     waits: bool
     """Whether a model is asked, so that several replies are scored side by side."""
 
 
-def build_evaluator(options: ScoreOptions, items: ItemSet) -> Evaluator:
-    """Build the evaluator that the options name.
+def build_evaluator(options: ScoreOptions, items: ItemSet, *, dry: bool = False) -> Evaluator:
+    """Build the evaluator that the options name; a dry one asks nothing, and counts what it would ask.
 
     Raises:
         UsageError: The judge is not there, lacks its model, or judges for users where nobody rated.
     """
     if options.rubric is None:
-        return _personal(options, items)
+        return _personal(options, items, dry=dry)
     of_pairs = load_rubric(options.rubric).level == "pair"
-    return (_by_pairs if of_pairs else _by_rubric)(options, options.rubric)
+    return (_by_pairs if of_pairs else _by_rubric)(options, options.rubric, dry=dry)
 
 
-def _personal(options: ScoreOptions, items: ItemSet) -> Evaluator:
+def _personal(options: ScoreOptions, items: ItemSet, *, dry: bool) -> Evaluator:
     if not items.rated:
         msg = f"the judge {options.judge} says what one user would rate, and nobody rated these conversations"
         hint = "score by a rubric: --rubric card; or with a model any other, and --rubric pair"
         raise UsageError(msg, hint=hint)
-    built = build_satisfaction_judge(options)
+    built = build_satisfaction_judge(options, dry=dry)
 
     def study(opened: OpenStage) -> ScoringStudy:
         if opened.study is None:
@@ -70,14 +73,14 @@ def _personal(options: ScoreOptions, items: ItemSet) -> Evaluator:
         judge, data = built.judge, opened.study
         return ScoresStudy(opened.stage, about, judge=judge, data=data, reference=options.reference)
 
-    return Evaluator(study, built.limits, built.close, waits=not built.judge.together)
+    return Evaluator(study, built.limits, built.close, built.counted, waits=not built.judge.together)
 
 
-def _by_rubric(options: ScoreOptions, rubric: str) -> Evaluator:
+def _by_rubric(options: ScoreOptions, rubric: str, *, dry: bool) -> Evaluator:
     """Build the judge as `dialogauge judge` does; nothing follows a reply, so it judges in foresight."""
     role = options.roles.get("judge")
     built = build_judge(
-        narrowed(JudgeOptions, options, inputs=(), rubric=rubric, mode="foresight", role=role)
+        narrowed(JudgeOptions, options, inputs=(), rubric=rubric, mode="foresight", role=role), dry=dry
     )
     judge = built.judge
     name = judge.name if options.judge == "llm" else f"{load_rubric(rubric).id}/{judge.name}"
@@ -92,16 +95,16 @@ def _by_rubric(options: ScoreOptions, rubric: str) -> Evaluator:
         }
         return RubricScoresStudy(opened.stage, about, judge=judge)
 
-    return Evaluator(study, built.limits, built.close, waits=options.judge == "llm")
+    return Evaluator(study, built.limits, built.close, built.counted, waits=options.judge == "llm")
 
 
-def _by_pairs(options: ScoreOptions, rubric: str) -> Evaluator:
+def _by_pairs(options: ScoreOptions, rubric: str, *, dry: bool) -> Evaluator:
     """Build the referee of `dialogauge arena`, which is asked about each reply in both orders."""
     role = options.roles.get("judge")
     if role is None:
         msg = f"the rubric {rubric!r} compares two replies, and needs a model"
         raise UsageError(msg, hint="give --model NAME --base-url URL; without a model there is --rubric card")
-    clients = Clients(options)
+    clients = Clients(options, dry=dry)
     referee = AskedTwice(PairJudge(load_rubric(rubric), clients.build(role, "judge"), options.language))
 
     def study(opened: OpenStage) -> ScoringStudy:
@@ -109,7 +112,7 @@ def _by_pairs(options: ScoreOptions, rubric: str) -> Evaluator:
         about |= {"rubric": rubric, "by": "pair", "dimensions": [_dimension(PREFERRED)]}
         return PairScoresStudy(opened.stage, about, referee=referee)
 
-    return Evaluator(study, clients.limits, clients.close, waits=True)
+    return Evaluator(study, clients.limits, clients.close, clients.counted, waits=True)
 
 
 def _about(options: ScoreOptions, name: str, settings: tuple[str, ...]) -> dict[str, Any]:

@@ -53,6 +53,8 @@ async def run_benchmark(
     observer: Observer,
     source: InputData | None = None,
     stop: StopSignal | None = None,
+    *,
+    dry: bool = False,
 ) -> Ran:
     """Run the four parts in one directory; the same command again goes on where it stopped.
 
@@ -61,6 +63,7 @@ async def run_benchmark(
         observer: Who is told.
         source: Read in place of what `inputs` and `ratings_file` of the options name.
         stop: Ends the run early when it is requested.
+        dry: Ask nobody, make up what candidates would say, and count what would be asked.
 
     Without a score of any original reply nothing is compared. An item set that the directory holds already is
     selected again and must be the same.
@@ -82,7 +85,8 @@ async def run_benchmark(
     if earlier is not None and selected.items.digest != earlier.digest:
         msg = f"the run {out} is of another item set"
         raise UsageError(msg, hint="choose another directory with -o, or the same data, rule, size and seed")
-    collected = await collect(narrowed(CollectOptions, options, items=str(file)), observer, source, stop)
+    asked = narrowed(CollectOptions, options, items=str(file))
+    collected = await collect(asked, observer, source, stop, dry=dry)
     if collected.outcome.ended != "finished":
         return Ran(selected, collected)
     spent = collected.usage
@@ -90,7 +94,7 @@ async def run_benchmark(
         "max_calls": None if options.max_calls is None else max(options.max_calls - spent.calls, 0),
         "max_cost": None if options.max_cost is None else max(options.max_cost - (spent.cost or 0.0), 0.0),
     }
-    scored = await score(narrowed(ScoreOptions, options, run=out, **left), observer, source, stop)
+    scored = await score(narrowed(ScoreOptions, options, run=out, **left), observer, source, stop, dry=dry)
     if scored.outcome.ended != "finished" or not scored.run.result.comparable:
         return Ran(selected, collected, scored)
     last = {"runs": (out,), "judge": None, "seed": options.draw_seed, "out": None}

@@ -14,6 +14,7 @@ from dialogauge.app.replay.stage import OpenStage, open_stage, privacy_of
 from dialogauge.app.sources import InputData
 from dialogauge.core.errors import UsageError
 from dialogauge.core.settings import recorded
+from dialogauge.llm import Expected
 from dialogauge.runs import Observer, RunDirectory, RunSettings, StopSignal, run_study
 from dialogauge.studies.replay.items import ItemSet
 from dialogauge.studies.replay.planted import MAKERS, PLANTED, about_planted, planted_replies
@@ -29,6 +30,8 @@ class ScoringOutcome(StudyOutcome[ScoreCounts]):
     """What came of the scoring."""
 
     judge: str = ""
+    asking: Expected | None = None
+    """Of a dry run: what models would be asked; None where none is."""
 
     @property
     def failed_share(self) -> float:
@@ -43,6 +46,8 @@ async def score(
     observer: Observer,
     source: InputData | None = None,
     stop: StopSignal | None = None,
+    *,
+    dry: bool = False,
 ) -> ScoringOutcome:
     """Score what is missing under this evaluator, and make it the one that comparisons take.
 
@@ -51,12 +56,13 @@ async def score(
         observer: Who is told.
         source: The conversations, where they are in no file.
         stop: Ends the scoring early when it is requested.
+        dry: Ask nobody, and count what would be asked.
 
     Raises UsageError for a judge or a reference that does not fit, StoreError when the run is of no use.
     """
     with open_replay(options.run) as run:
         items = run.item_set()
-    evaluator = build_evaluator(options, items)
+    evaluator = build_evaluator(options, items, dry=dry)
     try:
         opened = open_stage(items, options.data, options.history, source)
         study = evaluator.study(opened)
@@ -70,7 +76,7 @@ async def score(
         done = await run_study(study, settings, observer, evaluator.limits, stop)
     finally:
         await evaluator.close()
-    return ScoringOutcome(done, opened.faults, judge=study.judge_name)
+    return ScoringOutcome(done, opened.faults, judge=study.judge_name, asking=evaluator.counted())
 
 
 def _announced(options: ScoreOptions, study: ScoringStudy, opened: OpenStage) -> str:
