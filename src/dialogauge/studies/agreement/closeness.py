@@ -133,7 +133,9 @@ def compare_together(grid: RatingGrid, best: str, beside: Sequence[RatingGrid]) 
     known = np.isfinite(several)
     sums, times = np.where(known, several, 0.0).sum(axis=0), known.sum(axis=0)
     means = np.divide(sums, times, out=np.full(sums.shape, np.nan), where=times > 0)
-    return drawn.compared(("each other", best), drawn.figures(grid, MAIN), means, MAIN)
+    shared = (~np.isnan(grid.values)).sum(axis=1) > 1  # a target of one rater says nothing of the first
+    support = len({cluster for cluster, both in zip(grid.clusters, shared, strict=True) if both})
+    return drawn.compared(("each other", best), drawn.figures(grid, MAIN), means, MAIN, support)
 
 
 def best_of(beside: Mapping[str, Mapping[str, float | None]]) -> str:
@@ -172,12 +174,14 @@ class _PartByPart:
             coefficient
         ]
 
-    def compared(self, names: tuple[str, str], a: Floats, b: Floats, coefficient: str) -> Comparison:
+    def compared(
+        self, names: tuple[str, str], a: Floats, b: Floats, coefficient: str, support: int | None = None
+    ) -> Comparison:
         low, high = COEFFICIENTS[coefficient].limits(self.grid.categories)
         values = tuple(float(of[0]) if np.isfinite(of[0]) else None for of in (a, b))
         gain = a - b
         value = float(gain[0]) if np.isfinite(gain[0]) else None
-        whole = Gain(value, gain[1:], high - low)
+        whole = Gain(value, gain[1:], high - low, support)
         return compare_gain(names, coefficient, (values[0], values[1]), whole, self.basis)
 
 

@@ -40,6 +40,16 @@ def test_each_against_the_others_by_hand():
     assert [(p.a, p.b, p.n) for p in found.pairs] == [("a", "b", 2), ("a", "c", 1), ("b", "c", 2)]
 
 
+def test_targets_of_one_rater_alone_are_no_evidence_that_raters_agree():
+    shared = [{"a": 1 + i, "b": 5 - i} for i in range(4)]
+    alone = [{"ab"[i % 2]: 5} for i in range(30)]
+    few = among(TONE, answers([*shared, *alone]), SCALE, shuffles=2, seed=0)
+    assert (few.verdict, few.answer.difference.interval) == ("cannot tell", None)
+    assert few.answer.difference.reason == "too few conversations: 4, and an interval takes 5"
+    enough = among(TONE, answers([*shared * 5, *alone]), SCALE, shuffles=2, seed=0)
+    assert enough.verdict == "no"
+
+
 def test_very_many_raters_are_all_in_what_needs_no_names():
     of = crowd(400)
     found = among(TONE, of, SCALE, shuffles=2, seed=0)
