@@ -68,9 +68,10 @@ def headline(result: RunComparison) -> tuple[str, ...]:
     moved = [d for d in tested if d.bounds is not None and _reverses(d)]
     if moved:
         names = ", ".join(words.name(d.name) for d in moved)
-        out.append(f"Failed judgements could turn the difference round on {names}: see the bounds.")
+        out.append(f"Failed judgements could reverse the difference on {names}: see the bounds.")
     if not any(d.compared for d in tested):
-        out.append("This judge was never compared with people on these dimensions: read the pairs below.")
+        what = "the pairs below" if result.pairing.pairs else "some conversations of each"
+        out.append(f"This judge was never compared with people on these dimensions: read {what}.")
     return tuple(out)
 
 
@@ -87,7 +88,8 @@ def _answer(result: RunComparison, tested: Sequence[Change]) -> str:
         return f"{b} is {'worse' if worse else 'better'} than {a}: {_shown(worse or better)}.{rest}"
     if all(not d.delta.value and d.p == 1.0 for d in tested):
         return f"No difference: {b} has the same scores as {a} in {_sample(result)}."
-    return f"Cannot tell {b} from {a}: every difference could be due to chance ({_shown(tested)})."
+    of = f", as {len(tested)} dimensions are tested at once" if any(map(_excludes_zero, tested)) else ""
+    return f"Cannot tell {b} from {a}: every difference could be due to chance{of} ({_shown(tested)})."
 
 
 def _shown(changes: Iterable[Change]) -> str:
@@ -102,7 +104,7 @@ def _with_finding(change: Change) -> str:
 def _sample(result: RunComparison) -> str:
     p = result.pairing
     if not p.paired:
-        return f"{len(p.a):,} and {len(p.b):,} conversations, not paired"
+        return f"{len(p.a):,} and {len(p.b):,} conversations (not paired)"
     pairs = counted(len(p.pairs), "pair") if p.pairs else f"{len(p.a):,} and {len(p.b):,} conversations"
     return pairs if p.unit == "conversations" else f"{pairs} ({p.clusters:,} {p.unit})"
 
@@ -213,7 +215,7 @@ def _basis(result: RunComparison) -> Iterable[Prose]:
             kinds += [f"{of.unread:,} unread or not done"] if of.unread else []
             yield f"Failed in {side}: {', '.join(kinds)}."
     untested = [words.name(d.name) for d in result.dimensions if not d.compared and d.p_holm is None]
-    if untested and result.tested:
+    if untested and any(d.compared for d in result.tested):
         yield f"Never compared with people, and so not tested: {', '.join(untested)}."
 
 

@@ -158,6 +158,7 @@ def test_a_few_users_who_come_back_pair_nothing():
     assert (result.pairing.by, result.pairing.few) == ("nothing", ("scenario and user", 2, 2))
     assert (result.pairing.left_a, result.pairing.left_b, result.dimensions[0].b.n) == (0, 0, 12)
     assert result.dimensions[0].answer == "better"
+    assert headline(result)[1].startswith("With 12 and 12 conversations (not paired) a difference of ")
     told = str(comparison_page(result, (), (), created="", version="").blocks)
     assert "2 of A and 2 of B share their scenario and user with the other run: too few to pair" in told
     # Half of one run is enough: six of the twelve are a sample of the other month.
@@ -176,6 +177,18 @@ def test_a_comparison_without_an_answer_says_why_of_the_dimension_with_most_scor
 
     few = compare_sides(run("old", 3), run("new", 4), (WHOLE, HELP))
     assert headline(few)[0].endswith("too few conversations: 4, and an interval takes 5.")
+
+
+def test_intervals_that_leave_out_zero_and_show_nothing_say_how_many_dimensions_are_tested():
+    def run(name, *scores):
+        talks = [judged(f"{name}{i}", s, user=f"{name}{i}") for i, s in enumerate(scores)]
+        for i, (talk, score) in enumerate(zip(talks, scores[::-1], strict=True)):
+            talk[1].append(row(f"{name}{i}", score, name="coherence", level="conversation"))
+        return side(name, *talks, dimensions=(HELP, WHOLE))
+
+    close = compare_sides(run("old", *[2, 3] * 8), run("new", *[2, 3, 3, 4] * 4), (HELP, WHOLE))
+    assert all(d.answer == "cannot tell" and d.delta.low > 0 for d in close.dimensions)
+    assert "due to chance, as 2 dimensions are tested at once (helpfulness +0.50" in headline(close)[0]
 
 
 def test_runs_of_one_task_are_left_out_together():
