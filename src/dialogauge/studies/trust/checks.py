@@ -159,7 +159,7 @@ def check_identical(
     )
     status: Status = "cannot tell"
     seen = only(long, "conversation has", "conversations have")
-    sentence = f"{seen} more than {LONG} scored turns; {_ENOUGH_LONG} such conversations are needed."
+    sentence = f"{seen} over {LONG} scored turns; {_ENOUGH_LONG} are needed."
     if long >= _ENOUGH_LONG and alike and not lowest:
         sentence = (
             f"{alike:,} of {long:,} conversations with over {LONG} turns have the same scores at every turn. "
