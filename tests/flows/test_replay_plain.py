@@ -321,6 +321,16 @@ def test_what_cannot_be_done_is_refused(dialogauge, data, case) -> None:
     assert why in " ".join(done.err.split())
 
 
+@pytest.mark.parametrize("judge", [("--rubric", "session"), ("--rubric", "pair"), ("--judge", "local-user")])
+def test_who_cannot_score_is_refused_before_a_candidate_is_asked(dialogauge, data, serve, judge) -> None:
+    server = serve("A reply.")
+    candidate = ("--candidate", f"m=stub-model@{server.url}", "-o", "run")
+    done = dialogauge("replay", "run", data, *judge, *candidate)
+    assert done.code == 2
+    assert server.asked == []
+    assert not Path("run/run.db").exists()
+
+
 def test_no_reply_at_all(dialogauge, log) -> None:
     file = log({"conversation_id": "a", "messages": [{"role": "user", "content": "Hello?"}]})
     done = dialogauge("replay", "select", file, "-o", "items.json")
@@ -333,7 +343,8 @@ def test_ratings_that_do_not_suit_are_left_out_on_demand(dialogauge, log) -> Non
     data = log(*(record(n, ratings=thumbs) for n in range(4)), name="data.jsonl")
     done = dialogauge("replay", "select", data, "-o", "items.json")
     assert (done.code, "or --unrated" in " ".join(done.err.split())) == (2, True)
-    assert dialogauge("replay", "select", data, "--unrated", "-o", "items.json").code == 0
+    done = dialogauge("replay", "select", data, "--unrated", "-o", "items.json")
+    assert (done.code, "ratings are left out" in done.out) == (0, True)
     assert {i["gold"] for i in stored("items.json")["items"]} == {None}
 
 

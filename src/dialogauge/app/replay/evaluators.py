@@ -85,8 +85,12 @@ def _by_rubric(options: ScoreOptions, rubric: str, *, dry: bool) -> Evaluator:
     judge = built.judge
     name = judge.name if options.judge == "llm" else f"{load_rubric(rubric).id}/{judge.name}"
 
+    dimensions = [d for d in judge.dimensions if d.level == "turn"]
+    if not dimensions:
+        msg = f"the rubric {rubric!r} judges whole conversations, and a candidate writes one reply"
+        raise UsageError(msg, hint="--rubric card or satisfaction, or a file with dimensions of turns")
+
     def study(opened: OpenStage) -> ScoringStudy:
-        dimensions = [d for d in judge.dimensions if d.level == "turn"]
         about = {
             **_about(options, name, ("language",)),
             "rubric": rubric,

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from dialogauge.app.replay.collect import Collected, collect
 from dialogauge.app.replay.compare import Compared, compare_runs
+from dialogauge.app.replay.evaluators import build_evaluator
 from dialogauge.app.replay.score import ScoringOutcome, score
 from dialogauge.app.replay.select import Selected, select
 from dialogauge.app.replay.settings import (
@@ -85,6 +86,9 @@ async def run_benchmark(
     if earlier is not None and selected.items.digest != earlier.digest:
         msg = f"the run {out} is of another item set"
         raise UsageError(msg, hint="choose another directory with -o, or the same data, rule, size and seed")
+    # Whoever cannot score shall be refused before candidates are asked, and paid.
+    evaluator = build_evaluator(narrowed(ScoreOptions, options, run=out), selected.items, dry=dry)
+    await evaluator.close()
     asked = narrowed(CollectOptions, options, items=str(file))
     collected = await collect(asked, observer, source, stop, dry=dry)
     if collected.outcome.ended != "finished":

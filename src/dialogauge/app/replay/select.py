@@ -65,18 +65,15 @@ def select(
             msg = f"{shown_path(name)} {what}: an item set could not say where its data is"
             raise UsageError(msg, hint="give a file that can be read again under its name")
     mask, data = mask_for_items(options.privacy, earlier, path), read_rated(options, source)
-    choose = _rated_items if _is_rated(options, data) else _plain_items
+    rated = any(c.ratings for c in data.conversations.values())
+    choose = _rated_items if rated and not options.unrated else _plain_items
     items, faults = choose(options, data, mask)
-    notes = data.notes
-    shown, words = masked_words(faults, notes, mask)
+    shown, words = masked_words(faults, data.notes, mask)
+    if rated and options.unrated:
+        words = (*words, "ratings are left out: candidates are scored by a rubric")
     if file is not None:
         write_whole(file, [json_document(items.to_json())])
     return Selected(items, file, shown, words)
-
-
-def _is_rated(options: SelectOptions, data: RatedData) -> bool:
-    """Whether turns are chosen by who rated them, and how."""
-    return not options.unrated and any(c.ratings for c in data.conversations.values())
 
 
 def _rated_items(

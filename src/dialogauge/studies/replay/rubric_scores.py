@@ -17,7 +17,6 @@ from dialogauge.core import (
     Request,
     Score,
     Usage,
-    UsageError,
     WorkUnit,
     conversation_digest,
     digest,
@@ -76,23 +75,10 @@ class RubricReply:
 
 @dataclass
 class RubricScoresStudy(ScoringStudy):
-    """Scores by the turn dimensions of a rubric.
-
-    Raises:
-        UsageError: The judge has no dimension that is judged turn by turn.
-    """
+    """Scores by the turn dimensions of a rubric."""
 
     _: KW_ONLY
     judge: Judge
-
-    def __post_init__(self) -> None:
-        """Refuse a judge of whole conversations."""
-        super().__post_init__()
-        if not self.dimensions:
-            msg = f"{self.judge.name} judges whole conversations, and a candidate writes one reply"
-            raise UsageError(
-                msg, hint="--rubric card, satisfaction or single, or a file with turn dimensions"
-            )
 
     @property
     def dimensions(self) -> tuple[DimensionSpec, ...]:
