@@ -31,7 +31,19 @@ _PARTED: Final = re.compile(
     re.IGNORECASE,
 )
 """A line between two conversations."""
-_LETTERS: Final[Mapping[str, Role]] = {"q": "user", "a": "assistant", "you": "user", "chatgpt": "assistant"}
+_LETTERS: Final[Mapping[str, Role]] = {
+    "q": "user",
+    "a": "assistant",
+    "you": "user",
+    "chatgpt": "assistant",
+    "claude": "assistant",
+    "gemini": "assistant",
+    "copilot": "assistant",
+}
+_RULE: Final = re.compile(r"\s*[-=*_#~]{3,}\s*")
+"""A line that parts something: conversations, or messages where the assistant speaks after one."""
+_CELL: Final = re.compile(r"""(?:^|[,;\t])"[^\W\d][\w .'-]{0,30}:""")
+"""A cell of a table in which somebody begins to speak."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,10 +93,10 @@ def _stamped(lines: Sequence[str]) -> bool:
 
 def _recognises(sample: Sample) -> bool:
     """Say whether it begins as a messenger's export, with a known speaker, or as two that take turns."""
-    if not sample.lines:
+    if not sample.lines or _stamped(sample.lines):
+        return bool(sample.lines)
+    if any(map(_CELL.search, sample.lines[1:])):
         return False
-    if _stamped(sample.lines):
-        return True
     first = next((line for line in sample.lines if not _PARTED.fullmatch(line.strip("\r\n"))), "")
     matches = [_LABELLED.fullmatch(line.strip("\r\n")) for line in (first, *sample.lines)]
     known = {_role(match[1], sample.mapping) for match in matches if match and len(match[1]) > 1}
@@ -103,10 +115,13 @@ def _lines(stream: LineStream, mapping: FieldMap) -> Iterator[_Line]:
     """Yield the lines; in a text without times only known names begin to speak, or the two most frequent."""
     stamped = _stamped([raw.decode("utf-8", "replace") for _, raw in _some(stream)])
     speakers = None if stamped else _speakers(stream, mapping)
+    ruled = not stamped and _rules_part_messages(stream, mapping)
     begun = False
     for number, raw in stream.text():
         text = raw.rstrip("\r\n")
         match = (_STAMPED if stamped else _LABELLED).fullmatch(text)
+        if ruled and _RULE.fullmatch(text):
+            continue
         if match is None:
             yield _Line(number, text)
         elif stamped:
@@ -122,6 +137,18 @@ def _lines(stream: LineStream, mapping: FieldMap) -> Iterator[_Line]:
 
 def _some(stream: LineStream) -> Iterator[tuple[int, bytes]]:
     return (pair for _, pair in zip(range(20), stream.written(), strict=False))
+
+
+def _rules_part_messages(stream: LineStream, mapping: FieldMap) -> bool:
+    """Say whether the assistant begins to speak behind a rule: then rules part no conversations."""
+    behind = False
+    for _, raw in stream.written():
+        text = raw.decode("utf-8", "replace").rstrip("\r\n")
+        match = _LABELLED.fullmatch(text)
+        if behind and match is not None and _role(match[1], mapping) == "assistant":
+            return True
+        behind = _RULE.fullmatch(text) is not None
+    return False
 
 
 def _speakers(stream: LineStream, mapping: FieldMap) -> set[str]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Final
 
 from dialogauge.core import ROLES, Conversation, Message, Role, ToolCall
-from dialogauge.data.field_map import MISSING, FieldMap, look_up
+from dialogauge.data.field_map import MISSING, NO_MAP, FieldMap, look_up
 from dialogauge.data.formats.base import Entry, RecordFormat, fault_in
 from dialogauge.data.formats.blocks import arguments_of, is_result, messages_of, parts_of, result_of
 from dialogauge.data.formats.fields import MESSAGE_KEYS, conversation_from, labels_of
@@ -21,6 +22,8 @@ _SPEAKS_WITHOUT = ("tool_calls", "function_call", "refusal", "audio")
 
 NO_MESSAGES: Final = "conversations have no messages: counted as absent, not judged"
 """What is said of a record with an empty list."""
+_OF_OTHERS: Final = ("message", "text")
+"""Keys under which other formats have the content of a message."""
 _BARE: Final = 2
 """Keys of a message with a role and a content alone."""
 
@@ -129,6 +132,8 @@ class MessageReader:
             hint = f"it has {', '.join(map(repr, item)) or 'nothing'}; name the key by `role` in a field map"
             raise fault_in(self.entry, f"message {number} has no {self.role_key!r}", hint)
         role = self.role_of(name) if isinstance(name, str) else None
+        if role is None and isinstance(name, str) and (role := self.role_of(name.lower())) is not None:
+            self.entry.assume(f"messages have the role {name!r}: read as {role}")
         if role is None:
             raise fault_in(self.entry, *unknown_role(number, name))
         return role
@@ -191,6 +196,17 @@ class MessageReader:
         return extra
 
 
+def with_replies(messages: tuple[Message, ...], entry: Entry) -> tuple[Message, ...]:
+    """Return messages in which a system that answers users, where nobody else does, is the assistant."""
+    roles = [message.role for message in messages]
+    start = roles.index("user") if "user" in roles else len(roles)
+    if "system" not in roles[start:] or "assistant" in roles:
+        return messages
+    entry.assume("conversations have a system that replies, and no assistant: read as the assistant")
+    replies = (replace(one, role="assistant") if one.role == "system" else one for one in messages[start:])
+    return (*messages[:start], *replies)
+
+
 def content_of(content: object, number: int, entry: Entry) -> str | tuple[dict[str, Any], ...] | None:
     """Return the content of message `number`; raises `RecordFault` for what is neither text nor media."""
     if isinstance(content, list):
@@ -213,7 +229,16 @@ def unknown_role(number: int, name: object) -> tuple[str, str]:
 def _recognises(record: Any, mapping: FieldMap) -> bool:  # noqa: ANN401  # any JSON value
     if isinstance(record, list):
         return is_message_list(record) and (mapping.content or "content") in record[0]
-    return isinstance(look_up(_opened(record, mapping), mapping.messages or "messages"), list)
+    messages = look_up(_opened(record, mapping), mapping.messages or "messages")
+    return isinstance(messages, list) and (mapping != NO_MAP or not _is_of_others(messages))
+
+
+def _is_of_others(messages: list[Any]) -> bool:
+    """Say whether the first of messages holds its content as those of another format do."""
+    first = messages[0] if messages else None
+    if not isinstance(first, dict) or "role" not in first or "content" in first:
+        return False
+    return any(key in first for key in _OF_OTHERS)
 
 
 def _opened(record: Any, mapping: FieldMap) -> Any:  # noqa: ANN401  # any JSON value

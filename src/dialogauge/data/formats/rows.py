@@ -24,7 +24,7 @@ from dialogauge.data.formats.columns import (
 )
 from dialogauge.data.formats.exchanges import exchanged
 from dialogauge.data.formats.fields import PERHAPS, is_rating, ratings_in
-from dialogauge.data.formats.openai import MessageReader, unknown_role
+from dialogauge.data.formats.openai import MessageReader, unknown_role, with_replies
 from dialogauge.data.formats.payloads import CHOICES_LEFT_OUT, asked, messages_in, others_in, replied
 from dialogauge.data.formats.threads import DataRow, Rows, Threads, each_differs, in_threads, whole_rows
 from dialogauge.data.formats.turns import ROLE_ALIASES
@@ -337,7 +337,8 @@ def _finish(group: _Group, context: Context) -> Outcome:
         )
     except RecordFault as fault:
         return fault
-    return Conversation(group.id, tuple(group.messages), ratings=ratings, place=group.place, **group.about)
+    messages = with_replies(tuple(group.messages), Entry(context, group.place, group.id))
+    return Conversation(group.id, messages, ratings=ratings, place=group.place, **group.about)
 
 
 def _ratings(value: object, dimension: str, turn: int | None, entry: Entry) -> Iterator[Rating]:

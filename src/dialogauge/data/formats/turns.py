@@ -9,13 +9,16 @@ from dialogauge.data.field_map import FieldMap
 from dialogauge.data.formats.base import Entry, RecordFormat, fault_in
 from dialogauge.data.formats.columns import is_history
 from dialogauge.data.formats.fields import conversation_from
-from dialogauge.data.formats.openai import MessageReader
+from dialogauge.data.formats.openai import MessageReader, with_replies
 from dialogauge.data.json_values import is_message_list
 from dialogauge.data.notes import excerpt
 
-_LISTS = ("turns", "dialog", "dialogue", "history", "conversation", "conversations", "items")
+_LISTS = (
+    *("turns", "dialog", "dialogue", "history", "conversation", "conversations", "items", "utterances"),
+    *("transcript", "transcript_object", "messages"),
+)
 _ROLE_KEYS = ("role", "speaker", "from")
-_CONTENT_KEYS = ("content", "text", "value", "utterance")
+_CONTENT_KEYS = ("content", "text", "value", "utterance", "message")
 
 _DEEPEVAL = frozenset(
     {"expected_outcome", "expectedOutcome", "user_description", "userDescription"}
@@ -41,6 +44,8 @@ ROLE_ALIASES: dict[str, Role] = {
     "outbound": "assistant",
     **dict.fromkeys(("用户", "客户", "顾客", "访客", "提问者", "我"), "user"),
     **dict.fromkeys(("助手", "助理", "客服", "机器人", "智能客服", "模型"), "assistant"),
+    "incoming": "user",
+    "outgoing": "assistant",
 }
 """Common role names in tables and logs; each use is noted as an assumption."""
 
@@ -77,7 +82,7 @@ def _convert(record: Any, entry: Entry) -> Conversation:  # noqa: ANN401  # any 
         content_key=next(name for name in _CONTENT_KEYS if name in first),
         role_of=role_of,
     )
-    messages = reader.read(record[key])
+    messages = with_replies(reader.read(record[key]), entry)
     if _DEEPEVAL & record.keys() and isinstance(record.get("scenario"), str):
         record = {**record, "scenario_description": record["scenario"]}
         del record["scenario"]

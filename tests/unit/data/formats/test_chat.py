@@ -144,3 +144,18 @@ def test_a_map_cannot_order_a_chat(tmp_path):
     with pytest.raises(FileFault, match="the format chat has an order of its own") as fault:
         read(tmp_path, "User: Hi\nBot: Hello\n", mapping=FieldMap(order_by="time"))
     assert "leave `order_by` out" in fault.value.hint
+
+
+def test_rules_between_messages_part_no_conversations(tmp_path):
+    text = "**You:**\n\nDo you deliver?\n\n---\n\n**Claude:**\n\nYes.\n\n---\n\n**You:**\n\nTo Leith?\n"
+    (talk,), _ = read(tmp_path, text)
+    assert said(talk) == [("user", "Do you deliver?"), ("assistant", "Yes."), ("user", "To Leith?")]
+    first, second = read(tmp_path, "You: Hi\nClaude: Hello\n---\nYou: Bye\nClaude: Bye\n")[0]
+    assert (len(first.messages), len(second.messages)) == (2, 2)
+
+
+def test_a_table_with_chats_in_its_cells_is_no_chat(tmp_path):
+    path = tmp_path / "talk.csv"
+    path.write_text('id,chat\n1,"User: Hi\nBot: Hello"\n2,"User: Bye\nBot: Bye"\n')
+    with pytest.raises(FileFault, match="as a table it has the columns 'id', 'chat'"):
+        list(read_conversations([str(path)]))

@@ -180,3 +180,17 @@ def test_a_sharegpt_call_that_is_nested_without_end_stays_text(tmp_path):
     value = f'{{"name": "f", "arguments": {nested(400)}}}'
     c, _, _ = read_one(tmp_path, {"conversations": [{"from": "function_call", "value": value}]})
     assert c.messages[0].tool_calls == (ToolCall("call_1", "", value),)
+
+
+@pytest.mark.parametrize("key", ["turns", "utterances", "transcript", "transcript_object", "messages"])
+def test_names_of_roles_in_capitals_and_a_system_that_replies(tmp_path, key):
+    said = [{"speaker": who, "utterance": text} for who, text in (("USER", "Ready?"), ("SYSTEM", "Yes."))]
+    if key == "messages":
+        said = [{"role": one["speaker"], "message": one["utterance"]} for one in said]
+    path = tmp_path / "log.jsonl"
+    path.write_text(json.dumps({"id": "a", key: said}) + "\n")
+    reader = read_conversations([str(path)])
+    (talk,) = reader
+    assert [(m.role, m.text) for m in talk.messages] == [("user", "Ready?"), ("assistant", "Yes.")]
+    assert any("a system that replies, and no assistant" in note.text for note in reader.notes)
+    assert any("have the role 'USER': read as user" in note.text for note in reader.notes)
