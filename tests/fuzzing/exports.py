@@ -174,6 +174,7 @@ EXPORTS: dict[str, list[Any]] = {
         },
     ],
     "arena": [
+        {"question_id": 81, "model_id": "m", "choices": [{"index": 0, "turns": ["a", "b"]}], "tstamp": 1.5},
         {
             "question_id": 81,
             "model_a": "m",
@@ -427,5 +428,29 @@ EXPORTS: dict[str, list[Any]] = {
         _item({"type": "function_call_output", "call_id": "c", "output": "ok"}),
         _item({"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Yes."}]}),
         {"timestamp": "x", "type": "turn_context", "payload": {"model": "m"}},
+    ],
+    "openai-agents": [
+        {"object": "trace", "id": "t1", "workflow_name": "w", "group_id": "g", "metadata": {"user_id": "u"}},
+        {
+            "object": "trace.span",
+            "id": "s1",
+            "trace_id": "t1",
+            "parent_id": None,
+            "started_at": "2026-05-04T10:00:00Z",
+            "span_data": {
+                "type": "generation",
+                "input": [{"role": "user", "content": "Open?"}],
+                "output": [{"role": "assistant", "content": "Yes."}],
+                "model": "m",
+            },
+        },
+        {
+            "object": "trace.span",
+            "id": "s2",
+            "trace_id": "t1",
+            "parent_id": "s1",
+            "started_at": "2026-05-04T10:00:01Z",
+            "span_data": {"type": "function", "name": "f", "input": "{}", "output": "ok"},
+        },
     ],
 }

@@ -26,6 +26,7 @@ from dialogauge.data.formats.langsmith import LANGSMITH
 from dialogauge.data.formats.messenger import MESSENGER
 from dialogauge.data.formats.oasst import OASST
 from dialogauge.data.formats.openai import OPENAI
+from dialogauge.data.formats.openai_agents import OPENAI_AGENTS
 from dialogauge.data.formats.rasa import RASA
 from dialogauge.data.formats.recllmsim import RECLLMSIM
 from dialogauge.data.formats.requests import REQUESTS
@@ -45,7 +46,18 @@ _OF_JSON: tuple[Format, ...] = (
     *(RECLLMSIM, URS, TAU, TAU2, AUTOTOD),
     *(ARENA, CHATGPT, CLAUDE, CLAUDE_CODE, CODEX, GEMINI, INSPECT, OASST, WILDCHAT),
     *(HELPDESK, MESSENGER, RASA),
-    *(BRAINTRUST, LANGFUSE, LANGGRAPH, LANGSMITH, MLFLOW, PHOENIX, WEAVE, OPENTELEMETRY, REQUESTS),
+    *(
+        BRAINTRUST,
+        LANGFUSE,
+        LANGGRAPH,
+        LANGSMITH,
+        MLFLOW,
+        OPENAI_AGENTS,
+        PHOENIX,
+        WEAVE,
+        OPENTELEMETRY,
+        REQUESTS,
+    ),
     *(AGENTS, ASSISTANTS, LANGCHAIN, RESPONSES, PARTS, ANTHROPIC),
     *(SHAREGPT, CARD, EXCHANGES, OPENAI, TURNS, ROWS),
 )

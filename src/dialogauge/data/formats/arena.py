@@ -15,6 +15,7 @@ import orjson
 from dialogauge.core import Conversation, Place, Rating, RecordFault
 from dialogauge.data.formats.base import Context, Entry, Outcome, Sample, TextFormat, entries, fault_in
 from dialogauge.data.formats.fields import text_at
+from dialogauge.data.formats.mt_bench import answered, is_answer
 from dialogauge.data.formats.openai import MessageReader
 from dialogauge.data.formats.wildchat import language_code
 from dialogauge.data.notes import excerpt
@@ -43,7 +44,7 @@ Row = Mapping[str, Any]
 def _recognises(sample: Sample) -> bool:
     record = sample.record
     if not isinstance(record, dict) or not {"model_a", "model_b"} <= record.keys():
-        return False
+        return isinstance(record, dict) and not sample.mapping.messages and is_answer(record)
     both = isinstance(record.get("conversation_a"), list) and isinstance(record.get("conversation_b"), list)
     return both or {"prompt", "response_a", "response_b"} <= record.keys()
 
@@ -63,6 +64,11 @@ def _read(stream: LineStream, context: Context) -> Iterator[Outcome]:
     for row, entry in entries(stream, context):
         if isinstance(row, RecordFault):
             yield row
+        elif isinstance(row, dict) and is_answer(row):
+            try:
+                yield answered(row, entry)
+            except RecordFault as fault:
+                yield fault
         else:
             yield from _sides(row, votes, entry)
 
@@ -70,6 +76,8 @@ def _read(stream: LineStream, context: Context) -> Iterator[Outcome]:
 def _tally(stream: LineStream, context: Context) -> _Votes:
     votes = _Votes()
     for row, entry in entries(stream, context):
+        if isinstance(row, dict) and is_answer(row):
+            continue
         outcome = _OUTCOMES.get(_winner(row)) if isinstance(row, dict) else None
         if outcome is None:
             entry.recognise(f"rows name no winner of {', '.join(_OUTCOMES)}: they are no votes")

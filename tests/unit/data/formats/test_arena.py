@@ -122,3 +122,28 @@ def test_what_cannot_be_read_is_a_fault(tmp_path, change, message):
     (fault,) = [o for o in outcomes if isinstance(o, RecordFault)]
     assert message in str(fault)
     assert "votes.jsonl:2" in str(fault)
+
+
+ANSWER = {"question_id": 81, "model_id": "m", "choices": [{"index": 0, "turns": ["Como.", "It is deep."]}]}
+QUESTION = {"question_id": 81, "category": "travel", "turns": ["Name a lake.", "Why?"]}
+
+
+def test_answers_to_mt_bench_behind_their_questions(tmp_path):
+    folder = tmp_path / "mt_bench" / "model_answer"
+    folder.mkdir(parents=True)
+    (tmp_path / "mt_bench" / "question.jsonl").write_text(json.dumps(QUESTION) + "\n")
+    two = {
+        **ANSWER,
+        "model_id": "n",
+        "choices": [*ANSWER["choices"], {"index": 1, "turns": ["Garda.", "Wide."]}],
+    }
+    path = folder / "m.jsonl"
+    path.write_text("".join(json.dumps(one) + "\n" for one in (ANSWER, two, {**ANSWER, "question_id": 82})))
+    reader = read_conversations([str(path)])
+    first, second, fault = reader
+    assert [m.text for m in first.messages] == ["Name a lake.", "Como.", "Why?", "It is deep."]
+    assert (first.id, first.candidate, first.scenario) == ("81__m", "m", "travel")
+    assert second.id == "81__n"
+    assert isinstance(fault, RecordFault)
+    assert "question 82 has 0 turns here, and its answer 2" in fault.message
+    assert any(str(note).startswith("1 choice is left out") for note in reader.notes)
