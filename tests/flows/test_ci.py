@@ -55,14 +55,14 @@ def test_the_workflow_judges_and_keeps_the_page_of_a_gate_that_is_not_met(dialog
     assert used == ["actions/checkout@v4", "actions/setup-python@v5"]
     ours = [step["run"] for step in before if "run" in step]
     assert ours == ["pip install dialogauge", "python talk_to_the_assistant.py > transcripts.jsonl"]
-    assert run(dialogauge, judge["run"]).code == 0
-    missed = run(dialogauge, judge["run"].replace("mean>=4", "mean>=4.9"), "--fresh")
-    assert missed.code == NOT_MET, missed.err
+    assert run(dialogauge, judge["run"].replace("share<=0.2", "share<=0.9")).code == 0
+    missed = run(dialogauge, judge["run"], "--fresh")
+    assert missed.code == NOT_MET, missed.err  # two thirds of the samples have a finding
     assert (upload["uses"], upload["if"]) == ("actions/upload-artifact@v4", "always()")
     assert all(path.stat().st_size for path in kept(upload, log))
     suite = ElementTree.parse(log / "quality.xml").getroot()
     gates = [case for case in suite.iter("testcase") if case.find("failure") is not None]
-    assert [case.get("name") for case in gates] == ["helpfulness.mean>=4.9"]
+    assert [case.get("name") for case in gates] == ["findings.share<=0.2"]
 
 
 def test_the_workflow_with_a_model_asks_it_and_keeps_its_replies(dialogauge, blocks, log, serve, monkeypatch):
@@ -86,7 +86,7 @@ def test_the_workflow_with_a_model_asks_it_and_keeps_its_replies(dialogauge, blo
 
 
 def test_the_command_and_the_comparison_with_a_release(dialogauge, log):
-    assert run(dialogauge, FIRST).code == 0
+    assert run(dialogauge, FIRST).code == NOT_MET
     shutil.copytree(log / "quality", log / "released")
     assert run(dialogauge, COMPARED).code == 0
     assert (log / "comparison" / "compare.html").exists()
