@@ -364,6 +364,7 @@ def test_a_rubric_scores_rated_items_too(dialogauge, log) -> None:
     assert dialogauge("replay", "score", "run", "--rubric", "card").code == 0
     assert "dimensions" in dialogauge("replay", "compare", "run", "--json").json
     assert "people" in dialogauge("replay", "compare", "run", "--judge", "history-mean", "--json").json
+    assert "dimensions" in dialogauge("replay", "compare", "run", "--judge", "card", "--json").json
 
 
 def test_from_python_by_a_rubric(serve) -> None:

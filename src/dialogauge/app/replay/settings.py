@@ -170,7 +170,9 @@ class CompareOptions(ComparingOptions):
 
     runs: tuple[str, ...] = argument("RUN...", "Run directories of one item set.")
     judge: str | None = setting(
-        None, "Which evaluator, if the run has several (default: the latest).", metavar="NAME"
+        None,
+        "Which evaluator, by judge or rubric, if the run has several (default: the latest).",
+        metavar="NAME",
     )
     seed: int = setting(42, "Seed of the shuffled control.", low=0, high=SEEDS)
     out: str | None = setting(
