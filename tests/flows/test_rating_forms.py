@@ -51,6 +51,9 @@ def test_thumbs_are_read_as_satisfied_or_not_and_said(dialogauge, rated, tmp_pat
     assert done.code == 0
     assert "ratings of satisfaction (turn): read as thumbs: 48 up, 24 down" in done.unwrapped
     assert "33.3 % of these were rated poorly (thumbs down)" in done.unwrapped
+    page = (tmp_path / "run/report.html").read_text()
+    assert "people’s rating, lowest first" in page
+    assert "thumbs down" in page[page.index('id="conversations"') :]
     assert rows_of(tmp_path / "run")[0]["rating"]["score"] in ("up", "down")
 
 

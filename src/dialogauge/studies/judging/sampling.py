@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, get_args
 
 from dialogauge.core import DimensionSpec, Verdict, digest_text
+from dialogauge.data.admission import DOWN, UP
+from dialogauge.report import words
 from dialogauge.runs.records import own_scores
 from dialogauge.studies.passing import ByConversation, Smallest
 
@@ -44,7 +46,9 @@ class Case:
     order: tuple[int, float, str]
     """Ascending from the weakest."""
     rating: float | None = None
-    """What people said of the whole; where they rated turns only, the lowest of these."""
+    """What people said of the whole; where they rated turns only, the lowest of these. A thumb is 0 or 1."""
+    rated: str = ""
+    """The same in words."""
     kinds: tuple[str, ...] = ()
     """What the judge saw in its turns, by name, the commonest first; of a task the checks that failed."""
 
@@ -152,6 +156,7 @@ def _case(unit: Sequence[Row], dimensions: Sequence[DimensionSpec]) -> Case:
     named = head["weakest_turn"]
     if named is None and head["level"] != "conversation" and qualities:
         named = min(qualities, key=lambda t: (qualities[t], t))
+    rating, rated = _rated(unit)
     overall = _overall(sums, dimensions)
     rank = _FAILED if overall is None else _RANK.get(head["verdict"], _UNRANKED)
     return Case(
@@ -164,7 +169,8 @@ def _case(unit: Sequence[Row], dimensions: Sequence[DimensionSpec]) -> Case:
         scores=tuple(sums[d.name].shown for d in dimensions),
         failure=failure,
         order=(rank, 1.0 if overall is None else overall, head["conversation_id"]),
-        rating=min(ratings_of(unit)[1], default=None),
+        rating=rating,
+        rated=rated,
         kinds=_kinds(unit),
     )
 
@@ -188,6 +194,14 @@ def ratings_of(unit: Sequence[Row]) -> tuple[RatedAs | None, list[float]]:
             dimension = max(by_dimension, key=lambda name: len(by_dimension[name]))
             return (level, dimension), by_dimension[dimension]
     return None, []
+
+
+def _rated(unit: Sequence[Row]) -> tuple[float | None, str]:
+    if numbers := ratings_of(unit)[1]:
+        return min(numbers), f"rated {words.score(min(numbers))}"
+    names = {row["rating"]["score"] for row in unit if row.get("rating")}
+    lowest = next((thumb for thumb in (DOWN, UP) if thumb in names), None)
+    return (None, "") if lowest is None else (float(lowest == UP), f"thumbs {lowest}")
 
 
 def _kinds(unit: Sequence[Row]) -> tuple[str, ...]:

@@ -162,9 +162,7 @@ class TranscriptWriter:
             anchor_of(case.key),
             verdict=verdict_of(case) if self.graded and self.verdicts else None,
             facts=tuple(
-                filter(
-                    None, (scenario, case.candidate, length, _person(case), *_outcomes(head, conversation))
-                )
+                filter(None, (scenario, case.candidate, length, case.rated, *_outcomes(head, conversation)))
             ),
             reason=", ".join(self.kinds(case)[:3]),
             context=self._text(conversation.context if conversation else None),
@@ -494,10 +492,6 @@ def _outcomes(head: Row | None, conversation: Conversation | None) -> Iterator[s
         for rating in conversation.ratings:
             if rating.turn is None and rating.rater == "environment":
                 yield f"{words.name(rating.dimension)} {words.score(rating.score)}"
-
-
-def _person(case: Case) -> str:
-    return "" if case.rating is None else f"rated {words.score(case.rating)}"
 
 
 def _rows_of(rows: Iterable[Row], wanted: Collection[Key]) -> dict[Key, list[Row]]:
