@@ -37,7 +37,7 @@ _INTERRUPTED: Final = 130
 
 app = typer.Typer(
     name="dialogauge",
-    help="Measure multi-turn assistants the way their users meet them.",
+    help="Find where conversations with an assistant went wrong, and how far to trust that.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -79,7 +79,7 @@ def _root(
         False, "--version", callback=_version, is_eager=True, help="Print the version."
     ),
 ) -> None:
-    """Measure multi-turn assistants the way their users meet them."""
+    """Find where conversations with an assistant went wrong, and how far to trust that."""
 
 
 _Misuse: type[Exception] = typer.BadParameter.__mro__[2]
