@@ -45,13 +45,14 @@ _RATING: Final = (
     "that cannot be ruled out; all of these intervals together hold all true ranks in 95 of 100 arenas."
 )
 _BESIDE: Final = (
-    "Others on the same meetings: how often each names the same winner, where both name one, and the ratings "
-    "that its votes would give. A ranking that length gives as well says nothing of quality."
+    "Rules that read nothing, on the same meetings: how often each names the same winner, where both name "
+    "one, and the ratings that its votes would give. If length alone gives the same ranking, the ranking "
+    "says nothing about quality."
 )
 _AGENTS: Final = "Words, tool calls and cost are means of a dialogue."
 _ELO: Final = (
-    "Online Elo moves by up to 32 points with each vote, and hangs on the order of votes: with some hundred "
-    "rounds it wanders by about 30 points. It stands here to compare with published arenas."
+    "Online Elo moves by up to 32 points with each vote, and depends on the order of votes: with some "
+    "hundred rounds it wanders by about 30 points. It stands here to compare with published arenas."
 )
 _TEXTS: Final = ("model", "organisation", "version", "licence", "family", "judged by")
 _COLUMNS: Final = (*_TEXTS[:5], "dialogues", "absent", *PER_DIALOGUE, "judged by")
@@ -97,7 +98,7 @@ def _blocks(result: ArenaResult) -> Iterator[Block]:
     yield Section("Each against each", (_matrix(result),), "Won, tied, lost: the row against the column.")
     if result.position is not None:
         yield _position(result.position, result.usage)
-    yield Section("Beside it", (_beside(result), _other_ratings(result)), _BESIDE)
+    yield Section("Simple rules beside it", (_beside(result), _other_ratings(result)), _BESIDE)
     yield Section("Online Elo", (_elo(result),), _ELO)
 
 
@@ -210,7 +211,7 @@ def _beside(result: ArenaResult) -> DataTable:
         (one.name, one.what, Percent(one.agrees.value, one.agrees.interval), one.agrees.n)
         for one in result.beside
     ]
-    return data_table("Beside it", heads, rows, captioned=False)
+    return data_table("Simple rules", heads, rows, captioned=False)
 
 
 def _other_ratings(result: ArenaResult) -> DataTable:
