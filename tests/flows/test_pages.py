@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import random
 import re
 import shlex
@@ -79,7 +80,14 @@ def test_the_page_on_the_arena(dialogauge, serve, tmp_path):
 def test_the_page_on_comparison(dialogauge, tmp_path):
     dialogues(tmp_path / "old.jsonl", 0.5)
     dialogues(tmp_path / "new.jsonl", 0.6)
-    commands, _, gated, *_ = blocks("compare.md")
-    run_all(dialogauge, commands.splitlines())
+    versions = {"old.jsonl": "v1", "new.jsonl": "v2"}
+    records = [
+        {**json.loads(line), "id": f"{name}-{n}", "model": name}
+        for file, name in versions.items()
+        for n, line in enumerate((tmp_path / file).read_text().splitlines())
+    ]
+    (tmp_path / "log.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
+    commands, _, within, gated, *_ = blocks("compare.md")
+    run_all(dialogauge, commands.splitlines() + within.splitlines())
     (line,) = gated.splitlines()
     assert dialogauge(*shlex.split(line)[1:]).code in {0, 100}
