@@ -15,8 +15,8 @@ from dialogauge.core import ROLES, ConfigError, Conversation, FileFault, Place, 
 from dialogauge.data.field_map import FieldMap, read_field_map
 from dialogauge.data.formats import format_names, format_of
 from dialogauge.data.formats.base import Context, Format, Sample
+from dialogauge.data.formats.roles import ROLE_ALIASES
 from dialogauge.data.formats.threads import moment_of
-from dialogauge.data.formats.turns import ROLE_ALIASES
 from dialogauge.data.json_values import JsonValue, begins_json, json_values, starts_json
 from dialogauge.data.notes import NoteBook, excerpt, file_fault
 from dialogauge.data.sources import LineStream, as_utf8

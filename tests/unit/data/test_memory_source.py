@@ -87,7 +87,7 @@ def test_what_cannot_be_read_names_its_position_and_the_rest_is_read() -> None:
     conversations, faults, _ = read(
         [
             CHAT,
-            [{"role": "usr", "content": "a"}],
+            [{"role": "cat", "content": "a"}],
             {"messages": []},
             {"messages": [{"role": "user", "content": {1, 2}}]},
             5,
@@ -105,7 +105,7 @@ def test_what_cannot_be_read_names_its_position_and_the_rest_is_read() -> None:
     assert conversations[2].metadata == {"at": "2024-01-02"}
     starts = [f"source[{i}]" for i in (1, 3, 4, 6, 7, 8, 10, 11)]
     assert [f.split(":")[0].split(",")[0] for f in faults] == [*starts, "read elsewhere"]
-    assert "message 1 has the unknown role 'usr'" in faults[0]
+    assert "message 1 has the unknown role 'cat'" in faults[0]
     assert "set is no JSON value" in faults[1]
     assert "seen before, at source[5]" in faults[3]
 

@@ -11,7 +11,7 @@ from typing import Final
 from dialogauge.core import ROLES, Conversation, FileFault, Message, Place, RecordFault, Role
 from dialogauge.data.field_map import FieldMap
 from dialogauge.data.formats.base import Context, Outcome, Sample, TextFormat
-from dialogauge.data.formats.turns import ROLE_ALIASES
+from dialogauge.data.formats.roles import ROLE_ALIASES
 from dialogauge.data.notes import LONGEST, MESSAGE, excerpt, record_fault, too_long
 from dialogauge.data.sources import LineStream
 

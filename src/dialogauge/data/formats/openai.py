@@ -13,6 +13,7 @@ from dialogauge.data.formats.blocks import arguments_of, is_result, messages_of,
 from dialogauge.data.formats.fields import MESSAGE_KEYS, conversation_from, labels_of
 from dialogauge.data.formats.order import in_time
 from dialogauge.data.formats.react import unfold
+from dialogauge.data.formats.roles import role_named
 from dialogauge.data.json_values import is_message_list
 from dialogauge.data.notes import excerpt
 
@@ -262,8 +263,9 @@ def _convert(record: Any, entry: Entry) -> Conversation:  # noqa: ANN401  # any 
     if prompt := system_prompt(record.get("system"), entry) if messages else ():
         record = {name: value for name, value in record.items() if name != "system"}
     messages = _exchanged(messages, entry)
-    known = entry.mapping.role_of
-    reader = MessageReader(entry, role_of=lambda n: known(n) or ("tool" if n == "function" else None))
+    reader = MessageReader(
+        entry, role_of=lambda name: "tool" if name == "function" else role_named(name, entry)
+    )
     read = reader.read_or_absent(messages)
     rated = [(index + len(prompt), fields) for index, fields in reader.rated]
     return conversation_from(record, prompt + read, rated, entry, messages_key=key.split(".")[0])

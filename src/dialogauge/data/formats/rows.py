@@ -26,8 +26,8 @@ from dialogauge.data.formats.exchanges import exchanged
 from dialogauge.data.formats.fields import PERHAPS, is_rating, ratings_in
 from dialogauge.data.formats.openai import MessageReader, unknown_role, with_replies
 from dialogauge.data.formats.payloads import CHOICES_LEFT_OUT, asked, messages_in, others_in, replied
+from dialogauge.data.formats.roles import role_named
 from dialogauge.data.formats.threads import DataRow, Rows, Threads, each_differs, in_threads, whole_rows
-from dialogauge.data.formats.turns import ROLE_ALIASES
 from dialogauge.data.json_values import is_message_list, json_values
 from dialogauge.data.notes import LONGEST, MESSAGE, excerpt, file_fault, record_fault, too_long
 from dialogauge.data.sources import LineStream
@@ -285,7 +285,7 @@ def _prompt(row: DataRow, columns: RowColumns, entry: Entry) -> Any:  # noqa: AN
 
 
 def _message(name: str, content: object, rest: dict[str, Any], before: int, entry: Entry) -> Message:
-    role = _role(name, entry)
+    role = role_named(name, entry)
     if role is None:
         raise fault_in(entry, *unknown_role(before + 1, name))
     if isinstance(content, str) and _OF_TOOLS.isdisjoint(rest):
@@ -306,15 +306,6 @@ def _unpacked(value: object) -> Any:  # noqa: ANN401  # any JSON value
         return orjson.loads(value)
     except orjson.JSONDecodeError:
         return value
-
-
-def _role(name: str, entry: Entry) -> Role | None:
-    plain = name.strip().lower()
-    role = entry.mapping.role_of(name) or entry.mapping.role_of(plain)
-    if role is None and plain in ROLE_ALIASES:
-        role = ROLE_ALIASES[plain]
-        entry.assume(f"messages have the role {name!r}: read as {role}")
-    return role
 
 
 def _finish(group: _Group, context: Context) -> Outcome:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from dialogauge.core import Conversation, Role
+from dialogauge.core import Conversation
 from dialogauge.data.field_map import FieldMap
 from dialogauge.data.formats.base import Entry, RecordFormat, fault_in
 from dialogauge.data.formats.columns import is_history
 from dialogauge.data.formats.fields import conversation_from
 from dialogauge.data.formats.openai import MessageReader, with_replies
+from dialogauge.data.formats.roles import role_named
 from dialogauge.data.json_values import is_message_list
 from dialogauge.data.notes import excerpt
 
@@ -25,29 +26,6 @@ _DEEPEVAL = frozenset(
     | {"chatbot_role", "chatbotRole"}
 )
 """Keys of a DeepEval test case, whose `scenario` is a description and not a name."""
-
-ROLE_ALIASES: dict[str, Role] = {
-    "human": "user",
-    "customer": "user",
-    "usr": "user",
-    "gpt": "assistant",
-    "ai": "assistant",
-    "bot": "assistant",
-    "chatbot": "assistant",
-    "agent": "assistant",
-    "model": "assistant",
-    "sys": "assistant",
-    "visitor": "user",
-    "client": "user",
-    "operator": "assistant",
-    "inbound": "user",
-    "outbound": "assistant",
-    **dict.fromkeys(("用户", "客户", "顾客", "访客", "提问者", "我"), "user"),
-    **dict.fromkeys(("助手", "助理", "客服", "机器人", "智能客服", "模型"), "assistant"),
-    "incoming": "user",
-    "outgoing": "assistant",
-}
-"""Common role names in tables and logs; each use is noted as an assumption."""
 
 
 def _recognises(record: Any, mapping: FieldMap) -> bool:  # noqa: ANN401  # any JSON value
@@ -68,19 +46,11 @@ def _convert(record: Any, entry: Entry) -> Conversation:  # noqa: ANN401  # any 
     if key is None:
         raise fault_in(entry, f"the record is {excerpt(record)}: no messages under {', '.join(_LISTS)}")
     first = record[key][0]
-
-    def role_of(name: str) -> Role | None:
-        role = entry.mapping.role_of(name)
-        if role is None and name.lower() in ROLE_ALIASES:
-            role = ROLE_ALIASES[name.lower()]
-            entry.assume(f"messages have the role {name!r}: read as {role}")
-        return role
-
     reader = MessageReader(
         entry,
         role_key=next(name for name in _ROLE_KEYS if name in first),
         content_key=next(name for name in _CONTENT_KEYS if name in first),
-        role_of=role_of,
+        role_of=lambda name: role_named(name, entry),
     )
     messages = with_replies(reader.read(record[key]), entry)
     if _DEEPEVAL & record.keys() and isinstance(record.get("scenario"), str):

@@ -113,6 +113,16 @@ def test_bad_messages(tmp_path, messages, message):
         raise fault
 
 
+@pytest.mark.parametrize(("asks", "replies"), [("human", "AI"), ("Customer", "agent"), ("用户", "助手")])
+def test_common_names_of_roles_are_read_and_said(tmp_path, asks, replies):
+    messages = [{"role": asks, "content": "Where is it?"}, {"role": replies, "content": "Here."}]
+    talk, notes = read_one(tmp_path, {"id": "a", "messages": messages})
+    assert [message.role for message in talk.messages] == ["user", "assistant"]
+    said = " ".join(map(str, notes))
+    assert f"role {asks!r}: read as user" in said
+    assert f"role {replies!r}: read as assistant" in said
+
+
 def test_an_unknown_role_names_the_way_out(tmp_path):
     fault, _ = read_one(tmp_path, {"id": "a", "messages": [USER, {"role": "moderator", "content": "x"}]})
     assert "message 2 has the unknown role 'moderator'" in str(fault)
