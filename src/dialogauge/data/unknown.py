@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import islice
+from itertools import chain, islice
 from statistics import fmean
 from typing import Any, Final
 
@@ -81,11 +81,18 @@ def unrecognised(stream: LineStream, mapping: FieldMap) -> FileFault:
         values = [v.value for v in islice(json_values(stream), _LOOKED_AT) if isinstance(v, JsonValue)]
         records = [value for value in values if isinstance(value, dict)]
         content = f"it is JSON, and its first record has {_described(first.value)}"
-    for named in likely_maps(records):
+    for named in chain(likely_maps(records), likely_maps(_within(records))):
         if mapping == FieldMap() and (talk := _read_by(named, stream)) is not None:
             hint = f"name the fields so: --map '{named}' reads the first as {_outlined(talk)}"
             return file_fault(place, f"unknown format: {content}", hint)
     return file_fault(place, f"unknown format: {content}", format_hint())
+
+
+def _within(records: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return the first records of one document that holds a list of them; none of several documents."""
+    values = records[0].values() if len(records) == 1 else ()
+    lists = [v for v in values if isinstance(v, list) and v and all(isinstance(one, dict) for one in v)]
+    return lists[0][:_LOOKED_AT] if len(lists) == 1 else []
 
 
 def of_another_kind(stream: LineStream, wanted: Format) -> FileFault | None:

@@ -46,6 +46,21 @@ CASES = {
         {"chat": 1, "who": "guest", "words": ASKED, "at": "2026-03-01T10:00:00Z"},
         {"chat": 1, "who": "desk", "words": ANSWERED, "at": "2026-03-01T10:00:09Z"},
     ],
+    "records within one document": [
+        {
+            "exported": "2026-03-01",
+            "sessions": [
+                {
+                    "head": {"ref": f"S-{n}"},
+                    "timeline": [
+                        {"by": {"role": "visitor"}, "content": {"value": ASKED}},
+                        {"by": {"role": "bot"}, "content": {"value": ANSWERED}},
+                    ],
+                }
+                for n in range(3)
+            ],
+        }
+    ],
     "two long texts": [{"k": "en", "first": ASKED, "second": ANSWERED, "n": 4}],
 }
 
@@ -59,6 +74,16 @@ def test_a_map_is_named_that_reads_the_file(tmp_path, case):
     assert named, fault.hint
     talk = next(iter(read_conversations([str(path)], mapping=read_field_map(named[1]))))
     assert said(talk) == READ
+
+
+def test_a_message_of_another_shape_than_the_map_is_refused_with_what_to_do(tmp_path):
+    call = {"type": "action", "action": {"fn": "get_order"}}
+    said_by = [{"by": {"role": role}, "text": text} for role, text in READ]
+    path = write(tmp_path, [{"session": "x", "timeline": [said_by[0], call, said_by[1]]}])
+    mapping = read_field_map("session=session,messages=timeline,role=by.role,content=text")
+    (fault,) = read_conversations([str(path)], mapping=mapping)
+    assert "message 2 has no 'by.role'" in fault.message
+    assert "write calls and events of another as OpenAI's messages" in fault.hint
 
 
 def test_a_map_is_named_for_a_table(tmp_path):

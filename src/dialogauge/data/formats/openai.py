@@ -130,7 +130,7 @@ class MessageReader:
     def _role(self, item: dict[str, Any], number: int) -> Role:
         name = look_up(item, self.role_key)
         if name is MISSING:
-            hint = f"it has {', '.join(map(repr, item)) or 'nothing'}; name the key by `role` in a field map"
+            hint = f"it has {', '.join(map(repr, item)) or 'nothing'}; {_remedy('role', self.role_key)}"
             raise fault_in(self.entry, f"message {number} has no {self.role_key!r}", hint)
         role = self.role_of(name) if isinstance(name, str) else None
         if role is None and isinstance(name, str) and (role := self.role_of(name.lower())) is not None:
@@ -144,7 +144,7 @@ class MessageReader:
         content = item.get("blocks", MISSING) if content is MISSING else content  # as LlamaIndex has it
         if content is MISSING:
             if not any(key in item for key in _SPEAKS_WITHOUT):
-                hint = f"it has {', '.join(map(repr, item))}; name the key by `content` in a field map"
+                hint = f"it has {', '.join(map(repr, item))}; {_remedy('content', self.content_key)}"
                 raise fault_in(self.entry, f"message {number} has no {self.content_key!r}", hint)
             return None
         return content
@@ -216,6 +216,12 @@ def content_of(content: object, number: int, entry: Entry) -> str | tuple[dict[s
         return content
     message = f"message {number}: the content is {excerpt(content)}: neither text, a list of parts, nor null"
     raise fault_in(entry, message)
+
+
+def _remedy(field: str, key: str) -> str:
+    if key == field:
+        return f"name the key by `{field}` in a field map"
+    return "a field map reads messages of one shape; write calls and events of another as OpenAI's messages"
 
 
 def unknown_role(number: int, name: object) -> tuple[str, str]:
