@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -52,6 +53,8 @@ _NEVER: Final = frozenset(
     ("", "user_id", "user", "scenario", "context", "language", "lang", "timestamp", "time", "date")
 ) | {"index", "role", "text", "content", "reply", "plan", "item", "seconds", "at"}
 """Columns without ratings."""
+_RATER: Final = re.compile(r"(?:rater|annotator|coder|labell?er)[\W_]*\w|评分员|标注员|评委", re.IGNORECASE)
+"""The name of a column that holds what one rater gave."""
 _PAIR: Final = ("a", "b", "winner")
 ONE_DIMENSION: Final = "rating"
 """What a table with a column for each rater is called that names no dimension."""
@@ -109,6 +112,11 @@ class RatingColumns:
     """Whether a rating page saved it."""
     commas: bool = False
     """Whether a comma in a number is a decimal one."""
+
+    @property
+    def kind(self) -> str:
+        """What the columns of a wide table are."""
+        return "raters" if self.raters else "dimensions"
 
     @property
     def compares(self) -> bool:
@@ -190,19 +198,20 @@ def choice_of_page(place: Place) -> RecordFault:
 
 def _wide(table: RatingRows, columns: RatingColumns, notes: NoteBook) -> RatingColumns:
     """Return the columns of a wide table, those that the field map names or those that hold scores."""
-    fields, what = columns.fields, "raters" if columns.raters else "dimensions"
-    sure = columns.raters or bool(fields.ratings)
+    fields, sure = columns.fields, columns.raters or bool(columns.fields.ratings)
     if not fields.ratings:
         own = (getattr(fields, name) for name in _USUAL)
         names, rows = _scored(table, {*own, *columns.keep.values()})
         if not names:
             raise _not_ratings(table, "score")
+        if fields.rater is None and len(names) > 1 and all(map(_RATER.match, names)):
+            columns = replace(columns, raters=True)
         if len(names) > max(_MOST_COLUMNS, rows):
-            message = f"{len(names)} columns of scores, {rows} rows: are these {what}?"
+            message = f"{len(names)} columns of scores, {rows} rows: are these {columns.kind}?"
             raise file_fault(table.place, message, _TURNED)
         fields = replace(fields, ratings={name: name for name in names})
     (notes.recognise if sure else notes.assume)(
-        f"files are wide, with the {what} {', '.join(fields.ratings)}", table.place
+        f"files are wide, with the {columns.kind} {', '.join(fields.ratings)}", table.place
     )
     return replace(columns, fields=fields)
 

@@ -286,6 +286,15 @@ def test_a_table_whose_id_nobody_knows_says_how_to_name_it(tmp_path):
     assert (rating.conversation_id, rating.dimension) == ("x", "thumb")
 
 
+def test_columns_that_are_called_raters_are_raters(tmp_path):
+    found = table(tmp_path, "dialogue_id,turn,rater_li,Rater 2\nx,1,4,5\ny,1,2,3\n")
+    assert {(r.dimension, r.rater) for r in found.ratings} == {("rating", "rater_li"), ("rating", "Rater 2")}
+    assert "files are wide, with the raters rater_li, Rater 2" in [n.text for n in found.notes]
+    # One such column among others, or one alone, is no list of raters.
+    for text in ("id,rater_li,mood\nx,4,5\ny,2,3\n", "id,rater_confidence\nx,4\ny,2\n"):
+        assert {r.rater for r in table(tmp_path, text).ratings} == {None}
+
+
 def test_chinese_headings_of_three_raters(tmp_path):
     found = table(tmp_path, "对话编号,轮次,张敏,李强\nx,2,4,5\n", wide="raters")
     assert [(r.conversation_id, r.turn, r.rater, r.score) for r in found.ratings] == [
