@@ -17,7 +17,7 @@ from dialogauge.data.field_map import read_field_map
 
 SHAPES = Path(__file__).parent / "shapes"
 EXPECTED = json.loads((SHAPES / "expected.json").read_text(encoding="utf-8"))
-FLOOR = 97
+FLOOR = 101
 """Shapes that are read without a map."""
 NEEDS_PYARROW = {"parquet", "parquet_rows", "hf_dataset", "hf_dict", "inspect_eval"}
 

@@ -114,7 +114,7 @@ class MessageReader:
         elif role == "tool" and content is not None:
             spoken = [Message(role, result_of(content, number, self.entry))]
         else:
-            spoken = [Message(role, content_of(content, number, self.entry))]
+            spoken = [Message(role, content_of(content or self._shown(item, content), number, self.entry))]
         own = max((n for n, message in enumerate(spoken) if message.role == role), default=0)
         first, name = spoken[own], item.get("name")
         spoken[own] = Message(
@@ -148,6 +148,17 @@ class MessageReader:
                 raise fault_in(self.entry, f"message {number} has no {self.content_key!r}", hint)
             return None
         return content
+
+    def _shown(self, item: dict[str, Any], content: object) -> object:
+        """Return the text in the place of an empty content: a refusal, or what a sound says; else nothing."""
+        audio = item.get("audio")
+        beside = {"refusal": item.get("refusal")}
+        beside["audio"] = audio.get("transcript") if isinstance(audio, dict) else None
+        key = next((key for key, text in beside.items() if isinstance(text, str) and text), None)
+        if key is None:
+            return content
+        self.entry.recognise(f"messages have a text under {key!r} and no content: read as the content")
+        return beside[key]
 
     def _calls(self, item: dict[str, Any], number: int) -> tuple[ToolCall, ...]:
         legacy = item.get("function_call")

@@ -15,6 +15,7 @@ import orjson
 from dialogauge.core import ROLES
 from dialogauge.data.formats.agents import is_of_agents, items_of
 from dialogauge.data.formats.blocks import is_block
+from dialogauge.data.formats.streams import assembled
 from dialogauge.data.json_values import too_deep
 
 Item = dict[str, Any]
@@ -66,9 +67,11 @@ def asked(value: object) -> list[Item] | None:
 def replied(value: object) -> list[Item] | None:
     """Return the messages that a response consists of; None where none can be read in it.
 
-    A response that repeats the request, as the state of a graph does, is returned whole.
+    A response that repeats the request, as the state of a graph does, is returned whole. The pieces of one
+    that was streamed are put together.
     """
-    return _replied(parsed(value))
+    whole = assembled(value)
+    return [whole] if whole is not None else _replied(parsed(value))
 
 
 def parsed(value: object) -> object:

@@ -56,7 +56,7 @@ def _body(value: Any) -> Any:  # noqa: ANN401  # any JSON value
     for key in (
         ("body", "json", "message", "inputBodyJson", "outputBodyJson") if isinstance(value, dict) else ()
     ):
-        if isinstance(value.get(key), dict) and not any(
+        if isinstance(value.get(key), dict | list) and not any(
             name in value for name in (*_ASKS, *_CHOICES, "output")
         ):
             return value[key]

@@ -27,6 +27,9 @@ ROLE_ALIASES: dict[str, Role] = {
     **dict.fromkeys(("助手", "助理", "客服", "机器人", "智能客服", "模型"), "assistant"),
     "incoming": "user",
     "outgoing": "assistant",
+    "end_user": "user",
+    "ai_agent": "assistant",
+    "virtual_agent": "assistant",
 }
 """Common role names in tables and logs; each use is noted as an assumption."""
 

@@ -58,7 +58,8 @@ _READERS = tuple(
         (
             *("%H:%M", "%H:%M:%S", "%I:%M %p", "%I:%M:%S %p"),
             *("%m/%d/%Y %I:%M %p", "%m/%d/%Y %I:%M:%S %p", "%m/%d/%Y, %I:%M:%S %p"),
-            *("%d.%m.%Y %H:%M", "%d.%m.%Y %H:%M:%S"),
+            *("%d.%m.%Y %H:%M", "%d.%m.%Y %H:%M:%S", "%Y/%m/%d %H:%M", "%Y/%m/%d %H:%M:%S"),
+            *("%a %b %d %H:%M:%S %Y", "%a, %d %b %Y %H:%M:%S", "%b %d, %Y %I:%M %p", "%b %d, %Y %I:%M:%S %p"),
         ),
     )
 )

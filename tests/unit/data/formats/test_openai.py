@@ -315,3 +315,14 @@ def test_messages_that_begin_with_the_latest(tmp_path, times, read, note):
     timed = [n.text for n in reader.notes if "order" in n.text or "times" in n.text]
     assert len(timed) == bool(note)
     assert all(text.startswith(note) for text in timed)
+
+
+@pytest.mark.parametrize(
+    "shown", [{"refusal": "I cannot."}, {"audio": {"id": "a", "transcript": "I cannot."}}]
+)
+def test_a_refusal_and_what_a_sound_says_are_the_content(tmp_path, shown):
+    for content in (None, ""):
+        c, _ = read_one(tmp_path, [USER, {"role": "assistant", "content": content, **shown}])[:2]
+        assert c.turns[0].reply_text == "I cannot."
+    c = read_one(tmp_path, [USER, {"role": "assistant", "content": "Yes.", **shown}])[0]
+    assert c.turns[0].reply_text == "Yes."
