@@ -23,7 +23,7 @@ MESSAGES = st.one_of(
         TEXT | st.none(),
         st.lists(st.builds(ToolCall, TEXT, TEXT, TEXT), max_size=2).map(tuple),
         name=st.none() | NAME,
-        extra=st.dictionaries(st.sampled_from(["weight", "refusal"]), JSON, max_size=2),
+        extra=st.dictionaries(st.sampled_from(["weight", "logprobs"]), JSON, max_size=2),
     ),
     st.builds(Message, st.just("tool"), TEXT, tool_call_id=NAME),
 )
