@@ -55,23 +55,23 @@ class KindEvidence:
         shares = f"{100 * self.share:.1f} %", f"{100 * self.base:.1f} %"
         if self.source == BLIND:
             return (
-                f"Too rare in rated data. Readers who did not see the finding (language models) found a "
-                f"fault in {shares[0]} of {self.fires} such replies, against {shares[1]} of replies without "
-                f"a finding{times}."
+                f"Too rare in rated data to measure. Readers (language models) who did not see the finding "
+                f"saw a fault in {shares[0]} of {self.fires} such replies, against {shares[1]} of replies "
+                f"without a finding{times}."
             )
         if self.source.startswith("tau"):
             return (
-                f"In rewarded runs ({self.source}), {shares[0]} of {self.fires} such runs failed their task, "
+                f"In agent runs with rewards ({self.source}), {shares[0]} of {self.fires} such runs failed, "
                 f"against {shares[1]} of all runs{times}."
             )
         if self.source == POOLED:
             return (
-                f"In rated and rewarded data ({POOLED}), {shares[0]} of {self.fires} such turns or runs were "
-                f"rated dissatisfied or failed, against {shares[1]} of all{times}."
+                f"On data with ratings or rewards, people were dissatisfied (or the task failed) in "
+                f"{shares[0]} of {self.fires} such cases, against {shares[1]} of all{times}."
             )
         return (
-            f"In rated data ({self.source}), {shares[0]} of {self.fires} such turns were rated dissatisfied, "
-            f"against {shares[1]} of all turns{times}."
+            f"In rated data ({self.source}), people were dissatisfied with {shares[0]} of {self.fires} such "
+            f"turns, against {shares[1]} of all turns{times}."
         )
 
     def to_json(self) -> dict[str, Any]:

@@ -189,19 +189,22 @@ def test_what_says_most_is_shown_whichever_way_it_points(better, worse):
     [
         (
             "USS",
-            "In rated data (USS), 50.0 % of 20 such turns were rated dissatisfied, "
+            "In rated data (USS), people were dissatisfied with 50.0 % of 20 such turns, "
             "against 25.0 % of all turns",
         ),
         (
             "tau-bench",
-            "In rewarded runs (tau-bench), 50.0 % of 20 such runs failed their task, "
+            "In agent runs with rewards (tau-bench), 50.0 % of 20 such runs failed, "
             "against 25.0 % of all runs",
         ),
-        (POOLED, "50.0 % of 20 such turns or runs were rated dissatisfied or failed, against 25.0 % of all"),
+        (
+            POOLED,
+            "people were dissatisfied (or the task failed) in 50.0 % of 20 such cases, against 25.0 % of all",
+        ),
     ],
 )
 def test_evidence_says_what_was_measured_and_how_surely(source, words):
     assert words + ": 2.0 times as often [1.1, 3.0]." in evidence(1.1, source).words
     blind = evidence(1.1, BLIND).words
-    assert "found a fault in 50.0 % of 20 such replies" in blind
+    assert "saw a fault in 50.0 % of 20 such replies" in blind
     assert "against 25.0 % of replies without a finding: 2.0 times as often [1.1, 3.0]." in blind

@@ -74,7 +74,7 @@ def test_the_first_screen_answers_in_order():
             "The judge agrees with your users on which turns are poor. It finds 70 of 100 pairs.",
             "What is wrong 0",
             "40 turns in 30 conversations", "Not measured on rated data yet.", "What is wrong 1",
-            "55.0 % of 80 such turns were rated dissatisfied, against 16.7 % of all turns: 3.3 times",
+            "people were dissatisfied with 55.0 % of 80 such turns, against 16.7 % of all turns: 3.3 times",
             "What is wrong 2", "worst group", "scenario refunds", "read first", "The user doubts the reply.",
             "The reply repeats.",
         )
