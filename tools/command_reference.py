@@ -37,7 +37,7 @@ EXIT_CODES = """\
 | code | meaning |
 |---|---|
 | 0 | done |
-| 1 | something could not be read, an endpoint failed, or a limit was reached; results are kept |
+| 1 | something could not be read or written, an endpoint failed, or a limit was reached; results are kept |
 | 2 | an option, rubric, configuration or role cannot be used; nothing was done |
 | 3 | more judgements failed than `--max-failed` allows |
 | 100 | a `--gate` was not met |
@@ -47,41 +47,33 @@ If several hold, the code is the first of 130, 1, 3, 100. Why one bad record giv
 [decision 4](decisions/0004-exit-codes-and-bad-input.md).
 """
 
-# What a code means for one command, where the table alone does not say it.
+# The codes of each command, with what one means there where the table alone does not say it.
 ENDS = {
-    "demo": "0; 1 if the run directory cannot be written.",
-    "judge": "0, 1, 2, 3, 100 or 130 ([table](#exit-codes)).",
-    "check": "0; 1 if a record or a file could not be read.",
-    "report": "0; 1 if there is no finished run.",
-    "show": "0; 1 if there is no finished run; 2 if it does not hold the conversation or turn.",
-    "runs": "0, also without runs; 1 if there is no such folder.",
-    "compare": "0; 1 if a run is not finished; 2 for different rubrics, a log instead of a run, or a gate on "
-    "something that the runs lack; 100 if a gate was not met.",
-    "trust": "0; 1 if there is no finished run, or the sample was not judged to its end; 2 for another judge.",
-    "agreement": "0; 1 if a rating could not be read; 2 if there are no matching ratings, scores or dimensions.",
-    "export": "0; 1 if there is no finished run; 2 for an unknown file ending or a missing extra.",
-    "pairs": "0; 1 if a limit or an endpoint ended it early (the rows so far are written); 3 if more than 5 % of the "
-    "better replies failed.",
-    "fit": "0; 1 if a record could not be read (the fit is written all the same); 2 for too few ratings.",
-    "satisfaction": "0; 1 if a record or a rating could not be read; 2 if nothing can be judged, or there is no such "
-    "judge; 3 if more turns failed than `--max-failed` allows.",
-    "success": "0; 1 if a record, a goal or a table could not be read; 2 if an option does not fit the kind; 100 if a "
-    "gate was not met.",
-    "arena": "0; 1 if a record or a vote could not be used, or an endpoint or a limit ended it early; 2 if the "
-    "agents cannot be compared; 3 if more meetings gave no verdict than `--max-failed` allows.",
-    "doctor": "0; 1 if the endpoint fails, or the model is not fit to judge.",
-    "annotate make": "0; 1 if a record could not be read (the plan is written all the same); 2 if options contradict "
-    "each other, there is nothing to rate, or the folder holds something else.",
-    "annotate import": "0; 1 if rows were refused (the others are kept), or there is no plan in the folder.",
-    "annotate status": "0; 1 if there is no plan in the folder.",
-    "replay select": "0; 1 if a record or a rating could not be read; 2 if there is nothing to choose.",
-    "replay collect": "0; 1 if a record, an item or a reply could not be used, or an endpoint or a limit ended it "
-    "early; 2 for an unusable candidate; 3 if more than 5 % of the replies failed.",
-    "replay score": "0; 1 if an item is gone from the data, or an endpoint ended it early; 2 for an unsuitable judge "
-    "or reference; 3 if more than 5 % of the replies failed.",
-    "replay compare": "0; 2 if a run has no scores, or the runs have different items or evaluators.",
-    "replay run": "as its parts: 0, 1, 2, 3 or 130.",
-    "init": "0; 1 if the directory cannot be written.",
+    "demo": "0, 1",
+    "judge": "0, 1, 2, 3, 100, 130",
+    "check": "0, 1",
+    "report": "0, 1 (no finished run)",
+    "show": "0, 1 (no finished run), 2 (no such conversation or turn)",
+    "runs": "0 (also without runs), 1 (no such folder)",
+    "compare": "0, 1 (an unfinished run), 2 (different rubrics, a log, a gate on what the runs lack), 100",
+    "trust": "0, 1 (no finished run, sample not judged to its end), 2 (another judge)",
+    "agreement": "0, 1, 2 (no matching ratings, scores or dimensions)",
+    "export": "0, 1 (no finished run), 2 (unknown file ending, missing extra)",
+    "pairs": "0, 1 (rows so far are written), 2, 3 (of better replies, above 5 %)",
+    "fit": "0, 1 (the fit is written all the same), 2 (too few ratings)",
+    "satisfaction": "0, 1, 2, 3",
+    "success": "0, 1 (a record, goal or table), 2, 100",
+    "arena": "0, 1, 2 (agents that cannot be compared), 3 (of meetings without a verdict)",
+    "doctor": "0, 1 (also for a model unfit to judge)",
+    "annotate make": "0, 1 (the plan is written all the same), 2 (also nothing to rate, a folder in use)",
+    "annotate import": "0, 1 (refused rows, others are kept; no plan in the folder)",
+    "annotate status": "0, 1 (no plan in the folder)",
+    "replay select": "0, 1, 2 (nothing to choose)",
+    "replay collect": "0, 1, 2, 3 (of replies, above 5 %)",
+    "replay score": "0, 1 (also an item gone from the data), 2, 3 (of replies, above 5 %)",
+    "replay compare": "0, 2 (no scores, different items or evaluators)",
+    "replay run": "0, 1, 2, 3, 130",
+    "init": "0, 1",
 }
 
 
@@ -113,7 +105,7 @@ class Parameter:
         head = f"`{names} {self.value}`" if self.flags and self.value else f"`{names}`"
         notes = ["required"] if self.required and self.flags else []
         notes += [f"default: {self.default}"] if self.default else []
-        notes += ["may be repeated"] if self.repeatable else []
+        notes += ["repeatable"] if self.repeatable else []
         said = f" ({'; '.join(notes)})" if notes else ""
         return f"- {head}{said}: {self.help}"
 
@@ -152,9 +144,12 @@ def render() -> str:
     """Return the whole page."""
     shared = _shared()
     places = {one: str(one.heading) for one in shared.values()}
+    groups: dict[str, list[str]] = {}
+    for one in shared.values():
+        groups.setdefault(str(one.heading), []).append(one.flag)
     sections = []
     for name, command in commands().items():
-        sections.append(_section(name, command, places))
+        sections.append(_section(name, command, places, groups))
         places = {one: f"dialogauge {name}" for one in parameters(command) if one.flags} | places
     return HEAD + "\n".join([_overview(), "", *sections, _shared_section(shared), EXIT_CODES])
 
@@ -192,17 +187,12 @@ def _link(heading: str) -> str:
 
 
 def _overview() -> str:
-    rows = [
-        f"| [`{name}`](#dialogauge-{name.replace(' ', '-')}) | {_paragraphs(command)[0]} |"
-        for name, command in commands().items()
-    ]
+    names = [f"[`{name}`](#dialogauge-{name.replace(' ', '-')})" for name in commands()]
     return "\n".join(
         [
-            "| command | what it does |",
-            "|---|---|",
-            *rows,
+            f"[What each does](../README.md#commands): {', '.join(names)}.",
             "",
-            "`dialogauge COMMAND --help` prints the same. Ctrl-C ends any command with 130 and keeps what is done.",
+            "`dialogauge COMMAND --help` prints the same. Ctrl-C keeps what is done, and the same command continues.",
             "",
             _configured(),
         ]
@@ -217,17 +207,33 @@ def _configured() -> str:
     )
 
 
-def _section(name: str, command: Callable[..., Any], places: dict[Parameter, str]) -> str:
+def _section(
+    name: str, command: Callable[..., Any], places: dict[Parameter, str], groups: dict[str, list[str]]
+) -> str:
     found = parameters(command)
     elsewhere = _elsewhere([p for p in found if p.flags], places)
     linked = {p for part in elsewhere.values() for p in part}
     here = [p for p in found if p not in linked]
     arguments = [p for p in here if not p.flags]
     usage = " ".join([f"dialogauge {name}", *(p.value or p.name for p in arguments), "[OPTIONS]"])
-    lines = [f"## dialogauge {name}", "", " ".join(_paragraphs(command)), "", "```", usage, "```", ""]
+    lines = [f"## dialogauge {name}", "", " ".join(_paragraphs(command)), "", f"    {usage}", ""]
     lines += [p.line() for p in (*arguments, *(p for p in here if p.flags))]
-    lines += [f"- {_link(at)}: {', '.join(map(_named_only, part))}" for at, part in elsewhere.items()]
-    return "\n".join([*lines, "", f"Exit code: {ENDS[name]}", ""])
+    known = {flag for p in found for flag in p.flags}
+    others = {
+        at: _which(part, [f for f in groups.get(at, ()) if f not in known], whole=at in groups)
+        for at, part in elsewhere.items()
+    }
+    lines += [f"- {_link(at)}{which}" for at, which in others.items() if which]
+    if entire := [_link(at) for at, which in others.items() if not which]:
+        lines.append(f"- All of {', '.join(entire)}")
+    return "\n".join([*lines, "", f"[Exit](#exit-codes): {ENDS[name]}", ""])
+
+
+def _which(part: list[Parameter], lacking: list[str], *, whole: bool) -> str:
+    """Say which options of a heading there are: all, all but some, or these."""
+    if not whole or 2 * len(lacking) > len(part):
+        return f": {', '.join(map(_named_only, part))}"
+    return f", without {', '.join(f'`{flag}`' for flag in lacking)}" if lacking else ""
 
 
 def _named_only(one: Parameter) -> str:

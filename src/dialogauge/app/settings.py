@@ -96,7 +96,7 @@ class RatedDataOptions(DataOptions, heading="Input"):
     dimension: str = setting("satisfaction", "The rated dimension.", metavar="NAME")
     part: Literal["test", "train", "all"] = setting(
         "test",
-        "Which users to judge. Judges know other users only from the training part.",
+        "Users to judge; judges know others only from the training part.",
         "--split",
     )
     split_file: str | None = setting(
@@ -153,7 +153,7 @@ class LimitOptions(ConfigOptions, heading="Limits"):
     """What asking models may take."""
 
     prices_file: str | None = setting(
-        None, "TOML file with prices per million tokens.", "--prices", key="prices", metavar="FILE"
+        None, "Prices per million tokens (TOML).", "--prices", key="prices", metavar="FILE"
     )
     max_concurrency: int = setting(64, "Requests in flight.", low=1, high=10_000, key="max_concurrency")
     max_calls: int | None = setting(None, "Stop after N calls.", low=0, key="max_calls")
@@ -161,7 +161,7 @@ class LimitOptions(ConfigOptions, heading="Limits"):
     cache: bool = setting(True, "Do not use the response cache.", "--no-cache")
     device: Literal["auto", "cpu", "cuda", "mps"] = setting(
         "auto",
-        "Where models in this process run; auto uses a GPU if there is one.",
+        "Where models in this process run; auto prefers a GPU.",
         key="device",
         recorded=False,
     )
@@ -239,7 +239,7 @@ class TiesOptions(Options):
     """Equal raw scores."""
 
     ties: Literal["mid", "turn-index", "sample-id"] = setting(
-        "mid", "How calibration treats equal raw scores; the published ones order them."
+        "mid", "How calibration treats equal raw scores."
     )
 
 
@@ -296,17 +296,17 @@ class JudgeOptions(DataOptions, RuleOptions, StrictOptions, LanguageOptions, Mod
     judge: Literal["local", "llm", "fitted"] = setting(
         "local",
         "No model, a language model, or a model fitted to ratings.",
-        otherwise="llm when a model is given, fitted with --fitted-model, else local",
+        otherwise="llm with a model, fitted with --fitted-model, else local",
     )
     mode: Literal["hindsight", "foresight"] = setting(
         "hindsight", "Whether the next user message may be read.", key="mode"
     )
     local_model: str | None = setting(
-        None, "Coefficients for the local judge, written by `dialogauge fit`.", metavar="FILE.json"
+        None, "Coefficients for the local judge, from `dialogauge fit`.", metavar="FILE.json"
     )
     fitted_model: str | None = setting(
         None,
-        "Rating model for the fitted judge, written by `dialogauge fit`.",
+        "Rating model for the fitted judge, from `dialogauge fit`.",
         metavar="RUN|FILE.json",
     )
     source_file: str | None = setting(
@@ -332,7 +332,7 @@ class JudgeOptions(DataOptions, RuleOptions, StrictOptions, LanguageOptions, Mod
     window: int = setting(6, "Turns per window of a long conversation.", low=4, high=6, key="window")
     gates: tuple[str, ...] = setting(
         (),
-        "A condition such as 'verdict>=good:0.9'; exit code 100 if it is not met.",
+        "E.g. 'verdict>=good:0.9'; exit code 100 if not met.",
         "--gate",
         metavar="EXPR",
         key="gate",
@@ -348,9 +348,7 @@ class SatisfactionOptions(UserJudgeOptions, TiesOptions, JudgingOptions, Shuffle
     """`dialogauge satisfaction`."""
 
     level: Literal["turn", "session"] = setting("turn", "Judge replies, or whole sessions.")
-    guard: bool = setting(
-        False, "With memory, zero-shot or local: a failed condition of a session caps its score."
-    )
+    guard: bool = setting(False, "A failed condition caps a session's score (memory, zero-shot, local).")
     mode: Literal["foresight", "hindsight"] = setting(
         "foresight", "Whether the next user message may be read."
     )
@@ -359,15 +357,15 @@ class SatisfactionOptions(UserJudgeOptions, TiesOptions, JudgingOptions, Shuffle
     ] = setting("none", "Calibration of the scores in rows; the table shows all.", metavar="NAME")
     reference: str | None = setting(
         None,
-        "Satisfaction run of the original replies, for reference-* (default: the judged replies).",
+        "Run with the original replies, for reference-* (default: the judged replies).",
         metavar="RUN",
     )
     encoder: str | None = setting(
-        None, "Model that encoder judges fine-tune (default: bert-base-chinese).", metavar="FOLDER|NAME"
+        None, "Model to fine-tune (default: bert-base-chinese).", metavar="FOLDER|NAME"
     )
     signals: tuple[str, ...] = setting(
         (),
-        "Satisfaction run as further input for local-user; its judge must read no ratings.",
+        "Run as further input for local-user; its judge must read no ratings.",
         "--signal",
         metavar="RUN",
     )
@@ -384,17 +382,15 @@ class SatisfactionOptions(UserJudgeOptions, TiesOptions, JudgingOptions, Shuffle
 class SuccessOptions(DataOptions, StrictOptions, FreshOptions):
     """`dialogauge success`."""
 
-    kind: Literal["multiwoz", "tau"] = setting(
-        ..., "multiwoz: goals and a database; tau: rewards, outputs and actions."
-    )
+    kind: Literal["multiwoz", "tau"] = setting(..., "As described above.")
     goals: str | None = setting(
         None,
-        "JSON {dialogue id: goal}, or lines {id, goal} (multiwoz; default: in the records).",
+        "JSON {id: goal}, or lines {id, goal} (multiwoz; default: in the records).",
         metavar="FILE",
     )
     database: str | None = setting(
         None,
-        "Folder with restaurant_db.json and the others (multiwoz).",
+        "Folder with restaurant_db.json etc. (multiwoz).",
         metavar="DIR",
     )
     reading: Literal["stored", "own"] = setting(
@@ -415,7 +411,7 @@ class SuccessOptions(DataOptions, StrictOptions, FreshOptions):
     )
     gates: tuple[str, ...] = setting(
         (),
-        "A condition such as 'success.mean>=0.6'; exit code 100 if it is not met.",
+        "E.g. 'success.mean>=0.6'; exit code 100 if not met.",
         "--gate",
         metavar="EXPR",
     )
@@ -460,7 +456,7 @@ class TwoRunsOptions(PrivacyOptions):
     )
     gates: tuple[str, ...] = setting(
         (),
-        "A condition such as helpfulness.delta>=-0.1; exit code 100 unless the interval shows it.",
+        "E.g. helpfulness.delta>=-0.1; exit code 100 unless the interval shows it.",
         "--gate",
         metavar="EXPR",
     )
@@ -473,7 +469,7 @@ class ExportOptions(RunInput, PrivacyOptions):
 
     out: str = setting(
         ...,
-        "Output file: .jsonl, .csv, .parquet, or .eval (a log of Inspect).",
+        ".jsonl, .csv, .parquet, or .eval (a log of Inspect).",
         "-o",
         "--out",
         metavar="FILE",
@@ -497,11 +493,11 @@ class AgreementOptions(RatingOptions, RuleOptions, ConfigOptions, ShuffleOptions
         "RATINGS...|RUN...", "Ratings and runs; with --ratings also files of judges' scores."
     )
     ratings_file: str | None = setting(
-        None, "People's ratings, joined by id (default: those in the run).", "--ratings", metavar="FILE"
+        None, "People's ratings (default: those in the run).", "--ratings", metavar="FILE"
     )
     scale: str | None = setting(
         None,
-        "All possible scores: 1-5, 0,1 or good,bad (default: that of the rubric).",
+        "All possible scores: 1-5, 0,1 or good,bad (default: the rubric's).",
         metavar="SCALE",
     )
     dimensions: tuple[str, ...] = setting(
@@ -518,7 +514,7 @@ class AgreementOptions(RatingOptions, RuleOptions, ConfigOptions, ShuffleOptions
         metavar="NAME,...",
     )
     compare: tuple[str, ...] = setting(
-        (), "Which of two judges or raters is closer to the others.", metavar="A B", values=2
+        (), "Which of two judges or raters is closer to the rest.", metavar="A B", values=2
     )
     power: bool = setting(False, "Simulate how many targets tell A from B, or judges from a constant.")
     measure: Literal["ac1", "alpha_interval", "qwk", "spearman", "pearson", "exact", "mae"] = setting(
@@ -554,7 +550,7 @@ class FitOptions(ShuffleOptions, DataOptions, FreshOptions):
     inputs: tuple[str, ...] = argument("DATA...", "Rated conversations.")
     out: str = setting(
         ...,
-        "FILE.json for coefficients of the local judge, else a run with a rating model.",
+        "What to write, as described above.",
         "-o",
         "--out",
         metavar="FILE.json|RUN",

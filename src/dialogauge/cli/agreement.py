@@ -12,8 +12,8 @@ from dialogauge.cli.options import AsJson, takes
 def agreement(options: AgreementOptions, as_json: AsJson = False) -> None:
     """Measure how well raters and judges agree.
 
-    Every figure has an interval clustered by user, or by conversation if users are unknown. Several runs are
-    compared on their common targets; satisfaction runs under every calibration.
+    Intervals are clustered by user, else by conversation. Several runs are compared on their common targets;
+    satisfaction runs under every calibration.
     """
     from dialogauge.app.agreement import measure_agreement
     from dialogauge.cli.terminal import print_blocks, print_faults, print_json

@@ -19,6 +19,6 @@ def demo(
 ) -> None:
     """Judge the sample conversations; no model is needed.
 
-    There are 111, written for this package. The report goes to runs/demo.
+    There are 111, written for this package.
     """
     judge_log(JudgeOptions(inputs=(str(_SAMPLES),), out=out, command=command_line()))

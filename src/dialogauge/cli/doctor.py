@@ -19,8 +19,7 @@ if TYPE_CHECKING:
 def doctor(options: DoctorOptions, as_json: AsJson = False) -> None:
     """Test an endpoint and a model.
 
-    Probes reachability, schemas, log-probabilities and latency, and asks known-answer questions. These show,
-    among other things, whether a model only averages its turn scores.
+    Probes reachability, schemas, log-probabilities and latency, and asks questions with known answers.
     """
     from dialogauge.app.doctor import examine_endpoint
     from dialogauge.cli.terminal import print_blocks, print_json

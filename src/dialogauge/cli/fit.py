@@ -12,9 +12,9 @@ from dialogauge.cli.options import AsJson, takes
 def fit(options: FitOptions, as_json: AsJson = False) -> None:
     """Fit a judge to rated conversations.
 
-    The report says how well it does on held-out ones. With FILE.json it fits the satisfaction model of the
-    local judge, for `dialogauge judge LOG --local-model FILE.json`. With a directory it fits a model of the
-    ratings themselves, for `dialogauge judge LOG --judge fitted --fitted-model RUN`.
+    The report says how well it does on held-out ones. `-o FILE.json` writes coefficients of the
+    local judge, for `judge --local-model FILE.json`; `-o RUN` a model of the ratings themselves, for
+    `judge --fitted-model RUN`.
     """
     import asyncio
 

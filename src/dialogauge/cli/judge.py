@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 def judge(options: JudgeOptions, dry_run: DryRun = False, as_json: AsJson = False) -> None:
     """Judge a log, turn by turn and as a whole.
 
-    The result is a report. Without a model the local judge is used: no key, no network. The same command
-    continues an interrupted run.
+    Without a model the local judge is used: no key, no network.
     """
     if dry_run:
         _print_plan(options, as_json=as_json)

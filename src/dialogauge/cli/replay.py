@@ -66,9 +66,8 @@ def select(options: SelectOptions) -> None:
 def collect(options: CollectOptions, dry_run: DryRun = False) -> None:
     """Collect the replies of candidates.
 
-    Each is shown the fixed messages before the reply, and its context. A reply that fails is a
-    failure, never the original. The same command again goes on where it stopped; further candidates join
-    the same run.
+    Each is shown the fixed messages before the reply, and its context. A reply that fails is a failure, never
+    the original. Further candidates join the same run.
     """
     import asyncio
 
@@ -88,8 +87,7 @@ def collect(options: CollectOptions, dry_run: DryRun = False) -> None:
 def score(options: ScoreOptions, dry_run: DryRun = False) -> None:
     """Score the original replies, then those of candidates.
 
-    The scores of the original replies are the reference of the calibrated views. The same command again goes
-    on where it stopped.
+    The scores of the original replies are the reference of the calibrated views.
     """
     import asyncio
 
@@ -127,9 +125,7 @@ def compare(options: CompareOptions, as_json: AsJson = False) -> None:
 def run(options: BenchmarkOptions, dry_run: DryRun = False, as_json: AsJson = False) -> None:
     """Run the whole benchmark in one directory.
 
-    Selects, collects, scores and compares.
-
-    The same command again goes on where it stopped.
+    Selects, collects, scores and compares. The same command again goes on where it stopped.
     """
     import asyncio
 

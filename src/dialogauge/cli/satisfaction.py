@@ -21,7 +21,7 @@ def satisfaction(options: SatisfactionOptions, dry_run: DryRun = False, as_json:
     """Judge each reply for its own user.
 
     A judge knows how this user rated other scenarios. The results show it raw and under each calibration,
-    beside controls and the ceiling. The same command continues an interrupted run.
+    beside controls and the ceiling.
     """
     from dialogauge.app.satisfaction import judge_satisfaction
     from dialogauge.studies.satisfaction.page import brief

@@ -14,7 +14,6 @@ def trust(options: RecheckOptions, dry_run: DryRun = False, as_json: AsJson = Fa
 
     The results are written into its report. The thresholds are in the [trust] table of the configuration
     file. Only --scenario-sample judges anything: two judgements per conversation, by the judge of the run.
-    The same command continues an interrupted run.
     """
     import asyncio
 

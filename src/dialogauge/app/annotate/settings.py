@@ -16,7 +16,7 @@ class AnnotateMakeOptions(DataOptions, PrivacyOptions):
     )
     rubric: str | None = setting(
         None,
-        "What is asked: a shipped rubric (survey, card, satisfaction, session, single), or a file.",
+        "What is asked: survey, card, satisfaction, session, single, or a file.",
         otherwise="survey; with --pairs which of the two is better",
         metavar="NAME|FILE",
     )
@@ -24,7 +24,7 @@ class AnnotateMakeOptions(DataOptions, PrivacyOptions):
     shared: int | None = setting(
         None,
         "Items for every rater; they show how far raters agree.",
-        otherwise="as many as --each, at most 20 and half of all there are",
+        otherwise="as many as --each, at most 20 and half of all",
         low=0,
         high=100_000,
     )
@@ -46,7 +46,7 @@ class AnnotateMakeOptions(DataOptions, PrivacyOptions):
     seed: int = setting(0, "Seed of all random choices.", low=0, high=SEEDS)
     ratings_file: str | None = None
     """None: the ratings are still to come."""
-    label_studio: bool = setting(False, "Also write tasks and a configuration for Label Studio.")
+    label_studio: bool = setting(False, "Also write tasks for Label Studio.")
     out: str = setting(..., "Folder to write.", "-o", "--out", metavar="DIR", recorded=False)
 
 

@@ -18,24 +18,24 @@ class ArenaOptions(RatingOptions, LanguageOptions, ModelOptions, JudgingOptions,
     )
     judge: Literal["people", "scores", "local", "llm"] | None = setting(
         None,
-        "Who votes: people, the scores in the runs, the local judge, or a model.",
+        "Who votes (scores: those in the runs).",
         otherwise="llm with a model, people with votes, else scores",
     )
     ratings_file: str | None = setting(
         None, "People's votes between the agents: a, b, winner.", "--ratings", metavar="PAIRS"
     )
     dimensions: tuple[str, ...] = setting(
-        (), "Compare by this dimension (scores; default: all of one level).", "--dimension"
+        (), "Compare by this dimension (scores; default: all).", "--dimension"
     )
     rubric: str = setting("pair", "Shipped rubric of the level pair, or a file (llm).", metavar="NAME|FILE")
     schedule: Literal["all", "adaptive"] = setting(
         "all",
-        "All comparisons, or those that say most about the top three (llm).",
+        "All comparisons, or the most telling about the top three (llm).",
     )
     budget: int | None = setting(None, "At most N comparisons (llm).", low=1)
     until: float | None = setting(
         None,
-        "Stop once the ratings of the top three are known within so many points (adaptive).",
+        "Stop once the top three's ratings are known within so many points (adaptive).",
         low=0,
         metavar="POINTS",
     )

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 class ReplaySeedOptions(Options):
     """Chance in a benchmark."""
 
-    seed: int = setting(0, "Seed of the selection, and of candidate pools and repeats.", low=0, high=SEEDS)
+    seed: int = setting(0, "Seed of selection, candidate pools and repeats.", low=0, high=SEEDS)
 
 
 class ItemOptions(ReplaySeedOptions, RatedDataOptions, ConfigOptions, PrivacyOptions):
@@ -40,14 +40,14 @@ class ItemOptions(ReplaySeedOptions, RatedDataOptions, ConfigOptions, PrivacyOpt
     inputs: tuple[str, ...] = argument("DATA...", "Conversations, rated or not, or a run.")
     rule: Literal["hard", "random", "stratified", "all"] | None = setting(
         None,
-        "How turns are chosen; hard is the published rule, which uses the ratings.",
+        "hard is the published rule, which uses the ratings.",
         otherwise="hard, and stratified without ratings",
     )
     unrated: bool = setting(
-        False, "Choose among all replies, and leave ratings out: a rubric scores the candidates."
+        False, "Choose among all replies, without ratings: a rubric scores the candidates."
     )
     size: int = setting(300, "Maximum number of turns.", "-n", "--size", low=1)
-    licence: str | None = setting(None, "Licence of the data, for the data card.", metavar="TEXT")
+    licence: str | None = setting(None, "For the data card.", metavar="TEXT")
 
 
 class AgentsOptions(Options):
@@ -55,7 +55,7 @@ class AgentsOptions(Options):
 
     agents_file: str | None = setting(
         None,
-        "agents.toml: organisation, version, licence and family of candidates, and where each is reached.",
+        "agents.toml: who candidates are, and how to reach them.",
         "--agents",
         metavar="FILE",
     )
@@ -74,7 +74,7 @@ class CandidateOptions(AgentsOptions, ReplaySeedOptions, LimitOptions, RetryOpti
     context: Literal["prefix", "task", "profile", "memory-tfidf", "memory-diverse", "memory-compressed"] = (
         setting(
             "prefix",
-            "What a candidate is shown in addition to the messages before the reply; prefix adds nothing.",
+            "What a candidate sees beside the messages before the reply; prefix adds nothing.",
         )
     )
 
@@ -82,9 +82,7 @@ class CandidateOptions(AgentsOptions, ReplaySeedOptions, LimitOptions, RetryOpti
 class MovedDataOptions(Options):
     """Data that is read again."""
 
-    data: tuple[str, ...] = setting(
-        (), "Where the conversations are now, if they have moved since selection.", metavar="PATH"
-    )
+    data: tuple[str, ...] = setting((), "Where the conversations are, if they have moved.", metavar="PATH")
 
 
 class EvaluatorOptions(UserJudgeOptions):
@@ -92,24 +90,23 @@ class EvaluatorOptions(UserJudgeOptions):
 
     rubric: str | None = setting(
         None,
-        "Score by a rubric as `dialogauge judge` does: card, satisfaction, single, survey, td-turn, td-unit "
-        "or a file; or pair: each reply beside the original one, in both orders.",
+        "Score by a rubric: card, satisfaction, single, survey, td-turn, td-unit or a file; or pair: each "
+        "reply beside the original, in both orders.",
     )
     judge: str = setting(
         "",
-        "Any judge of `dialogauge satisfaction`; with --rubric local (without a model) or llm.",
+        "Any judge of `dialogauge satisfaction`; with --rubric local or llm.",
         metavar="NAME",
-        otherwise="with --rubric llm when a model is given, else local",
+        otherwise="with --rubric: llm with a model, else local",
     )
     reference: str | None = setting(
         None,
-        "A run whose scores of the original replies are reused; it must have the same evaluator.",
+        "Reuse the scores of the original replies in this run, of the same evaluator.",
         metavar="RUN",
     )
     planted: bool = setting(
         True,
-        "Do not score the three planted candidates that show whether the evaluator can be gamed (as many "
-        "judgements as three candidates take).",
+        "Leave out the three planted candidates, which show whether the evaluator can be gamed.",
         "--no-planted",
     )
 
@@ -176,7 +173,7 @@ class CompareOptions(ComparingOptions):
     )
     seed: int = setting(42, "Seed of the shuffled control.", low=0, high=SEEDS)
     out: str | None = setting(
-        None, "Folder for summary and page (default: that of a single run).", "-o", "--out", metavar="DIR"
+        None, "Folder to write (default: that of a single run).", "-o", "--out", metavar="DIR"
     )
 
     @property
