@@ -382,7 +382,9 @@ class SatisfactionOptions(UserJudgeOptions, TiesOptions, JudgingOptions, Shuffle
 class SuccessOptions(DataOptions, StrictOptions, FreshOptions):
     """`dialogauge success`."""
 
-    kind: Literal["multiwoz", "tau"] = setting(..., "As described above.")
+    kind: Literal["multiwoz", "tau"] = setting(
+        ..., "multiwoz: goals and a database; tau: rewards, outputs and actions."
+    )
     goals: str | None = setting(
         None,
         "JSON {id: goal}, or lines {id, goal} (multiwoz; default: in the records).",
@@ -550,7 +552,7 @@ class FitOptions(ShuffleOptions, DataOptions, FreshOptions):
     inputs: tuple[str, ...] = argument("DATA...", "Rated conversations.")
     out: str = setting(
         ...,
-        "What to write, as described above.",
+        "FILE.json for coefficients of the local judge, else a run with a rating model.",
         "-o",
         "--out",
         metavar="FILE.json|RUN",

@@ -12,9 +12,8 @@ from dialogauge.cli.options import AsJson, takes
 def fit(options: FitOptions, as_json: AsJson = False) -> None:
     """Fit a judge to rated conversations.
 
-    The report says how well it does on held-out ones. `-o FILE.json` writes coefficients of the
-    local judge, for `judge --local-model FILE.json`; `-o RUN` a model of the ratings themselves, for
-    `judge --fitted-model RUN`.
+    The report says how well it does on held-out ones. `judge` takes FILE.json with --local-model, and a run with
+    --fitted-model.
     """
     import asyncio
 
