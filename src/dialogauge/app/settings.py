@@ -471,7 +471,7 @@ class ExportOptions(RunInput, PrivacyOptions):
 
     out: str = setting(
         ...,
-        ".jsonl, .csv, .parquet, or .eval (a log of Inspect).",
+        "A .jsonl, .csv, .parquet or .eval file (Inspect).",
         "-o",
         "--out",
         metavar="FILE",

@@ -12,8 +12,8 @@ from dialogauge.cli.options import AsJson, takes
 def fit(options: FitOptions, as_json: AsJson = False) -> None:
     """Fit a judge to rated conversations.
 
-    The report says how well it does on held-out ones. `judge` takes FILE.json with --local-model, and a run with
-    --fitted-model.
+    The report says how well it does on held-out ones. `judge` takes FILE.json with
+    --local-model, and a run with --fitted-model.
     """
     import asyncio
 
