@@ -2,6 +2,8 @@
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
+# One more than there are cores, since many tests wait for a server or a process.
+WORKERS ?= $(shell $(PYTHON) -c 'import os; print(1 + (os.cpu_count() or 1))')
 
 .PHONY: demo test lint types floors tests package docs site bench soak servers inspect clean
 
@@ -23,15 +25,16 @@ floors: .venv/installed-dev
 
 # Last, so that the test runner's summary closes the output.
 tests: .venv/installed-dev
-	$(BIN)/python -m pytest -n auto --dist loadgroup
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup
 
 # What an installation gets: wheel and source distribution, checked, and the wheel run away from the clone.
 # `make package PYTHON=python3.13` runs it with another Python.
-package: .venv/installed
+package:
 	rm -rf dist build
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'build>=1.2' 'twine>=6.1'
-	$(BIN)/python -m build --outdir dist .
-	$(BIN)/python -m twine check --strict dist/*
+	$(PYTHON) -m venv build/tools
+	build/tools/bin/python -m pip install --quiet --disable-pip-version-check 'build>=1.2' 'twine>=6.1'
+	build/tools/bin/python -m build --outdir dist .
+	build/tools/bin/python -m twine check --strict dist/*
 	$(PYTHON) -m venv build/installed
 	build/installed/bin/python -m pip install --quiet --disable-pip-version-check dist/*.whl
 	cd build && installed/bin/dialogauge demo -o demo >demo.txt
