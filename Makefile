@@ -2,8 +2,7 @@
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
-# One more than there are cores, since many tests wait for a server or a process.
-WORKERS ?= $(shell $(PYTHON) -c 'import os; print(1 + (os.cpu_count() or 1))')
+WORKERS ?= auto
 
 .PHONY: demo test lint types floors tests package docs site bench soak servers inspect clean
 

@@ -332,7 +332,7 @@ class JudgeOptions(DataOptions, RuleOptions, StrictOptions, LanguageOptions, Mod
     window: int = setting(6, "Turns per window of a long conversation.", low=4, high=6, key="window")
     gates: tuple[str, ...] = setting(
         (),
-        "E.g. 'verdict>=good:0.9'; exit code 100 if not met.",
+        "A condition, e.g. 'verdict>=good:0.9'; exit code 100 if not met.",
         "--gate",
         metavar="EXPR",
         key="gate",

@@ -252,7 +252,7 @@ def test_a_text_of_any_kind_takes_time_by_its_length_alone():
             began = time.process_time()
             with contextlib.suppress(NoJsonObject):
                 extract_objects(text)
-            assert time.process_time() - began < 5, kind
+            assert time.process_time() - began < 20, kind
 
 
 HIDDEN = """{'a': '"', b: """ + "[" * 50_000 + "]" * 50_000 + """, 'c': '"'}"""

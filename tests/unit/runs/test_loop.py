@@ -342,7 +342,7 @@ async def test_a_batch_that_is_due_soon_is_asked_about_then() -> None:
     began = time.monotonic()
     async with asyncio.timeout(5):
         await run(Units(1), judge, sink)
-    assert time.monotonic() - began < 50 * 0.05 / 2
+    assert time.monotonic() - began < 50 * 0.05 * 0.9  # without that, it takes 50 times the usual interval
 
 
 async def test_a_store_that_fails_while_flushing_ends_the_run() -> None:
