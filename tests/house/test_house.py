@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import importlib
 import pkgutil
+import re
 import subprocess
 import sys
 import tomllib
@@ -139,3 +140,17 @@ def test_the_source_distribution_holds_what_the_tests_need() -> None:
     used = {"src", "tests", "tools", "benchmarks", "examples", "docs"}
     assert used <= set(held)
     assert [name for name in held if not (ROOT / name).exists()] == []
+
+
+def test_types_are_checked_without_any_extra() -> None:
+    """In a fresh clone no extra is installed. multidict and yarl come with aiohttp."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    missing = {name for rule in project["tool"]["mypy"]["overrides"] for name in rule["module"]}
+    core = {re.split(r"[<>=\[]", name)[0] for name in project["project"]["dependencies"]}
+    core |= {"dialogauge", "pytest", "multidict", "yarl"}
+    trees = (ast.parse(path.read_text(encoding="utf-8")) for path in FILES)
+    nodes = [node for tree in trees for node in ast.walk(tree)]
+    named = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+    named |= {node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)}
+    extra = {name.partition(".")[0] for name in named} - sys.stdlib_module_names - core - {"compression"}
+    assert sorted(extra - {name.removesuffix(".*") for name in missing}) == []
