@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shutil
 from dataclasses import replace
-from math import ceil
 from pathlib import Path
 
 import pytest
@@ -474,21 +473,27 @@ def test_a_judge_with_a_model(dialogauge, items, serve) -> None:
     assert "needs a language model" in without.err
 
 
-def test_a_budget_smaller_than_a_block_still_gets_on(dialogauge, items, serve) -> None:
+def test_a_budget_smaller_than_a_block_still_gets_on(dialogauge, data, serve) -> None:
+    """Every run asks about as many of a block's 5 rated replies as it may, and about none twice."""
+    dialogauge("replay", "select", data, "--rule", "stratified", "-n", 4, "-o", "items.json")
+    items = json.loads(Path("items.json").read_text())["items"]
+    wanted = 5 * len({i["block"] for i in items}) + 4 * len(items)  # the file's replies, and three planted
     server = serve(contented())
     replies("r.jsonl", items)
+    collect(dialogauge, "replies:r.jsonl")
     words = ("--judge", "zero-shot", "--model", "m", "--base-url", server.url, "--no-cache")
-    for run in ("whole", "run"):
-        dialogauge("replay", "collect", "items.json", "--candidate", "replies:r.jsonl", "-o", run)
-    assert dialogauge("replay", "score", "whole", *words).code == 0
-    wanted = len(server.asked)
-    for runs in range(1, wanted):  # noqa: B007 - how many it took
-        done = dialogauge("replay", "score", "run", *words, "--max-calls", 7)
+    asked = []
+    for _ in range(wanted):
+        before = len(server.asked)
+        done = dialogauge("replay", "score", "run", *words, "--max-calls", 4)
+        asked.append(len(server.asked) - before)
+        assert (done.code == 0) is (sum(asked) == wanted)
         if done.code == 0:
             break
         assert "raise --max-calls" in done.out
-    assert len(server.asked) == 2 * wanted  # nothing is paid for twice
-    assert runs == ceil(wanted / 6)  # the seventh call asks what schemas the endpoint keeps
+    # One of the four calls asks what schemas the endpoint keeps.
+    assert asked == [3] * (wanted // 3) + [wanted % 3] * (wanted % 3 > 0)
+    assert len({json.dumps(body["messages"]) for body in server.asked}) == wanted
 
 
 @pytest.mark.parametrize("judge", ["local", "local-user", "episodic-nearest"])
