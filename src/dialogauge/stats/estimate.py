@@ -17,7 +17,8 @@ a time). Two figures on the same targets are left the same clusters out, so thei
   Clopper and Pearson (1934) for a share of single trials that is as sure: no more trials than clusters, and
   by (z / t)^2 fewer for what the standard error leaves open (Korn and Graubard, 1998). That is up to 9 %.
 - No interval has width 0. Where every cluster says the same, 2.5 % of such samples come from data in which
-  so many clusters say otherwise: the interval goes as far as these could bring the figure.
+  so many clusters say otherwise: the interval goes as far as these could bring the figure (a difference
+  towards 0 as far as they could if they said the opposite).
 - With fewer than `MIN_CLUSTERS` clusters there is none, and the estimate says why.
 
 `python -m benchmarks coverage` simulates how often the intervals hold the truth.
@@ -259,9 +260,16 @@ class Moves:
         return _expit(logit - half), min(_expit(logit + half), exact)
 
     def around(self, value: float, reach: float) -> Range:
-        """Return the interval of a difference that is at most `reach` either way."""
+        """Return the interval of a difference that is at most `reach` either way.
+
+        An even one, not 0, leaves 0 out where flipping the signs of whole clusters does: towards 0 it goes
+        as far as clusters that say the opposite could bring it.
+        """
         if not self.variance:
-            return value - self._unseen * (value + reach), value + self._unseen * (reach - value)
+            size = abs(value)
+            back, on = (2 * size if size > _NOTHING else reach), reach - size
+            below, above = (back, on) if value > 0 else (on, back)
+            return value - self._unseen * below, value + self._unseen * above
         half = self._t * math.sqrt(self.variance)
         return max(value - half, -reach), min(value + half, reach)
 

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dialogauge.stats import mean_estimate
+from dialogauge.stats.comparison import adjusted, compare_gain
 from dialogauge.stats.estimate import (
     MIN_CLUSTERS,
     Basis,
@@ -68,6 +69,20 @@ def test_where_all_clusters_agree_as_many_may_differ_as_are_seldom_missed():
     assert p == 1
     _, apart = Basis(40, 10, "users").difference(Gain(4.0, np.full(10, 4.0), 4.0))
     assert apart == 0  # the floor of the comparison is above it
+
+
+@pytest.mark.parametrize("value", [-1.0, -0.01, 0.25, 4.0])
+@pytest.mark.parametrize("clusters", [5, 6, 12, 40])
+def test_the_word_of_an_even_difference_follows_from_its_interval(value, clusters):
+    """2 / 2^G is at most .05 from 6 clusters on; of 12 the interval may hold 26.5 % that say the opposite."""
+    gain = Gain(value, np.full(clusters, value), 4.0)
+    comparison = adjusted([compare_gain(("b", "a"), "score", (value, 0.0), gain, Basis(40, clusters))])[0]
+    low, high = comparison.difference.interval
+    assert low <= value <= high
+    assert (comparison.side in ("above", "below")) == (low > 0 or high < 0) == (clusters > 5)
+    if clusters == 12 and value == -1:
+        share = 1 - 0.025 ** (1 / 12)
+        assert (low, high) == pytest.approx((-1 - 3 * share, -1 + 2 * share))
 
 
 @pytest.mark.parametrize("faulty", [1, 2, 3])
