@@ -21,6 +21,7 @@ from dialogauge.app.settings import (
     Options,
     PairOptions,
     RecheckOptions,
+    RubricJudgeOptions,
     SatisfactionOptions,
     UserJudgeOptions,
 )
@@ -224,7 +225,7 @@ def _(settings: JudgeOptions, config: FileConfig, explicit: Mapping[str, Any]) -
     without = None if settings.fitted_model is None or references(settings) else "fitted"
     judge, role = judge_by_rubric(settings, explicit.get("judge", without), config)
     settings = replace(settings, judge=judge, role=role, trust=config.trust)
-    _check_fitted(settings, explicit)
+    refuse_settings_of_other_judges(settings, judge, explicit)
     if judge == "fitted":
         from dialogauge.rubrics import NO_RUBRIC
 
@@ -232,23 +233,35 @@ def _(settings: JudgeOptions, config: FileConfig, explicit: Mapping[str, Any]) -
     return settings
 
 
-def _check_fitted(settings: JudgeOptions, explicit: Mapping[str, Any]) -> None:
-    """The judge `fitted` has no rubric, and reads nothing that follows a reply."""
-    if settings.judge != "fitted":
-        if settings.fitted_model is not None:
-            msg = f"--judge {settings.judge} takes no --fitted-model"
-            raise UsageError(msg, hint="say --judge fitted, or leave --fitted-model out")
-        return
-    if settings.fitted_model is None:
+JudgeName = Literal["local", "llm", "fitted"]
+"""The judges that read no rating of the user: a rubric's, and the one that is fitted to ratings."""
+
+
+def refuse_settings_of_other_judges(
+    settings: RubricJudgeOptions, judge: JudgeName, explicit: Mapping[str, Any]
+) -> None:
+    """Raise UsageError for what the judge does not take: it would change nothing."""
+    if judge == "fitted" and settings.fitted_model is None:
         msg = "the judge fitted needs a model of ratings"
         raise UsageError(msg, hint="give --fitted-model RUN, as `dialogauge fit DATA -o RUN` wrote it")
-    for name, option in (("rubric", "--rubric"), ("language", "--lang"), ("mode", "--mode")):
+    if judge != "fitted" and settings.fitted_model is not None:
+        msg = f"--judge {judge} takes no --fitted-model"
+        raise UsageError(msg, hint="say --judge fitted, or leave --fitted-model out")
+    reads_no_rubric = (("rubric", "--rubric"), ("language", "--lang"), ("mode", "--mode"))
+    for name, option in reads_no_rubric if judge == "fitted" else ():
         if name in explicit and (name, explicit[name]) != ("mode", "foresight"):
             msg = f"the judge fitted takes no {option} {explicit[name]}"
             raise UsageError(msg, hint="it predicts what was rated, from what was said up to the reply")
-
-
-JudgeName = Literal["local", "llm", "fitted"]
+    owners: Mapping[str, tuple[object, tuple[JudgeName, ...]]] = {
+        "--local-model": (settings.local_model, ("local",)),
+        "--source": (settings.source_file, ("llm",)),
+        "--policy": (settings.policy_file, ("local", "llm")),
+        "--calls separate": (settings.calls == "separate" or None, ("llm",)),
+    }
+    for option, (value, judges) in owners.items():
+        if value is not None and judge not in judges:
+            msg = f"the judge {judge} takes no {option}"
+            raise UsageError(msg, hint=f"leave it out, or say --judge {' or '.join(judges)}")
 
 
 def judge_by_rubric(
@@ -277,19 +290,13 @@ def _(settings: UserJudgeOptions, config: FileConfig, explicit: Mapping[str, Any
 
     del explicit
     named = references(settings)
+    if named and settings.judge not in MODEL_JUDGES:
+        msg = f"the judge {settings.judge} asks no model"
+        raise UsageError(msg, hint=f"models are for {', '.join(MODEL_JUDGES)}")
+    refuse_settings_of_others(settings)
     if settings.judge not in MODEL_JUDGES:
-        if named:
-            msg = f"the judge {settings.judge} asks no model"
-            raise UsageError(msg, hint=f"models are for {', '.join(MODEL_JUDGES)}")
         return settings
     return replace(settings, roles=_roles(named, config))
-
-
-@resolved.register
-def _(settings: SatisfactionOptions, config: FileConfig, explicit: Mapping[str, Any]) -> SatisfactionOptions:
-    settings = resolved.dispatch(UserJudgeOptions)(settings, config, explicit)
-    refuse_settings_of_others(settings)
-    return settings
 
 
 @resolved.register
@@ -377,18 +384,19 @@ _OF_SESSIONS: Final = (
 """Those that read no reply, and those with a rubric for sessions; the others read one reply alone."""
 
 
-def refuse_settings_of_others(settings: SatisfactionOptions) -> None:
+def refuse_settings_of_others(settings: UserJudgeOptions) -> None:
     """Raise UsageError for a setting that the judge does not have: it would change nothing."""
     from dialogauge.judges.encoder.text import ENCODER_JUDGES
 
     retrieving = ("episodic-nearest", "rag")
-    owners = {
+    owners: dict[str, tuple[object, tuple[str, ...]]] = {
         "strategy": (settings.strategy, retrieving),
         "k": (settings.k, retrieving),
         "encoder": (settings.encoder, ENCODER_JUDGES),
-        "signal": (settings.signals or None, ("local-user",)),
         "guard": (settings.guard or None, _GUARDED),
     }
+    if isinstance(settings, SatisfactionOptions):
+        owners["signal"] = (settings.signals or None, ("local-user",))
     name = settings.judge
     for option, (value, judges) in owners.items():
         if value is not None and name not in judges:
@@ -400,6 +408,7 @@ def refuse_settings_of_others(settings: SatisfactionOptions) -> None:
     if settings.guard and settings.level != "session":
         msg = "--guard is for sessions: a single reply has no type of task to fail"
         raise UsageError(msg, hint="add --level session, or leave --guard out")
-    if settings.mode != "foresight" and name not in _READS_WHAT_FOLLOWS:
+    reads_on = isinstance(settings, SatisfactionOptions) and settings.mode != "foresight"
+    if reads_on and name not in _READS_WHAT_FOLLOWS:
         msg = f"the judge {name} reads nothing that follows a reply"
         raise UsageError(msg, hint="leave --mode out")

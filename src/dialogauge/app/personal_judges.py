@@ -58,7 +58,6 @@ def build_satisfaction_judge(
     options: UserJudgeOptions,
     *,
     mode: Sight = "foresight",
-    encoder: str | None = None,
     dry: bool = False,
 ) -> BuiltJudge:
     """Build the judge that the options name.
@@ -66,7 +65,6 @@ def build_satisfaction_judge(
     Args:
         options: They name one of `MODEL_JUDGES` or `PERSONAL_JUDGES`.
         mode: What `local` and `local-user` may read of what followed a reply; the others never do.
-        encoder: The pretrained encoder of `encoder` and `encoder-ordinal`.
         dry: Ask nothing, and count what would be asked.
 
     Raises:
@@ -88,7 +86,7 @@ def build_satisfaction_judge(
     if name in HISTORY_JUDGES:
         return BuiltJudge(build_history_judge(name, strategy=options.strategy, k=options.k))
     if name in ENCODER_JUDGES:
-        return BuiltJudge(encoder_judge(name, model=encoder, device=options.device))
+        return BuiltJudge(encoder_judge(name, model=options.encoder, device=options.device))
     msg = f"no judge is called {name!r}"
     raise UsageError(msg, hint=f"there are {', '.join((*PERSONAL_JUDGES, *MODEL_JUDGES))}")
 

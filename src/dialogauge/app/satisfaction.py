@@ -65,7 +65,7 @@ async def judge_satisfaction_data(
         stop: Ends the run early when it is requested.
     """
     spare_the_input(options, run_directory(options))
-    built = build_satisfaction_judge(options, mode=options.mode, encoder=options.encoder)
+    built = build_satisfaction_judge(options, mode=options.mode)
     try:
         study, notes = _study(options, built, data)
         study.reference = read_reference(options, study.data)
@@ -79,7 +79,7 @@ async def judge_satisfaction_data(
 
 def plan_satisfaction(options: SatisfactionOptions) -> Plan:
     """Say what a study would do, without a model call and without writing anything."""
-    built = build_satisfaction_judge(options, mode=options.mode, encoder=options.encoder, dry=True)
+    built = build_satisfaction_judge(options, mode=options.mode, dry=True)
     study, notes = _study(options, built)
     turns, left, mask = units_to_do(study, _run_settings(options), built)
     return Plan(

@@ -262,6 +262,9 @@ class UserJudgeOptions(LanguageOptions, ModelOptions, LimitOptions, RetryOptions
         None, "How episodic-nearest and rag select turns (default: topk)."
     )
     k: int | None = setting(None, "Turns for episodic-nearest (default 6) and rag (default 4).", low=1)
+    encoder: str | None = setting(
+        None, "Model that the encoders fine-tune (default: bert-base-chinese).", metavar="FOLDER|NAME"
+    )
     history: Literal["all", "prompt"] = setting(
         "all", "The whole history, or the part in the published prompt."
     )
@@ -279,28 +282,9 @@ class UserJudgeOptions(LanguageOptions, ModelOptions, LimitOptions, RetryOptions
     """The models of `judge` and `memory_builder`; empty with a judge that asks none."""
 
 
-# Commands
+class RubricJudgeOptions(Options):
+    """What judges by a rubric take, and the one that is fitted to ratings."""
 
-
-class JudgeOptions(DataOptions, RuleOptions, StrictOptions, LanguageOptions, ModelOptions, JudgingOptions):
-    """`dialogauge judge`."""
-
-    inputs: tuple[str, ...] = argument("INPUT... | RUN", "Files, folders, - for stdin, or a run.")
-    rubric: str = setting(
-        "card",
-        "Shipped rubric (card, satisfaction, session, session-guarded, survey, task, single, factuality, "
-        "td-turn, td-dialogue, td-unit, td-unit-dialogue), or a file.",
-        key="rubric",
-        metavar="NAME|FILE",
-    )
-    judge: Literal["local", "llm", "fitted"] = setting(
-        "local",
-        "No model, a language model, or a model fitted to ratings.",
-        otherwise="llm with a model, fitted with --fitted-model, else local",
-    )
-    mode: Literal["hindsight", "foresight"] = setting(
-        "hindsight", "Whether the next user message may be read.", key="mode"
-    )
     local_model: str | None = setting(
         None, "Coefficients for the local judge, from `dialogauge fit`.", metavar="FILE.json"
     )
@@ -319,6 +303,38 @@ class JudgeOptions(DataOptions, RuleOptions, StrictOptions, LanguageOptions, Mod
         metavar="FILE.toml",
     )
     calls: Literal["joint", "separate"] = setting("joint", "One call for all dimensions, or one for each.")
+
+
+# Commands
+
+
+class JudgeOptions(
+    RubricJudgeOptions,
+    DataOptions,
+    RuleOptions,
+    StrictOptions,
+    LanguageOptions,
+    ModelOptions,
+    JudgingOptions,
+):
+    """`dialogauge judge`."""
+
+    inputs: tuple[str, ...] = argument("INPUT... | RUN", "Files, folders, - for stdin, or a run.")
+    rubric: str = setting(
+        "card",
+        "Shipped rubric (card, satisfaction, session, session-guarded, survey, task, single, factuality, "
+        "td-turn, td-dialogue, td-unit, td-unit-dialogue), or a file.",
+        key="rubric",
+        metavar="NAME|FILE",
+    )
+    judge: Literal["local", "llm", "fitted"] = setting(
+        "local",
+        "No model, a language model, or a model fitted to ratings.",
+        otherwise="llm with a model, fitted with --fitted-model, else local",
+    )
+    mode: Literal["hindsight", "foresight"] = setting(
+        "hindsight", "Whether the next user message may be read.", key="mode"
+    )
     limit: int | None = setting(None, "Judge the first N conversations.", low=1)
     sample: int | None = setting(None, "Judge N random conversations.", low=1)
     repeats: int = setting(1, "Judge everything N times.", low=1, high=1_000, key="repeats")
@@ -359,9 +375,6 @@ class SatisfactionOptions(UserJudgeOptions, TiesOptions, JudgingOptions, Shuffle
         None,
         "Run with the original replies, for reference-* (default: the judged replies).",
         metavar="RUN",
-    )
-    encoder: str | None = setting(
-        None, "Model to fine-tune (default: bert-base-chinese).", metavar="FOLDER|NAME"
     )
     signals: tuple[str, ...] = setting(
         (),

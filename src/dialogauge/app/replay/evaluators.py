@@ -12,7 +12,7 @@ from dialogauge.app.replay.settings import ScoreOptions
 from dialogauge.app.replay.stage import OpenStage
 from dialogauge.app.settings import JudgeOptions
 from dialogauge.core.errors import UsageError
-from dialogauge.core.protocols import DimensionSpec
+from dialogauge.core.protocols import DimensionSpec, Judge
 from dialogauge.core.settings import narrowed
 from dialogauge.judges.pairwise import PairJudge
 from dialogauge.llm import Expected
@@ -47,14 +47,16 @@ def build_evaluator(options: ScoreOptions, items: ItemSet, *, dry: bool = False)
     """
     if options.rubric is None:
         return _personal(options, items, dry=dry)
-    of_pairs = load_rubric(options.rubric).level == "pair"
+    of_pairs = options.judge != "fitted" and load_rubric(options.rubric).level == "pair"
     return (_by_pairs if of_pairs else _by_rubric)(options, options.rubric, dry=dry)
 
 
 def _personal(options: ScoreOptions, items: ItemSet, *, dry: bool) -> Evaluator:
     if not items.rated:
         msg = f"the judge {options.judge} says what one user would rate, and nobody rated these conversations"
-        hint = "score by a rubric: --rubric card; or with a model any other, and --rubric pair"
+        hint = (
+            "score by --rubric card; with a model by any other, and --rubric pair; or by --fitted-model RUN"
+        )
         raise UsageError(msg, hint=hint)
     built = build_satisfaction_judge(options, dry=dry)
 
@@ -65,6 +67,7 @@ def _personal(options: ScoreOptions, items: ItemSet, *, dry: bool) -> Evaluator:
         population = opened.study.population
         about = {
             **_about(options, built.judge.name, ("strategy", "k", "history", "language")),
+            **_fitted_to(built.judge, opened),
             "population": {
                 "users": len({b.view.user for b in population.blocks}),
                 "turns": len(population.scores),
@@ -82,18 +85,21 @@ def _by_rubric(options: ScoreOptions, rubric: str, *, dry: bool) -> Evaluator:
     built = build_judge(
         narrowed(JudgeOptions, options, inputs=(), rubric=rubric, mode="foresight", role=role), dry=dry
     )
-    judge = built.judge
-    name = judge.name if options.judge == "llm" else f"{load_rubric(rubric).id}/{judge.name}"
+    judge, fitted = built.judge, options.judge == "fitted"
+    name = f"{load_rubric(rubric).id}/{judge.name}" if options.judge == "local" else judge.name
 
     dimensions = [d for d in judge.dimensions if d.level == "turn"]
     if not dimensions:
-        msg = f"the rubric {rubric!r} judges whole conversations, and a candidate writes one reply"
-        raise UsageError(msg, hint="--rubric card or satisfaction, or a file with dimensions of turns")
+        what = "the model of ratings" if fitted else f"the rubric {rubric!r}"
+        msg = f"{what} judges whole conversations, and a candidate writes one reply"
+        hint = "--rubric card or satisfaction, or a file with dimensions of turns"
+        raise UsageError(msg, hint="give one that was fitted to ratings of turns" if fitted else hint)
 
     def study(opened: OpenStage) -> ScoringStudy:
         about = {
             **_about(options, name, ("language",)),
-            "rubric": rubric,
+            **_fitted_to(judge, opened),
+            "rubric": None if fitted else rubric,
             "by": "rubric",
             "dimensions": [_dimension(d) for d in dimensions],
         }
@@ -108,6 +114,11 @@ def _by_pairs(options: ScoreOptions, rubric: str, *, dry: bool) -> Evaluator:
     if role is None:
         msg = f"the rubric {rubric!r} compares two replies, and needs a model"
         raise UsageError(msg, hint="give --model NAME --base-url URL; without a model there is --rubric card")
+    unused = {"--source": options.source_file, "--policy": options.policy_file}
+    unused["--calls"] = options.calls if options.calls != "joint" else None
+    if chosen := [option for option, value in unused.items() if value is not None]:
+        msg = f"the rubric {rubric!r} compares two replies, and takes no {chosen[0]}"
+        raise UsageError(msg, hint="leave it out, or give a rubric of another level")
     clients = Clients(options, dry=dry)
     referee = AskedTwice(PairJudge(load_rubric(rubric), clients.build(role, "judge"), options.language))
 
@@ -123,6 +134,14 @@ def _about(options: ScoreOptions, name: str, settings: tuple[str, ...]) -> dict[
     """Say who scores."""
     chosen = {key: getattr(options, key) for key in settings}
     return {"name": name, "asked_for": options.judge, "settings": chosen}
+
+
+def _fitted_to(judge: Judge, opened: OpenStage) -> dict[str, int]:
+    """Count the items of conversations that the judge was fitted to; nothing of one that keeps none."""
+    seen = frozenset((judge.describe().get("fitted_on") or {}).get("seen") or ())
+    if not seen:
+        return {}
+    return {"fitted_to": sum(opened.words[i.conversation] in seen for i in opened.stage.items)}
 
 
 def _dimension(of: DimensionSpec) -> dict[str, Any]:

@@ -70,7 +70,7 @@ def select(
     items, faults = choose(options, data, mask)
     shown, words = masked_words(faults, data.notes, mask)
     if rated and options.unrated:
-        words = (*words, "ratings are left out: candidates are scored by a rubric")
+        words = (*words, "ratings are left out: candidates are scored without them")
     if file is not None:
         write_whole(file, [json_document(items.to_json())])
     return Selected(items, file, shown, words)

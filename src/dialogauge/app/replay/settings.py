@@ -6,7 +6,14 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
 
-from dialogauge.app.merging import FileConfig, JudgeName, judge_by_rubric, resolved
+from dialogauge.app.merging import (
+    FileConfig,
+    JudgeName,
+    judge_by_rubric,
+    references,
+    refuse_settings_of_other_judges,
+    resolved,
+)
 from dialogauge.app.settings import (
     SEEDS,
     ConfigOptions,
@@ -15,12 +22,13 @@ from dialogauge.app.settings import (
     PrivacyOptions,
     RatedDataOptions,
     RetryOptions,
+    RubricJudgeOptions,
     RunInput,
     TiesOptions,
     UserJudgeOptions,
 )
 from dialogauge.core.errors import UsageError
-from dialogauge.core.settings import argument, setting
+from dialogauge.core.settings import argument, setting, settings_of
 
 if TYPE_CHECKING:
     from dialogauge.studies.replay.comparison import CompareSettings
@@ -85,8 +93,8 @@ class MovedDataOptions(Options):
     data: tuple[str, ...] = setting((), "Where the conversations are, if they have moved.", metavar="PATH")
 
 
-class EvaluatorOptions(UserJudgeOptions):
-    """Who scores, in foresight: any judge of `satisfaction`, or a rubric."""
+class EvaluatorOptions(UserJudgeOptions, RubricJudgeOptions):
+    """Who scores, in foresight: any judge of `satisfaction`, a rubric, or a model fitted to ratings."""
 
     rubric: str | None = setting(
         None,
@@ -95,9 +103,9 @@ class EvaluatorOptions(UserJudgeOptions):
     )
     judge: str = setting(
         "",
-        "Any judge of `dialogauge satisfaction`; with --rubric local or llm.",
+        "Any judge of `dialogauge satisfaction`; fitted; with --rubric local or llm.",
         metavar="NAME",
-        otherwise="with --rubric: llm with a model, else local",
+        otherwise="fitted with --fitted-model; with --rubric: llm with a model, else local",
     )
     reference: str | None = setting(
         None,
@@ -111,28 +119,56 @@ class EvaluatorOptions(UserJudgeOptions):
     )
 
 
-_BY_RUBRIC: Final[Mapping[str, JudgeName]] = {"local": "local", "llm": "llm"}
+_OF_USERS: Final = ("strategy", "k", "encoder", "reference")
+"""Settings of judges that say what one user would rate."""
+_OF_RUBRICS: Final = ("local_model", "source_file", "policy_file")
+_BY_RUBRIC: Final[Mapping[str, JudgeName]] = {"local": "local", "llm": "llm", "fitted": "fitted"}
 
 
 @resolved.register
 def _(settings: EvaluatorOptions, config: FileConfig, explicit: Mapping[str, Any]) -> EvaluatorOptions:
-    if settings.rubric is None:
-        if not settings.judge:
-            msg = "nobody is named who scores the replies"
-            hint = "give --rubric RUBRIC for any conversations, or --judge NAME for those that users rated"
-            raise UsageError(msg, hint=hint)
-        personal: EvaluatorOptions = resolved.dispatch(UserJudgeOptions)(settings, config, explicit)
-        return personal
-    for option in ("strategy", "k", "reference"):
-        if getattr(settings, option) is not None:
-            msg = f"a rubric takes no --{option}"
-            raise UsageError(msg, hint="it belongs to judges of what one user would say: leave --rubric out")
+    if not settings.judge and settings.fitted_model is not None and not references(settings):
+        settings = replace(settings, judge="fitted")
+    if settings.rubric is None and settings.judge != "fitted":
+        return _of_user(settings, config, explicit)
+    for name in (*_OF_USERS, *(("history",) if "history" in explicit else ())):
+        if getattr(settings, name) is not None:
+            who = "a rubric" if settings.judge != "fitted" else "the judge fitted"
+            msg = f"{who} takes no {settings_of(EvaluatorOptions)[name].option}"
+            raise UsageError(msg, hint="it belongs to judges of what one user would say: leave it out")
     wanted = _BY_RUBRIC.get(settings.judge)
     if settings.judge and wanted is None:
         msg = f"the judge {settings.judge} has rubrics of its own"
         raise UsageError(msg, hint="with --rubric there are local and llm; or leave --rubric out")
     judge, role = judge_by_rubric(settings, wanted, config)
-    return replace(settings, judge=judge, roles={} if role is None else {"judge": role})
+    refuse_settings_of_other_judges(settings, judge, explicit)
+    rubric = settings.rubric
+    if judge == "fitted":
+        from dialogauge.rubrics import NO_RUBRIC
+
+        rubric = NO_RUBRIC
+    return replace(settings, judge=judge, rubric=rubric, roles={} if role is None else {"judge": role})
+
+
+def _of_user(settings: EvaluatorOptions, config: FileConfig, explicit: Mapping[str, Any]) -> EvaluatorOptions:
+    """Return the settings of a judge who says what one user would rate."""
+    if not settings.judge:
+        msg = "nobody is named who scores the replies"
+        hint = (
+            "give --rubric RUBRIC or --fitted-model RUN for any conversations, or --judge NAME for those "
+            "that users rated"
+        )
+        raise UsageError(msg, hint=hint)
+    chosen = [name for name in _OF_RUBRICS if getattr(settings, name) is not None]
+    chosen += ["calls"] if settings.calls != "joint" else []
+    if settings.fitted_model is not None:
+        msg = f"--judge {settings.judge} takes no --fitted-model"
+        raise UsageError(msg, hint="say --judge fitted, or leave --fitted-model out")
+    if chosen:
+        msg = f"the judge {settings.judge} takes no {settings_of(EvaluatorOptions)[chosen[0]].option}"
+        raise UsageError(msg, hint="it belongs to judges by a rubric: add --rubric, or leave it out")
+    personal: EvaluatorOptions = resolved.dispatch(UserJudgeOptions)(settings, config, explicit)
+    return personal
 
 
 class ComparingOptions(AgentsOptions, TiesOptions):

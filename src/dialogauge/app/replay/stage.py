@@ -12,6 +12,7 @@ from dialogauge.app.settings import RatedDataOptions
 from dialogauge.app.sources import InputData
 from dialogauge.core.conversation import Conversation
 from dialogauge.core.errors import InputError, UsageError
+from dialogauge.core.unit import words_digest
 from dialogauge.data import Mask, UserSplit
 from dialogauge.runs.privacy import OPEN, Privacy, hidden_turn, new_salt
 from dialogauge.studies.replay.items import (
@@ -158,6 +159,8 @@ class OpenStage:
     faults: tuple[InputError, ...]
     hides: ReplyMask
     """What is put on replies."""
+    words: Mapping[str, str]
+    """By conversation of the items: the digest of what was said in it, as fitted models keep it."""
     study: StudyData | None = None
     """What is known of users; None of a set that was chosen without ratings."""
 
@@ -200,7 +203,8 @@ def _open_rated(items: ItemSet, data: RatedData, options: RatedDataOptions, mask
     stage = set_stage(items, read.study.blocks)
     blocks = stage.rated.values()
     scenarios = {r.reply.conversation.id: b.view.scenario for b in blocks for r in b.ratings}
-    return OpenStage(stage, scenarios, (*read.faults, *stage.faults), _reply_mask(data, mask), read.study)
+    faults = (*read.faults, *stage.faults)
+    return OpenStage(stage, scenarios, faults, _reply_mask(data, mask), _words(stage, data, mask), read.study)
 
 
 def _open_plain(items: ItemSet, data: RatedData, mask: Mask | None) -> OpenStage:
@@ -208,7 +212,16 @@ def _open_plain(items: ItemSet, data: RatedData, mask: Mask | None) -> OpenStage
     stage = set_plain_stage(items, talks)
     faults, _ = masked_words(faults_of(data), (), mask)
     scenarios = {c.id: scene_name(c) for c in talks}
-    return OpenStage(stage, scenarios, (*faults, *stage.faults), _reply_mask(data, mask))
+    every = (*faults, *stage.faults)
+    return OpenStage(stage, scenarios, every, _reply_mask(data, mask), _words(stage, data, mask))
+
+
+def _words(stage: Stage, data: RatedData, mask: Mask | None) -> dict[str, str]:
+    wanted = {item.conversation for item in stage.items}
+    shown = (
+        (c.id if mask is None else mask.id("conversation", c.id), c) for c in data.conversations.values()
+    )
+    return {name: words_digest(conversation) for name, conversation in shown if name in wanted}
 
 
 def _reply_mask(data: RatedData, mask: Mask | None) -> ReplyMask:

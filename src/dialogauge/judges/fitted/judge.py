@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from dialogauge.core import (
     ONE_TO_FIVE,
+    Conversation,
     Judged,
     JudgeFailure,
     Judgement,
@@ -82,30 +83,43 @@ class RatingsJudge:
         }
 
     async def judge(self, request: Request) -> tuple[Judged, ...]:
-        """Judge every replied turn, then the whole where such were fitted; repeat and seed change nothing."""
+        """Judge every replied turn, then the whole where such were fitted, or the targets alone.
+
+        Repeat and seed change nothing.
+        """
+        names = {d.level: d.name for d in self.dimensions}
         if request.targets:
-            return request.failed("the judge fitted judges whole conversations")
+            if "turn" not in names:
+                return request.failed("the judge fitted was fitted to ratings of whole conversations")
+            replies = request.targets
+            return self._rows([(r.target, r.conversation.blinded()) for r in replies], names)
         conversation = request.conversation.blinded()
         whole = Target(conversation.id, "conversation", None, conversation.candidate)
         if not conversation.replied_turns:
             failure = JudgeFailure("no_reply", "The conversation has no assistant reply to judge.")
             return (Judged(whole, failure),)
-        turns: list[int | None] = [t.number for t in conversation.replied_turns]
-        names = {d.level: d.name for d in self.dimensions}
-        asked = [*(turns if "turn" in names else []), *([None] if "conversation" in names else [])]
-        examples = [RatedPlace(conversation, turn, 0, _NO_VOTES) for turn in asked]
+        replied = (t.number for t in conversation.replied_turns)
+        turns = [Target(conversation.id, "turn", number, conversation.candidate) for number in replied]
+        asked = [*(turns if "turn" in names else []), *([whole] if "conversation" in names else [])]
+        return self._rows([(target, conversation) for target in asked], names)
+
+    def _rows(
+        self, asked: Sequence[tuple[Target, Conversation]], names: Mapping[Level, str]
+    ) -> tuple[Judged, ...]:
+        """Judge targets in their conversations; `names` are those of the dimensions, by level."""
+        examples = [RatedPlace(conversation, target.turn, 0, _NO_VOTES) for target, conversation in asked]
         shares, called = self.model.predict(examples)
         rows = []
-        for turn, score, chance in zip(asked, called, chances(shares, self.model.boundaries), strict=True):
-            level: Level = "conversation" if turn is None else "turn"
-            details = {"chances": {str(k): round(float(p), 4) for k, p in enumerate(chance, start=1)}}
+        likely = chances(shares, self.model.boundaries)
+        for (target, _), score, chance in zip(asked, called, likely, strict=True):
+            details: dict[str, Any] = {
+                "chances": {str(k): round(float(p), 4) for k, p in enumerate(chance, start=1)}
+            }
             if self.model.fitted_on.two_sided:
                 one = Score(round(float(chance[-1]), 4), int(score == LEVELS))
             else:
                 one = Score(round(float(chance @ np.arange(1, LEVELS + 1)), 4), int(score))
-            judgement = Judgement({names[level]: one}, details=details)
-            target = Target(conversation.id, level, turn, conversation.candidate)
-            rows.append(Judged(target, judgement))
+            rows.append(Judged(target, Judgement({names[target.level]: one}, details=details)))
         return tuple(rows)
 
 

@@ -127,6 +127,9 @@ class RubricJudge(JudgeByRubric):
         if self.policies is not None and "policy" not in self.rubric.shows:
             msg = f"the rubric {self.rubric.id!r} shows no policy"
             raise UsageError(msg, hint="leave --policy out, or give a rubric that names `policy` in `shows`")
+        if self.source is not None and "source" not in self.rubric.shows:
+            msg = f"the rubric {self.rubric.id!r} shows no source"
+            raise UsageError(msg, hint="leave --source out, or give a rubric that names `source` in `shows`")
         if self.calls == "separate":
             one_by_one(self.rubric)
         if self.long_after < LARGEST:

@@ -181,7 +181,7 @@ def warnings_of(
     comparison: ReplayComparison, items: ItemSet, evaluator: Mapping[str, Any], dimension: str = ""
 ) -> tuple[str, ...]:
     """Say what a reader must know before the figures; of a rubric's `dimension`, which it is."""
-    out = [_NO_GUARD] if _cannot_tell_answers(evaluator) else []
+    out = _of_evaluator(evaluator, items)
     if items.selected_on_gold:
         chosen, all_turns = (words.percent(items.card[k]["dissatisfied"]) for k in ("gold", "gold_of_all"))
         out.append(
@@ -227,6 +227,18 @@ def warnings_of(
             f"Items without a score, by candidate: {listed}. Pairs are compared on the items that both have."
         )
     return tuple(out)
+
+
+def _of_evaluator(evaluator: Mapping[str, Any], items: ItemSet) -> list[str]:
+    """Say where the evaluator had too little to learn from, or learnt from these very conversations."""
+    out = [_NO_GUARD] if _cannot_tell_answers(evaluator) else []
+    if known := evaluator.get("fitted_to"):
+        out.append(
+            f"The evaluator was fitted to people's ratings of the conversations of {known:,} of "
+            f"{len(items.items):,} items: it has seen their original replies, and no candidate's. Select "
+            "other conversations, or give a judge that was fitted to others."
+        )
+    return out
 
 
 def _cannot_tell_answers(evaluator: Mapping[str, Any]) -> bool:
