@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import shlex
 import shutil
 from pathlib import Path
 
@@ -761,36 +760,3 @@ def test_label_studio_there_and_back(dialogauge, plan_of):
 
 def choice(name, value):
     return {"from_name": name, "to_name": "x", "type": "choices", "value": {"choices": [value]}}
-
-
-# The story in the documentation
-
-
-def test_the_story_in_the_documentation_runs(dialogauge, conversations):
-    """Every command of the first block, in order; where its comment is, the raters rate."""
-    text = (Path(__file__).resolve().parents[2] / "docs" / "annotate.md").read_text(encoding="utf-8")
-    block = text.split("```\n")[1]
-    conversations(150)
-    commands = []
-    for line in block.splitlines():
-        if line.startswith("#"):
-            for number, page in enumerate(sorted(Path("rating/pages").iterdir())):
-                answers = answered(
-                    task_of(page), lambda item, q, turn, n=number: 3 + (len(item["id"]) + n) % 3
-                )
-                saved(Path(f"{page.stem}.jsonl"), answers)
-            continue
-        program, *words = shlex.split(line)
-        assert program == "dialogauge"
-        done = dialogauge(*words)
-        assert done.code == 0, (line, done.err)
-        commands.append(" ".join(words[:2]))
-    assert commands == [
-        "judge log.jsonl",
-        "annotate make",
-        "annotate import",
-        "annotate status",
-        "agreement rating",
-        "judge log.jsonl",
-        "agreement rated",
-    ]

@@ -9,6 +9,7 @@ import zipfile
 import pytest
 
 from dialogauge import judge, read
+from flows.page_commands import snippets_of
 from talks import talk
 
 FORGETFUL = talk(
@@ -73,6 +74,20 @@ def test_a_task_is_scored(evaluated):
     assert "Asks for the order number, which the user gave in turn 1." in score.explanation
     counts = {s.name: (s.scored_samples, s.unscored_samples) for s in log.results.scores}
     assert counts == {"helpfulness": (1, 0), "coherence": (1, 0), "safety": (0, 1)}
+
+
+@pytest.mark.parametrize("snippet", snippets_of("docs/inspect.md", "python"))
+def test_the_snippets_of_the_page(evaluated, snippet, monkeypatch, tmp_path):
+    if "inspect_scout" in snippet:
+        pytest.importorskip("inspect_scout", reason="inspect_scout is not installed (make inspect)")
+    folder, log = evaluated
+    monkeypatch.chdir(tmp_path)
+    names = {}
+    exec(compile(snippet, "inspect.md", "exec"), names)
+    if "support" in names:
+        assert names["support"](log.samples[:0] or [{"input": "Hi."}]).scorer
+    else:
+        assert names["look_at"](str(folder / "logs")).complete
 
 
 def test_transcripts_are_scanned(evaluated):

@@ -1,93 +1,97 @@
-"""The commands of the pages on agreement, the arena and comparison run, and print what the pages show."""
+"""What the pages tell to type is typed here, each command and snippet; what they show is printed."""
 
 from __future__ import annotations
 
-import csv
-import json
-import random
-import re
+import ast
 import shlex
 from pathlib import Path
 
-from arenas import dialogues, fair, published
+import pytest
+from benchmarks.__main__ import NAMES as BENCHES
 
-DOCS = Path(__file__).resolve().parents[2] / "docs"
+from flows.page_commands import PAGES, ROOT, commands_of, outputs_of, snippets_of
+from flows.page_worlds import BEFORE, WORLDS, filled_in, rated_by_people, replied
 
-
-def blocks(page):
-    """Return the fenced blocks of a page."""
-    return re.findall(r"```\n(.*?)```", (DOCS / page).read_text(encoding="utf-8"), re.DOTALL)
-
-
-def run_all(dialogauge, lines, **words):
-    """Run lines of a shell, with some words replaced; return what came of them."""
-    ended = []
-    for line in lines:
-        program, *given = [words.get(word, word) for word in shlex.split(line, comments=True)]
-        assert program == "dialogauge"
-        ended.append(dialogauge(*given))
-        assert ended[-1].code == 0, (line, ended[-1].err)
-    return ended
-
-
-def is_shown(block, done):
-    """Check that a command printed a block: sentences whole, rows of a table one by one."""
-    for part in block.strip().split("\n\n"):
-        for piece in part.splitlines() if "──" in part else [part]:
-            assert " ".join(piece.split()) in done.unwrapped
+ELSEWHERE = {
+    "CHANGELOG.md": "names commands, and tells nobody to type them",
+    "docs/ci.md": "test_ci.py runs its commands, with the workflow around them",
+    "docs/tutorial.md": "test_tutorial.py runs it as one story, and holds every line that it shows",
+}
+NOT_RUN = {
+    "make": "installs, or takes minutes; the target must exist",
+    "source .venv/bin/activate": "the shell is not there",
+    "export MY_KEY=...": "the same; the variable is set",
+    "python -m benchmarks": "takes minutes, or needs other tools; the bench must exist",
+}
+ENDS = {"--gate": {0, 100}, "doctor": {0, 1}}
+"""Exit codes beside 0: of a gate that is not met, and of a model that is not fit, which the script is not."""
 
 
-def ratings(people, scores):
-    """Write 180 turns that two people rated, and a judge that orders them better than it scores them."""
-    rng = random.Random(3)
-
-    def near(value, spread):
-        return min(5, max(1, round(value + rng.gauss(0, spread))))
-
-    with people.open("w") as a, scores.open("w") as b:
-        rated, judged = csv.writer(a), csv.writer(b)
-        for out in (rated, judged):
-            out.writerow(["conversation_id", "turn", "dimension", "rater", "score"])
-        for number in range(180):
-            target = (f"c{number // 3}", number % 3 + 1, "helpfulness")
-            quality = near(3.9, 1.1)
-            rated.writerows([*target, who, near(quality, 0.7)] for who in ("ann", "bo"))
-            judged.writerow([*target, "gpt", near(4.2 + 0.45 * (quality - 3.9), 0.7)])
+def not_run(command: str) -> bool:
+    """Say whether a command is of those that are not run, after looking whether what it names exists."""
+    words = shlex.split(command)
+    words = words[next(n for n, word in enumerate(words) if "=" not in word) :]
+    if words[0] == "make":
+        assert f"\n{words[1]}:" in (ROOT / "Makefile").read_text(encoding="utf-8")
+    if words[:3] == ["python", "-m", "benchmarks"]:
+        assert set(words[3:]) <= set(BENCHES)
+    return any(words[: len(start)] == start for start in map(str.split, NOT_RUN))
 
 
-def test_the_page_on_agreement(dialogauge, tmp_path):
-    ratings(tmp_path / "people.csv", tmp_path / "scores.csv")
-    lines = (DOCS / "agreement.md").read_text(encoding="utf-8").splitlines()
-    commands = [line for line in lines if re.match(r" {4}dialogauge \S+ (people|scores)\.csv", line)]
-    ended = run_all(dialogauge, [line for line in commands if "--compare" not in line])
-    is_shown(blocks("agreement.md")[0], ended[-1])
+def is_shown(block: str, unwrapped: str) -> bool:
+    """Say whether a block was printed: sentences whole, rows of a table one by one."""
+    parts = block.strip().split("\n\n")
+    pieces = [piece for part in parts for piece in (part.splitlines() if "──" in part else [part])]
+    return all(" ".join(piece.split()) in unwrapped for piece in pieces)
 
 
-def test_the_page_on_the_arena(dialogauge, serve, tmp_path):
-    published(tmp_path / "votes.jsonl", questions=60)
-    for name, share in (("alpha", 1.0), ("beta", 0.5), ("gamma", 0.0)):
-        dialogues(tmp_path / f"{name}.jsonl", share)
-        dialogauge("judge", f"{name}.jsonl", "-o", f"runs/{name}")
-    for name in ("airline", "retail"):
-        votes = published(tmp_path / f"{name}.jsonl", questions=10)
-        votes.write_text(votes.read_text().replace('"question_id": ', f'"question_id": "{name}", "number": '))
-        dialogauge("arena", votes, "-o", f"arenas/{name}")
-    commands, shown, *_ = blocks("arena.md")
-    ended = run_all(dialogauge, commands.splitlines(), MODEL="stub-model", URL=serve(fair).url)
-    is_shown(shown, ended[0])
+TYPED = [page for page in PAGES if page not in ELSEWHERE and not all(map(not_run, commands_of(page)))]
 
 
-def test_the_page_on_comparison(dialogauge, tmp_path):
-    dialogues(tmp_path / "old.jsonl", 0.5)
-    dialogues(tmp_path / "new.jsonl", 0.6)
-    versions = {"old.jsonl": "v1", "new.jsonl": "v2"}
-    records = [
-        {**json.loads(line), "id": f"{name}-{n}", "model": name}
-        for file, name in versions.items()
-        for n, line in enumerate((tmp_path / file).read_text().splitlines())
-    ]
-    (tmp_path / "log.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
-    commands, _, within, gated, *_ = blocks("compare.md")
-    run_all(dialogauge, commands.splitlines() + within.splitlines())
-    (line,) = gated.splitlines()
-    assert dialogauge(*shlex.split(line)[1:]).code in {0, 100}
+@pytest.mark.parametrize("page", TYPED)
+def test_every_command_of_a_page_runs(page, dialogauge, serve, monkeypatch):
+    url = serve(replied).url
+    WORLDS[page]()
+    printed = []
+    monkeypatch.setenv("MY_KEY", "sesame")
+    for command in (*BEFORE.get(page, ()), *commands_of(page)):
+        if not_run(command):
+            continue
+        words = [
+            name
+            for word in shlex.split(filled_in(page, command, url))
+            for name in (sorted(map(str, Path().glob(word))) if word.endswith("*") else [word])
+        ]
+        if words[0] == "dialogauge":
+            del words[0]
+        if words[:2] == ["annotate", "import"]:
+            rated_by_people(words[2])
+        done = dialogauge(*words)
+        ends = next((codes for word, codes in ENDS.items() if word in words), {0})
+        assert done.code in ends, (command, done.err)
+        printed.append(done.unwrapped)
+    assert [block for block in outputs_of(page) if not any(is_shown(block, text) for text in printed)] == []
+
+
+PYTHON = {
+    "README.md": "test_tutorial.py and test_pytest_plugin.py",
+    "docs/inspect.md": "test_inspect.py, where Inspect is installed (make inspect)",
+    "docs/pytest.md": "test_pytest_plugin.py",
+    "docs/tutorial.md": "test_tutorial.py",
+}
+"""Where all snippets of a page are run; those of docs/library.md, a dialogue with Python, in tests/house."""
+
+
+def test_no_snippet_is_left_out():
+    assert {page for page in PAGES if snippets_of(page, "python")} == set(PYTHON)
+    assert {page for page in PAGES if snippets_of(page, "pycon")} == {"docs/library.md"}
+    for page in PAGES:
+        for snippet in snippets_of(page, "python"):
+            ast.parse(snippet)
+
+
+def test_no_command_is_left_out():
+    assert set(WORLDS) == set(TYPED)
+    assert set(ELSEWHERE) <= set(PAGES)
+    left_out = [command for page in PAGES for command in commands_of(page) if not_run(command)]
+    assert {next(start for start in NOT_RUN if start in command) for command in left_out} == set(NOT_RUN)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import re
 from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
 
+from flows.page_commands import outputs_of, snippets_of
 from talks import talk
 
 pytest_plugins = ["pytester"]
@@ -23,7 +23,7 @@ FORGETFUL = talk(
     "a: Could you tell me your order number, please? Then I can look it up.",
     "u: I told you already: 7731.",
     "a: Sorry. Order 7731 now goes to the pick-up point at the station.",
-    id="forgetful",
+    id="order-7731",
 )
 HELPFUL = talk("u: Where is order 7731?", "a: Order 7731 left on Saturday and comes tomorrow.", id="helpful")
 
@@ -71,14 +71,40 @@ def test_a_failure_quotes_the_turn_and_the_evidence(suite):
     assert not [path for path in suite.path.iterdir() if path.name == "runs"]
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/pytest.md"])
-def test_the_test_that_a_page_shows_finds_the_fault(suite, page):
-    text = (ROOT / page).read_text(encoding="utf-8")
-    blocks = re.findall(r"^```python\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+@pytest.mark.parametrize(
+    ("page", "snippet"),
+    [
+        (page, s)
+        for page in ("README.md", "docs/pytest.md")
+        for s in snippets_of(page, "python")
+        if "def test" in s
+    ],
+)
+def test_the_tests_that_a_page_shows_find_the_fault(suite, page, snippet):
+    """A log of which one conversation has a fault, and an assistant that talks as in that one."""
     suite.mkdir("logs")
     suite.path.joinpath("log.jsonl").rename(suite.path / "logs" / "log.jsonl")
-    suite.makepyfile(next(block for block in blocks if "mark.conversations" in block))
-    run(suite).assert_outcomes(passed=1, failed=1)
+    suite.makeconftest(
+        """
+        import json, pathlib, pytest
+
+        class Assistant:
+            def talk(self, said):
+                line = pathlib.Path("logs/log.jsonl").read_text().splitlines()[0]
+                return json.loads(line)["messages"][: 2 * len(said)]
+
+        @pytest.fixture
+        def assistant():
+            return Assistant()
+        """
+    )
+    suite.makepyfile(snippet)
+    result = run(suite)
+    conversations = "mark.conversations" in snippet
+    result.assert_outcomes(passed=int(conversations), failed=1)
+    printed = {line.rstrip() for line in result.stdout.lines}
+    for shown in outputs_of(page) if conversations else ():
+        assert [line for line in shown.splitlines() if line not in printed] == []
 
 
 @pytest.mark.parametrize("workers", [(), ("-n", "2")])
