@@ -10,7 +10,7 @@ from typing import Any, Final
 from dialogauge.core import Conversation, FailureKind
 from dialogauge.core.protocols import AgentFailure, AgentReply, AgentTurn
 from dialogauge.llm import ChatClient, ChatFailure, ChatRequest
-from dialogauge.llm.wire import split_reasoning
+from dialogauge.text import split_reasoning
 
 _FENCED: Final = re.compile(r"```[^\n]*\n(.*?)\n?```", re.DOTALL)
 

@@ -25,6 +25,7 @@ from dialogauge.core import (
 from dialogauge.data.field_map import MISSING, FieldMap, look_up
 from dialogauge.data.notes import excerpt, record_fault
 from dialogauge.data.rating_files import read_ratings, read_rows
+from dialogauge.data.reasoning import without_reasoning
 
 _SIDES: Final = ("conversation_a", "conversation_b")
 _FIRST: Final = ("a", "model_a", "candidate_a")
@@ -94,4 +95,4 @@ def _messages(value: object, side: str, place: Place) -> tuple[Message, ...]:
         if role not in ROLES or not isinstance(one.get("content"), str | None):
             raise record_fault(place, f"message {number} of {side} is {excerpt(one)}", hint)
         messages.append(Message(cast("Role", role), one.get("content")))
-    return tuple(messages)
+    return without_reasoning(messages)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Final
 
-from dialogauge.core import Conversation, FileFault, Place, RecordFault, UsageError
+from dialogauge.core import Conversation, FileFault, Message, Place, RecordFault, UsageError
 from dialogauge.data.field_map import NO_MAP, FieldMap
 from dialogauge.data.formats import format_of, named_format
 from dialogauge.data.formats.base import Context, Format, Outcome, Sample
@@ -34,6 +34,7 @@ from dialogauge.data.notes import (
 )
 from dialogauge.data.opening import locate
 from dialogauge.data.ratings import absent_turns
+from dialogauge.data.reasoning import REASONING, without_reasoning
 from dialogauge.data.sources import LineStream
 from dialogauge.data.unknown import of_another_kind, unrecognised
 
@@ -41,6 +42,7 @@ _SNIFFED = 20
 """Records or lines that decide the format."""
 _SAMPLED = 1 << 16
 """Bytes of such a line."""
+_REASONED: Final = f"messages have reasoning: kept under {REASONING!r}, no judge reads it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,10 +185,9 @@ class ConversationReader:
         if first is not None:
             return self._twice(place, first)
         try:
-            note_oddities(outcome, place, self._book)
+            return noted(outcome, place, self._book)
         except RecordFault as fault:
             return fault
-        return outcome
 
     def _twice(self, place: Place, first: tuple[int, int]) -> RecordFault:
         before = Place(self._streams[first[0]].source.name, first[1] or None)
@@ -216,11 +217,22 @@ def expect_order(known: Format, mapping: FieldMap, name: str) -> None:
         raise file_fault(Place(name), what, "leave `order_by` out of the field map (--map)")
 
 
-def note_oddities(conversation: Conversation, place: Place, book: NoteBook) -> None:
-    """Note what is odd about the order of the messages, and ratings of no turn; nothing is changed.
+def noted(conversation: Conversation, place: Place, book: NoteBook) -> Conversation:
+    """Return a conversation with reasoning apart from its replies; note that, and what is odd about it.
 
-    Raises `RecordFault` for a conversation that is too long, and with a strict book for the first oddity.
+    Raises `RecordFault` for one that is too long, and with a strict book for the first oddity.
     """
+    messages = without_reasoning(conversation.messages)
+    if messages is not conversation.messages:
+        conversation = replace(conversation, messages=messages)
+    _note_oddities(conversation, place, book)
+    if any(REASONING in message.extra for message in messages):
+        _note_reasoning(messages, place, book)
+    return conversation
+
+
+def _note_oddities(conversation: Conversation, place: Place, book: NoteBook) -> None:
+    """Note what is odd about the order of the messages, and ratings of no turn."""
     previous, in_a_row, replied, tools, size = "", False, False, False, 0
     for message in conversation.messages:
         role = message.role
@@ -242,6 +254,18 @@ def note_oddities(conversation: Conversation, place: Place, book: NoteBook) -> N
     if any(turn for _, turn in absent_turns(conversation, conversation.ratings)):
         text = "conversations have a rated turn that is not there: the rating is not used"
         book.assume(text, place, hint="turns are numbered from 1, one for each time the user speaks")
+
+
+def _note_reasoning(messages: Sequence[Message], place: Place, book: NoteBook) -> None:
+    thinking = [number for number, message in enumerate(messages) if message.extra.get(REASONING)]
+    if not thinking:
+        return
+    book.recognise(_REASONED, place, count=len(thinking))
+    for number in thinking:
+        message, after = messages[number], messages[number + 1 : number + 2]
+        silent = not message.text.strip() and not message.tool_calls
+        if silent and not any(one.role == "assistant" for one in after):
+            book.assume("replies are reasoning alone, as if cut off: read as empty", place)
 
 
 _STEP_NOTES: Final = {

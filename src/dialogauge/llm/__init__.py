@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from dialogauge.llm.secrets import shown_parameters, without_credentials
     from dialogauge.llm.structured import Structured, ask
     from dialogauge.llm.transformers_client import TransformersClient
-    from dialogauge.llm.wire import split_reasoning
 
 
 __getattr__ = loading(__name__)

@@ -16,7 +16,7 @@ from typing import Any, Final, NoReturn
 
 import orjson
 
-from dialogauge.llm.wire import split_reasoning
+from dialogauge.text import split_reasoning
 
 LONGEST: Final = 200_000
 """Characters; no verdict is longer, and a longer reply is not read."""

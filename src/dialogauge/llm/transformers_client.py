@@ -13,7 +13,8 @@ from dialogauge.core.judgement import Usage
 from dialogauge.llm.device import chosen_device
 from dialogauge.llm.identity import folder_digest
 from dialogauge.llm.protocol import ChatFailure, ChatReply, ChatRequest, SamplingParameters
-from dialogauge.llm.wire import request_body, split_reasoning, with_schema
+from dialogauge.llm.wire import request_body, with_schema
+from dialogauge.text import split_reasoning
 
 _MAX_TOKENS = 1024
 

@@ -11,6 +11,7 @@ from typing import Any, Final, Literal
 import orjson
 
 from dialogauge.llm.protocol import ChatRequest, FinishReason, ReplySchema
+from dialogauge.text import split_reasoning
 
 MAX_BYTES = 2 << 20
 """Of a response by default, as it is sent and unpacked; a verdict has a few kB."""
@@ -21,45 +22,6 @@ _LONE_SURROGATE = re.compile(
     r"\\\\|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(\\u[dD][89a-fA-F][0-9a-fA-F]{2})"
 )
 """An escaped backslash or a pair, which stay; and what is left."""
-_TAG = r"(?:seed:)?think|thinking|thought|reasoning"
-_OPEN = re.compile(
-    rf"\s*(?:<(?:{_TAG})>|\[THINK\]|◁think▷|<\|begin_of_thought\|>|(?:<\|start\|>\w+)?<\|channel\|>analysis)",
-    re.IGNORECASE,
-)
-_CLOSE = re.compile(
-    rf"</(?:{_TAG})>|\[/THINK\]|◁/think▷|<\|end_of_thought\|>"
-    r"|<\|channel\|>final\s*(?:<\|constrain\|>\w+)?<\|message\|>",
-    re.IGNORECASE,
-)
-"""As DeepSeek, Gemini, Magistral, Kimi, Seed-OSS and gpt-oss write them where no server takes them out."""
-_MOST_THOUGHTS = 1000
-"""Blocks of reasoning before an answer; what follows is read as the answer."""
-
-
-def split_reasoning(text: str) -> tuple[str, str | None]:
-    """Return the answer without leading reasoning blocks, and the reasoning (None without any).
-
-    An unclosed block is all reasoning, and the answer is empty. A closing tag without an opening one also
-    ends a block (some chat templates open it in the prompt), unless JSON stands before it.
-    """
-    if not any(sign in text for sign in "<[◁"):
-        return text, None
-    thoughts: list[str] = []
-    start = 0
-    while len(thoughts) < _MOST_THOUGHTS and (opening := _OPEN.match(text, start)) is not None:
-        closing = _CLOSE.search(text, opening.end())
-        thoughts.append(text[opening.end() : closing.start() if closing else None])
-        start = closing.end() if closing else len(text)
-    answers = text[start:].lstrip().startswith(("{", "[", "```"))
-    orphan = None if answers else _CLOSE.search(text, start)
-    if orphan is not None:
-        thoughts.append(text[start : orphan.start()])
-        start = orphan.end()
-    if not thoughts:
-        return text, None
-    return text[start:].strip(), "\n".join(t.strip() for t in thoughts if t.strip()) or None
-
-
 Rung = Literal["json_schema", "json_object_schema", "json_object", "prompt"]
 """How a schema is enforced.
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         word_grams,
     )
     from dialogauge.text.pii import PersonalKind, count_personal, find_personal, redact
+    from dialogauge.text.reasoning import split_reasoning
     from dialogauge.text.shape import SHAPE, TextShape, shape_of
     from dialogauge.text.tokens import (
         Pieces,

@@ -15,12 +15,10 @@ import orjson
 from dialogauge.core import Message, Role, ToolCall
 from dialogauge.data.formats.base import Entry, fault_in
 from dialogauge.data.notes import excerpt
+from dialogauge.data.reasoning import REASONING
 
 Block = Mapping[str, Any]
 Kind = Literal["text", "media", "call", "result", "thought", "mark"]
-
-REASONING: Final = "reasoning"
-"""The key of a message under which its thoughts are kept: no user saw them, and no judge does."""
 
 _NAMES: Final[dict[Kind, str]] = {
     "text": "text input_text output_text summary_text text-plain refusal",
@@ -150,7 +148,6 @@ class _Draft:
         elif kind == "result":
             self._add_result(inner)
         elif kind == "thought":
-            self.entry.recognise(f"messages have reasoning: kept under {REASONING!r}, no judge reads it")
             self.thoughts.append(block)
         elif kind != "mark":
             if self.calls:

@@ -16,6 +16,7 @@ from dialogauge.data.formats.react import unfold
 from dialogauge.data.formats.roles import role_named
 from dialogauge.data.json_values import is_message_list
 from dialogauge.data.notes import excerpt
+from dialogauge.data.reasoning import without_reasoning
 
 _ROLES = frozenset(ROLES)
 _KEYS = frozenset({"tool_calls", "tool_call_id", "name", "function_call"})
@@ -70,7 +71,7 @@ class MessageReader:
         timed = isinstance(raw[0], dict) and len(raw[0]) > _BARE
         if len(raw) > 1 and not self._ordered and (timed or self.entry.mapping.order_by is not None):
             raw = list(in_time(raw, self.entry))
-        messages, ends = unfold(self._messages(raw), self.entry)
+        messages, ends = unfold(without_reasoning(self._messages(raw)), self.entry)
         self.rated = [(ends[index], rated) for index, rated in self.rated]
         return messages
 

@@ -16,6 +16,7 @@ import orjson
 from dialogauge.core import Message, ToolCall
 from dialogauge.data.formats.base import Entry
 from dialogauge.data.json_values import too_deep
+from dialogauge.data.reasoning import REASONING
 
 _KINDS: Final = {
     "Thought": "thought",
@@ -114,7 +115,7 @@ class _Trace:
             self.out.append(message)
             return
         for step in steps:
-            extra = {"reasoning": step.thought} if step.thought else {}
+            extra = {REASONING: step.thought} if step.thought else {}
             if step.kind == "result":
                 self._observe(step.text, Message("tool"))
                 continue

@@ -15,6 +15,7 @@ from dialogauge.data.formats.order import in_time
 from dialogauge.data.formats.react import unfold
 from dialogauge.data.json_values import too_deep
 from dialogauge.data.notes import excerpt
+from dialogauge.data.reasoning import without_reasoning
 
 _ROLES: dict[str, Role] = {
     "human": "user",
@@ -64,7 +65,7 @@ def _convert(record: Any, entry: Entry) -> Conversation:  # noqa: ANN401  # any 
             rated.append((len(messages), ratings))
         call = message.tool_calls[0].id if message.tool_calls else call
         messages.append(message)
-    unfolded, ends = unfold(messages, entry)
+    unfolded, ends = unfold(without_reasoning(messages), entry)
     rated = [(ends[index], ratings) for index, ratings in rated]
     return conversation_from(record, unfolded, rated, entry, messages_key="conversations")
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from dialogauge.llm.wire import split_reasoning
+from dialogauge.text import split_reasoning
 
 HARMONY = ("b", "<|message|>a<|end|><|start|>assistant")
 

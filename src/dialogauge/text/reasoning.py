@@ -1,0 +1,52 @@
+"""The reasoning that a model wrote before its answer, in one text with it."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+_TAG: Final = r"(?:seed:)?think|thinking|thought|reasoning"
+_OPEN: Final = re.compile(
+    rf"\s*(?:<(?:{_TAG})>|\[THINK\]|◁think▷|<\|begin_of_thought\|>|(?:<\|start\|>\w+)?<\|channel\|>analysis)",
+    re.IGNORECASE,
+)
+_ENDS: Final = rf"</(?:{_TAG})>|\[/THINK\]|◁/think▷|<\|end_of_thought\|>"
+_FINAL: Final = r"<\|channel\|>final\s*(?:<\|constrain\|>\w+)?<\|message\|>"
+_CLOSE: Final = re.compile(rf"{_ENDS}|{_FINAL}", re.IGNORECASE)
+"""As DeepSeek, Gemini, Magistral, Kimi, Seed-OSS and gpt-oss write them where no server takes them out."""
+_CLOSE_ALONE: Final = re.compile(rf"^[ \t]*(?:{_ENDS})[ \t]*$|{_FINAL}", re.IGNORECASE | re.MULTILINE)
+_MOST_THOUGHTS: Final = 1000
+"""Blocks of reasoning before an answer; what follows is read as the answer."""
+
+
+def split_reasoning(text: str, *, quotable: bool = False) -> tuple[str, str | None]:
+    """Return the answer without leading reasoning blocks, and the reasoning (None without any).
+
+    An unclosed block is all reasoning, and the answer is empty. A closing tag without an opening one also
+    ends a block (some chat templates open it in the prompt), unless JSON stands before it.
+
+    Args:
+        text: What the model wrote.
+        quotable: Whether the answer may be about such tags: a closing tag without an opening one then
+            counts only on a line of its own, outside of code.
+    """
+    if "<" not in text and "[" not in text and "◁" not in text:
+        return text, None
+    thoughts: list[str] = []
+    start = 0
+    while len(thoughts) < _MOST_THOUGHTS and (opening := _OPEN.match(text, start)) is not None:
+        closing = _CLOSE.search(text, opening.end())
+        thoughts.append(text[opening.end() : closing.start() if closing else None])
+        start = closing.end() if closing else len(text)
+    orphan = _orphan(text, start, _CLOSE_ALONE if quotable else _CLOSE)
+    if orphan is not None and not (quotable and text.count("```", start, orphan.start()) % 2):
+        thoughts.append(text[start : orphan.start()])
+        start = orphan.end()
+    if not thoughts:
+        return text, None
+    return text[start:].strip(), "\n".join(t.strip() for t in thoughts if t.strip()) or None
+
+
+def _orphan(text: str, start: int, close: re.Pattern[str]) -> re.Match[str] | None:
+    """Return the closing tag without an opening one; None where JSON stands before it."""
+    return None if text[start:].lstrip().startswith(("{", "[", "```")) else close.search(text, start)
