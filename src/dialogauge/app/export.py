@@ -30,6 +30,7 @@ _TARGET = ("conversation_id", "user_id", "scenario", "candidate", "level", "turn
 _VERDICT = ("verdict", "verdict_basis", "weakest_turn")
 _LISTS = ("issues", "evidence")
 _JUDGE = ("rationale", "judge", "prompt_digest")
+_REPLY = ("item", "gold", "reply")
 _USAGE = ("calls", "cached", "prompt_tokens", "completion_tokens", "cost")
 _VOTE = ("conversation_id", "arena", "a", "b", "winner", "rater", "shown_first", "judge")
 _SIDES = ("a", "b")
@@ -63,9 +64,18 @@ def export_run(run: str, out: str, privacy: Privacy = OPEN) -> int:
         spare([target], finished.manifest.settings)
         if writer is None:
             return _write_eval(target, finished)
-        counted = _Counter(finished.rows())
+        counted = _Counter(rows_of(finished))
         writer(target, counted, export_columns(finished))
         return counted.number
+
+
+def rows_of(run: StoredRun) -> Iterator[Mapping[str, Any]]:
+    """Return the rows of a run: as they stand in it, and of a replay one for every reply, or pair."""
+    if run.manifest.study == "replay":
+        from dialogauge.studies.replay.states import replay_rows
+
+        return replay_rows(run)
+    return run.rows()
 
 
 def _write_eval(target: Path, run: StoredRun) -> int:
@@ -96,9 +106,12 @@ class ExportColumns(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class VoteColumns:
-    """Those of the votes of an arena; where a model was asked, its answers with `a` and with `b` first."""
+    """Those of votes; where a model was asked, its answers with `a` and with `b` first."""
 
-    whole = frozenset({"length_a", "length_b", *_USAGE[:-1]})
+    of_turns: bool = False
+    """Whether a vote is of a turn, and not of a whole dialogue."""
+
+    whole = frozenset({"turn", "length_a", "length_b", *_USAGE[:-1]})
     fractions = frozenset({"quality_a", "quality_b", "cost"})
 
     @property
@@ -109,7 +122,7 @@ class VoteColumns:
 
     def flat(self, row: Mapping[str, Any]) -> dict[str, Any]:
         """Write a vote as one level of plain values."""
-        flat = {k: row.get(k) for k in _VOTE}
+        flat = {k: row.get(k) for k in (*_VOTE[:1], *(("turn",) if self.of_turns else ()), *_VOTE[1:])}
         for what in ("length", "quality"):
             both = row["lengths" if what == "length" else "qualities"] or (None, None)
             flat |= {f"{what}_{side}": value for side, value in zip(_SIDES, both, strict=True)}
@@ -128,11 +141,13 @@ class JudgementColumns:
     judged: Sequence[str]
     rated: Mapping[str, bool] = field(default_factory=dict)
     """Those that people rated, and whether only in numbers."""
+    of_replies: bool = False
+    """Whether a row is of one reply of several to the same messages, and says which."""
 
     @property
     def names(self) -> tuple[str, ...]:
         """Of the columns, in order."""
-        single = (*_TARGET, *_VERDICT, *_JUDGE, "scores", "whole", "raw", "overall", "failure")
+        single = (*_TARGET, *_VERDICT, *_JUDGE, *_REPLY, "scores", "whole", "raw", "overall", "failure")
         blank = {**dict.fromkeys(single), **dict.fromkeys(_LISTS, ()), "usage": dict.fromkeys(_USAGE)}
         return tuple(self.flat(blank))
 
@@ -147,7 +162,7 @@ class JudgementColumns:
         """Columns of other numbers."""
         scores = {f"{what}_{name}" for what in ("score", "raw") for name in self.judged}
         rated = {f"rating_{name}" for name, number in self.rated.items() if number}
-        return frozenset({*scores, *rated, "overall", "cost"})
+        return frozenset({*scores, *rated, "overall", "gold", "cost"})
 
     def flat(self, row: Mapping[str, Any]) -> dict[str, Any]:
         """Write a judgement as one level of plain values."""
@@ -165,7 +180,7 @@ class JudgementColumns:
         flat["failure_kind"], flat["failure_message"] = failure.get("kind"), failure.get("message")
         flat |= {k: row[k] for k in _VERDICT}
         flat |= {k: orjson.dumps(row[k]).decode() for k in _LISTS}
-        flat |= {k: row[k] for k in _JUDGE}
+        flat |= {k: row[k] for k in (*_JUDGE, *(_REPLY if self.of_replies else ()))}
         return flat | {k: usage[k] for k in _USAGE}
 
 
@@ -173,6 +188,12 @@ def export_columns(run: StoredRun) -> ExportColumns:
     """Return the columns of a run."""
     if run.manifest.study == "arena":
         return VoteColumns()
+    if run.manifest.study == "replay":
+        from dialogauge.studies.replay.states import ReplayStates
+
+        states = ReplayStates.of(run)
+        names = [name for name, _, _ in states.dimensions]
+        return VoteColumns(of_turns=True) if states.by_pairs else JudgementColumns(names, of_replies=True)
     people = stored_people(run)
     rated: dict[str, bool] = {}
     for figure in () if people is None else people.figures:

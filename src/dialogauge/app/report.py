@@ -30,6 +30,8 @@ def page_of(run: StoredRun) -> Page:
         from dialogauge.studies.satisfaction.page import stored_page
     elif run.manifest.study == "success":
         from dialogauge.studies.success.page import stored_page
+    elif run.manifest.study == "replay":
+        from dialogauge.app.replay.compare import stored_page
     elif run.manifest.study == "arena":
         from dialogauge.studies.arena.stored import stored_page
     else:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from dialogauge.app.settings import RunsOptions
 from dialogauge.core.errors import InputError, StoreError
@@ -73,7 +73,10 @@ def _run_folders(folder: Path) -> Iterator[Path]:
 
 def _listed(directory: RunDirectory) -> ListedRun:
     manifest = stored_manifest(directory)
+    part = manifest.facts.get("part") if manifest.study == "replay" else None
     judge, rubric = str(manifest.judge.get("name", "")), manifest.judge.get("rubric")
+    if part == "replies":  # whose name is a candidate's
+        judge = ""
     return ListedRun(
         str(directory.path),
         manifest.study,
@@ -81,8 +84,12 @@ def _listed(directory: RunDirectory) -> ListedRun:
         manifest.conversations,
         manifest.ended,
         manifest.written,
-        _headline(directory.read_json("summary")),
+        _UNCOMPARED.get(str(part)) or _headline(directory.read_json("summary")),
     )
+
+
+_UNCOMPARED: Final = {"replies": "replies are collected, not scored", "scores": "scored, not compared"}
+"""Of a replay, by the part that was done last: what stands where a comparison has its figure."""
 
 
 def _headline(summary: Mapping[str, Any]) -> str:
@@ -91,5 +98,18 @@ def _headline(summary: Mapping[str, Any]) -> str:
     for name, figures in dimensions.items() if isinstance(dimensions, dict) else ():
         if isinstance(figures, dict) and isinstance(mean := figures.get("mean"), int | float):
             return f"{words.name(name)} {mean:.2f} (n {figures.get('n', 0):,})"
+    if isinstance(views := (next(iter(dimensions.values())) if dimensions else summary).get("views"), dict):
+        return _against_the_log(views["raw"], next(iter(dimensions), "") if dimensions else "satisfaction")
     answers = summary.get("answers")
     return str(answers[0]) if isinstance(answers, list) and answers else ""
+
+
+def _against_the_log(view: Mapping[str, Any], dimension: str) -> str:
+    """Return the best candidate of a replay beside the replies of the log; empty where none was scored."""
+    means = {name: of["user_macro"] for name, of in view["candidates"].items()}
+    best = next((name for name, mean in means.items() if name != "original" and mean is not None), None)
+    if best is None:
+        return ""
+    n = f"(n {view['candidates'][best]['n']:,})"
+    own = "" if dimension == "preferred" else f", original {words.decimal(means['original'], 2)}"
+    return f"{words.name(dimension)}: {best} {means[best]:.2f}{own} {n}"

@@ -19,10 +19,15 @@ def conversation_of(options: ShowOptions) -> tuple[Block, ...]:
 def shown_of(run: StoredRun, id: str, turn: int | None) -> tuple[Block, ...]:
     """Return a conversation of a finished run with what is said of it, for each candidate one.
 
-    Of an arena the dialogue as each agent led it, with the votes on it.
+    Of an arena the dialogue as each agent led it, with the votes on it; of a replay what came before a reply,
+    and every reply with its scores.
 
     Raises UsageError where the run holds no such conversation or turn.
     """
     if run.manifest.study == "arena":
         return shown_votes(run, id, turn)
+    if run.manifest.study == "replay":
+        from dialogauge.studies.replay.shown import show_states
+
+        return show_states(run, id, turn)
     return show_conversation(run, id, turn)

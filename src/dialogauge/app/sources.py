@@ -24,8 +24,8 @@ from dialogauge.runs import RunDirectory, expect_study
 
 JUDGED: Final = ("judge", "satisfaction", "success")
 """The kinds of run whose rows are judgements."""
-SHOWN: Final = (*JUDGED, "arena")
-"""Those whose rows can be shown and exported: judgements, or the votes of an arena."""
+SHOWN: Final = (*JUDGED, "arena", "replay")
+"""Those whose rows can be shown and exported: judgements or votes."""
 
 
 class Source(Protocol):

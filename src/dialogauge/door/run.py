@@ -157,9 +157,14 @@ class Run:
         return None if self.study != "judge" or name == NO_RUBRIC else load_rubric(name)
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """Yield the rows, each a dict like a line of `judgements.jsonl`, in the order of the input."""
+        """Yield the rows, each a dict like a line of `judgements.jsonl`, in the order of the input.
+
+        Of a replay there is one for every reply of the log and of the candidates, or for every pair.
+        """
+        from dialogauge.app.export import rows_of
+
         with self._open() as run:
-            for row in run.rows():
+            for row in rows_of(run):
                 yield dict(row)
 
     def judgements(self) -> Iterator[Judged]:
@@ -173,8 +178,15 @@ class Run:
         return (judged_of(row) for row in self.rows())
 
     def conversations(self) -> list[Conversation]:
-        """Return the conversations that were judged, in the order of the input."""
+        """Return the conversations that were judged, in the order of the input.
+
+        Of a replay one for each reply, under its item's id and with its `candidate`.
+        """
         with self._open() as run:
+            if self.study == "replay":
+                from dialogauge.studies.replay.states import ReplayStates
+
+                return [talk for state in ReplayStates.of(run) for talk in state.conversations()]
             return list({(c.id, c.candidate): c for c, _ in run.judged()}.values())
 
     def to_pandas(self, level: Level | None = None) -> Any:  # noqa: ANN401 - pandas is not imported
@@ -218,10 +230,10 @@ class Run:
     def show(self, id: str | None = None, turn: int | None = None, *, height: int = 720) -> Frame:
         """Return the page of the run, or one conversation of it, for a notebook's cell.
 
-        Of an arena a dialogue as each agent led it, with the votes.
+        Of an arena a dialogue as each agent led it, with the votes; of a replay every reply to an item.
 
         Args:
-            id: Of a conversation; the whole page without.
+            id: Of a conversation, or of a replay's item; the whole page without.
             turn: Its only turn to show; all without.
             height: Of the frame, in pixels.
 

@@ -138,6 +138,10 @@ class RubricItemRow(_ItemRow):
     candidate: NotRequired[str]
     length: int
     scores: dict[str, float | str]
+    values: NotRequired[dict[str, float]]
+    """With their fractions, where they are not those scores."""
+    issues: NotRequired[list[str]]
+    evidence: NotRequired[list[dict[str, Any]]]
 
 
 class PairItemRow(_ItemRow):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -12,22 +12,25 @@ from dialogauge.app.candidates import AgentEntry, family_of, read_agents
 from dialogauge.app.outputs import run_files, spare
 from dialogauge.app.replay.settings import CompareOptions
 from dialogauge.app.replay.stage import privacy_of
+from dialogauge.core.errors import StoreError
 from dialogauge.core.protocols import PlainDimension
 from dialogauge.core.scores import NOT_APPLICABLE
 from dialogauge.core.settings import recorded
 from dialogauge.core.version import __version__
+from dialogauge.data import Mask
 from dialogauge.report import Block, Page
-from dialogauge.runs import FILES, Manifest, RunDirectory, versions
+from dialogauge.runs import FILES, Manifest, RunDirectory, StoredRun, versions
+from dialogauge.runs.privacy import hidden_turn
 from dialogauge.runs.records import json_line
 from dialogauge.runs.study import write_result
 from dialogauge.studies.arena.controls import PositionBias, position_bias
-from dialogauge.studies.replay.comparison import ReplayComparison, compare_all
-from dialogauge.studies.replay.gathered import gather
-from dialogauge.studies.replay.items import ORIGINAL, ItemSet
+from dialogauge.studies.replay.comparison import CompareSettings, ReplayComparison, compare_all
+from dialogauge.studies.replay.gathered import Gathered, gather
+from dialogauge.studies.replay.items import ORIGINAL, ItemSet, ReplayItem
 from dialogauge.studies.replay.page import brief, replay_page
 from dialogauge.studies.replay.rubric_page import RubricComparison, rubric_brief, rubric_page
 from dialogauge.studies.replay.stored import REPLAY
-from dialogauge.studies.replay.table import View
+from dialogauge.studies.replay.table import ShownItem, View
 
 _COLUMNS = ("organisation", "version", "licence", "family")
 
@@ -103,18 +106,53 @@ def compare_runs(options: CompareOptions) -> Compared:
         called = of.about.pop("called", name)
         _columns(of.about, called, agents.get(called))
     family = options.judge_family or _judge_family(read.about)
-    comparisons = compare_all(read.scores, options.comparison, family=family)
-    compared = Compared(
+    compared = _compared(read, options.comparison, family)
+    if out is None:
+        return compared
+    _write(out, options, compared)
+    return replace(compared, files=tuple(out / FILES[n] for n in ("summary", "scores", "manifest", "report")))
+
+
+def _compared(read: Gathered, settings: CompareSettings, family: str | None) -> Compared:
+    return Compared(
         read.items,
         {**read.about, "digest": read.evaluator, "family": family},
-        comparisons,
-        () if out is None else tuple(out / FILES[n] for n in ("summary", "scores", "manifest", "report")),
+        compare_all(read.scores, settings, family=family),
+        (),
         dict(read.usage),
         position_bias(read.votes) if read.votes else None,
     )
-    if out is not None:
-        _write(out, options, compared)
-    return compared
+
+
+def stored_page(run: StoredRun) -> Page:
+    """Return the page of the last comparison of a run, from what the run holds; masked as the run is shown.
+
+    Raises StoreError where it was not compared, or where more was collected or scored since.
+    """
+    path, facts, settings = run.directory.path, run.manifest.facts, run.manifest.settings
+    if facts.get("part") != "comparison":
+        msg = f"the replay run {path} has not been compared since the last replies or scores came in"
+        raise StoreError(msg, hint=f"dialogauge replay compare {path}")
+    runs = facts["runs"] if len(facts["runs"]) > 1 else [str(path)]
+    read = gather(runs, facts["evaluator"]["digest"])
+    for scores in read.scores.values():
+        for name, of in scores.candidates.items():
+            of.about |= facts["candidates"].get(name, {})
+        if run.mask is not None:
+            by_id = {item.id: item for item in read.items.items}
+            scores.shown = {name: _hidden(one, by_id[name], run.mask) for name, one in scores.shown.items()}
+    items = read.items
+    if run.mask is not None:
+        read = replace(read, items=replace(items, card=run.mask.value(dict(items.card))))
+    options = CompareSettings(settings["seed"], settings["ties"], settings["margin"])
+    compared = _compared(read, options, facts["evaluator"]["family"])
+    return page_of(compared, run.manifest.command, run.manifest.written[:10], __version__)
+
+
+def _hidden(one: ShownItem, item: ReplayItem, mask: Mask) -> ShownItem:
+    names = mask.names(item.conversation, item.user)
+    request, original = mask.value([one.request, one.original], names)
+    return ShownItem(hidden_turn(mask, item.id), request, original, mask.value(one.replies, names))
 
 
 def _columns(about: dict[str, Any], name: str, agent: AgentEntry | None) -> None:

@@ -45,8 +45,11 @@ def show_conversation(run: StoredRun, id: str, turn: int | None = None) -> tuple
     return tuple(shown if turn is None else [_only(transcript, turn) for transcript in shown])
 
 
-def near(id: str, ids: list[str]) -> str:
-    """Name ids that are like one: those that hold it, else those that are written alike."""
+_LISTED: Final = "all ids are in judgements.jsonl and on the page; `dialogauge report RUN` rewrites the page"
+
+
+def near(id: str, ids: list[str], listed: str = _LISTED) -> str:
+    """Name ids that are like one: those that hold it, else those written alike, else where all are listed."""
     from difflib import get_close_matches  # for messages only
 
     words = id.lower()
@@ -55,7 +58,7 @@ def near(id: str, ids: list[str]) -> str:
     more = f", and {len(holding) - _NEAR:,} more" if len(holding) > _NEAR else ""
     if near:
         return f"did you mean {', '.join(map(repr, near))}{more}?"
-    return "all ids are in judgements.jsonl and on the page; `dialogauge report RUN` rewrites the page"
+    return listed
 
 
 def _only(transcript: Transcript, number: int) -> Transcript:

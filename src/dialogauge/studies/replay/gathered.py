@@ -48,7 +48,8 @@ def gather(paths: Sequence[str], judge: str | None = None) -> Gathered:
 
     Args:
         paths: Run directories of one item set.
-        judge: Of several evaluators of the first run, whose scores are taken; the latest's when None.
+        judge: Of several evaluators of the first run, whose scores are taken, by name, rubric or digest; the
+            latest's when None.
 
     Raises:
         UsageError: A run has no scores by the evaluator, a run is named twice, or the runs are of different
@@ -100,7 +101,7 @@ def _read_first(path: str, judge: str | None, shown: Callable[[ReplayRun, str], 
             if by == "pair":
                 _stand_even(original, items)
             for one in run.shown:
-                scores.shown[one["item"]] = ShownItem(one["request"], one["original"])
+                scores.shown[one["item"]] = ShownItem(one["item"], one["request"], one["original"])
         _take(into, run, shown, originals=True)
     for scores in into.scores.values():
         scores.original.scores = dict(sorted(scores.original.scores.items()))
@@ -159,7 +160,7 @@ def _evaluator(path: str, run: ReplayRun, judge: str | None) -> tuple[str, dict[
     fitting = [
         d
         for d, about in known.items()
-        if judge in (None, about["name"], about["asked_for"], about.get("rubric"))
+        if judge in (None, d, about["name"], about["asked_for"], about.get("rubric"))
     ]
     if not fitting:
         by = f" by {judge}" if judge else ""

@@ -110,10 +110,10 @@ def shown_sections(comparison: ReplayComparison, items: ItemSet) -> tuple[Sectio
             (who, Number(score.value) if (score := of.scores.get(name)) is not None else None, text)
             for who, (text, of) in sources.items()
         ]
-        table = data_table(f"Replies to {name}", heads, rows, captioned=False)
+        table = data_table(f"Replies to {one.title}", heads, rows, captioned=False)
         request = Callout(((Span("The user: ", "strong"), one.request),))
         rated = "" if item.gold is None else f": the user gave the original {item.gold:g}"
-        folds.append(Fold(f"{name}{rated}", (request, table)))
+        folds.append(Fold(f"{one.title}{rated}", (request, table)))
     lead = "Where the scores of candidates and the original lie furthest apart."
     return (Section("Replies side by side", tuple(folds), lead),)
 

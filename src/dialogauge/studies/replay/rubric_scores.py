@@ -68,7 +68,10 @@ class RubricReply:
             row["failure"] = {"kind": o.kind, "message": o.message}
         else:
             row["scores"] = {name: s.own if isinstance(s, Score) else s for name, s in o.scores.items()}
-            row["rationale"] = o.rationale or None
+            values = {n: s.value for n, s in o.scores.items() if isinstance(s, Score) and s.value != s.own}
+            evidence = [{"turn": e.turn, "quote": e.quote, e.kind: e.source} for e in o.evidence]
+            row |= {"values": values or None, "evidence": evidence or None}
+            row |= {"issues": list(o.issues) or None, "rationale": o.rationale or None}
         row |= {"prompt_digest": self.judged.prompt_digest, "usage": stored_usage(self.usage)}
         return {key: value for key, value in row.items() if value is not None}
 

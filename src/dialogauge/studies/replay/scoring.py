@@ -92,6 +92,7 @@ class ScoringStudy(Study[ScoreCounts]):
     def opened(self, database: RunDatabase) -> None:
         """Look up the replies, and enter the evaluator; the latest stands last."""
         self._run = run = ReplayRun(database)
+        run.keep_states(self.stage)
         self._replies = {name: run.replies(name) for name in run.candidates}
         known = run.evaluators
         judge = known.pop(self.judge_digest, {}).get("judge") or self.described()

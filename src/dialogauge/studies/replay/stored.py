@@ -1,4 +1,7 @@
-"""The file of a replay run: what is kept there beside its units, and what its units say."""
+"""The file of a replay run: what is kept there beside its units, and what its units say.
+
+The conversations of the items are kept up to the last of them: what followed is not.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +12,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, TypedDict
 
-from dialogauge.core import StoreError, UsageError, digest
+from dialogauge.core import Conversation, StoreError, UsageError, conversation_digest, digest
+from dialogauge.core.protocols import Reply
 from dialogauge.runs import Row, RunDatabase, RunDirectory, expect_study
 from dialogauge.stats import ScoreHistory
-from dialogauge.studies.replay.items import ItemSet, read_items
+from dialogauge.studies.replay.items import ItemSet, ReplayItem, Stage, read_items
+from dialogauge.studies.satisfaction.blocks import cut_behind, replies_of
 
 REPLAY: Final = "replay"
 """The kind of run."""
+_STATES: Final = "states"
+"""Under this name stand the keys of the conversations that the items are of."""
 
 
 def replies_digest(candidate: str, made_by: str) -> str:
@@ -124,6 +131,40 @@ class ReplayRun:
             if (mask := items.data.get("privacy")) is not None:
                 self.database.put_meta("privacy", mask)
             self.database.put_meta("items", items.digest)
+
+    def keep_states(self, stage: Stage) -> None:
+        """Keep the conversations of the items, each up to its last item, without ratings."""
+        longest: dict[str, Conversation] = {}
+        for item in stage.items:
+            conversation = stage.originals[item.id].conversation
+            before = longest.setdefault(item.conversation, conversation)
+            if len(conversation.messages) > len(before.messages):
+                longest[item.conversation] = conversation
+        keys = {name: conversation_digest(conversation) for name, conversation in longest.items()}
+        for name, conversation in longest.items():
+            self.database.keep(bytes.fromhex(keys[name]), conversation)
+        self.database.put_meta(_STATES, keys)
+
+    def originals(self) -> Iterator[tuple[ReplayItem, Reply]]:
+        """Yield the items that were in the data with their original replies, each ending its conversation.
+
+        Raises StoreError where an older dialogauge wrote the run, and kept none.
+        """
+        keys = self.database.get_meta(_STATES, shape=dict[str, str] | None)
+        if keys is None:
+            msg = f"the run {self.path} keeps no conversations: an older dialogauge wrote it"
+            raise StoreError(
+                msg, hint="give its `dialogauge replay score` command again: it scores nothing twice"
+            )
+        spoken: dict[str, dict[str, Reply]] = {}
+        for item in self.item_set().items:
+            if item.conversation not in spoken and item.conversation in keys:
+                conversation = self.database.conversation(bytes.fromhex(keys[item.conversation]))
+                spoken[item.conversation] = (
+                    {} if conversation is None else {r.id: r for r in replies_of(conversation)}
+                )
+            if (reply := spoken.get(item.conversation, {}).get(item.id)) is not None:
+                yield item, cut_behind(reply)
 
     def replies(self, candidate: str) -> StoredReplies:
         """Return what is there of a candidate's replies; nothing of one that the run does not know."""

@@ -180,6 +180,7 @@ class RepliesStudy(Study[Tally]):
         """Make the run one of the item set, and enter the candidate; one that is there keeps its place."""
         run = ReplayRun(database)
         run.claim(self.items)
+        run.keep_states(self.stage)
         database.put_meta("candidates", {**run.candidates, self.candidate: dict(self.about)})
 
     def plan(self) -> Iterator[WorkUnit]:
@@ -225,6 +226,6 @@ class RepliesStudy(Study[Tally]):
             judge={**self.about, "name": self.candidate, "digest": self.judge_digest},
             dimensions=(),
             data=self.items.digest,
-            conversations=len(self.stage.items),
+            conversations=len({item.conversation for item in self.stage.items}),
             more={"part": "replies"},
         )

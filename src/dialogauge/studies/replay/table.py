@@ -436,6 +436,8 @@ class ScoredReplies:
 class ShownItem:
     """What was said to one item."""
 
+    title: str
+    """The item's id as it is shown."""
     request: str
     original: str
     replies: dict[str, str] = field(default_factory=dict)

@@ -133,7 +133,9 @@ def test_the_answer_names_the_sides_and_what_users_gave() -> None:
 def test_replies_stand_side_by_side(original) -> None:
     comparison, items = sample_comparison("mine")
     item = items.items[1].id
-    comparison.scores.shown[item] = ShownItem("When is the next train?", original, {"mine": "At nine."})
+    comparison.scores.shown[item] = ShownItem(
+        "c1__turn_0", "When is the next train?", original, {"mine": "At nine."}
+    )
     comparison = replace(comparison)
     page = to_html(
         replay_page(comparison, items, {"name": "judge"}, command="", created="today", version="0")
