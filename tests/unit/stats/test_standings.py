@@ -100,3 +100,35 @@ def test_intervals_of_ranks_and_ratings_hold_the_truth(agents, dialogues):
     ranks, ratings, _ = coverage(agents, dialogues, 60)
     assert ranks >= 0.92
     assert ratings >= 0.92
+
+
+def _two(won, tied, lost):
+    score = [1.0] * won + [0.5] * tied + [0.0] * lost
+    return ranking_of(votes_of(["a"] * len(score), ["b"] * len(score), score))
+
+
+@pytest.mark.parametrize(
+    ("won", "tied", "lost", "apart"),
+    [
+        (11, 12, 2, True),  # sign test, ties left out: p = .022; t of the mean difference: p = .011
+        (6, 0, 0, True),  # 2 / 2^6 = .031
+        (5, 0, 0, False),  # 2 / 2^5 = .063
+        (9, 12, 4, False),  # sign test: p = .27
+        (2, 12, 11, True),
+    ],
+)
+def test_two_agents_are_told_apart_where_one_wins_more_often_than_it_loses(won, tied, lost, apart):
+    board = _two(won, tied, lost)
+    assert bool(board.above) == apart
+
+
+@pytest.mark.parametrize("won", range(9))
+@pytest.mark.parametrize("tied", [0, 2, 9])
+@pytest.mark.parametrize("lost", [0, 2, 5])
+def test_who_leads_follows_from_the_interval_of_the_lead(won, tied, lost):
+    if won + tied + lost < 6:
+        return
+    board = _two(won, tied, lost)
+    (lead,) = board.leads
+    assert lead.low <= lead.value <= lead.high
+    assert bool(board.above) == (lead.low > 0)
