@@ -378,10 +378,10 @@ def test_scores_that_join_no_rating(dialogauge, judged, rated, tmp_path):
     path.write_text("conversation_id,turn,tone\nx1,1,4\nx2,1,5\n")
     done = dialogauge("agreement", path, "--ratings", people, "--scale", "1-5")
     assert done.code == 2
-    assert "no score joins a rating: people rated conversations such as 'c0', judges such as 'x1'" in done.err
+    assert "no score is of a rated conversation: people rated 'c0' ..., judges scored 'x1' ..." in done.err
     other = rated({"J": X}, "mood.csv", dimension="mood")
     done = dialogauge("agreement", other, "--ratings", people, "--scale", "1-5")
-    assert "people rated tone of turns, judges mood of turns" in done.err
+    assert "they rated tone of turns, judges scored mood of turns" in done.err
     done = dialogauge("agreement", other, "--ratings", people, "--scale", "1-5", "--dimension", "mood=tone")
     assert done.code == 0, done.err
 

@@ -240,7 +240,7 @@ def test_a_blind_page_names_no_candidate_and_no_id(dialogauge, log):
 def test_a_name_that_is_a_plain_word_stays_and_that_is_said(dialogauge, log, talk):
     file = log(talk("a1", "The base is open.", candidate="base"), talk("a2", "Yes.", candidate="other"))
     done = dialogauge("annotate", "make", file, "--raters", 1, "--blind", "-o", "rating")
-    assert "'base': a word like any other, so it is not hidden in the texts of 1 item" in done.out
+    assert "names that are ordinary words stay in the texts: 'base', in 1 item" in done.out
     assert "The base is open." in Path("rating/pages/R1.html").read_text()
 
 

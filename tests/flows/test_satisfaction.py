@@ -185,7 +185,7 @@ def test_one_user_only(dialogauge, log) -> None:
     assert done.code == 2
     assert "1 users cannot be split" in done.err
     done = dialogauge("satisfaction", data, "--judge", "global-mean", "--split", "all", "-o", "said")
-    assert "of 1 user in 3 blocks judged by global-mean: 0 scored, 15 failed" in done.out
+    assert "of 1 user in 3 blocks, by global-mean: 0 scored, 15 failed" in done.out
     assert "no turn has a score: there are no figures to show" in done.out
     assert "QWK" not in done.out
     done = dialogauge("satisfaction", data, "--judge", "global-mean", "--split", "all", "--json")

@@ -180,7 +180,7 @@ def add_people(people: RatingTable, options: AgreementOptions, out: Panel) -> No
 def add_judges(judged: RatingTable, people: RatingTable, options: AgreementOptions, out: Panel) -> None:
     """Add judges' scores of files beside people's ratings.
 
-    Raises UsageError where nothing says what the scale is, or where no score joins a rating.
+    Raises UsageError where nothing says what the scale is, or no score is of what people rated.
     """
     wanted = [pair_of(text) for text in options.dimensions]
     rated = _of_dimensions(people.ratings, [p.rated for p in wanted])
@@ -285,11 +285,12 @@ def _nothing_joins(judged: Mapping[Question, Answers], people: Mapping[Question,
     theirs = {key for of in people.values() for key in of}
     both = {k.conversation_id for k in ours} & {k.conversation_id for k in theirs}
     ids = [min((k.conversation_id for k in of), default="", key=natural) for of in (theirs, ours)]
-    msg = f"no score joins a rating: people rated conversations such as {ids[0]!r}, judges such as {ids[1]!r}"
+    msg = f"no score is of a rated conversation: people rated {ids[0]!r} ..., judges scored {ids[1]!r} ..."
     hint = "check the column of the conversation, or name it in a field map (--map)"
     if both:
         named = [sorted({str(q) for q in of}) for of in (people, judged)]
-        msg = f"no score joins a rating: people rated {', '.join(named[0])}, judges {', '.join(named[1])}"
+        rated, scored = (", ".join(names) for names in named)
+        msg = f"no score is of what people rated: they rated {rated}, judges scored {scored}"
         hint = "name a pair of dimensions: --dimension JUDGED=RATED; check turns (from 1) and candidates"
     return UsageError(msg, hint=hint)
 

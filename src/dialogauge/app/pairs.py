@@ -130,8 +130,8 @@ def _names_better(options: PairOptions) -> bool:
 
 
 def _nothing_better() -> UsageError:
-    msg = "a preference pair needs a better reply, and no ratings, model or column supplies one"
-    hint = "give --model NAME --base-url URL to have it written, or --chosen-field KEY of yours"
+    msg = "a preference pair needs a better reply, and nothing supplies one: no ratings, model or column"
+    hint = "--model NAME --base-url URL has a model write it; --chosen-field KEY takes it from your records"
     return UsageError(msg, hint=hint)
 
 
@@ -143,7 +143,7 @@ def _balance(kind: str, rows: Iterable[Row]) -> dict[str, int]:
         return {}
     counts: Counter[str] = Counter()
     for row, source in rows:
-        what = {"dpo": "rejected", "sft": "to follow"}.get(kind) or (
+        what = {"dpo": "rejected", "sft": "good"}.get(kind) or (
             "desirable" if row["label"] else "undesirable"
         )
         counts[f"{what} by {_RESTS_ON[source['source']]}"] += 1

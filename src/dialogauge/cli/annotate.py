@@ -59,7 +59,7 @@ def _print_made(made: MadePlan) -> None:
         typer.echo(plain(line))
     typer.echo(plain(f"pages to send out: {made.folder / 'pages'}"))
     typer.echo(plain(f"guideline: {made.folder / 'guideline.html'}"))
-    typer.echo(plain(f"then: dialogauge annotate import {made.folder} FILES..., of what raters send back"))
+    typer.echo(plain(f"then: dialogauge annotate import {made.folder} FILES (what raters send back)"))
 
 
 @annotate.command(cls=GroupedCommand, name="import")

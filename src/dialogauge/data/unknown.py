@@ -83,7 +83,7 @@ def unrecognised(stream: LineStream, mapping: FieldMap) -> FileFault:
         content = f"it is JSON, and its first record has {_described(first.value)}"
     for named in chain(likely_maps(records), likely_maps(_within(records))):
         if mapping == FieldMap() and (talk := _read_by(named, stream)) is not None:
-            hint = f"name the fields so: --map '{named}' reads the first as {_outlined(talk)}"
+            hint = f"--map '{named}' reads the first as {_outlined(talk)}"
             return file_fault(place, f"unknown format: {content}", hint)
     return file_fault(place, f"unknown format: {content}", format_hint())
 

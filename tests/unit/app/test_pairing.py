@@ -215,7 +215,7 @@ def test_sft(run: str) -> None:
     assert found == [{"messages": [plain_message(m) for m in TALKS[2].messages[:2]]}]
     assert sources[0]["turn"] is None
     assert result.left_out == {"verdict below excellent": 2}
-    whole = PairResult(3, {}, balance={"to follow by the judge": 3}, notes=NOTES)
+    whole = PairResult(3, {}, balance={"good by the judge": 3}, notes=NOTES)
     assert pairs(run, kind="sft")[0] == whole
 
 
@@ -261,7 +261,7 @@ def test_nothing_was_judged(desk: Any) -> None:
         ({"kind": "ppo"}, "kind 'ppo' is not one of dpo, kto, sft, active"),
         ({"target": "axolotl"}, "target 'axolotl' is not one of trl"),
         ({"min_verdict": "fine"}, "min_verdict 'fine' is not one of excellent, good, borderline, poor"),
-        ({}, "no ratings, model or column"),
+        ({}, "nothing supplies one: no ratings, model or column"),
     ],
 )
 def test_what_does_not_exist_is_refused(run: str, options: dict[str, Any], message: str) -> None:

@@ -313,5 +313,5 @@ def _notes(plan: AssignmentPlan, request: PlanRequest, pool: _Pool, shown: Shown
     open_names = {id: names for id, of in texts.items() if (names := fold.left_open(of))}
     if open_names:
         words = ", ".join(sorted({repr(name) for names in open_names.values() for name in names}))
-        where = f"the texts of {counted(len(open_names), 'item')}"
-        yield f"{words}: a word like any other, so it is not hidden in {where}"
+        where = counted(len(open_names), "item")
+        yield f"names that are ordinary words stay in the texts: {words}, in {where}"

@@ -42,7 +42,7 @@ from dialogauge.text import Language
 _WORDS: dict[str, tuple[str, str]] = {
     "fits": ("Every turn fits what came before.", "每一轮都与前文衔接。"),
     "small_breaks": ("Only minor flaws.", "只有小的不连贯。"),
-    "breaks": ("{n} of {of} turns have a fault.", "{of} 轮中有 {n} 轮打断了对话。"),
+    "breaks": ("Turns with a fault: {n} of {of}.", "{of} 轮中有 {n} 轮打断了对话。"),
     "no_task": ("No task was implied.", "对话中没有任务。"),
     "no_progress": ("No turn moved the user forward.", "没有一轮推进了用户的问题。"),
     "ends_on_fault": ("The conversation ends with a faulty turn.", "对话以一处故障结束。"),

@@ -62,7 +62,7 @@ def _group(board: Ranking, names: Sequence[str], lead: Estimate) -> Iterator[str
         more = f"; and so on, {counted(len(runs) - _RUNS, 'more group')}" if len(runs) > _RUNS else ""
         yield f"Also not told apart: {'; '.join(map(_list, runs[:_RUNS]))}{more}."
     elif len(others) > 1 and not equals:
-        yield "All others can be told apart as well."
+        yield "The others can be told apart too."
 
 
 def _by(lead: Estimate, second: str) -> str:

@@ -367,7 +367,7 @@ def beside(turned: Turned, cards: Sequence[Cards], *, same: int, left: int, cont
     if moved := _moved_scores(turned):
         first.append(moved)
     if same:
-        first.append(f"The first {counted(same, 'turn')} {'is' if same == 1 else 'are'} the same in both.")
+        first.append(f"The first {'turn is' if same == 1 else f'{same:,} turns are'} the same in both.")
     after = (Callout((f"{counted(left, 'later turn')} not shown.",)),) if left else ()
     return Fold(pair_words(turned), (*((Callout(tuple(first)),) if first else ()), *cards, *after))
 

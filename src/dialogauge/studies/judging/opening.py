@@ -163,8 +163,10 @@ def light_callout(people: People | None) -> Callout:
             Span("This data has no ratings, so we cannot tell how often the judge is right here.", "strong"),
             " Have people rate a few dozen of these conversations (",
             Span(_MAKE, "code"),
+            "), import what they send back (",
+            Span("dialogauge annotate import DIR FILES", "code"),
             "), then add the ratings: ",
-            Span("dialogauge judge LOG --ratings DIR/ratings.jsonl", "code"),
+            Span("dialogauge judge LOG --ratings DIR", "code"),
             ".",
         )
         return Callout((sentence,), "info")

@@ -576,7 +576,7 @@ def _weak_section(summary: Summary, weak: tuple[Transcript, ...], *, graded: boo
             lead = "The turn with the lowest scores of its conversation."
         return Section("Weakest turns", (Cards(weak, wide=True),), lead, anchor="weakest")
     lead = (
-        "The turns most worth reading by the judge’s findings, each with the reason, the words that show it, "
-        "and what people said."
+        "The turns most worth reading by the judge’s findings: what was found, the words that show it, and "
+        "people’s ratings where there are any."
     )
     return Section("Turns to read first", (Cards(weak, wide=True),), lead, "Read first", "weakest")

@@ -50,7 +50,9 @@ class Drift:
         """What a reader has to know before they trust a history; a sentence each."""
         out = []
         if _notable(self.shift):
-            out.append(f"Score drift: users rate what is judged {_words(self.shift)} than their histories.")
+            out.append(
+                f"Score drift: users rate these replies {_words(self.shift)} than those of their histories."
+            )
         for name, share in self.by_scenario.items():
             if _notable(share):
                 out.append(
@@ -60,9 +62,8 @@ class Drift:
         moved, of = self.blocks_moved, self.blocks_compared
         if of and moved / of >= LEAST_SHARE:
             out.append(
-                f"Score drift: in {moved} of {of} blocks (those with {MIN_TURNS} rated turns or more, and as "
-                f"many in the history) the user's mean lies {BLOCK_SHIFT:g} or more from that of their "
-                "history."
+                f"Score drift: in {moved} of {of} blocks the user's mean rating lies {BLOCK_SHIFT:g} or more "
+                f"from the mean of their history (blocks with at least {MIN_TURNS} rated turns in both)."
             )
         if unknown := self.unknown_scenarios:
             names = ", ".join(repr(name) for name in unknown[:5])

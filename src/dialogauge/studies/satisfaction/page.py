@@ -169,7 +169,7 @@ def _notes(summary: Json, mask: Mask) -> list[Callout]:
     warnings = [mask.text(w) for w in summary["drift"]["warnings"]]
     signals = [mask.text(signal_words(signal)) for signal in summary.get("signals", ())]
     return [
-        *([Callout(_titled("History and target differ.", warnings), "warn")] if warnings else []),
+        *([Callout(_titled("The histories are different.", warnings), "warn")] if warnings else []),
         *([Callout(_titled("Signals.", signals), "info")] if signals else []),
         *(
             [Callout(_titled("Guarded.", [_guard_words(summary["guard"])]), "info")]
@@ -530,7 +530,7 @@ def _counts(
     yield (
         "judged",
         f"{counted(study['turns'], 'turn')} of {counted(study['users'], 'user')} in "
-        f"{counted(study['blocks'], 'block')} judged by {judge}: {metrics['n']:,} scored, "
+        f"{counted(study['blocks'], 'block')}, by {judge}: {metrics['n']:,} scored, "
         f"{metrics['n_failed']:,} failed{waiting}",
     )
     for message, n in list(failures.items())[:_FAILURES_SHOWN]:

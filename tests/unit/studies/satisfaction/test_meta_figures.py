@@ -106,7 +106,7 @@ def test_a_scenario_that_is_rated_otherwise_is_told() -> None:
     told = " ".join(found.warnings)
     assert "Scenario family: 'trip' is rated 1.94 [" in told
     assert "in 18 of 18 blocks" in told
-    assert "users rate what is judged" not in told
+    assert "users rate these replies" not in told
 
 
 def test_a_drift_of_all_scores_and_an_unknown_scenario_are_told() -> None:
@@ -115,7 +115,7 @@ def test_a_drift_of_all_scores_and_an_unknown_scenario_are_told() -> None:
     found = drift_of(trips, Population(others))
     assert found.shift.value == pytest.approx(-1 + 1 / 18)
     assert found.unknown_scenarios == ("trip",)
-    assert any(w.startswith("Score drift: users rate what is judged 0.94") for w in found.warnings)
+    assert any(w.startswith("Score drift: users rate these replies 0.94") for w in found.warnings)
     assert "no training user rated 'trip'" in found.warnings[-1]
 
 

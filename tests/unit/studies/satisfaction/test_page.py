@@ -133,7 +133,7 @@ def test_the_page_shows_judge_controls_and_ceiling_under_every_calibration() -> 
     assert table.groups[3].note == "the same figures as cdf"
     spearman = table.groups[0].rows[0].cells[2]
     assert f"{spearman.value:.3f}" in shown.text
-    assert "History and target differ." in shown.text
+    assert "The histories are different." in shown.text
     assert "Reliability" in shown.text
     assert not re.search(r"-0\.00\b|-0\.000\b", shown.text)
 
