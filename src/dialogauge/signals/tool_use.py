@@ -36,7 +36,7 @@ _LOOKUP = re.compile(r"search|find|get|list|query|look|fetch|check|read|retrieve
 _NUMBER = re.compile(r"[a-z]{1,4}-?\d{3,}|\d[\d,.]*\d|\d", re.IGNORECASE)
 
 
-def _outcome(result: ToolResult) -> Literal["error", "empty", "fine"]:
+def outcome_of(result: ToolResult) -> Literal["error", "empty", "fine"]:
     """Read whether a tool returned an error or, as the result of a lookup, nothing."""
     text = result.text[:_LOOKED_AT].strip()
     if not text or text in ("null", "None", "none", '""', "[]", "{}", "N/A"):
@@ -93,7 +93,7 @@ def failed_tools(turn: TurnView) -> tuple[ToolResult, ...]:
     """
     failures: list[ToolResult] = []
     batch: set[str] = set()
-    outcomes = [_outcome(result) for result in turn.tools]
+    outcomes = [outcome_of(result) for result in turn.tools]
     fruitful = {r.name for r, outcome in zip(turn.tools, outcomes, strict=True) if outcome == "fine"}
     searched = any(_SEARCH.search(name.lower()) for name in fruitful)
     for result, outcome in zip(turn.tools, outcomes, strict=True):
