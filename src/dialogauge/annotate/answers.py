@@ -324,6 +324,7 @@ def _rating_row(
         row["a"] = item.candidate or item.conversation_id
         row["b"] = item.other_candidate or item.other_id
         row |= {"other_conversation_id": item.other_id, "winner": answer.winner}
+        row |= {"turn": item.turns[0]} if item.turns else {}
         row["shown_first"] = item.left[answer.rater]
     else:
         row |= {"turn": answer.turn, "candidate": item.candidate, "score": answer.score}

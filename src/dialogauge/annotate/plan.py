@@ -142,7 +142,7 @@ class PlannedItem:
     candidate: str | None
     scenario: str | None
     turns: tuple[int, ...]
-    """The turns with a reply."""
+    """The turns with a reply; of a pair of replies the turn that they are in."""
     why: str
     """Why it was chosen."""
     weight: float | None

@@ -17,6 +17,7 @@ from dialogauge.app.agreement_files import (
     read_judges,
     read_people,
 )
+from dialogauge.app.agreement_replays import add_replays, is_replay
 from dialogauge.app.agreement_runs import add_runs, ratings_within, run_names
 from dialogauge.app.beside import choices_alone
 from dialogauge.app.merging import load_config
@@ -102,7 +103,7 @@ def measure_agreement(options: AgreementOptions, people: RatingTable | None = No
     if options.out is not None:
         spare([Path(options.out) / name for name in ("agreement.json", "agreement.html")], options)
     rule = None if options.dissatisfied is None else parse_rule(options.dissatisfied)
-    runs, files = _sorted_out(options.sources)
+    runs, replays, files = _sorted_out(options.sources)
     sources = Panel()
     judged = files if options.ratings_file or people is not None else []  # else they hold people's ratings
     if people is None:
@@ -115,14 +116,14 @@ def measure_agreement(options: AgreementOptions, people: RatingTable | None = No
     satisfaction = _satisfaction(runs, options, people) if not judged else None
     if runs:
         add_runs(runs, people, options, sources)
+    add_replays(replays, sources)
     scores = read_judges(judged, options, sources)
     if scores is not None and (scores.ratings or not sources.judge_votes):
         add_judges(scores, people or RatingTable(), options, sources)
     elif people is not None and not runs and (people.ratings or not sources.people_votes):
         add_people(people, options, sources)
-    settings = AgreementSettings(seed=options.seed)
     asked = Asked(options.compare, options.measure if options.power else None)
-    result = measure(sources, rule, settings, by=by_names(options), asked=asked)
+    result = measure(sources, rule, AgreementSettings(seed=options.seed), by=by_names(options), asked=asked)
     limits = load_config(options.config_file).trust
     outcome = AgreementOutcome(
         result,
@@ -139,15 +140,17 @@ def measure_agreement(options: AgreementOptions, people: RatingTable | None = No
     return outcome
 
 
-def _sorted_out(paths: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Return the runs and the rating files among paths; raises UsageError for one that comes twice."""
+def _sorted_out(paths: Sequence[str]) -> tuple[list[str], list[str], list[str]]:
+    """Return runs, replay runs and rating files among paths; raises UsageError for one that comes twice."""
     places = [Path(path).resolve() for path in paths]
     twice = next((path for i, path in enumerate(paths) if places[i] in places[:i]), None)
     if twice is not None:
         msg = f"{'the run ' if is_run(twice) else ''}{twice} is given twice"
         raise UsageError(msg, hint="a judge is compared with others: give each once")
     runs = [path for path in paths if is_run(path)]
-    return runs, [path for path in paths if path not in runs]
+    replays = [path for path in runs if is_replay(path)]
+    files = [path for path in paths if path not in runs]
+    return [path for path in runs if path not in replays], replays, files
 
 
 def _satisfaction(

@@ -34,7 +34,7 @@ from dialogauge.core.unit import conversation_digest, digest, words_digest
 from dialogauge.data import Mask
 from dialogauge.report import html_bytes
 from dialogauge.rubrics import Rubric, load_rubric
-from dialogauge.runs import OPEN, open_run
+from dialogauge.runs import OPEN, StoredRun, open_run
 from dialogauge.runs.privacy import mask_for_reading, new_salt
 from dialogauge.runs.records import json_document
 from dialogauge.text import counted
@@ -124,6 +124,8 @@ class _Pool:
     both: list[tuple[int, int]] = field(default_factory=list)
     """The positions of each pair."""
     digests: list[str] = field(default_factory=list)
+    of_replies: bool = False
+    """Whether each is about its last reply alone: a replay's."""
     faults: list[InputError] = field(default_factory=list)
     left_out: Counter[str] = field(default_factory=Counter)
     notes: tuple[str, ...] = ()
@@ -133,18 +135,18 @@ class _Pool:
         """Conversations that were read."""
         return len(self.digests)
 
-    def add(self, conversation: Conversation, judged: JudgedConversation | None, *, by_id: bool) -> None:
-        """Take a conversation; `by_id`: those of one id answer the same, else those that begin alike."""
+    def add(self, conversation: Conversation, judged: JudgedConversation | None, state: str | None) -> None:
+        """Take a conversation, and by name what it answers; None: the same as those that begin alike."""
         position, c = self.size, conversation
         self.digests.append(conversation_digest(c))
-        turns = tuple(turn.number for turn in c.replied_turns)
+        turns = tuple(turn.number for turn in c.replied_turns)[-1 if self.of_replies else 0 :]
         if not turns:
             self.left_out["without a reply"] += 1
             return
         item = Eligible(position, c.id, c.candidate, c.scenario, turns)
         self.eligible.append(item)
         self.words[position] = words_digest(c)
-        self.states.setdefault(c.id if by_id else _request_of(c), []).append(item)
+        self.states.setdefault(_request_of(c) if state is None else state, []).append(item)
         if judged is not None:
             name = f"{c.id}\0{position}"
             self.judged.append(replace(judged, conversation=replace(c, id=name, messages=())))
@@ -162,7 +164,8 @@ class _Pool:
                 if self.words[a.position] == self.words[b.position]:
                     self.left_out["pairs of the same words"] += 1
                     continue
-                pair = replace(a, position=len(self.both), turns=(), other_id=b.conversation_id)
+                turns = a.turns if self.of_replies else ()
+                pair = replace(a, position=len(self.both), turns=turns, other_id=b.conversation_id)
                 out.append(replace(pair, other_candidate=b.candidate))
                 self.both.append((a.position, b.position))
         return out
@@ -172,8 +175,8 @@ class _Pool:
         if options.pairs:
             msg = "no two conversations of different candidates answer the same request"
             hint = (
-                "give one file (or run) for each candidate, with the same ids; or conversations that name "
-                "their `candidate` and begin with the same messages"
+                "give one file (or run) for each candidate, with the same ids; conversations that name "
+                "their `candidate` and begin with the same messages; or a replay run"
             )
             return UsageError(msg, hint=hint)
         return UsageError("the input holds no conversation with a reply")
@@ -198,6 +201,8 @@ class _Outcome:
     """Of a run."""
     mask: Mask | None = None
     """Hides what pages are not to show."""
+    item: str | None = None
+    """Of a replay run: the id of what its last reply answers."""
 
 
 def _outcomes(options: AnnotateMakeOptions, notes: list[str]) -> Iterator[_Outcome]:
@@ -215,8 +220,11 @@ def _outcomes(options: AnnotateMakeOptions, notes: list[str]) -> Iterator[_Outco
 
 def _of_inputs(inputs: Sequence[str], options: AnnotateMakeOptions, notes: list[str]) -> Iterator[_Outcome]:
     if len(inputs) == 1 and is_run(inputs[0]):
-        with open_run(inputs[0], OPEN, studies=JUDGED) as run:
+        with open_run(inputs[0], OPEN, studies=(*JUDGED, "replay")) as run:
             mask = mask_for_reading(run.database, options.privacy)
+            if run.manifest.study == "replay":
+                yield from _replies(run, options, mask)
+                return
             scales = {d.name: d.scale for d in run.dimensions}
             for conversation, rows in run.judged():
                 yield _Outcome(conversation, judged_conversation(conversation, rows, scales), mask)
@@ -230,6 +238,19 @@ def _of_inputs(inputs: Sequence[str], options: AnnotateMakeOptions, notes: list[
     notes += shown_notes(source.notes, mask)
 
 
+def _replies(run: StoredRun, options: AnnotateMakeOptions, mask: Mask | None) -> Iterator[_Outcome]:
+    """Yield each reply of a replay run, the original ones too, in the conversation that ends with it."""
+    if not options.pairs or len(options.inputs) > 1:
+        msg = f"{run.directory.path} is a replay run: its replies are rated in pairs"
+        raise UsageError(msg, hint="add --pairs, and give no other input")
+    from dialogauge.studies.replay.states import ReplayStates
+
+    for state in ReplayStates.of(run):
+        for conversation in state.conversations():
+            of = replace(conversation, id=state.item.conversation)
+            yield _Outcome(of, None, mask, state.item.id)
+
+
 def _read(options: AnnotateMakeOptions) -> _Pool:
     """Read all that could be rated, without texts."""
     pool, notes = _Pool(), list[str]()
@@ -241,7 +262,8 @@ def _read(options: AnnotateMakeOptions) -> _Pool:
             pool.left_out["rated by people already"] += 1
             pool.digests.append(conversation_digest(outcome.of))
         else:
-            pool.add(outcome.of, outcome.judged, by_id=by_id)
+            pool.of_replies = outcome.item is not None
+            pool.add(outcome.of, outcome.judged, outcome.of.id if by_id else outcome.item)
     pool.notes = tuple(notes)
     return pool
 

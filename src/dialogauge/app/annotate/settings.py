@@ -12,7 +12,8 @@ class AnnotateMakeOptions(DataOptions, PrivacyOptions):
     """`dialogauge annotate make`."""
 
     inputs: tuple[str, ...] = argument(
-        "INPUT... | RUN | ACTIVE.jsonl", "Conversations, a run, or what `pairs --kind active` wrote."
+        "INPUT... | RUN | ACTIVE.jsonl",
+        "Conversations, a run (with --pairs also of replay), or what `pairs --kind active` wrote.",
     )
     rubric: str | None = setting(
         None,
