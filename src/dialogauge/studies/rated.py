@@ -50,6 +50,39 @@ def scale_of(numbers: Sequence[float]) -> Scale:
     return Scale(lowest, highest, integer=False)
 
 
+def latest_of_each(
+    conversation: Conversation, ratings: Sequence[Rating]
+) -> tuple[list[Rating], list[RecordFault]]:
+    """Return what counts of ratings: of what one named rater rated several times the latest.
+
+    A turn with several messages of the assistant may have as many ratings by one rater. Raters without a name
+    may be several people, and are left to speak for themselves.
+
+    Returns:
+        The ratings that count, in order, and a fault for each of the others.
+    """
+    kept: list[Rating] = []
+    faults: list[RecordFault] = []
+    latest: dict[tuple[object, ...], list[Rating]] = {}
+    for rating in reversed(ratings):
+        later = latest.setdefault((rating.turn, rating.dimension, rating.rater, rating.candidate), [])
+        if rating.rater is None or not later or len(later) < _messages(conversation, rating.turn):
+            later.append(rating)
+            kept.append(rating)
+            continue
+        what = "the conversation" if rating.turn is None else f"turn {rating.turn}"
+        first, last = (r.score if isinstance(r.score, str) else f"{r.score:g}" for r in (rating, later[0]))
+        msg = f"{what} was rated {first}, and {last} later by the same rater"
+        faults.append(RecordFault(msg, place=conversation.place_of(rating), hint="the latest counts"))
+    return kept[::-1], faults[::-1]
+
+
+def _messages(conversation: Conversation, turn: int | None) -> int:
+    """Return how many messages of the assistant a turn has."""
+    turns = (t for t in conversation.turns if t.number == turn)
+    return sum(m.role == "assistant" for t in turns for m in t.messages)
+
+
 @dataclass(slots=True)
 class SeenRatings:
     """How often people gave each rating, which says what their ratings are: numbers or names, and where on
@@ -58,10 +91,14 @@ class SeenRatings:
     scales: Mapping[tuple[str, str], Scale]
     """Level and dimension of the judge -> its scale."""
     counts: dict[tuple[str, str], Counter[float | str]] = field(default_factory=dict)
+    again: int = 0
+    """Ratings that the same rater gave anew later."""
 
     def add(self, conversation: Conversation) -> None:
         """Count the ratings of a conversation."""
-        for rating in conversation.ratings:
+        ratings, earlier = latest_of_each(conversation, conversation.ratings)
+        self.again += len(earlier)
+        for rating in ratings:
             self.counts.setdefault(_key(rating), Counter())[rating.score] += 1
 
     def admissions(self) -> dict[tuple[str, str], Admission]:
@@ -88,6 +125,8 @@ class SeenRatings:
 
     def remarks(self) -> Iterator[str]:
         """Say how ratings are read, where it is not plainly numbers on the scale of the judge."""
+        if self.again:
+            yield f"{counted(self.again, 'rating')} given anew later by the same rater: the latest counts"
         for (level, dimension), admission in self.admissions().items():
             scale = self._scale((level, dimension))
             counts = self.counts[level, dimension]
@@ -118,7 +157,7 @@ def ratings_by_turn(
         admissions: How they are read, by level and dimension; as they are where nothing is said.
     """
     by_target: dict[int | None, dict[str, list[tuple[float | str, float | None]]]] = {}
-    for rating in conversation.ratings:
+    for rating in latest_of_each(conversation, conversation.ratings)[0]:
         score = admissions.get(_key(rating), ADMIT_ALL).read(rating.score)
         if score is not None and rating.candidate in (None, conversation.candidate):
             of_target = by_target.setdefault(rating.turn, {})

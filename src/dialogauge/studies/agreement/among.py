@@ -126,7 +126,9 @@ class Among:
         out = []
         if self.shared and len(self.sources) > _MOST:
             most = f"the {_MOST} of {len(self.sources):,} who rated most"
-            out.append(f"Pairs, and each against the others: {most}. AC1, alpha and their like take all.")
+            out.append(f"Each against the others: {most}. AC1, alpha and their like take all.")
+        if self.shared and len(self.sources) > _MOST_PAIRED:
+            out.append(f"Pairs are shown of up to {_MOST_PAIRED}; there are {len(self.sources):,} here.")
         if not self.shared:
             out.append(
                 f"No target was rated by two of the {len(self.sources)}: agreement cannot be measured."

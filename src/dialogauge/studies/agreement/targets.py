@@ -29,7 +29,7 @@ from dialogauge.studies.agreement.sources import (
     conversation_groups,
     number_of,
 )
-from dialogauge.studies.rated import agreed
+from dialogauge.studies.rated import agreed, latest_of_each
 
 Row = Mapping[str, Any]
 
@@ -101,7 +101,7 @@ class TargetCounts:
     """Categories of which no one was chosen most often."""
     several_raters: int = 0
     refused: int = 0
-    """Ratings, not targets, that are no score as the others are."""
+    """Ratings, not targets, that are no score as the others are, or were given anew later."""
 
 
 @dataclass(slots=True)
@@ -231,7 +231,10 @@ def _admitted(table: TargetTable, conversation: Conversation, ratings: Sequence[
             elif fault is not None:
                 table.refused.append(fault)
                 table.counts.refused += 1
-    return out
+    latest, earlier = latest_of_each(conversation, out)
+    table.refused += earlier
+    table.counts.refused += len(earlier)
+    return latest
 
 
 def _join(

@@ -12,6 +12,7 @@ from typing import Any, Literal, TypeVar
 from dialogauge.core import ONE_TO_FIVE, Conversation, Message, Rating, RecordFault, UsageError, WorkUnit
 from dialogauge.core.protocols import BlockView, Population, RatedBlock, RatedReply, Reply, Sight, block_id
 from dialogauge.data import RECLLMSIM_TASKS, RatedDimensions, UserSplit, message_turns, split_users
+from dialogauge.studies.rated import latest_of_each
 
 
 @dataclass(slots=True)
@@ -37,19 +38,22 @@ def collect_rated(conversation: Conversation, dimension: str) -> CollectedRating
     to them in order; else the mean of all ratings of the turn goes to its last assistant message.
     """
     out = CollectedRatings()
-    by_turn: dict[int, list[Rating]] = defaultdict(list)
+    valid: list[Rating] = []
     for rating in conversation.ratings:
         if rating.dimension == dimension and rating.turn is not None:
             fault = _fault(conversation, rating)
             if fault is None:
-                by_turn[rating.turn].append(rating)
+                valid.append(rating)
             else:
                 out.faults.append(fault)
+    ratings, repeated = latest_of_each(conversation, valid)
+    out.faults += repeated
+    by_turn: dict[int, list[Rating]] = defaultdict(list)
+    for rating in ratings:
+        by_turn[rating.turn or 0].append(rating)
     for turn, group in groupby(replies_of(conversation), key=lambda reply: reply.turn):
         replies = tuple(group)
-        ratings, repeated = _once(conversation, by_turn.pop(turn, []), len(replies))
-        out.faults += repeated
-        dealt = zip(replies, _dealt(ratings, len(replies)), strict=True)
+        dealt = zip(replies, _dealt(by_turn.pop(turn, []), len(replies)), strict=True)
         out.replies += [RatedReply(reply, *rated) for reply, rated in dealt if rated is not None]
     for rating in (r for ratings in by_turn.values() for r in ratings if r.turn):
         msg = "a rating of a turn that has no reply"
@@ -89,24 +93,6 @@ def _assistant_messages(messages: Sequence[Message]) -> dict[int, list[tuple[int
             by_turn[turn].append((index, position))
             position += 1
     return by_turn
-
-
-def _once(
-    conversation: Conversation, ratings: Sequence[Rating], replies: int
-) -> tuple[list[Rating], list[RecordFault]]:
-    """Keep of each rater as many ratings of a turn as it has replies; the others are faults.
-
-    Raters without a name may be several people, and are left to speak for themselves.
-    """
-    kept: list[Rating] = []
-    faults: list[RecordFault] = []
-    for rating in ratings:
-        if rating.rater is None or sum(r.rater == rating.rater for r in kept) < replies:
-            kept.append(rating)
-            continue
-        msg = f"turn {rating.turn} was rated before by the same rater, and is rated {rating.score:g} again"
-        faults.append(RecordFault(msg, place=conversation.place_of(rating), hint="the first is kept"))
-    return kept, faults
 
 
 def _dealt(ratings: Sequence[Rating], replies: int) -> list[tuple[float, str | None] | None]:

@@ -193,13 +193,13 @@ def test_several_replies_and_several_raters_of_one_turn() -> None:
     assert [(r.reply.id, r.score) for r in mean] == [("u__a__0__turn_1", 3.5)]
 
 
-def test_a_turn_that_one_rater_rates_twice_keeps_the_first() -> None:
+def test_a_turn_that_one_rater_rates_twice_keeps_the_latest() -> None:
     talk = rated_talk("u", "a", 0, [4, 5])
     again = (Rating(talk.id, "satisfaction", 1, 1, "u"), Rating(talk.id, "satisfaction", 2, 1, "bo"))
     blocks, faults, _ = collect_blocks([replace(talk, ratings=talk.ratings + again)])
-    assert [r.score for r in blocks[0].ratings] == [3, 5]  # u's 4 and bo's 2
+    assert [r.score for r in blocks[0].ratings] == [1.5, 5]  # u's 1 and bo's 2
     (fault,) = faults
-    assert "turn 1 was rated before by the same rater, and is rated 1 again" in str(fault)
+    assert "turn 1 was rated 4, and 1 later by the same rater" in str(fault)
     nameless = tuple(Rating(talk.id, "satisfaction", s, 1, None) for s in (2, 4))
     blocks, faults, _ = collect_blocks([replace(talk, ratings=nameless)])
     assert ([r.score for r in blocks[0].ratings], faults) == ([3], ())
