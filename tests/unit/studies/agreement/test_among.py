@@ -60,6 +60,8 @@ def test_very_many_raters_are_all_in_what_needs_no_names():
         assert found.figures[name].low == pytest.approx(estimate.low), name
     assert len(found.strictness) == 100
     assert "the 100 of" in found.warnings[0]
+    assert found.warnings[1].startswith("Pairs are shown of up to 30; there are ")
+    assert found.pairs == ()
     assert abs(found.permuted["alpha_interval"]) < 0.2 < found.figures["alpha_interval"].value
 
 
