@@ -6,7 +6,7 @@ from typing import Any
 
 from dialogauge.app.printed.commands import PRINTED, json_schema
 
-HINT = "declare it in src/dialogauge/app/printed"
+HINT = "name its record in src/dialogauge/app/printed/commands.py"
 _TYPES = {
     "object": dict,
     "array": list,

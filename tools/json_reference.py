@@ -37,22 +37,39 @@ The keys of each document; the schema has those inside.
 """
 
 
+_MANY = 10
+
+
 def render() -> str:
     """Return the page."""
     return HEAD + "".join(line for command in PRINTED for line in _section(command))
 
 
 def _section(command: str) -> Iterator[str]:
-    schema = json_schema(command)
     yield f"\n## {command}\n"
+    known = {} if command == "judge" else next(_records("judge"))["properties"]
+    for record in _records(command):
+        yield from _table(record, known)
+
+
+def _records(command: str) -> Iterator[dict[str, Any]]:
+    schema = json_schema(command)
     for one in schema.get("anyOf", [schema]):
         if "$ref" in one:
-            yield from _table(schema["$defs"][one["$ref"].rpartition("/")[2]])
+            yield schema["$defs"][one["$ref"].rpartition("/")[2]]
 
 
-def _table(record: dict[str, Any]) -> Iterator[str]:
-    yield f"\n{record['description']}\n\n| key | type | |\n|---|---|---|\n"
-    for key, of in record["properties"].items():
+def _table(record: dict[str, Any], known: dict[str, Any]) -> Iterator[str]:
+    """Lay out the keys; many that are those of `judge` are only named."""
+    own = {key: of for key, of in record["properties"].items() if known.get(key) != of}
+    shared = [key for key in record["properties"] if key not in own]
+    yield f"\n{record['description']}\n"
+    if len(shared) > _MANY:
+        yield f"\nAs [judge](#judge) prints them: {', '.join(f'`{key}`' for key in shared)}. And:\n"
+    else:
+        own = record["properties"]
+    yield "\n| key | type | |\n|---|---|---|\n"
+    for key, of in own.items():
         absent = "" if key in record["required"] else " (may be absent)"
         words = of.get("description", "").replace("|", "\\|")
         yield f"| `{key}`{absent} | {_type(of)} | {words} |\n"

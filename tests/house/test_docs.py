@@ -149,6 +149,7 @@ def test_file_formats_name_every_field() -> None:
     from typing import get_args
 
     from dialogauge.core import Conversation, FailureKind, Judged, Judgement, Target
+    from dialogauge.core.json_keys import as_json
     from dialogauge.core.judgement import row_json
     from dialogauge.studies.judging.summary import summarise
 
@@ -158,7 +159,7 @@ def test_file_formats_name_every_field() -> None:
     judged = Judged(Target("c", "turn", 1), Judgement())
     row = row_json(Conversation("c", ()), judged, repeat=1, judge="j")
     assert [f for f in row if f"`{f}`" not in rows] == []
-    assert [k for k in summarise([], dimensions=[]).to_json() if f"`{k}`" not in summary] == []
+    assert [k for k in as_json(summarise([], dimensions=[])) if f"`{k}`" not in summary] == []
     assert [k for k in get_args(FailureKind) if f"`{k}`" not in concepts] == []
 
 

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 from dialogauge.app.agreement_files import (
     add_judges,
@@ -25,6 +24,7 @@ from dialogauge.app.outputs import spare
 from dialogauge.app.settings import AgreementOptions
 from dialogauge.app.sources import JUDGED, is_run
 from dialogauge.core.errors import RecordFault, UsageError
+from dialogauge.core.json_keys import INSIDE, as_json, keys
 from dialogauge.core.version import __version__
 from dialogauge.data import RatingTable
 from dialogauge.report import Page, html_bytes
@@ -32,7 +32,7 @@ from dialogauge.runs import open_run
 from dialogauge.runs.directory import write_whole
 from dialogauge.runs.records import json_document
 from dialogauge.stats import parse_rule
-from dialogauge.studies.agreement.agreement import AgreementSettings
+from dialogauge.studies.agreement.agreement import AgreementSettings, JudgeAgreement
 from dialogauge.studies.agreement.asked import Asked
 from dialogauge.studies.agreement.page import agreement_page
 from dialogauge.studies.agreement.sources import ALL
@@ -47,9 +47,36 @@ from dialogauge.studies.satisfaction.comparison import (
 )
 from dialogauge.studies.satisfaction.several_page import several_sections
 from dialogauge.studies.trust.calibration import judge_gate
-from dialogauge.studies.trust.result import CalibrationDimension
+from dialogauge.studies.trust.result import CalibrationDimension, Readiness
 
 
+@dataclass(frozen=True, slots=True)
+class JudgeGate:
+    """Whether a judge agrees with people well enough."""
+
+    status: Readiness
+    sentence: str
+
+
+@keys(judge=INSIDE)
+@dataclass(frozen=True, slots=True)
+class GatedJudge:
+    """One judge and people, in one dimension."""
+
+    judge: JudgeAgreement
+    gate: JudgeGate | None
+
+
+@keys(
+    result=INSIDE,
+    gates=None,
+    faults=None,
+    notes=None,
+    ratings=None,
+    files=None,
+    judges="judges",
+    satisfaction="satisfaction?",
+)
 @dataclass(frozen=True, slots=True)
 class AgreementOutcome:
     """What was measured, and what of the ratings could not be used."""
@@ -64,6 +91,12 @@ class AgreementOutcome:
     satisfaction: SeveralJudges | None = None
     """Where all runs are satisfaction runs: the judges under every calibration, and each against each."""
     files: tuple[Path, ...] = ()
+
+    @property
+    def judges(self) -> tuple[GatedJudge, ...]:
+        """Each judge against people, and whether it agrees with them well enough."""
+        gates = [None if gate is None else JudgeGate(gate.status, gate.sentence) for gate in self.gates]
+        return tuple(map(GatedJudge, self.result.judges, gates))
 
     @property
     def page(self) -> Page:
@@ -81,13 +114,6 @@ class AgreementOutcome:
     def verdicts(self) -> list[str]:
         """Say of each judge whether it is ready."""
         return ["" if gate is None else gate.sentence for gate in self.gates]
-
-    def to_json(self) -> dict[str, Any]:
-        """Write the result, in each judge what the gate says of it, and the judges of satisfaction runs."""
-        value = self.result.to_json()
-        for judge, gate in zip(value["judges"], self.gates, strict=True):
-            judge["gate"] = None if gate is None else {"status": gate.status, "sentence": gate.sentence}
-        return value if self.satisfaction is None else {**value, "satisfaction": self.satisfaction.to_json()}
 
 
 def measure_agreement(options: AgreementOptions, people: RatingTable | None = None) -> AgreementOutcome:
@@ -183,7 +209,7 @@ def _satisfaction(
 
 def _write(out: Path, outcome: AgreementOutcome) -> tuple[Path, ...]:
     files = {
-        out / "agreement.json": [json_document(outcome.to_json())],
+        out / "agreement.json": [json_document(as_json(outcome))],
         out / "agreement.html": html_bytes(outcome.page),
     }
     for path, chunks in files.items():

@@ -14,6 +14,7 @@ from dialogauge.app.settings import TwoRunsOptions
 from dialogauge.app.sources import is_run
 from dialogauge.core import Conversation, DimensionSpec
 from dialogauge.core.errors import UsageError
+from dialogauge.core.json_keys import INSIDE, as_json, keys
 from dialogauge.core.version import __version__
 from dialogauge.report import Page, Section, html_bytes
 from dialogauge.runs import Privacy, StoredRun, key_of, open_run, under_one_key
@@ -34,6 +35,7 @@ _ON_PAGE: Final = 30
 """Pairs on each side that a page shows."""
 
 
+@keys(answer="answer", result=INSIDE, beside=None, few=None, files=None)
 @dataclass(frozen=True, slots=True)
 class CompareOutcome:
     """What was compared, and how the gates ended."""
@@ -52,15 +54,15 @@ class CompareOutcome:
         return all(gate.met for gate in self.gates)
 
     @property
+    def answer(self) -> tuple[str, ...]:
+        """What changed, in sentences."""
+        return tuple(headline(self.result))
+
+    @property
     def page(self) -> Page:
         """The page, as of today."""
         today = datetime.now(UTC).date().isoformat()
         return comparison_page(self.result, self.gates, self.beside, created=today, version=__version__)
-
-    def to_json(self) -> dict[str, Any]:
-        """Write the comparison, with the answer in sentences and the gates."""
-        gates = [{"met": g.met, "value": g.value, "sentence": g.sentence} for g in self.gates]
-        return {"answer": list(headline(self.result)), "gates": gates, **self.result.to_json()}
 
 
 def compare_runs(options: TwoRunsOptions, names: tuple[str, str] | None = None) -> CompareOutcome:
@@ -226,7 +228,7 @@ def _side(run: StoredRun, name: str, only: str | None, dimensions: Sequence[Dime
 
 def _write(out: Path, outcome: CompareOutcome) -> tuple[Path, ...]:
     files = {
-        out / "compare.json": [json_document(outcome.to_json())],
+        out / "compare.json": [json_document(as_json(outcome))],
         out / "compare.html": html_bytes(outcome.page),
     }
     for path, chunks in files.items():

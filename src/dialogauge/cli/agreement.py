@@ -24,7 +24,7 @@ def agreement(options: AgreementOptions, as_json: AsJson = False) -> None:
     outcome = measure_agreement(options)
     print_faults(outcome.faults)
     if as_json:
-        print_json(outcome.to_json())
+        print_json(outcome)
     else:
         for note in outcome.notes:
             typer.echo(plain(note))

@@ -22,7 +22,7 @@ def compare(options: TwoRunsOptions, as_json: AsJson = False) -> None:
 
     outcome = compare_runs(options)
     if as_json:
-        print_json(outcome.to_json())
+        print_json(outcome)
     else:
         print_blocks(brief(outcome.result, outcome.gates, outcome.few))
         typer.echo()

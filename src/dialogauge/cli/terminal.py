@@ -9,13 +9,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
 from contextvars import ContextVar
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, Final, NoReturn, TextIO
+from typing import TYPE_CHECKING, Final, NoReturn, TextIO
 
 import typer
 
 from dialogauge.app.environment import colour_wanted
 from dialogauge.app.progress import ProgressObserver
 from dialogauge.core.files import shown_path
+from dialogauge.core.json_keys import as_json
 from dialogauge.report import plain, words
 from dialogauge.text.counting import counted
 
@@ -73,11 +74,11 @@ def kept_for_json() -> Iterator[None]:
         _KEPT.reset(token)
 
 
-def print_json(value: Any) -> None:  # noqa: ANN401 - any JSON value
-    """Print a value as indented JSON, with escapes for what a terminal would act on."""
+def print_json(value: object) -> None:
+    """Print a record or a JSON value as indented JSON, with escapes for what a terminal would act on."""
     from dialogauge.runs.records import json_document  # with it comes SQLite, which `--help` does without
 
-    (_KEPT.get() or sys.stdout).buffer.write(json_document(value))
+    (_KEPT.get() or sys.stdout).buffer.write(json_document(as_json(value)))
 
 
 def print_plan(plan: Plan, text: str, *, as_json: bool) -> NoReturn:

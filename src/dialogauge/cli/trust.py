@@ -27,7 +27,7 @@ def trust(options: RecheckOptions, dry_run: DryRun = False, as_json: AsJson = Fa
     outcome = asyncio.run(recheck_run(options, TerminalObserver(quiet=as_json)))
     checks, error = outcome.run.result.trust, outcome.outcome.error
     if as_json:
-        print_json(checks.to_json())
+        print_json(checks)
     else:
         print_blocks(trust_brief(checks))
     if error is not None:

@@ -2,7 +2,7 @@
 
 `core/shape.py` reads documents by such types; here they are written down for other programs. An object has
 the keys of its typed dictionary or dataclass and no others. What is said of a field below itself becomes its
-description. A dataclass stands for what `asdict` makes of it, so each of its fields is there.
+description. A dataclass stands for what `as_json` makes of it.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ from collections.abc import Mapping
 from functools import cache
 from itertools import pairwise
 from typing import Any, Final, Literal, NotRequired, Union, get_args, get_origin, get_type_hints, is_typeddict
+
+from dialogauge.core.json_keys import INSIDE, keys_of
 
 DRAFT: Final = "https://json-schema.org/draft/2020-12/schema"
 _PLAIN: Final[Mapping[Any, str]] = {
@@ -73,8 +75,7 @@ def _record(shape: type, records: dict[str, Schema]) -> Schema:
     name = shape.__name__.lstrip("_")
     if name not in records:
         records[name] = {}  # it may hold itself
-        hints, optional = _fields(shape)
-        notes = _notes(shape)
+        hints, optional, notes = _fields(shape)
         properties = {
             key: {**_schema(hint, records), **({"description": notes[key]} if key in notes else {})}
             for key, hint in hints.items()
@@ -90,13 +91,40 @@ def _record(shape: type, records: dict[str, Schema]) -> Schema:
     return {"$ref": f"#/$defs/{name}"}
 
 
-def _fields(shape: type) -> tuple[dict[str, Any], set[str]]:
-    """Return the annotations of all fields, and the names of those that may be missing."""
-    hints = get_type_hints(shape, include_extras=True)
+def _fields(shape: type) -> tuple[dict[str, Any], set[str], dict[str, str]]:
+    """Return the annotations of all keys, the names of those that may be missing, and their descriptions."""
     if dataclasses.is_dataclass(shape):
-        return {field.name: hints[field.name] for field in dataclasses.fields(shape)}, set()
+        return _keys(shape)
+    hints = get_type_hints(shape, include_extras=True)
     optional = {name for name, hint in hints.items() if get_origin(hint) is NotRequired}
-    return {name: get_args(of)[0] if name in optional else of for name, of in hints.items()}, optional
+    plain = {name: get_args(of)[0] if name in optional else of for name, of in hints.items()}
+    return plain, optional, _notes(shape)
+
+
+def _keys(record: type) -> tuple[dict[str, Any], set[str], dict[str, str]]:
+    """Return the same of a dataclass, as `as_json` writes it."""
+    hints: dict[str, Any] = {}
+    optional: set[str] = set()
+    notes: dict[str, str] = {}
+    below = _notes(record)
+    for key in keys_of(record):
+        if key.name == INSIDE:
+            new, may_miss, words = _fields(key.hint)
+        else:
+            new = {key.name: _without_none(key.hint) if key.optional else key.hint}
+            may_miss = {key.name} if key.optional else set()
+            note = _words(below.get(key.attribute, "") if key.note is None else key.note.partition("\n\n")[0])
+            words = {key.name: re.sub(r"\b[Nn]ull\b", "absent", note) if key.optional else note}
+        hints |= new
+        optional = (optional - new.keys()) | may_miss
+        notes = {name: note for name, note in notes.items() if name not in new} | words
+    return hints, optional, {name: f"{note[0].upper()}{note[1:]}" for name, note in notes.items() if note}
+
+
+def _without_none(hint: Any) -> Any:  # noqa: ANN401 - any annotation
+    """Return an annotation without None: what is None has no key."""
+    kinds = [one for one in get_args(hint) if one is not types.NoneType]
+    return Union[tuple(kinds)] if get_origin(hint) in (Union, types.UnionType) else hint  # noqa: UP007
 
 
 def _notes(shape: type) -> dict[str, str]:

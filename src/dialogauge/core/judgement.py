@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, fields
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
+from dialogauge.core.json_keys import keys
 from dialogauge.core.scores import NotApplicable, Number, Score
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ FailureKind = Literal[
 _NO_SCORES: Mapping[str, Score | NotApplicable] = MappingProxyType({})
 
 
+@keys(repeated_share="repeated_share")
 @dataclass(frozen=True, slots=True)
 class Usage:
     """What calls were made and what they took; sums with `+`."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from dialogauge.core import InputError, Place, Rating, UsageError
+from dialogauge.core.json_keys import as_json
 from dialogauge.data import RatingTable
 from dialogauge.data.ratings import as_score
 from dialogauge.door.library import AnyPath, Ratings, rating_table
@@ -49,7 +50,7 @@ class Agreement(Paged):
         from dialogauge.studies.agreement.page import answers_in_words
 
         self._outcome = outcome
-        self.figures = RunSummary(outcome.to_json())
+        self.figures = RunSummary(as_json(outcome))
         self.answers = answers_in_words(outcome.result)
         self.faults, self.notes = outcome.faults, outcome.notes
 

@@ -9,6 +9,7 @@ from os import fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from dialogauge.core.json_keys import as_json
 from dialogauge.door.library import AnyPath
 from dialogauge.door.paged import Paged
 from dialogauge.door.run import Run, RunSummary
@@ -75,7 +76,7 @@ def compare(
     chosen |= {} if out is None else {"out": fspath(out)}
     outcome = compare_runs(settings_from(TwoRunsOptions, **chosen), _names(a, b))
     sentences = tuple(gate.sentence for gate in outcome.gates)
-    return RunChange(RunSummary(outcome.to_json()), headline(outcome.result), sentences, outcome.met, outcome)
+    return RunChange(RunSummary(as_json(outcome)), headline(outcome.result), sentences, outcome.met, outcome)
 
 
 def _names(a: AnyPath | Run, b: AnyPath | Run) -> tuple[str, str] | None:

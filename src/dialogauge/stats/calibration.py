@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from dialogauge.core import ONE_TO_FIVE, Scale
+from dialogauge.core.json_keys import keys
 from dialogauge.stats.score_history import Calibrated, RawScore, ScoreHistory, Ties, half_even, quantiles
 
 MIN_HISTORY = 5
@@ -137,6 +138,7 @@ CalibrationName = Literal[
 CALIBRATIONS: tuple[CalibrationName, ...] = get_args(CalibrationName)
 
 
+@keys(scores=None, changed=None, calibrated="calibrated")
 @dataclass(frozen=True, slots=True)
 class CalibrationRun:
     """Calibrated scores with the counts that made them."""
@@ -153,16 +155,10 @@ class CalibrationRun:
     identity: Mapping[str, int]
     """Blocks left as they are, by reason."""
 
-    def to_json(self) -> dict[str, object]:
-        """Write the counts."""
-        return {
-            "method": self.method,
-            "ties": self.ties,
-            "blocks": self.blocks,
-            "calibrated_blocks": self.calibrated_blocks,
-            "calibrated": sum(self.changed),
-            "identity": dict(self.identity),
-        }
+    @property
+    def calibrated(self) -> int:
+        """Scores to which a map was applied."""
+        return sum(self.changed)
 
 
 def calibrate(

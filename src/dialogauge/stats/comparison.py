@@ -11,10 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 import numpy as np
 
+from dialogauge.core.json_keys import keys
 from dialogauge.stats.agreement import Figures, signed_gain
 from dialogauge.stats.estimate import Basis, Estimate, Gain
 from dialogauge.stats.measures import MEASURES
@@ -24,6 +25,7 @@ ALPHA: Final = 0.05
 Side = Literal["above", "below", "not distinguishable", "too few to tell", "undefined"]
 
 
+@keys(unit=None, at_floor=None, difference="a_better_by", side="side", words="words")
 @dataclass(frozen=True, slots=True)
 class Comparison:
     """Two sources, one measure, the same targets."""
@@ -77,23 +79,6 @@ class Comparison:
             return f"too few {self.unit} to tell {self.a} from {self.b}"
         how = "not distinguishable" if side == "not distinguishable" else "not comparable"
         return f"{self.a} and {self.b} are {how}"
-
-    def to_json(self) -> dict[str, Any]:
-        """Write the comparison."""
-        return {
-            "a": self.a,
-            "b": self.b,
-            "measure": self.measure,
-            "figure_a": self.figure_a,
-            "figure_b": self.figure_b,
-            "a_better_by": self.difference.to_json(),
-            "p": self.p,
-            "p_holm": self.p_holm,
-            "least_p": self.least_p,
-            "agrees": self.agrees,
-            "side": self.side,
-            "words": self.words,
-        }
 
 
 def compare_pairs(

@@ -23,12 +23,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Any, Final
+from dataclasses import dataclass, replace
+from typing import Final
 
 import numpy as np
 
 from dialogauge.core import Scale, UsageError
+from dialogauge.core.json_keys import keys
 from dialogauge.stats.agreement import figures_of, signed_gain
 from dialogauge.stats.coefficients import divided
 from dialogauge.stats.comparison import ALPHA, Comparison, adjusted, compare, sign_flip_p
@@ -81,6 +82,17 @@ class PowerPoint:
 
 
 @dataclass(frozen=True, slots=True)
+class Needed:
+    """How many targets a study needs."""
+
+    raters: float
+    """For each target."""
+    targets: float | None
+    """None where more than were simulated."""
+
+
+@keys(sizes="needed", share="share")
+@dataclass(frozen=True, slots=True)
 class Power:
     """How surely studies of several sizes tell two judges apart."""
 
@@ -100,6 +112,16 @@ class Power:
         """The numbers of raters that were simulated; the last is that of the data."""
         return tuple(dict.fromkeys(p.raters for p in self.points))
 
+    @property
+    def sizes(self) -> tuple[Needed, ...]:
+        """From how many targets on studies tell the judges apart, by raters."""
+        return tuple(Needed(k, self.needed(k)) for k in self.raters)
+
+    @property
+    def share(self) -> float:
+        """Of studies that shall tell them apart."""
+        return ENOUGH
+
     def needed(self, raters: float, share: float = ENOUGH) -> float | None:
         """Return the targets from which studies with so many raters tell the judges apart that often.
 
@@ -116,18 +138,6 @@ class Power:
         low, high = math.log(mine[at - 1].targets), math.log(mine[at].targets)
         part = (share - shares[at - 1]) / (shares[at] - shares[at - 1])
         return math.exp(low + float(part) * (high - low))
-
-    def to_json(self) -> dict[str, Any]:
-        """Write the power."""
-        return {
-            "observed": self.observed.to_json(),
-            "points": [asdict(p) for p in self.points],
-            "here": None if self.here is None else asdict(self.here),
-            "needed": [{"raters": k, "targets": self.needed(k)} for k in self.raters],
-            "share": ENOUGH,
-            "studies": self.studies,
-            "why_not": self.why_not,
-        }
 
 
 def power_of(  # noqa: PLR0913  # what is simulated, and how

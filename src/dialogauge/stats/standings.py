@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
 from typing import Any
@@ -59,10 +59,6 @@ class Standing:
     """From 1: only ratings of agents of one group can be compared."""
     drawn: tuple[float, float] | None = None
     """The percentiles of clustered draws, where they were asked for."""
-
-    def to_json(self) -> dict[str, Any]:
-        """Write the standing."""
-        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

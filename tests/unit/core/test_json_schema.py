@@ -89,5 +89,5 @@ def test_every_field_of_a_dataclass_is_there() -> None:
     figure = schema_of(Figure, "it")["$defs"]["Figure"]
     assert figure["description"] == "A figure."
     assert figure["required"] == ["value"]
-    undefined = "null where it is undefined."
+    undefined = "Null where it is undefined."
     assert figure["properties"]["value"] == {"type": ["number", "null"], "description": undefined}

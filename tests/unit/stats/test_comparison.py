@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dialogauge.core.json_keys import as_json
 from dialogauge.stats.agreement import figures_of, signed_gain
 from dialogauge.stats.comparison import (
     adjusted,
@@ -166,7 +167,7 @@ def test_holm_is_over_all_comparisons_that_can_be_tested():
     assert {c.least_p for c in found} == {3 * 2 / 2**20, None}
     sides = ["above", "not distinguishable", "undefined", "not distinguishable"]
     assert [c.side for c in found] == sides
-    assert found[0].to_json()["a_better_by"]["value"] == 1.0
+    assert as_json(found[0])["a_better_by"]["value"] == 1.0
 
 
 def test_two_equal_judges_are_rarely_told_apart():

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from dialogauge.core import UsageError
+from dialogauge.core.json_keys import as_json
 from dialogauge.stats import scores_of
 from dialogauge.stats.agreement import figures_of
 from dialogauge.stats.comparison import ALPHA, compare
@@ -154,7 +155,7 @@ def test_the_size_that_is_needed_lies_between_those_that_were_simulated():
     assert power.needed(1.0, 0.6) == pytest.approx(120)
     assert Power(observed, points[:2], points[0], 100).needed(1.0) is None
     assert power.needed(2.0) is None
-    assert power.to_json()["needed"] == [{"raters": 1.0, "targets": pytest.approx(169.7, abs=0.1)}]
+    assert as_json(power)["needed"] == [{"raters": 1.0, "targets": pytest.approx(169.7, abs=0.1)}]
 
 
 @pytest.mark.parametrize("measure", ["no such", "per_user_pearson", "auc"])

@@ -1,1 +1,1 @@
-"""What commands print with `--json`, declared as types: the schemas of `--json-schema` are made of them."""
+"""What commands print with `--json`: the schemas of `--json-schema` are made of it."""

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from dialogauge.app.printed.agreement import AgreementJson
-from dialogauge.app.printed.arena import ArenaJson
-from dialogauge.app.printed.comparing import TwoRunsJson
+from dialogauge.app.agreement import AgreementOutcome
+from dialogauge.app.compare import CompareOutcome
 from dialogauge.app.printed.fit import FitFileJson, FitRunJson
 from dialogauge.app.printed.inputs import AnnotateStatusJson, CheckJson, DoctorJson, RunsJson
-from dialogauge.app.printed.judging import JudgeJson, SuccessJson, TrustJson
 from dialogauge.app.printed.plans import (
     ArenaPlanJson,
     JudgePlanJson,
@@ -19,20 +17,24 @@ from dialogauge.app.printed.plans import (
     TrustPlanJson,
 )
 from dialogauge.app.printed.replaying import ReplayJson, RubricReplayJson
-from dialogauge.app.printed.satisfaction import SatisfactionJson
 from dialogauge.core.json_schema import Schema, schema_of
+from dialogauge.studies.arena.summary import ArenaSummary
+from dialogauge.studies.judging.study import JudgingResult
+from dialogauge.studies.satisfaction.study import SatisfactionSummary
+from dialogauge.studies.success.study import SuccessResult
+from dialogauge.studies.trust.result import Trust
 
 PRINTED: Final[Mapping[str, Any]] = {
-    "judge": JudgeJson | JudgePlanJson,
+    "judge": JudgingResult | JudgePlanJson,
     "check": CheckJson,
     "runs": RunsJson,
-    "compare": TwoRunsJson,
-    "trust": TrustJson | TrustPlanJson,
-    "agreement": AgreementJson,
+    "compare": CompareOutcome,
+    "trust": Trust | TrustPlanJson,
+    "agreement": AgreementOutcome,
     "fit": FitRunJson | FitFileJson,
-    "satisfaction": SatisfactionJson | SatisfactionPlanJson,
-    "success": SuccessJson,
-    "arena": ArenaJson | ArenaPlanJson,
+    "satisfaction": SatisfactionSummary | SatisfactionPlanJson,
+    "success": SuccessResult,
+    "arena": ArenaSummary | ArenaPlanJson,
     "doctor": DoctorJson,
     "annotate status": AnnotateStatusJson,
     "replay compare": ReplayJson | RubricReplayJson,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NotRequired, TypedDict
 
-from dialogauge.app.printed.arena import PositionJson
+from dialogauge.studies.arena.controls import PositionBias
 from dialogauge.studies.replay.comparison import CompareSettings
 from dialogauge.studies.replay.diagnostics import LengthFigures, SwappedPairs
 from dialogauge.studies.replay.table import Outcomes
@@ -176,5 +176,5 @@ class RubricReplayJson(_ComparedJson):
     """Candidates on fixed points of any conversations, scored by a rubric."""
 
     dimensions: Mapping[str, FiguresJson]
-    position: NotRequired[PositionJson]
+    position: NotRequired[PositionBias]
     """Of a rubric of pairs: what it said in the other order."""

@@ -13,6 +13,7 @@ from dialogauge.app.outputs import run_files, spare
 from dialogauge.app.replay.settings import CompareOptions
 from dialogauge.app.replay.stage import privacy_of
 from dialogauge.core.errors import StoreError
+from dialogauge.core.json_keys import as_json
 from dialogauge.core.protocols import PlainDimension
 from dialogauge.core.scores import NOT_APPLICABLE
 from dialogauge.core.settings import recorded
@@ -86,7 +87,7 @@ class Compared:
         if self.comparison.scores.by == "user":
             return self.comparison.to_json()
         figures = {"dimensions": {name: one.to_json() for name, one in self.comparisons.items()}}
-        return figures if self.position is None else {**figures, "position": self.position.to_json()}
+        return figures if self.position is None else {**figures, "position": as_json(self.position)}
 
 
 def compare_runs(options: CompareOptions) -> Compared:

@@ -74,11 +74,6 @@ class KindEvidence:
             f"turns, against {shares[1]} of all turns{times}."
         )
 
-    def to_json(self) -> dict[str, Any]:
-        """Write the evidence; what is undefined is null."""
-        names = ("source", "mode", "language", "fires", "share", "base", "chosen_on")
-        return {**{name: getattr(self, name) for name in names}, "lift": self.lift.to_json()}
-
 
 @dataclass(frozen=True, slots=True)
 class EvidenceTable:

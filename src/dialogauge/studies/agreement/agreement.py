@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from itertools import combinations
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
+from dialogauge.core.json_keys import INSIDE, keys
 from dialogauge.data.admission import DOWN, thumb_of
 from dialogauge.stats import (
     MEASURES,
@@ -34,7 +35,7 @@ from dialogauge.stats import (
     middle_rule,
     scores_of,
 )
-from dialogauge.studies.agreement.closeness import Closeness, levels_of, verdict_of
+from dialogauge.studies.agreement.closeness import Closeness, Verdict, levels_of, verdict_of
 from dialogauge.studies.agreement.levels import LevelFigures
 from dialogauge.studies.agreement.sources import Level
 from dialogauge.studies.agreement.targets import (
@@ -89,6 +90,16 @@ class ScoreBin:
     """How often people gave each whole score."""
 
 
+@keys(comparison=INSIDE)
+@dataclass(frozen=True, slots=True)
+class BestConstant:
+    """The judge against the best of those that always say the same."""
+
+    agrees_more: Verdict
+    comparison: Comparison
+
+
+@keys(about=INSIDE, pair=INSIDE, answer=None, better="better_than_the_best_constant")
 @dataclass(frozen=True, slots=True)
 class JudgeAgreement:
     """One run, one pair of dimensions."""
@@ -128,6 +139,11 @@ class JudgeAgreement:
     """The order of judge and people by turn, conversation and candidate."""
 
     @property
+    def better(self) -> BestConstant | None:
+        """The judge against the best of the constants."""
+        return None if self.answer is None else BestConstant(verdict_of(self.answer), self.answer)
+
+    @property
     def warnings(self) -> tuple[str, ...]:
         """What a reader must know before the figures."""
         if not self.about.fitted_to:
@@ -142,20 +158,8 @@ class JudgeAgreement:
         """Say by control where the judge stands: `above`, `below`, ...; see `Comparison.side`."""
         return {c.b: c.side for c in self.against_controls if c.measure == measure}
 
-    def to_json(self) -> dict[str, Any]:
-        """Write the agreement with its controls."""
-        fields = asdict(self)
-        about, pair, answer = fields.pop("about"), fields.pop("pair"), fields.pop("answer")
-        if self.answer is not None:
-            answer = {"agrees_more": verdict_of(self.answer), **self.answer.to_json()}
-        for one in fields["bins"]:
-            one["people"] = {f"{score:g}": n for score, n in one["people"].items()}
-        fields["against_controls"] = [c.to_json() for c in self.against_controls]
-        fields["raters"] = [one.to_json() for one in self.raters]
-        names = {"dimension": pair["judge"], "rated": pair["rated"], "level": fields.pop("level")}
-        return {**about, **names, "better_than_the_best_constant": answer, **fields}
 
-
+@keys(pair=None, comparison=INSIDE, rated="rated")
 @dataclass(frozen=True, slots=True)
 class JudgeComparison:
     """Two judges on the targets that both scored."""
@@ -165,10 +169,10 @@ class JudgeComparison:
     comparison: Comparison
     level: Level | None = None
 
-    def to_json(self) -> dict[str, Any]:
-        """Write the comparison."""
-        about = {"rated": self.pair.rated, "level": self.level, "conversations": self.conversations}
-        return {**about, **self.comparison.to_json()}
+    @property
+    def rated(self) -> str:
+        """The dimension that people rated."""
+        return self.pair.rated
 
 
 def default_rule(table: TargetTable) -> DissatisfiedRule | None:

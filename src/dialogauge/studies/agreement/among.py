@@ -7,12 +7,13 @@ that it rated, and beside a source that always says the same, put in the place o
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from itertools import combinations
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
+from dialogauge.core.json_keys import INSIDE, keys
 from dialogauge.stats import (
     COEFFICIENTS,
     Categories,
@@ -26,12 +27,12 @@ from dialogauge.stats import (
 )
 from dialogauge.studies.agreement.closeness import (
     Closeness,
+    MoreThanConstant,
     Verdict,
     best_of,
     closeness,
     compare_together,
     consensus_of,
-    constant_json,
     levels_of,
     means_of,
     settled,
@@ -88,6 +89,18 @@ class Strictness:
     """The one category that it uses, where it uses one alone."""
 
 
+@keys(
+    question=INSIDE,
+    categories=None,
+    names="categories",
+    sources="raters",
+    unit="clustered_by",
+    figures="coefficients",
+    others="against_the_others",
+    verdict="agree_more",
+    answer=None,
+    more="more_than_with_a_constant",
+)
 @dataclass(frozen=True, slots=True)
 class Among:
     """What sources say of each other's targets."""
@@ -121,6 +134,16 @@ class Among:
         return "cannot tell" if self.answer is None else verdict_of(self.answer)
 
     @property
+    def names(self) -> tuple[str, ...]:
+        """Of the categories."""
+        return self.categories.names
+
+    @property
+    def more(self) -> MoreThanConstant | None:
+        """The comparison behind the verdict."""
+        return None if self.answer is None else MoreThanConstant.of(self.answer)
+
+    @property
     def warnings(self) -> tuple[str, ...]:
         """What a reader must know before the figures."""
         out = []
@@ -143,25 +166,6 @@ class Among:
                 f"{s.name} uses one score alone: {s.only}." for s in self.strictness if s.only and s.n > 1
             ]
         return tuple(out)
-
-    def to_json(self) -> dict[str, Any]:
-        """Write the figures."""
-        return {
-            "dimension": self.question.dimension,
-            "level": self.question.level,
-            "categories": list(self.categories.names),
-            "raters": list(self.sources),
-            **{name: getattr(self, name) for name in ("targets", "shared", "ratings")},
-            "clustered_by": self.unit,
-            "coefficients": {name: of.to_json() for name, of in self.figures.items()},
-            "permuted": dict(self.permuted),
-            "constants": {name: dict(of) for name, of in self.constants.items()},
-            "pairs": [asdict(pair) for pair in self.pairs],
-            "strictness": [asdict(one) for one in self.strictness],
-            "against_the_others": [one.to_json() for one in self.others],
-            "agree_more": self.verdict,
-            "more_than_with_a_constant": None if self.answer is None else constant_json(self.answer),
-        }
 
 
 def among(question: Question, answers: Answers, categories: Categories, *, shuffles: int, seed: int) -> Among:

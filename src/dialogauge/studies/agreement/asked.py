@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
 from dialogauge.core import UsageError
+from dialogauge.core.json_keys import INSIDE, keys
 from dialogauge.stats import Comparison, Power, RatingGrid, adjusted
 from dialogauge.studies.agreement.closeness import OF_NAMES, OF_NUMBERS, compare_grids, consensus_of
 from dialogauge.studies.agreement.pooling import comparable, pooled_or_each
@@ -22,6 +23,7 @@ from dialogauge.studies.agreement.sources import (
 from dialogauge.studies.agreement.targets import Panel
 
 
+@keys(question=INSIDE, comparison=INSIDE)
 @dataclass(frozen=True, slots=True)
 class AskedComparison:
     """Two sources by name, against the consensus of people without either."""
@@ -30,26 +32,14 @@ class AskedComparison:
     n: int
     comparison: Comparison
 
-    def to_json(self) -> dict[str, Any]:
-        """Write the comparison."""
-        about = {"dimension": self.question.dimension, "level": self.question.level, "n": self.n}
-        return {**about, **self.comparison.to_json()}
 
-
+@keys(question=INSIDE, power=INSIDE)
 @dataclass(frozen=True, slots=True)
 class AskedPower:
     """What it takes to tell two sources apart, or a judge from the best constant."""
 
     question: Question
     power: Power
-
-    def to_json(self) -> dict[str, Any]:
-        """Write the power."""
-        return {
-            "dimension": self.question.dimension,
-            "level": self.question.level,
-            **self.power.to_json(),
-        }
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 import numpy as np
 
+from dialogauge.core.json_keys import keys
 from dialogauge.stats import (
     COEFFICIENTS,
     Basis,
@@ -36,6 +37,7 @@ OF_NAMES: Final = ("ac1", "alpha_nominal", "exact")
 Verdict = Literal["yes", "no", "cannot tell"]
 
 
+@keys(best="best_constant", best_figures="best_constant_figures", verdict="agrees_more", answer="comparison")
 @dataclass(frozen=True, slots=True)
 class Closeness:
     """A source against a reference, beside the best constant: the one closest to the reference."""
@@ -56,18 +58,23 @@ class Closeness:
         """Whether the source agrees with the reference more than the best constant."""
         return verdict_of(self.answer)
 
-    def to_json(self) -> dict[str, Any]:
-        """Write the figures and the answer."""
-        return {
-            "source": self.source,
-            "reference": self.reference,
-            "n": self.n,
-            "figures": {name: of.to_json() for name, of in self.figures.items()},
-            "best_constant": self.best,
-            "best_constant_figures": {name: of.to_json() for name, of in self.best_figures.items()},
-            "agrees_more": self.verdict,
-            "comparison": self.answer.to_json(),
-        }
+
+@dataclass(frozen=True, slots=True)
+class MoreThanConstant:
+    """Whether sources agree with each other more than with one that always says the same."""
+
+    constant: str
+    measure: str
+    each_other: float | None
+    with_the_constant: float | None
+    more_by: Estimate
+    p: float | None
+
+    @classmethod
+    def of(cls, answer: Comparison) -> MoreThanConstant:
+        """Take it from what `compare_together` made."""
+        figures = answer.figure_a, answer.figure_b
+        return cls(answer.b, answer.measure, *figures, answer.difference, answer.p)
 
 
 def verdict_of(answer: Comparison) -> Verdict:
@@ -141,13 +148,6 @@ def compare_together(grid: RatingGrid, best: str, beside: Sequence[RatingGrid]) 
 def best_of(beside: Mapping[str, Mapping[str, float | None]]) -> str:
     """Return which of those who always say the same is closest by `MAIN`."""
     return max(beside, key=lambda name: -np.inf if (value := beside[name][MAIN]) is None else value)
-
-
-def constant_json(answer: Comparison) -> dict[str, Any]:
-    """Write what `compare_together` found."""
-    figures = {"each_other": answer.figure_a, "with_the_constant": answer.figure_b}
-    more = answer.difference.to_json()
-    return {"constant": answer.b, "measure": answer.measure, **figures, "more_by": more, "p": answer.p}
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -54,19 +54,6 @@ class GroupFigures:
     """Of people among each other; empty where no target was rated by two."""
     judges: tuple[Closeness, ...]
     """Each against the consensus of people."""
-
-    def to_json(self) -> dict[str, Any]:
-        """Write the figures."""
-        return {
-            "by": self.by,
-            "group": self.group,
-            "dimension": self.dimension,
-            "level": self.level,
-            "targets": self.targets,
-            "shared": self.shared,
-            "people": {name: of.to_json() for name, of in self.people.items()},
-            "judges": [one.to_json() for one in self.judges],
-        }
 
 
 def group_figures(

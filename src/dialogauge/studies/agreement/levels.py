@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
@@ -38,10 +38,6 @@ class LevelFigures:
     """`turn`, `conversation`, `candidate`: what one item is."""
     n: int
     figures: Mapping[str, Estimate]
-
-    def to_json(self) -> dict[str, Any]:
-        """Write the figures."""
-        return asdict(self)
 
 
 def levels_of_table(table: TargetTable) -> tuple[LevelFigures, ...]:

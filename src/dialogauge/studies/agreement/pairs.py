@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Any, Final
+from dataclasses import dataclass, replace
+from typing import Final
 
 import numpy as np
 
 from dialogauge.core import UsageError
+from dialogauge.core.json_keys import keys
 from dialogauge.data import Vote
 from dialogauge.stats import (
     Categories,
@@ -29,12 +30,12 @@ from dialogauge.stats import (
 from dialogauge.studies.agreement.closeness import (
     MAIN,
     Closeness,
+    MoreThanConstant,
     Verdict,
     best_of,
     compare_grids,
     compare_together,
     consensus_of,
-    constant_json,
     settled,
     verdict_of,
 )
@@ -66,6 +67,14 @@ class Leaning:
     """Share for the one shown first of the choices that are no tie; a half is no leaning."""
 
 
+@keys(
+    unit="clustered_by",
+    figures="coefficients",
+    others="against_the_others",
+    verdict="agree_more",
+    answer=None,
+    more="more_than_with_a_constant",
+)
 @dataclass(frozen=True, slots=True)
 class PairAgreement:
     """What people and judges chose in one dimension."""
@@ -109,24 +118,10 @@ class PairAgreement:
         """Whether people agree with each other more than with the best who always chooses alike."""
         return "cannot tell" if self.answer is None else verdict_of(self.answer)
 
-    def to_json(self) -> dict[str, Any]:
-        """Write the figures."""
-        plain = ("dimension", "people", "judges", "candidates", "targets", "shared", "undecided", "choices")
-        return {
-            **{name: getattr(self, name) for name in plain},
-            "left_out": self.left_out,
-            "again": self.again,
-            "clustered_by": self.unit,
-            "rates": dict(self.rates),
-            "coefficients": {name: of.to_json() for name, of in self.figures.items()},
-            "permuted": dict(self.permuted),
-            "controls": {name: dict(of) for name, of in self.controls.items()},
-            "leanings": [asdict(one) for one in self.leanings],
-            "against_the_others": [one.to_json() for one in self.others],
-            "agree_more": self.verdict,
-            "more_than_with_a_constant": None if self.answer is None else constant_json(self.answer),
-            "against_people": [one.to_json() for one in self.against_people],
-        }
+    @property
+    def more(self) -> MoreThanConstant | None:
+        """The comparison behind the verdict."""
+        return None if self.answer is None else MoreThanConstant.of(self.answer)
 
 
 def pair_agreement(

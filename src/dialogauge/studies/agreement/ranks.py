@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 
+from dialogauge.core.json_keys import INSIDE, keys
 from dialogauge.stats import Estimate, cluster_labels, mean_estimate, spearman
 from dialogauge.stats.coefficients import mid_ranks
 from dialogauge.studies.agreement.sources import Answers, Question
@@ -28,6 +29,7 @@ class SameOrder:
     """The least and the greatest difference of a candidate's means, `a` less `b`."""
 
 
+@keys(question=INSIDE)
 @dataclass(frozen=True, slots=True)
 class CandidateRanks:
     """The candidates by what each source says of them, on the targets that all sources scored."""
@@ -41,12 +43,6 @@ class CandidateRanks:
     """By source and candidate, 1 the best; equal means share a rank."""
     alike: tuple[SameOrder, ...]
     """By pair of sources."""
-
-    def to_json(self) -> dict[str, Any]:
-        """Write means, ranks and correlations."""
-        value = {**asdict(self), "dimension": self.question.dimension, "level": self.question.level}
-        del value["question"]
-        return value
 
 
 def candidate_ranks(

@@ -35,7 +35,8 @@ class TargetKey(NamedTuple):
     """Where several are pooled."""
 
 
-class Question(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Question:
     """What sources were asked; a turn and a whole conversation are never pooled."""
 
     dimension: str

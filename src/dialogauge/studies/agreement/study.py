@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Any
+from dataclasses import dataclass, replace
 
 from dialogauge.core import UsageError
+from dialogauge.core.json_keys import keys
 from dialogauge.stats import DissatisfiedRule, adjusted
 from dialogauge.studies.agreement.agreement import (
     COMPARED,
@@ -36,6 +36,7 @@ from dialogauge.studies.agreement.targets import Panel, TargetTable
 from dialogauge.text import counted
 
 
+@keys(notes=None)
 @dataclass(frozen=True, slots=True)
 class AgreementResult:
     """Everything that was measured."""
@@ -57,14 +58,6 @@ class AgreementResult:
     """Choices between two, dimension by dimension."""
     power: tuple[AskedPower, ...] = ()
     notes: tuple[str, ...] = ()
-
-    def to_json(self) -> dict[str, Any]:
-        """Write everything as plain JSON values; what is undefined is null."""
-        names = ("judges", "comparisons", "people", "between", "ranks", "groups", "asked", "pairs", "power")
-        return {
-            "settings": asdict(self.settings),
-            **{name: [one.to_json() for one in getattr(self, name)] for name in names},
-        }
 
 
 def measure(

@@ -16,6 +16,7 @@ from dialogauge.core import (
     RecordFault,
     Scale,
 )
+from dialogauge.core.json_keys import keys
 from dialogauge.data import Vote
 from dialogauge.data.admission import ADMIT_ALL, Admission
 from dialogauge.stats import Categories, reply_length
@@ -47,6 +48,7 @@ class JudgedRun:
     """Rated conversations whose very words the judge was fitted to; None for a judge that does not say."""
 
 
+@keys(judge="dimension", overall=None)
 @dataclass(frozen=True, slots=True)
 class DimensionPair:
     """A dimension of the judge and the dimension that people rated."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from dialogauge.runs import Row
 from dialogauge.stats import Estimate, mean_estimate
@@ -22,11 +21,6 @@ class PositionBias:
     """The share of them with another winner in the other order: these are ties."""
     first: Estimate
     """The share of answers with a winner that name who stood first: 1 of a judge that always says A."""
-
-    def to_json(self) -> dict[str, Any]:
-        """Write the figures."""
-        changed, first = self.changed.to_json(), self.first.to_json()
-        return {"meetings": self.meetings, "changed": changed, "first": first}
 
 
 @dataclass(frozen=True, slots=True)

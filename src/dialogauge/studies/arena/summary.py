@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import numpy as np
 
-from dialogauge.core.judgement import NO_USAGE, Usage, usage_json
+from dialogauge.core.json_keys import INSIDE, as_json, keys
+from dialogauge.core.judgement import NO_USAGE, Usage
 from dialogauge.runs import Row
 from dialogauge.stats import (
     Estimate,
@@ -98,45 +99,103 @@ class ArenaResult:
         return opening(self.ranking, self.position, self.beside)
 
     def to_json(self) -> dict[str, Any]:
-        """Return `summary.json`."""
+        """Return `summary.json`: `ArenaSummary`."""
         votes, ranking = self.votes, self.ranking
-        return {
-            "study": "arena",
-            "referee": self.referee,
-            "answers": list(self.answers),
-            "asked": self.asked,
-            "pending": self.pending,
-            "votes": 0 if votes is None else votes.m,
-            "failures": dict(self.failures),
-            "usage": {**usage_json(self.usage), "by_role": {"judge": usage_json(self.usage)}},
-            "agents": [self._agent(one) for one in self.standings],
-            "groups": [] if ranking is None else [list(group) for group in ranking.groups],
-            "matrix": {} if votes is None else _matrix(votes),
-            "ties": self.settings.ties,
-            "ridge": None if ranking is None else ranking.ridge,
-            "tie": None if ranking is None else ranking.strengths.tie,
-            "twice_as_long": None if ranking is None or ranking.longer is None else ranking.longer.to_json(),
-            "position": self.position and self.position.to_json(),
-            "beside": [
-                {"name": b.name, "what": b.what, "agrees": b.agrees.to_json(), "ratings": dict(b.ratings)}
-                for b in self.beside
-            ],
-            "missing": {name: list(ids) for name, ids in self.agents.missing.items()},
-            "absent": {name: list(ids) for name, ids in self.agents.absent.items()},
-        }
+        summary = ArenaSummary(
+            referee=self.referee,
+            answers=self.answers,
+            asked=self.asked,
+            pending=self.pending,
+            votes=0 if votes is None else votes.m,
+            failures=self.failures,
+            usage=UsageByRole(self.usage, {"judge": self.usage}),
+            agents=tuple(map(self._agent, self.standings)),
+            groups=() if ranking is None else ranking.groups,
+            matrix=VoteMatrix() if votes is None else VoteMatrix.of(votes),
+            ties=self.settings.ties,
+            ridge=None if ranking is None else ranking.ridge,
+            tie=None if ranking is None else ranking.strengths.tie,
+            twice_as_long=None if ranking is None else ranking.longer,
+            position=self.position,
+            beside=self.beside,
+            missing=self.agents.missing,
+            absent=self.agents.absent,
+        )
+        values: dict[str, Any] = as_json(summary)
+        return values
 
-    def _agent(self, one: Standing) -> dict[str, Any]:
-        return {
-            **one.to_json(),
-            "elo": self.elo.get(one.agent),
-            "elo_orders": self.elo_orders.get(one.agent),
-            "about": dict(self.agents.about.get(one.agent, {})),
-        }
+    def _agent(self, one: Standing) -> RankedAgent:
+        name = one.agent
+        return RankedAgent(
+            one, self.elo.get(name), self.elo_orders.get(name), self.agents.about.get(name, {})
+        )
 
 
-def _matrix(votes: Votes) -> dict[str, Any]:
-    wins, ties = votes.wins.astype(int), votes.ties.astype(int)
-    return {"agents": list(votes.agents), "wins": wins.tolist(), "ties": ties.tolist()}
+@keys(used=INSIDE)
+@dataclass(frozen=True, slots=True)
+class UsageByRole:
+    """What the judge's calls took."""
+
+    used: Usage
+    by_role: Mapping[str, Usage]
+
+
+@keys(standing=INSIDE)
+@dataclass(frozen=True, slots=True)
+class RankedAgent:
+    """One agent on the leaderboard."""
+
+    standing: Standing
+    elo: float | None
+    elo_orders: float | None
+    """How far Elo moves with the order of the votes."""
+    about: Mapping[str, str | float]
+
+
+@keys(agents="agents?", wins="wins?", ties="ties?")
+@dataclass(frozen=True, slots=True)
+class VoteMatrix:
+    """Who won how often against whom; nothing without a vote."""
+
+    agents: tuple[str, ...] = ()
+    wins: Sequence[Sequence[int]] = ()
+    ties: Sequence[Sequence[int]] = ()
+
+    @classmethod
+    def of(cls, votes: Votes) -> VoteMatrix:
+        """Take it from votes."""
+        return cls(votes.agents, votes.wins.astype(int).tolist(), votes.ties.astype(int).tolist())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArenaSummary:
+    """Agents ranked by votes between two."""
+
+    study: Literal["arena"] = "arena"
+    referee: str
+    answers: tuple[str, ...]
+    """What can be said, in sentences."""
+    asked: int
+    pending: int
+    votes: int
+    failures: Mapping[str, int]
+    """By kind."""
+    usage: UsageByRole
+    agents: tuple[RankedAgent, ...]
+    groups: tuple[tuple[str, ...], ...]
+    """Agents that votes link."""
+    matrix: VoteMatrix
+    ties: TieRule
+    ridge: float | None
+    tie: float | None
+    twice_as_long: Estimate | None
+    """Points that being twice as long is worth; None where lengths do not count."""
+    position: PositionBias | None
+    beside: tuple[Beside, ...]
+    missing: Mapping[str, Sequence[str]]
+    """By agent: conversations that others have."""
+    absent: Mapping[str, Sequence[str]]
+    """By agent: runs that failed at their source."""
 
 
 def arena_result(

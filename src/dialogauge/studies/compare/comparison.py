@@ -14,6 +14,7 @@ from typing import Any, Final, Literal, get_args
 import numpy as np
 
 from dialogauge.core import DimensionSpec, Scale, Verdict
+from dialogauge.core.json_keys import INSIDE, keys
 from dialogauge.stats import ENOUGH, Comparison, Estimate, adjusted, compare_gain, mean_bounds
 from dialogauge.stats.comparison import ALPHA
 from dialogauge.stats.means import gain_of_sums
@@ -42,6 +43,7 @@ class Measured:
     """Scores of conversations that have none in the other run."""
 
 
+@keys(name=None, at_floor=None, digits=None, share=None)
 @dataclass(frozen=True, slots=True)
 class Change:
     """A figure of both runs, and how far it moved."""
@@ -72,20 +74,8 @@ class Change:
     compared: bool = True
     """Whether the judge was ever compared with people on it."""
 
-    def to_json(self) -> dict[str, Any]:
-        """Write the change."""
-        sides = {name: _side_json(one) for name, one in (("a", self.a), ("b", self.b))}
-        names = ("p", "p_holm", "answer", "detectable", "by_length", "higher_is_better", "compared")
-        bounds = None if self.bounds is None else list(self.bounds)
-        rest = {name: getattr(self, name) for name in names}
-        return {**sides, "delta": self.delta.to_json(), "bounds": bounds, **rest}
 
-
-def _side_json(side: Measured) -> dict[str, Any]:
-    names = ("mean", "n", "n_na", "n_failed", "left_out")
-    return {name: getattr(side, name) for name in names}
-
-
+@keys(field="by", changes="dimensions{name}")
 @dataclass(frozen=True, slots=True)
 class Group:
     """The conversations that share a scenario, a user or a language."""
@@ -99,6 +89,7 @@ class Group:
     """By dimension; not adjusted for the number of groups."""
 
 
+@keys(a=None, b=None, id_a="a", id_b="b", verdict_a="verdict_a", verdict_b="verdict_b")
 @dataclass(frozen=True, slots=True)
 class Turned:
     """A pair of conversations."""
@@ -110,7 +101,57 @@ class Turned:
     quality: float
     """Change of the mean quality over the dimensions, from -1 to 1."""
 
+    @property
+    def id_a(self) -> str:
+        """Of the conversation in the first run."""
+        return self.a.id
 
+    @property
+    def id_b(self) -> str:
+        """Of the conversation in the second run."""
+        return self.b.id
+
+    @property
+    def verdict_a(self) -> str | None:
+        """In the first run."""
+        return self.a.verdict
+
+    @property
+    def verdict_b(self) -> str | None:
+        """In the second run."""
+        return self.b.verdict
+
+
+@dataclass(frozen=True, slots=True)
+class SideCounts:
+    """One of the two runs."""
+
+    run: str
+    conversations: int
+    compared: int
+    left_out: int
+    unread: int
+    failures: Mapping[str, int]
+
+    @classmethod
+    def of(cls, side: Side, compared: Sequence[Talk], left_out: int) -> SideCounts:
+        """Count a side of which so many conversations are compared."""
+        return cls(side.name, len(side.talks), len(compared), left_out, side.unread, side.failures)
+
+
+@keys(
+    a=None,
+    b=None,
+    side_a="a",
+    side_b="b",
+    pairing=INSIDE,
+    dimensions="dimensions{name}",
+    verdicts="verdicts{name}",
+    findings="findings{name}",
+    ratings="ratings{name}",
+    controls="controls{name}",
+    order=None,
+)
 @dataclass(frozen=True, slots=True)
 class RunComparison:
     """Two runs of one rubric."""
@@ -136,48 +177,19 @@ class RunComparison:
     notes: tuple[str, ...] = ()
 
     @property
+    def side_a(self) -> SideCounts:
+        """What is compared of the first run."""
+        return SideCounts.of(self.a, self.pairing.a, self.pairing.left_a)
+
+    @property
+    def side_b(self) -> SideCounts:
+        """What is compared of the second run."""
+        return SideCounts.of(self.b, self.pairing.b, self.pairing.left_b)
+
+    @property
     def tested(self) -> tuple[Change, ...]:
         """The dimensions that were tested."""
         return tuple(d for d in self.dimensions if d.p_holm is not None)
-
-    def to_json(self) -> dict[str, Any]:
-        """Write the comparison as plain JSON values."""
-
-        def named(changes: Sequence[Change]) -> dict[str, Any]:
-            return {one.name: one.to_json() for one in changes}
-
-        def side(of: Side, talks: Sequence[Talk], left: int) -> dict[str, Any]:
-            counts = {"conversations": len(of.talks), "compared": len(talks), "left_out": left}
-            return {"run": of.name, **counts, "unread": of.unread, "failures": dict(of.failures)}
-
-        p = self.pairing
-        return {
-            "a": side(self.a, p.a, p.left_a),
-            "b": side(self.b, p.b, p.left_b),
-            "paired_by": p.by if p.paired else None,
-            "pairs": len(p.pairs),
-            "same_opening": p.openings,
-            "clusters": p.clusters,
-            "clustered_by": p.unit,
-            "dimensions": named(self.dimensions),
-            "verdicts": named(self.verdicts),
-            "findings": named(self.findings),
-            "ratings": named(self.ratings),
-            "controls": named(self.controls),
-            "worse": [_turned_json(t) for t in self.worse],
-            "better": [_turned_json(t) for t in self.better],
-            "groups": [
-                {"by": g.field, "name": g.name, "a": g.a, "b": g.b, "dimensions": named(g.changes)}
-                for g in self.groups
-            ],
-            "notes": list(self.notes),
-        }
-
-
-def _turned_json(turned: Turned) -> dict[str, Any]:
-    a, b = turned.a, turned.b
-    verdicts = {"verdict_a": a.verdict, "verdict_b": b.verdict}
-    return {"a": a.id, "b": b.id, **verdicts, "steps": turned.steps, "quality": turned.quality}
 
 
 def compare_sides(

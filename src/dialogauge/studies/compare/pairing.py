@@ -9,6 +9,7 @@ from typing import Literal
 
 import numpy as np
 
+from dialogauge.core.json_keys import keys
 from dialogauge.stats import cluster_labels
 from dialogauge.stats.table import Codes, label_codes
 from dialogauge.studies.compare.talks import Side, Talk
@@ -16,6 +17,14 @@ from dialogauge.studies.compare.talks import Side, Talk
 By = Literal["id", "task", "scenario and user", "nothing"]
 
 
+@keys(
+    **dict.fromkeys(("by", "a", "b", "pairs", "key_a", "key_b", "cluster_a", "cluster_b")),
+    **dict.fromkeys(("left_a", "left_b", "few")),
+    paired_by="paired_by",
+    size="pairs",
+    openings="same_opening",
+    unit="clustered_by",
+)
 @dataclass(frozen=True, slots=True, eq=False)
 class PairedRuns:
     """The conversations of two runs that are compared, and what goes together."""
@@ -46,6 +55,16 @@ class PairedRuns:
     def paired(self) -> bool:
         """Whether the same conversations are compared."""
         return self.by != "nothing"
+
+    @property
+    def paired_by(self) -> By | None:
+        """By what conversations are paired; None where the runs are not on the same conversations."""
+        return self.by if self.paired else None
+
+    @property
+    def size(self) -> int:
+        """How many pairs."""
+        return len(self.pairs)
 
     @property
     def of(self) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from dialogauge.core import Conversation
@@ -27,10 +27,6 @@ class AgentFacts:
     """Mean of a reply; a Chinese character counts as 0.6. None without a reply."""
     calls: float | None
     """Of tools, mean of a turn; None without a turn."""
-
-    def to_json(self) -> dict[str, Any]:
-        """Write the facts as they stand in `summary.json`."""
-        return asdict(self)
 
 
 @dataclass(slots=True)

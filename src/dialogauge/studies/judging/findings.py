@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Final
 
 from dialogauge.judges.local.evidence import OF_TOOLS, TITLES, KindEvidence, load_evidence
@@ -35,12 +35,6 @@ class KindSummary:
     """Measured where people rated; None for a kind that was only read."""
     example: FindingExample
 
-    def to_json(self) -> dict[str, Any]:
-        """Write the kind as it stands in `summary.json`."""
-        plain = {name: getattr(self, name) for name in ("kind", "title", "turns", "conversations")}
-        evidence = None if self.evidence is None else self.evidence.to_json()
-        return {**plain, "evidence": evidence, "example": asdict(self.example)}
-
 
 @dataclass(frozen=True, slots=True)
 class ReadFirst:
@@ -65,16 +59,6 @@ class FindingsSummary:
     """Commonest first; those that people's ratings or blind reading bear out before all others."""
     first: tuple[ReadFirst, ...]
     """The turns to read first, best first."""
-
-    def to_json(self) -> dict[str, Any]:
-        """Write the findings as they stand in `summary.json`."""
-        return {
-            "conversations": self.conversations,
-            "with_finding": self.with_finding,
-            "not_judged": dict(self.not_judged),
-            "kinds": [kind.to_json() for kind in self.kinds],
-            "first": [asdict(place) for place in self.first],
-        }
 
 
 _FIRST: Final = 60

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
 from dialogauge.core import Level, Scale, StoreError
@@ -117,10 +117,6 @@ class People:
     """By level and dimension, the one that the light stands on first."""
     light: Light
     rectified: tuple[Rectified, ...] = ()
-
-    def to_json(self) -> dict[str, Any]:
-        """Write it as it stands in `summary.json` under `people`."""
-        return asdict(self)
 
     def over_all(self, figure: PeopleFigure) -> Rectified | None:
         """Return what belongs to a figure of which many targets are not rated; else None."""

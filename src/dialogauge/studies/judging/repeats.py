@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -38,10 +38,6 @@ class Spread:
     """Gwet's AC1 of the repeats as raters."""
     apart: Estimate | None = None
     """Share of the targets whose scores span two or more; None on a scale that spans less."""
-
-    def to_json(self) -> dict[str, Any]:
-        """Write the spread; what is undefined is null."""
-        return asdict(self)
 
 
 class RepeatScores:

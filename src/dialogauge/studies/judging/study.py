@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import KW_ONLY, asdict, dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property
 from itertools import groupby
 from typing import Any, Final
@@ -23,6 +23,7 @@ from dialogauge.core import (
     conversation_digest,
     digest_text,
 )
+from dialogauge.core.json_keys import INSIDE, as_json, keys
 from dialogauge.core.protocols import Notes, Request
 from dialogauge.data import Mask, RatingTable, absent_turns
 from dialogauge.report import Page
@@ -50,6 +51,7 @@ JUDGE: Final = "judge"
 """The kind of run, and the study's part in the identity of a unit."""
 
 
+@keys(summary=INSIDE, sample=None, findings="findings?", worst="worst_group", agents="agents?")
 @dataclass(frozen=True, slots=True)
 class JudgingResult:
     """What a judged log comes to."""
@@ -75,18 +77,8 @@ class JudgingResult:
 
     def to_json(self) -> dict[str, Any]:
         """Return `summary.json`."""
-        gates = [asdict(gate) for gate in self.gates]
-        findings = {} if self.findings is None else {"findings": self.findings.to_json()}
-        people = None if self.people is None else self.people.to_json()
-        return {
-            "people": people,
-            **self.summary.to_json(),
-            **findings,
-            **({"agents": [one.to_json() for one in self.agents]} if self.agents else {}),
-            "worst_group": None if self.worst is None else asdict(self.worst),
-            "gates": gates,
-            "trust": self.trust.to_json(),
-        }
+        values: dict[str, Any] = as_json(self)
+        return values
 
 
 @dataclass

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, get_args
 
 import numpy as np
 import numpy.typing as npt
 
 from dialogauge.core import DimensionSpec, Level, Scale, Usage, Verdict
+from dialogauge.core.json_keys import INSIDE, keys
 from dialogauge.stats import Estimate, mean_bounds, mean_of_sums
 from dialogauge.studies.judging.repeats import Spread
 from dialogauge.studies.judging.tally import GROUP_FIELDS, LEVELS, Bins, Clusters, JudgingTally
@@ -28,6 +29,26 @@ class Bin:
     count: int
 
 
+@keys(no_interval="no_interval?")
+@dataclass(frozen=True, slots=True)
+class Mean:
+    """A mean with its clustered interval, as files hold it."""
+
+    mean: float | None
+    """None over nothing; then n is 0."""
+    n: int
+    clusters: int
+    interval95: tuple[float, float] | None
+    no_interval: str | None
+    """Why there is none."""
+
+    @classmethod
+    def of(cls, mean: Estimate) -> Mean:
+        """Take it from an estimate."""
+        return cls(mean.value, mean.n, mean.clusters, mean.interval, mean.reason)
+
+
+@keys(mean=None, written=INSIDE)
 @dataclass(frozen=True, slots=True)
 class CurvePoint:
     """The mean at one turn number, over the first repeat."""
@@ -35,7 +56,21 @@ class CurvePoint:
     turn: int
     mean: Estimate
 
+    @property
+    def written(self) -> Mean:
+        """The mean as files hold it."""
+        return Mean.of(self.mean)
 
+
+@keys(
+    name=None,
+    mean=None,
+    written=INSIDE,
+    bins="histogram",
+    curve="by_turn",
+    spread="repeats",
+    reasons="na_reasons",
+)
 @dataclass(frozen=True, slots=True)
 class DimensionSummary:
     """One dimension over all targets of its level. `requested = mean.n + n_na + n_failed`."""
@@ -64,24 +99,13 @@ class DimensionSummary:
         """How many scores."""
         return self.mean.n
 
-    def to_json(self) -> dict[str, Any]:
-        """Write the dimension as it stands in `summary.json`."""
-        return {
-            "level": self.level,
-            "scale": asdict(self.scale),
-            "requested": self.requested,
-            **_mean_json(self.mean),
-            "n_na": self.n_na,
-            "n_failed": self.n_failed,
-            "bounds": None if self.bounds is None else list(self.bounds),
-            "histogram": [asdict(b) for b in self.bins],
-            "by_turn": [{"turn": p.turn, **_mean_json(p.mean)} for p in self.curve],
-            "uncalibrated": self.uncalibrated,
-            "na_reasons": dict(self.reasons),
-            "repeats": None if self.spread is None else self.spread.to_json(),
-        }
+    @property
+    def written(self) -> Mean:
+        """The mean as files hold it."""
+        return Mean.of(self.mean)
 
 
+@keys(absent="absent?")
 @dataclass(frozen=True, slots=True)
 class ConversationCounts:
     """Conversations (of one candidate each); the parts sum to `requested`."""
@@ -98,11 +122,17 @@ class ConversationCounts:
     absent: int = 0
     """Runs that failed at their source: they hold no message, and nothing was asked of them."""
 
-    def to_json(self) -> dict[str, int]:
-        """Write the counts; `absent` only where there are such runs."""
-        return {name: n for name, n in asdict(self).items() if n or name != "absent"}
+
+@dataclass(frozen=True, slots=True)
+class ModelVerdicts:
+    """The model's own verdicts."""
+
+    compared: int
+    mismatched: int
+    """So many differ from the computed one."""
 
 
+@keys(missing="missing", compared=None, mismatched=None, model_verdicts="model_verdicts")
 @dataclass(frozen=True, slots=True)
 class VerdictSummary:
     """Verdicts of conversations (times repeats)."""
@@ -121,6 +151,11 @@ class VerdictSummary:
         """Conversations without a verdict."""
         return self.requested - sum(self.counts.values())
 
+    @property
+    def model_verdicts(self) -> ModelVerdicts:
+        """The model's own, against the computed ones."""
+        return ModelVerdicts(self.compared, self.mismatched)
+
 
 @dataclass(frozen=True, slots=True)
 class WindowDifference:
@@ -131,6 +166,27 @@ class WindowDifference:
     mean_absolute: float
 
 
+@keys(mean=INSIDE, histogram="histogram?")
+@dataclass(frozen=True, slots=True)
+class GroupDimension:
+    """One dimension in one group."""
+
+    mean: Mean
+    n_na: int
+    n_failed: int
+    histogram: tuple[int, ...]
+    """Of a candidate, how many scores are in each bin of the dimension."""
+
+
+@keys(
+    means=None,
+    n_na=None,
+    n_failed=None,
+    absent="absent?",
+    bins=None,
+    scenario="scenario?",
+    dimensions="dimensions",
+)
 @dataclass(frozen=True, slots=True)
 class GroupSummary:
     """The conversations that share a language, a scenario or a candidate."""
@@ -147,6 +203,31 @@ class GroupSummary:
     """Of a candidate, how many scores are in each bin of the dimension."""
     scenario: str | None = None
     """Of a candidate in one scenario."""
+
+    @property
+    def dimensions(self) -> Mapping[str, GroupDimension]:
+        """The figures by dimension, as files hold them."""
+        return {
+            name: GroupDimension(Mean.of(mean), self.n_na[name], self.n_failed[name], self.bins.get(name, ()))
+            for name, mean in self.means.items()
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Breakdown:
+    """The groups of one kind."""
+
+    groups: tuple[GroupSummary, ...]
+    left_out: int
+    """Groups that are only counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Usages:
+    """What the calls took."""
+
+    total: Usage
+    by_role: Mapping[str, Usage]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -197,9 +278,23 @@ class Named:
         return share, int(asked.sum() + absent - known.sum())
 
 
+@keys(
+    failed_share="failed_share",
+    commonest=None,
+    dimensions="dimensions{name}",
+    named=None,
+    with_finding=None,
+    weakest_named="weakest_turns_named",
+    total=None,
+    by_role=None,
+    usage="usage",
+    by=None,
+    groups_left_out=None,
+    breakdowns="by",
+)
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """All figures of a run; `to_json()` is `summary.json`."""
+    """Counts and figures over the rows of a run."""
 
     requested: int
     """Targets; `scored + not_applicable + failed`."""
@@ -228,7 +323,7 @@ class Summary:
     labels: Mapping[str, Mapping[str, int]]
     """Per question how often each option was chosen; `class` for SAT/DSAT and the like."""
     marks: Mapping[str, int]
-    """What was mended or cut in the judge's replies; keys of `MARKS`."""
+    """What was mended or cut in the judge's replies, by kind."""
     repeats: int
     total: Usage
     by_role: Mapping[str, Usage]
@@ -251,6 +346,16 @@ class Summary:
         return (self.failed - without_reply) / self.replied if self.replied else None
 
     @property
+    def usage(self) -> Usages:
+        """What the calls took, in all and by role."""
+        return Usages(self.total, self.by_role)
+
+    @property
+    def breakdowns(self) -> Mapping[str, Breakdown]:
+        """The groups by what they share."""
+        return {field: Breakdown(of, self.groups_left_out.get(field, 0)) for field, of in self.by.items()}
+
+    @property
     def stands_on(self) -> str:
         """What the figures stand on: `20 users, 694 conversations`."""
         conversations = counted(self.conversations.judged, "conversation")
@@ -264,74 +369,6 @@ class Summary:
     def dimension(self, name: str) -> DimensionSummary | None:
         """Return the dimension of that name, if there is one."""
         return next((d for d in self.dimensions if d.name == name), None)
-
-    def to_json(self) -> dict[str, Any]:
-        """Write the summary as plain JSON values; what is undefined is null."""
-        return {
-            "requested": self.requested,
-            "scored": self.scored,
-            "not_applicable": self.not_applicable,
-            "failed": self.failed,
-            "failed_share": self.failed_share,
-            "failures": dict(self.failures),
-            "conversations": self.conversations.to_json(),
-            "clustered_by": self.clustered_by,
-            "users": self.users,
-            "dimensions": {d.name: d.to_json() for d in self.dimensions},
-            "verdicts": None if self.verdicts is None else _verdict_json(self.verdicts),
-            "weakest_turns_named": self.weakest_named,
-            "windows": [asdict(w) for w in self.windows],
-            "labels": {name: dict(counts) for name, counts in self.labels.items()},
-            "marks": dict(self.marks),
-            "repeats": self.repeats,
-            "usage": {
-                "total": _usage_json(self.total),
-                "by_role": {role: _usage_json(usage) for role, usage in self.by_role.items()},
-            },
-            "by": {field: self._groups_json(field) for field in self.by},
-            "unreadable": list(self.unreadable),
-        }
-
-    def _groups_json(self, field: str) -> dict[str, Any]:
-        groups = [
-            {
-                "name": g.name,
-                **({} if g.scenario is None else {"scenario": g.scenario}),
-                "conversations": g.conversations,
-                **({"absent": g.absent} if g.absent else {}),
-                "dimensions": {
-                    k: {
-                        **_mean_json(m),
-                        "n_na": g.n_na[k],
-                        "n_failed": g.n_failed[k],
-                        **({"histogram": list(g.bins[k])} if g.bins else {}),
-                    }
-                    for k, m in g.means.items()
-                },
-            }
-            for g in self.by[field]
-        ]
-        return {"groups": groups, "left_out": self.groups_left_out.get(field, 0)}
-
-
-def _mean_json(mean: Estimate) -> dict[str, Any]:
-    interval = None if mean.interval is None else list(mean.interval)
-    out = {"mean": mean.value, "n": mean.n, "clusters": mean.clusters, "interval95": interval}
-    return out if mean.reason is None else {**out, "no_interval": mean.reason}
-
-
-def _usage_json(usage: Usage) -> dict[str, Any]:
-    return {**asdict(usage), "repeated_share": usage.repeated_share}
-
-
-def _verdict_json(verdicts: VerdictSummary) -> dict[str, Any]:
-    return {
-        "requested": verdicts.requested,
-        "counts": dict(verdicts.counts),
-        "missing": verdicts.missing,
-        "basis": dict(verdicts.basis),
-        "model_verdicts": {"compared": verdicts.compared, "mismatched": verdicts.mismatched},
-    }
 
 
 _MORE_FAILURES: Final = 4

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
 
+from dialogauge.core.json_keys import keys
 from dialogauge.core.protocols import Population, RatedBlock
 from dialogauge.stats import Estimate, Scores, ScoreTable, pearson, whole_scores
 from dialogauge.studies.satisfaction.answers import JudgedReply
@@ -28,6 +29,7 @@ BLOCK_SHIFT = 0.5
 MIN_TURNS = 5
 
 
+@keys(warnings="warnings")
 @dataclass(frozen=True, slots=True)
 class Drift:
     """Targets against histories."""
@@ -70,10 +72,6 @@ class Drift:
             more = f" and {len(unknown) - 5} more" if len(unknown) > 5 else ""
             out.append(f"Scenario family: no training user rated {names}{more}.")
         return tuple(out)
-
-    def to_json(self) -> dict[str, object]:
-        """Write the figures and the warnings."""
-        return {**asdict(self), "warnings": list(self.warnings)}
 
 
 def drift_of(blocks: Iterable[RatedBlock], population: Population) -> Drift:
@@ -177,10 +175,6 @@ class Pictures:
     """By the judge's score, ascending: each of its values, or ten equal parts where there are more."""
     users: tuple[UserPoint, ...]
 
-    def to_json(self) -> dict[str, object]:
-        """Write the data."""
-        return asdict(self)
-
 
 def pictures_of(answers: Sequence[JudgedReply], scores: Scores, means: Mapping[str, float]) -> Pictures:
     """Gather what the charts show.
@@ -263,10 +257,6 @@ class Behaviour:
     same turns. `judge`: right after a turn that the judge itself takes for dissatisfied."""
     after_dissatisfaction: Metrics
     """Of the turns right after one at which the user was dissatisfied."""
-
-    def to_json(self) -> dict[str, object]:
-        """Write all of it."""
-        return {**asdict(self), "after_dissatisfaction": self.after_dissatisfaction.to_json()}
 
 
 def behaviour_of(answers: Sequence[JudgedReply], table: ScoreTable, scores: Scores) -> Behaviour:

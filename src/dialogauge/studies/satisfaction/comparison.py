@@ -8,6 +8,7 @@ from itertools import combinations
 from typing import Any, Final
 
 from dialogauge.core import Conversation, UsageError
+from dialogauge.core.json_keys import keys
 from dialogauge.core.protocols import RatedReply
 from dialogauge.runs import Row
 from dialogauge.runs.records import own_scores
@@ -30,6 +31,7 @@ COMPARED: Final = ("pearson", "qwk", "f1_dsat", "mae", "within_user_pearson", "w
 _SHOWN = 10
 
 
+@keys(summary=None, scored=None, n="scored")
 @dataclass(slots=True)
 class Predictions:
     """One run's scores of its turns, beside the users' ratings."""
@@ -45,18 +47,13 @@ class Predictions:
     """Turns without a score, those that were not applicable among them."""
     without_history: int = 0
 
-    def to_json(self) -> dict[str, object]:
-        """Write whose they are, and how many."""
-        return {
-            "name": self.name,
-            "judge": self.judge,
-            "calibration": self.calibration,
-            "failed": self.failed,
-            "without_history": self.without_history,
-            "scored": len(self.scored),
-        }
+    @property
+    def n(self) -> int:
+        """How many turns were scored."""
+        return len(self.scored)
 
 
+@keys(users="n_users", figures="metrics")
 @dataclass(frozen=True, slots=True)
 class SeveralJudges:
     """The judges on the turns that all of them scored."""
@@ -70,17 +67,6 @@ class SeveralJudges:
     """Every pair; p adjusted by Holm over all of them."""
     left_out: Mapping[str, int]
     """By run, the turns that it scored and another did not."""
-
-    def to_json(self) -> dict[str, object]:
-        """Write it."""
-        return {
-            "runs": [run.to_json() for run in self.runs],
-            "n": self.n,
-            "n_users": self.users,
-            "left_out": dict(self.left_out),
-            "metrics": {name: f.to_json() for name, f in self.figures.items()},
-            "comparisons": [c.to_json() for c in self.comparisons],
-        }
 
 
 def collect_predictions(

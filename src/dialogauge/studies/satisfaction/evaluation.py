@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dialogauge.core import ONE_TO_FIVE
+from dialogauge.core.json_keys import INSIDE, keys
 from dialogauge.judges.personal.reply_unread import ReplyUnread
 from dialogauge.stats import (
     CALIBRATIONS,
@@ -125,6 +126,7 @@ class EvaluationSettings:
     shuffles: int = 20
 
 
+@keys(run="calibration", judge="metrics")
 @dataclass(frozen=True, slots=True)
 class UnderCalibration:
     """The figures under one calibration."""
@@ -133,15 +135,6 @@ class UnderCalibration:
     judge: Metrics
     controls: Mapping[str, Metrics]
     ceiling: Metrics
-
-    def to_json(self) -> dict[str, object]:
-        """Write the figures of judge, controls and ceiling."""
-        return {
-            "calibration": self.run.to_json(),
-            "metrics": self.judge.to_json(),
-            "controls": {name: f.to_json() for name, f in self.controls.items()},
-            "ceiling": self.ceiling.to_json(),
-        }
 
 
 @dataclass
@@ -259,11 +252,18 @@ class GuardCounts:
     lifted: int
     """Those of them that the calibration alone would have raised above the cap."""
 
-    def to_json(self) -> dict[str, int]:
-        """Write the counts."""
-        return {"capped": self.capped, "lifted": self.lifted}
 
-
+@keys(
+    settings=None,
+    metrics="metrics",
+    controls="controls",
+    ceiling="ceiling",
+    fractions="metrics_of_fractions",
+    by="metrics_by",
+    pictures=INSIDE,
+    calibrated=None,
+    guard=None,
+)
 @dataclass(frozen=True, slots=True)
 class Evaluation:
     """All figures of one judge on users with a history; those without are counted apart."""
@@ -290,24 +290,20 @@ class Evaluation:
         """Under the calibration that was asked for."""
         return self.calibrations[self.settings.calibrate]
 
-    def to_json(self) -> dict[str, object]:
-        """Write everything; `metrics` and `controls` are those under the calibration asked for."""
-        chosen = self.chosen.to_json()
-        return {
-            "metrics": chosen["metrics"],
-            "controls": chosen["controls"],
-            "ceiling": chosen["ceiling"],
-            "metrics_of_fractions": self.fractions.to_json(),
-            "against_controls": [c.to_json() for c in self.against_controls],
-            "behaviour": self.behaviour.to_json(),
-            **self.pictures.to_json(),
-            "without_history": self.without_history.to_json(),
-            "metrics_by": {
-                group: {name: f.to_json() for name, f in metrics.items()}
-                for group, metrics in self.by.items()
-            },
-            "calibrations": {name: under.to_json() for name, under in self.calibrations.items()},
-        }
+    @property
+    def metrics(self) -> Metrics:
+        """Of the judge, under the calibration that was asked for."""
+        return self.chosen.judge
+
+    @property
+    def controls(self) -> Mapping[str, Metrics]:
+        """The same of each control."""
+        return self.chosen.controls
+
+    @property
+    def ceiling(self) -> Metrics:
+        """The same of the users themselves."""
+        return self.chosen.ceiling
 
 
 def evaluate(

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypedDict
 
 import numpy as np
 import numpy.typing as npt
 
+from dialogauge.core.json_keys import INSIDE, keys
 from dialogauge.stats import (
     MEASURES,
     Estimate,
@@ -46,6 +47,12 @@ ORDINAL: Final = tuple(name for name in FIGURES if not MEASURES[name].needs & {"
 """Those that read a score as one of five, and not only its side of the boundary."""
 
 
+NamedFigures = TypedDict(  # type: ignore[misc] # the names stand there
+    "NamedFigures", dict.fromkeys(FIGURES, float | None)
+)
+
+
+@keys(users="n_users", values=None, figures=INSIDE)
 @dataclass(frozen=True, slots=True)
 class Metrics:
     """The figures of one judge or control, with the counts that they stand on."""
@@ -60,16 +67,10 @@ class Metrics:
     users_used: Mapping[str, int]
     """Users that the per-user figures stand on."""
 
-    def to_json(self) -> dict[str, object]:
-        """Write the figures: each under its name, the intervals beside them."""
-        return {
-            "n": self.n,
-            "n_failed": self.n_failed,
-            "n_users": self.users,
-            **self.values,
-            "users_used": dict(self.users_used),
-            "intervals": dict(self.intervals),
-        }
+    @property
+    def figures(self) -> NamedFigures:
+        """The values, each under its name."""
+        return self.values  # type: ignore[return-value]
 
 
 def rated_table(answers: Sequence[JudgedReply]) -> ScoreTable:

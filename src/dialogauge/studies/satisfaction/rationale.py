@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 from dialogauge.core import Conversation, Judged, Judgement, Score
+from dialogauge.core.json_keys import keys
 from dialogauge.core.protocols import Population, RatedBlock, RatedReply
 from dialogauge.studies.satisfaction.answers import SATISFACTION
 from dialogauge.studies.satisfaction.figures import BOUNDARY, mean_by_user
@@ -64,6 +65,11 @@ class ReasonAgreement:
     constant_reason: str | None
 
 
+@keys(
+    contamination="contamination",
+    contamination_of_sources="contamination_of_sources",
+    off_task_share="off_task_share",
+)
 @dataclass(frozen=True, slots=True)
 class TermUse:
     """Terms of rationales by where they occur, summed over rationales."""
@@ -80,14 +86,20 @@ class TermUse:
     off_task: int = 0
     """Rationales that are off-task."""
 
-    def to_json(self) -> dict[str, Any]:
-        """Write counts and shares; a share of nothing is null."""
-        return {
-            **asdict(self),
-            "contamination": _share(self.sources_only, self.terms),
-            "contamination_of_sources": _share(self.of_sources, self.terms),
-            "off_task_share": _share(self.off_task, self.rationales),
-        }
+    @property
+    def contamination(self) -> float | None:
+        """The share of the terms that are of the sources only."""
+        return _share(self.sources_only, self.terms)
+
+    @property
+    def contamination_of_sources(self) -> float | None:
+        """The share of the terms that are at home in the sources."""
+        return _share(self.of_sources, self.terms)
+
+    @property
+    def off_task_share(self) -> float | None:
+        """The share of the rationales that are off-task."""
+        return _share(self.off_task, self.rationales)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,14 +122,6 @@ class RationaleCheck:
     kinds: Mapping[RationaleKind, int]
     """Cases of each kind, among turns that both are dissatisfied with."""
     examples: Mapping[RationaleKind, Sequence[RationaleCase]]
-
-    def to_json(self) -> dict[str, Any]:
-        """Write the check as `summary.json` holds it."""
-        return {
-            **asdict(self),
-            "terms": self.terms.to_json(),
-            "terms_by_chance": None if self.terms_by_chance is None else self.terms_by_chance.to_json(),
-        }
 
 
 def _share(part: int, whole: int) -> float | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from dialogauge.core.json_keys import as_json
 from dialogauge.report import (
     Block,
     Callout,
@@ -84,7 +85,7 @@ def _notes(judges: SeveralJudges) -> list[str]:
 
 
 def _panel(name: str, judges: SeveralJudges) -> Card:
-    rows = [dot_row(run, figures.to_json(), name, judge=True) for run, figures in judges.figures.items()]
+    rows = [dot_row(run, as_json(figures), name, judge=True) for run, figures in judges.figures.items()]
     first = judges.runs[0].summary
     rows += [dot_row(c, figures, name) for c, figures in first["controls"].items() if c != "shuffled"]
     return panel(name, rows, first["ceiling"][name])

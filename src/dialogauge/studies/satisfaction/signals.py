@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from dialogauge.core import Conversation, UsageError, conversation_digest
+from dialogauge.core.json_keys import keys
 from dialogauge.core.protocols import Reply
 from dialogauge.runs import Row
 from dialogauge.runs.records import raw_score
@@ -43,6 +44,7 @@ class StoredScores:
     """By conversation id and digest: a run may hold a conversation as it was and as it is."""
 
 
+@keys(scores=None)
 @dataclass(frozen=True, slots=True)
 class JoinedScores:
     """A run's scores of the turns of a study."""
@@ -56,11 +58,8 @@ class JoinedScores:
     not those that the run judged), `not_judged`."""
     training: Mapping[str, int]
     """The same of the training users' turns."""
-
-    def to_json(self, weight: float | None) -> dict[str, Any]:
-        """Write the counts, and by how many points the expected rating moves with one point of a score."""
-        counts = {"targets": dict(self.targets), "training": dict(self.training)}
-        return {"run": self.run, "judge": self.judge, "weight": weight, **counts}
+    weight: float | None = None
+    """By how many points the expected rating moves with one point of a score."""
 
 
 def collect_scores(

@@ -18,6 +18,7 @@ from dialogauge.core import (
     conversation_digest,
     digest,
 )
+from dialogauge.core.json_keys import INSIDE, as_json, keys
 from dialogauge.core.judgement import scores_json
 from dialogauge.core.protocols import (
     BlockView,
@@ -40,6 +41,7 @@ from dialogauge.report import Page
 from dialogauge.runs import Ending, Row, StoredRun, StoredUnit, Study, StudyFacts, judged_of
 from dialogauge.runs.manifest import FAULTS_KEPT
 from dialogauge.stats import Calibrated
+from dialogauge.studies.judging.gate import GateResult
 from dialogauge.studies.judging.sampling import Sampler
 from dialogauge.studies.judging.summary import Summary, summarise
 from dialogauge.studies.judging.tally import without_numbers
@@ -51,7 +53,7 @@ from dialogauge.studies.satisfaction.answers import (
     histories_of,
     says_side_only,
 )
-from dialogauge.studies.satisfaction.behaviour import drift_of
+from dialogauge.studies.satisfaction.behaviour import Drift, drift_of
 from dialogauge.studies.satisfaction.blocks import (
     HistoryCut,
     Part,
@@ -63,6 +65,7 @@ from dialogauge.studies.satisfaction.blocks import (
 from dialogauge.studies.satisfaction.evaluation import (
     Evaluation,
     EvaluationSettings,
+    GuardCounts,
     UnreadFits,
     evaluate,
 )
@@ -88,6 +91,60 @@ class SatisfactionSettings(EvaluationSettings):
 
 
 @dataclass(frozen=True, slots=True)
+class UsersAndTurns:
+    """So many users, and rated turns of theirs."""
+
+    users: int
+    turns: int
+
+    @classmethod
+    def of(cls, blocks: Sequence[RatedBlock]) -> UsersAndTurns:
+        """Count those of some blocks."""
+        return cls(len({b.view.user for b in blocks}), sum(len(b.ratings) for b in blocks))
+
+
+@keys(known=INSIDE)
+@dataclass(frozen=True, slots=True)
+class StudyCounts:
+    """What the figures stand on."""
+
+    known: UsersAndTurns
+    blocks: int
+    """Of one user and one scenario."""
+    population: UsersAndTurns
+    """The training users."""
+    without_history: UsersAndTurns
+    left_out: Mapping[str, int]
+    rating_faults: int
+
+
+@keys(evaluation=INSIDE, guard="guard?")
+@dataclass(frozen=True, slots=True)
+class _Settled:
+    """The part of the summary that is known before the rows are counted."""
+
+    study: StudyCounts
+    signals: tuple[JoinedScores, ...]
+    """What became of the scores of stored runs that `local-user` reads."""
+    evaluation: Evaluation
+    boundary_only: tuple[str, ...] | None
+    """The figures that say nothing of a judge that only knows satisfied and dissatisfied."""
+    rationale: RationaleCheck | None
+    drift: Drift
+    guard: GuardCounts | None
+
+
+@keys(rows=INSIDE, settled=INSIDE)
+@dataclass(frozen=True, slots=True)
+class SatisfactionSummary:
+    """What came of judging each reply for its own user."""
+
+    rows: Summary
+    settled: _Settled
+    gates: tuple[GateResult, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class SatisfactionResult:
     """What came of the study."""
 
@@ -97,12 +154,12 @@ class SatisfactionResult:
     failures: Mapping[str, int]
     """How many turns failed, by the message, the most frequent first; numbers make no difference."""
     figures: Mapping[str, Any]
-    """What `summary.json` holds."""
+    """What `summary.json` holds: `SatisfactionSummary`."""
     sample: ShownConversations
     """What the page shows of the conversations."""
 
     def to_json(self) -> dict[str, Any]:
-        """Return `summary.json`: the rows, what the study was made of, its figures and controls."""
+        """Return `summary.json`."""
         return dict(self.figures)
 
 
@@ -140,8 +197,7 @@ class SatisfactionStudy(Study[SatisfactionResult]):
     _tasks: dict[str, _Task] = field(default_factory=dict)
     _block_rows: dict[str, Judged] = field(default_factory=dict)
     """Rows of the block that was judged last, by the id of the reply."""
-    _figures: dict[str, Any] = field(init=False)
-    """What `summary.json` holds beside the summary of the rows; made when the study is settled."""
+    _settled: _Settled = field(init=False)
     _failures: Mapping[str, int] = field(default_factory=dict)
     _unfinished: int = 0
     """Conversations of which no turn is judged yet."""
@@ -251,7 +307,7 @@ class SatisfactionStudy(Study[SatisfactionResult]):
         histories = histories_of(data.blocks, data.history_turns)
         evaluation = evaluate(answers, histories, self.settings, self.reference, _unread_fits(data))
         rationale = check_rationales(blocks, of_blocks, data.population)
-        self._figures = self._figures_json(evaluation, rationale)
+        self._settled = self._with_counts(evaluation, rationale)
         self._unfinished = len(self._conversations_asked - {a.session for a in answers})
         calibrated, method = evaluation.calibrated, self.settings.calibrate
         return {
@@ -278,7 +334,7 @@ class SatisfactionStudy(Study[SatisfactionResult]):
             summary,
             self._faults,
             self._failures,
-            {**summary.to_json(), **self._figures},
+            as_json(SatisfactionSummary(summary, self._settled)),
             read_sample(run, sampler.result(), summary.dimensions),
         )
 
@@ -287,20 +343,27 @@ class SatisfactionStudy(Study[SatisfactionResult]):
         """Ratings that cannot be used."""
         return (*self.rating_faults, *self.data.faults)
 
-    def _figures_json(self, evaluation: Evaluation, rationale: RationaleCheck | None) -> dict[str, Any]:
+    def _with_counts(self, evaluation: Evaluation, rationale: RationaleCheck | None) -> _Settled:
         weights = self.judge.weights if isinstance(self.judge, LocalUserJudge) else {}
-        side_only = says_side_only(self.judge.dimensions)
-        drift = drift_of(self.data.blocks, self.data.population)
-        return {
-            "study": {**_counts(self.data), "rating_faults": len(self._faults)},
-            "signals": [joined.to_json(weights.get(joined.run)) for joined in self.signals],
-            **evaluation.to_json(),
-            "boundary_only": list(ORDINAL) if side_only else None,
-            "rationale": None if rationale is None else rationale.to_json(),
-            "drift": drift.to_json(),
-            "gates": [],
-            **({"guard": evaluation.guard.to_json()} if self.settings.guard else {}),
-        }
+        data = self.data
+        known = [b for b in data.blocks if b.view.history]
+        counts = StudyCounts(
+            UsersAndTurns.of(known),
+            len(known),
+            UsersAndTurns.of(data.others.blocks),
+            UsersAndTurns.of([b for b in data.blocks if not b.view.history]),
+            data.left_out,
+            len(self._faults),
+        )
+        return _Settled(
+            counts,
+            tuple(replace(joined, weight=weights.get(joined.run)) for joined in self.signals),
+            evaluation,
+            ORDINAL if says_side_only(self.judge.dimensions) else None,
+            rationale,
+            drift_of(data.blocks, data.population),
+            evaluation.guard if self.settings.guard else None,
+        )
 
     def facts(self) -> StudyFacts:
         """Return judge, dimension and split."""
@@ -402,18 +465,3 @@ def _calibrated_row(answer: JudgedReply, calibrated: Calibrated, method: str) ->
     raw = answer.value if answer.history and method != "none" else None
     scores = scores_json({SATISFACTION: Score(calibrated.value, calibrated.rounded, raw)})
     return scores if answer.history else {**scores, "details": {"without_history": True}}
-
-
-def _counts(data: StudyData) -> dict[str, Any]:
-    known = [b for b in data.blocks if b.view.history]
-    return {
-        **_users_and_turns(known),
-        "blocks": len(known),
-        "population": _users_and_turns(data.others.blocks),
-        "without_history": _users_and_turns([b for b in data.blocks if not b.view.history]),
-        "left_out": dict(data.left_out),
-    }
-
-
-def _users_and_turns(blocks: Sequence[RatedBlock]) -> dict[str, int]:
-    return {"users": len({b.view.user for b in blocks}), "turns": sum(len(b.ratings) for b in blocks)}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from dialogauge.judges.success.bleu import corpus_bleu
@@ -62,10 +62,6 @@ class SuccessFigures:
     """0 to 100; None without references."""
     read: Mapping[str, int]
     """Whose reading of the dialogue was taken -> dialogues."""
-
-    def to_json(self) -> dict[str, Any]:
-        """Write them as they stand in `summary.json` under `success`."""
-        return asdict(self)
 
 
 @dataclass(slots=True)

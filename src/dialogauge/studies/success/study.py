@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
-from typing import Any, Final, Protocol
+from typing import Final, Protocol
 
 from dialogauge.core import Conversation, InputError, Judged, RecordFault, WorkUnit
+from dialogauge.core.json_keys import keys
 from dialogauge.core.protocols import Judge, Request
 from dialogauge.judges.success.tau import REWARD
 from dialogauge.report import Page
@@ -26,16 +27,12 @@ class SuccessJudge(Judge, Protocol):
         """Raise RecordFault where what stands beside a conversation cannot be used."""
 
 
+@keys(success="success?")
 @dataclass(frozen=True, slots=True)
 class SuccessResult(JudgingResult):
     """What a study of task success comes to."""
 
     success: SuccessFigures | None = None
-
-    def to_json(self) -> dict[str, Any]:
-        """Return `summary.json`."""
-        body = JudgingResult.to_json(self)
-        return body if self.success is None else {"success": self.success.to_json(), **body}
 
 
 @dataclass

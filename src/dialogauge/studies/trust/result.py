@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
+from dialogauge.core.json_keys import keys
 from dialogauge.core.settings import setting
 from dialogauge.core.shape import read_as
 
@@ -71,6 +72,7 @@ class TrustCase:
     """What was seen there: the user's words, a note, the rule."""
 
 
+@keys(name=None)
 @dataclass(frozen=True, slots=True)
 class TrustCheck:
     """One way in which a judge can go wrong, and whether this one does."""
@@ -129,6 +131,7 @@ class Calibration:
         return tuple(d.name for d in self.dimensions if d.status == "not ready")
 
 
+@keys(checks="checks{name}")
 @dataclass(frozen=True, slots=True)
 class Trust:
     """All checks of a run."""
@@ -137,17 +140,9 @@ class Trust:
     thresholds: TrustThresholds
     calibration: Calibration | None = None
 
-    def to_json(self) -> dict[str, Any]:
-        """Write the checks by name, the thresholds and the calibration."""
-        return {
-            "checks": {check.pop("name"): check for check in map(asdict, self.checks)},
-            "thresholds": asdict(self.thresholds),
-            "calibration": None if self.calibration is None else asdict(self.calibration),
-        }
-
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Trust:
-        """Read what `to_json` wrote."""
+        """Read what was written as JSON."""
         checks = (read_as({**check, "name": name}, TrustCheck) for name, check in value["checks"].items())
         calibration = None if value["calibration"] is None else read_as(value["calibration"], Calibration)
         return cls(tuple(checks), TrustThresholds.from_json(value["thresholds"]), calibration)

@@ -7,6 +7,7 @@ from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any, Final
 
 from dialogauge.core import Judge, Judged, Usage, WorkUnit, conversation_digest, digest
+from dialogauge.core.json_keys import as_json
 from dialogauge.core.judgement import row_json
 from dialogauge.core.protocols import Request
 from dialogauge.data import RatingTable
@@ -52,7 +53,7 @@ class TrustResult:
 
     def to_json(self) -> dict[str, Any]:
         """Return the run's `summary.json` with the checks in it."""
-        return {**self.summary, "trust": self.trust.to_json()}
+        return {**self.summary, "trust": as_json(self.trust)}
 
 
 @dataclass

@@ -1,3 +1,4 @@
+from dialogauge.core.json_keys import as_json
 from dialogauge.report import to_text
 from dialogauge.studies.judging.brief import summary_blocks
 from dialogauge.studies.judging.summary import summarise
@@ -67,4 +68,4 @@ def test_the_share_of_the_prompts_that_repeat_the_one_before_is_said():
     rows = [row("a", turn=1, scores={"helpfulness": 4}, usage={**usage, "by_role": {"judge": usage}})]
     summary = summarise(rows, dimensions=CARD[1:2])
     assert "62.5 % of the prompt text repeats the previous prompt" in shown(summary)
-    assert summary.to_json()["usage"]["total"]["repeated_share"] == 0.625
+    assert as_json(summary)["usage"]["total"]["repeated_share"] == 0.625

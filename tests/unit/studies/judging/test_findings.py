@@ -2,6 +2,7 @@
 
 import pytest
 
+from dialogauge.core.json_keys import as_json
 from dialogauge.core.shape import read_as
 from dialogauge.judges.local.evidence import (
     BLIND,
@@ -131,7 +132,7 @@ def test_a_judge_that_names_no_kinds_has_no_findings():
 def test_the_summary_is_read_back():
     findings = tallied(row("a", 1, 3.0, ("doubted", 0.5)), unsupported("b"))
     assert findings.kinds[0].evidence is not None
-    assert read_as(findings.to_json(), FindingsSummary) == findings
+    assert read_as(as_json(findings), FindingsSummary) == findings
 
 
 def test_every_named_kind_has_a_title_and_a_weight():

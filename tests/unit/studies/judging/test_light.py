@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from dialogauge.core import ONE_TO_FIVE, PlainDimension, Rating, Scale
+from dialogauge.core.json_keys import as_json
 from dialogauge.core.unit import words_digest
 from dialogauge.stats import Comparison, Estimate, parse_rule
 from dialogauge.studies.judging.light import _answer, people_of, rule_words
@@ -345,7 +346,7 @@ def test_conversations_that_the_judge_was_fitted_to_say_nothing_of_it():
 
 def test_it_is_written_and_read_back():
     people = people_of(tally_of(people=five, judge=five, rated=0.3))
-    assert People.from_json(people.to_json()) == people
+    assert People.from_json(as_json(people)) == people
 
 
 def test_nothing_without_ratings():

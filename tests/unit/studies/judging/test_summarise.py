@@ -4,6 +4,7 @@ import tracemalloc
 import pytest
 
 from dialogauge.core import Scale
+from dialogauge.core.json_keys import as_json
 from dialogauge.stats import mean_estimate
 from dialogauge.studies.judging.summary import MAX_GROUPS, summarise
 from report_samples import CARD, FRACTIONS, dimension, made_run, row
@@ -151,7 +152,7 @@ def test_repeats_are_compared_target_by_target_and_not_by_their_means():
     assert (spread.targets, spread.exact.value, spread.apart.value) == (4, 0.5, 0.5)
     # pa 1/2; shares 2/8, 2/8 and 4/8 of 1, 5 and 3: pe = (2 * 3/16 + 1/4) / 4
     assert spread.ac1.value == pytest.approx((0.5 - 0.625 / 4) / (1 - 0.625 / 4))
-    assert spread.to_json()["apart"]["n"] == 4
+    assert as_json(spread)["apart"]["n"] == 4
 
 
 def test_repeats_on_a_scale_of_fractions_have_their_sd_alone():
@@ -200,7 +201,7 @@ def test_candidates_in_scenarios_where_there_are_several_of_both():
         ("b", "y", 2, 5.0),
     ]
     assert [g.bins["helpfulness"] for g in summary.by["candidate"]] == [(2, 0, 2, 0, 0), (0, 0, 0, 0, 2)]
-    assert summary.to_json()["by"]["candidate_scenario"]["groups"][2]["scenario"] == "y"
+    assert as_json(summary)["by"]["candidate_scenario"]["groups"][2]["scenario"] == "y"
     assert "candidate_scenario" not in summarise(rows[:4], dimensions=HELP).by
 
 
@@ -258,13 +259,13 @@ def test_one_conversation_of_two_candidates_is_one_cluster():
 
 def test_nothing_is_undefined_not_zero_and_json_has_no_nan():
     summary = summarise([], dimensions=CARD)
-    text = json.dumps(summary.to_json(), allow_nan=False)
+    text = json.dumps(as_json(summary), allow_nan=False)
     read = json.loads(text)
     assert read["dimensions"]["helpfulness"]["mean"] is None
     assert read["dimensions"]["helpfulness"]["n"] == 0
     assert read["dimensions"]["helpfulness"]["bounds"] is None
     assert (read["failed_share"], read["verdicts"]) == (None, None)
-    json.dumps(summarise(made_run(12).rows, dimensions=CARD).to_json(), allow_nan=False)
+    json.dumps(as_json(summarise(made_run(12).rows, dimensions=CARD)), allow_nan=False)
 
 
 def test_counts_of_every_dimension_sum_to_what_was_asked():

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from dialogauge.core.json_keys import as_json
 from dialogauge.judges.personal.reply_unread import ReplyUnread
 from dialogauge.stats import CALIBRATIONS, ROUNDING, ScoreHistory
 from dialogauge.studies.satisfaction.answers import JudgedReply
@@ -77,7 +78,7 @@ def study():
 def test_judge_controls_and_ceiling_under_each_calibration() -> None:
     answers, histories = study()
     found = evaluate(answers, histories, EvaluationSettings("cdf"))
-    told = found.to_json()
+    told = as_json(found)
     assert told["metrics"] == told["calibrations"]["cdf"]["metrics"]
     assert found.calibrations["none"].ceiling.values["pearson"] == pytest.approx(1)
     assert found.calibrations["none"].controls["constant"].values["pearson"] is None
@@ -115,7 +116,7 @@ def test_nothing_at_all() -> None:
 
 def test_every_control_has_every_figure_with_an_interval() -> None:
     answers, histories = study()
-    found = evaluate(answers, histories, EvaluationSettings(), unread=lambda _: FIT).to_json()
+    found = as_json(evaluate(answers, histories, EvaluationSettings(), unread=lambda _: FIT))
     keys = set(found["metrics"])
     assert keys >= {
         "n", "n_failed", "pearson", "spearman", "qwk", "mae", "rmse", "f1_dsat", "precision_dsat",
@@ -151,7 +152,7 @@ def test_no_calibration_lifts_a_score_above_what_a_failed_condition_allows(metho
     assert max(c.rounded for c in found.calibrated.values()) == 5
     assert found.guard.capped == 2
     assert found.guard.lifted == (0 if method == "none" else 2)
-    assert free.guard.to_json() == {"capped": 0, "lifted": 0}
+    assert as_json(free.guard) == {"capped": 0, "lifted": 0}
     # the cap is part of what the judge read: controls and ceiling go through the map alone
     assert (
         found.chosen.ceiling

@@ -3,6 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from dialogauge.core.json_keys import as_json
 from dialogauge.stats import scores_of
 from dialogauge.studies.satisfaction.figures import FIGURES, metrics_of, rated_table
 from pt11 import GOLD, PT11, SAID, USERS
@@ -36,7 +37,7 @@ def test_over_and_under_rating() -> None:
 
 
 def test_constant_judge_has_no_correlation() -> None:
-    found = figures_of(scored(GOLD, [4] * 14, USERS), failed=3).to_json()
+    found = as_json(figures_of(scored(GOLD, [4] * 14, USERS), failed=3))
     assert found["pearson"] is None
     assert found["precision_dsat"] is None
     assert found["within_user_spearman"] is None

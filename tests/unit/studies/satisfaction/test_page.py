@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import browser
+from dialogauge.core.json_keys import as_json
 from dialogauge.core.protocols import Population
 from dialogauge.report import Bars, Curve, DataTable, DotPlot, Matrix, to_html
 from dialogauge.stats import CALIBRATIONS, ScoreHistory
@@ -53,9 +54,9 @@ def summary(users=24, name="u") -> dict:
                 )
     found = evaluate(answers, histories, EvaluationSettings("none", shuffles=3))
     told = {
-        **found.to_json(),
+        **as_json(found),
         "drift": {
-            **drift_of([], Population(())).to_json(),
+            **as_json(drift_of([], Population(()))),
             "warnings": [f"Score drift in {name}."],
         },
         "study": {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dialogauge.core import Conversation, Judged, JudgeFailure, Judgement, Message, Rating, Target, as_scores
+from dialogauge.core.json_keys import as_json
 from dialogauge.data import UserSplit
 from dialogauge.rubrics import load_rubric
 from dialogauge.studies.satisfaction.blocks import study_data
@@ -179,7 +180,7 @@ def test_imported_requirements_are_off_task_and_stand_beside_chance() -> None:
 def test_another_language_cannot_be_compared() -> None:
     found = checked({"me__gift": judged(3, "need_not_met", "没有考虑用户的预算，礼物不合适。")})
     assert (found.not_comparable, found.terms.rationales) == (1, 0)
-    assert found.to_json()["terms"]["contamination"] is None
+    assert as_json(found)["terms"]["contamination"] is None
     assert found.kinds["core"] == 1
 
 

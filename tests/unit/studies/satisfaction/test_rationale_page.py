@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dialogauge.core.json_keys import as_json
 from dialogauge.report import to_text
 from dialogauge.studies.satisfaction.rationale import RationaleCase, RationaleCheck, ReasonAgreement, TermUse
 from dialogauge.studies.satisfaction.rationale_page import rationale_section
@@ -38,7 +39,7 @@ def check(**changes):
 
 
 def shown(found):
-    text = to_text((rationale_section(found.to_json()),))
+    text = to_text((rationale_section(as_json(found)),))
     assert max(map(len, text.splitlines())) <= 110
     return " ".join(text.split())
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from dialogauge.core import Conversation, Message, Rating
+from dialogauge.core.json_keys import as_json
 from dialogauge.report import to_text
 from dialogauge.rubrics import ScenarioRule
 from dialogauge.studies.agreement.agreement import AgreementSettings
@@ -472,7 +473,7 @@ def test_what_was_found_survives_json_and_is_shown():
     found, _ = look(
         [r for _, rows in made for r in rows], [c for c, _ in made], calibration=gate(rated(120, 4))
     )
-    again = Trust.from_json(found.to_json())
+    again = Trust.from_json(as_json(found))
     assert again == found
     lines = to_text(trust_brief(again)).splitlines()
     assert any("FLAGGED" in line and "corrections" in line for line in lines)
