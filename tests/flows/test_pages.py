@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ast
+import re
 import shlex
 from pathlib import Path
 
 import pytest
 from benchmarks.__main__ import NAMES as BENCHES
 
-from flows.page_commands import PAGES, ROOT, commands_of, outputs_of, snippets_of
+from flows.page_commands import PAGES, ROOT, commands_of, outputs_of, snippets_of, text_of
 from flows.page_worlds import BEFORE, WORLDS, filled_in, rated_by_people, replied
 
 ELSEWHERE = {
@@ -71,6 +72,26 @@ def test_every_command_of_a_page_runs(page, dialogauge, serve, monkeypatch):
         assert done.code in ends, (command, done.err)
         printed.append(done.unwrapped)
     assert [block for block in outputs_of(page) if not any(is_shown(block, text) for text in printed)] == []
+
+
+def test_every_block_of_a_report_is_explained(dialogauge, serve):
+    """Of the local judge with and without ratings, of a model, and of agents that use tools."""
+    WORLDS["docs/local-judge.md"]()
+    model = ("--model", "m", "--base-url", serve(replied).url)
+    dialogauge("judge", "log.jsonl", "-o", "local")
+    dialogauge("judge", "log.jsonl", "--ratings", "ratings.csv", "-o", "rated")
+    dialogauge("judge", "log.jsonl", *model, "-o", "model")
+    dialogauge("judge", "agent.jsonl", "--rubric", "td-turn", *model, "-o", "agents")
+    explained = text_of("docs/report.md").replace("'", "’")
+    titles = {
+        title
+        for page in Path().glob("*/report.html")
+        for title in re.findall(r"<h2[^>]*>([^<]+)</h2>", page.read_text(encoding="utf-8"))
+    }
+    assert len(titles) > 10
+    assert {title for title in titles if title not in explained} == set()
+    blocks = set(re.findall(r"^## (.*)", explained, re.MULTILINE)) - {"Verdicts"}  # stand in another block
+    assert blocks - titles == set()
 
 
 PYTHON = {
