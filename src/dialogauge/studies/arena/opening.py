@@ -60,7 +60,7 @@ def _group(board: Ranking, names: Sequence[str], lead: Estimate) -> Iterator[str
     runs = [run for run in _runs(board, others) if not set(run) <= set(equals)]
     if runs:
         more = f"; and so on, {counted(len(runs) - _RUNS, 'more group')}" if len(runs) > _RUNS else ""
-        yield f"Also not told apart: {'; '.join(map(_list, runs[:_RUNS]))}{more}."
+        yield f"Cannot be told apart: {'; '.join(map(_list, runs[:_RUNS]))}{more}."
     elif len(others) > 1 and not equals:
         yield "The others can be told apart too."
 

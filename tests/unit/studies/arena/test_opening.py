@@ -26,7 +26,7 @@ def test_a_leader_is_named_with_its_lead():
     first, second = said({("A", "B"): 45, ("A", "C"): 45, ("B", "C"): 30})
     assert first.startswith(("A leads, 18", "A leads, 19"))
     assert "] above B: it wins about 75 % of their votes that have a winner." in first
-    assert second == "Also not told apart: B and C."
+    assert second == "Cannot be told apart: B and C."
 
 
 def test_a_highest_rating_alone_is_no_lead():
@@ -50,7 +50,7 @@ def test_of_many_groups_the_first_are_named():
     """Neighbours 60 points apart, of 420 votes each, are not told apart; those further away are."""
     apart = {(a, b): ord(b) - ord(a) for a, b in combinations("ABCDEFGH", 2)}
     _, second = said({pair: round(60 / (1 + 10 ** (-0.15 * steps))) for pair, steps in apart.items()})
-    assert second == "Also not told apart: B and C; C and D; D and E; E and F; and so on, 2 more groups."
+    assert second == "Cannot be told apart: B and C; C and D; D and E; E and F; and so on, 2 more groups."
 
 
 def test_groups_that_nothing_links_are_spoken_of_one_by_one():
