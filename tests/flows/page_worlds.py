@@ -325,7 +325,7 @@ _OF_PAGES = {
     "docs/arena.md": {"RUN": "arenas/people", "ID": "3"},
     "docs/file-formats.md": {"DATA -o RUN": "set.txt -o fits/set", "KIND -o FILE": "kto -o kto.jsonl"},
     "docs/local-judge.md": {"RUN": "runs/new"},
-    "docs/replay.md": {"RUN RUN": "runs/new runs/other"},
+    "docs/replay.md": {"RUN RUN": "runs/new runs/other", "RUN ITEM": "runs/new en-support-late-parcel"},
     "docs/satisfaction.md": {"DATA": "sessions.json"},
     "docs/success.md": {"RUN": "runs/rewards"},
 }
