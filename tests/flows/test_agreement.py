@@ -139,6 +139,7 @@ def test_what_is_off_the_scale_is_named_with_its_line_and_left_out(dialogauge, r
     [
         ({"X": X}, "one rater only: X, with 10 ratings"),
         ({"": X}, "the ratings name no rater"),
+        ({"X": X, "Y": ["nan"] * 10}, "with 10 ratings; 10 rows not used, the first: "),
         ({"X": X, "Y": [None] * 10 + [3]}, "2 raters and no target that two of them rated: X (10), Y (1)"),
     ],
 )

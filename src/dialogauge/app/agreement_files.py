@@ -315,13 +315,14 @@ def _expect_raters(answers: Mapping[Question, Answers], out: Panel) -> None:
             hint="agreement is among raters: name the column that holds them in a field map (--map), or say "
             "--wide raters where the columns of a wide table are raters",
         )
+    lost = f"; {counted(len(out.faults), 'row')} not used, the first: {out.faults[0]}" if out.faults else ""
     if len(times) == 1:
         (only,) = times
-        msg = f"one rater only: {only}, with {counted(times[only], 'rating')}"
+        msg = f"one rater only: {only}, with {counted(times[only], 'rating')}{lost}"
         raise UsageError(msg, hint="agreement takes two: add another rater's file, or a run of a judge")
     if not shared:
         names = ", ".join(f"{name} ({n:,})" for name, n in sorted(times.items(), key=lambda i: -i[1])[:5])
-        msg = f"{len(times)} raters and no target that two of them rated: {names}"
+        msg = f"{len(times)} raters and no target that two of them rated: {names}{lost}"
         raise UsageError(
             msg, hint="agreement takes shared targets; check that ids, turns and dimensions are the same"
         )

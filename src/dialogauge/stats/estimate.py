@@ -152,10 +152,11 @@ class Basis:
             alpha: The two-sided level at which a difference is told from 0.
 
         Returns:
-            None where there is no interval. Where no cluster moves the difference, the end of its interval.
+            None where there is no interval, and where an even difference shows nothing of how they spread.
+            Where there is no difference at all, the end of its interval.
         """
         spread = self._spread(gain.value, gain.moved, gain.support)
-        if not isinstance(spread, Moves):
+        if not isinstance(spread, Moves) or (gain.value and not spread.variance):
             return None
         return spread.detectable(power, alpha, gain.reach)
 

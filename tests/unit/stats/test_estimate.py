@@ -80,6 +80,7 @@ def test_the_word_of_an_even_difference_follows_from_its_interval(value, cluster
     low, high = comparison.difference.interval
     assert low <= value <= high
     assert (comparison.side in ("above", "below")) == (low > 0 or high < 0) == (clusters > 5)
+    assert Basis(40, clusters).detectable(gain, power=0.8) is None
     if clusters == 12 and value == -1:
         share = 1 - 0.025 ** (1 / 12)
         assert (low, high) == pytest.approx((-1 - 3 * share, -1 + 2 * share))
