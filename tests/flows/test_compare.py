@@ -52,7 +52,15 @@ def test_a_log_with_worse_replies_is_a_regression(dialogauge, two, tmp_path):
     assert written["dimensions"]["helpfulness"]["answer"] == "worse"
     assert written["dimensions"]["helpfulness"]["delta"]["high"] < 0
     assert written["answer"][0].startswith("new is worse than old")
-    assert REFUSAL in ParsedPage((tmp_path / "out" / "compare.html").read_text()).text
+    text = ParsedPage((tmp_path / "out" / "compare.html").read_text()).text
+    assert REFUSAL in text
+    assert (
+        "worse: " not in text[text.index("Conversations that turned") :]
+    )  # the pairs themselves stand there
+    assert (
+        f"The 1 that moved most, of {len(written['worse'])}."
+        in dialogauge("compare", "old", "new", "--pairs", "1").out
+    )
     assert dialogauge("compare", "old", "new").code == 0
     assert dialogauge("compare", "old", "new", "--json").json == {**written, "gates": []}
 

@@ -37,18 +37,21 @@ def pairs_beside(
         turns: So many of each side, from where the two part.
         only: The candidate that was compared on each side; None for all.
     """
-    chosen = [("Became worse", result.worse[:most]), ("Became better", result.better[:most])]
-    shown_a = _transcripts(a, [t.a.id for _, turned in chosen for t in turned], only[0])
-    shown_b = _transcripts(b, [t.b.id for _, turned in chosen for t in turned], only[1])
+    chosen = [("Became worse", result.worse), ("Became better", result.better)]
+    shown_a = _transcripts(a, [t.a.id for _, turned in chosen for t in turned[:most]], only[0])
+    shown_b = _transcripts(b, [t.b.id for _, turned in chosen for t in turned[:most]], only[1])
     out = []
     for title, turned in chosen:
         folds = [
             _fold(t, shown_a[t.a.id], shown_b[t.b.id], turns)
-            for t in turned
+            for t in turned[:most]
             if t.a.id in shown_a and t.b.id in shown_b
         ]
         if folds:
-            out.append(Section(title, tuple(folds), short=title))
+            lead = (
+                f"The {len(folds):,} that moved most, of {len(turned):,}." if len(folds) < len(turned) else ""
+            )
+            out.append(Section(title, tuple(folds), lead, short=title))
     return out
 
 

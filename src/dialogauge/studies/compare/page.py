@@ -161,7 +161,8 @@ def comparison_page(
     """
     turned = _turned(result)
     if beside:
-        turned = replace(turned, blocks=(*turned.blocks, *beside))
+        # The pairs themselves stand below: a list of their names would say the same again.
+        turned = replace(turned, blocks=(turned.blocks[0], *beside))
     blocks = (
         *_opening(result, gates),
         *_sections(result, whole=True),
