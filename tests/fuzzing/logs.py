@@ -12,6 +12,8 @@ ENDINGS: Final = {
     "csv": "csv",
     "uss": "txt",
     "chat": "txt",
+    "aider": "md",
+    "captions": "vtt",
     **dict.fromkeys(("recllmsim", "urs", "inspect", "tau2"), "json"),
 }
 """By format: how its files are called."""
@@ -26,6 +28,9 @@ def broken_log(rng: random.Random, format: str) -> bytes:
     elif format == "chat":
         lines = rng.sample(seeds.CHAT.splitlines(keepends=True), k=rng.randint(2, 9))
         data = mutate.as_bytes(mutate.text(rng, "".join(lines), ":[]-\n\u200e9,/ A"))
+    elif format in ("aider", "captions"):
+        seed = seeds.AIDER if format == "aider" else seeds.CAPTIONS
+        data = mutate.as_bytes(mutate.text(rng, seed, "#> \n<v>:-.0 A"))
     elif format == "uss":
         data = mutate.as_bytes(mutate.text(rng, seeds.USS, "\t\n,4-x\r\x00"))
     else:

@@ -78,6 +78,22 @@ CHAT = (
     "Human: Bye\n12/31/23, 9:42 PM - Ana: Hi\n[31/12/2023, 21:42:07] Shop: Hello\nQ: a\nA: b\n"
 )
 RECORDS: dict[str, list[Any]] = {
+    "librechat": [
+        {
+            "conversationId": "c1",
+            "options": {"model": "model-a", "promptPrefix": "Be kind."},
+            "messages": [
+                {"messageId": "1", "parentMessageId": "0", "isCreatedByUser": True, "text": "Tea?"},
+                {
+                    "messageId": "2",
+                    "parentMessageId": "1",
+                    "isCreatedByUser": False,
+                    "content": [{"type": "think", "think": "Hm."}, {"type": "text", "text": "Yes."}],
+                    "children": [],
+                },
+            ],
+        },
+    ],
     "langchain": [
         [{"type": "human", "content": "hi"}, {"type": "ai", "content": "", "tool_calls": [{"name": "f"}]}],
         {
@@ -382,6 +398,15 @@ RECORDS: dict[str, list[Any]] = {
     ],
 }
 
+AIDER = (
+    "# aider chat started at 2026-01-05 10:11:12\n\n> aider v0.70  \n\n#### add a test  \n"
+    "#### and run it  \n\nDone.\n\n#### /exit  \n\n"
+    "# aider chat started at 2026-01-06 10:11:12\n\n#### why?  \n\nTo be safe.\n"
+)
+CAPTIONS = (
+    "WEBVTT\n\n1\n00:00:00.000 --> 00:00:02.500\n<v Ana>Is it\nready?</v>\n\n"
+    "00:03.000 --> 00:05.000\n<v Shop>Yes &amp; no.\n\n00:06.000 --> 00:07.000\nAna: Thanks\n"
+)
 CSV = (
     "conversation_id,turn,role,content,rating,rater,scenario,note\r\n"
     'k1,1,user,"Which ""day"" is\nthe market?",,,market,x\r\n'

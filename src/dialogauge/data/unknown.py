@@ -13,7 +13,7 @@ import orjson
 
 from dialogauge.core import ROLES, ConfigError, Conversation, FileFault, Place, RecordFault
 from dialogauge.data.field_map import FieldMap, read_field_map
-from dialogauge.data.formats import format_names, format_of
+from dialogauge.data.formats import format_of
 from dialogauge.data.formats.base import Context, Format, Sample
 from dialogauge.data.formats.roles import ROLE_ALIASES
 from dialogauge.data.formats.threads import moment_of
@@ -51,11 +51,25 @@ _NAMING: Final = _IDS | {"type", "subtype", "kind", "name", "model", "version", 
 _PARTED: Final = re.compile(r"[\W_]+|(?<=[a-z])(?=[A-Z])")
 
 
-def format_hint() -> str:
-    """Return what to do about a file in no known format."""
-    return (
-        f"known formats: {', '.join(format_names())}; force one with --format or name the fields with --map"
-    )
+_LIST: Final = "the formats are listed in docs/file-formats.md (--format NAME forces one)"
+
+
+def format_hint(records: Sequence[Mapping[str, Any]] = ()) -> str:
+    """Return what to do about a file in no known format: a map to fill in, and where the formats are."""
+    if not records:
+        return f"write each message as 'User: ...' or 'Assistant: ...', or export JSON or CSV; {_LIST}"
+    lists = [(path, _paths(items)) for path, items in _lists(records[0])]
+    if lists:
+        path, keys = max(lists, key=lambda one: len(one[1]))
+        fill = f"messages={path},role=...,content=..., of the keys in {excerpt(path)}"
+    else:
+        keys = _paths(records)
+        fill = "prompt=...,reply=... or session=...,role=...,content=..., of the keys"
+    return f"name the fields: --map {fill}: {_listed(keys)}; {_LIST}"
+
+
+def _paths(items: Sequence[Mapping[str, Any]]) -> list[str]:
+    return list(dict.fromkeys(path for one in items for path, _ in _leaves(one)))
 
 
 def unrecognised(stream: LineStream, mapping: FieldMap) -> FileFault:
@@ -85,7 +99,7 @@ def unrecognised(stream: LineStream, mapping: FieldMap) -> FileFault:
         if mapping == FieldMap() and (talk := _read_by(named, stream)) is not None:
             hint = f"--map '{named}' reads the first as {_outlined(talk)}"
             return file_fault(place, f"unknown format: {content}", hint)
-    return file_fault(place, f"unknown format: {content}", format_hint())
+    return file_fault(place, f"unknown format: {content}", format_hint(records))
 
 
 def _within(records: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -181,7 +195,8 @@ def likely_maps(records: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     if not records:
         return
     about = _about([dict(_leaves(record)) for record in records])
-    for path, items in _lists(records[0]):
+    for path, listed in _lists(records[0]):
+        items = _in_time(listed)
         if spoken := _spoken([dict(_leaves(item)) for item in items]):
             yield _written({k: v for k, v in about.items() if k != "order_by"} | {"messages": path} | spoken)
             continue
@@ -194,6 +209,17 @@ def likely_maps(records: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         yield _written(
             {k: v for k, v in about.items() if v not in (prompt, reply)} | {"prompt": prompt, "reply": reply}
         )
+
+
+def _in_time(items: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return messages from the first to the latest, as far as one field has the times of all."""
+    leaves = [dict(_leaves(item)) for item in items]
+    path = _about(leaves).get("order_by")
+    times = [moment_of(row.get(path)) for row in leaves] if path is not None else []
+    known = [time for time in times if time is not None]
+    if len(known) < len(items) or known != sorted(known, reverse=True):
+        return items
+    return [items[n] for n in sorted(range(len(items)), key=lambda n: (known[n], -n))]
 
 
 def _written(fields: Mapping[str, str]) -> str:

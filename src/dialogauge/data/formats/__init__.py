@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dialogauge.core import UsageError
+from dialogauge.data.formats.aider import AIDER
 from dialogauge.data.formats.anthropic import ANTHROPIC
 from dialogauge.data.formats.arena import ARENA
 from dialogauge.data.formats.autotod import AUTOTOD
 from dialogauge.data.formats.base import Format, RecordFormat, Sample
 from dialogauge.data.formats.braintrust import BRAINTRUST
+from dialogauge.data.formats.captions import CAPTIONS
 from dialogauge.data.formats.card import CARD
 from dialogauge.data.formats.chat import CHAT
 from dialogauge.data.formats.chatgpt import CHATGPT
@@ -23,6 +25,7 @@ from dialogauge.data.formats.items import AGENTS, ASSISTANTS, LANGCHAIN, PARTS, 
 from dialogauge.data.formats.langfuse import LANGFUSE
 from dialogauge.data.formats.langgraph import LANGGRAPH
 from dialogauge.data.formats.langsmith import LANGSMITH
+from dialogauge.data.formats.librechat import LIBRECHAT
 from dialogauge.data.formats.messenger import MESSENGER
 from dialogauge.data.formats.oasst import OASST
 from dialogauge.data.formats.openai import OPENAI
@@ -44,7 +47,7 @@ from dialogauge.data.formats.wrapped import wrapped_format
 
 _OF_JSON: tuple[Format, ...] = (
     *(RECLLMSIM, URS, TAU, TAU2, AUTOTOD),
-    *(ARENA, CHATGPT, CLAUDE, CLAUDE_CODE, CODEX, GEMINI, INSPECT, OASST, WILDCHAT),
+    *(ARENA, CHATGPT, CLAUDE, CLAUDE_CODE, CODEX, GEMINI, INSPECT, LIBRECHAT, OASST, WILDCHAT),
     *(HELPDESK, MESSENGER, RASA),
     *(
         BRAINTRUST,
@@ -63,7 +66,7 @@ _OF_JSON: tuple[Format, ...] = (
 )
 CSV = csv_format([one for one in _OF_JSON if isinstance(one, RecordFormat)])
 WRAPPED = wrapped_format(_OF_JSON, ROWS)
-FORMATS = (*_OF_JSON, WRAPPED, USS, CHAT, CSV)
+FORMATS = (*_OF_JSON, WRAPPED, AIDER, CAPTIONS, USS, CHAT, CSV)
 """In order of recognition: the more specific first."""
 
 

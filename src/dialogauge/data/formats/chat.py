@@ -20,7 +20,7 @@ _TIME: Final = (
 )
 _STAMPED: Final = re.compile(rf"\u200e?(?:\[({_TIME})\]|({_TIME})(?:\s+[-–])?)\s+(?:([^:]{{1,60}}?):\s)?(.*)")
 """A line of a messenger: its time, who speaks (nobody in a notice), and what."""
-_LABELLED: Final = re.compile(
+LABELLED: Final = re.compile(
     r"\s*(?:[-*>]\s+)?(?:#{1,6}\s+)?(?:\*\*|__)?"
     r"\[?([^\W\d_][\w .'-]{0,30}?)\]?(?:\s*[(\[][^)\]]{1,30}[)\]])?(?:\*\*|__)?"
     r"(?::(?:\*\*|__)?(?:\s+(.*)|$)|：(?:\*\*|__)?\s*(.*))"
@@ -47,7 +47,7 @@ _CELL: Final = re.compile(r"""(?:^|[,;\t])"[^\W\d][\w .'-]{0,30}:""")
 
 
 @dataclass(frozen=True, slots=True)
-class _Line:
+class ChatLine:
     """One line: who begins to speak, or nobody where it goes on."""
 
     number: int
@@ -59,7 +59,7 @@ class _Line:
 
 
 @dataclass(slots=True)
-class _ChatSoFar:
+class ChatSoFar:
     """One conversation so far."""
 
     line: int = 0
@@ -68,7 +68,7 @@ class _ChatSoFar:
     """Who, when, and the lines."""
     size: int = 0
 
-    def take(self, line: _Line) -> bool:
+    def take(self, line: ChatLine) -> bool:
         """Add a line; say whether it belongs to what is spoken."""
         if line.name is None and not self.spoken:
             return False
@@ -98,7 +98,7 @@ def _recognises(sample: Sample) -> bool:
     if any(map(_CELL.search, sample.lines[1:])):
         return False
     first = next((line for line in sample.lines if not _PARTED.fullmatch(line.strip("\r\n"))), "")
-    matches = [_LABELLED.fullmatch(line.strip("\r\n")) for line in (first, *sample.lines)]
+    matches = [LABELLED.fullmatch(line.strip("\r\n")) for line in (first, *sample.lines)]
     known = {_role(match[1], sample.mapping) for match in matches if match and len(match[1]) > 1}
     if known >= {"user", "assistant"}:
         return True
@@ -111,7 +111,7 @@ def _recognises(sample: Sample) -> bool:
     return len(names) == len(sample.lines) > 3 and len(set(names)) == 2
 
 
-def _lines(stream: LineStream, mapping: FieldMap) -> Iterator[_Line]:
+def _lines(stream: LineStream, mapping: FieldMap) -> Iterator[ChatLine]:
     """Yield the lines; in a text without times only known names begin to speak, or the two most frequent."""
     stamped = _stamped([raw.decode("utf-8", "replace") for _, raw in _some(stream)])
     speakers = None if stamped else _speakers(stream, mapping)
@@ -119,20 +119,20 @@ def _lines(stream: LineStream, mapping: FieldMap) -> Iterator[_Line]:
     begun = False
     for number, raw in stream.text():
         text = raw.rstrip("\r\n")
-        match = (_STAMPED if stamped else _LABELLED).fullmatch(text)
+        match = (_STAMPED if stamped else LABELLED).fullmatch(text)
         if ruled and _RULE.fullmatch(text):
             continue
         if match is None:
-            yield _Line(number, text)
+            yield ChatLine(number, text)
         elif stamped:
             # An iPhone puts its notice of encryption into the mouth of the chat, behind a mark.
             notice = match[3] is None or (not begun and match[4].startswith("\u200e"))
             begun = begun or match[3] is not None
-            yield _Line(number, match[4], match[3], match[1] or match[2], notice=notice)
+            yield ChatLine(number, match[4], match[3], match[1] or match[2], notice=notice)
         elif match[1] in (speakers or ()):
-            yield _Line(number, match[2] or match[3] or "", match[1])
+            yield ChatLine(number, match[2] or match[3] or "", match[1])
         else:
-            yield _Line(number, text)
+            yield ChatLine(number, text)
 
 
 def _some(stream: LineStream) -> Iterator[tuple[int, bytes]]:
@@ -144,7 +144,7 @@ def _rules_part_messages(stream: LineStream, mapping: FieldMap) -> bool:
     behind = False
     for _, raw in stream.written():
         text = raw.decode("utf-8", "replace").rstrip("\r\n")
-        match = _LABELLED.fullmatch(text)
+        match = LABELLED.fullmatch(text)
         if behind and match is not None and _role(match[1], mapping) == "assistant":
             return True
         behind = _RULE.fullmatch(text) is not None
@@ -155,7 +155,7 @@ def _speakers(stream: LineStream, mapping: FieldMap) -> set[str]:
     """Return the names that stand for roles; where none does, the two that label most lines."""
     labels: Counter[str] = Counter()
     for _, raw in stream.written():
-        match = _LABELLED.fullmatch(raw.decode("utf-8", "replace").rstrip("\r\n"))
+        match = LABELLED.fullmatch(raw.decode("utf-8", "replace").rstrip("\r\n"))
         if match is not None and (match[1] in labels or len(labels) < 10_000):
             labels[match[1]] += 1
     known = {name for name in labels if _role(name, mapping) is not None}
@@ -164,14 +164,14 @@ def _speakers(stream: LineStream, mapping: FieldMap) -> set[str]:
 
 def _read(stream: LineStream, context: Context) -> Iterator[Outcome]:
     number, place = 0, Place(stream.source.name)
-    talk = _ChatSoFar()
+    talk = ChatSoFar()
     try:
         for line in _lines(stream, context.mapping):
             if line.name is None and not line.notice and _PARTED.fullmatch(line.text):
                 if talk.size:
                     number += 1
-                    yield _conversation(talk, number, context)
-                talk = _ChatSoFar()
+                    yield chat_of(talk, number, context)
+                talk = ChatSoFar()
             elif line.notice or not (talk.take(line) or not line.text.strip()):
                 _pass_over(line, context)
     except FileFault:
@@ -179,10 +179,10 @@ def _read(stream: LineStream, context: Context) -> Iterator[Outcome]:
             yield record_fault(replace(place, line=talk.line), "the file breaks off within this conversation")
         raise
     if talk.size:
-        yield _conversation(talk, number + 1, context)
+        yield chat_of(talk, number + 1, context)
 
 
-def _pass_over(line: _Line, context: Context) -> None:
+def _pass_over(line: ChatLine, context: Context) -> None:
     """Note a line that nobody speaks; raises `RecordFault` where the reading is strict."""
     place = Place(context.source.name, line.number)
     if line.notice:
@@ -191,7 +191,8 @@ def _pass_over(line: _Line, context: Context) -> None:
         context.notes.assume("lines were left out: they stand before the first speaker", place)
 
 
-def _conversation(talk: _ChatSoFar, number: int, context: Context) -> Outcome:
+def chat_of(talk: ChatSoFar, number: int, context: Context, *, joint: str = "\n") -> Outcome:
+    """Return one conversation; `joint` stands between its lines."""
     name = f"{context.source.label.removesuffix('.txt')}_{number}"
     place = Place(context.source.name, talk.line, name)
     if talk.size > LONGEST:
@@ -202,7 +203,7 @@ def _conversation(talk: _ChatSoFar, number: int, context: Context) -> Outcome:
     except RecordFault as fault:
         return fault
     messages = tuple(
-        Message(roles[who], "\n".join(lines).strip(), extra={} if time is None else {"time": time})
+        Message(roles[who], joint.join(lines).strip(), extra={} if time is None else {"time": time})
         for who, time, lines in talk.spoken
     )
     return Conversation(name, messages, place=place)

@@ -17,6 +17,8 @@ _LISTS: Final = (
     *("turns", "exchanges", "history", "conversation", "dialog", "dialogue", "messages", "chat", "rounds"),
     *("interactions", "qa_pairs", "pairs"),
 )
+_BY_TURNS: Final = ("data", "dialog", "dialogue", "conversation")
+"""Keys of a list of texts of which the first is the user's, the next the assistant's, and so on."""
 _SYSTEM: Final = ("system", "system_prompt")
 _Speakers = Mapping[str, str]
 """`prompt` and `reply` -> their keys."""
@@ -57,11 +59,29 @@ def _list_key(record: Any, mapping: FieldMap) -> str | None:  # noqa: ANN401  # 
 
 
 def _recognises(record: Any, mapping: FieldMap) -> bool:  # noqa: ANN401  # any JSON value
+    record = _paired(record, mapping)
     key = _list_key(record, mapping)
     return key is not None and not is_history(key, record, mapping)
 
 
+def _paired(record: Any, mapping: FieldMap) -> Any:  # noqa: ANN401  # any JSON value
+    """Return a record with a list of texts by turns, as UltraChat has it, with pairs of them."""
+    if not isinstance(record, dict) or mapping != NO_MAP:
+        return record
+    key = next((key for key in _BY_TURNS if _are_texts(record.get(key))), None)
+    if key is None:
+        return record
+    texts = [*record[key], None] if len(record[key]) % 2 else record[key]
+    others = {name: value for name, value in record.items() if name != key}
+    return others | {"pairs": [texts[n : n + 2] for n in range(0, len(texts), 2)]}
+
+
+def _are_texts(value: object) -> bool:
+    return isinstance(value, list) and len(value) > 1 and all(isinstance(v, str) and v.strip() for v in value)
+
+
 def _convert(record: Any, entry: Entry) -> Conversation:  # noqa: ANN401  # any JSON value
+    record = _paired(record, entry.mapping)
     key = _list_key(record, entry.mapping)
     if key is None:
         raise fault_in(entry, f"the record is {excerpt(record)}: no list of prompts with their replies")

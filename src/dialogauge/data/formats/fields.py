@@ -39,12 +39,14 @@ REPLIES: Final = (
 )
 """Keys under which a reply stands beside its prompt, or beside the messages before it."""
 
-_UNNAMED = frozenset({"nps", "score"})
-"""Keys of a record that may hold a rating, and may hold something else: they are said, and not used."""
+UNNAMED = frozenset({"nps", "score", "scores", "evaluation", "evaluations"}) | {
+    *("helpfulness", "correctness", "coherence", "relevance", "accuracy", "quality"),
+}
+"""Keys and columns that may hold a rating, and may hold something else: they are said, and not used."""
 
 
 _REPLIES = frozenset(REPLIES)
-_RATES = _UNNAMED | RECORD_KEYS.keys()
+_RATES = UNNAMED | RECORD_KEYS.keys()
 
 
 def labels_of(
@@ -124,8 +126,8 @@ def _record_ratings(
                 f"records have a {key} that is neither a number nor a thumb: not used as a rating "
                 "(names count under `ratings`)"
             )
-    for key in _UNNAMED & record.keys() - rated:
-        if isinstance(record[key], str | int | float) and record[key] != "":
+    for key in UNNAMED & record.keys() - rated:
+        if record[key] not in (None, "", [], {}) and not isinstance(record[key], bool):
             entry.recognise(f"records have a {key}: not used as a rating unless a field map (--map) names it")
 
 
@@ -201,7 +203,10 @@ _NAMES: dict[str, tuple[str, ...]] = {
     "candidate": ("candidate", "model", "agent"),
     "language": ("language",),
 }
-_IDS = ("conversation_id", "id", "session_id", "thread_id", "chat_id", "dialogue_id", "dialog_id")
+_IDS = (
+    *("conversation_id", "id", "session_id", "thread_id", "chat_id", "dialogue_id", "dialog_id"),
+    *("conversationId", "sessionId", "threadId", "chatId"),
+)
 _ALL_NAMES = frozenset(name for names in _NAMES.values() for name in names)
 
 

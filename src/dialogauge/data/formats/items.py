@@ -21,7 +21,17 @@ from dialogauge.data.formats.order import in_time
 from dialogauge.data.formats.payloads import is_message, messages_in, system_items
 from dialogauge.data.notes import excerpt
 
-_LISTS: Final = ("messages", "contents", "chat_history", "history", "items", "entries", "data", "input")
+_LISTS: Final = (
+    "messages",
+    "contents",
+    "chat_history",
+    "history",
+    "items",
+    "entries",
+    "data",
+    "input",
+    "user_input",
+)
 _KINDS: Final = ("_call", "_output", "message.input", "message.output", "function.call")
 """How the types of items end, those of Mistral's conversations too."""
 _PROMPTS: Final = frozenset({"system", "instructions", "system_prompt", "values"}) | {

@@ -28,6 +28,7 @@ _OF_OTHERS: Final = (
 )
 """Keys of lines of SillyTavern, and of messages of Botpress."""
 _COLUMNS: Final = ("conversation_id", "role", "content", "timestamp", "speaker")
+_SWIPES: Final = "replies are left out: they stand beside the one that was chosen (swipes)"
 _NOTICES: Final = "lines of a messenger itself were left out"
 _ALONE: Final = "messages stand in no thread, and no bot speaks among them: left out"
 
@@ -164,6 +165,8 @@ def _all_spoken(stream: LineStream, context: Context) -> Iterator[tuple[_Said | 
             if not isinstance(value, dict):
                 raise fault_in(entry, f"the message is {excerpt(value)}: not an object")
             spoken = _spoken_by(head, value)
+            if isinstance(swipes := value.get("swipes"), list) and len(swipes) > 1 and spoken and spoken.bot:
+                context.notes.recognise(_SWIPES, entry.place, count=len(swipes) - 1)
             if spoken is None:
                 entry.recognise(_NOTICES)
             elif not spoken.speaker:

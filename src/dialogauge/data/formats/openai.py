@@ -26,6 +26,8 @@ NO_MESSAGES: Final = "conversations have no messages: counted as absent, not jud
 """What is said of a record with an empty list."""
 _OF_OTHERS: Final = ("message", "text")
 """Keys under which other formats have the content of a message."""
+_WITHIN: Final = ("chat", "conversation")
+"""Keys of a record under which its messages may stand as `messages`."""
 _BARE: Final = 2
 """Keys of a message with a role and a content alone."""
 
@@ -183,7 +185,9 @@ class MessageReader:
         return ToolCall(str(call.get("id") or ""), function["name"], self._arguments(function))
 
     def _arguments(self, function: dict[str, Any]) -> str:
-        value = next((function[key] for key in ("arguments", "args", "input") if key in function), "")
+        value = next(
+            (function[key] for key in ("arguments", "args", "input", "parameters") if key in function), ""
+        )
         return arguments_of(value, self.entry)
 
     def _extra(self, item: dict[str, Any], index: int, role: Role) -> dict[str, Any]:
@@ -253,20 +257,23 @@ def _recognises(record: Any, mapping: FieldMap) -> bool:  # noqa: ANN401  # any 
 
 
 def _is_of_others(messages: list[Any]) -> bool:
-    """Say whether the first of messages holds its content as those of another format do."""
+    """Say whether the first of messages is none, or holds its content as those of another format do."""
     first = messages[0] if messages else None
-    if not isinstance(first, dict) or "role" not in first or "content" in first:
-        return False
-    return any(key in first for key in _OF_OTHERS)
+    if not isinstance(first, dict) or "content" in first:
+        return isinstance(first, dict) and "role" not in first
+    return "role" not in first or any(key in first for key in _OF_OTHERS)
 
 
 def _opened(record: Any, mapping: FieldMap) -> Any:  # noqa: ANN401  # any JSON value
-    """Return a record with what its `chat` holds, where the messages stand there, as Open WebUI has it."""
-    chat = record.get("chat") if isinstance(record, dict) and mapping.messages is None else None
-    if not isinstance(chat, dict) or not isinstance(chat.get("messages"), list) or "messages" in record:
+    """Return a record with what its `chat` (Open WebUI) or `conversation` (Azure) holds: the messages."""
+    if not isinstance(record, dict) or mapping.messages is not None or "messages" in record:
         return record
-    within = {key: value for key, value in chat.items() if key not in ("history", "id")}
-    return within | {key: value for key, value in record.items() if key != "chat"}
+    inner = {key: value for key in _WITHIN if isinstance(value := record.get(key), dict)}
+    key = next((key for key, value in inner.items() if isinstance(value.get("messages"), list)), None)
+    if key is None:
+        return record
+    within = {name: value for name, value in inner[key].items() if name not in ("history", "id")}
+    return within | {name: value for name, value in record.items() if name != key}
 
 
 def _convert(record: Any, entry: Entry) -> Conversation:  # noqa: ANN401  # any JSON value

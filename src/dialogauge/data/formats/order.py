@@ -10,7 +10,10 @@ from dialogauge.data.formats.base import Entry, fault_in
 from dialogauge.data.formats.threads import moment_of
 from dialogauge.data.notes import excerpt
 
-_TIMES: Final = ("created_at", "timestamp", "createdAt", "create_time", "created", "sent_at", "time", "date")
+_TIMES: Final = (
+    *("created_at", "timestamp", "createdAt", "create_time", "created", "sent_at", "time", "date"),
+    *("timestamp_ms", "date_created", "createdDateTime", "created_time", "sentAt"),
+)
 
 
 def in_time(messages: Sequence[Any], entry: Entry, *, sort: bool = False) -> Sequence[Any]:

@@ -30,6 +30,8 @@ _ROLES: Final[dict[str, str]] = {role: role for role in ROLES} | {
     "function": "tool",
     "ipython": "tool",
 }
+_COHERE: Final = {"USER": "user", "CHATBOT": "assistant", "SYSTEM": "system", "TOOL": "tool"}
+"""The roles in a `chat_history` of Cohere's first interface, whose messages have a `message`."""
 _OF_CLASSES: Final = {
     "HumanMessage": "human",
     "AIMessage": "ai",
@@ -184,6 +186,9 @@ def others_in(value: object) -> int:
 
 
 def _response(value: Mapping[str, Any]) -> list[Item] | None:
+    if "generation_id" in value and isinstance(value.get("text"), str):
+        calls = {"tool_calls": value["tool_calls"]} if value.get("tool_calls") else {}
+        return [{"role": "assistant", "content": value["text"], **calls}]
     for key in _CHOICES:
         first = value.get(key)
         while isinstance(first, list) and first:
@@ -208,9 +213,14 @@ def _choice(value: Mapping[str, Any]) -> list[Item] | None:
     return [{"role": "assistant", "content": text}] if isinstance(text, str) else None
 
 
+_PROMPTS: Final = (
+    *("system", "instructions", "systemInstruction", "system_instruction", "system_prompt", "preamble"),
+)
+
+
 def system_items(value: Mapping[str, Any]) -> list[Item]:
     """Return the system prompt that a request holds beside its messages, as a message; else nothing."""
-    for key in ("system", "instructions", "systemInstruction", "system_instruction", "system_prompt"):
+    for key in _PROMPTS:
         inner = value.get(key)
         inner = inner.get("parts") if isinstance(inner, dict) else inner
         if isinstance(inner, str | list) and inner:
@@ -231,7 +241,34 @@ def is_message(value: object) -> bool:
     role = value.get("role")
     if isinstance(role, str) and role in _ROLES:
         return any(key in value for key in ("content", "parts", "tool_calls", "function_call", "refusal"))
-    return _class_of(value) is not None or is_of_agents(value)
+    return _class_of(value) is not None or is_of_agents(value) or _is_of_cohere(value)
+
+
+def _is_of_cohere(value: Mapping[str, Any]) -> bool:
+    role = value.get("role")
+    return (
+        isinstance(role, str)
+        and role in _COHERE
+        and (isinstance(value.get("message"), str) or isinstance(value.get("tool_results"), list))
+    )
+
+
+def _of_cohere(value: Item) -> Iterator[Item]:
+    """Yield a message of Cohere's first interface: one of a tool for each of its results."""
+    results = value.get("tool_results")
+    for result in results if isinstance(results, list) else ():
+        call = result.get("call") if isinstance(result, dict) else None
+        name = call.get("name") if isinstance(call, dict) else None
+        yield {"role": "tool", "name": name, "content": result.get("outputs") if name else result}
+    if isinstance(text := value.get("message"), str) and (text or not results):
+        calls = {"tool_calls": value["tool_calls"]} if value.get("tool_calls") else {}
+        yield {"role": _COHERE[value["role"]], "content": text, **calls}
+
+
+def is_of_cohere(value: Mapping[str, Any]) -> bool:
+    """Say whether it is a request of Cohere's first interface: the last message, and those before it."""
+    beside = ("chat_history", "preamble", "model", "connectors", "conversation_id")
+    return isinstance(value.get("message"), str) and any(key in value for key in beside)
 
 
 def _class_of(value: Mapping[str, Any]) -> str | None:
@@ -263,6 +300,8 @@ def _restated(value: Item) -> Iterator[Item]:
     """Yield a message in OpenAI's form; an item of the Responses API as a message of one block."""
     if is_of_agents(value):
         yield from items_of(value)
+    elif _is_of_cohere(value):
+        yield from _of_cohere(value)
     else:
         yield _one(value)
 

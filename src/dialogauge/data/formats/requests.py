@@ -15,7 +15,7 @@ from dialogauge.core import RecordFault
 from dialogauge.data.formats.base import Entry, fault_in
 from dialogauge.data.formats.blocks import is_block
 from dialogauge.data.formats.fields import REPLIES, conversation_from, text_at
-from dialogauge.data.formats.payloads import messages_in, parsed, replied
+from dialogauge.data.formats.payloads import is_of_cohere, messages_in, parsed, replied
 from dialogauge.data.formats.spans import ModelCall, TraceScore, TraceSpan, call_of, key_of, span_format
 from dialogauge.data.formats.threads import moment_of
 from dialogauge.data.notes import excerpt
@@ -65,11 +65,20 @@ def _body(value: Any) -> Any:  # noqa: ANN401  # any JSON value
 
 def _request(record: Mapping[str, Any]) -> Any:  # noqa: ANN401  # any JSON value
     inner = (_body(record.get(key)) for key in _REQUESTS)
-    request = next((h for h in inner if isinstance(h, dict) and any(key in h for key in _ASKS)), None)
-    if request is None and (_listed_in(record) or _is_response_object(record)):
+    request = next((h for h in inner if isinstance(h, dict) and _asks(h)), None)
+    if request is None and (_is_cohere(record) or _listed_in(record) or _is_response_object(record)):
         return record
     asks = record.get("input")
     return asks if request is None and isinstance(asks, list) and messages_in(asks) else request
+
+
+def _asks(request: Mapping[str, Any]) -> bool:
+    return any(key in request for key in _ASKS) or is_of_cohere(request)
+
+
+def _is_cohere(record: Mapping[str, Any]) -> bool:
+    """Say whether a record is a request of Cohere's first interface, with its response beside it."""
+    return isinstance(record.get("chat_history"), list) and is_of_cohere(record)
 
 
 def _is_response_object(record: Mapping[str, Any]) -> bool:
@@ -113,7 +122,7 @@ def _recognises(record: Any) -> bool:  # noqa: ANN401  # any JSON value
         return False
     request = _request(record)
     response = _response(record, request)
-    if request is record and not _is_response_object(record):
+    if request is record and not _is_response_object(record) and not _is_cohere(record):
         last = messages_in(_listed_in(record)[-1:])
         if not last or last[-1]["role"] == "assistant":
             return False

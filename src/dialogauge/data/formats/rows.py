@@ -23,7 +23,7 @@ from dialogauge.data.formats.columns import (
     rating_columns,
 )
 from dialogauge.data.formats.exchanges import exchanged
-from dialogauge.data.formats.fields import PERHAPS, is_rating, ratings_in
+from dialogauge.data.formats.fields import PERHAPS, UNNAMED, is_rating, ratings_in
 from dialogauge.data.formats.openai import MessageReader, unknown_role, with_replies
 from dialogauge.data.formats.payloads import CHOICES_LEFT_OUT, asked, messages_in, others_in, replied
 from dialogauge.data.formats.roles import role_named
@@ -81,6 +81,12 @@ def _columns(table: RowTable, context: Context) -> RowColumns:
         context.notes.assume(f"tables were read without a full field map, as {', '.join(guessed)}", place)
     _settle_threads(named, table, context)
     rated = rating_columns(columns, mapping)
+    unused = [c for c in columns if c.lower() in UNNAMED and c not in {*named.values(), *rated.values()}]
+    if unused and not mapping.ratings:
+        names = ", ".join(unused)
+        context.notes.recognise(
+            f"tables have {names}: no ratings unless a field map (--map) names them", place
+        )
     return RowColumns(named, rated, frozenset({*named.values(), *rated.values()}))
 
 

@@ -16,6 +16,7 @@ import orjson
 from dialogauge.core import Conversation, FileFault, Message, Place, Rating, RecordFault, ToolCall
 from dialogauge.data.formats.base import Context, Entry, Outcome, Sample, TextFormat, entries, fault_in
 from dialogauge.data.formats.blocks import result_of
+from dialogauge.data.formats.fields import labels_of, message_ratings
 from dialogauge.data.formats.openai import MessageReader
 from dialogauge.data.formats.payloads import CHOICES_LEFT_OUT, asked, others_in, replied, system_items
 from dialogauge.data.formats.threads import DataRow, Threads, in_threads
@@ -176,7 +177,9 @@ def _conversation(spans: Sequence[TraceSpan], entry: Entry) -> Conversation:
     if all(message.role == "assistant" for message in messages):
         what = "replies without what was asked" if messages else "no message that can be read"
         raise fault_in(
-            entry, f"the trace holds {what}", "does its tracer keep contents? are there more files?"
+            entry,
+            f"the trace holds {what}",
+            "does its tracer keep contents? requests and results of a batch go into one file",
         )
     roots = [next((s for s in steps if s.kind == "root"), steps[0]) for steps in traces.values()]
     session = len(traces) > 1 or any(span.session for span in spans)
@@ -186,16 +189,29 @@ def _conversation(spans: Sequence[TraceSpan], entry: Entry) -> Conversation:
     if evaluations := [asdict(score) for span in spans for score in span.scores if score.automatic]:
         metadata["evaluations"] = evaluations
     about = next((span.about for span in spans if span.about is not None), Conversation("", ()))
+    stated = _on_messages(messages, entry)
+    ratings = [*_ratings(spans, ends, messages, entry, turns=session), *stated]
     return replace(
         about,
         id=entry.made_id,
         messages=tuple(messages),
         user_id=next((span.user for span in spans if span.user), None),
         candidate="+".join(sorted(models)) or None,
-        ratings=tuple(_ratings(spans, ends, messages, entry, turns=session)),
+        ratings=tuple(ratings),
         metadata=metadata,
         place=entry.place,
     )
+
+
+def _on_messages(messages: list[Message], entry: Entry) -> list[Rating]:
+    """Return the ratings on messages of the assistant, and take them off these."""
+    rated: list[tuple[int, dict[str, Any]]] = []
+    for number, message in enumerate(messages):
+        if message.role == "assistant" and (labels := labels_of(message.extra, entry)):
+            rest = {key: value for key, value in message.extra.items() if key not in labels}
+            messages[number] = replace(message, extra=rest)
+            rated.append((number, labels))
+    return message_ratings(entry.made_id, messages, rated, entry) if rated else []
 
 
 def _merged(steps: Sequence[TraceSpan]) -> list[TraceSpan]:

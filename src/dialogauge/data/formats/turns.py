@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeGuard
 
 from dialogauge.core import Conversation
 from dialogauge.data.field_map import FieldMap
@@ -29,8 +29,23 @@ _DEEPEVAL = frozenset(
 
 
 def _recognises(record: Any, mapping: FieldMap) -> bool:  # noqa: ANN401  # any JSON value
+    record = _opened(record)
     key = _list_key(record) if isinstance(record, dict) else None
     return key is not None and not is_history(key, record, mapping)
+
+
+def _opened(record: Any) -> Any:  # noqa: ANN401  # any JSON value
+    """Return a record in whose list each message stands under `message`, as Continue has it, without that."""
+    for key in _LISTS if isinstance(record, dict) else ():
+        items = record.get(key)
+        inner = [one.get("message") for one in items] if _are_objects(items) else []
+        if is_message_list(inner) and all(isinstance(one, dict) and "role" in one for one in inner):
+            return {**record, key: inner}
+    return record
+
+
+def _are_objects(items: object) -> TypeGuard[list[dict[str, Any]]]:
+    return isinstance(items, list) and all(isinstance(one, dict) for one in items)
 
 
 def _list_key(record: dict[str, Any]) -> str | None:
@@ -42,6 +57,7 @@ def _list_key(record: dict[str, Any]) -> str | None:
 
 
 def _convert(record: Any, entry: Entry) -> Conversation:  # noqa: ANN401  # any JSON value
+    record = _opened(record)
     key = _list_key(record) if isinstance(record, dict) else None
     if key is None:
         raise fault_in(entry, f"the record is {excerpt(record)}: no messages under {', '.join(_LISTS)}")
