@@ -41,6 +41,9 @@ def test_a_model_of_ratings_scores_replies_as_it_does_in_judge(dialogauge, run, 
     raw = found["dimensions"]["satisfaction"]["views"]["raw"]
     means = {name: of["user_macro"] for name, of in raw["candidates"].items()}
     assert means == {"original": 3, "mine": 2, "same": 3}
+    values = {name: of["fraction_user_macro"] for name, of in raw["candidates"].items()}
+    # People gave addresses 3, 3 and 4, and the sorry reply 2, 2 and 3.
+    assert values == pytest.approx({"original": 10 / 3, "mine": 7 / 3, "same": 10 / 3}, abs=0.1)
     assert found["evaluator"]["fitted_to"] == 0
     shown = dialogauge("replay", "compare", "run", "--judge", "fitted")
     assert "below the original replies: mine" in shown.unwrapped.lower()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -105,17 +104,19 @@ def length_control(viewer: Viewer, scores: EvaluatorScores) -> dict[View, Length
 
 @dataclass(frozen=True, slots=True)
 class SwappedPairs:
-    """What a difference is when, item by item, chance decides whose score is whose."""
+    """What a difference is when, user by user, chance decides whose scores are whose."""
 
     candidate: str
     range: tuple[float, float] | None
-    """2.5 % and 97.5 % quantile of the user macro difference over the deals. No test: items of one user go
-    together, and the p-value of the pair knows that."""
+    """2.5 % and 97.5 % quantile of the user macro difference over the deals; None where nothing is paired."""
     deals: int
 
 
 def shuffled(table: CandidateScores, *, deals: int = 200, seed: int = 0) -> tuple[SwappedPairs, ...]:
-    """Deal the scores of each candidate and of the original replies anew, item by item."""
+    """Deal the scores of each candidate and of the original replies anew, user by user.
+
+    Items of one user go together: dealt item by item, what chance makes would look smaller than it is.
+    """
     if ORIGINAL not in table.names:
         return ()
     rng = np.random.default_rng([seed, 2])
@@ -126,16 +127,12 @@ def shuffled(table: CandidateScores, *, deals: int = 200, seed: int = 0) -> tupl
 def _dealt(
     name: str, items: Sequence[ReplayItem], delta: Floats, rng: np.random.Generator, deals: int
 ) -> SwappedPairs:
-    known = ~np.isnan(delta)
-    if not known.any():
+    by_user = np.array(list(group_means(delta, [i.user for i in items]).values()))
+    if not by_user.size:
         return SwappedPairs(name, None, deals)
-    users = [i.user for i, k in zip(items, known, strict=True) if k]
-    sizes = Counter(users)
-    weights = np.array([1 / sizes[user] / len(sizes) for user in users])
-    # Swapping a pair changes the sign of its difference.
-    signs = rng.integers(0, 2, size=(deals, weights.size)) * 2 - 1
-    flipped = signs @ (delta[known] * weights)
-    low, high = np.quantile(flipped, [0.025, 0.975])
+    # Swapping the two changes the sign of their difference.
+    signs = rng.integers(0, 2, size=(deals, by_user.size)) * 2 - 1
+    low, high = np.quantile(signs @ by_user / by_user.size, [0.025, 0.975])
     return SwappedPairs(name, (float(low), float(high)), deals)
 
 

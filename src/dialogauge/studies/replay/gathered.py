@@ -251,4 +251,5 @@ def _score_of(turn: str, name: str, item: ReplayItem | None, row: Row) -> ReplyS
     number = SCORE[row["winner"]] if "winner" in row else row["scores"].get(name)
     if not isinstance(number, int | float):
         return None if number is None else str(number)
-    return ReplyScore(turn, item.block, item.position, number, round(float(number), 9))
+    value = row.get("values", {}).get(name, number)
+    return ReplyScore(turn, item.block, item.position, number, round(float(value), 9))

@@ -54,8 +54,9 @@ _COLUMNS: Final = ("organisation", "version", "licence", "context")
 _WHAT_IT_IS_NOT: Final = (
     Span("What this page is not.", "strong"),
     " No user has seen these replies. An evaluator says how satisfied each user would be; how far it agrees "
-    "with people has to be measured apart, and a candidate is judged on one reply at a time, never on where "
-    "it would lead.",
+    "with people has to be measured apart (",
+    Span("dialogauge annotate make RUN --pairs", "code"),
+    "), and a candidate is judged on one reply at a time, never on where it would lead.",
 )
 _TONES: Final = ordinal_tones(5)
 
@@ -125,15 +126,15 @@ def brief(comparison: ReplayComparison, items: ItemSet, evaluator: Mapping[str, 
         f"{counted(len(scores.candidates), 'candidate')} and the original replies"
     )
     raw, *others = comparison.views.values()
+    warnings = (Callout((w,), "warn") for w in parts.warnings_of(comparison, items, evaluator))
     whole = Section(
         "Leaderboard",
-        (_figures(raw, scores, every=False), *parts.pairs(raw), *parts.controls(raw)),
+        (_figures(raw, scores, every=False), *warnings, *parts.pairs(raw), *parts.controls(raw)),
         answer(comparison, evaluator),
     )
     views = (Section(v.view, (_figures(v, scores, every=False),), _meaning(v)) for v in others)
     preference = f"Self-preference: {comparison.views['raw'].self_preference.words}"
-    warnings = (Callout((w,), "warn") for w in parts.warnings_of(comparison, items, evaluator))
-    lengths = Section("Length", (parts.lengths(comparison), Callout((preference,)), *warnings))
+    lengths = Section("Length", (parts.lengths(comparison), Callout((preference,))))
     return (
         Callout((head,)),
         *parts.gaming({SATISFACTION: comparison}),
@@ -169,7 +170,7 @@ def _view_section(result: ViewResult, comparison: ReplayComparison) -> Section:
         note = Callout((parts.pairs_note(result, comparison.settings.margin),))
         blocks.append(Section(title, (*pairs, note)))
     if controls:
-        note = Callout((parts.CONTROLS.format(length=parts.LENGTH_THIRDS, deals=comparison.settings.deals),))
+        note = Callout((parts.controls_note(result, parts.LENGTH_THIRDS, comparison.settings.deals),))
         blocks.append(Section("Controls", (*controls, note)))
     blocks += [Callout((parts.preference(result),)), parts.positions(result)]
     return Section(result.view, tuple(blocks), _meaning(result))

@@ -310,16 +310,21 @@ def pairs_note(result: ViewResult, margin: float, over: str = "pairs of this vie
     return f"{note} A difference of up to {margin:g} is a tie." if margin else note
 
 
-CONTROLS: Final = (
+_CONTROLS: Final = (
     "By length alone: {length}. Dealt at random: where 95 % of {deals:,} deals lie in which chance "
-    "decides, item by item, whose score is whose. A constant evaluator gives every candidate a difference "
-    "of 0."
+    "decides, {unit} by {unit}, whose scores are whose. A constant evaluator gives every candidate a "
+    "difference of 0."
 )
 
 
 LENGTH_THIRDS: Final = (
     "3, 4 or 5 by the third of the original replies' lengths that a reply falls in, through the same view"
 )
+
+
+def controls_note(result: ViewResult, length: str, deals: int) -> str:
+    """Say what a table of controls holds, and how length alone scores."""
+    return _CONTROLS.format(length=length, deals=deals, unit=result.on.unit.removesuffix("s"))
 
 
 def controls(result: ViewResult) -> tuple[DataTable, ...]:

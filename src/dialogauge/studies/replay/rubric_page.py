@@ -61,7 +61,9 @@ _PREFERRED: Final = "preferred to the original"
 _NOT_THIS: Final = (
     Span("What this page is not.", "strong"),
     " No user has seen these replies. Each is judged by itself in its state, never by where it would lead; "
-    "how far the judge agrees with people has to be measured apart.",
+    "how far the judge agrees with people has to be measured apart: ",
+    Span("dialogauge annotate make RUN --pairs", "code"),
+    ".",
 )
 _LENGTH_ALONE: Final = {
     "rubric": (
@@ -129,13 +131,13 @@ def rubric_brief(of: RubricComparison) -> tuple[Block, ...]:
         f"{counted(len(first.scores.items), 'item')}, scored by {of.evaluator['name']}; "
         f"{counted(len(first.scores.candidates), 'candidate')} and the original replies"
     )
-    board = Section("Leaderboard", (_board(comparisons, every=False),), rubric_answer(comparisons))
+    warnings = (Callout((w,), "warn") for w in _warnings(of))
+    board = Section("Leaderboard", (_board(comparisons, every=False), *warnings), rubric_answer(comparisons))
     sections = (
         Section(_title(name, one), (*pairs(one.views["raw"]), *controls(one.views["raw"])))
         for name, one in comparisons.items()
     )
-    warnings = (Callout((w,), "warn") for w in _warnings(of))
-    lengths = Section("Length", (parts.lengths(first), *warnings))
+    lengths = Section("Length", (parts.lengths(first),))
     return (
         Callout((head,)),
         *parts.gaming(comparisons),
@@ -236,8 +238,7 @@ def _dimension_section(name: str, comparison: ReplayComparison, comparisons: Com
     if raw.pairs and first:
         blocks.append(Callout((parts.pairs_note(raw, settings.margin, over),)))
     if tables := controls(raw):
-        length = _LENGTH_ALONE[comparison.scores.by]
-        note = Callout((parts.CONTROLS.format(length=length, deals=settings.deals),))
+        note = Callout((parts.controls_note(raw, _LENGTH_ALONE[comparison.scores.by], settings.deals),))
         blocks.append(Section("Controls", (*tables, note) if first else tables))
     if raw.self_preference.difference is not None:
         blocks.append(Callout((parts.preference(raw),)))
