@@ -171,3 +171,27 @@ def test_a_reply_that_was_made_anew_stands_once(dialogauge, scored, log) -> None
     assert {row["reply"] for row in mine} == {"I would rather say that."}
     assert {row["failure"]["kind"] for row in mine} == {"pending"}
     assert len(mine) == 12
+
+
+def test_two_replies_to_a_state_are_a_training_pair(dialogauge, scored) -> None:
+    done = dialogauge("pairs", scored, "-o", "dpo.jsonl", "--redact")
+    assert done.code == 0, done.err
+    assert "10 rows: dpo.jsonl" in done.out
+    assert "10 rejected by the judge" in done.out
+    rows = [json.loads(line) for line in Path("dpo.jsonl").read_text().splitlines()]
+    second = next(row for row in rows if "is for number 2" in str(row["prompt"]) and len(row["prompt"]) == 3)
+    assert [m["role"] for m in second["prompt"]] == ["user", "assistant", "user"]
+    assert second["prompt"][-1]["content"] == "How do I reset the router? It is for number 2."
+    assert second["chosen"] == [{"role": "assistant", "content": f"{GOOD[1]} Number 2 is noted."}]
+    assert second["rejected"] == [{"role": "assistant", "content": "I would rather say this to [email]."}]
+    sources = [json.loads(line) for line in Path("dpo.provenance.jsonl").read_text().splitlines()]
+    assert {(s["source"], s["judge"], s["quality"]) for s in sources} == {("judge", "satisfaction/m", 0.75)}
+    assert {s["rejected_from"] for s in sources} == {"replies of mine"}
+    for more in (("--kind", "kto"), ("--chosen-field", "better")):
+        refused = dialogauge("pairs", scored, "-o", "other.jsonl", *more)
+        assert (refused.code, "preference pairs of its own replies alone" in refused.err) == (2, True)
+
+
+def test_pairs_need_somebody_who_scored(dialogauge, run) -> None:
+    refused = dialogauge("pairs", run, "-o", "dpo.jsonl")
+    assert (refused.code, "nobody has scored the replies of runs/a" in refused.err) == (2, True)

@@ -12,6 +12,7 @@ from dialogauge.app.build import Clients
 from dialogauge.app.config import model_of
 from dialogauge.app.merging import load_config, references
 from dialogauge.app.outputs import output_file, spare, spare_runs
+from dialogauge.app.pairs_of_replay import Row, replay_pairs
 from dialogauge.app.settings import PairOptions
 from dialogauge.app.sources import JUDGED
 from dialogauge.core.conversation import Message
@@ -49,8 +50,6 @@ _ACTIVE_DEFAULT = 50
 _NO_REPLY = "no better reply: "
 
 T = TypeVar("T")
-Row = tuple[Mapping[str, Any], Mapping[str, Any]]
-"""A training row, and where it comes from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,22 +100,23 @@ def write_pairs(
     spare(files, options)
     for file in files:
         spare_runs(file)
-    with open_run(options.run, options.privacy, studies=JUDGED) as run:
+    with open_run(options.run, options.privacy, studies=(*JUDGED, "replay")) as run:
         spare(files, run.manifest.settings)
-        people = stored_people(run)
-        if options.kind == "dpo" and people is None and not _names_better(options):
+        of_replay = run.manifest.study == "replay"
+        people = None if of_replay else stored_people(run)
+        if options.kind == "dpo" and people is None and not (of_replay or _names_better(options)):
             raise _nothing_better()
         for file in () if dry else files:
             expect_writable(file)
         clients = Clients(options, dry=dry)
         made = _Making(options, run, people, left_out, clients)
-        rows, error = made.dpo(stop, notify) if options.kind == "dpo" else (made.plain(), None)
+        rows, error = made.rows(stop, notify)
     rows = _limited(rows, options.limit, left_out)
     if not dry:
         write_whole(files[0], (json_line(row) for row, _ in rows))
         write_whole(files[1], (json_line(source) for _, source in rows))
     lost = {why: n for why, n in left_out.items() if n}
-    asked = options.kind == "dpo" and options.chosen_field is None
+    asked = options.kind == "dpo" and options.chosen_field is None and not of_replay
     repaired = sum("chosen_turn" not in source for _, source in rows) if asked else 0
     balance = _balance(options.kind, rows)
     notes, asking = made.notes(), clients.counted()
@@ -209,6 +209,14 @@ class _Making:
 
         for conversation, rows in self.run.judged():
             yield judged_conversation(conversation, rows, scales, person)
+
+    def rows(
+        self, stop: StopSignal, notify: Callable[[bool], None]
+    ) -> tuple[list[Row], DialogaugeError | None]:
+        """Return the rows of the kind that is asked for, and what ended the repairs early."""
+        if self.run.manifest.study == "replay":
+            return list(replay_pairs(self.run, self.options, self.left_out)), None
+        return self.dpo(stop, notify) if self.options.kind == "dpo" else (self.plain(), None)
 
     def dpo(
         self, stop: StopSignal, notify: Callable[[bool], None]

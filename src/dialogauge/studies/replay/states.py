@@ -207,13 +207,14 @@ def preferences(states: ReplayStates) -> Iterator[PairRating]:
     By scores any two replies to a state are a pair: that with the better mean wins, equal ones tie.
     """
     for state in states:
-        for a, b, winner in _winners(states, state):
+        for a, b, winner in winners(states, state):
             yield PairRating(
                 a, b, winner, states.judge, None, state.item.conversation, turn=state.original.turn
             )
 
 
-def _winners(states: ReplayStates, state: ReplayState) -> Iterator[tuple[str, str, str]]:
+def winners(states: ReplayStates, state: ReplayState) -> Iterator[tuple[str, str, str]]:
+    """Yield the names of two replies to a state, and which is preferred: `a`, `b` or `tie`."""
     if states.by_pairs:
         yield from ((name, ORIGINAL, row["winner"]) for name, row in state.rows.items() if "winner" in row)
         return
