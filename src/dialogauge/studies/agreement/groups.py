@@ -34,7 +34,7 @@ from dialogauge.studies.agreement.sources import (
 )
 from dialogauge.studies.agreement.targets import TargetTable
 
-_MOST: Final = 100
+MOST_RATERS: Final = 100
 """Raters that a judge is held against one by one: those that rated most."""
 
 
@@ -95,7 +95,7 @@ def rater_groups(
 ) -> tuple[GroupFigures, ...]:
     """Return how close judges are to each rater by itself."""
     out = []
-    for rater in sources_of(people, _MOST):
+    for rater in sources_of(people, MOST_RATERS):
         own = {k: Rated({rater: r.by[rater]}, r.user, r.groups) for k, r in people.items() if rater in r.by}
         out.append(_group("rater", rater, question, list(own), own, judges, categories))
     return tuple(out)
@@ -110,7 +110,7 @@ def rater_closeness(table: TargetTable, categories: Categories) -> tuple[Closene
         table.rated,
         categories,
     )
-    raters = sources_of(table.rated, _MOST)
+    raters = sources_of(table.rated, MOST_RATERS)
     if len(raters) < 2:
         return ()
     frame = pile_of(table.rated, categories)
@@ -138,7 +138,9 @@ def _group(  # noqa: PLR0913 - all that a group is made of
     rated = {key: people[key] for key in keys}
     names = OF_NAMES if categories.values is None else OF_NUMBERS
     shared = sum(len(of.by) > 1 for of in rated.values())
-    among = coefficients_of(grid_of(rated, categories, sources_of(rated, _MOST)), names) if shared else {}
+    among = (
+        coefficients_of(grid_of(rated, categories, sources_of(rated, MOST_RATERS)), names) if shared else {}
+    )
     made = beside_consensus(rated, judges, categories)
     return GroupFigures(by, name, question.dimension, question.level, len(keys), shared, among, made)
 

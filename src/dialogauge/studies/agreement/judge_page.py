@@ -35,6 +35,7 @@ from dialogauge.studies.agreement.among_page import (
     figure_words,
 )
 from dialogauge.studies.agreement.closeness import Closeness, verdict_of
+from dialogauge.studies.agreement.groups import MOST_RATERS
 from dialogauge.studies.agreement.sources import Question
 from dialogauge.text import counted
 
@@ -129,11 +130,10 @@ def judge_section(judge: JudgeAgreement, gate: str, ceiling: Sequence[Closeness]
             closeness_row(one, name=f"{one.source} against {one.reference}", emphasis="quiet")
             for one in ceiling
         ]
-        blocks.append(
-            closeness_table(
-                "The judge against each rater, and each rater against the others", "against", rows
-            )
-        )
+        title = "The judge against each rater, and each rater against the others"
+        if len(judge.raters) == MOST_RATERS:
+            title += f": of the {MOST_RATERS} who rated most"
+        blocks.append(closeness_table(title, "against", rows))
     if judge.levels:
         blocks.append(_levels(judge))
     if whole and judge.bins:

@@ -1,5 +1,7 @@
 """Judges against people on a page and on a terminal: hostile text, rings, a phone's width."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -122,6 +124,17 @@ def test_hostile_names_of_raters_and_judges_stay_text():
     assert "\u202e" not in page
     result, gates = everything(HOSTILE)
     assert "\u202e" not in to_text(brief(result, gates))
+
+
+def test_of_very_many_raters_those_who_rated_most_are_said_to_be_shown():
+    result, gates = everything("r")
+    few, many = (
+        replace(result, judges=tuple(replace(j, raters=(j.raters * 20)[:n]) for j in result.judges))
+        for n in (6, 100)
+    )
+    said = "of the 100 who rated most"
+    assert said not in to_text(brief(few, gates))
+    assert said in " ".join(to_text(brief(many, gates)).split())
 
 
 def test_the_answers_come_first():
