@@ -38,14 +38,13 @@ HEAPS = (
 
 #: For a quick look.
 FEW_BAITS = ("long_text:turns", "long_body:empty lists", "long_headers:\\n")
-FEW_HEAPS = ("gzip_bomb", "huge_body:empty lists")
+FEW_HEAPS = ("gzip_bomb", "continue_forever", "huge_body:empty lists")
 
 
 def delays(folder: Path, baits: Sequence[str] = BAITS) -> Findings:
     """Let one conversation of 100 get a bait; measure how long all others stand still.
 
-    That is the CPU time which the judging process spends between two beats of its event loop, so that other
-    work on the machine does not count.
+    Other work on the machine does not count: see `Watcher.standstill_s`.
     """
     findings = Findings(f"one huge reply among 100 conversations, {len(baits)} baits")
     lines = []

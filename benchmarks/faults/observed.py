@@ -29,6 +29,7 @@ from dialogauge.runs import Progress
 __all__ = ["observe"]
 
 _EVERY_S = 0.1
+_BEAT_S = 0.002
 
 
 class Watcher:
@@ -37,7 +38,11 @@ class Watcher:
     def __init__(self) -> None:
         self.series: list[dict[str, float]] = []
         self.standstill_s = 0.0
-        """The most CPU time of this process between two beats of the event loop, once one was judged."""
+        """The longest standstill of the event loop between two beats, once one was judged.
+
+        That is the CPU time of the process, or the time by the clock less that in which the loop was ready
+        and others had the processor, whichever is less: what else the machine does can add to either alone.
+        """
 
     def say(self, text: str) -> None:
         print(text, file=sys.stderr)
@@ -64,12 +69,13 @@ class Watcher:
                     )
 
         async def beat() -> None:
-            last = time.process_time()
+            last = _clocks()
             while True:
-                await asyncio.sleep(0.002)
-                now = time.process_time()
+                await asyncio.sleep(_BEAT_S)
+                now = _clocks()
                 if progress.done:
-                    self.standstill_s = max(self.standstill_s, now - last)
+                    passed = now[0] - last[0], now[1] - last[1] - _BEAT_S
+                    self.standstill_s = max(self.standstill_s, min(passed))
                 last = now
 
         beating = asyncio.get_running_loop().create_task(beat())
@@ -98,6 +104,15 @@ def observe(folder: Path, log: str, rubric: str, config: str, *, key: str = "") 
     )
     seen: dict[str, Any] = json.loads((folder / "seen.json").read_text())
     return {**seen, "err": done.stderr}
+
+
+def _clocks() -> tuple[float, float]:
+    """Return the CPU time of the process, and the time without that for which this thread waited its turn."""
+    try:
+        waited = int(Path("/proc/thread-self/schedstat").read_text().split()[1]) / 1e9
+    except OSError:  # another system says nothing of it
+        waited = 0.0
+    return time.process_time(), time.monotonic() - waited
 
 
 def _resident_mb() -> float:

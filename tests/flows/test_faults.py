@@ -36,14 +36,7 @@ def test_a_server_that_takes_one_request_at_a_time_gets_all_done(dialogauge, tmp
 
 
 def test_a_huge_reply_delays_no_other_conversation(tmp_path):
-    """What else the machine does can only add to a standstill: of three tries the best counts."""
-    for tries in ("first", "second", "third"):
-        folder = tmp_path / tries
-        folder.mkdir()
-        wrong = delays(folder, FEW_BAITS).wrong
-        if not wrong or not all("stood still" in one for one in wrong):
-            break
-    assert wrong == []
+    assert delays(tmp_path, FEW_BAITS).wrong == []
 
 
 def test_many_huge_replies_at_once_take_little_memory(tmp_path):
@@ -70,7 +63,7 @@ def test_whatever_happened_the_run_is_the_undisturbed_one(tmp_path, study):
 
 
 def test_a_signal_in_any_study_loses_nothing(tmp_path):
-    assert kills_everywhere(tmp_path, kills=3, others=1).wrong == []
+    assert kills_everywhere(tmp_path, kills=4, others=2).wrong == []
 
 
 def test_no_secret_that_a_server_gives_back_is_kept_or_shown(tmp_path):

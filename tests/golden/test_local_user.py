@@ -120,19 +120,17 @@ COURTESIES = [
 
 @pytest.mark.parametrize(("opening", "closing"), COURTESIES)
 def test_courtesies_around_a_reply_gain_nothing(opening: str, closing: str) -> None:
-    """Expected ratings of the turns of ten dev users: the user macro moves by a thousandth at most."""
+    """Expected ratings of all dev turns, 20 users: the user macro moves by a thousandth at most."""
     study, said, _ = dev()
-    some = sorted({block.view.user for block in study.blocks})[:10]
-    blocks = [block for block in study.blocks if block.view.user in some]
 
     def polite(block):
         targets = tuple(replaced(t, opening + t.text + closing) for t in block.view.targets)
         return replace(block, view=replace(block.view, targets=targets))
 
     judge = LocalUserJudge()
-    found = judged(replace(study, blocks=tuple(map(polite, blocks))), judge)
+    found = judged(replace(study, blocks=tuple(map(polite, study.blocks))), judge)
     more: dict[str, list[float]] = {}
-    for block in blocks:
+    for block in study.blocks:
         more.setdefault(block.view.user, []).extend((found[block.view.id] - said[block.view.id])[:, 1])
     assert np.mean([np.mean(of_user) for of_user in more.values()]) < 0.001
 
