@@ -409,7 +409,7 @@ class SuccessOptions(DataOptions, StrictOptions, FreshOptions):
         metavar="DIR",
     )
     reading: Literal["stored", "own"] = setting(
-        "stored", "Whose delexicalised replies and states count (multiwoz)."
+        "stored", "Delexicalised replies and states: those in the records, or our own reading (multiwoz)."
     )
     environment: str | None = setting(
         None,

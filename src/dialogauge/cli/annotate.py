@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 annotate = typer.Typer(
     name="annotate",
-    help="Have people rate conversations, on offline pages.",
+    help="Have people rate conversations, on offline pages.\n\nFirst make, then import, then status; "
+    "`dialogauge agreement DIR` and `judge --ratings DIR` take the folder.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )

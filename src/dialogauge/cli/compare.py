@@ -13,7 +13,7 @@ def compare(options: TwoRunsOptions, as_json: AsJson = False) -> None:
     """Compare two runs of one rubric.
 
     Says what became better, what worse, and how sure that is. Conversations are paired by id, else by
-    scenario and user; else the runs are two samples.
+    task, else by scenario and user; else the runs are two samples.
     """
     from dialogauge.app.compare import compare_runs
     from dialogauge.cli.terminal import print_blocks, print_json

@@ -37,7 +37,6 @@ _INTERRUPTED: Final = 130
 
 app = typer.Typer(
     name="dialogauge",
-    help="Find where conversations with an assistant went wrong, and how far to trust that.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -79,7 +78,11 @@ def _root(
         False, "--version", callback=_version, is_eager=True, help="Print the version."
     ),
 ) -> None:
-    """Find where conversations with an assistant went wrong, and how far to trust that."""
+    """Find where conversations with an assistant went wrong, and how far to trust that.
+
+    `dialogauge demo` shows what comes out; then `dialogauge judge` your log. `dialogauge COMMAND --help`
+    names the options of a command.
+    """
 
 
 _Misuse: type[Exception] = typer.BadParameter.__mro__[2]

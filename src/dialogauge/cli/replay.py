@@ -39,7 +39,8 @@ def code_of(outcome: Outcome, faults: Sequence[InputError], failed_share: float)
 
 replay = typer.Typer(
     name="replay",
-    help="Compare candidate models on fixed points in conversations.",
+    help="Compare candidate models on fixed points in conversations.\n\nrun does all of it; select, collect, "
+    "score and compare are its steps, in this order.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )

@@ -55,7 +55,7 @@ class ItemOptions(ReplaySeedOptions, RatedDataOptions, ConfigOptions, PrivacyOpt
         False, "Choose among all replies, without ratings: a rubric scores the candidates."
     )
     size: int = setting(300, "Maximum number of turns.", "-n", "--size", low=1)
-    licence: str | None = setting(None, "For the data card.", metavar="TEXT")
+    licence: str | None = setting(None, "Licence of the data, for the item set's card.", metavar="TEXT")
 
 
 class AgentsOptions(Options):
