@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from arenas import dialogues
+
 
 def test_runs_are_listed_newest_first_with_a_figure(dialogauge, log, talk, tmp_path):
     dialogauge("judge", log(talk("c1"), talk("c2")), "-o", "runs/old")
@@ -27,6 +29,15 @@ def test_runs_are_listed_newest_first_with_a_figure(dialogauge, log, talk, tmp_p
     shown = dialogauge("runs", "runs").out
     assert "runs/deep/new" in shown
     assert "local, card" in shown
+
+
+def test_the_figure_of_an_arena_is_short(dialogauge, tmp_path):
+    for name, share in (("alpha", 1.0), ("beta", 0.0)):
+        dialogues(tmp_path / f"{name}.jsonl", share)
+    dialogauge("arena", "alpha.jsonl", "beta.jsonl", "--judge", "local", "-o", "runs/arena")
+    (run,) = dialogauge("runs", "--json").json["runs"]
+    assert run["headline"].startswith("alpha leads, ")
+    assert run["headline"].endswith(" above beta")
 
 
 def test_broken_runs_are_skipped_with_a_word_and_foreign_folders_without(dialogauge, log, talk, tmp_path):

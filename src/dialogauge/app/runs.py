@@ -101,7 +101,7 @@ def _headline(summary: Mapping[str, Any]) -> str:
     if isinstance(views := (next(iter(dimensions.values())) if dimensions else summary).get("views"), dict):
         return _against_the_log(views["raw"], next(iter(dimensions), "") if dimensions else "satisfaction")
     answers = summary.get("answers")
-    return str(answers[0]) if isinstance(answers, list) and answers else ""
+    return str(answers[0]).partition(": ")[0] if isinstance(answers, list) and answers else ""
 
 
 def _against_the_log(view: Mapping[str, Any], dimension: str) -> str:
