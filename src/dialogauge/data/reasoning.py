@@ -27,8 +27,6 @@ def without_reasoning(messages: Sequence[Message]) -> tuple[Message, ...]:
 def _apart(message: Message) -> Message:
     content = message.content
     if isinstance(content, str):
-        if "<" not in content and "[" not in content and "◁" not in content:
-            return message
         text, thought = _split(content)
         if text == content:
             return message

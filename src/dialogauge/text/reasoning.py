@@ -30,7 +30,7 @@ def split_reasoning(text: str, *, quotable: bool = False) -> tuple[str, str | No
         quotable: Whether the answer may be about such tags: a closing tag without an opening one then
             counts only on a line of its own, outside of code.
     """
-    if "<" not in text and "[" not in text and "◁" not in text:
+    if not _may_reason(text):
         return text, None
     thoughts: list[str] = []
     start = 0
@@ -45,6 +45,14 @@ def split_reasoning(text: str, *, quotable: bool = False) -> tuple[str, str | No
     if not thoughts:
         return text, None
     return text[start:].strip(), "\n".join(t.strip() for t in thoughts if t.strip()) or None
+
+
+def _may_reason(text: str) -> bool:
+    """Say whether a part of a mark is in a text at all: a log holds millions without one."""
+    if "<" not in text and "[" not in text and "◁" not in text:
+        return False
+    plain = text.lower()
+    return "think" in plain or "thought" in plain or "reasoning>" in plain or "<|channel|>" in plain
 
 
 def _orphan(text: str, start: int, close: re.Pattern[str]) -> re.Match[str] | None:

@@ -7,7 +7,14 @@ from typing import Any, Final
 
 from dialogauge.data.formats.base import Entry, fault_in
 from dialogauge.data.formats.fields import text_at
-from dialogauge.data.formats.spans import SpanKind, TraceScore, TraceSpan, sessions_of, span_format
+from dialogauge.data.formats.spans import (
+    SpanKind,
+    TraceScore,
+    TraceSpan,
+    inner_records,
+    sessions_of,
+    span_format,
+)
 from dialogauge.data.formats.threads import moment_of
 from dialogauge.data.notes import excerpt
 
@@ -15,18 +22,13 @@ _KINDS: Final[dict[str, SpanKind]] = {"llm": "model", "tool": "tool"}
 _THREADS: Final = ("session_id", "thread_id", "conversation_id", "sessionId")
 
 
-def _events(record: Any) -> list[Any]:  # noqa: ANN401  # any JSON value
-    inner = record.get("events") if isinstance(record, dict) else None
-    return inner if isinstance(inner, list) else [record]
-
-
 def _recognises(record: Any) -> bool:  # noqa: ANN401  # any JSON value
-    first = next(iter(_events(record)), None)
+    first = next(iter(inner_records(record, "events")), None)
     return isinstance(first, dict) and {"span_id", "root_span_id", "span_attributes"} <= first.keys()
 
 
 def _spans_of(record: Any, entry: Entry) -> Iterator[TraceSpan]:  # noqa: ANN401  # any JSON value
-    for event in _events(record):
+    for event in inner_records(record, "events"):
         trace = text_at(event, "root_span_id") if isinstance(event, dict) else None
         if trace is None:
             raise fault_in(entry, f"the record is {excerpt(event)}: no span with its root")

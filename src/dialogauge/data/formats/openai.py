@@ -13,7 +13,7 @@ from dialogauge.data.formats.blocks import arguments_of, is_result, messages_of,
 from dialogauge.data.formats.fields import MESSAGE_KEYS, conversation_from, labels_of
 from dialogauge.data.formats.order import in_time
 from dialogauge.data.formats.react import unfold
-from dialogauge.data.formats.roles import role_named
+from dialogauge.data.formats.roles import note_shared, role_named
 from dialogauge.data.json_values import is_message_list
 from dialogauge.data.notes import excerpt
 from dialogauge.data.reasoning import without_reasoning
@@ -63,6 +63,7 @@ class MessageReader:
         self._plain = not self._mapped and self.content_key == "content"
         self._ordered = ordered
         self._last_call: str | None = None
+        self._names: dict[Role, set[str]] = {}
 
     def read(self, raw: object) -> tuple[Message, ...]:
         """Return the messages of a list; raises `RecordFault` for anything else."""
@@ -73,7 +74,9 @@ class MessageReader:
         timed = isinstance(raw[0], dict) and len(raw[0]) > _BARE
         if len(raw) > 1 and not self._ordered and (timed or self.entry.mapping.order_by is not None):
             raw = list(in_time(raw, self.entry))
-        messages, ends = unfold(without_reasoning(self._messages(raw)), self.entry)
+        spoken = without_reasoning(self._messages(raw))
+        self._note_names(raw)
+        messages, ends = unfold(spoken, self.entry)
         self.rated = [(ends[index], rated) for index, rated in self.rated]
         return messages
 
@@ -140,7 +143,16 @@ class MessageReader:
             self.entry.assume(f"messages have the role {name!r}: read as {role}")
         if role is None:
             raise fault_in(self.entry, *unknown_role(number, name))
+        self._names.setdefault(role, set()).add(str(name).lower())
         return role
+
+    def _note_names(self, raw: list[Any]) -> None:
+        """Note where a role has several names: the fast path reads those that are called as we do."""
+        names = {role: set(own) for role, own in self._names.items() if own != {role}}
+        for role in names:
+            if any(isinstance(item, dict) and item.get(self.role_key) == role for item in raw):
+                names[role].add(role)
+        note_shared(names, self.entry)
 
     def _content(self, item: dict[str, Any], number: int) -> object:
         content = look_up(item, self.content_key)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
+
 from dialogauge.core import Role
 from dialogauge.data.formats.base import Entry
+from dialogauge.data.notes import excerpt
 
 ROLE_ALIASES: dict[str, Role] = {
     "human": "user",
@@ -32,6 +35,15 @@ ROLE_ALIASES: dict[str, Role] = {
     "virtual_agent": "assistant",
 }
 """Common role names in tables and logs; each use is noted as an assumption."""
+
+
+def note_shared(names: Mapping[Role, Collection[str]], entry: Entry) -> None:
+    """Note where several speakers of one conversation have one role, as an agent and a bot do."""
+    for role, several in names.items():
+        if role in ("user", "assistant") and len(several) > 1:
+            shown = ", ".join(map(excerpt, sorted(several)))
+            hint = "say in a field map (--map) who is who, as in roles.NAME=user"
+            entry.assume(f"conversations have several speakers read as {role}: {shown}", hint)
 
 
 def role_named(name: str, entry: Entry) -> Role | None:

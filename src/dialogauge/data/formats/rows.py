@@ -26,7 +26,7 @@ from dialogauge.data.formats.exchanges import exchanged
 from dialogauge.data.formats.fields import PERHAPS, UNNAMED, is_rating, ratings_in
 from dialogauge.data.formats.openai import MessageReader, unknown_role, with_replies
 from dialogauge.data.formats.payloads import CHOICES_LEFT_OUT, asked, messages_in, others_in, replied
-from dialogauge.data.formats.roles import role_named
+from dialogauge.data.formats.roles import ROLE_ALIASES, note_shared, role_named
 from dialogauge.data.formats.threads import DataRow, Rows, Threads, each_differs, in_threads, whole_rows
 from dialogauge.data.json_values import is_message_list, json_values
 from dialogauge.data.notes import LONGEST, MESSAGE, excerpt, file_fault, record_fault, too_long
@@ -60,6 +60,8 @@ class _Group:
     fault: RecordFault | None = None
     size: int = 0
     """What it takes so far."""
+    names: dict[Role, set[str]] = field(default_factory=dict)
+    """Who speaks in each role."""
     differing: set[str] = field(default_factory=set)
     """Fields in which its rows differ."""
 
@@ -176,6 +178,7 @@ def _take(group: _Group, row: DataRow, columns: RowColumns, context: Context) ->
     entry, before = Entry(context, place, group.id), len(group.messages)
     try:
         rated = _rated(row, columns, entry)
+        _name(group, row, columns, entry)
         group.messages += _without(group.messages, list(_messages(row, columns, before, entry)), entry)
         last = len(group.messages) - 1
         role = group.messages[last].role if last >= before else "user"
@@ -194,6 +197,14 @@ def _take(group: _Group, row: DataRow, columns: RowColumns, context: Context) ->
         if differs and name not in group.differing:
             group.differing.add(name)
             context.notes.assume(f"conversations have rows that differ in {name}: the first is used", place)
+
+
+def _name(group: _Group, row: DataRow, columns: RowColumns, entry: Entry) -> None:
+    name = None if columns.exchanges else columns.get(row, "role")
+    plain = (name or "").strip().lower()
+    role = entry.mapping.role_of(name or "") or entry.mapping.role_of(plain) or ROLE_ALIASES.get(plain)
+    if role is not None:
+        group.names.setdefault(role, set()).add(plain)
 
 
 def _without(past: Sequence[Message], coming: list[Message], entry: Entry) -> list[Message]:
@@ -334,7 +345,12 @@ def _finish(group: _Group, context: Context) -> Outcome:
         )
     except RecordFault as fault:
         return fault
-    messages = with_replies(tuple(group.messages), Entry(context, group.place, group.id))
+    entry = Entry(context, group.place, group.id)
+    try:
+        note_shared(group.names, entry)
+    except RecordFault as fault:
+        return fault
+    messages = with_replies(tuple(group.messages), entry)
     return Conversation(group.id, messages, ratings=ratings, place=group.place, **group.about)
 
 

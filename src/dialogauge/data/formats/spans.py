@@ -301,6 +301,12 @@ class ModelCall:
         return self.asked > other.asked and self.system == other.system and mine[: other.asked] == past
 
 
+def inner_records(record: Any, key: str) -> list[Any]:  # noqa: ANN401  # any JSON value
+    """Return the records that a page of an interface holds under a key; any other record alone."""
+    inner = record.get(key) if isinstance(record, dict) else None
+    return inner if isinstance(inner, list) else [record]
+
+
 _SYSTEM: Final = ("system", "developer")
 
 

@@ -7,7 +7,14 @@ from typing import Any, Final
 
 from dialogauge.data.formats.base import Entry, fault_in
 from dialogauge.data.formats.fields import text_at
-from dialogauge.data.formats.spans import SpanKind, TraceScore, TraceSpan, sessions_of, span_format
+from dialogauge.data.formats.spans import (
+    SpanKind,
+    TraceScore,
+    TraceSpan,
+    inner_records,
+    sessions_of,
+    span_format,
+)
 from dialogauge.data.formats.threads import moment_of
 from dialogauge.data.notes import excerpt
 
@@ -22,18 +29,13 @@ _REACTION: Final = "wandb.reaction"
 _BY_SCORER: Final = "wandb.runnable."
 
 
-def _calls(record: Any) -> list[Any]:  # noqa: ANN401  # any JSON value
-    inner = record.get("calls") if isinstance(record, dict) else None
-    return inner if isinstance(inner, list) else [record]
-
-
 def _recognises(record: Any) -> bool:  # noqa: ANN401  # any JSON value
-    first = next(iter(_calls(record)), None)
+    first = next(iter(inner_records(record, "calls")), None)
     return isinstance(first, dict) and {"op_name", "trace_id", "inputs"} <= first.keys()
 
 
 def _spans_of(record: Any, entry: Entry) -> Iterator[TraceSpan]:  # noqa: ANN401  # any JSON value
-    for call in _calls(record):
+    for call in inner_records(record, "calls"):
         trace, name = (
             text_at(call, key) if isinstance(call, dict) else None for key in ("trace_id", "op_name")
         )
