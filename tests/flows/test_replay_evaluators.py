@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -97,6 +98,24 @@ def test_one_call_for_each_dimension(dialogauge, run, serve) -> None:
     assert len(server.asked) - apart == 36
     assert apart > 36
     assert apart % 36 == 0
+
+
+def test_a_page_shows_the_items_on_which_its_own_evaluator_differs(dialogauge, run, serve) -> None:
+    """One judge dislikes what a candidate says to the last item, the other what it says to the one before."""
+    items = [item["id"] for item in stored("items.json")["items"]]
+    told = [*["Yes."] * 10, "Yes, under the oak.", "Yes, under the pine."]
+    with Path("odd.jsonl").open("w") as file:
+        file.writelines(json.dumps({"item": i, "reply": r}) + "\n" for i, r in zip(items, told, strict=True))
+    dialogauge("replay", "collect", "items.json", "--candidate", "replies:odd.jsonl", "-o", "run")
+    for model in ("pine", "oak"):
+        server = serve(scored_as(lambda text, tree=model: 4 if tree in text else 5))
+        words = ("--rubric", "satisfaction", "--no-planted", "--model", model, "--base-url", server.url)
+        assert dialogauge("replay", "score", "run", *words).code == 0
+    for model, item in (("pine", items[11]), ("oak", items[10])):
+        done = dialogauge("replay", "compare", "run", "--judge", f"satisfaction/{model}")
+        assert done.code == 0, done.err
+        page = (run / "report.html").read_text()
+        assert min(items, key=lambda name: page.index(name)) == item
 
 
 REFUSED = {

@@ -100,7 +100,7 @@ def _read_first(path: str, judge: str | None, shown: Callable[[ReplayRun, str], 
             )
             if by == "pair":
                 _stand_even(original, items)
-            for one in run.shown:
+            for one in run.shown(evaluator):
                 scores.shown[one["item"]] = ShownItem(one["item"], one["request"], one["original"])
         _take(into, run, shown, originals=True)
     for scores in into.scores.values():

@@ -15,7 +15,7 @@ from dialogauge.core import DimensionSpec
 from dialogauge.runs import Ending, Row, RunDatabase, StoredRun, Study, StudyFacts
 from dialogauge.studies.replay.items import Stage
 from dialogauge.studies.replay.planted import PLANTED
-from dialogauge.studies.replay.stored import REPLAY, ReplayRun, StoredReplies
+from dialogauge.studies.replay.stored import REPLAY, ReplayRun, StoredReplies, shown_key
 
 ORIGINAL_REPLY: Final = None
 """Stands for the candidate in rows that score original replies."""
@@ -109,7 +109,7 @@ class ScoringStudy(Study[ScoreCounts]):
             counts[row.get("candidate"), "failure" in row] += 1
             if row["item"] in values and (value := self.apart(row)) is not None:
                 values[row["item"]][row.get("candidate")] = value
-        run.database.put_meta("shown", self._shown(values))
+        run.database.put_meta(shown_key(self.judge_digest), self._shown(values))
 
         def of(name: str | None) -> tuple[int, int]:
             return counts[name, False], counts[name, True]

@@ -30,6 +30,11 @@ def replies_digest(candidate: str, made_by: str) -> str:
     return digest([candidate, made_by])
 
 
+def shown_key(evaluator: str) -> str:
+    """Return the name under which the items stand that an evaluator's page shows."""
+    return f"shown:{evaluator}"
+
+
 @dataclass(frozen=True, slots=True)
 class StoredReplies:
     """What a run file holds of one candidate's replies; an item without any is in none of it."""
@@ -101,10 +106,9 @@ class ReplayRun:
         """The items that were in the data when the run was last scored."""
         return set(self.database.get_meta("present", [], list[str]))
 
-    @property
-    def shown(self) -> list[dict[str, str]]:
-        """Some items with what was asked and the original reply, for the page."""
-        return list(self.database.get_meta("shown", [], list[_Shown]))
+    def shown(self, evaluator: str) -> list[dict[str, str]]:
+        """Return the items that an evaluator's page shows, with what was asked and the original reply."""
+        return list(self.database.get_meta(shown_key(evaluator), [], list[_Shown]))
 
     def histories(self, evaluator: str) -> dict[str, ScoreHistory]:
         """Return the rated histories by block, as the evaluator met them."""
