@@ -312,7 +312,9 @@ SCARCE = {
     "def no(*a, **k): raise MemoryError\nf.Path.open = no",
     "a library cannot be loaded: ": "import sys\nsys.modules['sqlite3'] = None",
     "the system gives no more threads": "import threading\n"
-    'def no(*_): raise RuntimeError("can\'t start new thread")\nthreading._start_new_thread = no',
+    'def no(*_, **__): raise RuntimeError("can\'t start new thread")\n'
+    "name = '_start_new_thread' if hasattr(threading, '_start_new_thread') else '_start_joinable_thread'\n"
+    "setattr(threading, name, no)",
 }
 
 

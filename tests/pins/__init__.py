@@ -7,8 +7,9 @@ package but `python -m dialogauge`, so they hold through any move of its modules
 
 What may vary is made equal first (`normal.py`): times, versions, addresses and folders have fixed
 names, digests are numbered in each file in the order in which they appear, and hashed ids have one salt.
-Numbers are equal up to 1e-9 of their size. Of long tables most cases keep headline figures and a hash;
-`judge-local-card-hindsight`, `judge-model-card`, `satisfaction-whole` and `replay-run` show them whole.
+Numbers are equal up to 1e-9 of their size; after a fit, as far as its precision goes on another processor.
+Of long tables most cases keep headline figures, a hash and a weighed sum; `judge-local-card-hindsight`,
+`judge-model-card`, `satisfaction-whole` and `replay-run` show them whole.
 
 When a difference is meant, list it with its reason in the changelog, and renew from the folder `tests`:
 

@@ -29,7 +29,7 @@ def main(action: str = "", *names: str) -> None:
             path.write_text(pretty(actual) + "\n", encoding="utf-8")
         else:
             expected = json.loads(path.read_text(encoding="utf-8"))
-            print("\n".join(differences(expected, json.loads(json.dumps(actual)))))
+            print("\n".join(differences(expected, json.loads(json.dumps(actual)), case.close)))
 
 
 if __name__ == "__main__":

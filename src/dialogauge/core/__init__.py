@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     )
     from dialogauge.core.protocols import DimensionSpec, Judge, PlainDimension, Record, Request
     from dialogauge.core.scores import (
+        DECIMALS,
         NOT_APPLICABLE,
         ONE_TO_FIVE,
         NotApplicable,
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
         Scale,
         Score,
         as_scores,
+        settled,
         whole_score,
     )
     from dialogauge.core.unit import WorkUnit, conversation_digest, digest, digest_text

@@ -58,7 +58,7 @@ class Member:
         infos = ((self.archive.NameToInfo.get(path.as_posix()), path) for path in paths)
         return next((Member(self.archive, info, path) for info, path in infos if info is not None), None)
 
-    def _unpacked(self) -> IO[bytes]:
+    def _unpacked(self) -> IO[bytes] | io.BufferedReader:
         if self.info.compress_type != _ZSTANDARD:
             return self.archive.open(self.info)
         as_stored = copy.copy(self.info)
@@ -178,12 +178,12 @@ class _Unzipped(io.RawIOBase):
         super().close()
 
 
-def unzstandard(packed: IO[bytes], name: str) -> IO[bytes]:
+def unzstandard(packed: IO[bytes], name: str) -> io.BufferedReader:
     """Return what is in a zstandard file; raises `MissingExtra` where nothing here unpacks it."""
     if sys.version_info >= (3, 14):
         from compression import zstd
 
-        return zstd.ZstdFile(packed)
+        return io.BufferedReader(_Zstandard(zstd.ZstdFile(packed), zstd.ZstdError))
     try:
         import pyarrow
     except ImportError as error:
@@ -191,5 +191,29 @@ def unzstandard(packed: IO[bytes], name: str) -> IO[bytes]:
         raise MissingExtra(
             msg, hint="pip install 'dialogauge[parquet]', or unpack it with zstd -d"
         ) from error
-    stream: IO[bytes] = pyarrow.CompressedInputStream(packed, "zstd")
-    return stream
+    return io.BufferedReader(_Zstandard(pyarrow.CompressedInputStream(packed, "zstd"), OSError))
+
+
+class _Zstandard(io.RawIOBase):
+    """What is in a zstandard file, unpacked by either library; OSError says where it ends or is damaged."""
+
+    def __init__(self, file: IO[bytes], damaged: type[Exception]) -> None:
+        self._file, self._damaged = file, damaged
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:  # noqa: ANN401  # any writable buffer
+        try:
+            block = self._file.read(len(buffer))
+        except (EOFError, self._damaged) as error:
+            # Python says that it ends by an EOFError, pyarrow by a word.
+            ends = isinstance(error, EOFError) or "truncated" in str(error).lower()
+            why = "breaks off here: it is truncated" if ends else f"is damaged here: {error}"
+            raise OSError(errno.EILSEQ, f"the zstandard file {why}") from error
+        buffer[: len(block)] = block
+        return len(block)
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()

@@ -69,7 +69,8 @@ class RowLines(io.RawIOBase):
 
     def close(self) -> None:
         """Close the file."""
-        self._file.close()
+        if hasattr(self, "_file"):
+            self._file.close()
         super().close()
 
 

@@ -19,6 +19,8 @@ from dialogauge.stats.table import Codes, Floats
 Values = Sequence[float] | Floats | npt.NDArray[np.bool_]
 
 _SIDES: Final = ("left", "right")
+_TIED: Final = 12
+"""Decimals, of the largest value, up to which values to be ranked differ."""
 
 
 def divided(top: Floats, bottom: Floats, *, otherwise: float = np.nan) -> Floats:
@@ -63,6 +65,7 @@ def auc_draws(scores: Values, positive: Values, weights: Floats) -> Floats:
     if not np.isin(label, (0, 1)).all():
         msg = "labels of an AUC are 0 or 1"
         raise ValueError(msg)
+    a = _settled(a)
     high, low = np.flatnonzero(label == 1), np.flatnonzero(label == 0)
     low = low[np.argsort(a[low], kind="stable")]
     under = np.zeros((w.shape[0], low.size + 1))
@@ -81,7 +84,7 @@ def auc_without(scores: Values, positive: Values, part: Codes, parts: int) -> Fl
         part: Shape (n,), the part of each value, from 0.
         parts: How many there are.
     """
-    _, rank = np.unique(scores, return_inverse=True)
+    _, rank = np.unique(_settled(np.asarray(scores, dtype=np.float64)), return_inverse=True)
     ones, zeros = (np.flatnonzero(np.asarray(positive) == label) for label in (1, 0))
     own = part * (rank.max(initial=0) + 1) + rank  # compares within a part; below is all of the parts before
 
@@ -156,12 +159,19 @@ def _correlated(saa: Floats, sbb: Floats, sab: Floats, total: Floats) -> Floats:
     return divided(sab, np.sqrt(np.where((saa > floor) & (sbb > floor), saa * sbb, 0.0)))
 
 
+def _settled(values: Floats) -> Floats:
+    """Return values to be ranked: those tie that differ only by the order in which they were summed."""
+    largest = np.abs(values).max(initial=0.0)
+    return np.round(values / largest, _TIED) if largest else values
+
+
 def _weighted_ranks(values: Floats, w: Floats) -> tuple[Codes, Floats, Floats]:
     """Return mid-ranks, from the middle of all, in the sample where value i occurs w[d, i] times.
 
     Returns:
         The level of each value, shape (n,); of levels their ranks and how often each occurs, (draws, levels).
     """
+    values = _settled(values)
     levels, inverse = np.unique(values, return_inverse=True)
     order = np.argsort(values, kind="stable")
     at_level = np.add.reduceat(w[:, order], np.searchsorted(values[order], levels), axis=1)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Literal
 
-from dialogauge.core import ONE_TO_FIVE, Scale, whole_score
+from dialogauge.core import ONE_TO_FIVE, Scale, settled, whole_score
 
 
 def half_even(value: float, scale: Scale = ONE_TO_FIVE) -> int:
@@ -16,7 +16,7 @@ def half_even(value: float, scale: Scale = ONE_TO_FIVE) -> int:
 
     The rule of the published calibration and of episodic retrieval.
     """
-    return int(max(scale.low, min(scale.high, round(value))))
+    return int(max(scale.low, min(scale.high, round(settled(value)))))
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +107,10 @@ class RawScore:
     """Scores of one block are calibrated together: one user, one scenario."""
     candidate: str | None = None
     """Scores of different candidates are never ranked against each other."""
+
+    def __post_init__(self) -> None:
+        """Settle the value: ranks go by it."""
+        object.__setattr__(self, "value", settled(self.value))
 
 
 @dataclass(frozen=True, slots=True)

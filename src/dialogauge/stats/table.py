@@ -24,7 +24,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from dialogauge.core import ONE_TO_FIVE, Scale, UsageError
+from dialogauge.core import DECIMALS, ONE_TO_FIVE, Scale, UsageError
 
 _WIDEST: Final = 2**31
 """A number of a row above which the next column could make one that does not fit."""
@@ -37,7 +37,7 @@ Mask = npt.NDArray[np.bool_]
 
 def whole_scores(values: Sequence[float] | Floats, scale: Scale = ONE_TO_FIVE) -> Floats:
     """Round to whole scores, halves upward, and cut to the scale; NaN stays NaN. Shape (n,) -> (n,)."""
-    rounded: Floats = np.floor(np.asarray(values, dtype=np.float64) + 0.5)
+    rounded: Floats = np.floor(np.round(np.asarray(values, dtype=np.float64), DECIMALS) + 0.5)
     return np.clip(rounded, scale.low, scale.high)
 
 

@@ -150,7 +150,18 @@ def test_a_zstandard_file_that_breaks_off_is_read_up_to_there(tmp_path):
     *read, last = read_conversations([str(tmp_path / "log.jsonl.zst")])
     assert len(read) > 7000
     assert isinstance(last, FileFault)
-    assert "Truncated" in str(last)
+    assert "the zstandard file breaks off here" in str(last)
+
+
+def test_a_damaged_zstandard_file_is_read_up_to_there(tmp_path):
+    whole = b"".join(map(line, map(str, range(9000))))
+    blocks = [zstandard(whole[at : at + 10_000]) for at in range(0, len(whole), 10_000)]
+    blocks[-1] = blocks[-1][:4] + b"\xff" * (len(blocks[-1]) - 4)
+    (tmp_path / "log.jsonl.zst").write_bytes(b"".join(blocks))
+    *read, last = read_conversations([str(tmp_path / "log.jsonl.zst")])
+    assert len(read) > 7000
+    assert isinstance(last, FileFault)
+    assert "the zstandard file is damaged here" in str(last)
 
 
 def test_zstandard_without_pyarrow_says_what_to_install(tmp_path, monkeypatch):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from itertools import pairwise
 
 import pytest
@@ -35,6 +36,20 @@ def history(counts, mean=None, turns=None):
     return (
         found if mean is None else ScoreHistory(found.counts, mean, found.turns if turns is None else turns)
     )
+
+
+def test_scores_that_differ_by_the_order_of_a_sum_share_a_quantile():
+    left, right = (0.1 + 0.2) + 0.3 + 3, 0.1 + (0.2 + 0.3) + 3
+    scores = raws([left, right, 4.0])
+    assert scores[0].value == scores[1].value == 3.6
+    done = fit_cdf(history([2, 2, 2, 2, 2])).apply(scores)
+    assert done[0] == done[1] != done[2]
+
+
+def test_a_shift_onto_a_half_rounds_as_a_half():
+    """Scores 3 and 4 of the mean 3.5 come to the mean 4 by a half each; 3.5 and 4.5 round to 4."""
+    shifted = fit_mean_shift(history([0, 0, 2, 6, 2], mean=math.nextafter(4.0, 0))).apply(raws([3, 4]))
+    assert [s.rounded for s in shifted] == [4, 4]
 
 
 @pytest.mark.parametrize(

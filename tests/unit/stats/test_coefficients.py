@@ -36,6 +36,17 @@ def test_mid_ranks_share_the_ranks_of_ties():
     assert list(mid_ranks([10, 20, 20, 5])) == [2, 3.5, 3.5, 1]
 
 
+def test_values_that_differ_by_the_order_of_a_sum_tie():
+    """0.1 + 0.2 + 0.3 is 0.6 from the left and a bit more from the right."""
+    left, right = (0.1 + 0.2) + 0.3, 0.1 + (0.2 + 0.3)
+    assert left != right
+    assert list(mid_ranks([left, right, 0.6 + 1e-9])) == [1.5, 1.5, 3]
+    assert once(auc_draws, [left, right], [1, 0]) == 0.5
+    assert list(auc_without([left, right, right], [1, 0, 0], np.array([0, 1, 2]), 3))[1:] == [0.5, 0.5]
+    # What is small is not nothing: ranks go by the size of the values.
+    assert list(mid_ranks([1e-15, 2e-15])) == [1, 2]
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_correlations_agree_with_scipy(seed):
     stats = pytest.importorskip("scipy.stats")

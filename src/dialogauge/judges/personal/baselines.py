@@ -14,7 +14,17 @@ from typing import Any, ClassVar, Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from dialogauge.core import Judged, Judgement, PlainDimension, Request, Score, UsageError, digest, whole_score
+from dialogauge.core import (
+    Judged,
+    Judgement,
+    PlainDimension,
+    Request,
+    Score,
+    UsageError,
+    digest,
+    settled,
+    whole_score,
+)
 from dialogauge.core.protocols import BlockView, Population, RatedReply, Reads, Reply
 from dialogauge.judges.personal.reply_unread import ReplyUnread, fit_reply_unread
 from dialogauge.retrieval import TfidfIndex
@@ -151,7 +161,7 @@ def weigh(view: BlockView, cosines: Floats, strategy: Strategy, k: int) -> Guess
     chosen = retrieve(view, cosines, strategy, k)
     weights = np.array([max(float(cosines[i]), 0.0) + _FLOOR for i in chosen])
     scores = np.array([view.history[i].score for i in chosen])
-    value = float(weights @ scores / weights.sum())
+    value = settled(float(weights @ scores / weights.sum()))
     return Guess(half_even(value), value, sources=_sources(view, cosines, chosen))
 
 

@@ -15,6 +15,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from dialogauge.core import DECIMALS
 from dialogauge.core.protocols import BlockView, Population, RatedBlock
 from dialogauge.stats import cuts_of, reply_length
 
@@ -45,7 +46,7 @@ class ReplyUnread:
         """
         known = np.nan_to_num(np.asarray(means, dtype=np.float64) - self.centre)
         out: Floats = self.centre + _design(known, lengths, positions) @ self.weights
-        return out
+        return np.round(out, DECIMALS)
 
     def whole(self, values: Floats) -> Floats:
         """Return the whole scores of expected ratings, 1 to 5, shape (replies,)."""
