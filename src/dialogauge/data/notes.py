@@ -161,7 +161,8 @@ class Note:
 def _singular(text: str) -> str:
     noun, _, rest = text.partition(" ")
     rest = _PLURAL.sub(lambda verb: _SINGULAR[verb[0]], rest, count=1)
-    return f"{noun.removesuffix('s')} {rest}"
+    one = f"{noun.removesuffix('ies')}y" if noun.endswith("ies") else noun.removesuffix("s")
+    return f"{one} {rest}"
 
 
 _SINGULAR: Final = {"have": "has", "were": "was", "are": "is"}

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from dialogauge.core import Conversation, Message, RecordFault
 from dialogauge.data import memory_conversations, read_conversations
+from dialogauge.data.notes import NoteBook
 from dialogauge.data.reasoning import without_reasoning
 
 THOUGHT = "<think>\nTwo and three.\n</think>\n\nFive."
@@ -117,3 +118,9 @@ def test_it_is_so_in_memory_too():
     talk = Conversation("a", (Message("user", "2+3?"), Message("assistant", THOUGHT)))
     (read,) = memory_conversations([talk])
     assert read.messages[1].text == "Five."
+
+
+def test_the_note_of_one_reply():
+    book = NoteBook()
+    book.assume(CUT)
+    assert str(book.notes[0]) == "1 reply is reasoning alone, as if cut off: read as empty"
