@@ -226,6 +226,11 @@ def test_usage_errors(dialogauge, words):
     assert "Traceback" not in done.err
 
 
+def test_the_local_judge_has_no_windows(dialogauge, log, talk):
+    done = dialogauge("judge", log(talk("a")), "--window", "4")
+    assert (done.code, "the judge local takes no --window" in done.err) == (2, True)
+
+
 @pytest.mark.parametrize("command", [("report",), ("export",), ("pairs",)])
 def test_no_run_there(dialogauge, command, tmp_path):
     (tmp_path / "nothing").mkdir()

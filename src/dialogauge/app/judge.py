@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -103,10 +103,10 @@ async def judge_data(
         run = await run_study(study, _run_settings(options), observer, built.limits, stop)
     finally:
         await built.close()
-    if junit is not None:
-        _write_junit(junit, options, run)
     rating_faults = _rating_faults(options, data.ratings, study, run)
     faults = [*study.faults, *(f if run.mask is None else run.mask.fault(f) for f in rating_faults)]
+    if junit is not None:
+        _write_junit(junit, options, run, faults)
     notes = (*shown_notes(data.notes, run.mask), *built.notices())
     notes = (*notes, *_rating_notes(study), *_rule_notes(options, study.dissatisfied, run.result.people))
     if study.left_out:
@@ -122,12 +122,14 @@ def _junit_file(name: str, options: JudgeOptions) -> Path:
     return file
 
 
-def _write_junit(file: Path, options: JudgeOptions, run: StudyRun[JudgingResult]) -> None:
+def _write_junit(
+    file: Path, options: JudgeOptions, run: StudyRun[JudgingResult], faults: Sequence[InputError]
+) -> None:
     ended = run.ending.outcome
     stopped = None if ended.ended == "finished" else str(ended.error or f"the run was {ended.ended}")
     gates = dict(zip(options.gates, run.result.gates, strict=True))
     with open_run(str(run.directory.path)) as stored:
-        write_whole(file, junit_chunks(run.directory.path.name, stored.rows(), gates, stopped))
+        write_whole(file, junit_chunks(run.directory.path.name, stored.rows(), gates, stopped, faults))
 
 
 def plan_log(options: JudgeOptions) -> Plan:

@@ -256,6 +256,7 @@ def refuse_settings_of_other_judges(
         "--local-model": (settings.local_model, ("local",)),
         "--source": (settings.source_file, ("llm",)),
         "--policy": (settings.policy_file, ("local", "llm")),
+        "--window": (explicit.get("window"), ("llm",)),
         "--calls separate": (settings.calls == "separate" or None, ("llm",)),
     }
     for option, (value, judges) in owners.items():

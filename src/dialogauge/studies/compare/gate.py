@@ -56,10 +56,9 @@ class DeltaGate:
         least, best = change.detectable, delta.high if above else delta.low
         missed = best is not None and not holds(best, self.operator, self.threshold)
         if not (self.plain or met or missed) and least is not None and least > abs(self.threshold):
-            shown += (
-                f"; it cannot show a change of {abs(self.threshold):g}: the least that it shows in 4 of 5 "
-                f"cases is {_size(change, least)}"
-            )
+            asked = f"{abs(self.threshold) * 100:g} points" if change.share else f"{abs(self.threshold):g}"
+            shown += f"; it cannot show a change of {asked}: the" if self.threshold else "; the"
+            shown += f" least that it shows in 4 of 5 cases is {_size(change, least)}"
         limit = f"required {self.operator} {self.threshold:g}"
         return GateResult(
             met, value, f"gate {self.expression} {'met' if met else 'not met'}: {shown}; {limit}"

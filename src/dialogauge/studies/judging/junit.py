@@ -8,6 +8,7 @@ from itertools import groupby
 from typing import Any, Final
 from xml.sax.saxutils import escape, quoteattr
 
+from dialogauge.core import InputError
 from dialogauge.studies.judging.gate import GateResult
 from dialogauge.text import counted
 
@@ -19,11 +20,13 @@ def junit_chunks(
     rows: Iterable[Mapping[str, Any]],
     gates: Mapping[str, GateResult],
     stopped: str | None = None,
+    faults: Iterable[InputError] = (),
 ) -> Iterator[bytes]:
     """Write the cases one by one.
 
     A gate that is not met is a failure. A conversation is an error where a judgement of it failed, and is
-    skipped where there was nothing to judge; what the judge named in it is its output. The counts of the
+    skipped where there was nothing to judge; what the judge named in it is its output. A record that could
+    not be read is an error too. The counts of the
     suite are left out, as JUnit allows: readers count the cases.
 
     Args:
@@ -31,11 +34,15 @@ def junit_chunks(
         rows: As of `judgements.jsonl`, those of a conversation one after the other.
         gates: By expression, what came of it.
         stopped: Why the run ended early: an error of its own.
+        faults: Records and ratings that could not be read.
     """
     yield b'<?xml version="1.0" encoding="UTF-8"?>\n'
     yield _line(f"<testsuites><testsuite name={_attribute(name)}>")
     if stopped is not None:
         yield _case("run", "finished", f"<error message={_attribute(stopped)}/>")
+    for fault in faults:
+        where = "input" if fault.place is None else str(fault.place)
+        yield _case("input", where, f"<error message={_attribute(str(fault))}/>")
     for expression, gate in gates.items():
         inside = "" if gate.met else f"<failure message={_attribute(gate.sentence)}/>"
         yield _case("gates", expression, inside)

@@ -317,6 +317,8 @@ def test_a_gate_takes_the_end_that_speaks_against_it():
     unclear = compared(log(*[4, 5, 3] * 5), log(*[4, 4, 4] * 5))
     small = parse_delta_gate("helpfulness.delta>=-0.05").evaluate(unclear)
     assert "it cannot show a change of 0.05: the least that it shows in 4 of 5 cases is" in small.sentence
+    zero = parse_delta_gate("helpfulness.delta>=0").evaluate(unclear).sentence
+    assert "; the least that it shows in 4 of 5 cases is" in zero
 
 
 def test_a_gate_that_is_met_by_a_run_that_is_worse_says_both():

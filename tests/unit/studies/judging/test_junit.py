@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from xml.etree import ElementTree
 
+from dialogauge.core import Place, RecordFault
 from dialogauge.studies.judging.gate import GateResult
 from dialogauge.studies.judging.junit import junit_chunks
 
@@ -62,3 +63,12 @@ def test_findings_are_the_output_of_a_conversation():
 def test_a_run_that_was_stopped_is_no_success():
     found = cases([], {}, "the budget was spent")
     assert found["dialogauge.run", "finished"].find("error").get("message") == "the budget was spent"
+
+
+def test_a_record_that_cannot_be_read_is_an_error_where_it_stands():
+    faults = [RecordFault("no JSON & no list", place=Place("log.jsonl", 3)), RecordFault("nothing")]
+    found = cases([row("a", 1)], {}, faults=faults)
+    error = found["dialogauge.input", "log.jsonl:3"].find("error")
+    assert error.get("message") == "log.jsonl:3: no JSON & no list"
+    assert found["dialogauge.input", "input"].find("error").get("message") == "nothing"
+    assert len(found["dialogauge.conversations", "a"]) == 0
