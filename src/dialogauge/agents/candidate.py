@@ -35,7 +35,7 @@ class ChatAgent:
 
     async def reply(self, conversation: Conversation, *, seed: int = 0) -> AgentTurn:
         """Write the reply, or say why there is none: never another's."""
-        messages = tuple(m.to_openai() for m in conversation.messages)
+        messages = tuple(m.to_request() for m in conversation.messages)
         answer = await self.client.complete(ChatRequest(messages, role="candidate", salt=seed))
         if isinstance(answer, ChatFailure):
             return AgentTurn(AgentFailure(answer.kind, answer.message, answer.raw), answer.usage)

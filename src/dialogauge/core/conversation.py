@@ -150,7 +150,15 @@ class Message:
         return "\n".join(_part_text(part) for part in self.content)
 
     def to_openai(self) -> dict[str, Any]:
-        """Write the message as an OpenAI chat message."""
+        """Write the message as an OpenAI chat message, with the further keys of the data."""
+        out = self.to_request()
+        if _OWN_KEYS.isdisjoint(self.extra):
+            return {**dict(self.extra), **out}
+        # Where the data has other things under our keys, they are not what these keys mean here.
+        return {**{k: v for k, v in self.extra.items() if k not in _OWN_KEYS}, **out}
+
+    def to_request(self) -> dict[str, Any]:
+        """Write what a chat API takes of the message: it refuses keys that it does not know."""
         out: dict[str, Any] = {"role": self.role}
         out["content"] = [dict(p) for p in self.content] if isinstance(self.content, tuple) else self.content
         if self.tool_calls:
@@ -162,10 +170,7 @@ class Message:
             out["tool_call_id"] = self.tool_call_id
         if self.name is not None:
             out["name"] = self.name
-        if _OWN_KEYS.isdisjoint(self.extra):
-            return {**dict(self.extra), **out}
-        # Where the data has other things under our keys, they are not what these keys mean here.
-        return {**{k: v for k, v in self.extra.items() if k not in _OWN_KEYS}, **out}
+        return out
 
 
 _set_role, _set_content, _set_tool_calls, _set_tool_call_id, _set_name, _set_extra = (

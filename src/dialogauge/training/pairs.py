@@ -217,12 +217,12 @@ def plain_message(message: Message) -> dict[str, Any]:
 
     Parts of text become one text, and arguments that are a JSON object that object; others stay as they came.
     """
-    fields = message.to_openai()
+    fields = message.to_request()
     if message.content is not None and _is_text(message):
         fields["content"] = message.text
     for call in fields.get("tool_calls", ()):
         call["function"]["arguments"] = _arguments(call["function"]["arguments"])
-    return {k: fields[k] for k in ("role", "content", "tool_calls", "tool_call_id", "name") if k in fields}
+    return fields
 
 
 def unfit(messages: Iterable[Message]) -> str | None:

@@ -53,6 +53,19 @@ def test_a_reply_or_a_failure() -> None:
     assert client.requests[0].messages == ({"role": "user", "content": "Well?"},)
 
 
+def test_a_candidate_gets_no_key_that_an_api_refuses() -> None:
+    """Not when a message was sent, and above all not what another model thought before its reply."""
+    said = Message("assistant", "At ten.", extra={"reasoning": "They want times.", "created_at": 5})
+    client = ScriptedClient(["Yes."])
+    talk = Conversation("i", (Message("user", "When?", extra={"id": "m1"}), said, Message("user", "Sure?")))
+    asyncio.run(ChatAgent("m", "d", client).reply(talk))
+    assert client.requests[0].messages == (
+        {"role": "user", "content": "When?"},
+        {"role": "assistant", "content": "At ten."},
+        {"role": "user", "content": "Sure?"},
+    )
+
+
 @pytest.mark.parametrize(
     ("finish", "kind"), [("length", "truncated"), ("filter", "refused"), ("stop", "empty_reply")]
 )
