@@ -206,7 +206,8 @@ class Budget:
         Its `expected` cost is ignored while no other call is in flight.
         """
         if self.max_calls is not None and self.calls >= self.max_calls:
-            message = f"the cap of {self.max_calls} calls is reached"
+            spent = f"the cap of {self.max_calls} calls is reached"
+            message = spent if self.max_calls else "no call is left of --max-calls"
             raise BudgetSpent(message, hint=f"{_CONTINUE} raise --max-calls")
         if self.max_cost is not None:
             mean = self.cost / self._settled if self._settled else 0.0

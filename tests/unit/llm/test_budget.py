@@ -24,6 +24,12 @@ async def test_calls_are_counted_with_retries_and_probes(serve, connect):
     assert len(stub.requests) == budget.calls == 5
 
 
+def test_a_cap_of_nothing_is_not_a_cap_that_was_reached():
+    """As when one step of a command took all that a later one may ask."""
+    with pytest.raises(BudgetSpent, match="no call is left of --max-calls"):
+        Budget(max_calls=0).admit()
+
+
 async def test_many_at_once_never_exceed_the_cap(serve, connect):
     stub = serve("fine", latency=0.005)
     client = connect(stub.url, budget=Budget(max_calls=7))

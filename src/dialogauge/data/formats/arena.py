@@ -116,7 +116,7 @@ def _is_of_arena(row: Row) -> bool:
 
 def _turn(row: Row) -> int | None:
     turn = row.get("turn")
-    return turn if isinstance(turn, int) and turn > 0 and not _is_of_arena(row) else None
+    return turn if type(turn) is int and turn > 0 and not _is_of_arena(row) else None
 
 
 def _judge(row: Row) -> str | None:

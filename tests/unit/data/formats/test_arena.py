@@ -65,6 +65,12 @@ def test_a_conversation_is_read_once_with_all_votes_of_mt_bench(tmp_path):
     assert ("votes between two were read as ratings: 1 won, 0.5 a tie, 0 lost", 3) in notes
 
 
+@pytest.mark.parametrize("turn", [True, 0, "1", 1.0])
+def test_what_is_no_turn_is_none(tmp_path, turn):
+    (a, b), _ = read(tmp_path, {**VOTE, "turn": turn})
+    assert [r.turn for c in (a, b) for r in c.ratings] == [None, None]
+
+
 def test_chatbot_arena(tmp_path):
     (a, b), _ = read(tmp_path, {**ARENA, "winner": "tie (bothbad)", "tstamp": 1.5})
     assert (a.id, a.user_id, a.language) == ("q9__model-a", "arena_user_7", "en")
