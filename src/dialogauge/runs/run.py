@@ -142,7 +142,8 @@ def _expect_study(database: RunDatabase, studies: Collection[str]) -> None:
     study = database.get_meta(STUDY)
     if study is not None and study not in studies:
         msg = f"{database.path.parent} is a run of `dialogauge {study}`"
-        wanted = " or ".join(f"`dialogauge {name}`" for name in studies)
+        *others, last = (f"`dialogauge {name}`" for name in studies)
+        wanted = f"{', '.join(others)} or {last}" if others else last
         raise StoreError(msg, hint=f"give a run of {wanted}")
 
 

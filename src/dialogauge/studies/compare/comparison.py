@@ -43,7 +43,7 @@ class Measured:
     """Scores of conversations that have none in the other run."""
 
 
-@keys(name=None, at_floor=None, digits=None, share=None)
+@keys(name=None, at_floor=None, digits=None, share=None, detectable_alone=None)
 @dataclass(frozen=True, slots=True)
 class Change:
     """A figure of both runs, and how far it moved."""
@@ -63,7 +63,9 @@ class Change:
     """Whether p is the lowest that so few clusters can give."""
     answer: Answer = "cannot tell"
     detectable: float | None = None
-    """The least true difference that such samples show in `ENOUGH` of the cases."""
+    """The least true difference that such samples show in `ENOUGH` of the cases, tested as often as here."""
+    detectable_alone: float | None = None
+    """The same where this figure alone is asked about, as a gate does."""
     bounds: Ends | None = None
     """How far failures on either side could move the difference."""
     by_length: float | None = None
@@ -307,6 +309,7 @@ def _change(
         comparison.p,
         at_floor=comparison.at_floor,
         detectable=basis.detectable(gain, power=ENOUGH, alpha=ALPHA / tests),
+        detectable_alone=basis.detectable(gain, power=ENOUGH, alpha=ALPHA),
     )
     return change, comparison
 

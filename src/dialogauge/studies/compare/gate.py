@@ -53,7 +53,7 @@ class DeltaGate:
         met = value is not None and holds(value, self.operator, self.threshold)
         if met and above == change.higher_is_better and _worse(change):
             shown += ", shown to be worse, but by less than the gate allows"
-        least, best = change.detectable, delta.high if above else delta.low
+        least, best = change.detectable_alone, delta.high if above else delta.low
         missed = best is not None and not holds(best, self.operator, self.threshold)
         if not (self.plain or met or missed) and least is not None and least > abs(self.threshold):
             asked = f"{abs(self.threshold) * 100:g} points" if change.share else f"{abs(self.threshold):g}"

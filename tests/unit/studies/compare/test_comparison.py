@@ -321,6 +321,23 @@ def test_a_gate_takes_the_end_that_speaks_against_it():
     assert "; the least that it shows in 4 of 5 cases is" in zero
 
 
+def test_a_gate_is_about_one_figure_however_many_are_tested():
+    def two(*scores):
+        talks = log(*scores)
+        return [(talk, [*rows, row(talk.id, 3, name="coherence", turn=1)]) for talk, rows in talks]
+
+    second = PlainDimension("coherence", "turn")
+    a, b = [4, 5, 3] * 5, [4, 4, 4] * 5
+    (alone,) = compared(log(*a), log(*b)).dimensions
+    sides = (side(n, *two(*s), dimensions=(HELP, second)) for n, s in (("old", a), ("new", b)))
+    both = compare_sides(*sides, (HELP, second))
+    change = both.dimensions[0]
+    assert change.detectable > alone.detectable == alone.detectable_alone
+    assert change.detectable_alone == alone.detectable
+    sentence = parse_delta_gate("helpfulness.delta>=-0.05").evaluate(both).sentence
+    assert f"in 4 of 5 cases is {alone.detectable:.2f};" in sentence
+
+
 def test_a_gate_that_is_met_by_a_run_that_is_worse_says_both():
     worse = compared(log(*[4, 5, 3] * 5), log(*[3, 4, 3] * 5))
     assert headline(worse)[0].startswith("new is worse than old: ")
