@@ -14,6 +14,7 @@ ENDINGS: Final = {
     "chat": "txt",
     "aider": "md",
     "captions": "vtt",
+    "template-text": "txt",
     **dict.fromkeys(("recllmsim", "urs", "inspect", "tau2"), "json"),
 }
 """By format: how its files are called."""
@@ -31,6 +32,8 @@ def broken_log(rng: random.Random, format: str) -> bytes:
     elif format in ("aider", "captions"):
         seed = seeds.AIDER if format == "aider" else seeds.CAPTIONS
         data = mutate.as_bytes(mutate.text(rng, seed, "#> \n<v>:-.0 A"))
+    elif format == "template-text":
+        data = mutate.as_bytes(mutate.text(rng, seeds.TEMPLATE, "<|_im>\n/s[] "))
     elif format == "uss":
         data = mutate.as_bytes(mutate.text(rng, seeds.USS, "\t\n,4-x\r\x00"))
     else:

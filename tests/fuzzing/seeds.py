@@ -77,7 +77,21 @@ CHAT = (
     "User: Do you deliver?\nAssistant: Yes.\n\nFrom 20 euros on.\n---\n"
     "Human: Bye\n12/31/23, 9:42 PM - Ana: Hi\n[31/12/2023, 21:42:07] Shop: Hello\nQ: a\nA: b\n"
 )
+TEMPLATE = (
+    "<|im_start|>system\nBe kind.<|im_end|>\n<|im_start|>user\nIs it ready?<|im_end|>\n"
+    '<|im_start|>assistant\n<tool_call>\n{"name": "find", "arguments": {"id": 1}}\n</tool_call><|im_end|>\n'
+    "<|im_start|>user\n<tool_response>\nready\n</tool_response><|im_end|>\n<|im_start|>assistant\nYes."
+)
 RECORDS: dict[str, list[Any]] = {
+    "template": [
+        {"text": TEMPLATE, "id": "t1"},
+        {"text": "<s>[INST] <<SYS>>\nBe kind.\n<</SYS>>\n\nOpen? [/INST] Yes. </s><s>[INST] So? [/INST]"},
+        {
+            "text": "<|begin_of_text|><|start_header_id|>user<|end_header_id|>\n\nOpen?<|eot_id|>",
+            "reply": "Yes.",
+        },
+        {"text": "<bos><start_of_turn>user\nOpen?<end_of_turn>\n<start_of_turn>model\nYes.<end_of_turn>\n"},
+    ],
     "librechat": [
         {
             "conversationId": "c1",

@@ -38,6 +38,7 @@ from dialogauge.data.formats.sharegpt import SHAREGPT
 from dialogauge.data.formats.tau import TAU
 from dialogauge.data.formats.tau2 import TAU2
 from dialogauge.data.formats.telemetry import MLFLOW, OPENTELEMETRY, PHOENIX
+from dialogauge.data.formats.template import TEMPLATE, TEMPLATE_TEXT
 from dialogauge.data.formats.turns import TURNS
 from dialogauge.data.formats.urs import URS
 from dialogauge.data.formats.uss import USS
@@ -62,11 +63,11 @@ _OF_JSON: tuple[Format, ...] = (
         REQUESTS,
     ),
     *(AGENTS, ASSISTANTS, LANGCHAIN, RESPONSES, PARTS, ANTHROPIC),
-    *(SHAREGPT, CARD, EXCHANGES, OPENAI, TURNS, ROWS),
+    *(SHAREGPT, CARD, EXCHANGES, OPENAI, TURNS, TEMPLATE, ROWS),
 )
 CSV = csv_format([one for one in _OF_JSON if isinstance(one, RecordFormat)])
 WRAPPED = wrapped_format(_OF_JSON, ROWS)
-FORMATS = (*_OF_JSON, WRAPPED, AIDER, CAPTIONS, USS, CHAT, CSV)
+FORMATS = (*_OF_JSON, WRAPPED, AIDER, CAPTIONS, TEMPLATE_TEXT, USS, CHAT, CSV)
 """In order of recognition: the more specific first."""
 
 

@@ -26,6 +26,7 @@ from dialogauge.data.formats.exchanges import exchanged
 from dialogauge.data.formats.fields import PERHAPS, UNNAMED, is_rating, ratings_in
 from dialogauge.data.formats.openai import MessageReader, unknown_role, with_replies
 from dialogauge.data.formats.payloads import CHOICES_LEFT_OUT, asked, messages_in, others_in, replied
+from dialogauge.data.formats.rendered import is_rendered, unrendered
 from dialogauge.data.formats.roles import ROLE_ALIASES, note_shared, role_named
 from dialogauge.data.formats.threads import DataRow, Rows, Threads, each_differs, in_threads, whole_rows
 from dialogauge.data.json_values import is_message_list, json_values
@@ -238,13 +239,20 @@ def _messages(row: DataRow, columns: RowColumns, before: int, entry: Entry) -> I
     if not columns.exchanges:
         content = look_up(row.cells, columns.named["content"])
         yield _message(columns.get(row, "role") or "", content, columns.rest(row), before, entry)
-        return
+    else:
+        yield from _exchange(row, columns, before, entry)
+
+
+def _exchange(row: DataRow, columns: RowColumns, before: int, entry: Entry) -> Iterator[Message]:
     if before == 0:
         yield from _first(row, columns, entry)
     rest = columns.rest(row)
     prompt, reply = _prompt(row, columns, entry), columns.value(row, "reply")
     if prompt is None and reply is None:
         entry.recognise("rows have neither prompt nor reply: left out")
+    if isinstance(prompt, str) and isinstance(reply, str | None) and is_rendered(prompt):
+        yield from _listed(unrendered(prompt, entry, reply), entry)
+        return
     exchange: tuple[tuple[Role, object], ...] = (("user", prompt), ("assistant", reply))
     for role, value in exchange:
         if (items := _items(role, value)) is not None:
