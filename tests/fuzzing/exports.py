@@ -116,6 +116,23 @@ _USE = {"type": "tool_use", "id": "t1", "name": "Read", "input": {"file": "a"}}
 _RESULT = {"type": "tool_result", "tool_use_id": "t1", "content": "x = 1"}
 
 
+_RESULT_OF_TEST = {
+    "testIdx": 0,
+    "promptIdx": 0,
+    "provider": {"id": "m", "label": ""},
+    "prompt": {"raw": '[{"role": "user", "content": "Open?"}]', "label": "a"},
+    "vars": {"topic": "tea"},
+    "testCase": {"metadata": {"conversationId": "k"}},
+    "response": {"output": "Yes.", "metadata": {"messages": []}},
+    "success": True,
+    "score": 1,
+    "gradingResult": {
+        "comment": "ok",
+        "componentResults": [{"pass": True, "score": 1, "assertion": {"type": "human"}}],
+    },
+}
+
+
 def _item(payload: dict[str, Any]) -> dict[str, Any]:
     return {"timestamp": "x", "type": "response_item", "payload": payload}
 
@@ -227,6 +244,16 @@ EXPORTS: dict[str, list[Any]] = {
         _RUN,
     ],
     "chatgpt": [_CHATGPT],
+    "promptfoo": [
+        {"evalId": "e", "results": {"version": 3, "prompts": [], "results": [_RESULT_OF_TEST]}},
+        {
+            **_RESULT_OF_TEST,
+            "testIdx": 1,
+            "prompt": {"raw": "- role: user\n  content: |\n    Open?\n", "label": "b"},
+            "response": {"error": "timeout"},
+            "error": "timeout",
+        },
+    ],
     "inspect": [{"version": 2, "eval": {"task": "sums", "model": "m"}, "samples": [_SAMPLE]}, _SAMPLE],
     "wildchat": [
         {

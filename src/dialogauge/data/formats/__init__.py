@@ -30,6 +30,7 @@ from dialogauge.data.formats.messenger import MESSENGER
 from dialogauge.data.formats.oasst import OASST
 from dialogauge.data.formats.openai import OPENAI
 from dialogauge.data.formats.openai_agents import OPENAI_AGENTS
+from dialogauge.data.formats.promptfoo import PROMPTFOO
 from dialogauge.data.formats.rasa import RASA
 from dialogauge.data.formats.recllmsim import RECLLMSIM
 from dialogauge.data.formats.requests import REQUESTS
@@ -48,7 +49,7 @@ from dialogauge.data.formats.wrapped import wrapped_format
 
 _OF_JSON: tuple[Format, ...] = (
     *(RECLLMSIM, URS, TAU, TAU2, AUTOTOD),
-    *(ARENA, CHATGPT, CLAUDE, CLAUDE_CODE, CODEX, GEMINI, INSPECT, LIBRECHAT, OASST, WILDCHAT),
+    *(ARENA, CHATGPT, CLAUDE, CLAUDE_CODE, CODEX, GEMINI, INSPECT, LIBRECHAT, OASST, PROMPTFOO, WILDCHAT),
     *(HELPDESK, MESSENGER, RASA),
     *(
         BRAINTRUST,
