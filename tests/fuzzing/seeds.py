@@ -108,6 +108,48 @@ RECORDS: dict[str, list[Any]] = {
             ],
         },
     ],
+    "lmstudio": [
+        {
+            "name": "Tea",
+            "systemPrompt": "Be kind.",
+            "lastUsedModel": {"identifier": "m"},
+            "messages": [
+                {
+                    "currentlySelected": 0,
+                    "versions": [
+                        {"type": "singleStep", "role": "user", "content": [{"type": "text", "text": "Tea?"}]},
+                        {"type": "singleStep", "role": "user", "content": []},
+                    ],
+                },
+                {
+                    "currentlySelected": 0,
+                    "versions": [
+                        {
+                            "type": "multiStep",
+                            "role": "assistant",
+                            "senderInfo": {"senderName": "m"},
+                            "steps": [
+                                {
+                                    "type": "contentBlock",
+                                    "content": [{"type": "text", "text": "Hm."}],
+                                    "style": {"type": "thinking"},
+                                },
+                                {
+                                    "type": "contentBlock",
+                                    "content": [{"type": "toolCallRequest", "callId": 1, "name": "f"}],
+                                },
+                                {
+                                    "type": "contentBlock",
+                                    "content": [{"type": "toolCallResult", "callId": 1, "content": "ok"}],
+                                },
+                                {"type": "contentBlock", "content": [{"type": "text", "text": "Yes."}]},
+                            ],
+                        }
+                    ],
+                },
+            ],
+        },
+    ],
     "langchain": [
         [{"type": "human", "content": "hi"}, {"type": "ai", "content": "", "tool_calls": [{"name": "f"}]}],
         {

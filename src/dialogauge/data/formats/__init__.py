@@ -26,6 +26,7 @@ from dialogauge.data.formats.langfuse import LANGFUSE
 from dialogauge.data.formats.langgraph import LANGGRAPH
 from dialogauge.data.formats.langsmith import LANGSMITH
 from dialogauge.data.formats.librechat import LIBRECHAT
+from dialogauge.data.formats.lmstudio import LMSTUDIO
 from dialogauge.data.formats.messenger import MESSENGER
 from dialogauge.data.formats.oasst import OASST
 from dialogauge.data.formats.openai import OPENAI
@@ -49,7 +50,8 @@ from dialogauge.data.formats.wrapped import wrapped_format
 
 _OF_JSON: tuple[Format, ...] = (
     *(RECLLMSIM, URS, TAU, TAU2, AUTOTOD),
-    *(ARENA, CHATGPT, CLAUDE, CLAUDE_CODE, CODEX, GEMINI, INSPECT, LIBRECHAT, OASST, PROMPTFOO, WILDCHAT),
+    *(ARENA, CHATGPT, CLAUDE, CLAUDE_CODE, CODEX, GEMINI, INSPECT),
+    *(LIBRECHAT, LMSTUDIO, OASST, PROMPTFOO, WILDCHAT),
     *(HELPDESK, MESSENGER, RASA),
     *(
         BRAINTRUST,
