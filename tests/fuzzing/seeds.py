@@ -83,6 +83,27 @@ TEMPLATE = (
     "<|im_start|>user\n<tool_response>\nready\n</tool_response><|im_end|>\n<|im_start|>assistant\nYes."
 )
 RECORDS: dict[str, list[Any]] = {
+    "lm-eval": [
+        {
+            "doc_id": 0,
+            "doc": {"question": "1+1?"},
+            "target": "2",
+            "arguments": {"gen_args_0": {"arg_0": TEMPLATE, "arg_1": {"until": ["."]}}},
+            "resps": [["2", "3"]],
+            "filtered_resps": ["2"],
+            "filter": "none",
+            "exact_match": 1.0,
+        },
+        {
+            "doc_id": 1,
+            "doc": {},
+            "target": "2",
+            "arguments": [["1+1 is", " 2"]],
+            "resps": [[[-0.5, True]]],
+            "filtered_resps": [[-0.5, True]],
+            "acc": 1.0,
+        },
+    ],
     "template": [
         {"text": TEMPLATE, "id": "t1"},
         {"text": "<s>[INST] <<SYS>>\nBe kind.\n<</SYS>>\n\nOpen? [/INST] Yes. </s><s>[INST] So? [/INST]"},

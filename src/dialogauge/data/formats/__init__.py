@@ -26,6 +26,7 @@ from dialogauge.data.formats.langfuse import LANGFUSE
 from dialogauge.data.formats.langgraph import LANGGRAPH
 from dialogauge.data.formats.langsmith import LANGSMITH
 from dialogauge.data.formats.librechat import LIBRECHAT
+from dialogauge.data.formats.lm_eval import LM_EVAL
 from dialogauge.data.formats.lmstudio import LMSTUDIO
 from dialogauge.data.formats.messenger import MESSENGER
 from dialogauge.data.formats.oasst import OASST
@@ -49,7 +50,7 @@ from dialogauge.data.formats.wildchat import WILDCHAT
 from dialogauge.data.formats.wrapped import wrapped_format
 
 _OF_JSON: tuple[Format, ...] = (
-    *(RECLLMSIM, URS, TAU, TAU2, AUTOTOD),
+    *(RECLLMSIM, URS, TAU, TAU2, AUTOTOD, LM_EVAL),
     *(ARENA, CHATGPT, CLAUDE, CLAUDE_CODE, CODEX, GEMINI, INSPECT),
     *(LIBRECHAT, LMSTUDIO, OASST, PROMPTFOO, WILDCHAT),
     *(HELPDESK, MESSENGER, RASA),
