@@ -324,6 +324,20 @@ EXPORTS: dict[str, list[Any]] = {
         },
         {"conversationId": "c", "userId": "u", "direction": "incoming", "payload": {"text": "Open?"}},
         {
+            "value": [
+                {
+                    "id": "1",
+                    "messageType": "message",
+                    "createdDateTime": "2026-05-04T10:00:00Z",
+                    "chatId": "c",
+                    "from": {"application": {"id": "b", "displayName": "Shop"}},
+                    "body": {"contentType": "html", "content": "<p>Yes.</p>"},
+                    "attachments": [{"contentType": "reference"}],
+                },
+                {"messageType": "systemEventMessage", "from": None, "body": {"content": ""}},
+            ]
+        },
+        {
             "channel": {"id": "c", "name": "help"},
             "messages": [
                 {

@@ -1,4 +1,4 @@
-"""Exports of Slack, Discord, Telegram and SillyTavern, and of platforms of bots: Bot Framework, Botpress.
+"""Messages of Slack, Discord, Telegram, Teams, SillyTavern, and platforms of bots: Bot Framework, Botpress.
 
 Bots are the assistant, people the user. Where no bot speaks, a field map says who the assistant is.
 """
@@ -14,8 +14,10 @@ from dialogauge.core import FileFault, Place, RecordFault
 from dialogauge.data.formats.base import Context, Outcome, Sample, TextFormat, fault_in
 from dialogauge.data.formats.documents import listed
 from dialogauge.data.formats.fields import text_at
+from dialogauge.data.formats.markup import html_text
 from dialogauge.data.formats.rows import RowTable, conversations_of
 from dialogauge.data.formats.threads import DataRow
+from dialogauge.data.json_values import JsonValue, is_object, json_values, outline
 from dialogauge.data.notes import NoteBook, excerpt, file_fault
 from dialogauge.data.sources import LineStream
 
@@ -30,6 +32,9 @@ _OF_OTHERS: Final = (
 _COLUMNS: Final = ("conversation_id", "role", "content", "timestamp", "speaker")
 _SWIPES: Final = "replies are left out: they stand beside the one that was chosen (swipes)"
 _NOTICES: Final = "lines of a messenger itself were left out"
+_DELETED: Final = "messages were left out: somebody deleted them"
+_PAGE: Final = "value"
+"""The list in a page of messages of Teams; other exports list them under `messages`."""
 _ALONE: Final = "messages stand in no thread, and no bot speaks among them: left out"
 
 Item = Mapping[str, Any]
@@ -57,6 +62,8 @@ def _recognises(sample: Sample) -> bool:
         return False
     messages = record.get("messages")
     first = messages[0] if isinstance(messages, list) and messages else None
+    if _is_teams(record) or _is_page(record):
+        return True
     if isinstance(first, dict):
         return _is_telegram(record, first) or _is_discord(record, first)
     return _is_slack(record) or _is_activity(record) or any(keys <= record.keys() for keys in _OF_OTHERS)
@@ -71,6 +78,29 @@ def _is_activity(value: Item) -> bool:
     """Say whether it is an activity of the Bot Framework."""
     who, talk = value.get("from"), value.get("conversation")
     return isinstance(who, dict) and isinstance(talk, dict) and "type" in value
+
+
+def _is_teams(value: Any) -> bool:  # noqa: ANN401  # any JSON value
+    """Say whether it is a message of Teams, as Microsoft Graph has it."""
+    body = value.get("body") if isinstance(value, dict) else None
+    return isinstance(body, dict) and "content" in body and {"messageType", "from"} <= value.keys()
+
+
+def _is_page(record: Any) -> bool:  # noqa: ANN401  # any JSON value
+    messages = record.get(_PAGE) if isinstance(record, dict) else None
+    return isinstance(messages, list) and bool(messages) and _is_teams(messages[0])
+
+
+def _list_in(stream: LineStream, context: Context) -> str:
+    """Return the key under which a document lists its messages."""
+    if "list" not in context.memo:
+        first = next(iter(json_values(stream)), None)
+        record = first.value if isinstance(first, JsonValue) else None
+        if record is None and is_object(stream):
+            record = outline(stream)
+        context.memo["list"] = _PAGE if _is_page(record) else "messages"
+    key: str = context.memo["list"]
+    return key
 
 
 def _is_telegram(head: Item, value: Item) -> bool:
@@ -157,7 +187,7 @@ def _cells(spoken: _Said, tally: _Tally, context: Context) -> dict[str, Any]:
 
 
 def _all_spoken(stream: LineStream, context: Context) -> Iterator[tuple[_Said | RecordFault, Place]]:
-    for head, value, entry in listed(stream, context, "messages", _HEAD):
+    for head, value, entry in listed(stream, context, _list_in(stream, context), _HEAD):
         try:
             if isinstance(value, RecordFault):
                 yield value, entry.place
@@ -168,7 +198,7 @@ def _all_spoken(stream: LineStream, context: Context) -> Iterator[tuple[_Said | 
             if isinstance(swipes := value.get("swipes"), list) and len(swipes) > 1 and spoken and spoken.bot:
                 context.notes.recognise(_SWIPES, entry.place, count=len(swipes) - 1)
             if spoken is None:
-                entry.recognise(_NOTICES)
+                entry.recognise(_DELETED if value.get("deletedDateTime") else _NOTICES)
             elif not spoken.speaker:
                 raise fault_in(entry, f"the message is {excerpt(value)}: it does not say who speaks")
             else:
@@ -179,6 +209,8 @@ def _all_spoken(stream: LineStream, context: Context) -> Iterator[tuple[_Said | 
 
 def _spoken_by(head: Item, value: Item) -> _Said | None:
     """Return what a message says; None for what the messenger says itself."""
+    if "messageType" in value:
+        return _of_teams(value)
     if "is_user" in value or "character_name" in value:
         return _of_tavern(value)
     if isinstance(value.get("conversation"), dict) or "conversationId" in value:
@@ -193,6 +225,32 @@ def _of_tavern(value: Item) -> _Said | None:
     if not isinstance(value.get("mes"), str):
         return None
     return _Said(None, who or "", who, value.get("is_user") is False, value["mes"], None)
+
+
+def _of_teams(value: Item) -> _Said | None:
+    who, body, files = value.get("from"), value.get("body"), value.get("attachments")
+    known = who if isinstance(who, dict) else {}
+    user, bot = known.get("user"), known.get("application")
+    speaks = bot if isinstance(bot, dict) else user
+    notice = value.get("messageType") != "message" or value.get("eventDetail") is not None
+    if notice or value.get("deletedDateTime") is not None or not isinstance(body, dict):
+        return None
+    begun = text_at(value, "replyToId")
+    own = text_at(value, "id") if value.get("channelIdentity") else None
+    thread = text_at(value, "chatId") or begun or own
+    name = text_at(speaks, "displayName") if isinstance(speaks, dict) else None
+    speaker = (text_at(speaks, "id") if isinstance(speaks, dict) else None) or name or ""
+    text = text_at(body, "content") or ""
+    text = html_text(text) if body.get("contentType") == "html" else text
+    shown = [one for one in files if not _is_quoted(one)] if isinstance(files, list) else None
+    return _Said(
+        thread, speaker, name, speaks is bot, text, value.get("createdDateTime"), shown, asks=begun is None
+    )
+
+
+def _is_quoted(file: Any) -> bool:  # noqa: ANN401  # any JSON value
+    """Say whether an attachment is the message that this one answers."""
+    return isinstance(file, dict) and file.get("contentType") == "messageReference"
 
 
 def _of_discord(head: Item, value: Item, author: Item) -> _Said | None:

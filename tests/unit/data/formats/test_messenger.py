@@ -1,4 +1,4 @@
-"""Exports of Slack, of Discord (as DiscordChatExporter writes them) and of Telegram, by hand."""
+"""Exports of Slack, of Discord (as DiscordChatExporter writes them), of Telegram and of Teams, by hand."""
 
 import json
 
@@ -99,6 +99,62 @@ def test_a_chat_with_a_bot_of_telegram(tmp_path):
     assert talk.messages[2].content == ({"type": "file", "media": "photo"},)
     with pytest.raises(FileFault, match="who the assistant is: it is of 'Ann"):
         read(tmp_path, {**head, "type": "personal_chat", "messages": messages})
+
+
+ANN = {"user": {"id": "u1", "displayName": "Ann"}, "application": None}
+SHOP = {"application": {"id": "b1", "displayName": "Shop", "applicationIdentityType": "bot"}, "user": None}
+
+
+def teams(minute, who, html, **more):
+    return {
+        "id": f"{minute}",
+        "messageType": "message",
+        "createdDateTime": f"2026-05-04T10:0{minute}:00.12Z",
+        "chatId": "19:a@thread.v2",
+        "from": who,
+        "body": {"contentType": "html", "content": html},
+        "attachments": [],
+        **more,
+    }
+
+
+JOINED = teams(
+    0, None, "<systemEventMessage/>", messageType="systemEventMessage", eventDetail={"members": []}
+)
+GONE = teams(3, ANN, "", deletedDateTime="2026-05-04T10:04:00Z")
+PAGE = [
+    GONE,
+    teams(2, SHOP, "<p>From&nbsp;<b>nine</b>.</p>"),
+    teams(1, ANN, "<div>Is it open?</div>"),
+    JOINED,
+]
+
+
+@pytest.mark.parametrize("wrap", [lambda page: {"@odata.count": 4, "value": page}, lambda page: page])
+def test_a_chat_of_teams_stands_latest_first(tmp_path, wrap):
+    (talk,), notes = read(tmp_path, wrap(PAGE))
+    assert said(talk) == OPEN
+    assert talk.id == "19:a@thread.v2"
+    assert any(note.startswith("1 line of a messenger itself was left out") for note in notes)
+    assert any(note.startswith("1 message was left out: somebody deleted") for note in notes)
+
+
+def test_threads_of_a_channel_of_teams(tmp_path):
+    channel = {"chatId": None, "channelIdentity": {"teamId": "t", "channelId": "c"}}
+    quoted = {"id": "9", "contentType": "messageReference", "content": "{}"}
+    card = {"id": "8", "contentType": "application/vnd.microsoft.card.adaptive", "content": "{}"}
+    text = {"body": {"contentType": "text", "content": "1 < 2 &amp; so"}, "attachments": [quoted]}
+    page = [
+        teams(4, SHOP, "", **channel, replyToId="3") | {"attachments": [card]},
+        teams(3, ANN, "", **channel) | text,
+        teams(2, SHOP, "From nine.", **channel, replyToId="1"),
+        teams(1, ANN, "Is it open?", **channel),
+    ]
+    talks, _ = read(tmp_path, {"value": page})
+    first, second = sorted(talks, key=lambda talk: talk.id)
+    assert (first.id, said(first)) == ("1", OPEN)
+    assert said(second)[0] == ("user", "1 < 2 &amp; so")
+    assert [part["contentType"] for part in second.messages[1].content] == [card["contentType"]]
 
 
 @pytest.mark.parametrize("odd", [4, {"type": "message", "ts": "5.1", "text": "who?"}])
