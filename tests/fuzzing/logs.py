@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from typing import Final
 
-from fuzzing import mutate, seeds
+from fuzzing import mutate, samples, seeds
 
 ENDINGS: Final = {
     **dict.fromkeys(seeds.RECORDS, "jsonl"),
@@ -33,7 +33,7 @@ def broken_log(rng: random.Random, format: str) -> bytes:
         seed = seeds.AIDER if format == "aider" else seeds.CAPTIONS
         data = mutate.as_bytes(mutate.text(rng, seed, "#> \n<v>:-.0 A"))
     elif format == "template-text":
-        data = mutate.as_bytes(mutate.text(rng, seeds.TEMPLATE, "<|_im>\n/s[] "))
+        data = mutate.as_bytes(mutate.text(rng, samples.TEMPLATE, "<|_im>\n/s[] "))
     elif format == "uss":
         data = mutate.as_bytes(mutate.text(rng, seeds.USS, "\t\n,4-x\r\x00"))
     else:

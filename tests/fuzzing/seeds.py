@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from fuzzing.exports import EXPORTS
+from fuzzing.samples import SAMPLES
 
 _CALL = {"id": "c1", "type": "function", "function": {"name": "find", "arguments": '{"id": 12}'}}
 _CHAT = [
@@ -77,42 +78,7 @@ CHAT = (
     "User: Do you deliver?\nAssistant: Yes.\n\nFrom 20 euros on.\n---\n"
     "Human: Bye\n12/31/23, 9:42 PM - Ana: Hi\n[31/12/2023, 21:42:07] Shop: Hello\nQ: a\nA: b\n"
 )
-TEMPLATE = (
-    "<|im_start|>system\nBe kind.<|im_end|>\n<|im_start|>user\nIs it ready?<|im_end|>\n"
-    '<|im_start|>assistant\n<tool_call>\n{"name": "find", "arguments": {"id": 1}}\n</tool_call><|im_end|>\n'
-    "<|im_start|>user\n<tool_response>\nready\n</tool_response><|im_end|>\n<|im_start|>assistant\nYes."
-)
 RECORDS: dict[str, list[Any]] = {
-    "lm-eval": [
-        {
-            "doc_id": 0,
-            "doc": {"question": "1+1?"},
-            "target": "2",
-            "arguments": {"gen_args_0": {"arg_0": TEMPLATE, "arg_1": {"until": ["."]}}},
-            "resps": [["2", "3"]],
-            "filtered_resps": ["2"],
-            "filter": "none",
-            "exact_match": 1.0,
-        },
-        {
-            "doc_id": 1,
-            "doc": {},
-            "target": "2",
-            "arguments": [["1+1 is", " 2"]],
-            "resps": [[[-0.5, True]]],
-            "filtered_resps": [[-0.5, True]],
-            "acc": 1.0,
-        },
-    ],
-    "template": [
-        {"text": TEMPLATE, "id": "t1"},
-        {"text": "<s>[INST] <<SYS>>\nBe kind.\n<</SYS>>\n\nOpen? [/INST] Yes. </s><s>[INST] So? [/INST]"},
-        {
-            "text": "<|begin_of_text|><|start_header_id|>user<|end_header_id|>\n\nOpen?<|eot_id|>",
-            "reply": "Yes.",
-        },
-        {"text": "<bos><start_of_turn>user\nOpen?<end_of_turn>\n<start_of_turn>model\nYes.<end_of_turn>\n"},
-    ],
     "librechat": [
         {
             "conversationId": "c1",
@@ -380,6 +346,7 @@ RECORDS: dict[str, list[Any]] = {
         _BLOCKS,
     ],
     **EXPORTS,
+    **SAMPLES,
     "openai": [
         {"conversation_id": "t1", "messages": _CHAT, **_ABOUT},
         {"id": 7, "messages": _OLD, "ratings": [{"dimension": "safety", "score": 5, "turn": 1}]},

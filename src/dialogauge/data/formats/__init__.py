@@ -43,6 +43,7 @@ from dialogauge.data.formats.tau2 import TAU2
 from dialogauge.data.formats.telemetry import MLFLOW, OPENTELEMETRY, PHOENIX
 from dialogauge.data.formats.template import TEMPLATE, TEMPLATE_TEXT
 from dialogauge.data.formats.turns import TURNS
+from dialogauge.data.formats.ultrafeedback import ULTRAFEEDBACK
 from dialogauge.data.formats.urs import URS
 from dialogauge.data.formats.uss import USS
 from dialogauge.data.formats.weave import WEAVE
@@ -50,7 +51,7 @@ from dialogauge.data.formats.wildchat import WILDCHAT
 from dialogauge.data.formats.wrapped import wrapped_format
 
 _OF_JSON: tuple[Format, ...] = (
-    *(RECLLMSIM, URS, TAU, TAU2, AUTOTOD, LM_EVAL),
+    *(RECLLMSIM, URS, TAU, TAU2, AUTOTOD, LM_EVAL, ULTRAFEEDBACK),
     *(ARENA, CHATGPT, CLAUDE, CLAUDE_CODE, CODEX, GEMINI, INSPECT),
     *(LIBRECHAT, LMSTUDIO, OASST, PROMPTFOO, WILDCHAT),
     *(HELPDESK, MESSENGER, RASA),
