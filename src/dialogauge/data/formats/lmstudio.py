@@ -92,16 +92,16 @@ def _model(version: Item) -> str | None:
 
 def _message(version: Item) -> dict[str, Any]:
     blocks = [block for step in _steps(version) for block in _blocks(step)]
-    alone = len(blocks) == 1 and blocks[0].get("type") == "text"
-    content = blocks[0]["text"] if alone else blocks
-    return {"role": version.get("role"), "content": content or ""}
+    first = blocks[0] if len(blocks) == 1 and isinstance(blocks[0], dict) else {}
+    own = text_at(first, "text") if first.get("type") == "text" else None
+    return {"role": version.get("role"), "content": own or blocks or ""}
 
 
 def _blocks(step: Item) -> Iterator[dict[str, Any]]:
     """Yield the blocks of a step; the pieces of its text are one text."""
     content = step.get("content")
     thinks, pieces = _object(step, "style").get("type") == "thinking", list[str]()
-    for part in content if isinstance(content, list) else [content]:
+    for part in content if isinstance(content, list) else [] if content is None else [content]:
         if isinstance(part, dict) and part.get("type") == "text" and isinstance(part.get("text"), str):
             pieces += [] if part.get("isStructural") is True else [part["text"]]
             continue

@@ -103,7 +103,14 @@ def test_a_file_beside_a_question(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "odd", [5, one_of(THREE, chosen=3), one_of(7), {"versions": [], "currentlySelected": 0}]
+    "odd",
+    [
+        5,
+        one_of(THREE, chosen=3),
+        one_of(single("user", 5)),
+        one_of(7),
+        {"versions": [], "currentlySelected": 0},
+    ],
 )
 def test_a_message_without_a_chosen_version_is_a_fault(tmp_path, odd):
     (fault,), _ = read(tmp_path, ASKED, odd)
