@@ -275,6 +275,32 @@ EXPORTS: dict[str, list[Any]] = {
     ],
     "helpdesk": [
         {
+            "payload": [
+                {
+                    "conversation_id": 7,
+                    "content": "Open?",
+                    "message_type": 0,
+                    "created_at": 5,
+                    "private": False,
+                    "sender": {"id": 1, "type": "contact"},
+                },
+                {
+                    "conversation_id": 7,
+                    "content": "Yes.",
+                    "message_type": 1,
+                    "created_at": 6,
+                    "private": False,
+                },
+                {
+                    "conversation_id": 7,
+                    "content": "Rate us",
+                    "message_type": 3,
+                    "content_type": "input_csat",
+                    "content_attributes": {"submitted_values": {"csat_survey_response": {"rating": 4}}},
+                },
+            ]
+        },
+        {
             "type": "conversation",
             "id": "2",
             "source": {"body": "<p>Open?</p>", "author": {"type": "user", "id": "u"}, "attachments": []},

@@ -1,4 +1,4 @@
-"""Conversations of support desks: Intercom's with their parts, and Zendesk's tickets with their comments.
+"""Conversations of support desks: Intercom's parts, comments of Zendesk's tickets, and messages of Chatwoot.
 
 Whoever asked is the user; who answers, a bot or a person, is the assistant. Internal notes are left out.
 """
@@ -20,6 +20,12 @@ _ASKING: Final = ("user", "lead", "contact", "visitor")
 """Authors of Intercom who are customers; others are bots and people of the desk."""
 _INTERNAL: Final = "note"
 _PARTS: Final = "conversation_parts"
+_LEFT_OUT: Final = "parts were left out: internal notes, assignments, and what has no text"
+_IN_CHATWOOT: Final[dict[int | str | None, Role]] = {
+    **dict.fromkeys((0, "incoming"), "user"),
+    **dict.fromkeys((1, 3, "outgoing", "template"), "assistant"),
+}
+"""Who speaks, by the type of a message of Chatwoot; others are activities."""
 _VERDICTS: Final = {"good": "up", "bad": "down"}
 
 Item = dict[str, Any]
@@ -41,17 +47,29 @@ def _comments(record: Any) -> Sequence[Any] | None:  # noqa: ANN401  # any JSON 
     return comments if isinstance(first, dict) and "author_id" in first and "body" in first else None
 
 
+def _messages(record: Any) -> Sequence[Any] | None:  # noqa: ANN401  # any JSON value
+    """Return the messages of Chatwoot, in a page of its interface or in a conversation."""
+    for key in ("payload", "messages"):
+        messages = record.get(key) if isinstance(record, dict) else None
+        first = messages[0] if isinstance(messages, list) and messages else None
+        if isinstance(first, dict) and {"message_type", "content", "conversation_id"} <= first.keys():
+            return messages
+    return None
+
+
 def _recognises(record: Any, mapping: FieldMap) -> bool:  # noqa: ANN401  # any JSON value
     mapped = mapping.messages or mapping.role or mapping.content
-    return not mapped and (_parts(record) is not None or _comments(record) is not None)
+    return not mapped and any(of(record) is not None for of in (_parts, _comments, _messages))
 
 
 def _convert(record: Any, entry: Entry) -> Conversation:  # noqa: ANN401  # any JSON value
-    parts, comments = _parts(record), _comments(record)
+    parts, comments, spoken = _parts(record), _comments(record), _messages(record)
     if parts is not None:
         about, items = _of_intercom(record), list(_spoken([record["source"], *parts], entry))
     elif comments is not None:
         about, items = _of_zendesk(record), list(_written(record, comments, entry))
+    elif spoken is not None:
+        about, items = _of_chatwoot(record, spoken, entry), list(_exchanged(spoken, entry))
     else:
         raise fault_in(entry, f"the record is {excerpt(record)}: neither a conversation nor a ticket")
     if not items:
@@ -89,6 +107,44 @@ def _of_zendesk(record: Item) -> Item:
     }
 
 
+def _of_chatwoot(record: Item, messages: Sequence[Any], entry: Entry) -> Item:
+    """Return what holds for a conversation, with the rating that its customer was asked for."""
+    known = [one for one in messages if isinstance(one, dict)]
+    if len({str(one.get("conversation_id")) for one in known}) > 1:
+        raise fault_in(entry, "the messages are of several conversations", "give each a record of its own")
+    asking = (one.get("sender") for one in known if _IN_CHATWOOT.get(_type(one)) == "user")
+    user = next((one.get("id") for one in asking if isinstance(one, dict)), None)
+    rated: Item = {}
+    for one in known:
+        answers = one.get("content_attributes")
+        for key in ("submitted_values", "csat_survey_response"):
+            answers = answers.get(key) if isinstance(answers, dict) else None
+        if isinstance(answers, dict):
+            note = {"comment": answers.get("feedback_message")}
+            rated = _rated({"rating": answers.get("rating"), **note}, "csat", {})
+    about = {key: value for key, value in record.items() if key not in ("payload", "messages", "meta", "id")}
+    return {**about, "conversation_id": known[0]["conversation_id"], "user_id": user, **rated}
+
+
+def _type(message: Item) -> int | str | None:
+    kind = message.get("message_type")
+    return kind if isinstance(kind, int | str) and not isinstance(kind, bool) else None
+
+
+def _exchanged(messages: Sequence[Any], entry: Entry) -> Iterator[Item]:
+    for message in messages:
+        if not isinstance(message, dict) or (kind := _type(message)) is None:
+            raise fault_in(entry, f"a message is {excerpt(message)}: without a type")
+        role, text, files = _IN_CHATWOOT.get(kind), text_at(message, "content"), message.get("attachments")
+        attributes = message.get("content_attributes")
+        deleted = isinstance(attributes, dict) and attributes.get("deleted") is True
+        asks = message.get("content_type") == "input_csat"
+        if role is None or message.get("private") is True or asks or deleted or not (text or files):
+            entry.recognise(_LEFT_OUT)
+            continue
+        yield _message(role, text or "", files, message)
+
+
 def _spoken(parts: Sequence[Any], entry: Entry) -> Iterator[Item]:
     for part in parts:
         author = part.get("author") if isinstance(part, dict) else None
@@ -97,7 +153,7 @@ def _spoken(parts: Sequence[Any], entry: Entry) -> Iterator[Item]:
         body, files = text_at(part, "body"), part.get("attachments")
         kind = part.get("part_type", "")
         if _INTERNAL in str(kind) or not (body or files):
-            entry.recognise("parts were left out: internal notes, assignments, and what has no text")
+            entry.recognise(_LEFT_OUT)
             continue
         role: Role = "user" if author.get("type") in _ASKING else "assistant"
         yield _message(role, html_text(body) if body else "", files, part)
@@ -112,7 +168,7 @@ def _written(record: Item, comments: Sequence[Any], entry: Entry) -> Iterator[It
             asking = comment["author_id"]
             entry.assume("tickets do not say who asks: who writes first is read as the user")
         if comment.get("public") is False:
-            entry.recognise("parts were left out: internal notes, assignments, and what has no text")
+            entry.recognise(_LEFT_OUT)
             continue
         html = text_at(comment, "html_body")
         text = text_at(comment, "plain_body") or (html_text(html) if html else comment.get("body"))

@@ -1,4 +1,4 @@
-"""Conversations of Intercom and tickets of Zendesk, by hand from the schemas of their interfaces."""
+"""Conversations of Intercom and Chatwoot, tickets of Zendesk, by hand from the schemas of their makers."""
 
 import json
 
@@ -73,9 +73,46 @@ def test_a_ticket(tmp_path):
     assert any("who writes first is read as the user" in note for note in notes)
 
 
+def chatwoot(n, kind, text, **more):
+    sender = {"id": 4, "type": "contact"} if kind in (0, "incoming") else {"id": 9, "type": "agent_bot"}
+    about = {"id": n, "conversation_id": 71, "created_at": 1777888800 + n, "private": False}
+    return {**about, "content": text, "message_type": kind, "content_type": "text", "sender": sender, **more}
+
+
+SURVEY = {"submitted_values": {"csat_survey_response": {"rating": 2, "feedback_message": "slow"}}}
+PAYLOAD = [
+    chatwoot(1, 0, "Is it open?"),
+    chatwoot(2, 2, "Ann was assigned"),
+    chatwoot(3, 1, "Regular!", private=True),
+    chatwoot(4, 1, "From nine."),
+    chatwoot(5, 1, "Oops", content_attributes={"deleted": True}),
+    chatwoot(6, 0, None, attachments=[{"file_type": "image", "data_url": "x"}]),
+    chatwoot(7, 3, "Please rate us", content_type="input_csat", content_attributes=SURVEY),
+]
+
+
+@pytest.mark.parametrize("messages", [PAYLOAD, PAYLOAD[::-1]])
+@pytest.mark.parametrize("key", ["payload", "messages"])
+def test_messages_of_chatwoot(tmp_path, messages, key):
+    (talk,), notes = read(tmp_path, {"meta": {"labels": []}, key: messages})
+    assert said(talk)[:2] == [("user", "Is it open?"), ("assistant", "From nine.")]
+    assert [part["data_url"] for part in talk.messages[2].content] == ["x"]
+    assert (talk.id, talk.user_id) == ("71", "4")
+    assert [(r.dimension, r.score, r.note) for r in talk.ratings] == [("csat", 2, "slow")]
+    assert any(note.startswith("4 parts were left out") for note in notes)
+
+
+def test_types_of_chatwoot_in_words_and_a_greeting(tmp_path):
+    log = [chatwoot(1, "template", "Welcome."), chatwoot(2, "incoming", "Is it open?")]
+    (talk,), _ = read(tmp_path, {"payload": log})
+    assert said(talk) == [("assistant", "Welcome."), ("user", "Is it open?")]
+
+
 @pytest.mark.parametrize(
     ("record", "why"),
     [
+        ({"payload": [PAYLOAD[0], chatwoot(2, 1, "x", conversation_id=72)]}, "of several conversations"),
+        ({"payload": [PAYLOAD[0], {"content": "x", "conversation_id": 71}]}, "without a type"),
         (intercom({"body": "x"}), "a part of the conversation is"),
         (intercom(part(1, FIN, "")) | {"source": {"author": ANN}}, "nobody says anything"),
         ({"comments": [comment(1, 20, None)]}, "a comment is None: no text"),
