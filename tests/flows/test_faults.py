@@ -16,7 +16,7 @@ from benchmarks.faults.stops import stops
 
 
 def test_every_fault_ends_as_what_it_is(dialogauge, tmp_path):
-    assert single.together(tmp_path, dialogauge, attempt_s=0.5, item_s=2.0).wrong == []
+    assert single.together(tmp_path, dialogauge, attempt_s=0.5, item_s=4.0).wrong == []
 
 
 def test_an_endpoint_of_no_use_stops_the_run(dialogauge, tmp_path):

@@ -263,7 +263,10 @@ def test_replay_by_name(dialogauge, log, tmp_path, monkeypatch) -> None:
     assert run.study == of_command.study == "replay"
     assert run.summary["views"] == of_command.summary["views"]
     assert list(run.rows()) == list(of_command.rows())
-    assert run.conversations() == []  # an item set names turns, and holds no text
+    # Each item twice: up to the reply that was sent, and up to the candidate's.
+    said = {(c.id, c.candidate): c.messages[-1].text for c in run.conversations()}
+    assert len(said) == len(run.conversations()) == 40
+    assert {text for (_, candidate), text in said.items() if candidate == "ours"} == {"Gladly."}
     assert "ours" in run.page()
     assert "<td>ours</td><td>" in run._repr_html_()
     assert "<td>always 5</td><td>5.00 [" in run._repr_html_()

@@ -26,7 +26,7 @@ def summary_of(run):
 def test_a_study_from_data_to_report(dialogauge, data, tmp_path) -> None:
     done = dialogauge("satisfaction", data, "--judge", "history-mean", "-o", "run")
     assert done.code == 0, done.err
-    assert "judged by history-mean" in done.out
+    assert ", by history-mean: " in done.out
     assert "Ceiling: the users' own scores after the same calibration." in done.unwrapped
     assert "\nraw (chosen) as the judge says\n" in done.out
     for name in CALIBRATIONS:
@@ -327,7 +327,7 @@ def test_an_encoder_is_fine_tuned_and_told_of(dialogauge, data, tmp_path) -> Non
     words = ("--judge", "encoder-ordinal", "--encoder", folder, "-o", "run")
     done = dialogauge("satisfaction", data, *words)
     assert done.code == 0, done.err
-    assert "judged by encoder-ordinal: 150 scored, 0 failed" in done.out
+    assert ", by encoder-ordinal: 150 scored, 0 failed" in done.out
     manifest = json.loads((tmp_path / "run" / "manifest.json").read_text())
     (fit,) = manifest["judge"]["fits"]
     assert fit["users"] + fit["validation_users"] == 2

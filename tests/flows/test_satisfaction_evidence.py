@@ -35,7 +35,7 @@ def test_rag_from_data_to_report(dialogauge, serve, data, tmp_path) -> None:
     words = judging("rag", stub, "--k", 3, "--strategy", "boundary-paired", "-o", "run")
     done = dialogauge("satisfaction", data, *words)
     assert done.code == 0, done.err
-    assert "judged by rag/m: 75 scored, 0 failed" in done.out
+    assert ", by rag/m: 75 scored, 0 failed" in done.out
     assert "boundary only" not in done.out.lower()
     rows = rows_of(tmp_path / "run")
     assert {row["scores"]["satisfaction"] for row in rows} == {3, 5}

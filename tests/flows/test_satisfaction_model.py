@@ -36,7 +36,7 @@ def test_a_generic_judge_from_data_to_report(dialogauge, serve, data, tmp_path) 
     stub = serve(contented(lambda body: 3 if "answer 1" in body["messages"][-1]["content"] else 5))
     done = dialogauge("satisfaction", data, *judging("zero-shot", stub, *SMALL, "-o", "run"))
     assert done.code == 0, done.err
-    assert "judged by zero-shot/m: 60 scored, 0 failed" in done.out
+    assert ", by zero-shot/m: 60 scored, 0 failed" in done.out
     rows = rows_of(tmp_path / "run")
     assert len(rows) == 60
     assert {row["details"]["labels"]["reason"] for row in rows} <= {"satisfied", "other"}

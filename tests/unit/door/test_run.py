@@ -43,7 +43,7 @@ def test_figures_are_read_by_key_or_attribute(run: Run) -> None:
     assert summary.conversations.without_reply == 1
     assert isinstance(summary.dimensions.helpfulness.bounds, tuple)
     assert "dimensions" in dir(summary)
-    with pytest.raises(AttributeError, match="there is no figure 'mood'; there are people, requested"):
+    with pytest.raises(AttributeError, match="there is no figure 'mood'; there are requested, scored"):
         _ = summary.mood
     with pytest.raises(AttributeError):
         _ = summary.__wrapped__

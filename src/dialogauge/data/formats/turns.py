@@ -51,7 +51,9 @@ def _are_objects(items: object) -> TypeGuard[list[dict[str, Any]]]:
 def _list_key(record: dict[str, Any]) -> str | None:
     for key in _LISTS:
         items = record.get(key)
-        if is_message_list(items) and any(name in items[0] for name in _CONTENT_KEYS):
+        if is_message_list(items) and all(
+            any(name in items[0] for name in names) for names in (_ROLE_KEYS, _CONTENT_KEYS)
+        ):
             return key
     return None
 

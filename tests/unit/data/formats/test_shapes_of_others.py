@@ -118,3 +118,10 @@ def test_messages_without_roles_are_refused_with_a_map_in_order_of_time(tmp_path
     assert "--map messages=payload,role=...,content=..., of the keys in 'payload': 'kind', 'x'" in (
         refusal.value.hint
     )
+
+
+@pytest.mark.parametrize("key", ["turns", "history", "transcript"])
+def test_messages_whose_first_names_no_role_are_refused_and_not_broken_off(tmp_path, key):
+    first = {"type": "human", "text": ASK}
+    with pytest.raises(FileFault, match=r"log\.jsonl"):
+        read(tmp_path, {key: [first, {"role": "assistant", "text": REPLY}]})
