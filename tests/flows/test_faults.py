@@ -24,7 +24,7 @@ def test_an_endpoint_of_no_use_stops_the_run(dialogauge, tmp_path):
 
 
 def test_failures_are_told_beside_the_mean(dialogauge, tmp_path):
-    assert honesty(tmp_path, dialogauge, item_s=0.5).wrong == []
+    assert honesty(tmp_path, dialogauge, item_s=2.0).wrong == []
 
 
 def test_nothing_is_lost_doubled_or_made_up_under_mixed_faults(tmp_path):
