@@ -36,12 +36,12 @@ def test_a_server_that_takes_one_request_at_a_time_gets_all_done(dialogauge, tmp
 
 
 def test_a_huge_reply_delays_no_other_conversation(tmp_path):
-    # A reply that holds the loop up does so each time; a machine that was elsewhere does not.
-    for attempt in range(3):
-        folder = tmp_path / str(attempt)
+    """What else the machine does can only add to a standstill: of three tries the best counts."""
+    for tries in ("first", "second", "third"):
+        folder = tmp_path / tries
         folder.mkdir()
         wrong = delays(folder, FEW_BAITS).wrong
-        if not wrong:
+        if not wrong or not all("stood still" in one for one in wrong):
             break
     assert wrong == []
 
