@@ -39,8 +39,4 @@ def _preferences(path: str) -> list[PairRating]:
     from dialogauge.studies.replay.states import ReplayStates, preferences
 
     with open_run(path) as run:
-        states = ReplayStates.of(run)
-        if states.evaluator is None:
-            msg = f"nobody has scored the replies of {path}"
-            raise UsageError(msg, hint=f"dialogauge replay score {path} --rubric RUBRIC")
-        return list(preferences(states))
+        return list(preferences(ReplayStates.scored(run)))

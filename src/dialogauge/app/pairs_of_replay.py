@@ -27,10 +27,7 @@ def replay_pairs(run: StoredRun, options: PairOptions, left_out: Counter[str]) -
     if options.kind != "dpo" or options.chosen_field is not None or references(options):
         msg = f"{run.directory.path} is a replay run, which gives preference pairs of its own replies alone"
         raise UsageError(msg, hint="--kind dpo, without --model, --role and --chosen-field")
-    states = ReplayStates.of(run)
-    if states.evaluator is None:
-        msg = f"nobody has scored the replies of {run.directory.path}"
-        raise UsageError(msg, hint=f"dialogauge replay score {run.directory.path} --rubric RUBRIC")
+    states = ReplayStates.scored(run)
     for state in states:
         conversation, texts = state.original.conversation, state.texts
         if run.mask is not None:

@@ -80,7 +80,9 @@ class DataOptions(RatingOptions, heading="Input"):
     """Conversations to read."""
 
     inputs: tuple[str, ...] = argument("INPUT...", "Files, folders, or - for stdin.")
-    format: str | None = setting(None, "Input format, instead of detecting it.", metavar="NAME")
+    format: str | None = setting(
+        None, "Input format, instead of detecting it; list names all.", metavar="NAME"
+    )
 
 
 class StrictOptions(Options, heading="Input"):

@@ -55,7 +55,7 @@ if TYPE_CHECKING:
         Scale,
         Score,
         as_scores,
-        settled,
+        round_score,
         whole_score,
     )
     from dialogauge.core.unit import WorkUnit, conversation_digest, digest, digest_text

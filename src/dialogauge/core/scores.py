@@ -62,7 +62,7 @@ DECIMALS: Final = 9
 """Of a score; what lies beyond is noise of the order in which numbers were summed."""
 
 
-def settled(value: float) -> float:
+def round_score(value: float) -> float:
     """Return a score without the noise of its last bits: nine decimals.
 
     The mean of fives is then 5, and equal means are equal, whatever order, processor or Python summed them.
@@ -79,7 +79,7 @@ def whole_score(value: float, scale: Scale = ONE_TO_FIVE) -> int:
     Raises:
         ValueError: The value is not a number.
     """
-    return int(max(scale.low, min(scale.high, math.floor(settled(value) + 0.5))))
+    return int(max(scale.low, min(scale.high, math.floor(round_score(value) + 0.5))))
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,7 @@ from dialogauge.data.formats.threads import DataRow
 from dialogauge.data.json_values import too_deep
 from dialogauge.data.notes import Note, NoteBook, excerpt, record_fault
 from dialogauge.data.opening import InputSource
-from dialogauge.data.reader import expect_order, noted
+from dialogauge.data.reader import admit, expect_order
 from dialogauge.data.sources import LineStream
 
 SOURCE: Final = "source"
@@ -193,7 +193,7 @@ class MemoryReader:
             before = Place(first.file, first.line)
             return record_fault(place, f"the id was seen before, at {before}", "ids must differ")
         try:
-            return noted(conversation, place, self._book)
+            return admit(conversation, place, self._book)
         except RecordFault as fault:
             return fault
 

@@ -185,7 +185,7 @@ class ConversationReader:
         if first is not None:
             return self._twice(place, first)
         try:
-            return noted(outcome, place, self._book)
+            return admit(outcome, place, self._book)
         except RecordFault as fault:
             return fault
 
@@ -217,7 +217,7 @@ def expect_order(known: Format, mapping: FieldMap, name: str) -> None:
         raise file_fault(Place(name), what, "leave `order_by` out of the field map (--map)")
 
 
-def noted(conversation: Conversation, place: Place, book: NoteBook) -> Conversation:
+def admit(conversation: Conversation, place: Place, book: NoteBook) -> Conversation:
     """Return a conversation with reasoning apart from its replies; note that, and what is odd about it.
 
     Raises `RecordFault` for one that is too long, and with a strict book for the first oddity.

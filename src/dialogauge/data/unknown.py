@@ -13,7 +13,7 @@ import orjson
 
 from dialogauge.core import ROLES, ConfigError, Conversation, FileFault, Place, RecordFault
 from dialogauge.data.field_map import FieldMap, read_field_map
-from dialogauge.data.formats import format_of
+from dialogauge.data.formats import LIST, format_of
 from dialogauge.data.formats.base import Context, Format, Sample
 from dialogauge.data.formats.roles import ROLE_ALIASES
 from dialogauge.data.formats.threads import moment_of
@@ -51,7 +51,7 @@ _NAMING: Final = _IDS | {"type", "subtype", "kind", "name", "model", "version", 
 _PARTED: Final = re.compile(r"[\W_]+|(?<=[a-z])(?=[A-Z])")
 
 
-_LIST: Final = "the formats are listed in docs/file-formats.md (--format NAME forces one)"
+_LIST: Final = f"--format {LIST} names the formats, --format NAME forces one"
 
 
 def format_hint(records: Sequence[Mapping[str, Any]] = ()) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from dialogauge.core import ONE_TO_FIVE, Scale, settled
+from dialogauge.core import ONE_TO_FIVE, Scale, round_score
 from dialogauge.core.json_keys import keys
 from dialogauge.stats.score_history import Calibrated, RawScore, ScoreHistory, Ties, half_even, quantiles
 
@@ -128,7 +128,7 @@ def _at(history: ScoreHistory, places: Sequence[float]) -> tuple[Calibrated, ...
 
 
 def _rounded(value: float, scale: Scale) -> Calibrated:
-    on_scale = max(float(scale.low), min(float(scale.high), settled(value)))
+    on_scale = max(float(scale.low), min(float(scale.high), round_score(value)))
     return Calibrated(on_scale, half_even(value, scale))
 
 

@@ -65,7 +65,7 @@ def auc_draws(scores: Values, positive: Values, weights: Floats) -> Floats:
     if not np.isin(label, (0, 1)).all():
         msg = "labels of an AUC are 0 or 1"
         raise ValueError(msg)
-    a = _settled(a)
+    a = _without_noise(a)
     high, low = np.flatnonzero(label == 1), np.flatnonzero(label == 0)
     low = low[np.argsort(a[low], kind="stable")]
     under = np.zeros((w.shape[0], low.size + 1))
@@ -84,7 +84,7 @@ def auc_without(scores: Values, positive: Values, part: Codes, parts: int) -> Fl
         part: Shape (n,), the part of each value, from 0.
         parts: How many there are.
     """
-    _, rank = np.unique(_settled(np.asarray(scores, dtype=np.float64)), return_inverse=True)
+    _, rank = np.unique(_without_noise(np.asarray(scores, dtype=np.float64)), return_inverse=True)
     ones, zeros = (np.flatnonzero(np.asarray(positive) == label) for label in (1, 0))
     own = part * (rank.max(initial=0) + 1) + rank  # compares within a part; below is all of the parts before
 
@@ -159,7 +159,7 @@ def _correlated(saa: Floats, sbb: Floats, sab: Floats, total: Floats) -> Floats:
     return divided(sab, np.sqrt(np.where((saa > floor) & (sbb > floor), saa * sbb, 0.0)))
 
 
-def _settled(values: Floats) -> Floats:
+def _without_noise(values: Floats) -> Floats:
     """Return values to be ranked: those tie that differ only by the order in which they were summed."""
     largest = np.abs(values).max(initial=0.0)
     return np.round(values / largest, _TIED) if largest else values
@@ -171,7 +171,7 @@ def _weighted_ranks(values: Floats, w: Floats) -> tuple[Codes, Floats, Floats]:
     Returns:
         The level of each value, shape (n,); of levels their ranks and how often each occurs, (draws, levels).
     """
-    values = _settled(values)
+    values = _without_noise(values)
     levels, inverse = np.unique(values, return_inverse=True)
     order = np.argsort(values, kind="stable")
     at_level = np.add.reduceat(w[:, order], np.searchsorted(values[order], levels), axis=1)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Literal
 
-from dialogauge.core import ONE_TO_FIVE, Scale, settled, whole_score
+from dialogauge.core import ONE_TO_FIVE, Scale, round_score, whole_score
 
 
 def half_even(value: float, scale: Scale = ONE_TO_FIVE) -> int:
@@ -16,7 +16,7 @@ def half_even(value: float, scale: Scale = ONE_TO_FIVE) -> int:
 
     The rule of the published calibration and of episodic retrieval.
     """
-    return int(max(scale.low, min(scale.high, round(settled(value)))))
+    return int(max(scale.low, min(scale.high, round(round_score(value)))))
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +110,7 @@ class RawScore:
 
     def __post_init__(self) -> None:
         """Settle the value: ranks go by it."""
-        object.__setattr__(self, "value", settled(self.value))
+        object.__setattr__(self, "value", round_score(self.value))
 
 
 @dataclass(frozen=True, slots=True)

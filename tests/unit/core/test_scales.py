@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dialogauge.core import ONE_TO_FIVE, Scale, settled
+from dialogauge.core import ONE_TO_FIVE, Scale, round_score
 from dialogauge.core.scores import Score, as_scores, score_of, whole_score
 
 SHARE = Scale(0, 1, integer=False, higher_is_better=False)
@@ -75,6 +75,6 @@ def test_a_score_has_a_value_and_perhaps_a_whole_one() -> None:
 
 def test_a_half_is_a_half_however_it_was_summed() -> None:
     below = math.nextafter(3.5, 0)  # as a sum from the left may be
-    assert below < settled(below) == 3.5
+    assert below < round_score(below) == 3.5
     assert whole_score(below) == whole_score(3.5) == 4
     assert whole_score(3.499999) == 3

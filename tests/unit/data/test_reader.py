@@ -205,6 +205,8 @@ def test_missing_path_empty_folder_unknown_format(tmp_path):
         read_conversations([str(tmp_path / "none.jsonl")])
     with pytest.raises(FileFault, match="no file that could hold"):
         read_conversations([str(tmp_path)])
+    with pytest.raises(UsageError, match=r"the formats are agents, aider, .*, weave, wildchat"):
+        read_conversations([str(tmp_path)], format="list")
     with pytest.raises(UsageError, match=r"unknown format 'xml'.*openai"):
         read_conversations([str(tmp_path)], format="xml")
 

@@ -118,7 +118,7 @@ def test_what_it_is_where_no_map_would_read_it(tmp_path, text, what):
     path.write_text(text)
     fault = refused(path)
     assert re.search(what, fault.message), fault.message
-    assert "docs/file-formats.md" in fault.hint
+    assert "--format list names the formats" in fault.hint
 
 
 def test_bytes_that_are_no_text_are_not_taken_for_another_encoding(tmp_path):

@@ -74,6 +74,8 @@ CSV = csv_format([one for one in _OF_JSON if isinstance(one, RecordFormat)])
 WRAPPED = wrapped_format(_OF_JSON, ROWS)
 FORMATS = (*_OF_JSON, WRAPPED, AIDER, CAPTIONS, TEMPLATE_TEXT, USS, CHAT, CSV)
 """In order of recognition: the more specific first."""
+LIST = "list"
+"""What asks for the names of all, in the place of a name."""
 
 
 def format_names() -> tuple[str, ...]:
@@ -82,7 +84,10 @@ def format_names() -> tuple[str, ...]:
 
 
 def named_format(name: str) -> Format:
-    """Return the format of that name; raises `UsageError` for an unknown one."""
+    """Return the format of that name; raises `UsageError` for an unknown one, and for `LIST`, with all."""
+    if name == LIST:
+        msg = f"the formats are {', '.join(format_names())}"
+        raise UsageError(msg, hint="without --format the content decides")
     for candidate in FORMATS:
         if candidate.name == name:
             return candidate

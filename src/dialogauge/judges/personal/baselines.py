@@ -22,7 +22,7 @@ from dialogauge.core import (
     Score,
     UsageError,
     digest,
-    settled,
+    round_score,
     whole_score,
 )
 from dialogauge.core.protocols import BlockView, Population, RatedReply, Reads, Reply
@@ -161,7 +161,7 @@ def weigh(view: BlockView, cosines: Floats, strategy: Strategy, k: int) -> Guess
     chosen = retrieve(view, cosines, strategy, k)
     weights = np.array([max(float(cosines[i]), 0.0) + _FLOOR for i in chosen])
     scores = np.array([view.history[i].score for i in chosen])
-    value = settled(float(weights @ scores / weights.sum()))
+    value = round_score(float(weights @ scores / weights.sum()))
     return Guess(half_even(value), value, sources=_sources(view, cosines, chosen))
 
 

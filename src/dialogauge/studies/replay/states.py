@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any, Final
 
-from dialogauge.core import Conversation, PairRating, Scale, Usage
+from dialogauge.core import Conversation, PairRating, Scale, Usage, UsageError
 from dialogauge.core.judgement import usage_json
 from dialogauge.core.protocols import Reply
 from dialogauge.runs import Row, StoredRun
@@ -69,6 +69,16 @@ class ReplayStates:
         compared = run.manifest.judge.get("digest")
         digest = compared if compared in known else next(reversed(known), None)
         return cls(replay, digest, {} if digest is None else known[digest])
+
+    @classmethod
+    def scored(cls, run: StoredRun) -> ReplayStates:
+        """Return the same of a run that somebody scored; UsageError for another."""
+        states = cls.of(run)
+        if states.evaluator is None:
+            path = run.directory.path
+            msg = f"nobody has scored the replies of {path}"
+            raise UsageError(msg, hint=f"dialogauge replay score {path} --rubric RUBRIC")
+        return states
 
     @property
     def judge(self) -> str:
