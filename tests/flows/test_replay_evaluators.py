@@ -47,7 +47,7 @@ def test_a_model_of_ratings_scores_replies_as_it_does_in_judge(dialogauge, run, 
     assert values == pytest.approx({"original": 10 / 3, "mine": 7 / 3, "same": 10 / 3}, abs=0.1)
     assert found["evaluator"]["fitted_to"] == 0
     shown = dialogauge("replay", "compare", "run", "--judge", "fitted")
-    assert "below the original replies: mine" in shown.unwrapped.lower()
+    assert "mine is below the original replies." in shown.unwrapped
     assert "was fitted to people's ratings of" not in shown.unwrapped
 
 

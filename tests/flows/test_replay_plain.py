@@ -69,7 +69,7 @@ def test_from_a_plain_log_to_a_leaderboard(dialogauge, data, serve, tmp_path) ->
     assert done.code == 0, done.err
     assert "24 of 24, chosen by the rule 'stratified'" in done.out
     assert "24 items, scored by card/local; 1 candidate and the original replies" in done.unwrapped
-    assert "helpfulness: below the original replies: new." in done.out.lower()
+    assert "Helpfulness: new is below the original replies." in done.unwrapped
     assert "says n/a to every original reply: safety" in done.unwrapped
     summary = json.loads((tmp_path / "run/summary.json").read_text())
     assert list(summary["dimensions"]) == ["context_use", "helpfulness"]
@@ -247,7 +247,7 @@ def test_a_rubric_of_pairs_sees_both_orders(dialogauge, data, serve) -> None:
     assert "original" not in done.out
     shown = dialogauge("replay", "compare", "run")
     assert shown.code == 0, shown.err
-    for words in ("preferred to the original", "Position bias", "below the original replies: mine"):
+    for words in ("preferred to the original", "Position bias", "mine is below the original replies"):
         assert words in shown.out
     found = dialogauge("replay", "compare", "run", "--json").json
     raw = found["dimensions"]["preferred"]["views"]["raw"]

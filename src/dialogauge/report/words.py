@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from dialogauge.report.cells import (
     Cell,
@@ -66,6 +67,13 @@ def cost(value: float | None) -> str:
 def name(identifier: str) -> str:
     """Write a key such as `context_use` as words."""
     return identifier.replace("_", " ")
+
+
+def listing(names: Sequence[str], most: int | None = None) -> str:
+    """Write names as `a, b and c`; of more than `most` the first, and how many there are besides."""
+    if most is not None and len(names) > most:
+        return f"{', '.join(names[:most])} and {len(names) - most:,} more"
+    return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
 
 
 def language(code: str) -> str:

@@ -10,6 +10,7 @@ from dialogauge.report.words import (
     decimal,
     figure_line,
     interval,
+    listing,
     percent,
     prose_words,
     score,
@@ -91,3 +92,17 @@ def test_text_that_hides_is_shown():
     assert visible("👩\u200d👧 e\u200dx") == "👩\u200d👧 e⟨U+200D⟩x"
     assert plain("a\x1b[31m\n\u202e预订\u3000") == "a\\x1b[31m\\n\\u202e预订\u3000"
     assert prose_words(("a ", Span("b", "strong"), Span("c", "quote"))) == "a b“c”"
+
+
+@pytest.mark.parametrize(
+    ("names", "most", "written"),
+    [
+        ([], None, ""),
+        (["a"], None, "a"),
+        (["a", "b"], 2, "a and b"),
+        (["a", "b", "c"], None, "a, b and c"),
+        (["a", "b", "c", "d"], 2, "a, b and 2 more"),
+    ],
+)
+def test_names_are_listed_as_in_a_sentence(names, most, written) -> None:
+    assert listing(names, most) == written

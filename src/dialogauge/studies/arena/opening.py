@@ -88,9 +88,7 @@ def _runs(board: Ranking, names: Sequence[str]) -> Iterator[Sequence[str]]:
 
 
 def _list(names: Sequence[str]) -> str:
-    if len(names) > _NAMED:
-        return f"{', '.join(names[:_NAMED])} and {len(names) - _NAMED:,} more"
-    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+    return words.listing(names, _NAMED)
 
 
 def _position(bias: PositionBias | None) -> Iterator[str]:

@@ -148,17 +148,13 @@ def brief(comparison: ReplayComparison, items: ItemSet, evaluator: Mapping[str, 
 def answer(comparison: ReplayComparison, evaluator: Mapping[str, Any]) -> str:
     """Say which candidates the evaluator puts above or below the original replies, and what users gave."""
     raw, people = comparison.views["raw"], comparison.people
-    sides: dict[str, list[str]] = {}
-    for pair in raw.pairs:
-        if pair.b == ORIGINAL:
-            sides.setdefault(pair.comparison.side, []).append(pair.a)
-    named = [f"{parts.SIDES[side]}: {', '.join(sides[side])}." for side in parts.SIDES if side in sides]
+    line = parts.standing(comparison)
     own, rated = raw.aggregates[ORIGINAL].user_macro, None if people is None else people.user_macro
     gave = (
         f"The users gave these original replies {words.decimal(rated, 2)} on average, "
         f"{evaluator['name']} gives them {words.decimal(own, 2)}."
     )
-    return " ".join((*named, gave))
+    return f"{line}. {gave}" if line else gave
 
 
 def _view_section(result: ViewResult, comparison: ReplayComparison) -> Section:

@@ -31,13 +31,27 @@ from dialogauge.studies.replay.items import ORIGINAL, ItemSet
 from dialogauge.studies.replay.table import Pairing
 from dialogauge.text import counted
 
-SIDES: Final = {
-    "above": "Above the original replies",
-    "not distinguishable": "Not distinguishable from them",
-    "below": "Below the original replies",
-    "too few to tell": "Too few users to tell from the original replies",
-    "undefined": "Without a comparison",
+_SIDES: Final = {
+    "above": "{names} {are} above the original replies",
+    "not distinguishable": "{names} {are} not distinguishable from the original replies",
+    "below": "{names} {are} below the original replies",
+    "too few to tell": "too few {unit} to tell {names} from the original replies",
+    "undefined": "nothing compares {names} with the original replies",
 }
+
+
+def standing(comparison: ReplayComparison) -> str:
+    """Say which candidates the evaluator puts above or below the original replies; empty without any."""
+    sides: dict[str, list[str]] = {}
+    for pair in comparison.views["raw"].pairs:
+        if pair.b == ORIGINAL:
+            sides.setdefault(pair.comparison.side, []).append(pair.a)
+    unit = comparison.scores.on.unit
+    return "; ".join(
+        text.format(names=words.listing(names), are="are" if len(names) > 1 else "is", unit=unit)
+        for side, text in _SIDES.items()
+        if (names := sides.get(side))
+    )
 
 
 def gaming(comparisons: Mapping[str, ReplayComparison]) -> tuple[Callout, ...]:

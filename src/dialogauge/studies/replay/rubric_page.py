@@ -74,15 +74,6 @@ _LENGTH_ALONE: Final = {
 }
 
 
-_SIDES: Final = {
-    "above": "above the original replies",
-    "not distinguishable": "not distinguishable from the original replies",
-    "below": "below the original replies",
-    "too few to tell": "",
-    "undefined": "without a comparison",
-}
-
-
 def rubric_page(of: RubricComparison, *, command: str = "", created: str, version: str) -> Page:
     """Lay out a comparison.
 
@@ -156,20 +147,8 @@ def rubric_answer(comparisons: Comparisons) -> str:
 
 def _answers(comparisons: Comparisons) -> Iterator[str]:
     for name, comparison in comparisons.items():
-        sides: dict[str, list[str]] = {}
-        for pair in comparison.views["raw"].pairs:
-            if pair.b == ORIGINAL:
-                sides.setdefault(pair.comparison.side, []).append(pair.a)
-        unit = comparison.scores.on.unit
-        texts = {
-            **_SIDES,
-            "too few to tell": f"too few {unit} to tell from the original replies",
-        }
-        line = "; ".join(f"{texts[side]}: {', '.join(sides[side])}" for side in texts if side in sides)
-        if line and len(comparisons) > 1:
-            yield f"{_title(name, comparison)}: {line}."
-        elif line:
-            yield f"{line[0].upper()}{line[1:]}."
+        if line := parts.standing(comparison):
+            yield f"{_title(name, comparison)}: {line}." if len(comparisons) > 1 else f"{line}."
 
 
 def _first(comparisons: Comparisons) -> ReplayComparison:
@@ -188,7 +167,7 @@ def _note(first: ReplayComparison) -> str:
         if first.scores.by == "pair"
         else "Means of each dimension"
     )
-    own = f" {ORIGINAL} are the replies that stand in the conversations, scored by the same evaluator."
+    own = f" {ORIGINAL} are the replies of the log, scored by the same evaluator."
     how = f"{what}: the mean over {unit} of each one's mean, with a 95 % interval by {unit}."
     return how if first.scores.by == "pair" else how + own
 

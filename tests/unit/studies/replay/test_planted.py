@@ -124,7 +124,7 @@ def test_one_that_does_not_is_not() -> None:
 def test_the_answer_names_the_sides_and_what_users_gave() -> None:
     comparison, _ = sample_comparison("mine")
     assert answer(comparison, {"name": "judge"}) == (
-        "Above the original replies: mine. The users gave these original replies 4.00 "
+        "mine is above the original replies. The users gave these original replies 4.00 "
         "on average, judge gives them 3.50."
     )
 
