@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+import dialogauge as dg
+from dialogauge.core.unit import words_digest
 from dialogauge.runs import RunDirectory
 from flows.rating_pages import answered, saved, task_of
 
@@ -347,6 +349,49 @@ def test_ratings_join_a_run_with_hashed_ids(dialogauge, conversations):
         "agreement", "run", "--ratings", "rating/ratings.jsonl", "--dimension", "helpfulness=satisfaction"
     )
     assert done.code == 0, done.err
+
+
+# Which words were rated
+
+
+def test_ratings_name_the_words_that_were_rated_up_to_the_turn(dialogauge, log, talk):
+    file = log(talk("c1", "It opens at nine.", "Admission is free."))
+    dialogauge("annotate", "make", file, "--raters", 1, *EASY, "-o", "rating")
+    task = task_of(Path("rating/pages/R1.html"))
+    dialogauge("annotate", "import", "rating", saved(Path("R1.jsonl"), answered(task, fours)))
+    conversation = next(iter(dg.read(file)))
+    digests = [words_digest(conversation, 1), words_digest(conversation, 2)]
+    assert [row["digest"] for row in rows("rating/ratings.jsonl")] == digests
+    assert task["items"][0]["digests"] == {"": digests[1], "1": digests[0], "2": digests[1]}
+
+
+def test_a_row_that_rates_another_text_is_refused(dialogauge, plan_of):
+    folder, (task,) = plan_of("--raters", 1, *EASY, number=1)
+    first, second = answered(task, fours)
+    theirs = task["items"][0]["digests"]
+    answers = [{**first, "digest": theirs["1"]}, {**second, "digest": "0123456789abcdef"}]
+    done = dialogauge("annotate", "import", folder, saved(Path("R1.jsonl"), answers))
+    assert done.code == 1
+    assert "R1.jsonl:2" in done.err
+    assert f"its digest is '0123456789abcdef' (the plan has {theirs['2']})" in done.err
+    assert len(rows(folder / "ratings.jsonl")) == 1
+
+
+@pytest.mark.parametrize("words", [("--blind",), ("--redact",)])
+def test_no_page_holds_a_digest_of_words_that_it_hides(dialogauge, log, talk, words):
+    file = log(talk("c1", "Write to anna.berg@example.org.", candidate="gpt-4o"))
+    dialogauge("annotate", "make", file, "--raters", 1, *words, *EASY, "-o", "rating")
+    assert "digests" not in task_of(Path("rating/pages/R1.html"))["items"][0]
+    (item,) = json.loads(Path("rating/plan.json").read_text())["items"]
+    assert item["digests"]["1"] == words_digest(next(iter(dg.read(file))), 1)
+
+
+def test_a_run_with_a_mask_on_gives_no_digests_of_a_log(dialogauge, log, talk):
+    dialogauge("judge", log(talk("c1", "Write to anna.berg@example.org.")), "--redact", "-o", "run")
+    dialogauge("annotate", "make", "run", "--raters", 1, *EASY, "-o", "rating")
+    (item,) = json.loads(Path("rating/plan.json").read_text())["items"]
+    assert "digests" not in item
+    assert "digests" not in task_of(Path("rating/pages/R1.html"))["items"][0]
 
 
 # Importing

@@ -184,7 +184,8 @@ function rowsOf(item) {
     const { value, reason, note, at } = answerOf(item, ask);
     const dimension = ask.question.name;
     const score = item.left ? { dimension, winner: value } : { turn: ask.turn, dimension, score: value };
-    return { ...ids, ...score, note: note?.trim() || undefined, reason, seconds, at };
+    const digest = item.digests?.[ask.turn ?? ""];
+    return { ...ids, ...score, note: note?.trim() || undefined, reason, digest, seconds, at };
   });
   return [...rows, ...flags];
 }

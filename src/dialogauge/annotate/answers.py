@@ -147,6 +147,10 @@ class _Check:
         if question.level == "pair":
             return replace(answer, kind="choice", winner=self._winner(cells, place, item, rater))
         turn = self._turn(cells, place, question, item)
+        rated, digest = cells.get("digest"), item.digests.get(str(turn or ""))
+        if rated is not None and digest is not None and rated != digest:
+            message = f"the row rates another text than the item {item.id}: its digest is {excerpt(rated)}"
+            raise record_fault(place, message, f"the plan has {digest}")
         score, reason = _score(cells, place, question), _reason(cells, place, question)
         return replace(answer, turn=turn, score=score, reason=reason)
 
@@ -326,8 +330,10 @@ def _rating_row(
         row |= {"other_conversation_id": item.other_id, "winner": answer.winner}
         row |= {"turn": item.turns[0]} if item.turns else {}
         row["shown_first"] = item.left[answer.rater]
+        digests = {"digest": item.digests.get("a"), "other_digest": item.digests.get("b")}
     else:
         row |= {"turn": answer.turn, "candidate": item.candidate, "score": answer.score}
+        digests = {"digest": item.digests.get(str(answer.turn or ""))}
     row |= {"dimension": answer.dimension, "rater": answer.rater}
     words = question.reasons.get(answer.reason or "", answer.reason)
     more = {
@@ -335,6 +341,7 @@ def _rating_row(
         "note": ": ".join(filter(None, (words, answer.note))) or None,
         "reason": answer.reason,
         "item": item.id,
+        **digests,
         "seconds": seconds,
         "at": answer.at,
     }

@@ -44,6 +44,8 @@ class Eligible:
     other_id: str | None = None
     """Of a pair: the conversation b; `conversation_id` is a."""
     other_candidate: str | None = None
+    digests: Mapping[str, str] = field(default_factory=dict)
+    """As of the planned item."""
 
     @property
     def group(self) -> tuple[str, str]:
@@ -154,6 +156,9 @@ class PlannedItem:
     other_candidate: str | None = None
     left: Mapping[str, Side] = field(default_factory=dict)
     """Of a pair: rater -> which of the two stands on the left."""
+    digests: Mapping[str, str] = field(default_factory=dict)
+    """`words_digest` of what is rated: by turn, and of the whole under an empty name; of a pair of the
+    conversations `a` and `b`. Empty where the input was masked: no log has these words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,8 +217,12 @@ class AssignmentPlan:
         return [*of_turns, *((None, q) for q in self.questions if q.level != "turn")]
 
     def to_json(self) -> dict[str, Any]:
-        """Write it as it stands in `plan.json`."""
-        return asdict(self)
+        """Write it as it stands in `plan.json`; without the digests that older plans do not have."""
+        plan = asdict(self)
+        for item in plan["items"]:
+            if not item["digests"]:
+                del item["digests"]
+        return plan
 
     @classmethod
     def from_json(cls, value: object) -> AssignmentPlan:
@@ -333,6 +342,7 @@ def _planned(one: Chosen, id: str, raters: Sequence[str], seed: int) -> PlannedI
         item.other_id,
         item.other_candidate,
         sides,
+        item.digests,
     )
 
 

@@ -14,6 +14,7 @@ from typing import Any, Final
 from dialogauge.annotate.plan import AssignmentPlan, PlannedItem, RaterShare
 from dialogauge.annotate.questions import Language
 from dialogauge.core import Conversation, Message
+from dialogauge.core.unit import words_digest
 
 HIDDEN: Final = "[…]"
 """Stands in texts for a name that is hidden."""
@@ -126,7 +127,10 @@ def _item(
     out = {"id": item.id, "conversation_id": None if plan.blind else first.id, "about": about}
     if not plan.pairs:
         turns = list(item.turns) if any(q.level == "turn" for q in plan.questions) else []
-        return {**out, "turns": turns, "messages": _messages(first, words)}
+        # A digest of words that the page hides would be a way to guess them.
+        hides = plan.blind or item.digests.get("") != words_digest(first)
+        digests = {} if hides else {"digests": dict(item.digests)}
+        return {**out, "turns": turns, **digests, "messages": _messages(first, words)}
     common = common_messages(*shown)
     each = {"a": _messages(first, words), "b": _messages(shown[1], words)}
     left = item.left[rater]

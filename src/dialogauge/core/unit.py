@@ -38,9 +38,15 @@ def conversation_digest(conversation: Conversation) -> str:
     return digest_text("".join(parts))
 
 
-def words_digest(conversation: Conversation) -> str:
-    """Return 16 hex digits that only who says what decides: the same under other ids, ratings and fields."""
-    return digest_text("".join(f"{m.role}:{len(m.text)}:{m.text}" for m in conversation.messages))[:16]
+def words_digest(conversation: Conversation, turn: int | None = None) -> str:
+    """Return 16 hex digits that only who says what decides: the same under other ids, ratings and fields.
+
+    Args:
+        conversation: The conversation.
+        turn: The turn at whose end the words end; None for all. The turn must be there.
+    """
+    stop = None if turn is None else conversation.turn(turn).stop
+    return digest_text("".join(f"{m.role}:{len(m.text)}:{m.text}" for m in conversation.messages[:stop]))[:16]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,6 @@
 import random
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -239,3 +240,13 @@ def test_chance_is_not_of_the_module():
     before = random.getstate()
     made(items(*"xyxy"), raters=2)
     assert random.getstate() == before
+
+
+def test_a_plan_without_digests_is_read_as_it_was_written_before_there_were_any():
+    plan = made(items(*"xxx"), raters=1)
+    assert all("digests" not in item for item in plan.to_json()["items"])
+    assert AssignmentPlan.from_json(plan.to_json()) == plan
+    named = replace(plan, items=tuple(replace(item, digests={"": "00"}) for item in plan.items), id="")
+    named = replace(named, id=named.digest)
+    assert named.id != plan.id
+    assert AssignmentPlan.from_json(named.to_json()) == named

@@ -19,6 +19,7 @@ from dialogauge.core import (
     digest,
     digest_text,
 )
+from dialogauge.core.unit import words_digest
 from talks import message, talk
 
 BASE = talk("u: a", "a: b", user_id="u1", scenario="s", context="x", profile={"age": 3}, candidate="m")
@@ -31,6 +32,14 @@ def test_digest_text_is_the_beginning_of_sha_256() -> None:
 
 def test_half_a_surrogate_pair_has_a_digest() -> None:
     assert len(digest_text("\ud83d")) == 32
+
+
+def test_words_up_to_a_turn_have_the_digest_of_a_conversation_that_ends_there() -> None:
+    whole = talk("u: a", "a: b", "u: c", "a: d")
+    assert words_digest(whole, 1) == words_digest(talk("u: a", "a: b"))
+    assert words_digest(whole, 2) == words_digest(whole)
+    assert words_digest(whole, 1) == digest_text("user:1:aassistant:1:b")[:16]
+    assert words_digest(talk("u: a", "a: B"), 1) != words_digest(whole, 1)
 
 
 def test_digest_does_not_depend_on_the_order_of_keys() -> None:

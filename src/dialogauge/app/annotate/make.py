@@ -35,7 +35,7 @@ from dialogauge.data import Mask
 from dialogauge.report import html_bytes
 from dialogauge.rubrics import Rubric, load_rubric
 from dialogauge.runs import OPEN, StoredRun, open_run
-from dialogauge.runs.privacy import mask_for_reading, new_salt
+from dialogauge.runs.privacy import mask_for_reading, mask_of, new_salt
 from dialogauge.runs.records import json_document
 from dialogauge.text import counted
 from dialogauge.training import JudgedConversation, judged_conversation, rank_for_labelling
@@ -135,15 +135,16 @@ class _Pool:
         """Conversations that were read."""
         return len(self.digests)
 
-    def add(self, conversation: Conversation, judged: JudgedConversation | None, state: str | None) -> None:
+    def add(self, outcome: _Outcome, c: Conversation, state: str | None) -> None:
         """Take a conversation, and by name what it answers; None: the same as those that begin alike."""
-        position, c = self.size, conversation
+        position, judged = self.size, outcome.judged
         self.digests.append(conversation_digest(c))
         turns = tuple(turn.number for turn in c.replied_turns)[-1 if self.of_replies else 0 :]
         if not turns:
             self.left_out["without a reply"] += 1
             return
-        item = Eligible(position, c.id, c.candidate, c.scenario, turns)
+        digests = {str(turn or ""): words_digest(c, turn) for turn in (None, *turns)} if outcome.exact else {}
+        item = Eligible(position, c.id, c.candidate, c.scenario, turns, digests=digests)
         self.eligible.append(item)
         self.words[position] = words_digest(c)
         self.states.setdefault(_request_of(c) if state is None else state, []).append(item)
@@ -166,7 +167,8 @@ class _Pool:
                     continue
                 turns = a.turns if self.of_replies else ()
                 pair = replace(a, position=len(self.both), turns=turns, other_id=b.conversation_id)
-                out.append(replace(pair, other_candidate=b.candidate))
+                digests = {name: one.digests[""] for name, one in (("a", a), ("b", b)) if one.digests}
+                out.append(replace(pair, other_candidate=b.candidate, digests=digests))
                 self.both.append((a.position, b.position))
         return out
 
@@ -203,6 +205,8 @@ class _Outcome:
     """Hides what pages are not to show."""
     item: str | None = None
     """Of a replay run: the id of what its last reply answers."""
+    exact: bool = True
+    """Whether the words are those of the log: a run with a mask on has others."""
 
 
 def _outcomes(options: AnnotateMakeOptions, notes: list[str]) -> Iterator[_Outcome]:
@@ -227,7 +231,8 @@ def _of_inputs(inputs: Sequence[str], options: AnnotateMakeOptions, notes: list[
                 return
             scales = {d.name: d.scale for d in run.dimensions}
             for conversation, rows in run.judged():
-                yield _Outcome(conversation, judged_conversation(conversation, rows, scales), mask)
+                judged = judged_conversation(conversation, rows, scales)
+                yield _Outcome(conversation, judged, mask, exact=mask_of(run.database) is None)
         return
     source: Source = open_source(inputs, format=options.format, mapping=field_map(options), strict=False)
     hides = options.privacy != OPEN
@@ -248,7 +253,7 @@ def _replies(run: StoredRun, options: AnnotateMakeOptions, mask: Mask | None) ->
     for state in ReplayStates.of(run):
         for conversation in state.conversations():
             of = replace(conversation, id=state.item.conversation)
-            yield _Outcome(of, None, mask, state.item.id)
+            yield _Outcome(of, None, mask, state.item.id, exact=mask_of(run.database) is None)
 
 
 def _read(options: AnnotateMakeOptions) -> _Pool:
@@ -263,7 +268,7 @@ def _read(options: AnnotateMakeOptions) -> _Pool:
             pool.digests.append(conversation_digest(outcome.of))
         else:
             pool.of_replies = outcome.item is not None
-            pool.add(outcome.of, outcome.judged, outcome.of.id if by_id else outcome.item)
+            pool.add(outcome, outcome.of, outcome.of.id if by_id else outcome.item)
     pool.notes = tuple(notes)
     return pool
 
