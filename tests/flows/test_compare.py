@@ -122,6 +122,16 @@ def test_two_versions_of_one_dialogue_in_one_log(dialogauge, log, talk):
     assert "assistant: Sorry, I cannot help with that." in done.out[done.out.index("Became better") :]
 
 
+def test_two_versions_under_the_same_ids_in_one_log(dialogauge, log, talk):
+    replies = {"v1": "Sorry, I cannot help with that.", "v2": "It opens at nine."}
+    both = [talk(f"c{n}", reply, model=name) for name, reply in replies.items() for n in range(6)]
+    judged = dialogauge("judge", log(*both), "-o", "both")
+    assert "conversations judged  12/12" in judged.out
+    done = dialogauge("compare", "both", "both", "--candidates", "v1,v2")
+    assert "A: v1, 6 conversations. B: v2, 6 conversations. Paired by id." in done.unwrapped
+    assert "assistant: It opens at nine." in done.out
+
+
 def test_one_conversation_only(dialogauge, log, talk):
     dialogauge("judge", log(talk("c", "It opens at nine.")), "-o", "a")
     dialogauge("judge", log(talk("c", "No idea.")), "-o", "b")

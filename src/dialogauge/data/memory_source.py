@@ -27,7 +27,7 @@ from dialogauge.data.formats.threads import DataRow
 from dialogauge.data.json_values import too_deep
 from dialogauge.data.notes import Note, NoteBook, excerpt, record_fault
 from dialogauge.data.opening import InputSource
-from dialogauge.data.reader import admit, expect_order
+from dialogauge.data.reader import admit, expect_order, name_of
 from dialogauge.data.sources import LineStream
 
 SOURCE: Final = "source"
@@ -187,8 +187,9 @@ class MemoryReader:
         self, conversation: Conversation, first_places: dict[str, Place]
     ) -> Conversation | RecordFault:
         place = conversation.place or Place(self._source.name)
-        first = first_places.get(conversation.id)
-        first_places.setdefault(conversation.id, place)
+        name = name_of(conversation)
+        first = first_places.get(name)
+        first_places.setdefault(name, place)
         if first is not None:
             before = Place(first.file, first.line)
             return record_fault(place, f"the id was seen before, at {before}", "ids must differ")

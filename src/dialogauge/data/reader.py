@@ -181,7 +181,7 @@ class ConversationReader:
         if isinstance(outcome, RecordFault):
             return outcome
         place = outcome.place or Place(self._streams[number].source.name)
-        first = ids.add(outcome.id, number, place.line or 0)
+        first = ids.add(name_of(outcome), number, place.line or 0)
         if first is not None:
             return self._twice(place, first)
         try:
@@ -208,6 +208,12 @@ class ConversationReader:
             next(stream.written(), None)
         elif self._format(stream) is None:
             raise unrecognised(stream, self._mapping)
+
+
+def name_of(conversation: Conversation) -> str:
+    """Return what names a conversation in a log: its id, with the candidate where one is named."""
+    candidate = conversation.candidate
+    return conversation.id if candidate is None else f"{conversation.id}\0{candidate}"
 
 
 def expect_order(known: Format, mapping: FieldMap, name: str) -> None:

@@ -520,18 +520,19 @@ class RunDatabase:
     def conversations_of(self, ids: Collection[str], judge_digest: str) -> list[Conversation]:
         """Return the conversations of those ids, in the order of the ids; unknown ids are left out.
 
-        Of an id that several have had, the one that is shown of that judge.
+        Of an id that several have had, those that are shown of that judge: one of each candidate.
         """
         query = "SELECT target, body FROM conversations WHERE id = ? ORDER BY rowid"
         shown: set[bytes] | None = None
-        out = []
+        out: list[Conversation] = []
         with store_errors(self.path):
             for name in sorted(set(ids)):
                 versions = self._db.execute(query, (name,)).fetchall()
                 if len(versions) > 1:
                     shown = self._shown_targets(judge_digest) if shown is None else shown
-                    versions = [one for one in versions if one[0] in shown] or versions
-                out += [decode_conversation(body) for _, body in versions[-1:]]
+                    versions = [one for one in versions if one[0] in shown] or versions[-1:]
+                named = [decode_conversation(body) for _, body in versions]
+                out += {conversation.candidate: conversation for conversation in named}.values()
         return out
 
     def _shown_targets(self, judge_digest: str) -> set[bytes]:

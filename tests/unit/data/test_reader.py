@@ -247,6 +247,13 @@ def test_duplicate_ids_name_both_places(tmp_path):
     assert str(fault).startswith(f"{b}:1, conversation 'y': the id was seen before, at {a}:2")
 
 
+def test_two_candidates_may_have_the_same_dialogue(tmp_path):
+    old, new = (record("x", "1", reply) | {"model": name} for name, reply in (("v1", "2"), ("v2", "3")))
+    first, second, fault = read(write(tmp_path / "a.jsonl", old, new, new))
+    assert [(c.id, c.candidate) for c in (first, second)] == [("x", "v1"), ("x", "v2")]
+    assert "the id was seen before" in str(fault)
+
+
 def test_ids_are_made_from_file_and_line(tmp_path):
     nameless = record(None, "hi", "yo")
     path = write(tmp_path / "log.jsonl", nameless, nameless)

@@ -229,6 +229,13 @@ def test_conversations_are_found_by_name_the_latest_version_first(database: RunD
     assert found.messages[1].text == "b", "the one that is shown"
 
 
+def test_an_id_has_a_conversation_of_each_candidate(database: RunDatabase) -> None:
+    for place, name in enumerate(("v1", "v2"), 1):
+        put(database, replace(named("a"), candidate=name), place)
+    database.flush()
+    assert [c.candidate for c in database.conversations_of(["a"], JUDGE_DIGEST)] == ["v1", "v2"]
+
+
 def test_meta_values_come_back(database: RunDatabase) -> None:
     assert database.get_meta("x") is None
     assert database.get_meta("x", 3) == 3
