@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.tables import table
+from benchmarks.two_samples import two_samples
 from dialogauge.stats import (
     MEASURES,
     Basis,
@@ -386,6 +387,7 @@ def run(times: int, *, quick: bool = False) -> dict[str, Any]:
         "worst": worst,
         "faults": faults,
         "conversations": many,
+        "two samples": two_samples(samples),
     }
 
 

@@ -1,8 +1,9 @@
-"""One paired comparison, one multiplicity rule, and one answer to whether anything could be told at all.
+"""One comparison, one multiplicity rule, and one answer to whether anything could be told at all.
 
 The difference of two figures is taken with the same clusters left out of both. Its p-value is two-sided and
 has a floor: G clusters cannot give less than 2 / 2^G, which is what flipping the signs of whole clusters
-could give at best. P-values are adjusted by Holm over all comparisons that are made, and shown, together.
+could give at best; of two samples it is what dealing the clusters anew could give. P-values are adjusted by
+Holm over all comparisons that are made, and shown, together.
 Where there are too few clusters for an interval, or even the floor, adjusted, is above `ALPHA`, the answer is
 "too few to tell" and never "not distinguishable".
 """
@@ -129,6 +130,8 @@ def compare_gain(
     """
     difference, p = basis.difference(gain)
     least = sign_flip_p(basis.clusters if gain.support is None else gain.support)
+    if gain.sides is not None:
+        least = gain.sides.least_p
     return Comparison(
         *names,
         measure,

@@ -59,6 +59,26 @@ def t_tail(t: float, df: float) -> float:
     return 0.5 * _beta_regularised(df / (df + t * t), t * t / (df + t * t), df / 2, 0.5)
 
 
+def zero_between(value: Callable[[float], float], start: float, end: float) -> float:
+    """Return where a monotonic function is 0, to about 1e-5, on the side of `start` where it is not 0.
+
+    By false position, the end that stays counted half (Illinois). The function has other signs at both ends.
+    """
+    a, b, of_a, of_b, side = start, end, value(start), value(end), 0
+    for _ in range(40):
+        if abs(b - a) < 1e-5:
+            break
+        x = b - of_b * (b - a) / (of_b - of_a)
+        y = value(x)
+        if y * of_a > 0:
+            a, of_a, of_b, side = x, y, of_b / 2 if side > 0 else of_b, 1
+        else:
+            b, of_b, of_a, side = x, y, of_a / 2 if side < 0 else of_a, -1
+        if abs(y) < 1e-9:
+            return x
+    return a
+
+
 def _root(
     value: Callable[[float], float],
     slope: Callable[[float], float],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
@@ -11,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dialogauge.stats.coefficients import divided
-from dialogauge.stats.estimate import LEVEL, Basis, Estimate, Gain, Range, freedom_of
+from dialogauge.stats.estimate import LEVEL, Basis, Estimate, Gain, Moves, Range, Sides, freedom_of
 from dialogauge.stats.table import Floats, label_codes
 
 Label = TypeVar("Label", bound=Hashable)
@@ -115,33 +116,49 @@ def mean_of_sums(
 
 
 def gain_of_sums(
-    a: tuple[Floats, Floats], b: tuple[Floats, Floats], *, reach: float, unit: str, paired: bool
+    a: tuple[Floats, Floats], b: tuple[Floats, Floats], *, limits: Range, unit: str, paired: bool
 ) -> tuple[Gain, Basis]:
     """Return how far the mean of b lies above that of a, and what the difference stands on.
 
-    Paired, the same cluster is left out of both. Of two samples each cluster is of one of them, and the
-    smaller sample bounds the degrees of freedom.
+    The same cluster is left out of both. Of two samples a cluster is mostly of one of them, and the
+    difference is made of both means' own intervals.
 
     Args:
         a: Sum and count of the values in each cluster, shape (G,) each.
-        b: The same of the others, cluster by cluster; of two samples one of the two counts is 0.
-        reach: The greatest difference that there can be.
+        b: The same of the others, cluster by cluster; of two samples one of the two counts is mostly 0.
+        limits: The range of the values.
         unit: What a cluster is.
         paired: Whether the clusters of a are those of b.
     """
-    (sums_a, counts_a), (sums_b, counts_b) = a, b
-    filled = counts_a + counts_b > 0
-    sums_a, counts_a, sums_b, counts_b = (of[filled] for of in (sums_a, counts_a, sums_b, counts_b))
+    filled = a[1] + b[1] > 0
+    (sums_a, counts_a), (sums_b, counts_b) = ((sums[filled], counts[filled]) for sums, counts in (a, b))
 
     def mean(sums: Floats, counts: Floats) -> Floats:
         return divided(sums.sum() - sums, counts.sum() - counts)
 
     n_a, n_b = float(counts_a.sum()), float(counts_b.sum())
-    value = float(sums_b.sum() / n_b - sums_a.sum() / n_a) if n_a and n_b else None
-    basis, support = Basis.of(counts_a + counts_b, unit), None
+    reach, basis = limits[1] - limits[0], Basis.of(counts_a + counts_b, unit)
+    moved_a, moved_b = mean(sums_a, counts_a), mean(sums_b, counts_b)
+    if not n_a or not n_b:
+        return Gain(None, moved_b - moved_a, reach), basis
+    value_a, value_b = float(sums_a.sum() / n_a), float(sums_b.sum() / n_b)
+    sides = None
     if not paired:
-        support = min(int(np.count_nonzero(counts_a)), int(np.count_nonzero(counts_b)))
-    return Gain(value, mean(sums_b, counts_b) - mean(sums_a, counts_a), reach, support), basis
+        sides = _sides((value_a, moved_a, counts_a), (value_b, moved_b, counts_b), limits)
+    return Gain(value_b - value_a, moved_b - moved_a, reach, sides=sides), basis
+
+
+def _sides(a: tuple[float, Floats, Floats], b: tuple[float, Floats, Floats], limits: Range) -> Sides:
+    """Put two means together, each with what it is without each cluster, and the clusters' counts."""
+    moves = [np.nan_to_num(moved - value) for value, moved, _ in (a, b)]
+    there = [counts > 0 for _, _, counts in (a, b)]
+    one, other = (
+        Moves.of(of, int(filled.sum()), freedom_of(counts[filled]))
+        for of, filled, (_, _, counts) in zip(moves, there, (a, b), strict=True)
+    )
+    spread, both = math.sqrt(one.variance * other.variance), int((there[0] & there[1]).sum())
+    correlation = float(moves[0] @ moves[1]) / spread if spread else 0.0
+    return Sides(a[0], b[0], one, other, limits, correlation, both)
 
 
 def group_means(values: Sequence[float] | Floats, groups: Sequence[Label]) -> dict[Label, float]:

@@ -30,7 +30,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dialogauge.stats.comparison import ALPHA, holm, sign_flip_p
-from dialogauge.stats.estimate import LEVEL, METHOD, Estimate, Moves, freedom_of, too_few
+from dialogauge.stats.estimate import LEVEL, METHOD, MIN_PAIRS, Estimate, Moves, freedom_of, too_few
 from dialogauge.stats.ranking import CENTRE, ELO, RIDGE, Davidson, Strengths, TieRule
 from dialogauge.stats.table import Floats
 from dialogauge.stats.votes import Votes
@@ -192,8 +192,8 @@ class _Sureness:
         """Return how many points an agent is above another, which votes link it with."""
         votes, fitted = self.model.votes, self.model.fitted
         value = ELO * float(fitted.logits[one] - fitted.logits[other])
-        if self._why:
-            return Estimate(value, None, None, LEVEL, votes.m, votes.cluster_count, "none", self._why)
+        if why := self._why or too_few(votes.cluster_count, votes.unit, MIN_PAIRS):
+            return Estimate(value, None, None, LEVEL, votes.m, votes.cluster_count, "none", why)
         moves = self._moves[:, one] - self._moves[:, other]
         plain = self._estimate(value, moves, self._variance(one, other), votes.m)
         share, spread = self._net(one, other)

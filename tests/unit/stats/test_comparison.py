@@ -138,7 +138,7 @@ def test_a_difference_that_four_users_make_shows_nothing_however_many_there_are(
     (found,) = compare_pairs(of, [("good", "poor")], ["per_user_pearson"])
     assert found.difference.value == pytest.approx(0.2)
     assert (found.difference.interval, found.side) == (None, "too few to tell")
-    assert found.difference.reason == "too few users: 4, and an interval takes 5"
+    assert found.difference.reason == "too few users: 4, and the interval of a difference takes 6"
 
 
 def test_holm_is_over_all_comparisons_that_can_be_tested():

@@ -4,6 +4,7 @@ from statistics import fmean
 
 import pytest
 from benchmarks.coverage import Sampling, coverage, levels, rare_faults, replay_level, uneven_level
+from benchmarks.two_samples import missed
 
 FIGURES = ("pearson", "qwk", "exact", "mae", "f1_dsat", "auc", "ac1", "alpha_ordinal")
 
@@ -43,3 +44,16 @@ def test_rare_faults_are_covered_by_intervals_that_say_something(share, users, t
     held, width, bootstrap = rare_faults(share, users, turns, 200)
     assert held > 0.9 > bootstrap
     assert width < widest
+
+
+@pytest.mark.parametrize("sizes", [(5, 50), (10, 100), (20, 200), (50, 50)])
+def test_two_equal_samples_are_told_apart_as_rarely_as_the_level_says(sizes):
+    """A side whose clusters are all alike tells as little as its own interval: at most .08 of all samples."""
+    for share in (0.02, 0.05, 0.25):
+        assert missed("share, one target each", sizes, (share, share), 600) <= 0.08
+        assert missed("share, one target each", sizes, (share, 2 * share), 600) <= 0.08
+
+
+def test_two_equal_samples_of_several_targets_in_each_cluster_are_too():
+    assert missed("share, five each", (10, 100), (0.05, 0.05), 120) <= 0.08
+    assert missed("scores 1 to 5, five each", (5, 50), (4.0, 4.0), 120) <= 0.08

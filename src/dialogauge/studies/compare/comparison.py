@@ -279,13 +279,13 @@ def _change(
     name: str,
     of: Callable[[Talk], ScoreSums | None],
     *,
-    reach: float,
+    limits: Ends = (0.0, 1.0),
     higher: bool | None = True,
     tests: int = 1,
 ) -> tuple[Change, Comparison] | None:
     """Compare one figure; None where a run has none."""
     a, b, left = _columns(pairing, of)
-    gain, basis = gain_of_sums(a, b, reach=reach, unit=pairing.unit, paired=pairing.paired)
+    gain, basis = gain_of_sums(a, b, limits=limits, unit=pairing.unit, paired=pairing.paired)
     means = [float(s.sum() / n.sum()) if n.sum() else None for s, n in (a, b)]
     before, after = (
         Measured(
@@ -322,7 +322,7 @@ def _dimension(
         pairing,
         spec.name,
         lambda talk: talk.scores[spec.name],
-        reach=scale.high - scale.low,
+        limits=(scale.low, scale.high),
         higher=scale.higher_is_better,
         tests=tests,
     )
@@ -398,7 +398,7 @@ def _verdicts(pairing: PairedRuns, order: Sequence[str]) -> Iterator[Change]:
         rows = [(AT_LEAST_GOOD, _GOOD), *rows]
     for name, names in rows:
         higher = True if name == AT_LEAST_GOOD else None
-        if made := _change(pairing, name, within(names), reach=1.0, higher=higher):
+        if made := _change(pairing, name, within(names), higher=higher):
             yield replace(made[0], share=True)
 
 
@@ -410,8 +410,8 @@ def _findings(pairing: PairedRuns) -> Iterator[Change]:
             lambda talk: None if not talk.judged else bool(talk.kinds) if kind is None else kind in talk.kinds
         )
 
-    first = _change(pairing, ANY_FINDING, with_kind(None), reach=1.0, higher=False)
-    made = [_change(pairing, kind, with_kind(kind), reach=1.0, higher=False) for kind in kinds]
+    first = _change(pairing, ANY_FINDING, with_kind(None), higher=False)
+    made = [_change(pairing, kind, with_kind(kind), higher=False) for kind in kinds]
     changes = [replace(one[0], share=True) for one in made if one is not None]
     if first is not None:
         yield replace(first[0], share=True)
@@ -422,12 +422,12 @@ def _ratings(pairing: PairedRuns) -> Iterator[Change]:
     in_a, in_b = ({name for t in of for name in t.ratings} for of in (pairing.a, pairing.b))
     for name in sorted(in_a & in_b):
         values = [t.ratings[name] for t in (*pairing.a, *pairing.b) if name in t.ratings]
-        reach = max(s.total / s.n for s in values) - min(s.total / s.n for s in values)
+        limits = min(s.total / s.n for s in values), max(s.total / s.n for s in values)
 
         def rated(talk: Talk, name: str = name) -> ScoreSums | None:
             return talk.ratings.get(name)
 
-        if made := _change(pairing, name, rated, reach=reach or 1.0):
+        if made := _change(pairing, name, rated, limits=limits):
             yield made[0]
 
 
@@ -438,7 +438,7 @@ def _controls(pairing: PairedRuns) -> Iterator[Change]:
             return talk.facts[name]
 
         most = max((s.total for t in (*pairing.a, *pairing.b) if (s := t.facts[name]).n), default=1.0)
-        if made := _change(pairing, name, fact, reach=most or 1.0, higher=None):
+        if made := _change(pairing, name, fact, limits=(0.0, most or 1.0), higher=None):
             yield replace(made[0], digits=digits)
 
 

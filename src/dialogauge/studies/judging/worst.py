@@ -11,7 +11,7 @@ import math
 from array import array
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import product
 from typing import Any, Final
@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from dialogauge.core import Scale
 from dialogauge.report import words
-from dialogauge.stats import Estimate, Floats, Moves, freedom_of, mean_estimate, sign_flip_p
+from dialogauge.stats import Estimate, Floats, compare_gain, gain_of_sums, mean_estimate
 from dialogauge.studies.judging.sampling import RatedAs, ratings_of
 from dialogauge.studies.passing import ByConversation
 from dialogauge.studies.rated import scale_of
@@ -175,32 +175,20 @@ def _worse(values: Floats, member: Mask, clusters: npt.NDArray[np.intp]) -> floa
     """Return the p-value of a group's mean above that of all others, two-sided; 1 where it is not above."""
     _, codes = np.unique(clusters, return_inverse=True)
     mine, rest = (_sums(values, codes, side) for side in (member, ~member))
-    own, others = (int((sizes > 0).sum()) for _, sizes in (mine, rest))
-    if min(own, others) < _LEAST or values.min() == values.max():
+    if min(int((sizes > 0).sum()) for _, sizes in (mine, rest)) < _LEAST or values.min() == values.max():
         return None
-    # A group in which all are alike has no spread of its own: it is given that of all clusters.
-    floor = float((np.bincount(codes, values) / np.bincount(codes)).var(ddof=1))
-    excess, moved = _excess(mine, rest)
-    most = min(freedom_of(sizes) for _, sizes in (mine, rest))
-    moves = Moves.of(moved - excess, min(own, others), most)
-    moves = replace(moves, variance=max(moves.variance, floor / own + floor / others))
-    return max(moves.p(excess), sign_flip_p(min(own, others))) if excess > 0 else 1.0
+    limits = float(values.min()), float(values.max())
+    excess, basis = gain_of_sums(rest, mine, limits=limits, unit="", paired=False)
+    if (excess.value or 0.0) <= 0:
+        return 1.0
+    p = compare_gain(("group", "others"), "", (None, None), excess, basis).p
+    return 1.0 if p is None else p
 
 
-_Sums = tuple[Floats, Floats]
-"""Of each cluster the sum of the values and how many there are."""
-
-
-def _sums(values: Floats, codes: npt.NDArray[np.intp], side: Mask) -> _Sums:
+def _sums(values: Floats, codes: npt.NDArray[np.intp], side: Mask) -> tuple[Floats, Floats]:
+    """Return of each cluster the sum of the values and how many there are."""
     sums = np.bincount(codes, weights=np.where(side, values, 0.0)).astype(np.float64)
     return sums, np.bincount(codes, weights=side.astype(np.float64)).astype(np.float64)
-
-
-def _excess(mine: _Sums, rest: _Sums) -> tuple[float, Floats]:
-    """Return how much higher the mean of one side is, and the same with each cluster left out."""
-    value = float(mine[0].sum() / mine[1].sum() - rest[0].sum() / rest[1].sum())
-    one, other = ((sums.sum() - sums) / (sizes.sum() - sizes) for sums, sizes in (mine, rest))
-    return value, one - other
 
 
 def week_of(*places: Mapping[str, Any]) -> str | None:

@@ -45,7 +45,8 @@ def test_targets_of_one_rater_alone_are_no_evidence_that_raters_agree():
     alone = [{"ab"[i % 2]: 5} for i in range(30)]
     few = among(TONE, answers([*shared, *alone]), SCALE, shuffles=2, seed=0)
     assert (few.verdict, few.answer.difference.interval) == ("cannot tell", None)
-    assert few.answer.difference.reason == "too few conversations: 4, and an interval takes 5"
+    why = "too few conversations: 4, and the interval of a difference takes 6"
+    assert few.answer.difference.reason == why
     enough = among(TONE, answers([*shared * 5, *alone]), SCALE, shuffles=2, seed=0)
     assert enough.verdict == "no"
 

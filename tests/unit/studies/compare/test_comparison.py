@@ -10,6 +10,7 @@ from scipy import stats as oracle
 
 from dialogauge.core import Conversation, Message, Rating, UsageError
 from dialogauge.core.protocols import PlainDimension
+from dialogauge.stats import mean_estimate
 from dialogauge.studies.compare.beside import parting
 from dialogauge.studies.compare.comparison import compare_sides
 from dialogauge.studies.compare.gate import parse_delta_gate
@@ -176,7 +177,7 @@ def test_a_comparison_without_an_answer_says_why_of_the_dimension_with_most_scor
         return side(name, *talks, dimensions=(WHOLE, HELP))
 
     few = compare_sides(run("old", 3), run("new", 4), (WHOLE, HELP))
-    assert headline(few)[0].endswith("too few conversations: 4, and an interval takes 5.")
+    assert headline(few)[0].endswith("too few conversations: 4, and the interval of a difference takes 6.")
 
 
 def test_intervals_that_leave_out_zero_and_show_nothing_say_how_many_dimensions_are_tested():
@@ -214,9 +215,10 @@ def test_nothing_in_common_is_two_samples():
     (change,) = result.dimensions
     assert not result.pairing.paired
     assert (change.delta.value, change.answer) == (-3.0, "worse")
-    # The variances of both means, each over G - 1, as for a pair.
-    half = oracle.t.ppf(0.975, 7) * math.sqrt(2 * np.var([5, 4] * 4, ddof=1) / 7)
-    assert change.delta.high == pytest.approx(-3 + half, abs=1e-4)
+    # Both means' own intervals: as far as B's upper end and A's lower end, as two sides of a right angle.
+    before, after = (mean_estimate(v, limits=(1.0, 5.0)) for v in ([5, 4] * 4, [2, 1] * 4))
+    above = math.hypot(after.high - 1.5, 4.5 - before.low)
+    assert change.delta.high == pytest.approx(-3 + above, abs=1e-9)
     assert "not paired" in headline(result)[1]
     few = compared(a, b[:4])
     assert few.dimensions[0].delta.interval is None
