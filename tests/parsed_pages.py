@@ -15,7 +15,7 @@ from dialogauge.studies.judging.page import report_page
 from dialogauge.studies.judging.sampling import Sampler
 from dialogauge.studies.judging.summary import summarise
 from dialogauge.studies.judging.transcripts import read_sample
-from report_samples import CARD
+from report_samples import CARD, checked
 
 VOID = {"meta", "br", "input", "rect", "line", "circle", "path"}
 OPTIONAL_END = {"tr", "td", "th"}
@@ -74,7 +74,7 @@ def manifest_of(**changes):
             "role": {"model": "judge-model"},
         },
         "judge": {
-            "name": "card", "checked_languages": ["en"], "uncalibrated": ["repair_handling"],
+            "name": "card", "checked_languages": ["en"],
             "notes": ["Two records were cut."],
         },
         "written": "2026-11-20T08:00:00+00:00",
@@ -101,7 +101,9 @@ def judged_page(made, run=None, trust=None, against_users=(), known=None, **more
     sampler = Sampler(specs)
     summary = summarise(sampler.through(iter(made.rows)), dimensions=specs, **more)
     run = run or run_of(made)
-    known = known or Known(trust)
+    evidence = checked(*(spec.name for spec in specs if spec.name != "repair_handling"))
+    known = known or Known(trust, evidence=evidence)
+    summary = summary.with_evidence(known.evidence)
     sample = read_sample(run, sampler.result(), summary.dimensions, known.findings)
     return summary, report_page(run, summary, sample, known, against_users=against_users)
 

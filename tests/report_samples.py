@@ -22,6 +22,14 @@ from dialogauge.core import (
 )
 from dialogauge.core.judgement import row_json
 from dialogauge.judges.card import CONVERSATION_DIMENSIONS, TURN_DIMENSIONS, card_verdict
+from dialogauge.studies.evidence import DimensionEvidence, RunEvidence
+
+
+def checked(*names):
+    """Say of dimensions that they are checked, and of the verdict."""
+    evidence = DimensionEvidence(checked=True, by="the ratings of this run")
+    return RunEvidence(dimensions=dict.fromkeys((*names, "verdict"), evidence))
+
 
 CARD = (
     *(SimpleNamespace(name=n, level="turn", scale=ONE_TO_FIVE) for n in TURN_DIMENSIONS),

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 import dialogauge
-from dialogauge.app.settings import Options
+from dialogauge.app.option_groups import Options
 from dialogauge.core import Conversation, InputError
 from dialogauge.core.settings import settings_of
 from dialogauge.data import format_names, read_conversations

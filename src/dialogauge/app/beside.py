@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dialogauge import data  # by attribute: each of its modules is loaded when it is needed
-from dialogauge.app.settings import DataOptions, RatingOptions
+from dialogauge.app.option_groups import DataOptions, RatingOptions
 from dialogauge.core.errors import UsageError
 from dialogauge.core.files import shown_path
 

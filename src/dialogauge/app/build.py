@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from dialogauge.app.config import RoleSettings, read_key
 from dialogauge.app.environment import cache_folder
-from dialogauge.app.settings import JudgeOptions, LimitOptions, RetryOptions
+from dialogauge.app.option_groups import LimitOptions, RetryOptions
+from dialogauge.app.settings import JudgeOptions
 from dialogauge.core.errors import ConfigError, UsageError
 from dialogauge.core.files import read_text
 from dialogauge.core.protocols import Judge

@@ -10,7 +10,8 @@ from typing import Any, Final
 from dialogauge.app.build import Clients
 from dialogauge.app.config import model_of
 from dialogauge.app.merging import load_config, references
-from dialogauge.app.settings import DoctorOptions, LimitOptions
+from dialogauge.app.option_groups import LimitOptions
+from dialogauge.app.settings import DoctorOptions
 from dialogauge.core.errors import UsageError
 from dialogauge.judges.known_answers import KnownAnswerReport, known_answers, unfit
 from dialogauge.llm.doctor import EndpointCheck, EndpointReport, examine

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from dialogauge.app.build import BuiltJudge, build_judge
@@ -20,6 +20,7 @@ from dialogauge.app.sources import (
     may_wait,
     shown_notes,
 )
+from dialogauge.core import Judge
 from dialogauge.core.errors import InputError, UsageError
 from dialogauge.core.settings import narrowed, recorded
 from dialogauge.data import (
@@ -39,6 +40,7 @@ from dialogauge.runs import (
 )
 from dialogauge.runs.directory import write_whole
 from dialogauge.stats import DissatisfiedRule, parse_rule
+from dialogauge.studies.evidence import RunEvidence, evidence_of
 from dialogauge.studies.judging.gate import read_gates
 from dialogauge.studies.judging.junit import junit_chunks
 from dialogauge.studies.judging.people import People
@@ -54,10 +56,12 @@ class JudgeOutcome(StudyOutcome[JudgingResult]):
 
     @property
     def exit_code(self) -> int:
-        """130 or 1 before 3 before 100: interrupted, error or faults, too many failures, a gate not met."""
+        """130 or 1, 2, 3, 100: interrupted, error or faults; a gate refused; too many failures; not met."""
         result = self.run.result
         if code := super().exit_code:
             return code
+        if any(gate.refused for gate in result.gates):
+            return 2
         if (result.summary.failed_share or 0.0) > self.max_failed:
             return 3
         return 0 if all(result.gates) else 100
@@ -164,7 +168,30 @@ def _study(options: JudgeOptions, data: InputData, built: BuiltJudge, expected: 
         rubric=options.rubric,
         dissatisfied=None if options.dissatisfied is None else parse_rule(options.dissatisfied),
         thresholds=options.trust,
+        unchecked=options.unchecked,
+        checked_by=_stored_checks(options, built.judge),
     )
+
+
+def _stored_checks(options: JudgeOptions, judge: Judge) -> tuple[tuple[str, RunEvidence], ...]:
+    """Read what rated runs say of a judge.
+
+    Raises StoreError where there is no run, UsageError for one of another judge or rubric, or in which
+    nothing is checked.
+    """
+    checks = []
+    for path in options.checked_by:
+        with open_run(path, studies=("judge",)) as run:
+            evidence = evidence_of(run)
+        reason = "" if evidence.checked else "nothing is checked there"
+        reason = reason or evidence.covers(replace(evidence, judge=judge.digest, rubric=options.rubric))
+        if reason:
+            msg = f"--checked-by {path} cannot show that this judge agrees with people: {reason}"
+            raise UsageError(
+                msg, hint="name a rated run of this judge and rubric whose summary says `checked`"
+            )
+        checks.append((path, evidence))
+    return tuple(checks)
 
 
 def _run_settings(options: JudgeOptions) -> RunSettings:

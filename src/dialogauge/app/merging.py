@@ -14,16 +14,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 
 from dialogauge.app.environment import variable
+from dialogauge.app.option_groups import ModelOptions, Options, RubricJudgeOptions, UserJudgeOptions
 from dialogauge.app.settings import (
     DoctorOptions,
     JudgeOptions,
-    ModelOptions,
-    Options,
     PairOptions,
     RecheckOptions,
-    RubricJudgeOptions,
     SatisfactionOptions,
-    UserJudgeOptions,
 )
 from dialogauge.core.errors import ConfigError, UsageError
 from dialogauge.core.files import read_text

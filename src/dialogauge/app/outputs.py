@@ -11,7 +11,7 @@ from typing import Any, Final, NoReturn
 
 import orjson
 
-from dialogauge.app.settings import Options
+from dialogauge.app.option_groups import Options
 from dialogauge.core.errors import UsageError
 from dialogauge.core.files import shown_path
 from dialogauge.core.unit import digest

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from dialogauge.app.build import BuiltJudge, Clients
-from dialogauge.app.settings import UserJudgeOptions
+from dialogauge.app.option_groups import UserJudgeOptions
 from dialogauge.core.errors import UsageError
 from dialogauge.core.protocols import Judge, Sight
 from dialogauge.judges.encoder.judge import encoder_judge

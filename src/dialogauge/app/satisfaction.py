@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from dialogauge.app.build import BuiltJudge
 from dialogauge.app.config import shown_role
 from dialogauge.app.judge import spare_the_input
+from dialogauge.app.option_groups import RatedDataOptions
 from dialogauge.app.outcome import Plan, StudyOutcome, units_to_do
 from dialogauge.app.personal_judges import MODEL_JUDGES, build_satisfaction_judge
 from dialogauge.app.satisfaction_data import (
@@ -18,7 +19,7 @@ from dialogauge.app.satisfaction_data import (
     read_signals,
     run_directory,
 )
-from dialogauge.app.settings import RatedDataOptions, SatisfactionOptions
+from dialogauge.app.settings import SatisfactionOptions
 from dialogauge.app.sources import InputData, shown_notes
 from dialogauge.core.settings import narrowed, recorded
 from dialogauge.runs import Observer, Privacy, RunSettings, StopSignal, run_study

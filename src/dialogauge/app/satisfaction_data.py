@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from dialogauge.app.option_groups import RatedDataOptions
 from dialogauge.app.outputs import run_named_after
-from dialogauge.app.settings import RatedDataOptions, SatisfactionOptions
+from dialogauge.app.settings import SatisfactionOptions
 from dialogauge.app.sources import InputData, input_data, is_run, shown_notes
 from dialogauge.core.conversation import Conversation
 from dialogauge.core.errors import InputError, RecordFault, UsageError

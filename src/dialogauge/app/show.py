@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dialogauge.app.settings import ShowOptions
 from dialogauge.app.sources import SHOWN
-from dialogauge.report import Block
+from dialogauge.report import Block, Callout, words
 from dialogauge.runs import StoredRun, open_run
 from dialogauge.studies.arena.stored import shown_votes
+from dialogauge.studies.evidence import evidence_of
 from dialogauge.studies.judging.shown import show_conversation
 
 
@@ -30,4 +31,10 @@ def shown_of(run: StoredRun, id: str, turn: int | None) -> tuple[Block, ...]:
         from dialogauge.studies.replay.shown import show_states
 
         return show_states(run, id, turn)
-    return show_conversation(run, id, turn)
+    evidence, transcripts = evidence_of(run), show_conversation(run, id, turn)
+    if unchecked := [words.name(d.name) for d in run.dimensions if not evidence.of(d.name).checked]:
+        return (
+            Callout((f"Unchecked, for choosing what to read only: {', '.join(unchecked)}.",)),
+            *transcripts,
+        )
+    return transcripts

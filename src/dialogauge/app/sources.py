@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Final, Protocol
 
 from dialogauge.app.beside import field_map, ratings_of_file, refuse_one_pipe_twice
+from dialogauge.app.option_groups import DataOptions, StrictOptions
 from dialogauge.app.outputs import run_named_after
-from dialogauge.app.settings import DataOptions, StrictOptions
 from dialogauge.core.conversation import Conversation
 from dialogauge.core.errors import InputError, UsageError
 from dialogauge.data import (

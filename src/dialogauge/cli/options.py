@@ -14,7 +14,7 @@ from typing import Annotated, Any, Concatenate, Final, ParamSpec, TypeVar
 import typer
 from typer.core import TyperCommand
 
-from dialogauge.app.settings import Options
+from dialogauge.app.option_groups import Options
 from dialogauge.cli.terminal import kept_for_json, print_json
 from dialogauge.core.files import shown_path
 from dialogauge.core.settings import Setting, settings_of

@@ -46,9 +46,9 @@ from dialogauge.rubrics import Rubric
 from dialogauge.runs import FILES, Outcome, StopSignal
 
 if TYPE_CHECKING:
+    from dialogauge.app.option_groups import Options
     from dialogauge.app.replay.run_all import Ran
     from dialogauge.app.replay.settings import BenchmarkOptions
-    from dialogauge.app.settings import Options
     from dialogauge.runs import Observer
 
 _LOG = logging.getLogger("dialogauge")

@@ -11,7 +11,8 @@ from dialogauge.core import Target, UsageError
 from dialogauge.door.library import Sources, judge
 from dialogauge.door.run import Run
 from dialogauge.report import Transcript
-from dialogauge.studies.judging.condition import Checked, is_condition, parse_condition
+from dialogauge.studies.evidence import UNCHECKED_FIRST
+from dialogauge.studies.judging.condition import FINDINGS, Checked, is_condition, parse_condition
 
 _SHOWN: Final = 3
 """Misses of a condition that a failed assertion quotes."""
@@ -21,6 +22,7 @@ _WIDTH: Final = 100
 def assert_quality(
     data: Sources,
     *conditions: str,
+    unchecked: bool = False,
     **settings: Any,  # noqa: ANN401 - of any setting
 ) -> Run:
     """Judge conversations, and raise AssertionError where they do not meet every condition.
@@ -28,10 +30,11 @@ def assert_quality(
     Args:
         data: A conversation, several, a path (see `dialogauge.judge`), or a finished `Run`, which is not
             judged again.
-        conditions: At least one. `helpfulness>=4` asks it of every score, `verdict>=good` of every verdict,
-            `findings==0` of every turn: n/a meets it, what failed does not, and where nothing was scored it
-            is not met. A gate, such as `helpfulness.mean>=4`, `verdict>=good:0.9` or `failed<=0.02`, asks it
-            of all together.
+        conditions: At least one. `findings==0` asks it of every turn, and of what is checked
+            `helpfulness>=4` of every score, `verdict>=good` of every verdict: n/a meets it, what failed does
+            not, and where nothing was scored it is not met. A gate, such as `failed<=0.02`,
+            `findings.share<=0.2` or `helpfulness.mean>=4`, asks it of all together.
+        unchecked: Whether conditions may ask about scores that nobody showed to agree with people.
         settings: Those of `dialogauge.judge`: `rubric`, `model`, `out` ...
 
     Returns:
@@ -39,10 +42,10 @@ def assert_quality(
 
     Raises:
         AssertionError: A condition is not met. The message quotes the turns, the findings and the reasons.
-        UsageError: There is no condition, or one of no known form.
+        UsageError: There is no condition, one of no known form, or one that asks about what is not checked.
     """
     __tracebackhide__ = True
-    quality = quality_of(data, *conditions, **settings)
+    quality = quality_of(data, *conditions, unchecked=unchecked, **settings)
     if not quality.met:
         raise AssertionError(quality.message())
     return quality.run
@@ -57,6 +60,8 @@ class Quality:
     """Those asked of every target."""
     gates: tuple[tuple[bool, str], ...]
     """Those asked of all together: whether met, and a sentence."""
+    unchecked: bool = False
+    """Whether they may ask about what is not checked."""
 
     @property
     def met(self) -> bool:
@@ -82,7 +87,8 @@ class Quality:
         from dialogauge.report import plain
         from dialogauge.report.terminal import to_text
 
-        lines = [plain(sentence) for met, sentence in self.sentences if not met]
+        lines = [UNCHECKED_FIRST] if self.unchecked else []
+        lines += [plain(sentence) for met, sentence in self.sentences if not met]
         misses = self.misses
         for target in list(misses)[:_SHOWN]:
             shown = missed(self.run.path, target.conversation_id, target.turn, ", ".join(misses[target]))
@@ -126,24 +132,30 @@ def _marked(whole: Transcript) -> Transcript:
 def quality_of(
     data: Sources,
     *conditions: str,
+    unchecked: bool = False,
     **settings: Any,  # noqa: ANN401 - of any setting
 ) -> Quality:
     """Judge conversations, and say which conditions they meet; see `assert_quality`."""
     if not conditions:
         msg = "no condition was given"
-        raise UsageError(msg, hint="such as assert_quality(data, 'helpfulness>=4') or 'findings==0'")
+        raise UsageError(msg, hint="such as assert_quality(data, 'findings==0')")
     if isinstance(data, Run) and settings:
         msg = f"a finished run is not judged again, so {', '.join(settings)} is of no use"
         raise UsageError(msg, hint="give the conversations, or leave the settings out")
-    run = data if isinstance(data, Run) else judge(data, progress=False, **settings)
+    run = data if isinstance(data, Run) else judge(data, progress=False, unchecked=unchecked, **settings)
     rubric, figures = run.rubric, run.summary.get("dimensions") or {}
     levels = {name: of["level"] for name, of in figures.items()}
     verdicts = () if rubric is None else rubric.verdicts
     level = "conversation" if rubric is None else rubric.level
-    asked = [
-        parse_condition(text, levels, verdicts, level).check(run.judgements())
-        for text in conditions
-        if is_condition(text)
-    ]
-    gates = [run.gate(text) for text in conditions if not is_condition(text)]
-    return Quality(run, tuple(asked), tuple((g.met, g.sentence) for g in gates))
+    evidence = replace(run.evidence, unchecked=unchecked or run.evidence.unchecked)
+    asked = [parse_condition(text, levels, verdicts, level) for text in conditions if is_condition(text)]
+    for condition in asked:
+        if condition.subject != FINDINGS:
+            evidence.expect(condition.subject, f"condition {condition.expression}")
+    gates = [run.gate(text, unchecked=unchecked) for text in conditions if not is_condition(text)]
+    return Quality(
+        run,
+        tuple(condition.check(run.judgements()) for condition in asked),
+        tuple((g.met, g.sentence) for g in gates),
+        evidence.unchecked,
+    )

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from dialogauge.core import Level
     from dialogauge.door.notebook import Frame
     from dialogauge.rubrics import Rubric
+    from dialogauge.studies.evidence import RunEvidence
     from dialogauge.studies.judging.gate import GateResult
     from dialogauge.studies.judging.summary import Summary
 
@@ -297,18 +298,37 @@ class Run:
         write_whole(output_file(fspath(path)), [page.encode()])
         return Path(path)
 
-    def gate(self, expression: str) -> GateResult:
-        """Say whether the run meets a condition, such as `verdict>=good:0.9` or `helpfulness.mean>=4`.
+    def gate(self, expression: str, *, unchecked: bool = False) -> GateResult:
+        """Say whether the run meets a condition, such as `findings.share<=0.2` or `failed<=0.02`.
 
         The result is true when it is met; `sentence` says by which figure.
 
-        Raises UsageError for an expression of no known form, and for a run of a study that has no gates.
+        Args:
+            expression: The condition.
+            unchecked: Whether it may ask about scores that nobody showed to agree with people.
+
+        Raises UsageError for an expression of no known form, for what is not checked in this run, and for a
+        run of a study that has no gates.
         """
         from dialogauge.studies.judging.gate import read_gates
+        from dialogauge.studies.judging.people import stored_people
 
-        summary = self._scores("gates")
+        summary, evidence = self._scores("gates"), self.evidence
         (gate,) = read_gates((expression,), self.manifest.settings["rubric"])
-        return gate.evaluate(summary)
+        with self._open() as run:
+            people = stored_people(run)
+        result = gate.evaluate(summary, replace(evidence, unchecked=unchecked or evidence.unchecked), people)
+        if result.refused:
+            raise UsageError(result.sentence)
+        return result
+
+    @property
+    def evidence(self) -> RunEvidence:
+        """Which dimensions are checked: shown to agree with people or outcomes on such data."""
+        from dialogauge.studies.evidence import evidence_in
+
+        with self._open() as run:
+            return evidence_in(run.directory.read_json("summary"))
 
     def export(self, path: str | PathLike[str], *, redact: bool = False, hash_ids: bool = False) -> int:
         """Write the rows to a file, whose ending says the format, and return how many there are.
@@ -389,6 +409,8 @@ class Run:
         parts += [f"{counts[k]:,} {k.replace('_', ' ')}" for k in _COUNTS if counts.get(k)]
         if (kinds := counts.get("failures")) and counts.get("failed"):
             parts[-1] += f" ({', '.join(kind.replace('_', ' ') for kind in kinds)})"
+        if (findings := counts.get("findings")) is not None:
+            parts.append(f"{findings['with_finding']:,} of {findings['conversations']:,} with a finding")
         parts += [counted(len(self.faults), "fault")] if self.faults else []
         parts += [] if ended == "finished" else [f"ended early: {ended}"]
         return ", ".join(parts)
@@ -399,6 +421,9 @@ class Run:
         head = f"<p><b>{escape(self.study)}</b>{by}: "
         head += f"{escape(self._counts())}<br><small>{escape(str(self.path))}</small></p>"
         names, rows = _overview(self.study, judge, self.summary)
+        dimensions = (self.summary.get("dimensions") or {}).items() if self.study == "judge" else ()
+        if unchecked := [name for name, of in dimensions if of["n"] and not of.get("checked")]:
+            head += f"<p>unchecked: {escape(', '.join(unchecked).replace('_', ' '))}</p>"
         titles = "".join(f"<th>{escape(name)}</th>" for name in names)
         body = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows)
         return f"{head}<table><thead><tr>{titles}</tr></thead><tbody>{body}</tbody></table>" if rows else head
@@ -441,7 +466,9 @@ def _overview(
             for one in summary["agents"]
         ]
     columns = ("dimension", "level", "mean", "95 %", "n", "n/a", "failed", "bounds")
-    return columns, [(name, *_cells(of)) for name, of in (summary.get("dimensions") or {}).items()]
+    counts = (summary.get("evidence") or {}).get("unchecked", False)
+    dimensions = (summary.get("dimensions") or {}).items()
+    return columns, [(name, *_cells(of)) for name, of in dimensions if counts or of.get("checked")]
 
 
 def _replayed(summary: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:

@@ -121,7 +121,7 @@ def figure_line(figure: Figure) -> str:
     return " · ".join((head, *counts_of(figure)))
 
 
-def cell_words(cell: Cell) -> tuple[str, tuple[str, ...]]:  # noqa: PLR0911 - one return for each kind
+def cell_words(cell: Cell) -> tuple[str, tuple[str, ...]]:
     """Return what a cell says, and the short lines beneath it."""
     if cell is None:
         return DASH, ()

@@ -10,7 +10,7 @@ from dialogauge.app.build import Clients
 from dialogauge.app.config import RoleSettings, model_of, parse_role, read_key, with_defaults
 from dialogauge.app.environment import cache_folder
 from dialogauge.app.merging import FileConfig, load_config
-from dialogauge.app.settings import LimitOptions
+from dialogauge.app.option_groups import LimitOptions
 from dialogauge.core import ConfigError
 
 # -- how a model is given ---------------------------------------------------------------------------

@@ -111,7 +111,19 @@ def test_what_a_run_did_not_read_is_counted(
 def test_gates_are_in_the_summary(desk: Any) -> None:
     desk.judge.rows = lambda c, _: judged_rows(c, 5, verdict="excellent")
     outcome = desk.run(
-        desk.log(talk("u: hi", "a: hello")), gates=("verdict.value>=good:1", "coherence.mean>=6")
+        desk.log(talk("u: hi", "a: hello")),
+        gates=("verdict.value>=good:1", "coherence.mean>=6"),
+        unchecked=True,
     )
     assert [g.met for g in outcome.run.result.gates] == [True, False]
     assert [g["met"] for g in desk.json("summary.json")["gates"]] == [True, False]
+
+
+def test_a_gate_on_what_is_not_checked_is_refused(desk: Any) -> None:
+    desk.judge.rows = lambda c, _: judged_rows(c, 5, verdict="excellent")
+    outcome = desk.run(desk.log(talk("u: hi", "a: hello")), gates=("coherence.mean>=1",))
+    assert outcome.exit_code == 2
+    (gate,) = outcome.run.result.gates
+    assert gate.refused
+    assert "coherence is not checked: nobody rated these conversations" in gate.sentence
+    assert desk.json("summary.json")["dimensions"]["coherence"]["checked"] is False

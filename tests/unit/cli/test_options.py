@@ -7,7 +7,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from dialogauge.app.settings import LimitOptions
+from dialogauge.app.option_groups import LimitOptions
 from dialogauge.cli.main import app as all_commands
 from dialogauge.cli.options import AsJson, GroupedCommand, takes
 from dialogauge.core import UsageError

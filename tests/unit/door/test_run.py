@@ -74,10 +74,16 @@ def test_a_run_is_opened_again(run: Run) -> None:
 
 
 def test_gates(run: Run) -> None:
-    met = run.gate("helpfulness.value>=1")
+    met = run.gate("helpfulness.value>=1", unchecked=True)
     assert met
     assert "met" in met.sentence
-    assert not run.gate("helpfulness.mean>5")
+    assert not run.gate("helpfulness.mean>5", unchecked=True)
+    with pytest.raises(UsageError, match=r"helpfulness is not checked.*findings\.share"):
+        run.gate("helpfulness.value>=1")
+    assert run.gate("findings==0")
+    assert run.gate("finding.refuses.value<=0")
+    with pytest.raises(UsageError, match="did you mean 'refuses'"):
+        run.gate("finding.refused.share<=0.1")
     with pytest.raises(UsageError, match="cannot read the gate"):
         run.gate("mood>=4")
 
@@ -88,11 +94,11 @@ def test_the_page(run: Run, tmp_path: Path) -> None:
     assert run.page(tmp_path / "page.html").read_text(encoding="utf-8") == page
 
 
-def test_a_notebook_shows_each_mean_with_its_counts(run: Run) -> None:
+def test_a_notebook_shows_counts_and_no_unchecked_mean(run: Run) -> None:
     shown = run._repr_html_()
-    assert "<td>helpfulness</td><td>turn</td><td>" in shown
-    assert "<th>failed</th>" in shown
-    assert "undefined" in shown
+    assert "<td>helpfulness</td><td>turn</td><td>" not in shown
+    assert "0 of 3 with a finding" in shown
+    assert "unchecked: context use, helpfulness, coherence, task completion" in shown
     assert "<script" not in without_own_script(shown)
 
 
@@ -106,7 +112,7 @@ def test_pages_in_a_cell(run: Run) -> None:
     assert "It is in town a." not in one
     assert "Distribution of helpfulness" in run.plot("helpfulness").html
     assert "Distribution of coherence" not in run.plot("helpfulness").html
-    assert "uncalibrated" in run.plot("coherence").html
+    assert "unchecked" in run.plot("coherence").html
     assert repr(run.plot("helpfulness")) == "Frame(title='run: scores', height=480)"
     with pytest.raises(UsageError, match="no dimension 'mood'"):
         run.plot("mood")

@@ -4,7 +4,7 @@
 
 from typing import Literal
 
-from dialogauge.app.settings import SEEDS, DataOptions, Options, PrivacyOptions
+from dialogauge.app.option_groups import SEEDS, DataOptions, Options, PrivacyOptions
 from dialogauge.core.settings import argument, setting
 
 

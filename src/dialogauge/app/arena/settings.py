@@ -2,8 +2,8 @@
 
 from typing import ClassVar, Literal
 
+from dialogauge.app.option_groups import SEEDS, JudgingOptions, LanguageOptions, ModelOptions, RatingOptions
 from dialogauge.app.replay.settings import AgentsOptions
-from dialogauge.app.settings import SEEDS, JudgingOptions, LanguageOptions, ModelOptions, RatingOptions
 from dialogauge.core.settings import argument, setting
 
 

@@ -14,7 +14,7 @@ from dialogauge.app.merging import (
     refuse_settings_of_other_judges,
     resolved,
 )
-from dialogauge.app.settings import (
+from dialogauge.app.option_groups import (
     SEEDS,
     ConfigOptions,
     LimitOptions,

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from dialogauge.app.option_groups import RatedDataOptions
 from dialogauge.app.satisfaction_data import RatedData, chosen_split, masked_words, read_rated
-from dialogauge.app.settings import RatedDataOptions
 from dialogauge.app.sources import InputData
 from dialogauge.core.conversation import Conversation
 from dialogauge.core.errors import InputError, UsageError

@@ -38,28 +38,40 @@ _POLICY_CHARS: Final = 40_000
 
 
 def agents_section(
-    summary: Summary, agents: Sequence[AgentFacts], *, graded: bool, whole: bool = True
+    summary: Summary,
+    agents: Sequence[AgentFacts],
+    dimensions: Sequence[DimensionSummary],
+    *,
+    whole: bool = True,
 ) -> list[Section]:
-    """Lay out the agents of a run: their scores, if the judge grades, and what is known of them."""
+    """Lay out the agents of a run: their scores, and what is known of them.
+
+    Args:
+        summary: Of the run.
+        agents: What is known of each.
+        dimensions: Those that may rank agents: what is checked.
+        whole: Whether there is room for all.
+    """
     if not agents:
         return []
     groups = [g for g in summary.by.get("candidate", ()) if g.name is not None]
     boards: list[Block] = []
-    if graded and len(groups) > 1:
-        boards = [_board(d, groups) for d in summary.dimensions if any(g.means[d.name].n for g in groups)]
+    if len(groups) > 1:
+        boards = [_board(d, groups) for d in dimensions if any(g.means[d.name].n for g in groups)]
     lead = (
         f"Means of each agent with 95 % intervals, by {summary.clustered_by}. Where intervals overlap, do "
         "not read an order into the means. Agents can differ because their dialogues do."
         if boards
         else "What the input holds of each agent."
     )
-    crossed = [_crossed(summary)] if graded and whole and "candidate_scenario" in summary.by else []
+    by_scenario = dimensions and whole and "candidate_scenario" in summary.by
+    crossed = [_crossed(summary, [d.name for d in dimensions])] if by_scenario else []
     blocks = [*boards[:_BOARDS], *crossed, agents_table(agents)]
     if (rest := boards[_BOARDS:]) and whole:
         blocks.append(Fold("The other dimensions", tuple(rest)))
     elif rest:
         blocks.append(Callout((f"The page has {counted(len(rest), 'more dimension')}.",)))
-    if graded and any(agent.absent for agent in agents):
+    if any(agent.absent for agent in agents):
         blocks.append(
             Callout(("An absent conversation holds no message (its run may have failed); it has no score.",))
         )
@@ -104,10 +116,9 @@ def _board(dimension: DimensionSummary, groups: Sequence[GroupSummary]) -> Leade
     )
 
 
-def _crossed(summary: Summary) -> DataTable:
-    """Lay out each agent in each scenario."""
+def _crossed(summary: Summary, names: Sequence[str]) -> DataTable:
+    """Lay out each agent in each scenario, by the dimensions of these names."""
     groups = summary.by["candidate_scenario"]
-    names = [d.name for d in summary.dimensions]
     gone = any(group.absent for group in groups)
     rows = []
     for group in groups:

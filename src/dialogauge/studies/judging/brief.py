@@ -19,6 +19,7 @@ from dialogauge.report import (
     words,
 )
 from dialogauge.runs import Manifest
+from dialogauge.studies.evidence import VERDICT, RunEvidence
 from dialogauge.studies.judging.agents_page import agents_section
 from dialogauge.studies.judging.opening import Known, opening
 from dialogauge.studies.judging.page import figure_of, not_judged
@@ -31,8 +32,8 @@ from dialogauge.studies.trust.page import trust_brief
 from dialogauge.text import counted
 
 _ORDER: Final = (
-    "Not shown here, because they were never compared with people: {}. Use these scores only to choose what "
-    "to read; they are on the page and in summary.json."
+    "Not shown here, because nothing shows that they agree with people: {}. Use these scores only to choose "
+    "what to read; they are on the page and in summary.json."
 )
 _MESSAGE_CHARS: Final = 300
 
@@ -49,13 +50,13 @@ def brief(
         *before,
         *([rectified_section(people)] if people is not None and people.rectified else []),
         *([Section("", (notes,))] if notes.paragraphs else []),
-        *summary_blocks(summary, graded=known.graded),
-        *(agents_section(summary, known.agents, graded=True, whole=False) if known.graded else []),
+        *summary_blocks(summary, known.evidence),
+        *agents_section(summary, known.agents, known.counted(summary), whole=False),
     )
 
 
-def summary_blocks(summary: Summary, *, graded: bool = True) -> tuple[Block, ...]:
-    """Lay out the figures of a run for a terminal; a judge that does not grade has fewer."""
+def summary_blocks(summary: Summary, evidence: RunEvidence) -> tuple[Block, ...]:
+    """Lay out the figures of a run for a terminal: counts, and the scores that are checked."""
     counts = summary.conversations
     judged = [f"{counts.requested:,} requested", f"{counts.judged:,} judged"]
     judged += [f"{n:,} {what}" for what, n in not_judged(counts, "pending")]
@@ -77,12 +78,12 @@ def summary_blocks(summary: Summary, *, graded: bool = True) -> tuple[Block, ...
         TableColumn("level", "text"),
         *("mean", "95 % interval", "scored", "n/a", "failed", "bounds"),
     )
-    shown = [d for d in summary.dimensions if graded or not (d.uncalibrated or d.n_na == d.requested)]
+    shown = [d for d in summary.dimensions if evidence.counts(d.name)]
     rows = [_dimension_row(d) for d in shown]
     blocks: list[Block] = [data_table("Scores", heads, rows, captioned=False)] if rows else []
-    if hidden := [words.name(d.name) for d in summary.dimensions if d.uncalibrated and d not in shown]:
+    if hidden := [words.name(d.name) for d in summary.dimensions if d.n and d not in shown]:
         blocks.append(Callout((_ORDER.format(", ".join(hidden)),)))
-    verdicts = _verdict_pairs(summary.verdicts) if graded else []
+    verdicts = _verdict_pairs(summary.verdicts) if evidence.counts(VERDICT) else []
     footing = Definitions((*verdicts, *_footing(summary), *mended_and_spent(summary)))
     blocks += [Section("", (footing,))] if footing.pairs else []
     return (Section("What was judged", (Definitions(tuple(pairs)),)), *blocks)

@@ -8,29 +8,37 @@ from typing import TYPE_CHECKING, Final, get_args
 
 from dialogauge.core import UsageError, Verdict
 from dialogauge.core.settings import nearest
+from dialogauge.judges.local.evidence import TITLES
 from dialogauge.report import words
 from dialogauge.rubrics import NO_RUBRIC, load_rubric
+from dialogauge.studies.evidence import NOTHING_CHECKED, RunEvidence
+from dialogauge.studies.judging.tally import ANY_KIND, NO_KIND
+from dialogauge.text import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from dialogauge.core import Level
     from dialogauge.stats import Estimate
+    from dialogauge.studies.judging.people import People
     from dialogauge.studies.judging.summary import DimensionSummary, Summary
 
 _CARD: Final = get_args(Verdict)
 
 _FORMS: Final = (
-    "write a gate as verdict>=good:0.9 (share of requested conversations that are at least good), "
-    "verdict<=poor:0.05 (share that is at most poor or has no verdict), helpfulness.mean>=4 (mean score), "
-    "helpfulness.worst>=3.5 (mean if every failure were the worst score), findings.share<=0.2 (share of the "
-    "conversations that have a finding) or failed<=0.02 (share of failures in this run). The 95 % interval "
-    "must show a verdict, a mean or a share of findings; verdict.value>=good:0.9, helpfulness.value>=4 and "
-    "findings.value<=0.2 ask about these conversations alone"
+    "write a gate as failed<=0.02 (share of failures in this run), findings.share<=0.2 (share of the "
+    "conversations that have a finding), finding.refuses.share<=0.05 (of one kind), findings==0 (none), "
+    "rating.satisfaction.mean>=4 (people's ratings); and of what is checked helpfulness.mean>=4, "
+    "helpfulness.worst>=3.5 (mean if every failure were the worst score), verdict>=good:0.9 (share of "
+    "requested conversations that are at least good), verdict<=poor:0.05 (at most poor, or without a "
+    "verdict). The 95 % interval must show a share, a mean or a verdict; findings.value<=0.2, "
+    "helpfulness.value>=4 and verdict.value>=good:0.9 ask about these conversations alone"
 )
 _NUMBER = r"([0-9]*\.?[0-9]+)"
 _VERDICT = re.compile(rf"verdict(\.value)?\s*(>=|<=)\s*([^\s:][^:]*?)\s*:\s*{_NUMBER}")
-_SHARE = re.compile(rf"(failed|findings)(\.share|\.value)?\s*(<=|<)\s*{_NUMBER}")
+_SHARE = re.compile(rf"(failed|findings|finding\.[\w-]+)(\.share|\.value)?\s*(<=|<)\s*{_NUMBER}")
+_NONE = re.compile(r"(findings|finding\.[\w-]+)\s*==\s*0")
+_RATING = re.compile(rf"rating\.([\w-]+)\.(mean|value)\s*(>=|<=|>|<)\s*(-?{_NUMBER[1:-1]})")
 _DIMENSION = re.compile(rf"([\w-]+)\.(mean|value|low|high|worst|best)\s*(>=|<=|>|<)\s*(-?{_NUMBER[1:-1]})")
 
 
@@ -42,6 +50,8 @@ class GateResult:
     value: float | None
     """None when the figure is undefined; the gate is then not met."""
     sentence: str
+    refused: bool = False
+    """Whether it asks about what is not checked, and so is no gate of this run."""
 
     def __bool__(self) -> bool:
         return self.met
@@ -53,9 +63,9 @@ class Gate:
 
     expression: str
     subject: str
-    """`verdict`, `findings`, `failed` or the name of a dimension."""
+    """`verdict`, `finding`, `rating`, `failed` or the name of a dimension."""
     figure: str
-    """The verdict, or share, mean, value, low, high, worst, best."""
+    """The verdict, the kind of finding or `any`, what was rated; else mean, value, low, high, worst, best."""
     operator: str
     threshold: float
     verdicts: tuple[str, ...] = _CARD
@@ -63,7 +73,7 @@ class Gate:
     level: Level = "conversation"
     """Of what is given a verdict: the turns or the conversations."""
     plain: bool = False
-    """Whether a share is that of these conversations alone."""
+    """Whether a share or a rating is that of these conversations alone."""
 
     def expect(self, dimensions: Sequence[str]) -> None:
         """Raise UsageError where the rubric has no such verdict or dimension; it names those there are."""
@@ -72,7 +82,9 @@ class Gate:
                 msg = f"gate {self.expression!r}: this rubric gives no verdicts"
                 raise UsageError(msg, hint=_FORMS)
             self._expect("verdict", self.figure, self.verdicts, f"; {_FORMS}")
-        elif self.subject not in ("findings", "failed"):
+        elif self.subject == "finding":
+            self._expect("finding", self.figure, (ANY_KIND, *TITLES))
+        elif self.subject not in ("rating", "failed"):
             self._expect("dimension", self.subject, dimensions)
 
     def _expect(self, what: str, name: str, known: Sequence[str], more: str = "") -> None:
@@ -82,21 +94,34 @@ class Gate:
             hint = f"{what}s: {', '.join(known) or 'none'}{more}"
             raise UsageError(msg, hint=hint if meant is None else f"did you mean {meant!r}? {hint}")
 
-    def evaluate(self, summary: Summary) -> GateResult:
+    def evaluate(
+        self, summary: Summary, evidence: RunEvidence = NOTHING_CHECKED, people: People | None = None
+    ) -> GateResult:
         """Compare the gate with a summary.
+
+        Args:
+            summary: Of the run.
+            evidence: What is checked of it: a gate on anything else is refused.
+            people: What people said of its conversations.
 
         Raises:
             UsageError: The summary has no such dimension, or the judge gives no verdicts.
         """
         self.expect([d.name for d in summary.dimensions])
-        if self.subject == "verdict":
-            return self._verdict(summary)
-        if self.subject == "findings":
-            return self._findings(summary.with_finding)
+        if self.subject == "finding":
+            return self._finding(summary.findings_of)
+        if self.subject == "rating":
+            return self._rating(people)
         if self.subject == "failed":
             share = summary.failed_share
             shown = "undefined" if share is None else words.percent(share)
             return self._result(share, f"failed targets: {shown} of {summary.replied}", share=True)
+        try:
+            evidence.expect(self.subject, f"gate {self.expression}")
+        except UsageError as refusal:
+            return GateResult(met=False, value=None, sentence=str(refusal), refused=True)
+        if self.subject == "verdict":
+            return self._verdict(summary)
         dimension = next(d for d in summary.dimensions if d.name == self.subject)
         counts = f"{dimension.n}/{dimension.requested} scored, {dimension.n_failed} failed"
         if self.figure == "mean":
@@ -147,17 +172,32 @@ class Gate:
             return self._result(share.value, figure, share=True)
         return self._shown(share, figure, share=True)
 
-    def _findings(self, share: Estimate | None) -> GateResult:
+    def _finding(self, shares: Mapping[str, Estimate]) -> GateResult:
+        share = shares.get(self.figure, shares.get(NO_KIND))
         if share is None or share.value is None:
             why = "the judge names no findings" if share is None else "no conversation was judged"
             return self._result(None, why, share=True)
         shown = words.percent(share.value)
         if share.interval is not None and not self.plain:
             shown += f" {words.percents(share.interval)}"
-        figure = f"{round(share.value * share.n)} of {share.n} judged conversations ({shown}) have a finding"
+        kind = "a finding" if self.figure == ANY_KIND else f"the finding {self.figure}"
+        figure = f"{round(share.value * share.n)} of {share.n} judged conversations ({shown}) have {kind}"
         if self.plain:
             return self._result(share.value, figure, share=True)
         return self._shown(share, figure, share=True)
+
+    def _rating(self, people: People | None) -> GateResult:
+        figures = () if people is None else people.figures
+        rated = next((f for f in figures if f.dimension == self.figure and f.scale is not None), None)
+        if rated is None:
+            known = ", ".join(f.dimension for f in figures if f.scale is not None) or "nothing"
+            return self._result(None, f"nobody rated {self.figure}; rated: {known}")
+        mean = rated.mean
+        shown = "undefined" if mean.value is None else f"{mean.value:z.3f}"
+        if mean.interval is not None and not self.plain:
+            shown += f" [{mean.interval[0]:z.3f}, {mean.interval[1]:z.3f}]"
+        figure = f"rating.{self.figure}.mean is {shown} ({counted(rated.n, f'rated {rated.level}')})"
+        return self._result(mean.value, figure) if self.plain else self._shown(mean, figure)
 
     def _result(self, value: float | None, figure: str, *, share: bool = False) -> GateResult:
         met = value is not None and holds(value, self.operator, self.threshold)
@@ -179,7 +219,7 @@ def read_gates(expressions: Sequence[str], rubric: str) -> tuple[Gate, ...]:
 
 
 def parse_gate(expression: str, verdicts: Sequence[str] = _CARD, level: Level = "conversation") -> Gate:
-    """Read a gate such as `verdict>=good:0.9`, `findings.share<=0.2`, `helpfulness.mean>=4`, `failed<=0.02`.
+    """Read a gate such as `findings.share<=0.2`, `failed<=0.02`, `helpfulness.mean>=4`, `verdict>=good:0.9`.
 
     Args:
         expression: The gate.
@@ -202,12 +242,25 @@ def parse_gate(expression: str, verdicts: Sequence[str] = _CARD, level: Level = 
             return gate
     elif match := _SHARE.fullmatch(text):
         subject, figure, operator, share = match.groups()
-        if (limit := float(share)) <= 1 and (subject == "findings") == bool(figure):
-            return Gate(text, subject, "share", operator, limit, plain=figure == ".value")
+        if (limit := float(share)) <= 1 and (subject == "failed") != bool(figure):
+            return _share_gate(text, subject, operator, limit, plain=figure == ".value")
+    elif match := _NONE.fullmatch(text):
+        return _share_gate(text, match[1], "<=", 0.0, plain=True)
+    elif match := _RATING.fullmatch(text):
+        return Gate(text, "rating", match[1], match[3], float(match[4]), plain=match[2] == "value")
     elif match := _DIMENSION.fullmatch(text):
         return Gate(text, match[1], match[2], match[3], float(match[4]))
     msg = f"cannot read the gate {expression!r}"
     raise UsageError(msg, hint=_FORMS)
+
+
+def _share_gate(text: str, subject: str, operator: str, limit: float, *, plain: bool) -> Gate:
+    if subject == "failed":
+        return Gate(text, subject, "share", operator, limit)
+    kind = ANY_KIND if subject == "findings" else subject.removeprefix("finding.")
+    gate = Gate(text, "finding", kind, operator, limit, plain=plain)
+    gate.expect(())
+    return gate
 
 
 def _figure(dimension: DimensionSummary, figure: str) -> float | None:

@@ -27,10 +27,11 @@ from dialogauge.report import (
     words,
 )
 from dialogauge.stats import Estimate
+from dialogauge.studies.evidence import NOTHING_CHECKED, UNCHECKED_FIRST, RunEvidence
 from dialogauge.studies.judging.agents import AgentFacts
 from dialogauge.studies.judging.findings import FindingsSummary, KindSummary
 from dialogauge.studies.judging.people import Agreement, People, PeopleFigure, Raters, Rectified
-from dialogauge.studies.judging.summary import Summary
+from dialogauge.studies.judging.summary import DimensionSummary, Summary
 from dialogauge.studies.judging.worst import WorstGroup
 from dialogauge.studies.trust.result import Trust
 from dialogauge.text import counted
@@ -65,11 +66,12 @@ class Known:
     """The group that stands out for the worse; None where none does."""
     agents: tuple[AgentFacts, ...] = ()
     """What is known of agents that are named."""
+    evidence: RunEvidence = NOTHING_CHECKED
+    """Which dimensions are checked: no other heads anything."""
 
-    @property
-    def graded(self) -> bool:
-        """Whether the judge gives grades: one that names kinds of findings finds, and does not grade."""
-        return self.findings is None
+    def counted(self, summary: Summary) -> tuple[DimensionSummary, ...]:
+        """Return the dimensions that may head and rank: what is checked, or all where that was asked for."""
+        return tuple(d for d in summary.dimensions if self.evidence.counts(d.name))
 
 
 _MAKE: Final = "dialogauge annotate make RUN --raters 2 --shared 20 --each 20 --choose mixed -o DIR"
@@ -92,7 +94,9 @@ def opening(
     if places is not None:
         cards = Cards(tuple(_card(kind, places) for kind in kinds))
     rest = [*_worst(known.worst), *_read_first(first)]
+    unchecked = [Callout((Span(UNCHECKED_FIRST, "strong"),), "warn")] if known.evidence.unchecked else []
     return (
+        *unchecked,
         _how_many(summary, findings, people),
         light_callout(people),
         *([cards] if kinds else []),

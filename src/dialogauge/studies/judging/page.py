@@ -43,7 +43,9 @@ from dialogauge.report import (
     words,
 )
 from dialogauge.runs import Manifest, StoredRun
+from dialogauge.studies.evidence import VERDICT
 from dialogauge.studies.judging.agents_page import agents_section, group_row, policies_section
+from dialogauge.studies.judging.findings import FindingsSummary
 from dialogauge.studies.judging.opening import Known, opening
 from dialogauge.studies.judging.people_page import people_section
 from dialogauge.studies.judging.repeats import spread_of
@@ -97,22 +99,22 @@ def report_page(
         against_users: What the users themselves said in a study of them, for the place before the scores.
     """
     known = known or Known()
-    manifest, graded, trust, people = run.manifest, known.graded, known.trust, known.people
-    unchecked = _uncalibrated(summary, manifest, trust)
+    manifest, trust, people = run.manifest, known.trust, known.people
+    dimensions, graded = known.counted(summary), known.evidence.counts(VERDICT)
     about = (_WHAT_IT_IS_NOT, _checked(summary, manifest, known, with_users=bool(against_users)))
     before = [Callout((*about, *manifest.judge.get("notes", ())), "info")]
     first = opening(summary, known, sample.weak_turns, _places(sample))
     sections = [
         *(against_users or [Section("At a glance", first, short="Glance", anchor="glance")]),
-        *([_weak_section(summary, sample.weak_turns, graded=graded)] if sample.weak_turns else []),
+        *([_weak_section(summary, sample.weak_turns, known.findings)] if sample.weak_turns else []),
         *([] if people is None or not people.figures else [people_section(people)]),
         Section("Before you rely on this", tuple(before), short="Before relying", anchor="before"),
         *([trust_section(trust)] if trust is not None else []),
         _counts_section(summary, graded=graded),
-        _scores_section(summary, unchecked, trust, graded=graded),
-        *agents_section(summary, known.agents, graded=graded),
-        *_curves_section(summary),
-        *_groups_section(summary, with_agents=bool(graded and known.agents)),
+        _scores_section(summary, dimensions, trust),
+        *agents_section(summary, known.agents, dimensions),
+        *_curves_section(dimensions),
+        *_groups_section(summary, dimensions, with_agents=bool(known.agents)),
         _list_section(summary, sample, graded=graded and summary.verdicts is not None),
         *policies_section(sample),
         _cost_section(summary),
@@ -161,15 +163,6 @@ def _compared(trust: Trust | None) -> dict[str, int]:
     return {d.name: d.dialogues for d in trust.calibration.dimensions if d.kappa is not None}
 
 
-def _uncalibrated(summary: Summary, manifest: Manifest, trust: Trust | None) -> tuple[str, ...]:
-    """Return the dimensions that were not compared with people, or on too few dialogues."""
-    needed = 0 if trust is None else trust.thresholds.calibration_dialogues
-    compared = [name for name, n in _compared(trust).items() if n >= needed]
-    named = [d for d in manifest.judge.get("uncalibrated", ()) if d not in compared]
-    rows_say = [d.name for d in summary.dimensions if d.uncalibrated and d.name not in (*named, *compared)]
-    return (*named, *rows_say)
-
-
 def _checked_languages(judge: Mapping[str, Any], trust: Trust | None) -> tuple[str, ...]:
     """Return the languages that the judge names, and those of enough rated dialogues in this run."""
     named = dict.fromkeys(str(code) for code in judge.get("checked_languages", ()))
@@ -215,8 +208,8 @@ def _checked(summary: Summary, manifest: Manifest, known: Known, *, with_users: 
     if few:
         listed = ", ".join(f"{words.name(name)} ({n:,})" for name, n in few.items())
         sentence += f" Compared on fewer than {counted(needed, 'dialogue')}, too few to conclude: {listed}."
-    never = [words.name(d) for d in _uncalibrated(summary, manifest, trust) if d not in few]
-    return f"{sentence} Never compared with people: {', '.join(never)}." if never else sentence
+    never = [words.name(d.name) for d in summary.dimensions if d.n and not d.checked]
+    return f"{sentence} Unchecked: {', '.join(never)}." if never else sentence
 
 
 # Counts and scores
@@ -286,11 +279,11 @@ def _verdicts(verdicts: VerdictSummary) -> Section:
     return Section(title, (StackedBar("Verdicts", tuple(parts)), Callout((sentence,))))
 
 
-def _scores_section(
-    summary: Summary, uncalibrated: Collection[str], trust: Trust | None, *, graded: bool
-) -> Section:
+def _scores_section(summary: Summary, dimensions: Sequence[DimensionSummary], trust: Trust | None) -> Section:
+    """Lay out the scores: those that count, and folded those that only say what to read."""
     not_ready = () if trust is None or trust.calibration is None else trust.calibration.not_ready
-    cards = [_dimension_card(d, uncalibrated, not_ready) for d in summary.dimensions]
+    counting = [_dimension_card(d, not_ready) for d in dimensions]
+    cards = [_dimension_card(d, not_ready) for d in summary.dimensions if d not in dimensions]
     cards += [_label_card(name, counts) for name, counts in summary.labels.items()]
     blocks: list[Block] = [Cards(tuple(cards))]
     if summary.windows:
@@ -308,20 +301,21 @@ def _scores_section(
         "judgements failed, how far the failures could move the mean (brackets). Intervals are "
         f"{summary.intervals}."
     )
-    if graded:
-        return Section("Scores", tuple(blocks), lead, anchor="scores")
+    if len(counting) == len(summary.dimensions):
+        return Section("Scores", (Cards(tuple(counting)), *blocks), lead, anchor="scores")
     order = (
-        "Use these scores to choose what to read. A score marked uncalibrated was never compared with "
-        "people: its level says nothing about how good the assistant is."
+        "Use unchecked scores to choose what to read. Nothing shows that they agree with people: their level "
+        "says nothing about how good the assistant is."
     )
-    folded = Fold("The scores", (Callout((lead,)), *blocks))
-    return Section("The judge’s scores: a ranking, not grades", (folded,), order, "Scores", "scores")
+    folded = Fold("The unchecked scores", (Callout((lead,)), *blocks))
+    if not counting:
+        return Section("The judge’s scores: a ranking, not grades", (folded,), order, "Scores", "scores")
+    return Section("Scores", (Cards(tuple(counting)), Callout((order,)), folded), lead, anchor="scores")
 
 
 def distributions_page(run: StoredRun, summary: Summary, names: Collection[str]) -> Page:
     """Lay out the distributions of some dimensions, and nothing else."""
-    unchecked = _uncalibrated(summary, run.manifest, None)
-    cards = tuple(_dimension_card(d, unchecked, ()) for d in summary.dimensions if d.name in names)
+    cards = tuple(_dimension_card(d, ()) for d in summary.dimensions if d.name in names)
     return Page(run.directory.path.resolve().name, (Cards(cards),))
 
 
@@ -344,14 +338,15 @@ def _digits(dimension: DimensionSummary) -> int:
     return 3 if dimension.scale.high - dimension.scale.low <= 1 else 2
 
 
-def _dimension_card(d: DimensionSummary, uncalibrated: Collection[str], not_ready: Collection[str]) -> Card:
+def _dimension_card(d: DimensionSummary, not_ready: Collection[str]) -> Card:
     tags = [Span("not ready", "warn")] if d.name in not_ready else []
-    tags += [Span("uncalibrated", "warn")] if d.name in uncalibrated else []
+    tags += [] if d.checked else [Span("unchecked", "warn")]
     tags += [] if d.scale.higher_is_better else [Span("lower is better", "tag")]
     blocks: list[Block] = [_distribution(d)] if d.n else [figure_of(d)]
     notes = [] if d.n else ["No score: the judge gave none for this dimension."]
     if d.spread is not None and d.spread.mean_sd is not None:
         notes.append(f"repeats of {counted(d.spread.targets, 'target')}: {spread_of(d.spread)}")
+    notes += [f"Checked by {d.checked_by}"] if d.checked else []
     notes += [f"n/a ({n:,}): {reason}" for reason, n in d.reasons.items()]
     if notes:
         blocks.append(Callout(tuple(notes)))
@@ -380,10 +375,10 @@ def _label_card(name: str, counts: Mapping[str, int]) -> Card:
     return Card(words.name(name), (table,), f"{total:,} named")
 
 
-def _curves_section(summary: Summary) -> list[Section]:
-    turns = sorted({p.turn for d in summary.dimensions for p in d.curve})
+def _curves_section(dimensions: Sequence[DimensionSummary]) -> list[Section]:
+    turns = sorted({p.turn for d in dimensions for p in d.curve})
     shown = set(turns[:_CURVE_TURNS])
-    curves = [(d, points) for d in summary.dimensions if (points := _points(d, shown))]
+    curves = [(d, points) for d in dimensions if (points := _points(d, shown))]
     if not curves:
         return []
     cards = tuple(
@@ -429,13 +424,15 @@ def _points(dimension: DimensionSummary, turns: Collection[int]) -> tuple[Point,
 # Groups, conversations, cost
 
 
-def _groups_section(summary: Summary, *, with_agents: bool) -> list[Section]:
+def _groups_section(
+    summary: Summary, dimensions: Sequence[DimensionSummary], *, with_agents: bool
+) -> list[Section]:
     """Lay out the breakdowns that say something: those with at least two groups; agents have a section."""
     apart = {"candidate_scenario", *(["candidate"] if with_agents else [])}
     several = {f: groups for f, groups in summary.by.items() if len(groups) > 1 and f not in apart}
-    if not several:
+    if not several or not dimensions:
         return []
-    names = [d.name for d in summary.dimensions]
+    names = [d.name for d in dimensions]
     tables = []
     for field, groups in several.items():
         left_out = summary.groups_left_out.get(field, 0)
@@ -569,8 +566,10 @@ def _unset(value: object) -> bool:
     return value in (None, False, [], ())
 
 
-def _weak_section(summary: Summary, weak: tuple[Transcript, ...], *, graded: bool) -> Section:
-    if graded:
+def _weak_section(
+    summary: Summary, weak: tuple[Transcript, ...], findings: FindingsSummary | None
+) -> Section:
+    if findings is None:
         lead = "The turn that the judge holds most responsible for lowering a conversation’s quality."
         if not summary.weakest_named:
             lead = "The turn with the lowest scores of its conversation."

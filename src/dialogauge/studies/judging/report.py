@@ -8,6 +8,7 @@ from dataclasses import replace
 from dialogauge.core.shape import read_as
 from dialogauge.report import Page, Section
 from dialogauge.runs import StoredRun
+from dialogauge.studies.evidence import evidence_in
 from dialogauge.studies.judging.agents import stored_agents
 from dialogauge.studies.judging.findings import FindingExample, FindingsSummary, ReadFirst
 from dialogauge.studies.judging.opening import Known
@@ -25,26 +26,29 @@ def stored_page(run: StoredRun, against_users: Sequence[Section] = ()) -> Page:
     """Return the page of a finished run; before the scores what the users themselves said, if known."""
     sampler, groups = Sampler(run.dimensions), GroupTally()
     people, findings = stored_people(run), stored_findings(run)
-    summary = summary_of(run, sampler, groups)
+    summary, evidence = summary_of(run, sampler, groups), evidence_in(run.directory.read_json("summary"))
     sample = read_sample(run, sampler.result(), summary.dimensions, findings)
     return report_page(
         run,
         summary,
         sample,
-        Known(stored_trust(run), people, findings, groups.worst(sample.weeks), stored_agents(run)),
+        Known(stored_trust(run), people, findings, groups.worst(sample.weeks), stored_agents(run), evidence),
         against_users=against_users,
     )
 
 
 def summary_of(run: StoredRun, *passing: ByConversation) -> Summary:
-    """Compute the summary of a finished run from its rows, which others see on their way."""
+    """Compute the summary of a finished run from its rows, which others see on their way.
+
+    What is checked is what the run's `summary.json` says.
+    """
     manifest = run.manifest
     # Of an open run they quote what could not be read: a masked page counts them only.
     shown = list(manifest.unreadable_records) if run.mask is None else []
     rows = run.rows()
     for one in passing:
         rows = one.through(rows)
-    return summarise(
+    summary = summarise(
         rows,
         dimensions=run.dimensions,
         # The manifest keeps the first messages; the others still count.
@@ -52,6 +56,7 @@ def summary_of(run: StoredRun, *passing: ByConversation) -> Summary:
         pending=-(-manifest.pending_units // manifest.settings["repeats"]),
         repeats=manifest.settings["repeats"],
     )
+    return summary.with_evidence(evidence_in(run.directory.read_json("summary")))
 
 
 def stored_trust(run: StoredRun) -> Trust | None:

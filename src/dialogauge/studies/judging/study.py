@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from dialogauge.core import (
     Conversation,
+    DimensionSpec,
     InputError,
     Judge,
     Judged,
@@ -26,9 +27,16 @@ from dialogauge.core import (
 from dialogauge.core.json_keys import INSIDE, as_json, keys
 from dialogauge.core.protocols import Notes, Request
 from dialogauge.data import Mask, RatingTable, absent_turns
-from dialogauge.report import Page
+from dialogauge.report import Page, words
 from dialogauge.runs import Ending, Row, RunDatabase, StoredRun, StoredUnit, Study, StudyFacts, standing
 from dialogauge.stats import DissatisfiedRule
+from dialogauge.studies.evidence import (
+    NOTHING_CHECKED,
+    UNCHECKED,
+    DimensionEvidence,
+    RunEvidence,
+    with_verdict,
+)
 from dialogauge.studies.judging.agents import AgentFacts, AgentTally
 from dialogauge.studies.judging.findings import FindingsSummary, FindingsTally
 from dialogauge.studies.judging.gate import GateResult, read_gates
@@ -47,6 +55,9 @@ from dialogauge.studies.trust.result import Trust, TrustThresholds
 from dialogauge.studies.trust.tally import TrustTally
 from dialogauge.text import counted
 
+_NOT_SHOWN: Final = "the ratings of this run do not show that it agrees with people"
+_LANGUAGE_SHARE: Final = 0.1
+"""Of the conversations, from which on a language belongs to the kind of data."""
 JUDGE: Final = "judge"
 """The kind of run, and the study's part in the identity of a unit."""
 
@@ -69,11 +80,13 @@ class JudgingResult:
     """The group that stands out for the worse; None where none does."""
     agents: tuple[AgentFacts, ...] = ()
     """What is known of agents that are named."""
+    evidence: RunEvidence = NOTHING_CHECKED
+    """Which dimensions are checked."""
 
     @property
     def known(self) -> Known:
         """What is known beside the scores."""
-        return Known(self.trust, self.people, self.findings, self.worst, self.agents)
+        return Known(self.trust, self.people, self.findings, self.worst, self.agents, self.evidence)
 
     def to_json(self) -> dict[str, Any]:
         """Return `summary.json`."""
@@ -93,6 +106,10 @@ class JudgingStudy(Study[JudgingResult]):
     expected: int | None = None
     repeats: int = 1
     seed: int = 0
+    unchecked: bool = False
+    """Whether scores may head and gate although nobody showed that they agree with people."""
+    checked_by: tuple[tuple[str, RunEvidence], ...] = ()
+    """Stored checks by name."""
     ratings: RatingTable | None = None
     """People's ratings from a file of their own, joined with the conversations as they are read."""
     strict: bool = False
@@ -118,6 +135,8 @@ class JudgingStudy(Study[JudgingResult]):
     """What people said, once all is judged; None where nobody said anything."""
     clashes: list[tuple[Rating, Rating]] = field(default_factory=list)
     """Ratings in the data, each beside that of `ratings` which says otherwise and counts."""
+    with_tools: int = 0
+    """Conversations in which a tool is called."""
     agents: AgentTally = field(default_factory=AgentTally)
     """Who wrote the dialogues, and how much."""
     _database: RunDatabase | None = field(default=None, init=False, repr=False)
@@ -191,6 +210,7 @@ class JudgingStudy(Study[JudgingResult]):
     def _units(self, conversation: Conversation, position: int) -> Iterator[WorkUnit]:
         target, judge = conversation_digest(conversation), self.judge
         self.agents.see(conversation)
+        self.with_tools += any(message.tool_calls for message in conversation.messages)
         if conversation.ratings:
             self.rated.add(bytes.fromhex(target))
             self.seen_ratings.add(conversation)
@@ -240,7 +260,6 @@ class JudgingStudy(Study[JudgingResult]):
             pending=-(-ending.pending // self.repeats),
             repeats=self.repeats,
         )
-        gates = tuple(gate.evaluate(summary) for gate in read_gates(self.gates, self.rubric))
         kept = replace(kept_from(run), calibration=None)  # it is of the ratings that are named now
         trust = look_into(run, tally, self.thresholds, self.ratings, kept)
         findings = by_kind.result()
@@ -257,8 +276,39 @@ class JudgingStudy(Study[JudgingResult]):
         figures = () if people is None else people.figures
         scales: dict[RatedAs, Scale] = {(f.level, f.dimension): f.scale for f in figures if f.scale}
         worst = groups.worst(sample.weeks, scales)
+        evidence = self._evidence(summary, people, finds=findings is not None)
+        summary = summary.with_evidence(evidence)
+        gates = tuple(g.evaluate(summary, evidence, people) for g in read_gates(self.gates, self.rubric))
         agents = self.agents.result()
-        return JudgingResult(summary, gates, trust, sample, findings, people, worst, agents)
+        return JudgingResult(summary, gates, trust, sample, findings, people, worst, agents, evidence)
+
+    def _evidence(self, summary: Summary, people: People | None, *, finds: bool) -> RunEvidence:
+        """Return which dimensions are checked, by the ratings of this run or by stored checks."""
+        known = {spec.name: self._checked(spec, people) for spec in self.judge.dimensions}
+        languages = [g for g in summary.by.get("language", ()) if g.name is not None]
+        least = _LANGUAGE_SHARE * summary.conversations.judged
+        evidence = RunEvidence(
+            self.judge.digest,
+            self.rubric,
+            tuple(sorted(g.name or "" for g in languages if g.conversations >= least)),
+            2 * self.with_tools > summary.conversations.judged,
+            known,
+            finds=finds,
+            ratings=() if people is None else tuple(dict.fromkeys(f.dimension for f in people.figures)),
+            unchecked=self.unchecked,
+        ).with_stored(self.checked_by)
+        scored = [d.name for d in summary.dimensions if d.n]
+        return replace(evidence, dimensions=with_verdict(evidence.dimensions, scored))
+
+    def _checked(self, spec: DimensionSpec, people: People | None) -> DimensionEvidence:
+        if people is None or self.people is None:
+            return UNCHECKED
+        light = people.light
+        if light.answer == "agrees" and light.judged_by.removeprefix("its ") == words.name(spec.name):
+            return DimensionEvidence(checked=True, by=f"the ratings of this run: {light.sentence}")
+        return DimensionEvidence(
+            checked=False, why="the ratings of this run do not show that it agrees with people"
+        )
 
     def facts(self) -> StudyFacts:
         """Return judge, dimensions and what the checks need to know of the rubric."""

@@ -12,8 +12,18 @@ import numpy.typing as npt
 from dialogauge.core import DimensionSpec, Level, Scale, Usage, Verdict
 from dialogauge.core.json_keys import INSIDE, keys
 from dialogauge.stats import Estimate, mean_bounds, mean_of_sums
+from dialogauge.studies.evidence import UNCHECKED, DimensionEvidence, RunEvidence
+from dialogauge.studies.judging.named import Named
 from dialogauge.studies.judging.repeats import Spread
-from dialogauge.studies.judging.tally import GROUP_FIELDS, LEVELS, Bins, Clusters, JudgingTally
+from dialogauge.studies.judging.tally import (
+    ANY_KIND,
+    GROUP_FIELDS,
+    LEVELS,
+    NO_KIND,
+    Bins,
+    Clusters,
+    JudgingTally,
+)
 from dialogauge.text import counted
 
 Floats = npt.NDArray[np.float64]
@@ -70,6 +80,9 @@ class CurvePoint:
     curve="by_turn",
     spread="repeats",
     reasons="na_reasons",
+    evidence=None,
+    checked="checked",
+    checked_by="checked_by?",
 )
 @dataclass(frozen=True, slots=True)
 class DimensionSummary:
@@ -89,8 +102,8 @@ class DimensionSummary:
     curve: tuple[CurvePoint, ...] = ()
     spread: Spread | None = None
     """None without repeats."""
-    uncalibrated: bool = False
-    """The judge says that it was never compared with people on this dimension."""
+    evidence: DimensionEvidence = UNCHECKED
+    """Whether it is checked for this run, and by what."""
     reasons: Mapping[str, int] = field(default_factory=dict)
     """Why it is n/a, with how often the judge said so; the first few."""
 
@@ -98,6 +111,16 @@ class DimensionSummary:
     def n(self) -> int:
         """How many scores."""
         return self.mean.n
+
+    @property
+    def checked(self) -> bool:
+        """Whether it was shown to agree with people or outcomes on such data."""
+        return self.evidence.checked
+
+    @property
+    def checked_by(self) -> str:
+        """What showed it."""
+        return self.evidence.by
 
     @property
     def written(self) -> Mean:
@@ -230,60 +253,12 @@ class Usages:
     by_role: Mapping[str, Usage]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Named:
-    """Which verdicts were given in each cluster."""
-
-    unit: str
-    """What a cluster is, as messages say it."""
-    requested: Mapping[Level, Counts]
-    """By level the targets asked for, shape (clusters,)."""
-    counts: Mapping[str, Counts]
-    """By verdict how often it was given, shape (clusters,)."""
-    absent: int
-    """Conversations (times repeats) that are in no cluster: unreadable or pending."""
-
-    def share(self, names: Sequence[str], level: Level, *, others: bool = False) -> tuple[Estimate, int]:
-        """Return the share of the targets with one of the verdicts, clustered, and how many lack any verdict.
-
-        What has no verdict was asked for and counts as not given, also where none of a cluster has one. It
-        makes nothing surer: the interval takes `MIN_CLUSTERS` clusters in which there are verdicts, and where
-        it is wider than with a few more failures (one fault among many clusters), their end is taken.
-
-        Args:
-            names: Of verdicts.
-            level: Of what is given them.
-            others: Return the share of those without one of the verdicts.
-        """
-        asked = self.requested[level]
-        none = np.zeros_like(asked)
-        known = sum(self.counts.values(), none)
-        absent = self.absent if level == "conversation" else 0
-        hits = sum((self.counts[n] for n in names if n in self.counts), none)
-
-        def failing(more: int) -> Estimate:
-            lost = np.ones(absent + more, dtype=np.intp)
-            of = np.append(asked, lost)
-            with_one = np.append(hits, 0 * lost)
-            share = (of - with_one if others else with_one).astype(np.float64)
-            support = int(np.count_nonzero(known))
-            return mean_of_sums(share, of, limits=(0.0, 1.0), unit=self.unit, support=support)
-
-        share = failing(0)
-        if share.low is not None and share.high is not None:
-            worse = [failing(more) for more in range(_MORE_FAILURES)]
-            low = share.low if others else max(one.low or 0.0 for one in worse)
-            high = min(1.0 if one.high is None else one.high for one in worse) if others else share.high
-            share = replace(share, low=low, high=high)
-        return share, int(asked.sum() + absent - known.sum())
-
-
 @keys(
     failed_share="failed_share",
     commonest=None,
     dimensions="dimensions{name}",
     named=None,
-    with_finding=None,
+    findings_of=None,
     weakest_named="weakest_turns_named",
     total=None,
     by_role=None,
@@ -315,9 +290,9 @@ class Summary:
     """None when the judge gives no verdicts."""
     named: Named = field(compare=False, repr=False)
     """Not part of the JSON."""
-    with_finding: Estimate | None
-    """Share of the judged conversations in which a turn has a finding; None where the judge names none. Not
-    part of the JSON."""
+    findings_of: Mapping[str, Estimate]
+    """Share of the judged conversations in which a turn has a finding, by its kind; under `any` of all
+    kinds, under the empty name that of none, 0. Empty where the judge names none. Not part of the JSON."""
     weakest_named: int
     windows: tuple[WindowDifference, ...]
     labels: Mapping[str, Mapping[str, int]]
@@ -370,8 +345,13 @@ class Summary:
         """Return the dimension of that name, if there is one."""
         return next((d for d in self.dimensions if d.name == name), None)
 
+    def with_evidence(self, evidence: RunEvidence) -> Summary:
+        """Return this with what is checked of each dimension."""
+        return replace(
+            self, dimensions=tuple(replace(d, evidence=evidence.of(d.name)) for d in self.dimensions)
+        )
 
-_MORE_FAILURES: Final = 4
+
 MAX_GROUPS: Final = 50
 """Groups shown per breakdown, the largest first; the others are counted."""
 
@@ -422,7 +402,7 @@ def summarise(
         dimensions=tuple(_dimension(tally, sums, clusters, i, lost) for i in range(len(tally.dimensions))),
         verdicts=_verdicts(tally, lost + pending * times),
         named=_named(tally, sums, clusters, lost + pending * times),
-        with_finding=_with_finding(tally, clusters),
+        findings_of=_findings_of(tally, clusters),
         weakest_named=tally.weakest_named,
         windows=tuple(WindowDifference(k, int(n), s / n) for k, (n, s) in tally.extras.windows.items()),
         labels={name: dict(counts.most_common()) for name, counts in tally.extras.labels.items()},
@@ -469,7 +449,6 @@ def _dimension(
         bins=tuple(Bin(lo, hi, c) for (lo, hi), c in zip(bins.edges(), bins.counts, strict=True)),
         curve=tuple(_curve(tally, clusters, position)),
         spread=spread,
-        uncalibrated=spec.name in tally.extras.uncalibrated,
         reasons=dict(tally.extras.reasons.get(spec.name, {})),
     )
 
@@ -513,12 +492,16 @@ def _named(tally: JudgingTally, sums: Floats, clusters: Clusters, absent: int) -
     return Named(clusters.unit, requested, counts, absent)
 
 
-def _with_finding(tally: JudgingTally, clusters: Clusters) -> Estimate | None:
+def _findings_of(tally: JudgingTally, clusters: Clusters) -> dict[str, Estimate]:
     if not (cells := tally.verdict_cells["finding"]):
-        return None
+        return {}
     judged = np.bincount(clusters.of, (tally.states() & 1) == 1)
-    hits = np.bincount(clusters.of[cells.of("some")], minlength=judged.size).astype(np.float64)
-    return mean_of_sums(hits, judged, limits=(0.0, 1.0), unit=clusters.unit)
+    shares = {}
+    for kind in (ANY_KIND, NO_KIND, *sorted({*cells} - {ANY_KIND, NO_KIND})):
+        seen = cells.of(kind) if kind != NO_KIND else cells.of(kind)[:0]
+        hits = np.bincount(clusters.of[seen], minlength=judged.size).astype(np.float64)
+        shares[kind] = mean_of_sums(hits, judged, limits=(0.0, 1.0), unit=clusters.unit)
+    return shares
 
 
 def _breakdowns(

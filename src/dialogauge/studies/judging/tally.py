@@ -11,7 +11,7 @@ import math
 import re
 from array import array
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Final
 
@@ -44,6 +44,10 @@ _OF_ENDPOINT: Final = frozenset(
 )
 """Kinds of failures whose message is the endpoint's."""
 _MAX_REASONS = 3
+ANY_KIND: Final = "any"
+"""Under which conversations with a finding of any kind are counted."""
+NO_KIND: Final = ""
+"""Under which turns without a finding are."""
 _ABSENT: Final = 8
 """The state of a cell whose run failed at its source: nothing was asked of it."""
 
@@ -70,7 +74,6 @@ class Extras:
         self.windows: dict[str, list[float]] = {}
         self.labels: dict[str, Counter[str]] = {}
         self.reasons: dict[str, Counter[str]] = {}
-        self.uncalibrated: set[str] = set()
         self.marks: Counter[str] = Counter()
         self._readers: dict[str, Callable[[Any], None]] = {
             "window_difference": self._differ,
@@ -79,7 +82,6 @@ class Extras:
             "labels": self._options,
             "items": self._items,
             "not_judged": self._excuse,
-            "uncalibrated": self.uncalibrated.update,
         }
 
     def add(self, details: Mapping[str, Any]) -> None:
@@ -219,6 +221,9 @@ class VerdictCells:
     def of(self, name: str) -> npt.NDArray[np.intp]:
         """Return the cells in which it was given, each once."""
         return np.unique(np.array(self._cells.get(name, ()), dtype=np.intp))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._cells)
 
     def __bool__(self) -> bool:
         return bool(self._cells)
@@ -381,7 +386,9 @@ class JudgingTally:
         if (name := details.get("class", details.get("label"))) is not None:
             self.verdict_cells["class"].add(cell, str(name))
         if level == "turn" and (findings := details.get("signals")) is not None:
-            self.verdict_cells["finding"].add(cell, "some" if findings else "none")
+            self.verdict_cells["finding"].add(cell, ANY_KIND if findings else NO_KIND)
+            for kind in {finding["name"] for finding in findings}:
+                self.verdict_cells["finding"].add(cell, kind)
 
     def _score(self, cell: int, row: Mapping[str, Any], scores: Mapping[str, Any]) -> int:
         """Add the scores of a row; return how many of them are numbers."""

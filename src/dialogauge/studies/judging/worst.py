@@ -1,7 +1,7 @@
 """The group of conversations that stands out for the worse: a scenario, a candidate, a user or a week.
 
 Every group is compared with all other conversations, by people's ratings where there are enough and else by
-how many hold something that the judge names as wrong. One is named only where the difference holds although
+how many hold a named finding. One is named only where the difference holds although
 so many were compared (Bonferroni, over all groups of all kinds).
 """
 
@@ -93,6 +93,7 @@ class GroupTally(ByConversation):
         self._ratings = array("d")
         self._rated: list[RatedAs | None] = []
         self._faulty = array("d")
+        self._finds = False
         self._keys: list[tuple[str, str | None]] = []
         self._names: dict[str, list[str | None]] = {field: [] for field in _FIELDS}
 
@@ -104,7 +105,9 @@ class GroupTally(ByConversation):
         rated_as, ratings = ratings_of(unit)
         self._rated.append(rated_as)
         self._ratings.append(sum(ratings) / len(ratings) if ratings else math.nan)
-        self._faulty.append(float(any(row["issues"] for row in judged if row["turn"] is not None)))
+        named = [row["details"].get("signals") for row in judged if row["turn"] is not None]
+        self._finds |= any(findings is not None for findings in named)
+        self._faulty.append(float(any(named)))
         self._keys.append((unit[0]["conversation_id"], unit[0]["candidate"]))
         for field, key in _FIELDS.items():
             self._names[field].append(unit[0][key])
@@ -123,6 +126,8 @@ class GroupTally(ByConversation):
         used_ratings = [kind for kind, _ in Counter(filter(None, self._rated)).most_common(1)]
         rated = np.array([kind in used_ratings for kind in self._rated], dtype=bool)
         by_people = int(rated.sum()) >= 2 * _LEAST
+        if not (by_people or self._finds):
+            return None
         values = ratings if by_people else np.array(self._faulty)
         used = rated if by_people else np.ones(values.size, dtype=bool)
         scale = (scales or {}).get(used_ratings[0]) if by_people else None

@@ -65,7 +65,7 @@ def success_page(
     manifest = run.manifest
     sections = [
         Section("Task success", (*_boards(figures), *success_blocks(summary, figures)), anchor="success"),
-        *agents_section(summary, agents, graded=False),
+        *agents_section(summary, agents, ()),
         *([Section("What failed", (_failed(figures),), anchor="failed")] if figures.failed else []),
         *_checks_sections(figures),
         *([] if people is None or not people.figures else [people_section(people)]),

@@ -6,12 +6,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
 from typing import Final, Protocol
 
-from dialogauge.core import Conversation, InputError, Judged, RecordFault, WorkUnit
+from dialogauge.core import Conversation, DimensionSpec, InputError, Judged, RecordFault, WorkUnit
 from dialogauge.core.json_keys import keys
 from dialogauge.core.protocols import Judge, Request
 from dialogauge.judges.success.tau import REWARD
 from dialogauge.report import Page
 from dialogauge.runs import Ending, Row, StoredRun
+from dialogauge.studies.evidence import BY_OUTCOME, DimensionEvidence
+from dialogauge.studies.judging.people import People
 from dialogauge.studies.judging.study import JudgingResult, JudgingStudy, absent
 from dialogauge.studies.success.figures import SuccessFigures, SuccessTally
 from dialogauge.studies.success.page import success_page
@@ -76,6 +78,11 @@ class SuccessStudy(JudgingStudy):
         result = super().summarise(tally.through(rows), run, ending)
         common = {f.name: getattr(result, f.name) for f in fields(JudgingResult)}
         return SuccessResult(**common, success=tally.result())
+
+    def _checked(self, spec: DimensionSpec, people: People | None) -> DimensionEvidence:
+        """What is measured here is an outcome: nothing stands behind it that it could agree with."""
+        del spec, people
+        return DimensionEvidence(checked=True, by=BY_OUTCOME)
 
     def page(self, result: JudgingResult, run: StoredRun) -> Page:
         """Return the page."""

@@ -1,12 +1,13 @@
 from dialogauge.core.json_keys import as_json
 from dialogauge.report import to_text
+from dialogauge.studies.evidence import RunEvidence
 from dialogauge.studies.judging.brief import summary_blocks
 from dialogauge.studies.judging.summary import summarise
 from report_samples import CARD, made_run, row
 
 
 def shown(summary):
-    return to_text(summary_blocks(summary))
+    return to_text(summary_blocks(summary, RunEvidence(unchecked=True)))
 
 
 def test_the_same_honest_figures_as_the_summary():

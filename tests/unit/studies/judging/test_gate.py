@@ -3,10 +3,12 @@ import re
 import pytest
 
 from dialogauge.core import UsageError
+from dialogauge.studies.evidence import RunEvidence
 from dialogauge.studies.judging.gate import parse_gate, read_gates
 from dialogauge.studies.judging.summary import summarise
 from report_samples import dimension, row
 
+ASKED = RunEvidence(unchecked=True)
 SPECS = (dimension("helpfulness"), dimension("coherence", "conversation"))
 
 
@@ -41,19 +43,19 @@ def run(verdicts, failed=0, **more):
     ],
 )
 def test_gates(expression, met, value):
-    result = parse_gate(expression).evaluate(run(["excellent"] * 4 + ["good"] * 5 + ["poor"]))
+    result = parse_gate(expression).evaluate(run(["excellent"] * 4 + ["good"] * 5 + ["poor"]), ASKED)
     assert (result.met, result.value) == (met, value)
     assert ("not met" in result.sentence) == (not met)
 
 
 def test_conversations_without_a_verdict_count_against_the_gate():
     summary = run(["good"] * 8, failed=1, unreadable=["x"])
-    good = parse_gate("verdict.value>=good:0.9").evaluate(summary)
+    good = parse_gate("verdict.value>=good:0.9").evaluate(summary, ASKED)
     assert (good.met, good.value) == (False, 0.8)
     assert "2 have no verdict and count against the gate" in good.sentence
-    assert not parse_gate("verdict.value<=poor:0.1").evaluate(summary).met
-    assert not parse_gate("verdict.value>=good:0.9").evaluate(run(["good"] * 8, pending=1)).met
-    assert not parse_gate("failed<=0.02").evaluate(summary).met
+    assert not parse_gate("verdict.value<=poor:0.1").evaluate(summary, ASKED).met
+    assert not parse_gate("verdict.value>=good:0.9").evaluate(run(["good"] * 8, pending=1), ASKED).met
+    assert not parse_gate("failed<=0.02").evaluate(summary, ASKED).met
 
 
 def found(*findings, failed=0):
@@ -70,17 +72,20 @@ def found(*findings, failed=0):
 def test_the_share_of_conversations_with_a_finding():
     # Two of twenty, however many findings each has; the two that failed are not judged.
     summary = found(*[3, 1] + [0] * 18, failed=2)
-    plain = parse_gate("findings.value<=0.1").evaluate(summary)
+    plain = parse_gate("findings.value<=0.1").evaluate(summary, ASKED)
     assert (plain.met, plain.value) == (True, 0.1)
     assert "2 of 20 judged conversations (10.0 %) have a finding; required <= 10 %" in plain.sentence
-    shown = parse_gate("findings.share<=0.1").evaluate(summary)
-    assert (shown.met, shown.value) == (False, summary.with_finding.high)
+    shown = parse_gate("findings.share<=0.1").evaluate(summary, ASKED)
+    assert (shown.met, shown.value) == (False, summary.findings_of["any"].high)
     assert "the sample does not show it, because the upper end counts" in shown.sentence
-    assert 0.2 < summary.with_finding.high < 0.5
-    assert parse_gate("findings.share<=0.5").evaluate(summary)
-    assert not parse_gate("findings.share<=0.4").evaluate(found(1, 0, 0, 0))
-    assert not parse_gate("findings.value<=1").evaluate(run(["good"])).met
-    assert "the judge names no findings" in parse_gate("findings.value<=1").evaluate(run(["good"])).sentence
+    assert 0.2 < summary.findings_of["any"].high < 0.5
+    assert parse_gate("findings.share<=0.5").evaluate(summary, ASKED)
+    assert not parse_gate("findings.share<=0.4").evaluate(found(1, 0, 0, 0), ASKED)
+    assert not parse_gate("findings.value<=1").evaluate(run(["good"]), ASKED).met
+    assert (
+        "the judge names no findings"
+        in parse_gate("findings.value<=1").evaluate(run(["good"]), ASKED).sentence
+    )
 
 
 def test_the_share_of_failures_stands_beside_the_targets_that_it_is_of():
@@ -88,22 +93,22 @@ def test_the_share_of_failures_stands_beside_the_targets_that_it_is_of():
     rows += [
         row("a", turn=t, failure={"kind": k, "message": "m"}) for t, k in ((2, "timeout"), (3, "no_reply"))
     ]
-    result = parse_gate("failed<=0.4").evaluate(summarise(rows, dimensions=SPECS))
+    result = parse_gate("failed<=0.4").evaluate(summarise(rows, dimensions=SPECS), ASKED)
     assert (result.met, result.value) == (False, 0.5)
     assert "failed targets: 50.0 % of 2;" in result.sentence
 
 
 def test_failures_are_counted_and_are_no_sample():
-    assert parse_gate("failed<=0").evaluate(run(["good"] * 2)).met
-    one = parse_gate("failed<=0.2").evaluate(run(["good"] * 2, failed=1))
+    assert parse_gate("failed<=0").evaluate(run(["good"] * 2), ASKED).met
+    one = parse_gate("failed<=0.2").evaluate(run(["good"] * 2, failed=1), ASKED)
     assert (one.met, one.value) == (True, 0.2)
 
 
 def test_what_is_undefined_is_not_met():
-    result = parse_gate("helpfulness.mean>=1").evaluate(summarise([], dimensions=SPECS))
+    result = parse_gate("helpfulness.mean>=1").evaluate(summarise([], dimensions=SPECS), ASKED)
     assert (result.met, result.value) == (False, None)
     assert "undefined" in result.sentence
-    assert not parse_gate("verdict>=poor:0").evaluate(summarise([], dimensions=SPECS)).met
+    assert not parse_gate("verdict>=poor:0").evaluate(summarise([], dimensions=SPECS), ASKED).met
 
 
 @pytest.mark.parametrize(
@@ -119,16 +124,16 @@ def test_what_is_undefined_is_not_met():
     ],
 )
 def test_a_bad_expression_lists_the_forms(expression):
-    with pytest.raises(UsageError, match=r"verdict>=good:0\.9.*helpfulness\.mean>=4.*failed<=0\.02"):
+    with pytest.raises(UsageError, match=r"failed<=0\.02.*findings\.share<=0\.2.*verdict>=good:0\.9"):
         parse_gate(expression)
 
 
 def test_what_the_rubric_does_not_have_is_a_usage_error():
     with pytest.raises(UsageError, match="dimensions: helpfulness, coherence"):
-        parse_gate("warmth.mean>=4").evaluate(run(["good"]))
+        parse_gate("warmth.mean>=4").evaluate(run(["good"]), ASKED)
     turns = summarise([row("a", turn=1, scores={"helpfulness": 4})], dimensions=SPECS)
     with pytest.raises(UsageError, match="gives no verdicts"):
-        parse_gate("verdict>=good:0.5").evaluate(turns)
+        parse_gate("verdict>=good:0.5").evaluate(turns, ASKED)
 
 
 OWN = ("great", "fair enough", "bad")
@@ -159,16 +164,18 @@ def own(*names, level="conversation", failed=0, **more):
 )
 def test_a_rubrics_own_verdicts(level, expression, met, value):
     summary = own(*["great"] * 5, *["fair enough"] * 2, "bad", level=level, failed=2)
-    result = parse_gate(expression, OWN, level).evaluate(summary)
+    result = parse_gate(expression, OWN, level).evaluate(summary, ASKED)
     assert (result.met, result.value) == (met, pytest.approx(value))
     assert f"of 10 requested {level}s" in result.sentence
     assert "2 have no verdict and count against the gate" in result.sentence
 
 
 def test_conversations_that_are_pending_or_unreadable_have_no_verdict_of_the_rubrics_own():
-    result = parse_gate("verdict.value>=great:0.5", OWN).evaluate(own("great", pending=1, unreadable=["x"]))
+    result = parse_gate("verdict.value>=great:0.5", OWN).evaluate(
+        own("great", pending=1, unreadable=["x"]), ASKED
+    )
     assert (result.met, result.value) == (False, pytest.approx(1 / 3))
-    assert parse_gate("verdict.value>=great:0.5", OWN).evaluate(own()).value is None
+    assert parse_gate("verdict.value>=great:0.5", OWN).evaluate(own(), ASKED).value is None
 
 
 @pytest.mark.parametrize(
@@ -199,36 +206,42 @@ def test_gates_know_the_rubric():
 
 
 def test_a_mean_that_the_sample_cannot_show_is_not_met() -> None:
-    few = parse_gate("helpfulness.mean>=4.4").evaluate(run(["excellent", "good"]))
+    few = parse_gate("helpfulness.mean>=4.4").evaluate(run(["excellent", "good"]), ASKED)
     assert not few.met
     assert "the sample cannot show it: too few conversations: 2, and an interval takes 5" in few.sentence
-    wide = parse_gate("helpfulness.mean>=4.4").evaluate(run(["excellent"] * 4 + ["good"] * 5 + ["poor"]))
+    wide = parse_gate("helpfulness.mean>=4.4").evaluate(
+        run(["excellent"] * 4 + ["good"] * 5 + ["poor"]), ASKED
+    )
     assert "the sample does not show it, because the lower end counts" in wide.sentence
-    assert parse_gate("helpfulness.mean<=4.9").evaluate(run(["excellent"] * 4 + ["good"] * 5 + ["poor"])).met
+    assert (
+        parse_gate("helpfulness.mean<=4.9")
+        .evaluate(run(["excellent"] * 4 + ["good"] * 5 + ["poor"]), ASKED)
+        .met
+    )
 
 
 def test_a_share_of_verdicts_is_met_where_the_sample_shows_it() -> None:
     many = run(["good"] * 97 + ["poor"] * 3)
-    met = parse_gate("verdict>=good:0.85").evaluate(many)
+    met = parse_gate("verdict>=good:0.85").evaluate(many, ASKED)
     assert met.met
     assert met.value is not None
     assert 0.85 < met.value < 0.97
     assert re.search(r"97 of 100 requested conversations \(97.0 % \[8\d.\d %, 99.\d %\]\)", met.sentence)
-    bound = parse_gate("verdict>=good:0.95").evaluate(many)
+    bound = parse_gate("verdict>=good:0.95").evaluate(many, ASKED)
     assert not bound.met
     assert "the sample does not show it, because the lower end counts" in bound.sentence
-    assert parse_gate("verdict.value>=good:0.95").evaluate(many).met
-    assert parse_gate("verdict<=poor:0.15").evaluate(many).met
-    upper = parse_gate("verdict<=poor:0.05").evaluate(many)
+    assert parse_gate("verdict.value>=good:0.95").evaluate(many, ASKED).met
+    assert parse_gate("verdict<=poor:0.15").evaluate(many, ASKED).met
+    upper = parse_gate("verdict<=poor:0.05").evaluate(many, ASKED)
     assert not upper.met
     assert "the upper end counts" in upper.sentence
 
 
 def test_a_share_that_all_have_is_as_sure_as_there_are_conversations() -> None:
     gate = parse_gate("verdict>=good:0.9")
-    assert gate.evaluate(run(["good"] * 36)).met
-    assert not gate.evaluate(run(["good"] * 34)).met
-    few = gate.evaluate(run(["good"] * 4))
+    assert gate.evaluate(run(["good"] * 36), ASKED).met
+    assert not gate.evaluate(run(["good"] * 34), ASKED).met
+    few = gate.evaluate(run(["good"] * 4), ASKED)
     assert (few.met, few.value) == (False, None)
     assert "the sample cannot show it: too few conversations: 4, and an interval takes 5" in few.sentence
 
@@ -241,25 +254,25 @@ def test_the_conversations_of_one_user_go_together() -> None:
             for i, name in enumerate(names)
         ]
 
-    by_user = parse_gate("verdict>=good:0.8").evaluate(summarise(rows(4), dimensions=SPECS))
+    by_user = parse_gate("verdict>=good:0.8").evaluate(summarise(rows(4), dimensions=SPECS), ASKED)
     assert "too few users: 4, and an interval takes 5" in by_user.sentence
-    assert parse_gate("verdict>=good:0.8").evaluate(summarise(rows(50), dimensions=SPECS)).met
+    assert parse_gate("verdict>=good:0.8").evaluate(summarise(rows(50), dimensions=SPECS), ASKED).met
 
 
 @pytest.mark.parametrize("lost", [{"failed": 30}, {"pending": 30}, {"unreadable": ["x"] * 30}])
 @pytest.mark.parametrize("expression", ["verdict>=good:0.001", "verdict<=poor:0.999"])
 def test_failing_makes_nothing_surer(lost, expression) -> None:
-    result = parse_gate(expression).evaluate(run(["good"] * 4, **lost))
+    result = parse_gate(expression).evaluate(run(["good"] * 4, **lost), ASKED)
     assert not result.met
     assert "too few conversations: 4" in result.sentence
-    assert parse_gate(expression).evaluate(run(["good"] * 40, **lost)).met
+    assert parse_gate(expression).evaluate(run(["good"] * 40, **lost), ASKED).met
 
 
 @pytest.mark.parametrize("conversations", [6, 20, 100])
 @pytest.mark.parametrize(("expression", "sign"), [("verdict>=good:0.5", -1), ("verdict<=poor:0.5", 1)])
 def test_one_more_failure_never_brings_a_gate_nearer(conversations, expression, sign) -> None:
     runs = [run(["good"] * conversations, failed=n) for n in range(8)]
-    ends = [parse_gate(expression).evaluate(one).value for one in runs]
+    ends = [parse_gate(expression).evaluate(one, ASKED).value for one in runs]
     assert None not in ends
     assert ends == sorted(ends, key=lambda end: sign * end)
 

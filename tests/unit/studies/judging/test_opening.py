@@ -14,7 +14,7 @@ from dialogauge.studies.judging.summary import summarise
 from dialogauge.studies.judging.transcripts import read_sample
 from dialogauge.studies.judging.worst import WorstGroup
 from parsed_pages import ParsedPage, judged_html, manifest_of, run_of
-from report_samples import CARD, Made, dimension, made_run, row
+from report_samples import CARD, Made, checked, dimension, made_run, row
 
 
 def estimate(value, low, high, n=100):
@@ -48,6 +48,9 @@ def findings(made):
     )  # fmt: skip
     first = (ReadFirst(ids[3], 5, "The user doubts the reply."), ReadFirst(ids[1], 2, "The reply repeats."))
     return FindingsSummary(60, 33, {"fr": 4}, kinds, first)
+
+
+CHECKED = checked(*(spec.name for spec in CARD))
 
 
 def page(known, made=None):
@@ -93,7 +96,7 @@ def test_no_score_or_verdict_stands_above_the_fold_of_a_judge_that_does_not_grad
     assert "Verdicts of" not in html
     assert not re.search(r"helpfulness <b>\d\.\d\d", head)
     assert "a ranking, not grades" in html
-    assert "Verdicts of 60 conversations" in page(Known(people=people()))
+    assert "Verdicts of 60 conversations" in page(Known(people=people(), evidence=CHECKED))
 
 
 def test_a_kind_that_nobody_bore_out_says_so():
@@ -218,10 +221,9 @@ def test_a_finding_in_another_language_is_named_in_plain_english_with_its_quote_
 
 def test_a_terminal_shows_rectified_means_and_hides_levels_of_a_judge_that_does_not_grade():
     made = made_run(60, failing=0)
-    rows = [{**r, "details": {**r["details"], "uncalibrated": ["helpfulness"]}} for r in made.rows]
-    summary = summarise(rows, dimensions=CARD)
+    summary = summarise(made.rows, dimensions=CARD)
     sampler = Sampler(CARD)
-    assert list(sampler.through(rows))
+    assert list(sampler.through(iter(made.rows)))
     sample = read_sample(run_of(made), sampler.result(), summary.dimensions)
 
     def shown(known):
@@ -230,8 +232,8 @@ def test_a_terminal_shows_rectified_means_and_hides_levels_of_a_judge_that_does_
     text = shown(Known(people=people(), findings=findings(made)))
     assert text.index("with a finding") < text.index("people’s, rated only")
     assert text.index("people’s, rated only") < text.index("What was judged")
-    assert "never compared with people: helpfulness." in text
+    assert "nothing shows that they agree with people: context use, helpfulness" in text
     assert "verdicts" not in text
-    graded = shown(Known(people=people()))
+    graded = shown(Known(people=people(), evidence=CHECKED))
     assert "verdicts" in graded
-    assert "never compared with people: helpfulness" not in graded
+    assert "nothing shows that they agree with people" not in graded

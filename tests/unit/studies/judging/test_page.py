@@ -86,9 +86,9 @@ def test_page_says_what_it_is_not_and_what_is_unchecked():
     page = ParsedPage(usual()[1])
     assert "do not replace asking" in page.text
     assert "compared with people’s ratings in English" in page.text
-    assert "Never compared with people: repair handling." in page.text
+    assert "Unchecked: repair handling." in page.text
     assert "Two records were cut." in page.text
-    assert page.text.count("uncalibrated") == 1
+    assert page.text.count("unchecked") == 4
     made = made_run(3)
     page = ParsedPage(judged_html(made, run_of(made, manifest_of(judge={"name": "local"})))[1])
     assert "not compared with people’s ratings in any language" in page.text
@@ -110,11 +110,11 @@ def test_page_says_what_was_compared_on_too_few_dialogues():
     calibration = Calibration("ratings.csv", 24, "Compared with people.", (kappa,))
     trust = Trust((), TrustThresholds(calibration_dialogues=100), calibration)
     made = made_run(3)
-    judge = {"name": "card", "uncalibrated": ["repair_handling", "coherence"]}
+    judge = {"name": "card"}
     text = ParsedPage(judged_html(made, run_of(made, manifest_of(judge=judge)), trust=trust)[1]).text
     assert "on too few dialogues of any one language" in text
     assert "on fewer than 100 dialogues, too few to conclude: coherence (24)." in text
-    assert "Never compared with people: repair handling." in text
+    assert "Unchecked: repair handling." in text
     assert "not compared with people’s ratings in any language" not in text
 
 
@@ -157,7 +157,7 @@ def test_hostile_text_stays_text_wherever_it_stands():
         usage={"calls": 1, "cost": None, "by_role": {HOSTILE: {"calls": 1, "cost": None}}},
     )  # fmt: skip
     settings = {"rubric": HOSTILE, "mode": HOSTILE, "inputs": [HOSTILE], HOSTILE: HOSTILE}
-    judge = {"name": HOSTILE, "checked_languages": [HOSTILE], "uncalibrated": [HOSTILE], "notes": [HOSTILE]}
+    judge = {"name": HOSTILE, "checked_languages": [HOSTILE], "notes": [HOSTILE]}
     manifest = manifest_of(
         settings={**settings, "role": {"model": HOSTILE}}, judge=judge, command=HOSTILE, written=HOSTILE,
         versions={"dialogauge": HOSTILE},
@@ -187,7 +187,6 @@ def test_same_run_same_page_and_undefined_figures_are_no_numbers():
 def test_unsupported_dimension_and_missing_text_are_said():
     details = {
         "not_judged": {"safety": "not for this judge to say"},
-        "uncalibrated": ["coherence"],
         "labels": {"reason": "too_long"},
     }
     rows = [

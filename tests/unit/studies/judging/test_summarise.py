@@ -216,7 +216,7 @@ def test_language_may_stand_on_the_row_or_only_on_that_of_the_conversation():
 
 
 def test_what_judges_add_is_counted():
-    details = {"not_judged": {"safety": "not ours to say"}, "uncalibrated": ["helpfulness"], "label": "SAT"}
+    details = {"not_judged": {"safety": "not ours to say"}, "label": "SAT"}
     rows = [
         row("a", turn=1, scores={"helpfulness": 4, "safety": "n/a"}, details=details),
         row("a", turn=2, scores={"helpfulness": 2, "safety": "n/a"}, details={**details, "label": "DSAT"}),
@@ -246,7 +246,6 @@ def test_what_judges_add_is_counted():
     assert summary.marks == {"reasked": 1, "basis_cut": 2}
     assert summary.windows == ()
     assert summary.dimension("safety").reasons == {"not ours to say": 2}
-    assert [d.uncalibrated for d in summary.dimensions] == [True, False, False]
 
 
 def test_one_conversation_of_two_candidates_is_one_cluster():

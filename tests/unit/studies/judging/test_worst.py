@@ -7,14 +7,18 @@ from dialogauge.studies.judging.worst import GroupTally, week_of
 from report_samples import row
 
 
+def signals(wrong):
+    return {"details": {"signals": [{"name": "refuses"}] * bool(wrong)}}
+
+
 def tally(*groups, field="scenario", rating=None):
     """Groups of (name, conversations, of these with something wrong)."""
     taken = GroupTally()
     for name, n, wrong in groups:
         for number in range(n):
             unit = row(
-                f"{name}-{number}", turn=1, scores={"helpfulness": 3}, issues=["x"] if number < wrong else [],
-                **{field: name},
+                f"{name}-{number}", turn=1, scores={"helpfulness": 3}, **{field: name},
+                **signals(number < wrong),
             )  # fmt: skip
             if rating is not None:
                 unit["rating"] = {"dimension": "rating", "score": rating[name], "raters": 1}
@@ -72,7 +76,7 @@ def test_the_interval_says_what_it_is_clustered_by():
     taken = GroupTally()
     for number in range(120):
         unit = row(f"c-{number}", turn=1, scores={"helpfulness": 3}, user_id=f"u{number % 40}")
-        taken.add({**unit, "scenario": "ab"[number % 40 < 20], "issues": ["x"] * (number % 40 < 20)})
+        taken.add({**unit, "scenario": "ab"[number % 40 < 20], **signals(number % 40 < 20)})
     worst = taken.worst({})
     assert (worst.field, worst.group.method, worst.group.clusters) == ("scenario", "jackknife by users", 20)
 
@@ -84,7 +88,7 @@ def test_a_scenario_that_every_user_went_through_is_held_against_their_others():
         user, place = divmod(number, 10)
         wrong = (user + 5 * place) % 10 < 7 if place < 2 else (user + place) % 10 < 3
         unit = row(f"c-{number}", turn=1, scores={"helpfulness": 3}, user_id=f"u{user}")
-        taken.add({**unit, "scenario": "refunds" if place < 2 else f"s{place % 2}", "issues": ["x"] * wrong})
+        taken.add({**unit, "scenario": "refunds" if place < 2 else f"s{place % 2}", **signals(wrong)})
     worst = taken.worst({})
     assert (worst.field, worst.name, worst.group.value) == ("scenario", "refunds", 0.7)
     assert worst.others.value == 0.3
@@ -117,7 +121,7 @@ def test_what_is_wrong_with_turns_that_were_judged_counts_alone():
     taken = GroupTally()
     for number in range(80):
         name = "ab"[number % 2]
-        shared = {"scenario": name, "issues": ["x"] if name == "a" else []}
+        shared = {"scenario": name, **signals(name == "a")}
         taken.add(row(f"c{number}", turn=1, scores={"helpfulness": 3}, scenario=name))
         taken.add(row(f"c{number}", "conversation", scores={"coherence": 3}, **shared))
     assert taken.worst({}) is None
@@ -132,7 +136,7 @@ def test_a_group_of_one_user_says_nothing_of_scenarios():
                 f"c{number}",
                 turn=1,
                 scores={"helpfulness": 3},
-                issues=["x"] if one else [],
+                **signals(one),
                 scenario="a" if one else "b",
                 user_id="u0" if one else f"u{number}",
             )
