@@ -9,7 +9,7 @@ from typing import Final
 
 import numpy as np
 
-from dialogauge.stats.estimate import Basis, Estimate, LeftOut, Range, left_out, parts_of
+from dialogauge.stats.estimate import Basis, Estimate, LeftOut, Range, freedom_of, left_out, parts_of
 from dialogauge.stats.measures import MEASURES, Measure, Prepared
 from dialogauge.stats.pairs import Pairs, Weights, pair_up
 from dialogauge.stats.table import Directions, DissatisfiedRule, Floats, Scores, ScoreTable
@@ -74,7 +74,8 @@ def figures_of(
         intervals: Whether intervals and comparisons are wanted; figures alone are quicker.
     """
     gold = table.sources[reference]
-    basis = Basis.of(np.bincount(table.cluster_codes[0]).astype(np.float64), table.unit)
+    sizes = np.bincount(table.cluster_codes[0], weights=table.weights).astype(np.float64)
+    basis = Basis(table.n, sizes.size, table.unit, freedom_of(sizes))
 
     def versions(of: Scores | Sequence[Scores]) -> list[_Version]:
         several = [of] if isinstance(of, Scores) else of

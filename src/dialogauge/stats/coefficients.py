@@ -100,6 +100,30 @@ def auc_without(scores: Values, positive: Values, part: Codes, parts: int) -> Fl
     return divided(top, (ones.size - n_ones) * (zeros.size - n_zeros))
 
 
+def auc_within(
+    scores: Values, positive: Values, group: Codes, weights: Floats
+) -> tuple[Floats, Floats]:
+    """Return the parts of the AUC of each group: pairs won, ties a half, and all pairs, shape (groups,).
+
+    Args:
+        scores: Shape (n,), finite.
+        positive: Shape (n,), 0 or 1.
+        group: Shape (n,), the group of each value, from 0.
+        weights: Shape (n,), how often each counts.
+    """
+    _, rank = np.unique(_without_noise(np.asarray(scores, dtype=np.float64)), return_inverse=True)
+    ones, zeros = (np.flatnonzero(np.asarray(positive) == label) for label in (1, 0))
+    own = group * (rank.max(initial=0) + 1) + rank  # compares within a group; below is all of those before
+    zeros = zeros[np.argsort(own[zeros], kind="stable")]
+    total = np.concatenate([[0.0], np.cumsum(weights[zeros])])
+    below, up_to = (total[np.searchsorted(own[zeros], own[ones], side=side)] for side in _SIDES)
+    groups = int(group.max(initial=-1)) + 1
+    n_ones, n_zeros = (np.bincount(group[of], weights[of], groups) for of in (ones, zeros))
+    before = np.cumsum(n_zeros) - n_zeros
+    won = np.bincount(group[ones], weights[ones] * ((below + up_to) / 2 - before[group[ones]]), groups)
+    return won, n_ones * n_zeros
+
+
 def _places(of: Codes, among: Codes) -> Floats:
     """Return how many are below each rank, those of the same rank half. Shapes (n,), (m,) -> (n,)."""
     ordered = np.sort(among)

@@ -147,7 +147,18 @@ def _ranking(pairs: Pairs) -> Prepared:
     def without(part: Codes) -> Floats:
         return auc_without(pairs.ranking, pairs.gold_sat, part[pairs.cluster], int(part.max()) + 1)
 
-    return Prepared(lambda w: _auc(pairs, w.cells), None, without if pairs.counts is None else None)
+    quick = pairs.counts is None and pairs.weights is None
+    return Prepared(lambda w: _auc(pairs, w.cells), None, without if quick else None)
+
+
+def _ranking_within(what: Literal["users", "blocks"]) -> _Prepare:
+    """Prepare the AUC over pairs of one group: what a source that gives each group one score has is .5."""
+
+    def prepare(pairs: Pairs) -> Prepared:
+        won, of = pairs.won_within(what)
+        return Prepared(lambda w: divided(w.clusters @ won, w.clusters @ of), int((of > 0).sum()))
+
+    return prepare
 
 
 def _missed(called: Floats, positive: Floats, weights: Floats) -> Floats:
@@ -355,6 +366,11 @@ def _boundary() -> Iterable[Measure]:
         title, kind, figure = _CLASSES[name]
         needs = "ranking users" if name == "auc" else "classes users"
         yield _measure(f"per_user_{name}", f"{title}, by user", needs, _per_user(_user_class(figure)), kind)
+
+    for of, needs in (("user", "ranking users"), ("block", "ranking blocks")):
+        title, kind, _ = _CLASSES["auc"]
+        prepare = _ranking_within("users" if of == "user" else "blocks")
+        yield _measure(f"within_{of}_auc", f"{title} within {of}s", needs, prepare, kind)
 
     def confidence(p: Pairs) -> tuple[Groups, Floats, Floats]:
         return p.by_user, p.gold_sat, _confidence(p)

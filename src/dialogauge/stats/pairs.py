@@ -14,7 +14,7 @@ import numpy as np
 
 from dialogauge.core import Scale
 from dialogauge.stats.categories import WIDEST, Categories
-from dialogauge.stats.coefficients import divided
+from dialogauge.stats.coefficients import auc_within, divided
 from dialogauge.stats.table import Codes, DissatisfiedRule, Floats, Scores, ScoreTable, row_codes
 
 Need = Literal["numbers", "scale", "categories", "classes", "ranking", "users", "blocks"]
@@ -36,8 +36,10 @@ class Weights:
     def cells(self) -> Floats:
         """Shape (d, cells)."""
         counts = self._pairs.counts
-        drawn: Floats = self.clusters[:, self._pairs.cluster] if counts is None else self.clusters @ counts
-        return drawn
+        if counts is not None:
+            return self.clusters @ counts
+        drawn: Floats = self.clusters[:, self._pairs.cluster]
+        return drawn if self._pairs.weights is None else drawn * self._pairs.weights
 
     @cached_property
     def tables(self) -> Floats:
@@ -63,6 +65,8 @@ class Pairs:
         self.n = table.n
         self.cluster, self.clusters = table.cluster_codes
         """Shape (n,), and how many clusters there are."""
+        self.weights = table.weights
+        """Shape (n,), how often each target counts; None where once."""
         self._table = table
         every = np.column_stack(list(columns.values()))
         cells, self.cell = every, np.arange(self.n)
@@ -73,7 +77,7 @@ class Pairs:
             codes, first = row_codes(list(columns.values()))
             if first.size <= most:
                 cells, self.cell = every[first], codes
-                self.counts = _tally(self.cluster, self.clusters, codes, first.size)
+                self.counts = _tally(self.cluster, self.clusters, codes, first.size, self.weights)
         by_name = dict(zip(columns, cells.T, strict=True))
         self.gold, self.value = by_name["gold"], by_name["value"]
         """Shape (cells,): the reference's number and the source's, with fractions."""
@@ -93,11 +97,30 @@ class Pairs:
         """Cells."""
         return int(self.gold.size)
 
+    def won_within(self, what: Literal["users", "blocks"]) -> tuple[Floats, Floats]:
+        """Return how often a dissatisfied target ranks below a satisfied one of its group.
+
+        A group counts by its pairs over its targets (Mantel and Haenszel), so that a long one does not speak
+        for all. Groups lie within clusters.
+
+        Returns:
+            Won pairs and all pairs, each by cluster, shape (clusters,).
+        """
+        codes = self._table.user_codes if what == "users" else self._table.block_codes
+        group, groups = codes if codes is not None else (self.cluster, self.clusters)
+        weights = np.ones(self.n) if self.weights is None else self.weights
+        won, pairs = auc_within(self.ranking[self.cell], self.gold_sat[self.cell], group, weights)
+        size = np.bincount(group, weights=weights, minlength=groups)
+        cluster = np.zeros(groups, dtype=np.intp)
+        cluster[group] = self.cluster
+        by = [np.bincount(cluster, weights=of / size, minlength=self.clusters) for of in (won, pairs)]
+        return by[0], by[1]
+
     def mean(self, of: Floats) -> Figure:
         """Return the mean over targets of a value per cell."""
-        value = of[self.cell]
+        value, weights = of[self.cell], np.ones(self.n) if self.weights is None else self.weights
         sums, sizes = (
-            np.bincount(self.cluster, weights=w, minlength=self.clusters) for w in (value, np.ones(self.n))
+            np.bincount(self.cluster, weights=w, minlength=self.clusters) for w in (value * weights, weights)
         )
         return lambda w: divided(w.clusters @ sums, w.clusters @ sizes)
 
@@ -149,7 +172,9 @@ class Groups:
     def __init__(self, pairs: Pairs, codes: Codes, groups: int) -> None:
         self._shape = (groups, pairs.size, pairs.clusters)
         places = np.ravel_multi_index((codes, pairs.cell, pairs.cluster), self._shape)
-        rows, self._n = np.unique(places, return_counts=True)
+        rows, of, times = np.unique(places, return_inverse=True, return_counts=True)
+        weights = pairs.weights
+        self._n: Floats = np.bincount(of, weights=weights) if weights is not None else times.astype(np.float64)
         self._group, self._cell, self._cluster = np.unravel_index(rows, self._shape)
         self.sizes = self._sums(self._n)
 
@@ -185,7 +210,7 @@ class Groups:
         g, s = (of - (self._sums(of * self._n) / self.sizes)[self._group] for of in values)
         return g, s, lambda w: w.clusters[:, self._cluster] * self._n
 
-    def _sums(self, of_rows: Floats | Codes) -> Floats:
+    def _sums(self, of_rows: Floats) -> Floats:
         return np.bincount(self._group, weights=of_rows, minlength=self._shape[0]).astype(np.float64)
 
 
@@ -241,6 +266,6 @@ def _classes(scores: Scores, values: Floats, rule: DissatisfiedRule | None) -> F
     return rule.classes(values) if scores.dissatisfied is None else scores.dissatisfied
 
 
-def _tally(rows: Codes, n_rows: int, columns: Codes, n_columns: int, n: Codes | None = None) -> Floats:
+def _tally(rows: Codes, n_rows: int, columns: Codes, n_columns: int, n: Floats | None = None) -> Floats:
     counts = np.bincount(rows * n_columns + columns, weights=n, minlength=n_rows * n_columns)
     return counts.reshape(n_rows, n_columns).astype(np.float64)

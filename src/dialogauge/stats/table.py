@@ -211,6 +211,8 @@ class ScoreTable:
     """Shape (n,), the place of the reply in its conversation."""
     lengths: Floats | None = None
     """Shape (n,), `reply_length` of what was judged."""
+    weights: Floats | None = None
+    """Shape (n,), how many targets each stands for: 1 / the chance of being chosen. None: as many each."""
 
     @property
     def n(self) -> int:
@@ -250,6 +252,7 @@ class ScoreTable:
             blocks=labels(self.blocks),
             positions=None if self.positions is None else self.positions[kept],
             lengths=None if self.lengths is None else self.lengths[kept],
+            weights=None if self.weights is None else self.weights[kept],
         )
 
 

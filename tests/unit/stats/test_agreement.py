@@ -1,5 +1,7 @@
 """The measures: by hand, against the published code's figures, scipy, scikit-learn and slow loops."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -57,6 +59,46 @@ def test_the_auc_of_many_clusters_moves_as_without_each_part_of_them(fractions):
     for number in (0, 7, 499):
         rest = of.only(part != number)
         assert figures(rest, ["auc"]).values["auc"] == pytest.approx(moved[number], abs=1e-12)
+
+
+@pytest.mark.parametrize("fractions", [False, True])
+def test_a_target_of_weight_three_counts_as_three(fractions):
+    """Every figure, value and moves alike, but those of users with a least number of targets."""
+    of, times = random_table(n=60, fractions=fractions), np.tile([1, 3, 2], 20)
+    repeated = table(
+        np.repeat(of.sources["judge"].values, times),
+        np.repeat(of.sources["people"].values, times),
+        np.repeat(of.users, times).tolist(),
+        blocks=tuple(np.repeat(of.blocks, times).tolist()),
+    )
+    weighted, each = figures(replace(of, weights=times.astype(float))), figures(repeated)
+    for name in each.values:
+        if name != "per_user_qwk":
+            assert weighted.values[name] == pytest.approx(each.values[name]), name
+            assert weighted.moved[name] == pytest.approx(each.moved[name], nan_ok=True), name
+    assert (weighted.estimate("auc").n, each.estimate("auc").n) == (60, 120)
+    assert weighted.estimate("auc").interval == pytest.approx(each.estimate("auc").interval)
+
+
+def test_the_auc_within_users_is_over_pairs_of_one_user():
+    """User a: one bad under one good of two, 1.5 of 2 pairs over 3 targets. b: 0 of 2 over 3. c has no pair."""
+    said, gold = [1, 1, 2, 3, 1, 2, 5, 1], [1, 4, 5, 1, 4, 5, 4, 5]
+    found = figures(table(said, gold, "aaabbbcc"), ["within_user_auc", "auc"])
+    assert found.values["within_user_auc"] == pytest.approx((1.5 / 3) / (2 / 3 + 2 / 3))
+    assert found.support["within_user_auc"] == 2
+    weighted = replace(table(said, gold, "aaabbbcc"), weights=np.array([1, 1, 2, 1, 1, 1, 1, 1.0]))
+    assert figures(weighted, ["within_user_auc"]).values["within_user_auc"] == pytest.approx(
+        ((0.5 + 2) / 4) / (3 / 4 + 2 / 3)
+    )
+
+
+def test_a_constant_of_each_user_has_half_within_users():
+    users = tuple("abcdef" * 5)
+    gold = np.tile([5, 4, 5, 4, 5, 1], 5) - np.repeat([0, 0, 2, 0, 1], 6)
+    level = {user: gold[[u == user for u in users]].mean() for user in users}
+    found = figures(table([level[u] for u in users], gold, users), ["auc", "within_user_auc"]).values
+    assert found["auc"] > 0.7
+    assert found["within_user_auc"] == 0.5
 
 
 @pytest.mark.parametrize("fractions", [False, True])

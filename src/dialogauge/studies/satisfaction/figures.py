@@ -40,6 +40,7 @@ PEOPLE: Final = "people"
 _OTHERS: Final = (
     *("kappa", "kappa_linear", "kendall", "ac1", "ac2", "randolph", "brennan_prediger", "alpha_nominal"),
     *("alpha_ordinal", "alpha_interval", "alpha_ratio", "uar", "exact", "within_one", "f1_dsat_published"),
+    *("within_user_auc", "within_block_auc"),
 )
 FIGURES: Final = tuple(name for name in MEASURES if name not in _OTHERS)
 """The measures of the study, in the order in which files show them."""
