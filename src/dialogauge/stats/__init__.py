@@ -65,6 +65,7 @@ if TYPE_CHECKING:
         Scores,
         ScoreTable,
         cluster_labels,
+        label_codes,
         middle_rule,
         parse_rule,
         reply_length,

@@ -100,9 +100,7 @@ def auc_without(scores: Values, positive: Values, part: Codes, parts: int) -> Fl
     return divided(top, (ones.size - n_ones) * (zeros.size - n_zeros))
 
 
-def auc_within(
-    scores: Values, positive: Values, group: Codes, weights: Floats
-) -> tuple[Floats, Floats]:
+def auc_within(scores: Values, positive: Values, group: Codes, weights: Floats) -> tuple[Floats, Floats]:
     """Return the parts of the AUC of each group: pairs won, ties a half, and all pairs, shape (groups,).
 
     Args:

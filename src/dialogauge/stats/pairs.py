@@ -174,7 +174,9 @@ class Groups:
         places = np.ravel_multi_index((codes, pairs.cell, pairs.cluster), self._shape)
         rows, of, times = np.unique(places, return_inverse=True, return_counts=True)
         weights = pairs.weights
-        self._n: Floats = np.bincount(of, weights=weights) if weights is not None else times.astype(np.float64)
+        self._n: Floats = (
+            np.bincount(of, weights=weights) if weights is not None else times.astype(np.float64)
+        )
         self._group, self._cell, self._cluster = np.unravel_index(rows, self._shape)
         self.sizes = self._sums(self._n)
 

@@ -81,7 +81,7 @@ def test_a_target_of_weight_three_counts_as_three(fractions):
 
 
 def test_the_auc_within_users_is_over_pairs_of_one_user():
-    """User a: one bad under one good of two, 1.5 of 2 pairs over 3 targets. b: 0 of 2 over 3. c has no pair."""
+    """Of a 1.5 of 2 pairs over 3 targets, of b none of 2 over 3; c has no pair."""
     said, gold = [1, 1, 2, 3, 1, 2, 5, 1], [1, 4, 5, 1, 4, 5, 4, 5]
     found = figures(table(said, gold, "aaabbbcc"), ["within_user_auc", "auc"])
     assert found.values["within_user_auc"] == pytest.approx((1.5 / 3) / (2 / 3 + 2 / 3))

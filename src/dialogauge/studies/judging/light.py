@@ -1,57 +1,63 @@
-"""What people said, and one light for the judge: it agrees with them, it does not, or we cannot tell.
+"""One light for the judge: it agrees with people, it tells which users only, it does not, or we cannot tell.
 
 The light stands on the AUC of dissatisfied: of a target that people were dissatisfied with and one that they
 were not, how often the judge puts the first before the second. It is compared with every control, paired, on
-the same clusters.
+the same clusters. Beside it stands the same figure over pairs of one user, and over pairs of one
+conversation: a judge that gives each user one score is above chance over all, and at .5 within users.
 
-- *agrees*: above chance and above every control, each by its interval.
+- *agrees*: within users and within conversations above chance, reply length and position, each by its
+  interval, and over all targets above every control. Where targets share neither, over all by intervals.
+- *which users*, *which conversations*: above chance and the controls over all targets, but not shown to be
+  above chance within users, or within conversations.
 - *does not*: the interval lies at or below chance or a control, or leaves no room for a gain worth having; or
   the judge gives all of them the same score.
 - *cannot tell*: everything else, and whatever stands on too little.
+
+`judge`, `agreement` and `satisfaction` take their answer from here: `people_of` of all that a run holds,
+`light_of` of the ratings that say most, `agreement_of` of one dimension of the judge.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Hashable, Mapping, Sequence, Set
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, Literal
 
 import numpy as np
 
-from dialogauge.core import ONE_TO_FIVE, Level, Scale
-from dialogauge.data.admission import DOWN, REWARD, UP, scale_by_name, thumb_of
+from dialogauge.core import Level, Scale
 from dialogauge.report import words
 from dialogauge.stats import (
     MIN_CLUSTERS,
     Comparison,
     DissatisfiedRule,
     Estimate,
-    Floats,
     Scores,
     ScoreTable,
-    cluster_labels,
     compare_pairs,
     control_columns,
     controls_of,
     figures_of,
-    mean_estimate,
-    middle_rule,
-    rectified_mean,
+    label_codes,
     scores_of,
     whole_scores,
 )
-from dialogauge.studies.judging.people import (
-    Agreement,
-    Light,
-    People,
-    PeopleFigure,
-    Raters,
-    Rectified,
-    Weights,
+from dialogauge.studies.judging.people import Agreement, Grouping, Light, People, Within
+from dialogauge.studies.judging.people_figures import figure_of, rectified_of
+from dialogauge.studies.judging.people_tally import LEVELS, PeopleTally
+from dialogauge.studies.judging.rated_targets import (
+    LEAST_EACH,
+    NOTHING,
+    JudgeFigure,
+    RatedTargets,
+    clusters_of,
+    figure_named,
+    judged_by,
+    rated_targets,
+    rule_words,
+    users_of,
 )
-from dialogauge.studies.judging.people_tally import LEVELS, MEAN, LevelTargets, PeopleTally
-from dialogauge.studies.rated import UNRANKED, preference, scale_of
+from dialogauge.studies.rated import UNRANKED, preference
 from dialogauge.text import counted
 
 WORTH: Final = 0.02
@@ -60,16 +66,7 @@ CHANCE: Final = 0.55
 """An AUC below which it is of no use at all."""
 CEILING: Final = 0.95
 """An AUC of a control above which it leaves nobody room to be better: so it shows nothing of a judge."""
-LEAST_EACH: Final = 10
-"""Dissatisfied targets, and satisfied ones, without which nothing is said."""
-_MANY: Final = 2
-"""From so many judged targets for each rated one on, the rectified mean is given."""
-_NEARLY_ALL: Final = 0.9
-"""Share of rated turns that are the first of their conversations, or the last, from which they all are."""
-_NOTHING: Final = Estimate(None, None, None, 0.95, 0, 0, "none")
 _JUDGE, _PEOPLE = "judge", "people"
-_SATISFACTION: Final = "satisfaction"
-_READING_ORDER: Final = "its reading order"
 _NAMES: Final = "The ratings are names, and nothing says which one means dissatisfied (--dissatisfied NAME)"
 _ALL_ONE: Final = (
     "Every rating is 1: that is a thumb up, or the worst of 5, and nothing says which "
@@ -82,42 +79,9 @@ _CONTROLS: Final = {
     "position": "ranking by position in the conversation",
     "shuffled": "shuffling its own scores",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class _RatedTargets:
-    """The targets of one level that people rated in one dimension."""
-
-    dimension: str
-    level: Level
-    targets: LevelTargets
-    places: tuple[int, ...]
-    """Of the rated targets among those of the level."""
-    scores: tuple[float | str, ...]
-    scale: Scale | None
-    rule: DissatisfiedRule | None
-    raters: Raters
-
-    @property
-    def weights(self) -> Floats | None:
-        """How many targets each stands for, shape (rated,); None where all stand for as many, or some for
-        nobody knows how many."""
-        known = self.targets.weights.get(self.dimension, {})
-        weights = np.array([known.get(place, np.nan) for place in self.places])
-        return weights if np.ptp(weights) > 0 else None
-
-    @property
-    def weighting(self) -> Weights:
-        """Whether the weights are used."""
-        if self.weights is not None:
-            return "used"
-        known = self.targets.weights.get(self.dimension, {})
-        return "not of all" if 0 < sum(place in known for place in self.places) < len(self.places) else "none"
-
-    @property
-    def classes(self) -> Floats:
-        """Shape (rated,), 1 where people were dissatisfied; there is a rule."""
-        return np.array([self.rule is not None and self.rule.holds(s) for s in self.scores], dtype=np.float64)
+_WITHIN: Final = ("reply length", "position")
+"""The controls that rank targets of one user, or of one conversation."""
+_MEASURES: Final[dict[Grouping, str]] = {"users": "within_user_auc", "conversations": "within_block_auc"}
 
 
 def people_of(
@@ -131,116 +95,32 @@ def people_of(
         unusable: What is wrong with ratings of which none counts.
     """
     rated = [
-        _rated(tally, level, dimension, rule)
+        rated_targets(tally, level, dimension, rule)
         for level in LEVELS
         for dimension in sorted(tally.levels[level].ratings, key=preference)
     ]
     if not rated and unusable:
-        light = Light("cannot tell", unusable, "", "conversation", "", "auc", _NOTHING, "", _NOTHING)
+        light = Light("cannot tell", unusable, "", "conversation", "", "auc", NOTHING, "", NOTHING)
         return People((), light)
     if not rated:
         return None
     first = _lights_on(tally, rated)
     ordered = sorted(rated, key=lambda one: (one is not first, LEVELS.index(one.level) != 0))
-    rectified = (_rectified(tally, one) for one in ordered)
+    rectified = (rectified_of(tally, one) for one in ordered)
     return People(
-        tuple(_figure(tally, one) for one in ordered),
-        _light(tally, first),
+        tuple(figure_of(tally, one) for one in ordered),
+        _light(tally, first, judged_by(tally, first)),
         tuple(one for one in rectified if one is not None),
     )
 
 
-def _rated(tally: PeopleTally, level: Level, dimension: str, asked: DissatisfiedRule | None) -> _RatedTargets:
-    targets = tally.levels[level]
-    ratings = targets.ratings[dimension]
-    usual = scale_by_name(dimension)
-    scale, ratings = _scaled(ratings, tally.scales.get((level, dimension), usual), asked)
-    rule = _rule(_agreed_on(ratings, targets.apart.get(dimension, {}), scale), scale, asked)
-    if scale is not None and rule is not None:
-        scale = replace(scale, higher_is_better=rule.lower)
-    who = tuple(tally.raters[level, dimension])
-    raters: Raters = who[0] if len(who) == 1 else "people"
-    return _RatedTargets(
-        dimension, level, targets, tuple(ratings), tuple(ratings.values()), scale, rule, raters
-    )
-
-
-def _scaled(
-    ratings: Mapping[int, float | str], own: Scale | None, asked: DissatisfiedRule | None
-) -> tuple[Scale | None, dict[int, float | str]]:
-    """Return the scale of ratings, and those that are on it; of names no scale.
-
-    Nor of 1 alone, a thumb up or the worst of 5, unless the judge's scale or what was asked for says which.
-    """
-    numbers = {place: score for place, score in ratings.items() if not isinstance(score, str)}
-    if len(numbers) < len(ratings):
-        return None, {place: score for place, score in ratings.items() if isinstance(score, str)}
-    if own is not None and all(own.low <= score <= own.high for score in numbers.values()):
-        return own, dict(ratings)
-    if set(numbers.values()) == {1}:
-        if asked is None or asked.category is not None:
-            return None, dict(ratings)
-        return REWARD if asked.threshold <= 1 and not asked.holds(1) else ONE_TO_FIVE, dict(ratings)
-    return scale_of(list(numbers.values())), dict(ratings)
-
-
-def _agreed_on(
-    ratings: Mapping[int, float | str], apart: Mapping[int, float], scale: Scale | None
-) -> tuple[float | str, ...]:
-    """Return ratings; in place of a mean of raters half the scale apart, the low end.
-
-    Such a mean lies near the middle, and nobody said the middle.
-    """
-    if scale is None:
-        return tuple(ratings.values())
-    half = (scale.high - scale.low) / 2
-    return tuple(scale.low if apart.get(place, 0) >= half else score for place, score in ratings.items())
-
-
-def _rule(
-    scores: Sequence[float | str], scale: Scale | None, asked: DissatisfiedRule | None
-) -> DissatisfiedRule | None:
-    """Return what counts as dissatisfied: as asked, where it fits these ratings; else by their scale.
-
-    Of thumbs it is down, unless up was asked for.
-    """
-    if scale is None:
-        return _rule_of_names(set(scores), None if asked is None else asked.category)
-    if asked is not None and asked.category is None and scale.low <= asked.threshold <= scale.high:
-        return asked
-    return middle_rule([score for score in scores if not isinstance(score, str)], scale)
-
-
-def _rule_of_names(names: Set[float | str], asked: str | None) -> DissatisfiedRule | None:
-    if asked in names:
-        return DissatisfiedRule("<=", 0.0, asked)
-    if not names <= {UP, DOWN}:
-        return None
-    return DissatisfiedRule("<=", 0.0, DOWN if asked is None else thumb_of(asked) or DOWN)
-
-
-def rule_words(rule: DissatisfiedRule | None) -> str:
-    """Write a rule in words: `3 or less`, `below 3`."""
-    if rule is None:
-        return ""
-    if rule.category is not None:
-        return f"thumbs {rule.category}" if rule.category in (UP, DOWN) else rule.category
-    number = f"{rule.threshold:g}"
-    return {
-        "<=": f"{number} or less",
-        "<": f"below {number}",
-        ">=": f"{number} or more",
-        ">": f"above {number}",
-    }[rule.sign]
-
-
-def _lights_on(tally: PeopleTally, rated: Sequence[_RatedTargets]) -> _RatedTargets:
+def _lights_on(tally: PeopleTally, rated: Sequence[RatedTargets]) -> RatedTargets:
     """Return the ratings that the light stands on: of the level where most were given, the first by name.
 
     Those that say who was dissatisfied come first, and of these the ones of targets that the judge scored.
     """
     able = [one for one in rated if one.rule is not None] or list(rated)
-    able = [one for one in able if np.isfinite(_judged_by(tally, one)[1][list(one.places)]).any()] or able
+    able = [one for one in able if np.isfinite(judged_by(tally, one).values[list(one.places)]).any()] or able
     return min(
         able,
         key=lambda one: (
@@ -251,73 +131,7 @@ def _lights_on(tally: PeopleTally, rated: Sequence[_RatedTargets]) -> _RatedTarg
     )
 
 
-def _clusters(
-    tally: PeopleTally, one: _RatedTargets, places: Sequence[int]
-) -> tuple[tuple[Hashable, ...], str]:
-    numbers = [one.targets.conversations[place] for place in places]
-    return cluster_labels([tally.users[n] for n in numbers], [tally.names[n] for n in numbers])
-
-
-def _users(tally: PeopleTally, one: _RatedTargets) -> set[str | None]:
-    return {tally.users[one.targets.conversations[place]] for place in one.places}
-
-
-def _figure(tally: PeopleTally, one: _RatedTargets) -> PeopleFigure:
-    clusters, unit = _clusters(tally, one, one.places)
-    conversations, users = {one.targets.conversations[place] for place in one.places}, _users(tally, one)
-    names, apart = one.scale is None, one.targets.apart.get(one.dimension)
-    mean, scale = _NOTHING, one.scale
-    if scale is not None:
-        scores = [float(s) for s in one.scores]
-        limits = scale.low, scale.high
-        mean = mean_estimate(scores, clusters, weights=one.weights, limits=limits, unit=unit)
-    return PeopleFigure(
-        dimension=one.dimension,
-        level=one.level,
-        what=one.dimension.replace("_", " "),
-        scale=scale,
-        raters=one.raters,
-        n=len(one.places),
-        rated_conversations=len(conversations),
-        users=None if None in users else len(users),
-        mean=mean,
-        dissatisfied=None
-        if one.rule is None
-        else mean_estimate(one.classes, clusters, weights=one.weights, unit=unit),
-        rule=rule_words(one.rule),
-        ratings=one.targets.counts[one.dimension],
-        apart=float(np.mean(list(apart.values()))) if apart else None,
-        cut="" if one.rule is None else str(one.rule),
-        counts=dict(Counter(str(s) for s in one.scores).most_common()) if names else {},
-        weights=one.weighting,
-    )
-
-
 # The light -------------------------------------------------------------------------------------------------
-
-
-def _judged_by(tally: PeopleTally, one: _RatedTargets) -> tuple[str, Floats, Scale]:
-    """Return the figure of the judge that is compared: in words, shape (all targets,), and its scale.
-
-    A judge that finds and does not grade orders turns by a satisfaction that its rubric does not ask for.
-    """
-    places = np.array(one.places, dtype=np.intp)
-    order = one.level == "turn" and (one.level, _SATISFACTION) not in tally.scales
-    names = [_SATISFACTION] if order else []
-    names += [one.dimension, *(["task_completion"] if one.dimension == "reward" else [])]
-    names += [_SATISFACTION] if preference(one.dimension)[0] < UNRANKED else []
-    for name in names:
-        values = one.targets.column(name)
-        if np.isfinite(values[places]).mean() >= 0.5:
-            scale = tally.scales.get((one.level, name)) or tally.scales.get(("turn", name)) or ONE_TO_FIVE
-            in_order = order and name == _SATISFACTION
-            return (_READING_ORDER if in_order else _its(name)), values, scale
-    column = one.targets.column(MEAN)
-    return f"the mean of its scores of the {one.level}", column, Scale(0, 1, integer=False)
-
-
-def _its(dimension: str) -> str:
-    return f"its {dimension.replace('_', ' ')}"
 
 
 _OPPOSITE: Final = {"<=": ">=", "<": ">", ">=": "<=", ">": "<"}
@@ -328,7 +142,7 @@ def _opposite(rule: DissatisfiedRule, scale: Scale) -> DissatisfiedRule:
     return DissatisfiedRule(_OPPOSITE[rule.sign], scale.low + scale.high - rule.threshold)
 
 
-def _facing(one: _RatedTargets, judged: Scale) -> _RatedTargets:
+def _facing(one: RatedTargets, judged: Scale) -> RatedTargets:
     """Return ratings read from the end that is the better one on the judge's scale."""
     scale, rule = one.scale, one.rule
     if scale is None or rule is None or scale.higher_is_better == judged.higher_is_better:
@@ -338,26 +152,31 @@ def _facing(one: _RatedTargets, judged: Scale) -> _RatedTargets:
     return replace(one, scores=scores, scale=turned, rule=_opposite(rule, scale))
 
 
-def _table(tally: PeopleTally, one: _RatedTargets, values: Floats, scale: Scale) -> ScoreTable:
-    """Return the table of the rated targets that the judge scored."""
-    seen = one.targets.seen
-    kept = [k for k, place in enumerate(one.places) if np.isfinite(values[place]) and place not in seen]
+def _table(tally: PeopleTally, one: RatedTargets, figure: JudgeFigure) -> ScoreTable:
+    """Return the table of the rated targets that the judge scored; its blocks are the conversations."""
+    seen, targets = one.targets.seen, one.targets
+    kept = [
+        k for k, place in enumerate(one.places) if np.isfinite(figure.values[place]) and place not in seen
+    ]
     places = [one.places[k] for k in kept]
-    clusters, unit = _clusters(tally, one, places)
+    clusters, unit = clusters_of(tally, one, places)
     column = {
-        name: np.array(getattr(one.targets, name), dtype=np.float64)[places] for name in ("turns", "lengths")
+        name: np.array(getattr(targets, name), dtype=np.float64)[places] for name in ("turns", "lengths")
     }
     ratings = [one.scores[k] for k in kept]
     return ScoreTable(
-        {_JUDGE: scores_of(values[places], scale=scale), _PEOPLE: _people_scores(ratings, one)},
+        {_JUDGE: scores_of(figure.values[places], scale=figure.scale), _PEOPLE: _people_scores(ratings, one)},
         clusters,
         unit,
+        users=None if unit == "conversations" else clusters,
+        blocks=tuple(targets.conversations[place] for place in places),
         positions=column["turns"] if one.level == "turn" else None,
         lengths=column["lengths"],
+        weights=None if one.weights is None else one.weights[kept],
     )
 
 
-def _people_scores(ratings: Sequence[float | str], one: _RatedTargets) -> Scores:
+def _people_scores(ratings: Sequence[float | str], one: RatedTargets) -> Scores:
     if one.scale is None:
         classes = [one.rule is not None and one.rule.holds(score) for score in ratings]
         return scores_of(np.full(len(ratings), np.nan), dissatisfied=classes)
@@ -365,44 +184,166 @@ def _people_scores(ratings: Sequence[float | str], one: _RatedTargets) -> Scores
     return scores_of(values, whole=whole_scores(values, one.scale), scale=one.scale)
 
 
-def _light(tally: PeopleTally, one: _RatedTargets) -> Light:
-    judged_by, values, scale = _judged_by(tally, one)
-    facing = _facing(one, scale)
-    table = _table(tally, facing, values, scale)
-    opening = _opening(one, alone=table.unit == "conversations" and len(_users(tally, one) - {None}) == 1)
+def agreement_of(
+    tally: PeopleTally, dimension: str, level: Level, rule: DissatisfiedRule | None = None
+) -> Light | None:
+    """Say whether one dimension of the judge agrees with people; None where nobody rated the level.
+
+    It is compared with the rated dimension of its name, else with the one that speaks for the whole:
+    satisfaction, rating, thumbs, reward.
+
+    Args:
+        tally: Through which the run has passed.
+        dimension: That the judge scores.
+        level: Of it.
+        rule: What counts as dissatisfied, where it was asked for.
+    """
+    names = tally.levels[level].ratings
+    every = [dimension] if dimension in names else sorted(names, key=preference)
+    whole = [name for name in every if name == dimension or preference(name)[0] <= UNRANKED]
+    rated = [rated_targets(tally, level, name, rule) for name in whole]
+    if not rated:
+        return None
+    one = next((one for one in rated if one.rule is not None), rated[0])
+    return _light(tally, one, figure_named(tally, one, dimension))
+
+
+def _light(tally: PeopleTally, one: RatedTargets, figure: JudgeFigure) -> Light:
+    facing = _facing(one, figure.scale)
+    table = _table(tally, facing, figure)
+    opening = _opening(one, alone=table.unit == "conversations" and len(users_of(tally, one) - {None}) == 1)
+    about = (one.dimension, one.level, figure.words, "auc")
     if why := _too_little(table, facing):
-        sentence = f"{opening}. {why}."
-        about = (one.dimension, one.level, judged_by, "auc")
-        return Light("cannot tell", sentence, *about, _NOTHING, "", _NOTHING)
-    controls = controls_of(table, _JUDGE, _PEOPLE, rule=facing.rule)
-    columns = {_JUDGE: (table.sources[_JUDGE],), **control_columns(controls)}
-    figures = figures_of(table, columns, _PEOPLE, ["auc"], rule=facing.rule)
-    judge = figures[_JUDGE].estimate("auc")
-    pairs = compare_pairs(figures, [(_JUDGE, name) for name in controls], ["auc"])
-    answer, closest = _answer(judge, pairs)
-    clause = _clause(answer, closest, judge, judged_by, table, one)
+        return Light("cannot tell", f"{opening}. {why}.", *about, NOTHING, "", NOTHING)
+    columns = {_JUDGE: (table.sources[_JUDGE],)}
+    columns |= control_columns(controls_of(replace(table, blocks=None), _JUDGE, _PEOPLE, rule=facing.rule))
+    of_all = _compared(table, columns, "auc", facing.rule)
+    over_all, closest = _answer(of_all.judge, of_all.pairs)
+    within = tuple(_within(table, columns, of, facing.rule) for of in _groupings(table, one))
+    answer, more = over_all, ""
+    if within and (over_all == "agrees" or (over_all == "cannot tell" and _leads(of_all))):
+        answer, more = _among(over_all, of_all.judge, within, one, table)
+    by_chance = answer == "agrees" != over_all
+    clause = (
+        _clause("leads" if by_chance else over_all, closest, of_all.judge, figure.words, table, one) + more
+    )
     if _orders_nothing(table):
         answer = "does not"
-        clause = (
-            f"The judge gives all of these the same score (by {judged_by}), and so puts none of them first."
-        )
+        clause = f"The judge gives all of these the same score (by {figure.words}): it puts none first."
     if fitted := len(one.targets.seen.intersection(one.places)):
         clause += f" This leaves out {counted(fitted, one.level)} that the judge was fitted to."
     return Light(
         answer,
         f"{opening}. {clause}",
-        one.dimension,
-        one.level,
-        judged_by,
-        "auc",
-        judge,
+        *about,
+        of_all.judge,
         _CONTROLS.get(closest.b, closest.b),
         closest.difference,
-        {_CONTROLS.get(name, name): figures[name].estimate("auc") for name in controls},
+        of_all.controls,
+        within,
     )
 
 
-def _too_little(table: ScoreTable, one: _RatedTargets) -> str:
+@dataclass(frozen=True, slots=True)
+class _Compared:
+    """The judge beside its controls, by one measure."""
+
+    judge: Estimate
+    pairs: tuple[Comparison, ...]
+    controls: dict[str, Estimate]
+    """By what they do, in words."""
+
+
+def _compared(
+    table: ScoreTable,
+    columns: Mapping[str, Sequence[Scores]],
+    measure: str,
+    rule: DissatisfiedRule | None,
+) -> _Compared:
+    figures = figures_of(table, columns, _PEOPLE, [measure], rule=rule)
+    controls = [name for name in columns if name != _JUDGE]
+    pairs = compare_pairs(figures, [(_JUDGE, name) for name in controls], [measure])
+    by_words = {_CONTROLS.get(name, name): figures[name].estimate(measure) for name in controls}
+    return _Compared(figures[_JUDGE].estimate(measure), pairs, by_words)
+
+
+# Which users, which conversations, which turns -------------------------------------------------------------
+
+
+def _groupings(table: ScoreTable, one: RatedTargets) -> list[Grouping]:
+    """Return what most targets share with another one: a user, a conversation.
+
+    Where they share none, which user and which target is the same question.
+    """
+    shared: list[tuple[Grouping, Sequence[Hashable] | None]] = [
+        ("users", table.users),
+        ("conversations", table.blocks if one.level == "turn" else None),
+    ]
+    out: list[Grouping] = []
+    for of, labels in shared:
+        if labels is None or (out and label_codes(labels)[1] == label_codes(table.users or ())[1]):
+            continue  # of each user one conversation
+        codes, groups = label_codes(labels)
+        alone = np.bincount(codes, minlength=groups)[codes] == 1
+        out += [of] if groups > 1 and alone.mean() <= 0.5 else []
+    return out
+
+
+def _within(
+    table: ScoreTable, columns: Mapping[str, Sequence[Scores]], of: Grouping, rule: DissatisfiedRule | None
+) -> Within:
+    kept = {name: column for name, column in columns.items() if name in (_JUDGE, *_WITHIN)}
+    made = _compared(table, kept, _MEASURES[of], rule)
+    closest = min(made.pairs, key=lambda pair: _or(pair.difference.low, -1.0), default=None)
+    name = "" if closest is None else _CONTROLS[closest.b]
+    return Within(of, made.judge, name, NOTHING if closest is None else closest.difference, made.controls)
+
+
+def _leads(of_all: _Compared) -> bool:
+    """Say whether the judge is above chance and every control, be it by chance."""
+    gains = [_or(pair.difference.value, -1.0) for pair in of_all.pairs]
+    return _or(of_all.judge.value, 0.0) > 0.5 and min(gains) > 0
+
+
+def _among(
+    over_all: Agreement, judge: Estimate, within: Sequence[Within], one: RatedTargets, table: ScoreTable
+) -> tuple[Agreement, str]:
+    """Return the answer of a judge that leads over all targets, and what is to be added to its reason."""
+    for each in within:
+        figure, above = each.judge, _or(each.judge.low, 0.0) > 0.5
+        there = f"within one {each.of.removesuffix('s')} it does so in {_pairs(figure)}"
+        if above and (not each.control or _or(each.difference.low, -1.0) > 0):
+            continue
+        if over_all != "agrees":
+            return over_all, ""
+        if above:
+            return (
+                "cannot tell",
+                f" But {there}, {each.control} in {_share(each.controls[each.control].value)}.",
+            )
+        if _alike_within(table, each.of) or _or(figure.high, 1.0) < _or(judge.value, 0.0):
+            answer: Agreement = "which users" if each.of == "users" else "which conversations"
+            return answer, f" But {there}: it tells which {each.of}, not which {one.level}s."
+        return "cannot tell", f" But {there}, which could be chance."
+    more = f" {there[0].upper()}{there[1:]}, more than by"
+    return "agrees", f"{more} {'length or position' if one.level == 'turn' else 'reply length'}."
+
+
+def _alike_within(table: ScoreTable, of: Grouping) -> bool:
+    """Say whether the judge gives all targets of one user, or of one conversation, the same score."""
+    codes, groups = label_codes((table.users if of == "users" else table.blocks) or ())
+    order = table.sources[_JUDGE].order
+    low, high = np.full(groups, np.inf), np.full(groups, -np.inf)
+    np.minimum.at(low, codes, order)
+    np.maximum.at(high, codes, order)
+    return bool((low == high).all())
+
+
+def _or(value: float | None, other: float) -> float:
+    return other if value is None else value
+
+
+def _too_little(table: ScoreTable, one: RatedTargets) -> str:
     """Say what is missing for a comparison; nothing where nothing is."""
     bad_word, good_word = _kinds(one)
     if one.rule is None:
@@ -458,11 +399,11 @@ def _worthless(pair: Comparison) -> bool:
 # In words --------------------------------------------------------------------------------------------------
 
 
-def _kinds(one: _RatedTargets) -> tuple[str, str]:
+def _kinds(one: RatedTargets) -> tuple[str, str]:
     return ("failed", "successful") if one.dimension == "reward" else ("poorly rated", "well rated")
 
 
-def _opening(one: _RatedTargets, *, alone: bool = False) -> str:
+def _opening(one: RatedTargets, *, alone: bool = False) -> str:
     """Say what people said: `Your users rated 2,873 turns; 18 % of these were rated poorly (3 or less)`.
 
     Args:
@@ -486,12 +427,12 @@ def _opening(one: _RatedTargets, *, alone: bool = False) -> str:
 
 
 def _clause(
-    answer: Agreement,
+    answer: Agreement | Literal["leads"],
     closest: Comparison,
     judge: Estimate,
     judged_by: str,
     table: ScoreTable,
-    one: _RatedTargets,
+    one: RatedTargets,
 ) -> str:
     bad, good = _kinds(one)
     first = (
@@ -502,6 +443,8 @@ def _clause(
     reached = f"{control}, reaches {_share(closest.figure_b)}"
     if answer == "agrees":
         return f"{first}. That beats chance, 50 %, and every control; the closest, {reached}."
+    if answer == "leads":
+        return f"{first}. The closest control, {reached}."
     if answer == "does not" and closest.b in ("constant", "always dissatisfied", "shuffled"):
         return f"{first}. That is hardly better than chance, 50 %."
     if answer == "does not" and judge.high is not None and judge.high < CHANCE:
@@ -515,7 +458,7 @@ def _clause(
     )
 
 
-def _turned_round(judge: Estimate, one: _RatedTargets) -> str:
+def _turned_round(judge: Estimate, one: RatedTargets) -> str:
     """Say how to read the ratings the other way round, where the judge puts the liked ones first."""
     rule, scale = one.rule, one.scale
     if judge.high is None or judge.high >= 0.5 or rule is None or scale is None or one.dimension == "reward":
@@ -541,57 +484,3 @@ def _pairs(judge: Estimate) -> str:
     interval = judge.interval
     between = "" if interval is None else f" [{100 * interval[0]:.0f}, {100 * interval[1]:.0f}]"
     return f"{_share(judge.value)} of pairs{between}"
-
-
-# The rectified mean ----------------------------------------------------------------------------------------
-
-
-def _at_one_end(one: _RatedTargets) -> bool:
-    """Say whether people rated only first turns, or only last ones: these stand for no others."""
-    if one.level != "turn":
-        return False
-    conversations, turns = np.array(one.targets.conversations), np.array(one.targets.turns)
-    first, last = np.full(conversations.max() + 1, np.inf), np.zeros(conversations.max() + 1)
-    np.minimum.at(first, conversations, turns)
-    np.maximum.at(last, conversations, turns)
-    mine, at = conversations[list(one.places)], turns[list(one.places)]
-    longer = first[mine] < last[mine]
-    ends = [(at == end[mine])[longer] for end in (first, last)]
-    return int(longer.sum()) >= LEAST_EACH and max(float(end.mean()) for end in ends) >= _NEARLY_ALL
-
-
-def _rectified(tally: PeopleTally, one: _RatedTargets) -> Rectified | None:
-    """Return people's mean over all targets of a level.
-
-    None of names, where few are unrated, and where the rated ones are plainly no random part of all.
-    """
-    if one.scale is None or _at_one_end(one):
-        return None
-    judged_by, values, scale = _judged_by(tally, one)
-    ratings, weights = np.full((2, values.size), np.nan)
-    ratings[list(one.places)] = np.array(one.scores, dtype=np.float64)
-    if one.weights is not None:
-        weights[list(one.places)] = one.weights
-    scored = np.flatnonzero(np.isfinite(values))
-    rated = int(np.isfinite(ratings[scored]).sum())
-    if not rated or scored.size < _MANY * rated:
-        return None
-    clusters, unit = _clusters(tally, one, scored.tolist())
-    ranges = (one.scale.low, one.scale.high), (scale.low, scale.high)
-    fitted = np.isin(scored, list(one.targets.seen))
-    columns = (ratings[scored], values[scored], clusters)
-    weighted = None if one.weights is None else weights[scored]
-    mean = rectified_mean(*columns, *ranges, weights=weighted, fitted=fitted, unit=unit)
-    alike = (_READING_ORDER, _its(_SATISFACTION)) if preference(one.dimension)[0] < UNRANKED else ()
-    same = judged_by in (*alike, _its(one.dimension))
-    same = same and (scale.worst, scale.best) == (one.scale.worst, one.scale.best)
-    return Rectified(
-        one.dimension,
-        one.level,
-        int(scored.size),
-        mean.judge if same else _NOTHING,
-        mean.rated_only,
-        mean.rectified,
-        int((fitted & np.isfinite(ratings[scored])).sum()),
-        one.weighting,
-    )

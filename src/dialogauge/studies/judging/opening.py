@@ -41,6 +41,8 @@ _PLACES: Final = 3
 _QUOTE_CHARS: Final = 140
 _LIGHTS: Final[Mapping[Agreement, tuple[Literal["good", "warn", "info"], str]]] = {
     "agrees": ("good", "The judge agrees with {}{}."),
+    "which users": ("warn", "The judge tells which users are dissatisfied, and no more."),
+    "which conversations": ("warn", "The judge tells which conversations went badly, and no more."),
     "does not": ("warn", "The judge does not agree with {}{}."),
     "cannot tell": ("info", "We cannot tell yet whether the judge agrees with {}{}."),
 }

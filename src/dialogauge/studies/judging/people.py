@@ -11,7 +11,9 @@ from dialogauge.core.shape import read_as
 from dialogauge.runs import StoredRun
 from dialogauge.stats import Estimate
 
-Agreement = Literal["agrees", "does not", "cannot tell"]
+Agreement = Literal["agrees", "which users", "which conversations", "does not", "cannot tell"]
+"""`which users`: the judge tells which users are dissatisfied, and not with which of their turns."""
+Grouping = Literal["users", "conversations"]
 Weights = Literal["none", "used", "not of all"]
 """Whether ratings say how many targets they stand for; where some do not, none is used."""
 Raters = Literal["users", "people", "environment"]
@@ -63,6 +65,18 @@ class PeopleFigure:
 
 
 @dataclass(frozen=True, slots=True)
+class Within:
+    """How the judge ranks targets of one user, or turns of one conversation: who the user is says nothing."""
+
+    of: Grouping
+    judge: Estimate
+    control: str
+    """The control that the judge comes least far above here, in words; empty where none ranks anything."""
+    difference: Estimate
+    controls: Mapping[str, Estimate] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class Light:
     """Whether the judge agrees with people, and why that is said."""
 
@@ -82,6 +96,8 @@ class Light:
     """The judge's figure less that control's, paired."""
     controls: Mapping[str, Estimate] = field(default_factory=dict)
     """The figure of every control."""
+    within: tuple[Within, ...] = ()
+    """The same within users and within conversations, where most targets have others beside them there."""
 
 
 @dataclass(frozen=True, slots=True)

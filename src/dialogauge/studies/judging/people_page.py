@@ -84,6 +84,10 @@ def _light(light: Light, *, tasks: bool) -> Section:
     heads = (TableColumn("", "text"), TableColumn(light.measure.upper()), "targets")
     rows: list[tuple[Cell, ...]] = [(f"the judge: {light.judged_by}", _number(light.judge, 3), light.judge.n)]
     rows += [(name, _number(one, 3), one.n) for name, one in light.controls.items()]
+    for within in light.within:
+        there = f"within one {within.of.removesuffix('s')}"
+        rows.append((f"{there}: the judge", _number(within.judge, 3), within.judge.n))
+        rows += [(f"{there}: {name}", _number(one, 3), one.n) for name, one in within.controls.items()]
     table = data_table("The judge and the controls", heads, rows, captioned=False)
     difference = light.difference
     sentence = (

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from benchmarks.light import JUDGES, draw, light_of
 
 from dialogauge.core import ONE_TO_FIVE, PlainDimension, Rating, Scale
 from dialogauge.core.json_keys import as_json
 from dialogauge.core.unit import words_digest
 from dialogauge.stats import Comparison, Estimate, parse_rule
-from dialogauge.studies.judging.light import _answer, people_of, rule_words
+from dialogauge.studies.judging.light import _answer, agreement_of, people_of, rule_words
 from dialogauge.studies.judging.people import People
 from dialogauge.studies.judging.people_tally import MEAN, PeopleTally
 from dialogauge.studies.rated import ratings_by_turn, scale_of
@@ -50,6 +51,100 @@ def tally_of(
         rows = [row(name, t, {"helpfulness": judge(q, rng)}, user=user) for t, q in enumerate(qualities, 1)]
         take(tally, rows, talk(*lines, id=name, user_id=user, ratings=kept))
     return tally
+
+
+def of_users(judge, *, spread=1.0, users=30, seed=3, candidates=1):
+    """Make a tally in which users differ in how they rate; the judge sees the user's level and the turn."""
+    rng, tally = np.random.default_rng(seed), PeopleTally([PlainDimension("satisfaction", "turn")])
+    for user in range(users):
+        level = rng.normal(0, spread)
+        for number in range(4):
+            name, mood = f"c{user}.{number}", rng.normal(0, 0.7)
+            turns = rng.normal(size=6)
+            scores = [5 - int(level + mood + t < 0) - 2 * int(level + mood + t < -1.4) for t in turns]
+            ratings = [Rating(name, "satisfaction", s, n, f"u{user}") for n, s in enumerate(scores, 1)]
+            said = [3 + float(np.clip(judge(level, mood, t, rng), -2, 2)) for t in turns]
+            rows = [row(name, n, {"satisfaction": s}, user=f"u{user}") for n, s in enumerate(said, 1)]
+            lines = [line for _ in turns for line in ("u: so?", f"a: {'x' * int(rng.integers(20, 90))}")]
+            take(tally, rows, talk(*lines, id=name, user_id=f"u{user}", ratings=tuple(ratings)))
+    return tally
+
+
+def test_a_judge_with_one_score_a_user_tells_which_users():
+    light = people_of(of_users(lambda level, mood, turn, rng: level)).light
+    assert light.answer == "which users"
+    assert light.judge.low > 0.6
+    assert [w.of for w in light.within] == ["users", "conversations"]
+    assert [w.judge.value for w in light.within] == [0.5, 0.5]
+    assert light.sentence.endswith("of pairs [43, 57]: it tells which users, not which turns.")
+
+
+def test_a_judge_with_one_score_a_conversation_tells_which_conversations():
+    light = people_of(of_users(lambda level, mood, turn, rng: level + mood)).light
+    assert light.answer == "which conversations"
+    assert light.within[0].judge.low > 0.5
+    assert light.within[1].judge.value == 0.5
+    unknown = of_users(lambda level, mood, turn, rng: level + mood)
+    unknown.users = [None] * len(unknown.users)
+    light = people_of(unknown).light
+    assert (light.answer, [w.of for w in light.within]) == ("which conversations", ["conversations"])
+
+
+def test_a_judge_that_sees_the_turn_agrees_though_users_differ_more():
+    light = people_of(
+        of_users(lambda level, mood, turn, rng: turn + rng.normal(), spread=1.5, users=50)
+    ).light
+    assert light.answer == "agrees"
+    assert all(w.judge.low > 0.5 and w.difference.low > 0 for w in light.within)
+    assert ". Within one conversation it does so in " in light.sentence
+    assert light.sentence.endswith("more than by length or position.")
+
+
+def test_where_each_user_rated_once_user_and_turn_are_one_question():
+    light = people_of(tally_of(conversations=200, turns=1, users=200, people=five, judge=five)).light
+    assert light.within == ()
+    assert light.answer == "agrees"
+
+
+def test_weights_count_in_the_light():
+    """Ten times as many targets stand behind those on which the judge is right: its AUC is nearly 1."""
+    tally = of_users(lambda level, mood, turn, rng: rng.normal())
+    targets, column = tally.levels["turn"], tally.levels["turn"].column("satisfaction")
+    ratings = targets.ratings["satisfaction"]
+    assert people_of(tally).light.judge.value == pytest.approx(0.5, abs=0.06)
+    right = {place: (score <= 3) == (column[place] < 3) for place, score in ratings.items()}
+    targets.weights["satisfaction"] = {place: 50.0 if ok else 1.0 for place, ok in right.items()}
+    weighted = people_of(tally)
+    assert weighted.light.judge.value > 0.95
+    assert weighted.figures[0].weights == "used"
+
+
+def test_one_dimension_of_the_judge_is_held_against_its_own_ratings_else_those_of_the_whole():
+    tally = of_users(lambda level, mood, turn, rng: turn)
+    targets = tally.levels["turn"]
+    targets.figures["empathy"] = type(targets.turns)("d", [1.0] * len(targets.turns))
+    targets.figures["order"] = targets.figures["satisfaction"]
+    assert agreement_of(tally, "empathy", "turn").answer == "does not"
+    order = agreement_of(tally, "order", "turn")
+    assert (order.answer, order.dimension, order.judged_by) == ("agrees", "satisfaction", "its order")
+    tally.raters["turn", "order"] = {"users"}
+    targets.ratings["order"] = {place: 1 + place % 5 for place in targets.ratings["satisfaction"]}
+    assert agreement_of(tally, "order", "turn").dimension == "order"
+    assert agreement_of(tally, "order", "turn").answer == "does not"
+    assert agreement_of(tally, "order", "conversation") is None
+
+
+def test_a_seeded_sample_of_the_simulation():
+    """`python -m benchmarks light` draws 200 of each; here judges that know no turn, and one that does."""
+    rng = np.random.default_rng(7)
+    for users, spread in ((10, 0.6), (20, 1.0)):
+        ratings = draw(rng, users, spread)
+        for name in ("one score a user", "one score a conversation", "position", "length"):
+            assert light_of(ratings, JUDGES[name](rng, ratings)).answer != "agrees", name
+    ratings = draw(rng, 50, 0.6)
+    light = light_of(ratings, JUDGES["sees the turn"](rng, ratings))
+    assert light.answer == "agrees"
+    assert light.within[0].judge.value == pytest.approx(0.65, abs=0.05)
 
 
 def interval(low, high):
