@@ -118,8 +118,9 @@ def auc_within(scores: Values, positive: Values, group: Codes, weights: Floats) 
     groups = int(group.max(initial=-1)) + 1
     n_ones, n_zeros = (np.bincount(group[of], weights[of], groups) for of in (ones, zeros))
     before = np.cumsum(n_zeros) - n_zeros
-    won = np.bincount(group[ones], weights[ones] * ((below + up_to) / 2 - before[group[ones]]), groups)
-    return won, n_ones * n_zeros
+    wins = weights[ones] * ((below + up_to) / 2 - before[group[ones]])
+    won: Floats = np.bincount(group[ones], wins, groups).astype(np.float64)
+    return won, (n_ones * n_zeros).astype(np.float64)
 
 
 def _places(of: Codes, among: Codes) -> Floats:

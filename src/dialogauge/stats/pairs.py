@@ -113,8 +113,9 @@ class Pairs:
         size = np.bincount(group, weights=weights, minlength=groups)
         cluster = np.zeros(groups, dtype=np.intp)
         cluster[group] = self.cluster
-        by = [np.bincount(cluster, weights=of / size, minlength=self.clusters) for of in (won, pairs)]
-        return by[0], by[1]
+        shares = (np.bincount(cluster, of / size, self.clusters).astype(np.float64) for of in (won, pairs))
+        won, pairs = shares
+        return won, pairs
 
     def mean(self, of: Floats) -> Figure:
         """Return the mean over targets of a value per cell."""
@@ -173,10 +174,7 @@ class Groups:
         self._shape = (groups, pairs.size, pairs.clusters)
         places = np.ravel_multi_index((codes, pairs.cell, pairs.cluster), self._shape)
         rows, of, times = np.unique(places, return_inverse=True, return_counts=True)
-        weights = pairs.weights
-        self._n: Floats = (
-            np.bincount(of, weights=weights) if weights is not None else times.astype(np.float64)
-        )
+        self._n = (times if pairs.weights is None else np.bincount(of, pairs.weights)).astype(np.float64)
         self._group, self._cell, self._cluster = np.unravel_index(rows, self._shape)
         self.sizes = self._sums(self._n)
 

@@ -215,8 +215,8 @@ def _light(tally: PeopleTally, one: RatedTargets, figure: JudgeFigure) -> Light:
     about = (one.dimension, one.level, figure.words, "auc")
     if why := _too_little(table, facing):
         return Light("cannot tell", f"{opening}. {why}.", *about, NOTHING, "", NOTHING)
-    columns = {_JUDGE: (table.sources[_JUDGE],)}
-    columns |= control_columns(controls_of(replace(table, blocks=None), _JUDGE, _PEOPLE, rule=facing.rule))
+    controls = controls_of(replace(table, blocks=None), _JUDGE, _PEOPLE, rule=facing.rule)
+    columns = {_JUDGE: (table.sources[_JUDGE],), **control_columns(controls)}
     of_all = _compared(table, columns, "auc", facing.rule)
     over_all, closest = _answer(of_all.judge, of_all.pairs)
     within = tuple(_within(table, columns, of, facing.rule) for of in _groupings(table, one))
