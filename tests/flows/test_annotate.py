@@ -407,18 +407,43 @@ def test_importing_again_changes_nothing(dialogauge, plan_of):
     assert [(folder / name).read_bytes() for name in ("ratings.jsonl", "answers.jsonl")] == before
 
 
-def test_of_two_answers_the_latest_counts_in_any_order_of_files(dialogauge, plan_of):
+def test_of_two_answers_what_is_imported_last_counts_and_it_is_said(dialogauge, plan_of):
     folder, (task,) = plan_of("--raters", 1, *EASY)
     late = saved(Path("late.jsonl"), answered(task, lambda *_: 2, day="2026-11-24", items=2))
     early = saved(Path("early.jsonl"), answered(task, fours))
-    done = dialogauge("annotate", "import", folder, late, early)
+    done = dialogauge("annotate", "import", folder, early, late)
     assert done.code == 0
-    assert "2 items rated twice by one rater: the latest answers count" in done.out
+    assert "2 items rated twice by one rater: what was imported last counts" in done.out
+    assert "later time" not in done.out
     ratings = rows(folder / "ratings.jsonl")
     assert sorted(row["score"] for row in ratings) == [2] * 4 + [4] * 20
     twos = [row for row in ratings if row["score"] == 2]
     assert {row["reason"] for row in twos} == {"insufficient_detail"}
     assert all(row["note"].startswith("too general or too shallow") for row in twos)
+    done = dialogauge("annotate", "import", folder, early)
+    assert "4 answers replaced one with a later time: if that is wrong, import the newest file" in done.out
+    assert {row["score"] for row in rows(folder / "ratings.jsonl")} == {4}
+    dialogauge("annotate", "import", folder, late)
+    assert rows(folder / "ratings.jsonl") == ratings
+
+
+def test_better_replies_are_imported_masked_where_the_plan_masks(dialogauge, log, talk):
+    file = log(talk("c1", "Write to anna.berg@example.org."))
+    for words, stands in (((), "Write to bert@example.org."), (("--redact",), "Write to [email].")):
+        dialogauge("annotate", "make", file, "--raters", 1, *words, *EASY, "-o", f"rating{len(words)}")
+        task = task_of(Path(f"rating{len(words)}/pages/R1.html"))
+        (answer,) = answered(task, lambda *_: 4)
+        better = {k: v for k, v in answer.items() if k not in ("dimension", "score")}
+        answers = [
+            answer | {"note": "as bert@example.org"},
+            better | {"correction": "Write to bert@example.org."},
+        ]
+        done = dialogauge("annotate", "import", f"rating{len(words)}", saved(Path("R1.jsonl"), answers))
+        assert done.code == 0, done.err
+        assert "1 better reply: `dialogauge pairs` makes training rows of them" in done.out
+        (row,) = rows(f"rating{len(words)}/ratings.jsonl")
+        assert row["correction"] == stands
+        assert ("bert" in row["note"]) == (not words)
 
 
 def test_a_page_saved_half_way_is_taken_and_what_remains_is_said(dialogauge, plan_of):

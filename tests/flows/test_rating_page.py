@@ -589,3 +589,93 @@ async def test_only_the_conversation_in_sight_is_built(tmp_path):
         assert await tab.run("return document.querySelectorAll('.round').length") == 40
         assert (await state(tab))[:2] == ["2 of 100", "Turn 1"]
         assert await tab.run("return fileText().split('\\n').length") == 42
+
+
+async def test_a_better_reply_is_written_kept_undone_and_saved(tmp_path):
+    task = example()
+    task["items"][0]["digests"] = {"": "00aa", "1": "11aa", "2": "22aa", "3": "33aa"}
+    async with opened(tmp_path, task) as tab:
+        await tab.press("Enter", "w")
+        await tab.write("Two trains: 07:32 and 08:02.")
+        await tab.press("Enter")  # a reply has lines
+        await tab.write("Both take bicycles.")
+        await tab.press("Escape")
+        assert (await state(tab))[1:] == ["Turn 1", "Relevance", None]
+        wanted = {**RIGHTS, "item": "i01", "conversation_id": "c12", "turn": 1, "digest": "11aa",
+                  "correction": "Two trains: 07:32 and 08:02.\nBoth take bicycles."}  # fmt: skip
+        assert plain(json.loads(line) for line in [await tab.run("return fileText()")]) == [wanted]
+        assert await tab.run("return openAsks(TASK.items[0]).length") == 7  # it is no answer to a question
+        await tab.press("4", "1")
+        await tab.reload()
+        rows = plain(json.loads(line) for line in (await tab.run("return fileText()")).splitlines())
+        assert [row.get("dimension") for row in rows] == ["relevance", "courtesy", None]
+        assert rows[0]["digest"] == "11aa"
+        assert rows[-1] == wanted
+        await tab.run("save()")
+        await saved(tmp_path)
+        await tab.press("k", "k")
+        assert "Two trains" in await tab.run("return document.querySelector('.better textarea').value")
+        await tab.press("u", "u", "u")
+        assert await tab.run("return fileText()") == ""
+        assert (await state(tab))[:2] == ["1 of 3", "Turn 1"]
+        text = (tmp_path / "R1.jsonl").read_text("utf-8")
+        assert await tab.run(f"return {json.dumps(text.splitlines())}.every(takeLine)")
+        assert "Both take bicycles." in await tab.run("return fileText()")
+    (tmp_path / "other").mkdir()
+    async with opened(tmp_path / "other") as tab:  # nothing is written of the whole, nor of pairs
+        await tab.press("Enter", "j", "j", "j", "w")
+        assert await tab.run("return document.querySelector('.better')") is None
+
+
+async def test_a_better_reply_takes_a_skip_back(tmp_path):
+    async with opened(tmp_path) as tab:
+        await tab.press("Enter", "s")
+        await tab.write("unclear")
+        await tab.press("Enter", "p", "w")
+        await tab.write("At nine.")
+        await tab.press("Escape")
+        rows = plain(json.loads(line) for line in (await tab.run("return fileText()")).splitlines())
+        assert [(row.get("skipped"), row.get("correction")) for row in rows] == [(None, "At nine.")]
+
+
+async def test_the_end_says_nothing_that_was_said_of_a_conversation(tmp_path):
+    task = example(items=[{"id": "i02", "about": {}, "turns": [1], "messages": BREAD}])
+    async with opened(tmp_path, task) as tab:
+        await tab.press("Enter", "Enter")
+        assert "3 left here" in await tab.run("return toast.textContent")
+        await tab.press("4", "1", "5", "Enter")
+        assert await tab.run("return document.querySelector('h1').textContent") == "All done, thank you"
+        assert await tab.run("return toast.textContent") == ""
+
+
+async def test_the_end_follows_what_is_done_in_another_tab(tmp_path):
+    task = example(items=[{"id": "i02", "about": {}, "turns": [1], "messages": BREAD}])
+    async with opened(tmp_path, task) as one:
+        await one.press("Enter", "4", "1", "5", "Enter")
+        other = await one.browser.tab()
+        await other.open(tmp_path / "R1.html")
+        await other.press("u")
+        await one.until("document.querySelector('h1').textContent === 'Nearly done'")
+
+
+@pytest.mark.parametrize(
+    ("place", "shows"),
+    [
+        ({"screen": "item", "item": "i99", "key": "1|relevance", "language": "en"}, "h1"),
+        ({"screen": "item", "item": "i01", "key": "9|charm", "language": "tlh"}, ".ask.here"),
+        ({"screen": "nowhere", "language": None}, "h1"),
+        ("i01", "h1"),
+        (None, "h1"),
+    ],
+)
+async def test_a_stored_place_that_names_nothing_leaves_no_page_blank(tmp_path, place, shows):
+    async with opened(tmp_path) as tab:
+        await tab.run(f"localStorage.setItem(PREFIX + 'place', {json.dumps(json.dumps(place))})")
+        await tab.run("localStorage.setItem(PREFIX + 'steps', '[{\"item\": \"i99\"}]')")
+        for _ in range(2):
+            await tab.reload()
+            assert await tab.run(f"return !!document.querySelector('{shows}')")
+        await tab.press("u")
+        assert await tab.run("return toast.textContent") == "Nothing to undo."
+        await tab.press("Enter", "4")
+        assert await tab.run("return rowsOf(TASK.items[0]).length") == 1

@@ -36,6 +36,8 @@ function write(name, value) {
 }
 
 const place = { screen: "start", language: TASK.language, ...read("place") };
+if (place.screen === "item" && !byId.has(place.item)) place.screen = "start";
+if (!["en", "zh"].includes(place.language)) place.language = TASK.language;
 const current = () => (place.screen === "item" ? byId.get(place.item) : undefined);
 
 const marks = new Map();
@@ -68,7 +70,7 @@ function change(item, key, edit) {
 function unmade() {
   const steps = read("steps") ?? [];
   const step = steps.pop();
-  if (!step) return undefined;
+  if (!byId.has(step?.item)) return undefined;
   write("steps", steps);
   const mark = latest(byId.get(step.item));
   if (step.answer) mark.answers[step.key] = step.answer;
@@ -171,6 +173,9 @@ function reasonAsk() {
   return lacking[0] ?? (wantsReason(ask, answerOf(item, ask)) ? ask : undefined);
 }
 
+// A better reply to a turn is kept among the answers, under the key of no question.
+const betterKey = (turn) => `${turn}|`;
+
 // rows
 
 function rowsOf(item) {
@@ -187,7 +192,11 @@ function rowsOf(item) {
     const digest = item.digests?.[ask.turn ?? ""];
     return { ...ids, ...score, note: note?.trim() || undefined, reason, digest, seconds, at };
   });
-  return [...rows, ...flags];
+  const better = (item.turns ?? []).filter((turn) => mark.answers[betterKey(turn)]?.note?.trim()).map((turn) => {
+    const { note, at } = mark.answers[betterKey(turn)];
+    return { ...ids, turn, correction: note.trim(), digest: item.digests?.[turn], seconds, at };
+  });
+  return [...rows, ...better, ...flags];
 }
 
 const fileName = () => `${TASK.rater.replace(/[^\p{L}\p{N}._-]+/gu, "_")}.jsonl`;
@@ -211,6 +220,9 @@ function take(row) {
     if ([mark.skipped, ...Object.values(mark.answers)].every(newer)) mark.skipped = { why: row.skipped, at: row.at };
   } else if (typeof row.flagged === "string") {
     if (newer(mark.flagged)) mark.flagged = { why: row.flagged, at: row.at };
+  } else if (typeof row.correction === "string" && item.turns?.includes(row.turn)) {
+    const key = betterKey(row.turn);
+    if (newer(mark.answers[key])) mark.answers[key] = { note: row.correction, at: row.at };
   } else if (ask && admits(ask, value)) {
     const [note, reason] = [row.note, row.reason].map((text) => (typeof text === "string" ? text : undefined));
     if (newer(mark.answers[ask.key])) mark.answers[ask.key] = { value, note, reason, at: row.at };

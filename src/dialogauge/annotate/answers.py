@@ -1,4 +1,8 @@
-"""What raters did: rows of pages, spreadsheets and Label Studio, checked by the plan; the latest counts."""
+"""What raters did: rows of pages, spreadsheets and Label Studio, checked by the plan.
+
+Of two answers to the same question the one that arrived later counts: the clocks of raters may be wrong, and
+many rows have no time.
+"""
 
 from __future__ import annotations
 
@@ -16,12 +20,22 @@ from dialogauge.core.shape import read_as
 from dialogauge.data import as_score, as_turn, excerpt, record_fault
 from dialogauge.text import counted
 
-Kind = Literal["score", "choice", "skipped", "flagged"]
+Kind = Literal["score", "choice", "correction", "skipped", "flagged"]
 Cells = Mapping[str, Any]
 Row = tuple[Cells, Place]
 
 _DECIMAL_COMMA: Final = re.compile(r"(-?[0-9]+),([0-9]+)")
-_COLUMNS: Final = ("item", "rater", "dimension", "turn", "score", "winner", "skipped", "flagged")
+_COLUMNS: Final = (
+    "item",
+    "rater",
+    "dimension",
+    "turn",
+    "score",
+    "winner",
+    "correction",
+    "skipped",
+    "flagged",
+)
 _ASIDE: Final[tuple[Kind, ...]] = ("skipped", "flagged")
 _LONGEST: Final = 4_000
 """Characters of a note that are kept."""
@@ -42,7 +56,7 @@ class Answer:
     reason: str | None = None
     """The name of the reason that was chosen."""
     note: str | None = None
-    """What the rater wrote; why an item was skipped or flagged."""
+    """What the rater wrote: the better reply, or why an item was skipped or flagged."""
     seconds: float | None = None
     """That the item took the rater."""
     at: str | None = None
@@ -50,7 +64,7 @@ class Answer:
 
     @property
     def place(self) -> tuple[str, str, str, str | None, int | None]:
-        """What it answers: of two answers to the same the later one counts."""
+        """What it answers: of two answers to the same the one that arrived later counts."""
         kind = "answer" if self.kind in ("score", "choice") else self.kind
         return self.item, self.rater, kind, self.dimension, self.turn
 
@@ -61,7 +75,7 @@ class Answer:
 
     @property
     def time(self) -> float:
-        """Seconds since 1970; before all others where nothing readable says when."""
+        """Seconds since 1970 by the rater's clock; before all others where nothing readable says when."""
         try:
             return datetime.fromisoformat(self.at or "").timestamp()
         except (ValueError, OverflowError, OSError):
@@ -142,15 +156,14 @@ class _Check:
         for kind in _ASIDE:
             if kind in cells:
                 return replace(answer, kind=kind, note=_text(cells, kind))
+        if "correction" in cells:
+            turn = self._turn(cells, place, None, item)
+            return replace(answer, kind="correction", turn=turn, note=str(cells["correction"]))
         question = self._question(cells, place)
         answer = replace(answer, dimension=question.name, note=_text(cells, "note"))
         if question.level == "pair":
             return replace(answer, kind="choice", winner=self._winner(cells, place, item, rater))
         turn = self._turn(cells, place, question, item)
-        rated, digest = cells.get("digest"), item.digests.get(str(turn or ""))
-        if rated is not None and digest is not None and rated != digest:
-            message = f"the row rates another text than the item {item.id}: its digest is {excerpt(rated)}"
-            raise record_fault(place, message, f"the plan has {digest}")
         score, reason = _score(cells, place, question), _reason(cells, place, question)
         return replace(answer, turn=turn, score=score, reason=reason)
 
@@ -174,16 +187,25 @@ class _Check:
             raise record_fault(place, message)
         return question
 
-    def _turn(self, cells: Cells, place: Place, question: RatingQuestion, item: PlannedItem) -> int | None:
+    def _turn(
+        self, cells: Cells, place: Place, question: RatingQuestion | None, item: PlannedItem
+    ) -> int | None:
+        """Return the turn that a row names; one that corrects a reply has no question."""
         try:
             turn = as_turn(cells.get("turn"))
         except ValueError as error:
             raise record_fault(place, str(error)) from error
-        if question.level == "conversation" and turn is not None:
-            raise record_fault(place, f"{question.name} is asked of the whole, and the row names turn {turn}")
-        if question.level == "turn" and turn not in item.turns:
+        if question is not None and question.level == "conversation":
+            if turn is not None:
+                message = f"{question.name} is asked of the whole, and the row names turn {turn}"
+                raise record_fault(place, message)
+        elif turn not in item.turns:
             what = "no turn" if turn is None else f"turn {turn}, which is not asked about"
             raise record_fault(place, f"the row names {what} of the item {item.id}")
+        rated, digest = cells.get("digest"), item.digests.get(str(turn or ""))
+        if rated is not None and digest is not None and rated != digest:
+            message = f"the row rates another text than the item {item.id}: its digest is {excerpt(rated)}"
+            raise record_fault(place, message, f"the plan has {digest}")
         return turn
 
     def _winner(self, cells: Cells, place: Place, item: PlannedItem, rater: str) -> Literal["a", "b", "tie"]:
@@ -249,22 +271,25 @@ class Merged:
     """The answers that count, and what was replaced."""
 
     answers: tuple[Answer, ...]
-    """In the order in which they were first read."""
+    """In the order in which they arrived."""
     twice: frozenset[tuple[str, str]] = frozenset()
     """Item and rater of what was answered again, otherwise."""
+    backwards: int = 0
+    """Answers that replaced one with a later time."""
 
 
 def merge_answers(stored: Sequence[Answer], new: Sequence[Answer]) -> Merged:
-    """Put answers together: of two to the same question the later one counts, the one read last of equals."""
+    """Put answers together: of two to the same question the one that arrived later counts."""
     latest: dict[tuple[object, ...], Answer] = {}
     twice: set[tuple[str, str]] = set()
+    backwards = 0
     for answer in (*stored, *new):
-        before = latest.get(answer.place)
+        before = latest.pop(answer.place, None)
         if before is not None and before.says != answer.says and answer.kind not in _ASIDE:
             twice.add((answer.item, answer.rater))
-        if before is None or answer.time >= before.time:
-            latest[answer.place] = answer
-    return Merged(tuple(latest.values()), frozenset(twice))
+            backwards += float("-inf") < answer.time < before.time
+        latest[answer.place] = answer
+    return Merged(tuple(latest.values()), frozenset(twice), backwards)
 
 
 @dataclass(slots=True)
@@ -273,6 +298,8 @@ class ItemAnswers:
 
     answers: dict[tuple[int | None, str], Answer] = field(default_factory=dict)
     """By turn and dimension."""
+    corrections: dict[int, Answer] = field(default_factory=dict)
+    """The better reply to a turn."""
     skipped: Answer | None = None
     flagged: Answer | None = None
 
@@ -284,22 +311,24 @@ class ItemAnswers:
 
 
 def standing_answers(answers: Iterable[Answer]) -> dict[tuple[str, str], ItemAnswers]:
-    """Return what stands, by item and rater: whoever skips an item takes back what was answered before."""
+    """Return what stands, by item and rater, of answers in the order in which they arrived.
+
+    Whoever skips an item takes back what was answered before, and an answer takes back the skip before it.
+    """
     out: dict[tuple[str, str], ItemAnswers] = {}
     for answer in answers:
         one = out.setdefault((answer.item, answer.rater), ItemAnswers())
-        if answer.kind == "skipped":
-            one.skipped = answer
-        elif answer.kind == "flagged":
+        if answer.kind == "flagged":
             one.flagged = answer
-        else:
+            continue
+        one.skipped = answer if answer.kind == "skipped" else None
+        if answer.kind == "correction":
+            one.corrections[answer.turn or 0] = answer
+        elif answer.kind != "skipped":
             one.answers[answer.turn, answer.dimension or ""] = answer
     for one in out.values():
-        if one.skipped is not None and one.answers:
-            if any(answer.time > one.skipped.time for answer in one.answers.values()):
-                one.skipped = None
-            else:
-                one.answers = {}
+        if one.skipped is not None:
+            one.answers, one.corrections = {}, {}
     return out
 
 
@@ -317,7 +346,9 @@ def rating_rows(
             asked = [(turn, question.name) for turn, question in plan.asked(item)]
             for key in asked:
                 if (answer := one.answers.get(key)) is not None and answer.score != NA:
-                    yield _rating_row(item, answer, questions[key[1]], one.seconds)
+                    better = one.corrections.get(key[0] or 0)
+                    corrected = {"correction": better.note} if better is not None else {}
+                    yield _rating_row(item, answer, questions[key[1]], one.seconds) | corrected
 
 
 def _rating_row(

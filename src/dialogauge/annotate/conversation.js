@@ -1,4 +1,4 @@
-// Elements and conversations. Texts become text nodes; no markup is ever parsed.
+// Elements, dialogs and conversations. Texts become text nodes; no markup is ever parsed.
 const WORDS = JSON.parse(document.getElementById("words").textContent);
 const LONGEST = 12000; // characters of a message that are shown before all are asked for
 const FOLDED = 400; // characters; a longer result of a tool is folded
@@ -36,6 +36,38 @@ function duration(seconds) {
   const minutes = Math.round(seconds / 60);
   if (seconds < 90) return t("seconds", { n: Math.round(seconds) });
   return minutes < 60 ? t("minutes", { n: minutes }) : t("hours", { h: Math.floor(minutes / 60), m: minutes % 60 });
+}
+
+// dialogs
+
+function shown(title, inside, attributes) {
+  const head = h("h2", { tabindex: -1, autofocus: true }, title);
+  const dialog = h("dialog", { "aria-label": title, close: () => dialog.remove(), ...attributes }, head, inside);
+  document.body.append(dialog);
+  dialog.showModal();
+  return dialog;
+}
+
+// Ask for a text; null where the rater thinks better of it.
+function entered(title, text, value, needed) {
+  return new Promise((resolve) => {
+    const area = h("textarea", { rows: 3, "aria-label": text });
+    area.value = value ?? "";
+    const end = () => {
+      if (needed && !area.value.trim()) return area.focus();
+      resolve(area.value.trim());
+      return dialog.close();
+    };
+    area.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+      event.preventDefault();
+      end();
+    });
+    const actions = h("div", { class: "actions" }, button(t("cancel"), () => dialog.close()), button(t("ok"), end, { class: "main" }));
+    const dialog = shown(title, [h("p", { class: "soft" }, text), area, actions]);
+    dialog.addEventListener("close", () => resolve(null));
+    area.focus();
+  });
 }
 
 // conversations

@@ -1,9 +1,9 @@
 // The rating page on the screen: questions, screens, keys.
-const LETTERS = "abcdehilmoqtvwyz"; // choose a reason; the other letters are commands
+const LETTERS = "abcdehilmoqtvyz"; // choose a reason; the other letters are commands
 const touched = matchMedia("(hover: none) and (max-width: 60rem)");
 const still = matchMedia("(prefers-reduced-motion: reduce)");
 const KEYS = [
-  ["1 2 3 …", "key_score"], ["1 2 3", "key_pair"], ["a b c …", "key_reason"], ["r", "key_write"], ["u", "key_undo"],
+  ["1 2 3 …", "key_score"], ["1 2 3", "key_pair"], ["a b c …", "key_reason"], ["r", "key_write"], ["w", "key_better"], ["u", "key_undo"],
   ["Enter", "key_enter"], ["j k", "key_turns"], ["p n", "key_items"], ["g", "key_unfinished"], ["s", "key_skip"],
   ["f", "key_flag"], ["x", "key_sides"], ["Ctrl+S", "key_save"], ["?", "key_help"],
 ];
@@ -21,6 +21,7 @@ function go(changes) {
 
 function answer(ask, value) {
   if (!admits(ask, value)) return;
+  toast.replaceChildren();
   change(current(), ask.key, (mark) => {
     const { note, reason } = mark.answers[ask.key] ?? {};
     const given = { value, note, at: now() };
@@ -61,7 +62,9 @@ function choose(ask, reason) {
 function undo() {
   const step = unmade();
   if (!step) return say(t("nothing_to_undo"));
-  go({ screen: "item", item: step.item, key: step.key || asksOf(byId.get(step.item))[0]?.key });
+  const asks = asksOf(byId.get(step.item));
+  const ask = asks.find(({ key }) => key === step.key) ?? asks.find(({ turn }) => step.key === betterKey(turn)) ?? asks[0];
+  go({ screen: "item", item: step.item, key: ask?.key });
   return say(t("undone"));
 }
 
@@ -110,8 +113,8 @@ function stepAsk(by) {
 function goOn() {
   const left = openAsks(current());
   if (!left.length) return step(1);
-  say(t("open_hint", { n: left.length }));
-  return go({ key: left[0].key, waiting: place.waiting });
+  go({ key: left[0].key, waiting: place.waiting });
+  return say(t("open_hint", { n: left.length }));
 }
 
 function save() {
@@ -146,37 +149,7 @@ async function load(file) {
   say(n ? t(refused ? "loaded_some" : "loaded", { n, refused }) : t("loaded_none"));
 }
 
-// dialogs
-
-function shown(title, inside, attributes) {
-  const head = h("h2", { tabindex: -1, autofocus: true }, title);
-  const dialog = h("dialog", { "aria-label": title, close: () => dialog.remove(), ...attributes }, head, inside);
-  document.body.append(dialog);
-  dialog.showModal();
-  return dialog;
-}
-
-// Ask for a text; null where the rater thinks better of it.
-function entered(title, text, value, needed) {
-  return new Promise((resolve) => {
-    const area = h("textarea", { rows: 3, "aria-label": text });
-    area.value = value ?? "";
-    const end = () => {
-      if (needed && !area.value.trim()) return area.focus();
-      resolve(area.value.trim());
-      return dialog.close();
-    };
-    area.addEventListener("keydown", (event) => {
-      if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
-      event.preventDefault();
-      end();
-    });
-    const actions = h("div", { class: "actions" }, button(t("cancel"), () => dialog.close()), button(t("ok"), end, { class: "main" }));
-    const dialog = shown(title, [h("p", { class: "soft" }, text), area, actions]);
-    dialog.addEventListener("close", () => resolve(null));
-    area.focus();
-  });
-}
+// help
 
 function help() {
   const close = button(t("close"), () => dialog.close(), { class: "main" });
@@ -241,15 +214,18 @@ function typed(ask, chosen) {
   return input;
 }
 
-function note(ask, label) {
-  const area = h("textarea", { rows: 1, placeholder: touched.matches ? label : `${label} (r)`, "aria-label": label, "data-note": ask.key });
+function note(key, label, attributes = { rows: 1, placeholder: touched.matches ? label : `${label} (r)` }) {
+  const area = h("textarea", { "aria-label": label, "data-note": key, ...attributes });
   let first = true;
-  area.value = answerOf(current(), ask).note ?? "";
+  area.value = marks.get(current().id).answers[key]?.note ?? "";
   area.addEventListener("input", () => {
     const item = current();
-    const edit = (mark) => { mark.answers[ask.key] = { ...mark.answers[ask.key], note: area.value, at: now() }; };
+    const edit = (mark) => {
+      mark.answers[key] = { ...mark.answers[key], note: area.value, at: now() };
+      mark.skipped = null;
+    };
     if (first) {
-      change(item, ask.key, edit);
+      change(item, key, edit);
     } else {
       const mark = latest(item);
       edit(mark);
@@ -271,7 +247,7 @@ function why(ask) {
     button([LETTERS[at] ? h("kbd", {}, LETTERS[at]) : null, reason], () => choose(ask, reason), { "aria-pressed": String(given.reason === reason) }));
   return h("div", { class: "cause", "data-key": ask.key, role: "group", "aria-label": `${what}: ${title}` },
     h("p", {}, h("span", { class: "what" }, what), title),
-    h("div", { class: "reasons" }, reasons), note(ask, t("write_reason")));
+    h("div", { class: "reasons" }, reasons), note(ask.key, t("write_reason")));
 }
 
 function asking(ask) {
@@ -297,7 +273,22 @@ function asking(ask) {
     h("div", { class: "row" }, group, tip), level !== "pair" && (!choices.length || choices.length > 9) ? typed(ask, given?.value) : null,
     level === "pair" ? null : h("p", { class: "ends" }, ends),
     chosen ? h("p", { class: "anchor" }, `${given.value}: ${chosen}`) : null,
-    open ? note(ask, t("note")) : null, reasoned ? why(ask) : null);
+    open ? note(ask.key, t("note")) : null, reasoned ? why(ask) : null);
+}
+
+// Room for the reply that the rater would have liked to read.
+function better(turn) {
+  const key = betterKey(turn);
+  const open_ = place.writing === key || marks.get(place.item).answers[key]?.note;
+  if (!open_) return h("div", { class: "better" }, button([t("better"), h("kbd", {}, "w")], writeBetter, { class: "link" }));
+  return h("div", { class: "better" }, h("label", {}, t("better"), h("small", { class: "soft" }, t("better_text"))), note(key, t("better"), { rows: 4, dir: "auto" }));
+}
+
+function writeBetter() {
+  const { turn } = currentGroup() ?? { turn: null };
+  if (turn === null) return false;
+  go({ writing: betterKey(turn), waiting: place.waiting });
+  return one(".better textarea").focus();
 }
 
 // The question that gets the focus is the one that keys answer; a reason can be given from another.
@@ -376,7 +367,7 @@ function showPanel() {
   panel.replaceChildren(
     ...[
       groups.length > 1 ? h("nav", { class: "parts", "aria-label": t("parts") }, parts) : null,
-      h("div", { class: "asks" }, groups.length ? null : h("p", { class: "soft" }, t("nothing_asked")), group.asks.map(asking)),
+      h("div", { class: "asks" }, groups.length ? null : h("p", { class: "soft" }, t("nothing_asked")), group.asks.map(asking), group.turn === null ? null : better(group.turn)),
       h("footer", {},
         button([t("undo"), h("kbd", {}, "u")], undo), button([t("skip"), h("kbd", {}, "s")], skip),
         button([t("flag"), h("kbd", {}, "f")], flag), button("", goOn, { class: "go" })),
@@ -413,6 +404,7 @@ function showTurn(turn) {
 }
 
 function showScreen() {
+  toast.replaceChildren();
   document.documentElement.lang = place.language === "zh" ? "zh-CN" : "en";
   const item = current();
   if (place.screen === "item" && !currentAsk() && item) place.key = asksOf(item)[0]?.key;
@@ -482,7 +474,7 @@ const COMMANDS = {
 };
 const ITEM_COMMANDS = {
   s: skip, f: flag, n: () => step(1), p: () => step(-1), arrowright: () => step(1), arrowleft: () => step(-1),
-  j: () => stepTurn(1), k: () => stepTurn(-1), r: () => writeNote(reasonAsk() ?? answered()),
+  j: () => stepTurn(1), k: () => stepTurn(-1), r: () => writeNote(reasonAsk() ?? answered()), w: writeBetter,
   x: () => one(".sides") && showSide(one(".sides").dataset.side === "left" ? "right" : "left"),
 };
 
@@ -552,7 +544,8 @@ document.addEventListener("keydown", (event) => {
   if (held === "s") {
     save(); // the answers, not the page
   } else if (writes) {
-    if (!current() || !["Enter", "Escape"].includes(event.key) || event.shiftKey) return;
+    const ends = target.closest(".better") ? ["Escape"] : ["Enter", "Escape"]; // a reply has lines
+    if (!current() || !ends.includes(event.key) || event.shiftKey) return;
     leave(target);
   } else if (held === "z") {
     undo();
@@ -580,8 +573,9 @@ addEventListener("storage", (event) => {
   if (!event.key?.startsWith(`${PREFIX}item `)) return;
   const item = byId.get(event.key.slice(PREFIX.length + 5));
   if (item) latest(item);
+  if (!current()) showScreen();
+  else if (!document.activeElement.matches("textarea, input")) showPanel();
   say(t("two_tabs"));
-  if (current() && !document.activeElement.matches("textarea, input")) showPanel();
 });
 write("place", place);
 showScreen();

@@ -69,7 +69,7 @@ def import_(options: AnnotateImportOptions) -> None:
     """Import what raters saved.
 
     Ratings are written with the true ids. Importing a file again changes nothing; of two answers of a rater
-    to one question the later counts.
+    to one question the one that is imported last counts.
     """
     from dialogauge.app.annotate.collect import import_answers
 
@@ -89,9 +89,15 @@ def _print_imported(imported: ImportedAnswers) -> None:
         begun = f" ({one.begun:,} of them begun)" if one.begun else ""
         done = f"{one.done:,} of {counted(one.assigned, 'item')} done, {left}{begun}"
         typer.echo(plain(f"  {one.rater}: {', '.join([done, *aside])}"))
+    if imported.corrections:
+        better = counted(imported.corrections, "better reply", "better replies")
+        typer.echo(f"{better}: `dialogauge pairs` makes training rows of them")
     if imported.twice:
-        again = f"{counted(imported.twice, 'item')} rated twice by one rater: the latest answers count"
+        again = f"{counted(imported.twice, 'item')} rated twice by one rater: what was imported last counts"
         typer.echo(again)
+    if imported.backwards:
+        older = counted(imported.backwards, "answer")
+        typer.echo(f"{older} replaced one with a later time: if that is wrong, import the newest file again")
     if imported.faults:
         typer.echo(f"{counted(len(imported.faults), 'row or file', 'rows or files')} refused")
     written = "nothing was imported" if imported.written is None else f"{noun}s: {imported.written}"

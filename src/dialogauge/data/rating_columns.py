@@ -45,13 +45,18 @@ _USUAL: Final[dict[str, tuple[str, ...]]] = {
     "winner": ("winner", "preference", "preferred"),
     "shown_first": ("shown_first",),
 }
+_PAIRS: Final = "`dialogauge annotate import` and `dialogauge pairs` make training rows of them"
 _PAGE: Final = frozenset(("plan", "item", "rater"))
 """In every row that a rating page saves."""
-MARKS: Final = ("skipped", "flagged")
+MARKS: Final[Mapping[str, str]] = {
+    "skipped": "items were skipped by a rater",
+    "flagged": "items were flagged by a rater",
+    "correction": f"better replies by a rater are no ratings: {_PAIRS}",
+}
 """Of such a row: why it has no score."""
 _NEVER: Final = frozenset(
-    ("", "user_id", "user", "scenario", "context", "language", "lang", "timestamp", "time", "date")
-) | {"index", "role", "text", "content", "reply", "plan", "item", "seconds", "at"}
+    ("", "user_id", "user", "scenario", "context", "language", "lang", "timestamp", "time", "date", "digest")
+) | {"index", "role", "text", "content", "reply", "correction", "plan", "item", "seconds", "at"}
 """Columns without ratings."""
 _RATER: Final = re.compile(r"(?:rater|annotator|coder|labell?er)[\W_]*\w|评分员|标注员|评委", re.IGNORECASE)
 """The name of a column that holds what one rater gave."""

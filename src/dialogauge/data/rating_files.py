@@ -213,9 +213,9 @@ def _set_aside(cells: dict[str, Any], columns: RatingColumns, place: Place, note
     """Say whether a row of a rating page has no score, and is noted; raises `RecordFault` for a choice."""
     fields = columns.fields
     if _get(cells, fields.score) in (None, ""):
-        for mark in MARKS:
+        for mark, what in MARKS.items():
             if cells.get(mark):
-                notes.recognise(f"items were {mark} by a rater", place)
+                notes.recognise(what, place)
                 return True
         if _text(cells, fields.winner) is not None:
             raise choice_of_page(place)

@@ -1,3 +1,4 @@
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -38,44 +39,68 @@ ANSWERS = st.lists(SCORED | SKIPPED, max_size=12, unique_by=lambda answer: (answ
 
 
 @settings(max_examples=60)
-@given(ANSWERS, st.randoms())
-def test_what_counts_depends_on_time_and_not_on_the_order_of_files(answers, random):
-    shuffled = list(answers)
-    random.shuffle(shuffled)
-    once, other = merge_answers([], answers), merge_answers(shuffled[:3], shuffled[3:])
-    assert set(once.answers) == set(other.answers)
-    assert once.twice == other.twice
-    again = merge_answers(once.answers, answers)
-    assert again.answers == once.answers
-    for answer in once.answers:
-        assert answer.time == max(a.time for a in answers if a.place == answer.place)
+@given(ANSWERS, st.integers(0, 12))
+def test_what_arrived_last_counts_whatever_its_time(answers, cut):
+    once = merge_answers([], answers)
+    assert set(once.answers) == {next(b for b in reversed(answers) if b.place == a.place) for a in answers}
+    parts = merge_answers(merge_answers([], answers[:cut]).answers, answers[cut:])
+    assert parts.answers == once.answers
+    again = merge_answers(once.answers, once.answers)
+    assert (again.answers, again.twice, again.backwards) == (once.answers, frozenset(), 0)
 
 
 @settings(max_examples=60)
 @given(ANSWERS)
 def test_whoever_skips_last_gives_no_rating(answers):
-    for (item, rater), one in standing_answers(merge_answers([], answers).answers).items():
-        mine = [a for a in answers if (a.item, a.rater) == (item, rater)]
-        skipped = max((a.time for a in mine if a.kind == "skipped"), default=None)
-        scored = max((a.time for a in mine if a.kind == "score"), default=None)
-        if skipped is not None and scored is not None:
-            assert (one.skipped is None) == (scored > skipped)
-            assert bool(one.answers) == (scored > skipped)
+    standing = standing_answers(merge_answers([], answers).answers)
+    for (item, rater), one in standing.items():
+        last = [a for a in answers if (a.item, a.rater) == (item, rater)][-1]
+        assert (one.skipped is not None) == (last.kind == "skipped")
+        assert bool(one.answers) == (last.kind != "skipped")
 
 
-def test_of_the_same_moment_the_one_read_last_counts():
-    first = Answer("i001", "R1", "score", "satisfaction", 1, 3, at="2026-11-23T10:00:00Z")
-    second = Answer("i001", "R1", "score", "satisfaction", 1, 4, at="2026-11-23T10:00:00Z")
-    merged = merge_answers([first], [second])
+def scored(score, at):
+    return Answer("i001", "R1", "score", "satisfaction", 1, score, at=at)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "backwards"),
+    [
+        ("2026-11-23T10:00:00Z", "2026-11-23T10:00:00Z", 0),
+        ("2026-11-23T10:00:00Z", None, 0),  # a correction in a spreadsheet has no time
+        ("2026-11-23T10:00:00Z", "23.11.2026 10:00", 0),
+        ("2099-01-01T00:00:00Z", "2026-11-23T10:00:00Z", 1),  # a wrong clock does not win for ever
+        (None, "2026-11-23T10:00:00Z", 0),
+    ],
+)
+def test_a_correction_counts_with_any_time_and_with_none(first, second, backwards):
+    merged = merge_answers([scored(3, first)], [scored(4, second)])
     assert [a.score for a in merged.answers] == [4]
-    assert merged.twice == {("i001", "R1")}
+    assert (merged.twice, merged.backwards) == ({("i001", "R1")}, backwards)
 
 
-def test_what_nobody_dated_comes_before_what_is_dated():
-    dated = Answer("i001", "R1", "score", "satisfaction", 1, 3, at="2026-11-23T10:00:00Z")
-    for when in (None, "noon", "23.11.2026 10:00"):
-        undated = Answer("i001", "R1", "score", "satisfaction", 1, 4, at=when)
-        assert merge_answers([dated], [undated]).answers == (dated,)
+def test_a_better_reply_is_no_rating_and_stands_beside_those_of_its_turn():
+    plan = plan_of(SATISFACTION, number=1)
+    rows = [row(plan, turn=turn, dimension="satisfaction", score=2) for turn in (1, 2)]
+    rows += [row(plan, turn=1, correction="At nine."), row(plan, turn=7, correction="At ten.")]
+    read = read_answers(rows, plan)
+    assert "turn 7, which is not asked about" in str(read.faults[0])
+    assert Answer.from_json(read.answers[-1].to_json()) == read.answers[-1]
+    standing = standing_answers(merge_answers([], read.answers).answers)
+    assert [(r["turn"], r.get("correction")) for r in rating_rows(plan, standing)] == [
+        (1, "At nine."),
+        (2, None),
+    ]
+    (progress,) = progress_of(plan, standing)
+    assert (progress.done, progress.begun) == (1, 0)
+    skipped = Answer("i001", "R1", "skipped", note="odd")
+    assert standing_answers([*read.answers, skipped])["i001", "R1"].corrections == {}
+
+
+def test_a_long_better_reply_is_kept_whole():
+    plan = plan_of(SATISFACTION, number=1)
+    (answer,) = read_answers([row(plan, turn=1, correction="x" * 20_000)], plan).answers
+    assert len(answer.note) == 20_000
 
 
 def test_what_does_not_apply_is_an_answer_and_no_rating():

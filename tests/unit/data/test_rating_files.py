@@ -161,6 +161,7 @@ def test_rows_of_a_rating_page(tmp_path):
         {**PAGE, "item": "p1", "dimension": "better", "winner": "left"},
         {**PAGE, "item": "i9", "conversation_id": "i9", "turn": None, "dimension": "fun", "score": 2},
         {"rater": "R1", "conversation_id": "b", "dimension": "fun", "score": 3},
+        {**PAGE, "turn": 1, "correction": "At nine.", "digest": "00aa"},
     ]
     found = table(tmp_path, "\n".join(map(json.dumps, rows)), "r.jsonl")
     last = Rating("i9", "fun", 2, None, "R1"), Rating("b", "fun", 3, None, "R1")
@@ -168,6 +169,7 @@ def test_rows_of_a_rating_page(tmp_path):
     notes = {n.text: n.count for n in found.notes}
     assert notes["items were skipped by a rater"] == 2
     assert notes["items were flagged by a rater"] == 1
+    assert any(text.startswith("better replies by a rater are no ratings") for text in notes)
     assert any("of items of a blinded page" in text for text in notes)
     (fault,) = found.faults
     assert fault.place.line == 5

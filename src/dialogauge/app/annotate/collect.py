@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,7 @@ from dialogauge.core.errors import FileFault, InputError, Place, RecordFault, St
 from dialogauge.core.files import shown_path
 from dialogauge.data import read_rows
 from dialogauge.runs.records import json_line
+from dialogauge.text import redact
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,11 @@ class ImportedAnswers:
     ratings: int
     """Ratings, or choices between two, that stand."""
     twice: int
-    """Items that a rater answered again, otherwise."""
+    """Items that a rater answered again, otherwise: what was imported last counts."""
+    backwards: int
+    """Of these answers those whose time is before that of the answer that they replace."""
+    corrections: int
+    """Better replies that stand."""
     raters: tuple[RaterProgress, ...]
     written: Path | None
     """None where nothing was ever imported."""
@@ -58,6 +63,8 @@ def _imported(files: PlanFiles, plan: AssignmentPlan, paths: tuple[str, ...]) ->
     stored = list(stored_answers(files))
     broken: list[InputError] = []
     read = read_answers(_rows(paths, broken), plan)
+    if plan.settings.get("redact"):  # what raters wrote is as personal as what they read
+        read.answers = [replace(a, note=a.note and redact(a.note)) for a in read.answers]
     merged = merge_answers(stored, read.answers)
     standing = standing_answers(merged.answers)
     rows = list(rating_rows(plan, standing))
@@ -67,9 +74,8 @@ def _imported(files: PlanFiles, plan: AssignmentPlan, paths: tuple[str, ...]) ->
         files.write(target, map(json_line, rows))
     raters = tuple(progress_of(plan, standing))
     faults = (*broken, *read.faults)
-    return ImportedAnswers(
-        plan, len(rows), len(merged.twice), raters, target if merged.answers else None, faults
-    )
+    again = len(merged.twice), merged.backwards, sum(len(one.corrections) for one in standing.values())
+    return ImportedAnswers(plan, len(rows), *again, raters, target if merged.answers else None, faults)
 
 
 def _rows(
