@@ -363,15 +363,15 @@ def test_without_a_model_the_three_dimensions_come_from_rules(dialogauge, tmp_pa
         {"role": "system", "content": "You are kind."},
         {"role": "user", "content": "A hotel in the north, please."},
         {"role": "assistant", "content": None, "tool_calls": [call]},
-        {"role": "tool", "tool_call_id": "c1", "content": '[{"name": "Amber House", "price": 62}]'},
+        {"role": "tool", "tool_call_id": "c1", "content": '[{"name": "Amber House", "area": "north"}]'},
         {"role": "assistant", "content": "Amber House costs £95 a night."},
     ]
     (tmp_path / "agent.jsonl").write_text(json.dumps({"id": "a", "messages": messages}) + "\n")
     done = dialogauge("judge", "agent.jsonl", "--rubric", "td-turn", "-o", "run")
     assert done.code == 0, done.err
     (row,) = [json.loads(line) for line in (tmp_path / "run" / "judgements.jsonl").read_text().splitlines()]
-    assert (row["scores"]["cohesion"], row["scores"]["policy"], row["whole"]) == (5, 5, {"backend": 2})
-    assert row["evidence"][0]["signal"] == "against_result"
+    assert row["scores"] == {"cohesion": 5, "backend": 2, "policy": 5}
+    assert row["evidence"][0]["signal"] == "unsourced"
     assert "£95" in row["rationale"]
     done = dialogauge("judge", "agent.jsonl", "--rubric", "td-dialogue", "--policy", "booking", "-o", "whole")
     assert done.code == 0, done.err

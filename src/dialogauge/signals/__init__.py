@@ -17,8 +17,8 @@ if TYPE_CHECKING:
         read_features,
         reply_form,
     )
-    from dialogauge.signals.grounding.duties import Duty, read_duty
-    from dialogauge.signals.grounding.families import find_tool_signals
+    from dialogauge.signals.grounding.duties import Duty, find_neglected, read_duty
+    from dialogauge.signals.grounding.replies import find_ungrounded
     from dialogauge.signals.reactions import react
     from dialogauge.signals.refusal import find_refusals, refuses
     from dialogauge.signals.repair import find_concessions, read_repairs

@@ -68,49 +68,17 @@ _NOTES: dict[str, tuple[str, str]] = {
         "States “{what}”, which no tool returned and nobody said.",
         "提到“{what}”,而工具没有返回,也没有人说过。",
     ),
-    "unsourced_name": (
-        "Names “{what}”, which no tool returned and nobody said.",
-        "提到“{what}”这一名称,而工具没有返回,也没有人说过。",
-    ),
-    "against_result": (
-        "States “{what}”, and the tools returned otherwise.",
-        "称“{what}”,与工具返回的内容不符。",
-    ),
-    "wrong_count": (
-        "Counts “{what}”, and the tools returned another number.",
-        "称有“{what}”,与工具返回的数量不符。",
-    ),
     "out_of_nothing": (
         "Offers something although {tool} found nothing.",
         "{tool} 没有返回任何结果,回复却作了推荐。",
-    ),
-    "denies_result": (
-        "Says that nothing was found although the tools returned something.",
-        "工具有返回结果,回复却称没有找到。",
     ),
     "acts_unasked": (
         "Calls {tool} with {what}, which the user did not give and no tool returned.",
         "调用 {tool} 时使用了{what},而用户没有给出,工具也没有返回。",
     ),
-    "books_without": (
-        "Calls {tool} before the user has given {what}.",
-        "用户还没有给出{what}就调用了 {tool}。",
-    ),
     "too_many_results": (
         "Presents some of {n} results (more than {threshold}) without asking what narrows them down.",
         "结果共 {n} 条(多于 {threshold} 条),没有询问可缩小范围的信息就作了介绍。",
-    ),
-    "withholds_results": (
-        "Presents none of the {n} results, and asks for nothing.",
-        "共有 {n} 条结果,既没有介绍,也没有询问。",
-    ),
-    "asks_known": (
-        "Asks for a detail that the user gave in turn {turn}.",
-        "询问用户在第 {turn} 轮已经给出的信息。",
-    ),
-    "acts_against": (
-        "Acts with {what}, where the user asked for “{wish}”.",
-        "用户要的是“{wish}”,实际却是{what}。",
     ),
     "conceded": ("The assistant later admits that this reply was wrong.", "助手事后承认这条回复有误。"),
     "keeps_old": (

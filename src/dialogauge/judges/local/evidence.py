@@ -131,17 +131,9 @@ OF_USER: Mapping[str, str] = {
 TITLES: Mapping[str, str] = {**OF_REPLY, **OF_USER}
 OF_TOOLS: Mapping[str, str] = {
     "unsourced": "States a figure without a source",
-    "unsourced_name": "Names what no tool returned",
-    "against_result": "States otherwise than the tools",
-    "wrong_count": "Miscounts the results",
     "out_of_nothing": "Offers something out of an empty result",
-    "denies_result": "Denies what the tools found",
     "acts_unasked": "Acts with details that nobody gave",
-    "books_without": "Books before the details are known",
     "too_many_results": "Presents many results without asking",
-    "withholds_results": "Presents none of a few results",
-    "asks_known": "Asks for a detail the user gave",
-    "acts_against": "Acts against the user's choice",
 }
 """Those of agents that use tools, which only `td-turn` and `td-dialogue` name."""
 

@@ -29,16 +29,15 @@ from dialogauge.signals import (
     Dialogue,
     Duty,
     Signal,
+    find_neglected,
     find_signals,
-    find_tool_signals,
+    find_ungrounded,
     read_duty,
 )
 
 TOOL_DIMENSIONS: Final = ("cohesion", "backend", "policy")
 GOAL: Final = "goal_completion"
 _LEVELS: Final = ((0.94, 1), (0.75, 2), (0.6, 3), (HINT, 4))
-_BOOKED: Final = "book"
-"""Slots of a policy whose name begins so are what a booking needs."""
 
 
 def duties_of(policy: AgentPolicy) -> dict[int, Duty]:
@@ -51,10 +50,8 @@ def duties_of(policy: AgentPolicy) -> dict[int, Duty]:
     duties = {}
     for turn in conversation.turns:
         domain = by_name[policy.domains(turn)[0]]
-        slots = (*(s for s in domain.slots if s.startswith(_BOOKED)), *own.slots)
-        stated = own.threshold is not None
-        threshold = own.threshold if stated else domain.threshold
-        duties[turn.number] = Duty(threshold, slots, strict=own.strict)
+        threshold = domain.threshold if own.threshold is None else own.threshold
+        duties[turn.number] = Duty(threshold)
     return duties
 
 
@@ -71,12 +68,7 @@ def find_of_tools(
     """
     duties = duties_of(AgentPolicy(policies, conversation, own))
     talk = [s for s in find_signals(dialogue, "foresight") if s.named or s.name == "asks_for_given"]
-    known = {(s.turn, s.kind) for s in talk}
-    tools = [
-        s
-        for s in find_tool_signals(dialogue, duties)
-        if (s.turn, s.kind) not in known or s.about != "cohesion"
-    ]
+    tools = [*find_ungrounded(dialogue), *find_neglected(dialogue, duties)]
     return sorted([*tools, *talk], key=lambda s: (s.turn, -s.strength, s.name))
 
 

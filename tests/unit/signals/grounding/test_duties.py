@@ -1,4 +1,4 @@
-"""Actions before their details are known, too many options, questions for what was given, other choices."""
+"""Actions with details that nobody gave, and too many options."""
 
 import json
 
@@ -7,9 +7,8 @@ import pytest
 from dialogauge.core import Conversation, Message, ToolCall
 from dialogauge.signals import read_dialogue
 from dialogauge.signals.grounding.duties import Duty, find_neglected, read_duty
-from dialogauge.signals.grounding.history import find_forgotten
 
-BOOKING = Duty(10, ("bookday", "booktime", "bookpeople"))
+BOOKING = Duty(10)
 
 
 def talk(*turns):
@@ -30,10 +29,6 @@ def neglected(*turns, duty=BOOKING):
     return [(s.name, s.turn) for s in find_neglected(dialogue, {t.number: duty for t in dialogue.turns})]
 
 
-def forgotten(*turns):
-    return [(s.name, s.turn) for s in find_forgotten(talk(*turns))]
-
-
 def book(**arguments):
     return [("book_table", {"name": "Blue Door", **arguments}, {"reference": "AB12CD"})]
 
@@ -47,16 +42,6 @@ def test_a_booking_with_what_the_user_gave_is_due():
 
 def test_a_booking_with_details_that_nobody_gave_is_early():
     assert neglected(("Book Blue Door.", book(**WHOLE), "Booked.")) == [("acts_unasked", 1)]
-
-
-def test_a_booking_without_what_the_policy_needs_is_early():
-    assert neglected(("Book the Blue Door on Friday.", book(day="friday"), "Booked.")) == [
-        ("books_without", 1)
-    ]
-
-
-def test_without_slots_in_the_policy_nothing_is_needed():
-    assert not neglected(("Book the Blue Door.", book(), "Booked."), duty=Duty())
 
 
 MANY = [
@@ -86,42 +71,11 @@ def test_the_threshold_is_that_of_the_policy():
     assert not neglected(turn, duty=Duty(None))
 
 
-def test_a_detail_that_the_user_gave_is_not_asked_for_again():
-    first = ("A taxi from the museum to the station, please.", [], "When would you like to leave?")
-    assert forgotten(first, ("At 6.", [], "Where would you like to be picked up from?")) == [
-        ("asks_known", 2)
-    ]
-    assert not forgotten(first, ("Another taxi too.", [], "Where would you like to be picked up from?"))
-
-
-def test_another_choice_than_the_one_that_was_named_is_found():
-    search = [
-        (
-            "search",
-            {},
-            [{"id": "a", "economy": 118, "business": 352}, {"id": "b", "economy": 143, "business": 390}],
-        )
-    ]
-    first = ("A flight to Oslo in economy.", search, "There are two, from $118 in economy.")
-    assert not forgotten(first, ("The first.", [("book_flight", {"cabin": "economy"}, {})], "Booked."))
-    assert forgotten(first, ("The first.", [("book_flight", {"cabin": "business"}, {})], "Booked.")) == [
-        ("acts_against", 2)
-    ]
-
-
-def test_another_amount_than_the_one_that_was_named_is_found():
-    assert forgotten(("Move 500 pounds.", [("transfer", {"amount": 5000}, {})], "Moved.")) == [
-        ("acts_against", 1)
-    ]
-    assert not forgotten(("Move 500 pounds.", [("transfer", {"amount": 500}, {})], "Moved."))
-
-
 @pytest.mark.parametrize(
     ("prompt", "expected"),
     [
         ("With more than eight offers ask for a budget first.", Duty(8)),
-        ("结果多于20条时,请用户补充条件,不要直接列出。", Duty(20, strict=True)),
-        ("A booking needs the day and a phone number.", Duty(None, ("phone",))),
+        ("结果多于20条时,请用户补充条件,不要直接列出。", Duty(20)),
         ("Trips of more than 3 days are cheaper. Be kind.", Duty()),
     ],
 )
