@@ -318,3 +318,39 @@ def test_a_dry_run_says_what_the_sample_would_ask(dialogauge, serve, rated, tmp_
     other = dialogauge(*words, "--dry-run", "--model", "another", "--base-url", stub.url)
     assert other.code == 2
     assert "is not the one that judged it" in other.err
+
+
+def test_the_local_judge_is_tried_with_planted_faults(dialogauge, rated, tmp_path):
+    dialogauge("judge", rated[0], "-o", "run")
+    shown = dialogauge("trust", "run", "--planted", 6).unwrapped
+    assert "What this judge would not notice" in shown
+    assert "Faults of other kinds were not tried." in shown
+    planted = trust_of(tmp_path / "run")["planted"]
+    assert (planted["judge"], planted["by"], planted["size"]) == ("local", "findings", 6)
+    empty = planted["faults"]["empty"]
+    assert (empty["answer"], empty["share"]["value"], empty["share"]["n"]) == ("noticed", 1.0, 6)
+    assert "This judge would not notice: " in (tmp_path / "run" / "report.html").read_text()
+    assert dialogauge("trust", "run", "--planted", 0, "--json").json["planted"] == planted
+
+
+def test_a_model_is_tried_with_planted_faults_only_when_asked(dialogauge, serve, rated, tmp_path):
+    stub = serve(ideal)
+    dialogauge("judge", rated[0], "--model", "stub-model", "--base-url", stub.url, "-o", "run")
+    before = len(stub.asked)
+    assert dialogauge("trust", "run").code == 0
+    assert len(stub.asked) == before
+    assert "planted" not in trust_of(tmp_path / "run")
+    words = ("trust", "run", "--planted", 2, "--no-cache")
+    plan = dialogauge(*words, "--dry-run", "--json").json
+    assert plan["planted"] == plan["asking"]["calls"] == plan["left"] > 12
+    assert len(stub.asked) == before
+    assert dialogauge(*words, "--max-calls", 5).code == 0
+    assert 1 <= trust_of(tmp_path / "run")["planted"]["judged"] <= 5
+    before = len(stub.asked)
+    assert dialogauge(*words).code == 0
+    assert len(stub.asked) - before == plan["planted"]
+    planted = trust_of(tmp_path / "run")["planted"]
+    assert (planted["by"], planted["judged"]) == ("scores", plan["planted"])
+    # what came less far does not take its place
+    assert dialogauge(*words, "--max-calls", 5).code == 0
+    assert trust_of(tmp_path / "run")["planted"] == planted

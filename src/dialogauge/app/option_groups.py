@@ -195,6 +195,14 @@ class PrivacyOptions(Options, heading="Personal data"):
         return Privacy(self.redact, self.hash_ids)
 
 
+class PlantingOptions(ModelOptions, LimitOptions, heading="Planted faults"):
+    """Faults that are planted in the replies of a run, to see which of them its judge would not notice."""
+
+    planted: int | None = setting(
+        None, "Plant each fault in N replies and judge them.", low=0, otherwise="25 without a model, else 0"
+    )
+
+
 class RetryOptions(Options, heading="Run"):
     """What becomes of failures when the same command is given again."""
 

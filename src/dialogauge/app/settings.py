@@ -21,6 +21,7 @@ from dialogauge.app.option_groups import (
     LimitOptions,
     ModelOptions,
     Options,
+    PlantingOptions,
     PrivacyOptions,
     RatedDataOptions,
     RatingOptions,
@@ -206,7 +207,7 @@ class RunsOptions(Options):
     folder: str = argument("[DIR]", "Folder of runs.", default="runs")
 
 
-class TwoRunsOptions(PrivacyOptions):
+class TwoRunsOptions(PrivacyOptions, PlantingOptions):
     """`dialogauge compare`."""
 
     a: str = argument("A", "The run from before.")
@@ -237,7 +238,7 @@ class ExportOptions(RunInput, PrivacyOptions):
     )
 
 
-class RecheckOptions(RunInput, RatingOptions, ModelOptions, LimitOptions, RetryOptions):
+class RecheckOptions(RunInput, RatingOptions, PlantingOptions, RetryOptions):
     """`dialogauge trust`."""
 
     scenario_sample: int | None = setting(

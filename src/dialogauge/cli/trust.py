@@ -7,13 +7,16 @@ import typer
 from dialogauge.app.settings import RecheckOptions
 from dialogauge.cli.options import AsJson, DryRun, takes
 
+_NOTHING = "would make the checks anew; nothing is judged"
+
 
 @takes(RecheckOptions)
 def trust(options: RecheckOptions, dry_run: DryRun = False, as_json: AsJson = False) -> None:
     """Check a run for known faults of its judge.
 
     The results are written into its report. The thresholds are in the [trust] table of the configuration
-    file. Only --scenario-sample judges anything: two judgements per conversation, by the judge of the run.
+    file. The judge of the run judges a sample of replies with planted faults, and says which it would not
+    notice; a model does so with --planted only. --scenario-sample takes two judgements per conversation.
     """
     import asyncio
 
@@ -42,8 +45,10 @@ def _print_plan(options: RecheckOptions, *, as_json: bool) -> None:
     from dialogauge.cli.terminal import print_plan
 
     plan = plan_recheck(options)
-    variants = plan.counts["variants"]
-    text = (
-        f"would judge {plan.left} of {variants} conversations with another scenario or none, by {plan.judge}"
+    variants, planted = plan.counts["variants"], plan.counts["planted"]
+    parts = [f"{plan.left - planted} of {variants} conversations with another scenario or none"] * (
+        variants > 0
     )
-    print_plan(plan, text if variants else "would make the checks anew; nothing is judged", as_json=as_json)
+    parts += [f"{planted} replies with a planted fault"] * (planted > 0)
+    text = f"would judge {' and '.join(parts)}, by {plan.judge}" if parts else _NOTHING
+    print_plan(plan, text, as_json=as_json)

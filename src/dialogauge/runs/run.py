@@ -47,9 +47,11 @@ class StoredRun:
         for unit in self.units():
             yield from self._shown(unit)
 
-    def judged(self) -> Iterator[tuple[Conversation, list[Row]]]:
-        """Yield each conversation with its rows, all repeats together."""
-        for target, units in groupby(self.units(), key=lambda unit: unit.target):
+    def judged(self, ids: Collection[str] | None = None) -> Iterator[tuple[Conversation, list[Row]]]:
+        """Yield each conversation with its rows, all repeats together; only those of `ids` as stored."""
+        planned = self.database.planned()
+        chosen = self.database.units(self.manifest.judge_digest, planned, ids=ids)
+        for target, units in groupby(chosen, key=lambda unit: unit.target):
             conversation = self.database.conversation(target)
             if conversation is not None:
                 shown = conversation if self.mask is None else self.mask.conversation(conversation)

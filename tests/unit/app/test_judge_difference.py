@@ -1,6 +1,6 @@
 from dataclasses import replace
 
-from dialogauge.app.trust import differences
+from dialogauge.app.judge_of_run import differences
 from dialogauge.runs.manifest import Manifest, versions
 
 JUDGE = {

@@ -56,3 +56,5 @@ class TrustPlanJson(PlanJson):
 
     variants: int
     """Conversations of the sample without their scenario, and with another's."""
+    planted: int
+    """Conversations with a planted fault."""

@@ -14,6 +14,7 @@ from dialogauge.core.unit import words_digest
 from dialogauge.data import RatingTable
 from dialogauge.rubrics import NO_RUBRIC, ScenarioRule, load_rubric
 from dialogauge.runs import StoredRun, ratings_as_stored, read_manifest
+from dialogauge.studies.planted.blind_spots import BlindSpots
 from dialogauge.studies.trust.checks import (
     check_aggregation,
     check_identical,
@@ -45,6 +46,7 @@ class EarlierChecks:
 
     scenario: TrustCheck | None = None
     calibration: Calibration | None = None
+    planted: BlindSpots | None = None
 
 
 def rubric_facts(rubric: str) -> dict[str, Any]:
@@ -71,7 +73,7 @@ def kept_from(run: StoredRun) -> EarlierChecks:
         return EarlierChecks()
     trust = Trust.from_json(value)
     done = [c for c in trust.checks if c.name == "scenario_ignored" and c.figures]
-    return EarlierChecks(done[0] if done else None, trust.calibration)
+    return EarlierChecks(done[0] if done else None, trust.calibration, trust.planted)
 
 
 def look_into(
@@ -87,7 +89,7 @@ def look_into(
     """
     rules = [ScenarioRule(**r) for r in run.manifest.facts.get("scenario_rules", ())]
     if ratings is not None:
-        kept = EarlierChecks(kept.scenario, _calibration(run, ratings, limits))
+        kept = replace(kept, calibration=_calibration(run, ratings, limits))
     return examine(
         tally,
         run.conversations,
@@ -139,7 +141,7 @@ def examine(  # noqa: PLR0913 - what other steps found, each with a default
         check_verdicts(tally, limits),
         check_identical(tally, limits, conversations, by_findings=judge != LOCAL),
     )
-    return Trust(checks, limits, kept.calibration)
+    return Trust(checks, limits, kept.calibration, kept.planted)
 
 
 def _calibration(run: StoredRun, ratings: RatingTable, limits: TrustThresholds) -> Calibration:

@@ -25,6 +25,7 @@ from dialogauge.report import (
     data_table,
     words,
 )
+from dialogauge.studies.planted.page import planted_section
 from dialogauge.studies.trust.result import Calibration, Trust, TrustCase, TrustCheck, TrustFigure
 
 _CASES: Final = 8
@@ -42,7 +43,7 @@ def trust_section(trust: Trust) -> Section:
         " table of the configuration file.",
     )
     cards = Cards(tuple(_card(check) for check in trust.checks))
-    return Section(_TITLE, (cards, *_against_people(trust)), lead, "Trust", "trust")
+    return Section(_TITLE, (*_planted(trust), cards, *_against_people(trust)), lead, "Trust", "trust")
 
 
 def trust_brief(trust: Trust) -> tuple[Block, ...]:
@@ -51,7 +52,11 @@ def trust_brief(trust: Trust) -> tuple[Block, ...]:
     rows = [(_loud(c.status), c.title, c.sentence) for c in trust.checks]
     checks = data_table(_TITLE, columns, rows, captioned=False, headed=False)
     people = () if trust.calibration is None else _against_people(trust, loud=True)
-    return (Section(_TITLE, (checks, *people)),)
+    return (*_planted(trust), Section(_TITLE, (checks, *people)))
+
+
+def _planted(trust: Trust) -> tuple[Section, ...]:
+    return () if trust.planted is None else (planted_section(trust.planted),)
 
 
 def _loud(status: str) -> str:

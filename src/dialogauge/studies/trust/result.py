@@ -9,6 +9,7 @@ from typing import Any, Literal
 from dialogauge.core.json_keys import keys
 from dialogauge.core.settings import setting
 from dialogauge.core.shape import read_as
+from dialogauge.studies.planted.blind_spots import BlindSpots
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +132,7 @@ class Calibration:
         return tuple(d.name for d in self.dimensions if d.status == "not ready")
 
 
-@keys(checks="checks{name}")
+@keys(checks="checks{name}", planted="planted?")
 @dataclass(frozen=True, slots=True)
 class Trust:
     """All checks of a run."""
@@ -139,10 +140,18 @@ class Trust:
     checks: tuple[TrustCheck, ...]
     thresholds: TrustThresholds
     calibration: Calibration | None = None
+    planted: BlindSpots | None = None
+    """What the judge makes of planted faults; None where none were planted."""
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Trust:
         """Read what was written as JSON."""
         checks = (read_as({**check, "name": name}, TrustCheck) for name, check in value["checks"].items())
         calibration = None if value["calibration"] is None else read_as(value["calibration"], Calibration)
-        return cls(tuple(checks), TrustThresholds.from_json(value["thresholds"]), calibration)
+        planted = value.get("planted")
+        return cls(
+            tuple(checks),
+            TrustThresholds.from_json(value["thresholds"]),
+            calibration,
+            None if planted is None else BlindSpots.from_json(planted),
+        )

@@ -13,6 +13,7 @@ from dialogauge.core.protocols import Request
 from dialogauge.data import RatingTable
 from dialogauge.report import Page
 from dialogauge.runs import Ending, Row, StoredRun, Study, standing
+from dialogauge.studies.planted.blind_spots import BlindSpots
 from dialogauge.studies.trust.look import kept_from, look_into
 from dialogauge.studies.trust.result import Trust, TrustCheck, TrustThresholds
 from dialogauge.studies.trust.scenario import Variant, check_scenario
@@ -71,6 +72,8 @@ class TrustStudy(Study[TrustResult]):
     judge: Judge | None = None
     """The judge of the run, where variants are to be judged."""
     variants: Sequence[Variant] = ()
+    planted: BlindSpots | None = None
+    """What was found by planting faults; None keeps what the run found before."""
     seed: int = 0
     _by_key: dict[str, Variant] = field(default_factory=dict)
 
@@ -129,6 +132,9 @@ class TrustStudy(Study[TrustResult]):
         kept = kept_from(run)
         if self.variants:
             kept = replace(kept, scenario=self._scenario(rows, run, ending, kept.scenario))
+        earlier = 0 if kept.planted is None else kept.planted.judged
+        if self.planted is not None and self.planted.judged >= earlier:
+            kept = replace(kept, planted=self.planted)
         tally = TrustTally(run.dimensions, sample=self.thresholds.sample)
         for _ in tally.through(run.rows()):
             pass

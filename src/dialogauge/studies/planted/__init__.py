@@ -1,0 +1,1 @@
+"""Planted faults: what they are, which of them a judge notices, and how that is said."""
