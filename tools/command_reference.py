@@ -43,7 +43,7 @@ EXIT_CODES = """\
 | 100 | a `--gate` was not met |
 | 130 | interrupted with Ctrl-C; finished work is kept, and the same command continues |
 
-If several hold, the code is the first of 130, 1, 3, 100. Why one bad record gives 1:
+If several hold, the code is the first of 130, 1, 3, 2, 100. Why one bad record gives 1:
 [decision 4](decisions/0004-exit-codes-and-bad-input.md).
 """
 

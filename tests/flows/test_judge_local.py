@@ -121,15 +121,25 @@ def test_sample_limit_repeats_and_dry_run(dialogauge, log, talk):
 
 def test_gates_and_their_exit_code(dialogauge, log, talk, tmp_path):
     path = log(talk("a"))
-    assert dialogauge("judge", path, "--gate", "verdict.value>=good:1", "-o", "run").code == 0
-    done = dialogauge("judge", path, "--gate", "verdict>=excellent:0.5", "-o", "run")
+    assert dialogauge("judge", path, "--gate", "verdict.value>=good:1", "--unchecked", "-o", "run").code == 0
+    done = dialogauge("judge", path, "--gate", "verdict>=excellent:0.5", "--unchecked", "-o", "run")
+    assert done.out.index("UNCHECKED") < done.out.index("What was judged")
     assert done.code == 100
     assert "not met" in done.out
     assert dialogauge("judge", path, "--gate", "verdict>>good", "-o", "run").code == 2
-    both = ("--gate", "verdict.value>=good:1", "--gate", "verdict>=excellent:0.5")
+    both = ("--unchecked", "--gate", "verdict.value>=good:1", "--gate", "verdict>=excellent:0.5")
     done = dialogauge("judge", path, *both, "-o", "run", "--json")
     assert (done.code, [gate["met"] for gate in done.json["gates"]]) == (100, [True, False])
     assert done.json == json.loads((tmp_path / "run" / "summary.json").read_text())
+
+
+def test_a_gate_on_what_is_not_checked_is_refused_and_nothing_is_lost(dialogauge, log, talk, tmp_path):
+    done = dialogauge("judge", log(talk("a")), "--gate", "helpfulness.mean>=4", "-o", "run")
+    assert done.code == 2
+    assert "helpfulness is not checked: nobody rated these conversations" in done.unwrapped
+    assert "findings.share" in done.unwrapped
+    assert (tmp_path / "run" / "report.html").exists()
+    assert "UNCHECKED" not in done.out
 
 
 def test_an_unsupported_language_is_not_guessed(dialogauge, log, tmp_path):
@@ -203,7 +213,7 @@ def test_check_counts(dialogauge, log, talk):
 
 
 def test_gates_on_the_verdicts_of_the_rubric(dialogauge, log, talk):
-    words = ("judge", log(talk("a"), talk("b")), "--rubric", "satisfaction", "-o", "run")
+    words = ("judge", log(talk("a"), talk("b")), "--rubric", "satisfaction", "--unchecked", "-o", "run")
     done = dialogauge(*words, "--gate", "verdict.value>=SAT:0", "--gate", "verdict.value<=DSAT:1")
     assert done.code == 0, done.err
     assert "of 2 requested turns" in done.out

@@ -278,7 +278,7 @@ def test_a_long_conversation_is_judged_in_windows(dialogauge, serve, log, talk, 
 def test_strict_order_of_exit_codes(dialogauge, serve, log, talk):
     """1 before 3 before 100."""
     broken = serve("prose", schema="ignore")
-    gate = ("--gate", "verdict.value>=good:1")
+    gate = ("--gate", "verdict.value>=good:1", "--unchecked")
     assert dialogauge("judge", log(talk("a"), name="a.jsonl"), *at(broken), *gate, "-o", "r").code == 3
     path = log(talk("a"), "{", name="b.jsonl")
     assert dialogauge("judge", path, *at(broken), *gate, "-o", "s").code == 1

@@ -91,7 +91,7 @@ def test_the_same_call_goes_on(talk, serve) -> None:
 
 def test_ratings_and_gates(talk, log, tmp_path) -> None:
     ratings = [dialogauge.Rating(n, "helpfulness", 4, 1) for n in "ab"]
-    run = dialogauge.judge([talk(n) for n in "ab"], ratings=ratings, gates="helpfulness.value>=1")
+    run = dialogauge.judge([talk(n) for n in "ab"], ratings=ratings, gates="rating.helpfulness.value>=1")
     assert [c.ratings for c in run.conversations()] == [(ratings[0],), (ratings[1],)]
     assert run.summary.gates[0].met
     strange = dialogauge.judge([talk("a")], ratings=ratings)

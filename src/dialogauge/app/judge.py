@@ -56,14 +56,14 @@ class JudgeOutcome(StudyOutcome[JudgingResult]):
 
     @property
     def exit_code(self) -> int:
-        """130 or 1, 2, 3, 100: interrupted, error or faults; a gate refused; too many failures; not met."""
+        """130 or 1, 3, 2, 100: interrupted, error or faults; too many failures; a gate refused; not met."""
         result = self.run.result
         if code := super().exit_code:
             return code
-        if any(gate.refused for gate in result.gates):
-            return 2
         if (result.summary.failed_share or 0.0) > self.max_failed:
             return 3
+        if any(gate.refused for gate in result.gates):
+            return 2
         return 0 if all(result.gates) else 100
 
 

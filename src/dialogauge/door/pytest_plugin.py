@@ -82,7 +82,9 @@ def assert_quality(request: pytest.FixtureRequest) -> Any:  # noqa: ANN401 - a f
         nonlocal count
         __tracebackhide__ = True
         count += 1
-        chosen = {} if isinstance(data, Run) else {**settings, **more}
+        chosen = {**settings, **more}
+        if isinstance(data, Run):
+            chosen = {name: value for name, value in chosen.items() if name == "unchecked"}
         if folder is not None and not isinstance(data, Run):
             chosen.setdefault("out", folder / "runs" / f"{_as_name(request.node.nodeid)}-{count}")
         try:

@@ -13,7 +13,6 @@ from dialogauge.judges.success.tau import REWARD
 from dialogauge.report import Page
 from dialogauge.runs import Ending, Row, StoredRun
 from dialogauge.studies.evidence import BY_OUTCOME, DimensionEvidence
-from dialogauge.studies.judging.people import People
 from dialogauge.studies.judging.study import JudgingResult, JudgingStudy, absent
 from dialogauge.studies.success.figures import SuccessFigures, SuccessTally
 from dialogauge.studies.success.page import success_page
@@ -79,9 +78,9 @@ class SuccessStudy(JudgingStudy):
         common = {f.name: getattr(result, f.name) for f in fields(JudgingResult)}
         return SuccessResult(**common, success=tally.result())
 
-    def _checked(self, spec: DimensionSpec, people: People | None) -> DimensionEvidence:
+    def _checked(self, spec: DimensionSpec) -> DimensionEvidence:
         """What is measured here is an outcome: nothing stands behind it that it could agree with."""
-        del spec, people
+        del spec
         return DimensionEvidence(checked=True, by=BY_OUTCOME)
 
     def page(self, result: JudgingResult, run: StoredRun) -> Page:
