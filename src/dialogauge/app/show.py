@@ -33,5 +33,5 @@ def shown_of(run: StoredRun, id: str, turn: int | None) -> tuple[Block, ...]:
         return show_states(run, id, turn)
     evidence, transcripts = evidence_of(run), show_conversation(run, id, turn)
     unchecked = [words.name(d.name) for d in run.dimensions if not evidence.of(d.name).checked]
-    said = f"Unchecked scores, to choose what to read: {', '.join(unchecked)}."
-    return (*transcripts, Callout((said,))) if unchecked else transcripts
+    notice = f"Unchecked scores, to choose what to read: {', '.join(unchecked)}."
+    return (*transcripts, Callout((notice,))) if unchecked else transcripts
