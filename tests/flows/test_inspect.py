@@ -57,7 +57,7 @@ def evaluated(tmp_path_factory):
     task = Task(
         dataset=[Sample(input=[kinds[m.role](content=m.text) for m in asked], id="forgetful")],
         solver=generate(),
-        scorer=quality("helpfulness", "coherence", "safety"),
+        scorer=quality("findings", "helpfulness", "coherence", "safety", unchecked=True),
     )
     folder = tmp_path_factory.mktemp("inspect")
     model = get_model("mockllm/model", custom_outputs=[reply])
@@ -71,9 +71,11 @@ def test_a_task_is_scored(evaluated):
     score = log.samples[0].scores["quality"]
     assert score.value["helpfulness"] == pytest.approx(13 / 3)
     assert math.isnan(score.value["safety"])
+    assert score.value["findings"] == 1
+    assert score.explanation.startswith("UNCHECKED")
     assert "Asks for the order number, which the user gave in turn 1." in score.explanation
     counts = {s.name: (s.scored_samples, s.unscored_samples) for s in log.results.scores}
-    assert counts == {"helpfulness": (1, 0), "coherence": (1, 0), "safety": (0, 1)}
+    assert counts == {"findings": (1, 0), "helpfulness": (1, 0), "coherence": (1, 0), "safety": (0, 1)}
 
 
 @pytest.mark.parametrize("snippet", snippets_of("docs/inspect.md", "python"))

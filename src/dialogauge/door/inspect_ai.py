@@ -17,6 +17,8 @@ from inspect_ai.solver import TaskState
 from dialogauge.core import JudgeFailure, Judgement
 from dialogauge.door.library import ajudge
 from dialogauge.door.run import Run
+from dialogauge.studies.evidence import UNCHECKED_FIRST
+from dialogauge.studies.judging.condition import FINDINGS
 
 try:
     from inspect_scout import Result, Scanner, Transcript, scanner
@@ -30,21 +32,28 @@ else:
 def quality(*dimensions: str, **settings: Any) -> Scorer:  # noqa: ANN401 - of any setting
     """Score the dialogue of a sample by a judge of dialogauge; without a model by the local judge.
 
-    The value has each dimension: the score of the conversation, or the mean over its turns. A dimension that
-    is n/a, or of which a judgement failed, is NaN, which Inspect counts as unscored. Findings stand in the
-    explanation, judgements in the metadata.
+    The value has how many findings are named, and each dimension that is checked (`checked_by`): the score of
+    the conversation, or the mean over its turns. A dimension that is n/a, or of which a judgement failed, is
+    NaN, which Inspect counts as unscored. Findings stand in the explanation, judgements in the metadata.
 
     Args:
-        dimensions: Which; all without.
-        settings: Those of `dialogauge.judge`: `rubric`, `model`, `base_url` ...
+        dimensions: Which; `findings` is one. All without.
+        settings: Those of `dialogauge.judge`: `rubric`, `model`, `checked_by` ...; with `unchecked=True`
+            dimensions count that nobody showed to agree with people, and the explanation says so first.
+
+    Raises UsageError for a dimension that is not checked.
     """
 
     async def score(state: TaskState, target: Target) -> Score:
         run = await _judged(str(state.sample_id), state.messages, settings)
-        values = _means(run)
+        values, evidence = _values(run), run.evidence
+        for name in dimensions:
+            if name != FINDINGS:
+                evidence.expect(name, "quality()")
         value = {name: values.get(name, math.nan) for name in dimensions or values}
         rows = [_plain(row) for row in run.rows()]
-        return Score(value=value, explanation="\n".join(_notes(run)) or None, metadata={"judgements": rows})
+        notes = [UNCHECKED_FIRST] * evidence.unchecked + _notes(run)
+        return Score(value=value, explanation="\n".join(notes) or None, metadata={"judgements": rows})
 
     return score
 
@@ -105,12 +114,19 @@ def _openai(message: ChatMessage) -> dict[str, Any]:
     return plain
 
 
-def _means(run: Run) -> dict[str, float]:
-    """Return the mean of each dimension; NaN where nothing was scored, or a judgement failed."""
-    figures = run.summary.get("dimensions") or {}
-    return {
+def _values(run: Run) -> dict[str, float]:
+    """Return how many findings there are, and the mean of each dimension that is checked, or was asked for.
+
+    NaN where nothing was scored, or a judgement failed.
+    """
+    figures, evidence = run.summary.get("dimensions") or {}, run.evidence
+    values = {}
+    if evidence.finds:
+        values[FINDINGS] = math.nan if run.summary.failed else float(len(_named(run)))
+    return values | {
         name: math.nan if of["mean"] is None or of["n_failed"] else float(of["mean"])
         for name, of in figures.items()
+        if evidence.counts(name)
     }
 
 
