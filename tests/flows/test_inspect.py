@@ -33,7 +33,9 @@ def test_a_run_is_read_back_from_its_log(dialogauge, tmp_path):
     first, second = sorted(read(tmp_path / "run.eval"), key=lambda c: len(c.messages), reverse=True)
     assert [m.text for m in first.messages] == [m.text for m in FORGETFUL.messages]
     assert first.candidate is None
-    assert {r.dimension: r.score for r in second.ratings}["dialogauge.helpfulness"] == 5
+    assert second.ratings == ()
+    scores = {one["dimension"]: one["value"] for one in second.metadata["evaluations"]}
+    assert scores["dialogauge.helpfulness"] == 5
     summary = json.loads((tmp_path / "run" / "summary.json").read_text())
     assert helpful["metrics"]["mean"]["value"] == summary["dimensions"]["helpfulness"]["mean"]
     assert dialogauge("export", "run", "-o", "run.xlsx").code == 2

@@ -21,6 +21,7 @@ from dialogauge.runs.run import StoredRun
 _BLOCK: Final = 1 << 20
 _KEPT: Final = ("level", "turn", "repeat", "scores", "verdict", "rationale", "failure")
 _SCORER: Final = "dialogauge"
+_RATED: Final = ("dimension", "score", "turn", "rater", "note", "weight")
 
 
 def write_eval(target: Path, run: StoredRun) -> int:
@@ -124,8 +125,9 @@ def _sample(conversation: Conversation, rows: Sequence[Mapping[str, Any]], model
             "metadata": {"judgements": [{k: row[k] for k in _KEPT if row[k] is not None} for row in rows]},
         }
     }
-    if people := _means(_rated(conversation)):
-        scores["people"] = {"value": people}
+    if conversation.ratings:
+        ratings = [{key: getattr(r, key) for key in _RATED} for r in conversation.ratings]
+        scores["people"] = {"value": _means(_rated(conversation)), "metadata": {"ratings": ratings}}
     known = {"user_id": conversation.user_id, "scenario": conversation.scenario}
     return {
         "id": conversation.id,

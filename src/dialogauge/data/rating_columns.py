@@ -58,6 +58,8 @@ _NEVER: Final = frozenset(
     ("", "user_id", "user", "scenario", "context", "language", "lang", "timestamp", "time", "date", "digest")
 ) | {"index", "role", "text", "content", "reply", "correction", "plan", "item", "seconds", "at"}
 """Columns without ratings."""
+_JUDGED: Final = frozenset(("judge", "prompt_digest", "level"))
+"""Columns of the judgements that a run exports."""
 _RATER: Final = re.compile(r"(?:rater|annotator|coder|labell?er)[\W_]*\w|评分员|标注员|评委", re.IGNORECASE)
 """The name of a column that holds what one rater gave."""
 _PAIR: Final = ("a", "b", "winner")
@@ -137,6 +139,9 @@ def columns_of(table: RatingRows, asked: RatingForm, notes: NoteBook) -> RatingC
             is not there, or a wide table stands on its side.
     """
     place = table.place
+    if _JUDGED.issubset(table.names) and not asked.mapping.ratings and asked.mapping.score is None:
+        hint = "give what people said: their rating file, or the run itself, which holds it"
+        raise file_fault(place, "these rows were scored by a judge, and by no person", hint)
     columns = _named(table, asked, notes)
     if columns.compares:
         unsaid = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
@@ -47,6 +48,12 @@ UNNAMED = frozenset({"nps", "score", "scores", "evaluation", "evaluations"}) | {
 
 _REPLIES = frozenset(REPLIES)
 _RATES = UNNAMED | RECORD_KEYS.keys()
+
+
+def asks_people(name: str) -> bool:
+    """Say whether a score of this name is people's where its source may be a program or a person."""
+    plain = name.strip().casefold().replace("-", "_").replace(" ", "_")
+    return plain in RECORD_KEYS and RECORD_KEYS[plain] is None
 
 
 def labels_of(
@@ -174,7 +181,7 @@ def rating_in(row: dict[str, Any], key: str, conversation_id: str, turn: int | N
     except ValueError as error:
         raise fault_in(entry, f"a rating: {error}") from error
     dimension, rater = row.get("dimension", key), row.get("rater")
-    candidate, note = row.get("candidate"), row.get("note")
+    candidate, note, weight = row.get("candidate"), row.get("note"), row.get("weight")
     if not isinstance(dimension, str) or not dimension:
         raise fault_in(entry, f"a rating has the dimension {excerpt(dimension)}: not a name")
     other = row.get("conversation_id", conversation_id)
@@ -189,6 +196,7 @@ def rating_in(row: dict[str, Any], key: str, conversation_id: str, turn: int | N
         None if rater is None else str(rater),
         None if candidate is None else str(candidate),
         None if note is None else str(note),
+        weight=float(weight) if isinstance(weight, int | float) and 0 < weight < math.inf else None,
     )
 
 

@@ -1,7 +1,8 @@
 """Logs of Inspect: the `.json` document of a whole evaluation, or the samples in the zip file `.eval`.
 
-A score becomes a rating named after its scorer, by the rater `inspect`; `C`, `P`, `I` and `N` count as
-they do in Inspect. The target and the metadata of a sample go into the metadata, which no judge sees.
+A scorer is no person: its scores go into the metadata, as `evaluations`, where `C`, `P`, `I` and `N` count
+as they do in Inspect. The target and the metadata of a sample go there too; no judge sees them. People's
+ratings, and rewards, are those that an export of ours keeps under its scorer `people`.
 """
 
 from __future__ import annotations
@@ -13,12 +14,14 @@ from dialogauge.core import Conversation, Place, Rating, RecordFault
 from dialogauge.data.formats.base import Context, Entry, Outcome, Sample, TextFormat, fault_in
 from dialogauge.data.formats.beside import read_beside
 from dialogauge.data.formats.documents import listed
-from dialogauge.data.formats.fields import text_at
+from dialogauge.data.formats.fields import rating_in, text_at
 from dialogauge.data.formats.openai import MessageReader
 from dialogauge.data.notes import excerpt
 from dialogauge.data.ratings import score_at
 from dialogauge.data.sources import LineStream
 
+PEOPLE: Final = "people"
+"""The scorer under which our export keeps what people said; of another log it is a scorer as any."""
 _HEADERS: Final = ("header.json", "_journal/start.json")
 _COUNTED: Final = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
 """What correct, partial, incorrect and no answer count for."""
@@ -59,11 +62,13 @@ def _convert(sample: Any, head: Mapping[str, Any], entry: Entry) -> Conversation
     return Conversation(
         id,
         MessageReader(entry).read(spoken) if spoken else (),
+        user_id=_user(sample.get("metadata")),
         scenario=task,
         candidate=model,
-        ratings=tuple(_ratings(id, sample.get("scores"), entry)) if spoken else (),
+        ratings=tuple(_of_people(id, sample.get("scores"), entry)) if spoken else (),
         metadata={"sample": sample.get("id"), "epoch": sample.get("epoch")}
-        | {key: sample[key] for key in _KEPT if sample.get(key)},
+        | {key: sample[key] for key in _KEPT if sample.get(key)}
+        | ({"evaluations": scored} if (scored := list(_evaluations(sample.get("scores"), entry))) else {}),
         place=Place(entry.place.file, entry.place.line, id),
     )
 
@@ -108,7 +113,21 @@ def _named(value: Any) -> Any:  # noqa: ANN401  # any JSON value
     return {k: v for k, v in value.items() if k != "function"} | {"name": value["function"]}
 
 
-def _ratings(id: str, scores: object, entry: Entry) -> Iterator[Rating]:
+def _user(metadata: object) -> str | None:
+    return text_at(metadata, "user_id") if isinstance(metadata, dict) else None
+
+
+def _of_people(id: str, scores: object, entry: Entry) -> Iterator[Rating]:
+    """Yield what our export wrote down of people's ratings and of rewards, one by one."""
+    people = scores.get(PEOPLE) if isinstance(scores, dict) else None
+    about = people.get("metadata") if isinstance(people, dict) else None
+    rows = about.get("ratings") if isinstance(about, dict) else None
+    for row in rows if isinstance(rows, list) else ():
+        if isinstance(row, dict) and "score" in row:
+            yield rating_in(row, "rating", id, None, entry)
+
+
+def _evaluations(scores: object, entry: Entry) -> Iterator[dict[str, Any]]:
     """Yield the scores of a sample; of several values under one scorer each by its own name."""
     for scorer, score in scores.items() if isinstance(scores, dict) else ():
         value, note = (
@@ -117,13 +136,14 @@ def _ratings(id: str, scores: object, entry: Entry) -> Iterator[Rating]:
         values = (
             {f"{scorer}.{k}": v for k, v in value.items()} if isinstance(value, dict) else {scorer: value}
         )
-        for dimension, one in values.items():
+        ours = scorer == PEOPLE and isinstance(score, dict) and score.get("metadata")
+        for dimension, one in {} if ours else values.items():
             counted = _counted(one, entry)
             if counted is None or not dimension:
                 entry.recognise("samples have scores without a value, or with a list of them: not used")
             else:
-                entry.recognise("samples have scores: read as ratings by the rater 'inspect'")
-                yield Rating(id, dimension, counted, None, "inspect", note=note)
+                entry.recognise("scores of scorers are no ratings of people: kept under `evaluations`")
+                yield {"dimension": dimension, "value": counted, "note": note}
 
 
 def _counted(value: object, entry: Entry) -> float | str | None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from dialogauge.data.formats.base import Entry, fault_in
+from dialogauge.data.formats.fields import asks_people
 from dialogauge.data.formats.spans import SpanKind, TraceScore, TraceSpan, sessions_of, span_format
 from dialogauge.data.formats.threads import moment_of
 from dialogauge.data.notes import excerpt
@@ -149,7 +150,8 @@ def _scores(values: list[Any]) -> Iterator[TraceScore]:
                 _name(value, "authorUserId"),
                 _name(value, "comment"),
                 of_session=value.get("traceId") is None,
-                automatic=value.get("source") == "EVAL",
+                automatic=value.get("source") == "EVAL"
+                or (value.get("source") != "ANNOTATION" and not asks_people(value["name"])),
             )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from dialogauge.data.formats.base import Entry, fault_in
-from dialogauge.data.formats.fields import text_at
+from dialogauge.data.formats.fields import asks_people, text_at
 from dialogauge.data.formats.spans import SpanKind, TraceScore, TraceSpan, sessions_of, span_format
 from dialogauge.data.formats.threads import moment_of
 from dialogauge.data.notes import excerpt
@@ -77,12 +77,12 @@ def _scores(run: Mapping[str, Any]) -> Iterator[TraceScore]:
             source = row.get("feedback_source")
             by = source.get("type") if isinstance(source, dict) else None
             if isinstance(score, str | int | float) and score != "":
-                automatic = by in ("model", "auto_eval")
+                automatic = by in ("model", "auto_eval") or (by != "app" and not asks_people(row["key"]))
                 user = text_at(source, "user_id") if isinstance(source, dict) else None
                 yield TraceScore(row["key"], score, user, text_at(row, "comment"), automatic=automatic)
     for key, row in means.items() if isinstance(means, dict) and not rows else ():
         if isinstance(row, dict) and row.get("avg") is not None:
-            yield TraceScore(key, row["avg"])
+            yield TraceScore(key, row["avg"], automatic=not asks_people(key))
 
 
 LANGSMITH = span_format("langsmith", _recognises, _spans_of, sessions_of)

@@ -149,7 +149,7 @@ def _annotations(values: object) -> Iterator[TraceScore]:
             continue
         keys = ("score", "value", "label")
         score = next((result[key] for key in keys if isinstance(result.get(key), str | int | float)), "")
-        by = text_at(value, "annotator_kind") or text_at(source, "source_type") or "HUMAN"
+        by = text_at(value, "annotator_kind") or text_at(source, "source_type")
         if score != "":
             yield TraceScore(
                 name,

@@ -73,14 +73,16 @@ def test_a_log(tmp_path, indent):
     ]
     assert c.messages[2].tool_calls == (ToolCall("c1", "add", '{"x":1,"y":1}'),)
     assert c.messages[3] == Message("tool", "2", (), "c1", "add", {"id": "m4"})
-    assert [(r.dimension, r.score, r.rater, r.note) for r in c.ratings] == [
-        ("includes", 1.0, "inspect", "It is 2."),
-        ("quality.tone", 4.0, "inspect", "polite"),
-        ("quality.depth", 2.5, "inspect", "polite"),
-        ("judged", 1.0, "inspect", None),
-        ("words", "good", "inspect", None),
+    assert c.ratings == ()
+    metadata = dict(c.metadata)
+    assert [tuple(one.values()) for one in metadata.pop("evaluations")] == [
+        ("includes", 1.0, "It is 2."),
+        ("quality.tone", 4.0, "polite"),
+        ("quality.depth", 2.5, "polite"),
+        ("judged", 1.0, None),
+        ("words", "good", None),
     ]
-    assert c.metadata == {"sample": "sum", "epoch": 1, "target": "2", "metadata": {"level": 1}}
+    assert metadata == {"sample": "sum", "epoch": 1, "target": "2", "metadata": {"level": 1}}
     assert "level" not in repr(c.blinded())
     assert ("samples have scores without a value, or with a list of them: not used", 4) in notes
     assert str(c.place).startswith(f"{tmp_path}/log.json")
@@ -100,7 +102,19 @@ def test_an_eval_file(tmp_path, header):
     (c, other), _ = read(path)
     assert (c.id, other.id) == ("sums__sum__mockllm/model__1", "sums__sum__mockllm/model__2")
     assert (c.scenario, c.candidate) == ("sums", "mockllm/model")
-    assert c.ratings[0] == Rating(c.id, "includes", 1.0, None, "inspect", note="It is 2.")
+    assert c.metadata["evaluations"][0] == {"dimension": "includes", "value": 1.0, "note": "It is 2."}
+
+
+def test_ratings_of_people_are_those_that_our_export_wrote_one_by_one(tmp_path):
+    rows = [{"dimension": "satisfaction", "score": 4, "turn": 1, "rater": "u1", "note": "ok", "weight": 2.5}]
+    people = {"value": {"satisfaction": 4}, "metadata": {"ratings": rows}}
+    sample = {**SAMPLE, "scores": {"people": people}, "metadata": {"user_id": "u1"}}
+    (c,), _ = read(written(tmp_path, {**LOG, "samples": [sample]}))
+    assert c.user_id == "u1"
+    assert c.ratings == (Rating(c.id, "satisfaction", 4, 1, "u1", note="ok", weight=2.5),)
+    (c,), _ = read(written(tmp_path, {**LOG, "samples": [{**sample, "scores": {"people": {"value": 4}}}]}))
+    assert c.ratings == ()
+    assert c.metadata["evaluations"] == [{"dimension": "people", "value": 4, "note": None}]
 
 
 def test_what_an_eval_file_holds_beside_its_samples_is_nothing_that_was_left_out(tmp_path):
