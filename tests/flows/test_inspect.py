@@ -73,7 +73,7 @@ def test_a_task_is_scored(evaluated):
     score = log.samples[0].scores["quality"]
     assert score.value["helpfulness"] == pytest.approx(13 / 3)
     assert math.isnan(score.value["safety"])
-    assert score.value["findings"] == 1
+    assert score.value["findings"] == 2
     assert score.explanation.startswith("UNCHECKED")
     assert "Asks for the order number, which the user gave in turn 1." in score.explanation
     counts = {s.name: (s.scored_samples, s.unscored_samples) for s in log.results.scores}
