@@ -111,7 +111,7 @@ async def judge_data(
     faults = [*study.faults, *(f if run.mask is None else run.mask.fault(f) for f in rating_faults)]
     if junit is not None:
         _write_junit(junit, options, run, faults)
-    notes = (*shown_notes(data.notes, run.mask), *built.notices())
+    notes = (*shown_notes(data.notes, run.mask), *built.notices(run.progress.usage.calls))
     notes = (*notes, *_rating_notes(study), *_rule_notes(options, study.dissatisfied, run.result.people))
     if study.left_out:
         notes = (*notes, f"{study.left_out} not judged: the rubric shows them as worked examples")

@@ -77,7 +77,7 @@ async def run_arena(
         run = await run_study(arena.study, arena.settings, observer, arena.clients.limits, stop)
     finally:
         await arena.clients.close()
-    notes = (*arena.gathered.notes, *arena.clients.notices())
+    notes = (*arena.gathered.notes, *arena.clients.notices(run.progress.usage.calls))
     return ArenaOutcome(run, tuple(arena.gathered.faults), notes, options.max_failed)
 
 
