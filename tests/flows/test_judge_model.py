@@ -24,7 +24,6 @@ def test_calls_without_a_result_are_told(dialogauge, log, talk, serve, caplog):
         done = dialogauge("judge", log(talk("a")), *at(stub), *words, *more)
         assert (done.code, "no result counts 2 calls" in caplog.text) == (1, True)
         caplog.clear()
-    assert len(stub.asked) == 4
 
 
 def test_full_scores_are_excellent(dialogauge, serve, log, talk, tmp_path):
