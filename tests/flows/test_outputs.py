@@ -196,7 +196,15 @@ def test_an_item_set_is_made_of_what_can_be_read_again(dialogauge, tmp_path):
 def test_a_build_server_gets_gates_and_conversations(dialogauge, log, talk, tmp_path):
     log(talk("a"), talk("b"), name="two.jsonl")
     done = dialogauge(
-        "judge", "two.jsonl", "-o", "run", "--gate", "helpfulness.mean>=4.9", "--junit", "r.xml"
+        "judge",
+        "two.jsonl",
+        "-o",
+        "run",
+        "--gate",
+        "helpfulness.mean>=4.9",
+        "--unchecked",
+        "--junit",
+        "r.xml",
     )
     assert done.code == 100, done.err
     cases = ElementTree.parse(tmp_path / "r.xml").iter("testcase")
@@ -206,7 +214,15 @@ def test_a_build_server_gets_gates_and_conversations(dialogauge, log, talk, tmp_
         "b": [],
     }
     again = dialogauge(
-        "judge", "two.jsonl", "-o", "run", "--gate", "helpfulness.mean>=4.9", "--junit", "r.xml"
+        "judge",
+        "two.jsonl",
+        "-o",
+        "run",
+        "--gate",
+        "helpfulness.mean>=4.9",
+        "--unchecked",
+        "--junit",
+        "r.xml",
     )
     assert again.code == done.code, again.err  # its own file is no input
     refused = dialogauge("judge", "two.jsonl", "-o", "other", "--junit", "two.jsonl")

@@ -256,8 +256,8 @@ class Secrets:
             hits += [(size - stop, size - start) for start, stop in _hits(low[::-1], self._backward)]
             for between in self._joinable(low):
                 joined, way = _joined(low, between)
-                found = (span for form, row in self._long.items() for span in _runs(joined, form, row))
-                hits += [(way.start(start), way.stop(stop - 1)) for start, stop in found]
+                runs = (span for form, row in self._long.items() for span in _runs(joined, form, row))
+                hits += [(way.start(start), way.stop(stop - 1)) for start, stop in runs]
             for start, stop in hits:
                 first, last = start, stop - 1
                 ends = (first, last + 1)
