@@ -88,10 +88,10 @@ def test_an_agent_of_our_own(dialogauge, tmp_path, database):
     )
     assert done.code == 0, done.err
     scores = {row["conversation_id"]: row["scores"] for row in rows_of(tmp_path / "run")}
-    assert [list(scores[id].values())[:4] for id in ("d1", "d2", "d3")] == [
-        [1, 1, 1, 1],
-        [0, 0, 0, 0],
-        [1, 0, 1, 0],  # the reference was made up
+    assert [list(scores[id].values())[:2] for id in ("d1", "d2", "d3")] == [
+        [1, 1],
+        [0, 0],
+        [1, 0],  # the reference was made up
     ]
     assert "hotel: reference not told" in done.out
     assert "hotel: what was offered does not fit the goal" in done.out
@@ -197,6 +197,46 @@ def test_agents_of_other_domains_are_named(dialogauge, tmp_path):
     assert "only where they have the same domains. Missing: m2 (shop)." in done.unwrapped
 
 
+def test_a_part_of_a_reward_is_no_success_and_counts_in_the_mean(dialogauge, tmp_path):
+    """Rewards 0, .5, 1, .5 ten times: a quarter succeeded, and the mean is a half."""
+    runs = [shop_run(n, [reply("Done.")], reward=(0, 0.5, 1, 0.5)[n % 4]) for n in range(40)]
+    log = lines(tmp_path / "runs.jsonl", *runs)
+    done = dialogauge("success", log, "--kind", "tau", "-o", tmp_path / "run")
+    (group,) = json.loads((tmp_path / "run" / "summary.json").read_text())["success"]["groups"]
+    assert (group["means"]["success"]["value"], group["successes"], group["reward"]["value"]) == (
+        0.25,
+        10,
+        0.5,
+    )
+    assert "mean reward" in done.out
+    assert "A success is a reward of 1." in done.unwrapped
+    judged = dialogauge("judge", log, "-o", tmp_path / "judged")
+    assert "mean reward 0.50" in judged.unwrapped
+    assert "failed 75.0 %" in judged.unwrapped
+    assert "meaning below 1" in judged.unwrapped
+
+
+def test_rows_over_all_domains_compare_one_mix_of_them(dialogauge, tmp_path):
+    """m1 did 5 of 10 in the shop and 10 of 10 in the bank; of m2's runs in the shop 5 are absent."""
+    runs = []
+    for agent in ("m1", "m2"):
+        for domain in ("shop", "bank"):
+            for n in range(10):
+                there = agent == "m1" or domain == "bank" or n % 2
+                won = domain == "bank" or n < 5
+                messages = [reply("Done.")] if there else []
+                runs.append(shop_run(n, messages, agent=agent, domain=domain, reward=float(won)))
+    log = lines(tmp_path / "runs.jsonl", *runs)
+    done = dialogauge("success", log, "--kind", "tau", "-o", tmp_path / "run")
+    groups = json.loads((tmp_path / "run" / "summary.json").read_text())["success"]["groups"]
+    first, second = (g for g in groups if g["domain"] == "all")
+    assert (first["means"]["success"]["value"], first["weighted"]) == (0.75, False)
+    # m2: 2 of 5 in the shop, 10 of 10 in the bank; each half of the mix.
+    assert (second["means"]["success"]["value"], second["weighted"]) == (pytest.approx(0.7), True)
+    assert second["successes"] == 12
+    assert "Rows over all domains: m2 weighted to the mix of domains" in done.unwrapped
+
+
 def test_other_commands_take_the_run(dialogauge, tmp_path, shop):
     log, run = lines(tmp_path / "runs.jsonl", *SHOP_RUNS), tmp_path / "run"
     assert dialogauge("success", log, "--kind", "tau", "-o", run).code == 0
@@ -284,6 +324,11 @@ def test_irregular_calls_are_counted_with_their_place(dialogauge, tmp_path):
         ),
         (("--kind", "tau", "--goals", "g.json"), 2, "belongs to --kind multiwoz"),
         (("--kind", "tau", "--environment", "py:shop:TABLES"), 2, "is no environment: it has no after"),
+        (
+            ("--kind", "tau", "--environment", "py:os:system"),
+            2,
+            "py:os:system is no environment, and nothing that makes one",
+        ),
         (("--kind", "tau", "--environment", "shop"), 2, "has not the form py:MODULE:NAME"),
         (("--kind", "tau", "--gate", "inform.mean>=1"), 2, "no dimension 'inform'"),
     ],

@@ -95,7 +95,7 @@ def test_a_restaurant_out_of_an_empty_result_is_found_where_inform_and_success_p
         ),
         metadata={"goal": goal},
     )
-    success = MultiwozSuccess(read_venues(str(tmp_path)), source="own").judge_now(talk).outcome
+    success = MultiwozSuccess(read_venues(str(tmp_path))).judge_now(talk).outcome
     assert (success.numbers["inform"], success.numbers["success"]) == (1, 1)
     first, second = judged(talk).values()
     assert (first.numbers["backend"], second.numbers["backend"]) == (1, 5)

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, Final
 
 from dialogauge.core.errors import ConfigError, Place
 from dialogauge.core.protocols import Environment
@@ -32,18 +32,27 @@ def load_function(reference: str) -> Callable[..., Any]:
     return function  # type: ignore[no-any-return]
 
 
+_ENVIRONMENT: Final = (
+    "dialogauge.core.protocols.Environment says what one has; TableEnvironment is one for tables"
+)
+
+
 def load_environment(reference: str) -> Environment:
     """Load an environment, or what makes one: `py:MODULE:NAME`, as `load_function` looks for it.
 
     Raises ConfigError for anything else.
     """
     environment, module = _load(reference)
-    if inspect.isclass(environment) or not hasattr(environment, "after"):
-        environment = environment() if callable(environment) else environment
+    if inspect.isclass(environment) or (callable(environment) and not hasattr(environment, "after")):
+        try:
+            inspect.signature(environment).bind()
+        except (TypeError, ValueError) as error:  # it takes arguments, or nobody knows; or it is no function
+            msg = f"{reference} is no environment, and nothing that makes one: {error}"
+            raise ConfigError(msg, place=_place_of(module), hint=_ENVIRONMENT) from error
+        environment = environment()
     if missing := [name for name in ("after", "final", "digest") if not hasattr(environment, name)]:
         msg = f"{reference} is no environment: it has no {', '.join(missing)}"
-        hint = "dialogauge.core.protocols.Environment says what one has; TableEnvironment is one for tables"
-        raise ConfigError(msg, place=_place_of(module), hint=hint)
+        raise ConfigError(msg, place=_place_of(module), hint=_ENVIRONMENT)
     return environment  # type: ignore[no-any-return]
 
 

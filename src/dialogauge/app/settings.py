@@ -155,9 +155,6 @@ class SuccessOptions(DataOptions, StrictOptions, FreshOptions):
         "Folder with restaurant_db.json etc. (multiwoz).",
         metavar="DIR",
     )
-    reading: Literal["stored", "own"] = setting(
-        "stored", "Delexicalised replies and states: those in the records, or our own reading (multiwoz)."
-    )
     environment: str | None = setting(
         None,
         "Replay the calls in tau_bench, tau_bench:DOMAIN or py:MODULE:NAME (tau).",

@@ -99,7 +99,7 @@ def success_judge(options: SuccessOptions) -> SuccessJudge:
             msg, hint="the folder with restaurant_db.json, hotel_db.json, attraction_db.json, train_db.json"
         )
     goals = NO_GOALS if options.goals is None else read_goals(options.goals)
-    return MultiwozSuccess(read_venues(options.database), goals, options.reading)
+    return MultiwozSuccess(read_venues(options.database), goals)
 
 
 def _environment(reference: str) -> Environment:

@@ -14,8 +14,8 @@ from dialogauge.report import plain
 def success(options: SuccessOptions, as_json: AsJson = False) -> None:
     """Check whether agents solved their tasks.
 
-    Reads goals, databases and rewards; asks no model. multiwoz: Inform and Success as published, and by the
-    words of the replies. tau: the stored reward, the required outputs, and with --environment the database
+    Reads goals, databases and rewards; asks no model. multiwoz: Inform and Success as
+    published. tau: the stored reward, the required outputs, and with --environment the database
     after the calls.
     """
     import asyncio

@@ -8,13 +8,34 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from dialogauge.core import Conversation, Place, Rating, RecordFault, Scale
-from dialogauge.data.admission import ADMIT_ALL, Admission, admission_of, asks_approval, likely_scale
+from dialogauge.data.admission import (
+    ADMIT_ALL,
+    REWARD,
+    Admission,
+    admission_of,
+    asks_approval,
+    likely_scale,
+)
+from dialogauge.stats import DissatisfiedRule, middle_rule
 from dialogauge.text import counted
 
 _FIRST: Final = ("satisfaction", "rating", "ratings", "overall", "score", "reward")
 """What a rated dimension is called that says the most; then come those that ask for approval, then others."""
 UNRANKED: Final = len(_FIRST)
 """The rank of any other that asks for approval; the rest come one later."""
+
+
+def usual_rule(dimension: str, ratings: Sequence[float], scale: Scale) -> DissatisfiedRule:
+    """Return what counts as dissatisfied where nobody says: of a reward all below 1, else `middle_rule`.
+
+    Args:
+        dimension: That people rated.
+        ratings: Shape (n,).
+        scale: That they are on.
+    """
+    if dimension == "reward" and scale == REWARD:
+        return DissatisfiedRule("<", 1.0)
+    return middle_rule(ratings, scale)
 
 
 @dataclass(frozen=True, slots=True)

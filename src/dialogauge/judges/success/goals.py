@@ -18,8 +18,9 @@ from dialogauge.judges.success.venues import slot_name
 
 REQUESTABLE: Final = ("PHONE", "ADDRESS", "POST", "REFERENCE", "TRAINID")
 """What a goal can ask to be told; other requests of the corpus are not checked, as published."""
+DOMAINS: Final = ("restaurant", "hotel", "attraction", "train", "taxi", "hospital", "police")
 _IN_CORPUS: Final = {"phone": "PHONE", "address": "ADDRESS", "postcode": "POST", "trainID": "TRAINID"}
-_KEYS: Final = ("goal", "booked", "readings", "states", "references")
+_KEYS: Final = ("goal", "booked", "readings", "states")
 _IDS: Final = ("conversation_id", "id", "dialogue")
 _HINT: Final = (
     f"a goal is {{domain: {{informable: {{slot: value}}, requestable: [{', '.join(REQUESTABLE)}]}}}}, "
@@ -70,14 +71,15 @@ class Annotation:
     """By turn; empty where nothing is stored."""
     states: tuple[Mapping[str, Mapping[str, Any]], ...] | None = None
     """By turn the gold state."""
-    references: tuple[str, ...] | None = None
-    """By turn what a person replied in the same place."""
 
 
 def goal_of(value: Mapping[str, Any]) -> Goal:
-    """Read a goal in either form; ValueError for anything else."""
+    """Read a goal in either form; ValueError for anything else, and for an unknown domain."""
     goal = {}
     for domain, part in value.items():
+        if domain not in DOMAINS:
+            msg = f"the goal names {domain!r}, and the domains are {', '.join(DOMAINS)}"
+            raise ValueError(msg)
         if not isinstance(part, dict) or not part.keys() & {
             "informable",
             "requestable",

@@ -2,8 +2,7 @@
 
 Inform: the last thing offered in each domain fits the goal. Success: Inform, and all that the goal asks for
 was told. As published, a reply offers whatever meets the state of the dialogue as soon as it names anything
-(`NAME`), and tells what its placeholders say; the words themselves are not looked at. The raw variant looks
-at them: a reply offers the venues that it names, and tells what the data base holds of them.
+(`NAME`), and tells what its placeholders say; the words themselves are not looked at.
 
 Source: Nekvinda and Dusek (2021), Shades of BLEU, Flavours of Success: The Case of MultiWOZ; and the code
 beside it, github.com/Tomiinek/MultiWOZ_Evaluation.
@@ -15,7 +14,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from dialogauge.core import (
     Conversation,
@@ -30,17 +29,14 @@ from dialogauge.core import (
 )
 from dialogauge.core.protocols import Reads
 from dialogauge.core.scores import NOT_APPLICABLE, Number, as_scores
-from dialogauge.judges.success.bleu import reply_counts
 from dialogauge.judges.success.calls import json_object
-from dialogauge.judges.success.goals import NO_GOALS, Annotation, Goal, Goals, Reading, goal_of
-from dialogauge.judges.success.venues import NAMED, TABLES, Venues, address_parts, plain_words, slot_name
+from dialogauge.judges.success.goals import DOMAINS, NO_GOALS, Annotation, Goal, Goals, Reading, goal_of
+from dialogauge.judges.success.venues import NAMED, TABLES, Venues, plain_words, slot_name
 
-_VERSION: Final = 2
-_DOMAINS: Final = ("restaurant", "hotel", "attraction", "train", "taxi", "hospital", "police")
+_VERSION: Final = 3
 _UNBOUND: Final = ("", "any", "none", "null")
 """Arguments that bind nothing."""
 _TYPES: Final = {"swimming pool": "swimmingpool", "guest house": "guesthouse", "night club": "nightclub"}
-_COLUMNS: Final = {"PHONE": "phone", "ADDRESS": "address", "POST": "postcode", "TRAINID": "trainid"}
 _WORDS: Final = {
     "PHONE": "phone",
     "ADDRESS": "address",
@@ -54,9 +50,6 @@ _REFERENCE: Final = re.compile(
     r'"(?:\w*_)?ref(?:erence)?(?:_\w*)?": ?"?(?!(?:null|true|false)\b)([\w-]+)', re.IGNORECASE
 )
 """A reference in the JSON of a result: under `reference`, `ref`, `booking_reference`, `reference_number`."""
-
-Source = Literal["stored", "own"]
-"""Whose reading of replies and states counts: that of the data where it has one, or ours."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,41 +106,10 @@ def published_facts(
             if ("NAME" in text and domain in NAMED) or ("TRAINID" in text and domain == "train"):
                 state = reading.state.get(domain)
                 offered[domain] = frozenset() if state is None else venues.matching(domain, state)
-            slots = {slot for slot in (*_COLUMNS, "REFERENCE") if slot in text}
+            slots = {slot for slot in _WORDS if slot in text}
             provided[domain] = frozenset(slots if domain in of_turn else slots - {"REFERENCE"})
         facts.append(TurnFacts(offered, provided))
     return facts
-
-
-def raw_facts(
-    goal: Goal, conversation: Conversation, read: Sequence[OwnTurn], venues: Venues
-) -> list[TurnFacts]:
-    """Return what turns offer and tell by the words of the replies."""
-    facts, known = [], {domain: frozenset[str]() for domain in goal}
-    for turn, own in zip(conversation.replied_turns, read, strict=True):
-        offered, provided = {}, {}
-        for domain in goal:
-            if named := venues.named(domain, turn.reply_text):
-                offered[domain] = named
-                known[domain] |= named
-            provided[domain] = frozenset(_spoken(domain, known[domain], turn.reply_text, own, venues))
-        facts.append(TurnFacts(offered, provided))
-    return facts
-
-
-def _spoken(domain: str, keys: frozenset[str], reply: str, own: OwnTurn, venues: Venues) -> Iterator[str]:
-    """Yield the requestables whose values, of the venues that were named, a reply gives."""
-    words = plain_words(reply).lower()
-    closed = _closed(reply)
-    for slot, column in _COLUMNS.items():
-        values = list(venues.column(domain, keys, column))
-        parts = [p for v in values for p in address_parts(v)] if slot == "ADDRESS" else []
-        if any(p in words for p in parts) or (not parts and any(_closed(v) in closed for v in values)):
-            yield slot
-    if domain not in TABLES and _PHONE.search(words):
-        yield "PHONE"
-    if any(_closed(code) in closed for code in own.references.get(domain, ())):
-        yield "REFERENCE"
 
 
 def _closed(text: str) -> str:
@@ -165,13 +127,11 @@ class OwnTurn:
     reading: Reading
     booked: tuple[str, ...]
     """Domains in which a call has returned a reference by then."""
-    references: Mapping[str, frozenset[str]]
-    """By domain these references."""
 
 
 def domain_of(tool: str) -> str | None:
     """Return the domain that the name of a tool holds: `query_hotels`, `book_taxi`."""
-    return next((domain for domain in _DOMAINS if domain in tool.lower()), None)
+    return next((domain for domain in DOMAINS if domain in tool.lower()), None)
 
 
 def own_turns(conversation: Conversation, venues: Venues) -> list[OwnTurn]:
@@ -191,7 +151,7 @@ def own_turns(conversation: Conversation, venues: Venues) -> list[OwnTurn]:
         codes = frozenset[str]().union(*references.values())
         stands = {domain: dict(slots) for domain, slots in state.items() if slots}
         reading = Reading(delexicalise(turn.reply_text, venues, codes), stands, active)
-        turns.append(OwnTurn(reading, tuple(references), dict(references)))
+        turns.append(OwnTurn(reading, tuple(references)))
     return turns
 
 
@@ -251,7 +211,7 @@ def delexicalise(reply: str, venues: Venues, references: frozenset[str] = frozen
 _SHARE: Final = Scale(0, 1, integer=False)
 _BINARY: Final = Scale(0, 1)
 DIMENSIONS: Final = (
-    *(PlainDimension(n, "conversation", _BINARY) for n in ("inform", "success", "inform_raw", "success_raw")),
+    *(PlainDimension(name, "conversation", _BINARY) for name in ("inform", "success")),
     PlainDimension("joint_goal", "conversation", _SHARE),
 )
 
@@ -264,19 +224,19 @@ class MultiwozSuccess:
     together = True
     dimensions = DIMENSIONS
 
-    def __init__(self, venues: Venues, goals: Goals = NO_GOALS, source: Source = "stored") -> None:
-        """Take the data base, goals in a file of their own, and whose reading of the dialogue counts."""
-        self.venues, self.goals, self.source = venues, goals, source
+    def __init__(self, venues: Venues, goals: Goals = NO_GOALS) -> None:
+        """Take the data base, and goals in a file of their own."""
+        self.venues, self.goals = venues, goals
 
     @cached_property
     def digest(self) -> str:
-        """Changes with tables, goals and whose reading counts."""
-        parts = [self.venues.digest, self.goals.digest, self.source]
+        """Changes with tables and goals."""
+        parts = [self.venues.digest, self.goals.digest]
         return digest({"judge": self.name, "version": _VERSION, "parts": parts})
 
     def describe(self) -> Mapping[str, Any]:
         """Return the settings for the manifest."""
-        return {"judge": self.name, "version": _VERSION, "source": self.source, "mode": "hindsight"}
+        return {"judge": self.name, "version": _VERSION, "mode": "hindsight"}
 
     def expect(self, conversation: Conversation) -> None:
         """Raise RecordFault where a conversation has no goal, or one of another form."""
@@ -290,62 +250,37 @@ class MultiwozSuccess:
         """Judge without an event loop."""
         annotation = self.goals.of(conversation)
         goal, own = goal_of(annotation.goal), own_turns(conversation, self.venues)
-        stored = self.source == "stored" and bool(annotation.readings)
+        stored = bool(annotation.readings)
         readings = annotation.readings if stored else [turn.reading for turn in own]
-        known = self.source == "stored" and annotation.booked is not None
-        booked = (annotation.booked or ()) if known else [turn.booked for turn in own]
-        by_rule = outcomes(goal, published_facts(goal, readings, booked, self.venues), self.venues)
-        by_words = outcomes(goal, raw_facts(goal, conversation, own, self.venues), self.venues)
-        scores: dict[str, Number] = {**_totals(by_rule, ""), **_totals(by_words, "_raw")}
-        scores["joint_goal"] = _joint_goal(annotation, readings)
+        booked = [turn.booked for turn in own] if annotation.booked is None else annotation.booked
+        by_domain = outcomes(goal, published_facts(goal, readings, booked, self.venues), self.venues)
+        inform = all(o.inform for o in by_domain.values())
+        scores: dict[str, Number] = {
+            "inform": int(inform),
+            "success": int(inform and not any(o.missing for o in by_domain.values())),
+            "joint_goal": _joint_goal(annotation, readings),
+        }
         details: dict[str, Any] = {
             "task": conversation.id,
             "read": "stored" if stored else "own",
-            "domains": {d: _domain_json(by_rule[d], by_words[d]) for d in goal},
-            "failed": list(_failed(by_rule)),
+            "domains": {d: {"inform": o.inform, "missing": list(o.missing)} for d, o in by_domain.items()},
+            "failed": list(_failed(by_domain)),
         }
-        if annotation.references is not None:
-            replies = [turn.reply_text for turn in conversation.replied_turns]
-            details["bleu"] = reply_counts(replies, annotation.references)
         target = Target(conversation.id, "conversation", None, conversation.candidate)
-        issues = _issues(goal, by_rule, by_words, readings[-1].state if readings else {})
+        issues = _issues(goal, by_domain, readings[-1].state if readings else {})
         return Judged(target, Judgement(as_scores(scores), issues=tuple(issues), details=details))
 
 
-def _totals(by_domain: Mapping[str, DomainOutcome], ending: str) -> dict[str, int]:
-    inform = all(o.inform for o in by_domain.values())
-    success = inform and not any(o.missing for o in by_domain.values())
-    return {f"inform{ending}": int(inform), f"success{ending}": int(success)}
-
-
-def _domain_json(by_rule: DomainOutcome, by_words: DomainOutcome) -> dict[str, Any]:
-    return {
-        "inform": by_rule.inform,
-        "missing": list(by_rule.missing),
-        "inform_raw": by_words.inform,
-        "missing_raw": list(by_words.missing),
-    }
-
-
 def _issues(
-    goal: Goal,
-    by_rule: Mapping[str, DomainOutcome],
-    by_words: Mapping[str, DomainOutcome],
-    state: Mapping[str, Mapping[str, Any]],
+    goal: Goal, by_domain: Mapping[str, DomainOutcome], state: Mapping[str, Mapping[str, Any]]
 ) -> Iterator[str]:
-    """Say what failed, with the slots of the goal and of the last state; then what only the words miss."""
-    for domain, outcome in by_rule.items():
+    """Say what failed, with the slots of the goal and of the last state."""
+    for domain, outcome in by_domain.items():
         if not outcome.inform:
             searched = {slot_name(slot): str(value) for slot, value in state.get(domain, {}).items()}
             slots = (_wanted(*pair, searched) for pair in goal[domain].informable.items())
             yield f"{domain}: what was offered does not fit the goal ({'; '.join(slots)})"
         yield from (f"{domain}: {_WORDS[slot]} not told" for slot in outcome.missing)
-        spoken = by_words[domain]
-        if outcome.inform and not spoken.inform:
-            yield f"{domain}: by the words of the replies, what was offered does not fit the goal"
-        for slot in spoken.missing:
-            if slot not in outcome.missing:
-                yield f"{domain}: by the words of the replies, {_WORDS[slot]} not told"
 
 
 def _wanted(slot: str, value: str, searched: Mapping[str, str]) -> str:

@@ -1,6 +1,7 @@
 """Whether a task of tau-bench came about: its reward, the outputs that it asks for, and the data base.
 
-The reward is 1 where the data base holds in the end what it holds after the task's own actions, and every
+A success is a reward of 1, as in tau-bench; a part of it is none, and counts in the mean reward alone. The
+reward is 1 where the data base holds in the end what it holds after the task's own actions, and every
 output that the task asks for stands in some reply. The check of outputs is that of tau-bench: any text within
 a reply counts, whatever stands around it, so the 10 in `1000` counts for 10. Where it stands is shown.
 
@@ -33,7 +34,7 @@ from dialogauge.core.protocols import Environment, Reads, ToolUse
 from dialogauge.core.scores import NOT_APPLICABLE, Number, as_scores
 from dialogauge.judges.success.calls import json_object
 
-_VERSION: Final = 2
+_VERSION: Final = 3
 _STOP: Final = "###STOP###"
 """With this tau-bench's simulated user ends a dialogue."""
 _AROUND: Final = 40
@@ -42,9 +43,8 @@ _NUMBER: Final = re.compile(r"\d+(?:\.\d+)?")
 _BINARY: Final = Scale(0, 1)
 _UNTOLD: Final = "an output is in no reply"
 REWARD: Final = "reward"
-DIMENSIONS: Final = (
-    PlainDimension("success", "conversation", Scale(0, 1, integer=False)),
-    *(PlainDimension(name, "conversation", _BINARY) for name in ("outputs", "database")),
+DIMENSIONS: Final = tuple(
+    PlainDimension(name, "conversation", _BINARY) for name in ("success", "outputs", "database")
 )
 
 
@@ -63,7 +63,7 @@ class Task:
 def task_of(conversation: Conversation) -> Task:
     """Read what a record says of its task: trajectories of TD-Eval, and tau-bench's own results.
 
-    Raises RecordFault where outputs or actions have another form.
+    Raises RecordFault where outputs or actions have another form, or the reward lies outside 0 to 1.
     """
     data: Mapping[str, Any] = conversation.metadata
     info = data.get("info")
@@ -79,7 +79,11 @@ def task_of(conversation: Conversation) -> Task:
     if actions is not None and not (isinstance(actions, list) and all(map(_is_action, actions))):
         msg = "the actions of the task are no list of calls"
         raise RecordFault(msg, place=place, hint=hint)
-    reward = data.get(REWARD)
+    rewards = (r.score for r in conversation.ratings if r.dimension == REWARD and r.turn is None)
+    reward = data.get(REWARD, next(rewards, None))
+    if isinstance(reward, int | float) and not 0 <= reward <= 1:
+        msg = f"the reward is {reward:g}, and a reward lies from 0 to 1"
+        raise RecordFault(msg, place=place, hint="divide by the highest reward, or leave it out")
     return Task(
         None if outputs is None else tuple(map(str, outputs)),
         None
@@ -205,7 +209,7 @@ class TauSuccess:
             "task": f"{conversation.scenario}_{conversation.metadata.get('task_id', conversation.id)}",
             "failed": list(checked.failed()),
         }
-        if checked.recomputed is not None and task.reward is not None:
+        if task.reward is not None:
             details["reward"] = {"stored": task.reward, "recomputed": checked.recomputed}
         if hits:
             details["outputs"] = [{"output": h.output, "turn": h.turn, "within": h.within} for h in hits]
@@ -254,12 +258,9 @@ class _Checked:
         return None if self.finished is None else int(self.finished and not self.tables and self.complete)
 
     def scores(self) -> dict[str, Number]:
-        success = self.task.reward if self.recomputed is None else self.recomputed
-        if success is not None:
-            success = min(max(success, 0.0), 1.0)
-            success = int(success) if success == int(success) else success
+        success: Number = NOT_APPLICABLE if self.task.reward is None else int(self.task.reward == 1)
         return {
-            "success": NOT_APPLICABLE if success is None else success,
+            "success": success if self.recomputed is None else self.recomputed,
             "outputs": int(self.complete) if self.hits else NOT_APPLICABLE,
             "database": NOT_APPLICABLE if self.finished is None else int(not self.tables),
         }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from functools import cache
@@ -88,11 +88,6 @@ class Venues:
         keys = _names(self, domain)
         matches = (m[0] for m in _one_of(tuple(keys)).finditer(text))
         return frozenset().union(*(keys[m.lower()] for m in matches if " " in m or m[0].isupper()))
-
-    def column(self, domain: str, keys: Collection[str], slot: str) -> Iterable[str]:
-        """Yield what some rows hold in a column, where they know it."""
-        values = (row.get(slot, "?") for row in self.tables.get(domain, ()) if row["key"] in keys)
-        return (value for value in values if value != "?")
 
     def names_any(self, reply: str) -> bool:
         """Whether a reply names a venue of any domain."""

@@ -44,6 +44,7 @@ from dialogauge.studies.agreement.targets import (
     TargetCounts,
     TargetTable,
 )
+from dialogauge.studies.rated import usual_rule
 from dialogauge.text import counted
 
 SHOWN: Final = (
@@ -186,7 +187,7 @@ def default_rule(table: TargetTable) -> DissatisfiedRule | None:
     scale = table.scale
     if min(ratings) < scale.low or max(ratings) > scale.high:
         scale = replace(scale, low=min(ratings), high=max(ratings))
-    return middle_rule(ratings, scale)
+    return usual_rule(table.pair.rated, ratings, scale)
 
 
 def rule_for(table: TargetTable, asked: DissatisfiedRule | None) -> DissatisfiedRule | None:

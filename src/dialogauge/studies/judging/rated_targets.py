@@ -10,10 +10,10 @@ import numpy as np
 
 from dialogauge.core import ONE_TO_FIVE, Level, Scale
 from dialogauge.data.admission import DOWN, REWARD, UP, scale_by_name, thumb_of
-from dialogauge.stats import DissatisfiedRule, Estimate, Floats, cluster_labels, middle_rule
+from dialogauge.stats import DissatisfiedRule, Estimate, Floats, cluster_labels
 from dialogauge.studies.judging.people import Raters, Weights
 from dialogauge.studies.judging.people_tally import MEAN, LevelTargets, PeopleTally
-from dialogauge.studies.rated import UNRANKED, preference, scale_of
+from dialogauge.studies.rated import UNRANKED, preference, scale_of, usual_rule
 
 NOTHING: Final = Estimate(None, None, None, 0.95, 0, 0, "none")
 SATISFACTION: Final = "satisfaction"
@@ -73,7 +73,7 @@ def rated_targets(
     ratings = targets.ratings[dimension]
     usual = scale_by_name(dimension)
     scale, ratings = _scaled(ratings, tally.scales.get((level, dimension), usual), asked)
-    rule = _rule(_agreed_on(ratings, targets.apart.get(dimension, {}), scale), scale, asked)
+    rule = _rule(_agreed_on(ratings, targets.apart.get(dimension, {}), scale), scale, asked, dimension)
     if scale is not None and rule is not None:
         scale = replace(scale, higher_is_better=rule.lower)
     who = tuple(tally.raters[level, dimension])
@@ -116,7 +116,7 @@ def _agreed_on(
 
 
 def _rule(
-    scores: Sequence[float | str], scale: Scale | None, asked: DissatisfiedRule | None
+    scores: Sequence[float | str], scale: Scale | None, asked: DissatisfiedRule | None, dimension: str
 ) -> DissatisfiedRule | None:
     """Return what counts as dissatisfied: as asked, where it fits these ratings; else by their scale.
 
@@ -126,7 +126,7 @@ def _rule(
         return _rule_of_names(set(scores), None if asked is None else asked.category)
     if asked is not None and asked.category is None and scale.low <= asked.threshold <= scale.high:
         return asked
-    return middle_rule([score for score in scores if not isinstance(score, str)], scale)
+    return usual_rule(dimension, [score for score in scores if not isinstance(score, str)], scale)
 
 
 def _rule_of_names(names: Set[float | str], asked: str | None) -> DissatisfiedRule | None:

@@ -17,6 +17,7 @@ from dialogauge.report import (
     Items,
     Leaderboard,
     LeaderboardRow,
+    Number,
     Page,
     Part,
     Percent,
@@ -44,8 +45,6 @@ _REASONS: Final = 20
 _TITLES: Final = {
     "inform": "inform",
     "success": "success",
-    "inform_raw": "inform, by the words",
-    "success_raw": "success, by the words",
     "joint_goal": "joint goal accuracy",
     "outputs": "outputs told",
     "database": "database right",
@@ -112,18 +111,30 @@ def success_blocks(summary: Summary, figures: SuccessFigures) -> tuple[Block, ..
     groups = figures.groups
     names = list(dict.fromkeys(name for group in groups for name in group.means))
     agents, gone = any(group.agent for group in groups), any(group.absent for group in groups)
+    parts = any(group.reward for group in groups)
     heads: tuple[str | TableColumn, ...] = (
         "domain",
         *([TableColumn("agent", "text")] if agents else []),
         "dialogues",
         *(["absent"] if gone else []),
         *(_TITLES.get(name, words.name(name)) for name in names),
+        *(["mean reward"] if parts else []),
     )
-    rows = [_group(group, names, agents=agents, gone=gone) for group in groups]
+    rows = [
+        (*_group(group, names, agents=agents, gone=gone), *([_reward(group)] if parts else []))
+        for group in groups
+    ]
     notes = ["Shares with 95 % intervals. Runs of the same task count as one cluster."]
     if gone:
         notes.append(
             "An absent run failed at its source and holds no message. It is neither a success nor a failure."
+        )
+    if parts:
+        notes.append("A success is a reward of 1. A part of a reward is none, and counts in the mean reward.")
+    if weighted := ", ".join(group.agent or "(unknown)" for group in groups if group.weighted):
+        notes.append(
+            f"Rows over all domains: {weighted} weighted to the mix of domains of all agents, since the "
+            "dialogues that were checked are another mix."
         )
     if lacking := _lacking(groups):
         notes.append(
@@ -171,10 +182,9 @@ def _boards(figures: SuccessFigures) -> list[Block]:
 def _row(group: SuccessGroup) -> LeaderboardRow:
     success = group.means.get("success")
     value, interval, n = (None, None, 0) if success is None else (success.value, success.interval, success.n)
-    won = round((value or 0.0) * n)
     parts = (
-        Part("success", won, "best"),
-        Part("no success", n - won, "worst"),
+        Part("success", group.successes, "best"),
+        Part("no success", n - group.successes, "worst"),
         Part("absent", group.absent, "none"),
     )
     return LeaderboardRow(group.agent or "", value, interval, parts, (group.dialogues, group.absent))
@@ -188,6 +198,12 @@ def _group(group: SuccessGroup, names: Sequence[str], *, agents: bool, gone: boo
         *([group.absent] if gone else []),
         *(_share(group.means.get(name)) for name in names),
     )
+
+
+def _reward(group: SuccessGroup) -> Cell:
+    """Write the mean reward; where no reward is a part, it is the share of successes."""
+    mean = group.reward or group.means.get("success")
+    return None if mean is None else Number(mean.value, interval=mean.interval)
 
 
 def _share(mean: Estimate | None) -> Cell:
@@ -238,11 +254,9 @@ def _checks_sections(figures: SuccessFigures) -> list[Section]:
         read = ", ".join(f"{whose[name]} in {counted(n, 'dialogue')}" for name, n in figures.read.items())
         sentence = (
             f"Placeholders and states are {read}. Inform and Success read placeholders only, so they cannot "
-            "tell a right value from a wrong one. The figures by the words can."
+            "tell a right value from a wrong one."
         )
         blocks.append(Callout((sentence,)))
-    if figures.bleu is not None:
-        blocks.append(Callout((f"BLEU of the replies against the references: {figures.bleu:.1f}.",)))
     return [Section("How reliable the checks are", tuple(blocks), anchor="checks")] if blocks else []
 
 
@@ -252,7 +266,7 @@ def _score(value: float | None) -> str:
 
 def _settings_section(manifest: Manifest) -> Section:
     settings = manifest.settings
-    shown = ("kind", "inputs", "goals", "database", "environment", "reading", "ratings_file")
+    shown = ("kind", "inputs", "goals", "database", "environment", "ratings_file")
     pairs = [(name, settings.get(name)) for name in shown]
     listed = [(k, ", ".join(v) if isinstance(v, list | tuple) else str(v)) for k, v in pairs if v]
     blocks: list[Block] = [Definitions((*listed, ("made", manifest.written[:10])))]

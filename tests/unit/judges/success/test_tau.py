@@ -116,6 +116,20 @@ def test_a_dialogue_that_did_not_end_is_no_success(messages, finished):
     assert ("not finished" in judged.details["failed"]) == (judged.numbers["success"] == 0)
 
 
+@pytest.mark.parametrize(
+    ("reward", "success"), [(1, 1), (1.0, 1), (0.99, 0), (0.5, 0), (0, 0), ("up", "n/a")]
+)
+def test_a_success_is_a_reward_of_1(reward, success):
+    judged = TauSuccess().judge_now(run(says("10"), reward=reward)).outcome
+    assert judged.numbers["success"] == success
+
+
+@pytest.mark.parametrize("reward", [7, -1, 1.01, float("nan")])
+def test_a_reward_outside_0_to_1_is_refused_with_its_place(reward):
+    with pytest.raises(RecordFault, match=rf"the reward is {reward:g}, and a reward lies from 0 to 1"):
+        TauSuccess().expect(run(says("10"), reward=reward))
+
+
 def test_the_results_of_tau_bench_itself():
     info = {"task": {"outputs": ["3"], "actions": [{"name": "cancel", "kwargs": {"id": "o1"}}]}}
     task = task_of(run(info=info, reward=1))
