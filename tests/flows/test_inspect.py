@@ -41,6 +41,19 @@ def test_a_run_is_read_back_from_its_log(dialogauge, tmp_path):
     assert dialogauge("export", "run", "-o", "run.xlsx").code == 2
 
 
+def test_no_id_is_lost_or_leads_out_of_the_log(dialogauge, tmp_path):
+    ids = ["a\0b", "a\0c", "../x", "a/b", "a_b", "..", "\u665a\u996d", "x" * 300]
+    judge([talk("u: Hi.", "a: Hello.", id=id) for id in ids], out=tmp_path / "run")
+    assert dialogauge("export", "run", "-o", "run.eval").code == 0
+    with zipfile.ZipFile(tmp_path / "run.eval") as log:
+        names = [name for name in log.namelist() if name.startswith("samples/")]
+        samples = [json.loads(log.read(name)) for name in names]
+    assert len(set(names)) == len(ids)
+    assert {f"samples/{s['id']}_epoch_1.json" for s in samples} == set(names)
+    assert all(name.count("/") == 1 and len(name.encode()) < 250 for name in names)
+    assert {s["metadata"].get("conversation_id", s["id"]) for s in samples} == set(ids)
+
+
 @pytest.fixture(scope="module")
 def evaluated(tmp_path_factory):
     """The folder with the log of a task that our scorer scored, and the log."""
@@ -73,7 +86,7 @@ def test_a_task_is_scored(evaluated):
     score = log.samples[0].scores["quality"]
     assert score.value["helpfulness"] == pytest.approx(13 / 3)
     assert math.isnan(score.value["safety"])
-    assert score.value["findings"] == 1
+    assert score.value["findings"] == 2
     assert score.explanation.startswith("UNCHECKED")
     assert "Asks for the order number, which the user gave in turn 1." in score.explanation
     counts = {s.name: (s.scored_samples, s.unscored_samples) for s in log.results.scores}

@@ -17,6 +17,15 @@ def at(stub):
     return ("--model", "stub-model", "--base-url", stub.url)
 
 
+def test_calls_without_a_result_are_told(dialogauge, log, talk, serve, caplog):
+    stub = serve("fine", faults=FaultPlan(always="503:0.01"))
+    words = ("--max-calls", 2, "--max-concurrency", 1, "-o", "run")
+    for more in ((), ("--json",)):
+        done = dialogauge("judge", log(talk("a")), *at(stub), *words, *more)
+        assert (done.code, "no result counts 2 calls" in caplog.text) == (1, True)
+        caplog.clear()
+
+
 def test_full_scores_are_excellent(dialogauge, serve, log, talk, tmp_path):
     done = dialogauge("judge", log(talk("a", "Nine.", "Ten."), talk("b")), *at(serve(ideal)), "-o", "run")
     assert done.code == 0, done.err

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import sqlite3
 import sys
+from contextlib import closing
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -12,6 +14,8 @@ import pytest
 
 from dialogauge import open_run
 from flows.conftest import rows_of
+from rated import rated_users
+from talks import conversation_record
 
 NAMES = [
     b"caf\xe9",
@@ -192,7 +196,15 @@ def test_an_item_set_is_made_of_what_can_be_read_again(dialogauge, tmp_path):
 def test_a_build_server_gets_gates_and_conversations(dialogauge, log, talk, tmp_path):
     log(talk("a"), talk("b"), name="two.jsonl")
     done = dialogauge(
-        "judge", "two.jsonl", "-o", "run", "--gate", "helpfulness.mean>=4.9", "--junit", "r.xml"
+        "judge",
+        "two.jsonl",
+        "-o",
+        "run",
+        "--gate",
+        "helpfulness.mean>=4.9",
+        "--unchecked",
+        "--junit",
+        "r.xml",
     )
     assert done.code == 100, done.err
     cases = ElementTree.parse(tmp_path / "r.xml").iter("testcase")
@@ -202,9 +214,129 @@ def test_a_build_server_gets_gates_and_conversations(dialogauge, log, talk, tmp_
         "b": [],
     }
     again = dialogauge(
-        "judge", "two.jsonl", "-o", "run", "--gate", "helpfulness.mean>=4.9", "--junit", "r.xml"
+        "judge",
+        "two.jsonl",
+        "-o",
+        "run",
+        "--gate",
+        "helpfulness.mean>=4.9",
+        "--unchecked",
+        "--junit",
+        "r.xml",
     )
     assert again.code == done.code, again.err  # its own file is no input
     refused = dialogauge("judge", "two.jsonl", "-o", "other", "--junit", "two.jsonl")
     assert refused.code == 2
     assert "would be written over" in refused.err
+
+
+WRITERS = {
+    "judge --junit": ("judge", "log.jsonl", "-o", "fresh", "--junit"),
+    "export": ("export", "{run}", "-o"),
+    "report": ("report", "{run}", "-o"),
+    "pairs": ("pairs", "{run}", "--kind", "sft", "-o"),
+    "fit": ("fit", "rated.jsonl", "-o"),
+    "replay select": ("replay", "select", "log.jsonl", "-o"),
+}
+"""Every command that writes a file under a name of the user's choice, which comes last."""
+MAKERS = {
+    "judge": ("judge", "log.jsonl", "-o"),
+    "satisfaction": ("satisfaction", "rated.jsonl", "--judge", "global-mean", "-o"),
+    "success": ("success", "log.jsonl", "--kind", "multiwoz", "-o"),
+    "fit": ("fit", "rated.jsonl", "-o"),
+    "arena": ("arena", "one", "two", "-o"),
+    "arena of arenas": ("arena", "votes-one", "x=votes-two", "-o"),
+    "replay run": ("replay", "run", "log.jsonl", "--candidate", "replies:mine.jsonl", "-o"),
+    "replay collect": ("replay", "collect", "items.json", "--candidate", "replies:mine.jsonl", "-o"),
+    "replay compare": ("replay", "compare", "replay", "-o"),
+    "compare": ("compare", "one", "two", "-o"),
+    "agreement": ("agreement", "one", "two", "-o"),
+    "annotate make": ("annotate", "make", "log.jsonl", "--raters", "1", "-o"),
+}
+"""Every command that writes a folder, which is named last."""
+FILES_OF_A_RUN = (
+    "run.db",
+    "manifest.json",
+    "summary.json",
+    "judgements.jsonl",
+    "report.html",
+    "items.json",
+    "scores.jsonl",
+    "kept.jsonl",
+    ".lock",
+    "run.db-wal",
+)
+
+
+@pytest.fixture
+def world(dialogauge, log, talk, tmp_path):
+    """Runs of every kind, and what they are made from."""
+    records = [talk(name, "It opens at nine.", "It opens at ten.") for name in "abcdef"]
+    log(*records)
+    log(*map(conversation_record, rated_users()), name="rated.jsonl")
+    for name, first in (("votes-one", 0), ("votes-two", 9)):
+        rows = [(f"d{first + n}", a, b, "a") for n, (a, b) in enumerate(("xy", "yz", "xz"))]
+        text = "".join(",".join(row) + "\n" for row in [("conversation_id", "a", "b", "winner"), *rows])
+        Path(f"{name}.csv").write_text(text)
+    commands = (
+        ("judge", "log.jsonl", "-o", "one"),
+        ("judge", "log.jsonl", "-o", "two", "--mode", "foresight"),
+        ("satisfaction", "rated.jsonl", "--judge", "global-mean", "-o", "contented"),
+        ("arena", "votes-one.csv", "-o", "votes-one"),
+        ("arena", "votes-two.csv", "-o", "votes-two"),
+        ("replay", "select", "log.jsonl", "-o", "items.json"),
+    )
+    for command in commands:
+        done = dialogauge(*command)
+        assert done.code == 0, (command, done)
+    items = json.loads(Path("items.json").read_text())["items"]
+    log(*({"item": item["id"], "reply": "At nine."} for item in items), name="mine.jsonl")
+    collect = ("replay", "collect", "items.json", "--candidate", "replies:mine.jsonl", "-o")
+    for folder in ("replay", "other-replay"):
+        assert dialogauge(*collect, folder).code == 0
+
+    def content(path):
+        if path.name != "run.db":
+            return path.read_bytes()
+        with closing(sqlite3.connect(path)) as database:
+            return list(database.iterdump())
+
+    files = [path for path in tmp_path.rglob("*") if path.is_file() and "cache" not in path.parts]
+    return lambda: {path: content(path) for path in files}
+
+
+def test_no_output_is_written_over_a_file_of_any_run(dialogauge, world):
+    before = world()
+    for name, command in WRITERS.items():
+        for run in ("one", "replay", "votes-one"):
+            words = [word.format(run=run if name != "pairs" else "one") for word in command]
+            for file in FILES_OF_A_RUN:
+                if (name, file) == ("report", "report.html") or (
+                    name == "fit" and not file.endswith(".json")
+                ):
+                    continue  # its own; a folder, which is made
+                done = dialogauge(*words, f"{run}/{file}")
+                assert done.code in (1, 2), (name, run, file, done)
+    assert world() == before
+
+
+def test_no_output_is_written_over_the_run_that_is_being_made(dialogauge, world):
+    before = world()
+    for file in ("", ".", *FILES_OF_A_RUN):
+        done = dialogauge("judge", "log.jsonl", "-o", "fresh", "--junit", f"fresh/{file}".rstrip("/"))
+        assert (done.code, "is being made" in done.err) == (2, True), (file, done)
+    default = dialogauge("judge", "log.jsonl", "--junit", "runs/log/run.db")
+    assert (default.code, "is being made" in default.err) == (2, True)
+    assert world() == before
+    inside = dialogauge("judge", "log.jsonl", "-o", "fresh", "--junit", "fresh/junit.xml")
+    assert (inside.code, Path("fresh/junit.xml").is_file()) == (0, True)
+
+
+def test_no_folder_of_results_becomes_another_run(dialogauge, world):
+    before = world()
+    kinds = {"one": "judge", "contented": "satisfaction", "votes-one": "arena", "other-replay": "replay"}
+    for name, command in MAKERS.items():
+        for run, kind in kinds.items():
+            if kind != name.split()[0] or name in ("arena of arenas", "replay compare"):
+                done = dialogauge(*command, run)
+                assert world() == before, (name, run, done)

@@ -18,6 +18,7 @@ from dialogauge.core.files import read_text
 from dialogauge.core.protocols import Judge
 from dialogauge.llm import Budget, CountingClient, Expected, LimiterState, PriceTable, SamplingParameters
 from dialogauge.llm.protocol import ChatClient
+from dialogauge.text import counted
 
 if TYPE_CHECKING:
     from dialogauge.rubrics import Policies
@@ -95,8 +96,13 @@ class Clients:
         path = self._options.prices_file
         return None if path is None else PriceTable.load(Path(path))
 
-    def notices(self) -> tuple[str, ...]:
-        """Return what users should know of the endpoint of the first of them."""
+    def notices(self, stored: int) -> tuple[str, ...]:
+        """Return what users should know of the endpoint of the first of them; warn of calls without a result.
+
+        `stored` is how many calls the results of this run took.
+        """
+        if (lost := self._budget.calls - stored) > 0:
+            _LOG.warning("no result counts %s: what they were sent for did not end", counted(lost, "call"))
         notice = getattr(self._first, "notice", None)
         return () if notice is None else (notice,)
 
@@ -113,6 +119,12 @@ def no_limits() -> None:
     """Return what a judge without an endpoint has to say of limits and calls."""
 
 
+def no_notices(stored: int) -> tuple[str, ...]:
+    """Return what a judge without an endpoint has to say after a run."""
+    del stored
+    return ()
+
+
 async def _close_nothing() -> None: ...
 
 
@@ -122,8 +134,8 @@ class BuiltJudge:
 
     judge: Judge
     limits: Limits = no_limits
-    notices: Callable[[], tuple[str, ...]] = tuple
-    """What users should know of the endpoint's answers, once it has answered."""
+    notices: Callable[[int], tuple[str, ...]] = no_notices
+    """What users should know of the endpoint, once so many calls have led to results."""
     close: Callable[[], Coroutine[Any, Any, None]] = _close_nothing
     """Frees what the clients hold."""
     counted: Callable[[], Expected | None] = no_limits

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 import orjson
 
 from dialogauge.app.inspect_log import write_eval
-from dialogauge.app.outputs import output_file, spare, spare_runs
+from dialogauge.app.outputs import output_file, spare
 from dialogauge.app.sources import JUDGED, SHOWN
 from dialogauge.core.errors import MissingExtra, UsageError
 from dialogauge.runs.directory import write_whole
@@ -59,7 +59,6 @@ def export_run(run: str, out: str, privacy: Privacy = OPEN) -> int:
     if writer is None and ending != _EVAL:
         msg = f"-o {out}: the ending says the format, and {ending or 'none'} is not known"
         raise UsageError(msg, hint=f"use one of {', '.join([*writers, _EVAL])}")
-    spare_runs(target)
     with open_run(run, privacy, studies=SHOWN) as finished:
         spare([target], finished.manifest.settings)
         if writer is None:

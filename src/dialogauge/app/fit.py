@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from dialogauge.app.outcome import StudyOutcome
-from dialogauge.app.outputs import output_file, run_files, spare, spare_runs
+from dialogauge.app.outputs import output_file, run_files, spare
 from dialogauge.app.settings import FitOptions
 from dialogauge.app.sources import InputData, input_data
 from dialogauge.core import Conversation, InputError, UsageError
@@ -57,7 +57,6 @@ def fit_file(options: FitOptions) -> dict[str, Any]:
     """
     target = output_file(options.out)
     spare([target], options)
-    spare_runs(target)
     faults: list[InputError] = []
     fitted = fit_local(_usable_ones(options, faults), dimension=options.dimension, folds=options.folds)
     text = fitted.to_json()

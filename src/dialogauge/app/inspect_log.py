@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import tempfile
 import zipfile
 from collections import Counter
@@ -20,6 +21,9 @@ from dialogauge.runs.run import StoredRun
 
 _BLOCK: Final = 1 << 20
 _KEPT: Final = ("level", "turn", "repeat", "scores", "verdict", "rationale", "failure")
+_OTHER: Final = re.compile(r"[^\w .:@+=,()-]")
+_LONGEST: Final = 60
+"""Characters of an id in the name of its file."""
 _SCORER: Final = "dialogauge"
 _RATED: Final = ("dimension", "score", "turn", "rater", "note", "weight")
 
@@ -48,7 +52,8 @@ def _write(packed: zipfile.ZipFile, run: StoredRun) -> int:
         sample = _sample(conversation, rows, about["model"])
         names[conversation.id] += 1
         if names[conversation.id] > 1:  # of another candidate: ids of samples are their own
-            sample["id"] += f"__{conversation.candidate or names[conversation.id]}"
+            sample["id"] = f"{conversation.id}__{conversation.candidate or names[conversation.id]}"
+        sample["id"] = _member(sample["id"])
         packed.writestr(f"samples/{sample['id']}_epoch_1.json", orjson.dumps(sample))
         brief = {key: sample[key] for key in ("id", "epoch", "input", "target", "scores", "metadata")}
         summaries.write((b"," if count > 1 else b"[") + orjson.dumps(brief | {"completed": True}))
@@ -68,6 +73,12 @@ def _write(packed: zipfile.ZipFile, run: StoredRun) -> int:
     }
     packed.writestr("header.json", orjson.dumps(header))
     return count
+
+
+def _member(id: str) -> str:
+    """Return an id as the name of a file: one of other signs gets a digest, so that no two are alike."""
+    name = _OTHER.sub("_", id)[:_LONGEST]
+    return id if name == id and id.strip(". ") else f"{name.strip('. ')}-{digest(id)[:12]}"
 
 
 _PLAN: Final[Mapping[str, Any]] = {"name": "plan", "steps": [], "config": {}}
@@ -128,7 +139,8 @@ def _sample(conversation: Conversation, rows: Sequence[Mapping[str, Any]], model
     if conversation.ratings:
         ratings = [{key: getattr(r, key) for key in _RATED} for r in conversation.ratings]
         scores["people"] = {"value": _means(_rated(conversation)), "metadata": {"ratings": ratings}}
-    known = {"user_id": conversation.user_id, "scenario": conversation.scenario}
+    renamed = None if _member(conversation.id) == conversation.id else conversation.id
+    known = {"conversation_id": renamed, "user_id": conversation.user_id, "scenario": conversation.scenario}
     return {
         "id": conversation.id,
         "epoch": 1,

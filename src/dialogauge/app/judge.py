@@ -9,7 +9,7 @@ from pathlib import Path
 from dialogauge.app.build import BuiltJudge, build_judge
 from dialogauge.app.config import shown_role
 from dialogauge.app.outcome import Plan, StudyOutcome, units_to_do
-from dialogauge.app.outputs import output_file, run_files, spare, spare_runs
+from dialogauge.app.outputs import output_file, run_files, spare
 from dialogauge.app.settings import JudgeOptions, SatisfactionOptions, SuccessOptions
 from dialogauge.app.sources import (
     InputData,
@@ -111,7 +111,7 @@ async def judge_data(
     faults = [*study.faults, *(f if run.mask is None else run.mask.fault(f) for f in rating_faults)]
     if junit is not None:
         _write_junit(junit, options, run, faults)
-    notes = (*shown_notes(data.notes, run.mask), *built.notices())
+    notes = (*shown_notes(data.notes, run.mask), *built.notices(run.progress.usage.calls))
     notes = (*notes, *_rating_notes(study), *_rule_notes(options, study.dissatisfied, run.result.people))
     if study.left_out:
         notes = (*notes, f"{study.left_out} not judged: the rubric shows them as worked examples")
@@ -121,8 +121,7 @@ async def judge_data(
 def _junit_file(name: str, options: JudgeOptions) -> Path:
     """Return where JUnit XML goes; UsageError where something would be lost there."""
     file = output_file(name)
-    spare([file], options)
-    spare_runs(file)
+    spare([file], options, making=_directory(options).path)
     return file
 
 

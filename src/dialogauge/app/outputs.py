@@ -65,10 +65,11 @@ def run_files(directory: RunDirectory) -> list[Path]:
     return [path] if path.is_file() else [path / name for name in FILES.values()]
 
 
-def output_file(path: str) -> Path:
+def output_file(path: str, *, but: str = "") -> Path:
     """Return the file that is written under a name: of a link what it points to.
 
-    Raises UsageError for what stands there and is no file: it would be gone.
+    Raises UsageError for what stands there and is no file, and for a file of a run, apart from one of
+    `FILES`: it would be gone.
     """
     status = _status(path)
     if status is not None and not stat.S_ISREG(status.st_mode):
@@ -76,17 +77,33 @@ def output_file(path: str) -> Path:
         what = {stat.S_IFDIR: "a folder", stat.S_IFIFO: "a pipe"}.get(kind, "a device")
         msg = f"{shown_path(path)} is {what}, and no file that could be written"
         raise UsageError(msg, hint="choose another name with -o")
-    return Path(os.path.realpath(path)) if Path(path).is_symlink() else Path(path)
+    real = Path(os.path.realpath(path))
+    if RunDirectory(real.parent).exists and real.name in _names(but):
+        msg = f"{shown_path(path)} is a file of a run, and would be written over"
+        raise UsageError(msg, hint="choose another place with -o")
+    return Path(path) if real == Path(path).absolute() else real
 
 
-def spare(outputs: Iterable[Path], settings: Options | Mapping[str, Any]) -> None:
+def _names(but: str = "") -> set[str]:
+    """Return what the files of a run are called, apart from one of `FILES`."""
+    beside = {FILES["database"] + ending for ending in ("-wal", "-shm", "-journal")}
+    return {name for key, name in FILES.items() if key != but} | beside | {".lock"}
+
+
+def spare(
+    outputs: Iterable[Path], settings: Options | Mapping[str, Any], *, making: Path | None = None
+) -> None:
     """Raise UsageError where an output would be written over an input, under whatever name or link.
 
     Args:
         outputs: The files that will be written.
         settings: Every value that is the path of a file is an input, and so are the files in a folder among
             them. What a run holds is its own; no folder of inputs becomes a run, which is read otherwise.
+        making: The directory of a run that the command makes beside them; its files are spared too.
     """
+    outputs = list(outputs)
+    if making is not None:
+        _spare_run(making, outputs)
     statuses = [(path, _status(path)) for path in dict.fromkeys(_texts(settings))]
     inputs = [(path, status) for path, status in statuses if status is not None]
     elsewhere = [path for path, status in statuses if status is None]
@@ -103,6 +120,14 @@ def spare(outputs: Iterable[Path], settings: Options | Mapping[str, Any]) -> Non
             inside = stat.S_ISDIR(other.st_mode) and real.startswith(os.path.realpath(path) + os.sep)
             if os.path.samestat(status, other) or (inside and not own):
                 _refuse(output)
+
+
+def _spare_run(making: Path, outputs: Iterable[Path]) -> None:
+    run = Path(os.path.realpath(making))
+    taken = {run, *(run / name for name in _names())}
+    if clash := next((output for output in outputs if Path(os.path.realpath(output)) in taken), None):
+        msg = f"{shown_path(clash)} is a file of the run that is being made"
+        raise UsageError(msg, hint="choose another place, outside the run directory")
 
 
 def _refuse(output: Path) -> NoReturn:
@@ -123,14 +148,6 @@ def _spare_folder(folder: Path, inputs: Iterable[tuple[str, os.stat_result]]) ->
         raise UsageError(msg, hint="choose another place with -o")
 
 
-def spare_runs(output: Path, *, but: str = "") -> None:
-    """Raise UsageError where a file would be written over one of a run's, apart from one of `FILES`."""
-    real = Path(os.path.realpath(output))
-    if RunDirectory(real.parent).exists and real.name in {FILES[key] for key in FILES if key != but}:
-        msg = f"{shown_path(output)} is a file of a run, and would be written over"
-        raise UsageError(msg, hint="choose another place with -o")
-
-
 def _status(path: str | Path) -> os.stat_result | None:
     try:
         return Path(path).stat()
@@ -139,10 +156,11 @@ def _status(path: str | Path) -> os.stat_result | None:
 
 
 def _texts(settings: Options | Mapping[str, Any]) -> Iterator[str]:
-    """Yield the texts among settings, apart from where to write; of `NAME=replies:FILE` the file."""
+    """Yield the texts among settings, apart from where to write; of `NAME=replies:FILE` also the file."""
     if isinstance(settings, Options):
         settings = {f.name: getattr(settings, f.name) for f in fields(settings)}
     for name, value in settings.items():
         for text in value if isinstance(value, list | tuple) else [value]:
             if isinstance(text, str) and text and name not in _WRITTEN:
-                yield text.partition("replies:")[2] or text
+                yield text
+                yield from filter(None, (text.partition(mark)[2] for mark in ("replies:", "file:", "=")))

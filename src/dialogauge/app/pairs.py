@@ -11,7 +11,7 @@ from typing import Any, Final, TypeVar
 from dialogauge.app.build import Clients
 from dialogauge.app.config import model_of
 from dialogauge.app.merging import load_config, references
-from dialogauge.app.outputs import output_file, spare, spare_runs
+from dialogauge.app.outputs import output_file, spare
 from dialogauge.app.pairs_of_replay import Row, replay_pairs
 from dialogauge.app.settings import PairOptions
 from dialogauge.app.sources import JUDGED
@@ -96,10 +96,8 @@ def write_pairs(
     left_out: Counter[str] = Counter()
     stop = StopSignal()
     target = output_file(options.out)
-    files = (target, target.with_suffix(".provenance.jsonl"))
+    files = (target, output_file(str(target.with_suffix(".provenance.jsonl"))))
     spare(files, options)
-    for file in files:
-        spare_runs(file)
     with open_run(options.run, options.privacy, studies=(*JUDGED, "replay")) as run:
         spare(files, run.manifest.settings)
         of_replay = run.manifest.study == "replay"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from dialogauge.app.outputs import output_file, spare, spare_runs
+from dialogauge.app.outputs import output_file, spare
 from dialogauge.app.sources import SHOWN
 from dialogauge.report import Page, html_bytes
 from dialogauge.runs import OPEN, Privacy, StoredRun, open_run
@@ -17,9 +17,8 @@ def rebuild_report(run: str, out: str | None, privacy: Privacy = OPEN) -> Path:
     Returns the path of the page.
     """
     with open_run(run, privacy, studies=SHOWN) as finished:
-        target = finished.directory.file("report") if out is None else output_file(out)
+        target = finished.directory.file("report") if out is None else output_file(out, but="report")
         spare([target], finished.manifest.settings)
-        spare_runs(target, but="report")
         write_whole(target, html_bytes(page_of(finished)))
         return target
 

@@ -73,6 +73,7 @@ async def judge_satisfaction_data(
         run = await run_study(study, _run_settings(options), observer, built.limits, stop)
     finally:
         await built.close()
+    notes = (*notes, *built.notices(run.progress.usage.calls))
     shown = (*shown_notes(notes, run.mask), *_absent_users(study))
     faults = (*study.unreadable, *run.result.rating_faults)
     return SatisfactionOutcome(run, faults, shown, options.max_failed)

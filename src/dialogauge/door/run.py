@@ -295,7 +295,7 @@ class Run:
             raise StoreError(msg, hint="`dialogauge report` writes it anew") from error
         if path is None:
             return page
-        write_whole(output_file(fspath(path)), [page.encode()])
+        write_whole(output_file(fspath(path), but="report"), [page.encode()])
         return Path(path)
 
     def gate(self, expression: str, *, unchecked: bool = False) -> GateResult:

@@ -13,7 +13,7 @@ import logging
 import sqlite3
 import time
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, get_args
 
@@ -29,6 +29,7 @@ from dialogauge.llm.protocol import (
     FinishReason,
     WrappedClient,
 )
+from dialogauge.llm.wire import MAX_BYTES
 
 _log = logging.getLogger(__name__)
 
@@ -37,6 +38,8 @@ _SCHEMA = "CREATE TABLE IF NOT EXISTS replies (key BLOB PRIMARY KEY, value BLOB 
 _BATCH = 64
 _BATCH_SECONDS = 2.0
 _BUSY_SECONDS = 0.25
+_LARGEST = 4 * MAX_BYTES
+"""Bytes of a value, packed or not; a reply has fewer. What is larger was not written by this cache."""
 _FINISHES: tuple[FinishReason, ...] = get_args(FinishReason)
 _CHANGING = frozenset({"dropped", "schema_support"})
 
@@ -67,8 +70,10 @@ class ResponseCache:
         packed = self._pending.get(key) or self._read(key)
         if packed is None:
             return None
+        reader = zlib.decompressobj()
         try:
-            value = orjson.loads(zlib.decompress(packed))
+            raw = reader.decompress(packed, _LARGEST)
+            value = orjson.loads(raw) if reader.eof else None
         except (zlib.error, orjson.JSONDecodeError):
             return None
         return value if isinstance(value, dict) else None
@@ -88,7 +93,7 @@ class ResponseCache:
         if self._connection is None or not self._pending:
             return
         try:
-            with self._connection:
+            with _faults(), self._connection:
                 self._connection.executemany(
                     "INSERT OR REPLACE INTO replies VALUES (?, ?)", list(self._pending.items())
                 )
@@ -111,7 +116,8 @@ class ResponseCache:
                 self._connection = _connect(self.path)
             except (OSError, sqlite3.DatabaseError) as error:
                 damaged = isinstance(error, sqlite3.DatabaseError)
-                if damaged and not isinstance(error, sqlite3.OperationalError) and attempt == 1:
+                busy = isinstance(error, sqlite3.OperationalError) and "no such" not in str(error)
+                if damaged and not busy and attempt == 1:
                     if self._set_aside(error):
                         continue
                     return
@@ -121,8 +127,10 @@ class ResponseCache:
     def _read(self, key: bytes) -> bytes | None:
         if self._connection is None:
             return None
+        query = "SELECT value FROM replies WHERE key = ? AND length(value) <= ?"
         try:
-            row = self._connection.execute("SELECT value FROM replies WHERE key = ?", (key,)).fetchone()
+            with _faults():
+                row = self._connection.execute(query, (key, _LARGEST)).fetchone()
         except sqlite3.DatabaseError as error:
             self._recover(error)
             return None
@@ -161,15 +169,26 @@ class ResponseCache:
         return True
 
 
+@contextlib.contextmanager
+def _faults() -> Iterator[None]:
+    """Make an error of SQLite of one whose words are no UTF-8: they quote the damaged file."""
+    try:
+        yield
+    except UnicodeDecodeError as error:
+        msg = "its schema is not UTF-8"
+        raise sqlite3.DatabaseError(msg) from error
+
+
 def _connect(path: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(path, timeout=_BUSY_SECONDS, check_same_thread=False)
     try:
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = NORMAL")
-        connection.execute(_SCHEMA)
-        connection.commit()
-        # Some damage shows only when a page is read.
-        connection.execute("SELECT key FROM replies LIMIT 1").fetchone()
+        with _faults():
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = NORMAL")
+            connection.execute(_SCHEMA)
+            connection.commit()
+            # Some damage shows only when a page is read.
+            connection.execute("SELECT key FROM replies LIMIT 1").fetchone()
     except sqlite3.DatabaseError:
         connection.close()
         raise

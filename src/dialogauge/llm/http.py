@@ -36,6 +36,8 @@ _STRAIN = frozenset({"server_error", "connection"})
 _DOWN = frozenset({429, 502, 503, 504, 529})
 """What gateways say while the server behind them is down, starts or is flooded."""
 _LIST_DEADLINE = 10.0
+_LONG_PAUSE = 5.0
+"""Seconds that the endpoint asks to wait, from which on it is said."""
 _BAREST = ({"role": "user", "content": "Reply with the word: yes"},)
 """What any model answers: if not even this, the endpoint is of no use."""
 
@@ -463,10 +465,17 @@ class HttpChatClient:
         elif outcome.status == 503 and outcome.retry_after is None:
             self._limiter.unavailable()
         elif outcome.overload:
-            cap = self._settings.retry.retry_after_cap
-            self._limiter.overloaded(None if outcome.retry_after is None else min(outcome.retry_after, cap))
+            self._limiter.overloaded(self._pause(outcome.retry_after))
         elif outcome.kind in _STRAIN:
             self._limiter.strained()
+
+    def _pause(self, asked: float | None) -> float | None:
+        """Return how long nobody is sent, of the seconds that the endpoint asks for; a long one is told."""
+        retry = self._settings.retry
+        pause = None if asked is None else min(asked, retry.retry_after_cap, retry.item_deadline)
+        if pause is not None and asked and asked >= _LONG_PAUSE and not self._limiter.state().paused_for:
+            _log.warning("%s asks for a pause of %.0f s, and gets one of %.0f s", self.model, asked, pause)
+        return pause
 
     async def _wait_for_slot(self, retries: RetryState) -> bool:
         """Wait for the limiter; False if the item's deadline comes first."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable
@@ -14,6 +15,10 @@ _GROWTH = 1.05
 _COOLDOWN = 15.0
 _MEMORY = 20
 """Window, in answers, of the smoothed share of "unavailable"."""
+_ENOUGH = 6
+"""Replies from which the number of slots is told."""
+_ROUNDING = 0.3
+"""Slots by which their estimate may be too high."""
 _STRAY = 0.2
 """Up to this share, "unavailable" is independent of the number of requests in flight."""
 
@@ -42,6 +47,10 @@ class AdaptiveLimiter:
     seconds, or as long as the endpoint asks to wait if that is longer, and changes the limit only once.
     After it, a full window of successes at the limit raises it by 5 %. While the endpoint asks to wait, no
     request is admitted. Waiters are served in order.
+
+    Within an episode, where replies come between many refusals, the endpoint has so many slots: what replies
+    took, summed, over the time in which they came (Little's law) is how many it served at once, and becomes
+    the limit if that is lower.
 
     A bare "unavailable" (503) may be independent of the number of requests: servers behind a gateway restart,
     and one answer in a hundred is lost. It counts as "too many" from one answer in five on. So does silence:
@@ -74,6 +83,11 @@ class AdaptiveLimiter:
         self._last_success = self._last_silence = float("-inf")
         self._pace = 0.0
         self._paced = 0
+        self._replies = self._refusals = 0
+        """Since the last cut, as the next two."""
+        self._served = 0.0
+        """Seconds that replies took, summed."""
+        self._counted_since = float("-inf")
         self._behind_since = self._behind_until = float("-inf")
         """From when until when the server may be busy with what was given up."""
 
@@ -112,6 +126,7 @@ class AdaptiveLimiter:
     def succeeded(self, took: float = 0.0) -> None:
         """Record a proper answer, which `took` that many seconds."""
         self._unavailable -= self._unavailable / _MEMORY
+        self._replies, self._served = self._replies + 1, self._served + took
         now = self._clock()
         self._paced = min(self._paced + 1, _MEMORY)
         self._pace += (min(took, now - self._last_success) - self._pace) / self._paced
@@ -170,6 +185,7 @@ class AdaptiveLimiter:
         """Record "too many requests", or a request to `wait` that many seconds."""
         now = self._clock()
         self._successes = 0
+        self._refusals += 1
         if now >= self._calm_after:
             # Doubling may have exceeded the endpoint's capacity by a factor of two.
             lowered = max(self._limit / 2, self._start * _CUT) if self._doubling else self._limit * _CUT
@@ -177,8 +193,18 @@ class AdaptiveLimiter:
             self._doubling = False
             self._calm_after = now + max(_COOLDOWN, wait or 0.0)
             self._cuts += 1
+            self._count_from(now)
+        elif self._replies >= _ENOUGH and 2 * self._refusals > self._replies and now > self._counted_since:
+            slots = math.ceil(self._served / (now - self._counted_since) - _ROUNDING)
+            self._limit = min(self._limit, max(1.0, slots))
+            self._count_from(now)
         if wait:
+            self._count_from(now + wait)
             self._paused_until = max(self._paused_until, now + wait)
+
+    def _count_from(self, start: float) -> None:
+        """Begin a count of replies and refusals."""
+        self._counted_since, self._replies, self._refusals, self._served = start, 0, 0, 0.0
 
     def close(self) -> None:
         """Stop the alarm that ends a pause."""

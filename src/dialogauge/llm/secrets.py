@@ -48,14 +48,16 @@ _AT_A_TIME: Final = 1 << 16
 """Bytes that are searched for escapes at a time."""
 _CUT: Final = re.compile(rb'\s*(?:\Z|\.\.|\xe2\x80\xa6|\xa6\x80\xe2|\*\*|[][<>"])')
 """What stands where a text was cut, read forward or backward."""
-_BETWEEN: Final = re.compile(
-    rb"[\s\0:,;.|\\_+-]|\xe2\x80[\x8b-\x8f]|\xe2\x81\xa0|\xef\xbb\xbf|\xef\xbf\xbd|\xc2\xad"
-)
-"""What may stand between the signs of a secret: spaces, line breaks, marks, and signs without width."""
-_WIDTHLESS: Final = (b"\xe2\x80", b"\xe2\x81\xa0", b"\xef\xbb\xbf", b"\xef\xbf\xbd", b"\xc2\xad")
-"""The beginnings of signs without width."""
+_BETWEEN: Final = (re.compile(rb"[^a-z0-9]+"), re.compile(rb"(?:<[^<>]{0,80}>|0x|[^a-z0-9])+"))
+"""What may stand between the signs of a secret: anything but letters and digits; tags and `0x` as well."""
+_SIGNS: Final = bytes(set(range(256)) - set(b"abcdefghijklmnopqrstuvwxyz0123456789"))
+"""The bytes that are none of them."""
+_ALPHABETS: Final = (None, bytes.maketrans(b"+/", b"-_"))
+"""Base64 as it is, and for URLs."""
+_TOKEN: Final = re.compile(rb"[A-Za-z0-9+/_-]{24,}")
+_HEX: Final = re.compile(rb"(?:[0-9a-fA-F]{2})+")
 _LONG: Final = 12
-"""Characters: of a shorter one, spread over words, nothing would be told from prose."""
+"""Characters in a row: of fewer, spread over words, nothing would be told from prose."""
 _URLS: Final = re.compile(r"(?<=://).*?(?=,[^,]*@https?://|\Z)", re.DOTALL)
 """What follows each scheme, in one URL or in a list of `MODEL@URL`."""
 
@@ -167,17 +169,21 @@ class Secrets:
     """Known secrets, which `mask` and its kin replace by `***`.
 
     They are found plain, percent-encoded, as JSON or HTML escapes (also escaped up to three times over), in
-    base64 of either alphabet with whatever stands around them (escaped once before, too), in hexadecimal
-    digits, and in any case of letters; the long ones also with spaces, line breaks or marks between their
-    signs. Of one that was cut, the beginning or the end counts from 8 characters on where the text ends or
-    shows a cut, and from a third on, and 12 characters, anywhere.
+    base64 of either alphabet with whatever stands around them (also in base64 or escaped once before), in
+    hexadecimal digits, backward, and in any case of letters. Any 12 letters and digits in a row of one of
+    these are masked, whatever other signs or tags stand between them; of one that was cut, the beginning or
+    the end from 8 characters on where the text ends or shows a cut.
     """
 
     def __init__(self, values: Iterable[str] = ()) -> None:
         """Take the secrets; those of fewer than four characters are ignored."""
-        self._forms = sorted({form for value in values if len(value) >= _LEAST for form in _forms(value)})
+        values = [value for value in values if len(value) >= _LEAST]
+        self._forms = sorted({form for value in values for form in _forms(value)})
         self._backward = [form[::-1] for form in self._forms]
-        self._long = [form for form in {_BETWEEN.sub(b"", one) for one in self._forms} if len(form) >= _LONG]
+        self._long = {form: row for value in values for form, row in _rows(value) if len(form) >= _LONG}
+        self._blocks = {
+            form[i : i + row // 2] for form, row in self._long.items() for i in _starts(form, row)
+        }
 
     def mask(self, text: str) -> str:
         """Return the text without secrets."""
@@ -217,32 +223,41 @@ class Secrets:
             low = level.lower()
             if any(form[:_PART] in low or form[-_PART:] in low for form in self._forms):
                 return True
-            if self._is_spread(low):
+            if any(True for _ in self._joinable(low)) or any(True for _ in self._coded(level)):
                 return True
         return False
 
-    def _is_spread(self, low: bytes) -> bool:
-        if not self._long:
-            return False
-        joined = low.translate(None, b" \t\n\r\v\f\0:,;.|\\_+-")
-        if any(sign in joined for sign in _WIDTHLESS):
-            joined = _BETWEEN.sub(b"", joined)
-        return any(form in joined for form in self._long)
+    def _coded(self, text: bytes) -> Iterator[tuple[int, int]]:
+        """Yield where base64 or hexadecimal digits of a text that may hold a secret stand."""
+        for token in _TOKEN.finditer(text):
+            signs = token.group()
+            plain = [base64.urlsafe_b64decode(signs.translate(_ALPHABETS[1])[: len(signs) // 4 * 4])]
+            if _HEX.fullmatch(signs):
+                plain.append(bytes.fromhex(signs.decode()))
+            if any(map(self.may_hold, plain)):
+                yield token.span()
+
+    def _joinable(self, low: bytes) -> Iterator[re.Pattern[bytes]]:
+        """Yield without what of a text it may hold a part of a secret."""
+        for between in _BETWEEN:
+            joined = low.translate(None, _SIGNS) if between is _BETWEEN[0] else between.sub(b"", low)
+            if any(block in joined for block in self._blocks):
+                yield between
+            if b"<" not in low and b"0x" not in low:
+                return
 
     def _spans(self, raw: bytes) -> Iterator[tuple[int, int]]:
         """Yield where secrets stand, with escapes as a whole."""
         for level, places in _levels(raw, placed=True):
             low = level.lower()
             size = len(low)
-            hits = list(_hits(low, self._forms))
+            hits = list(self._coded(level))
+            hits += _hits(low, self._forms)
             hits += [(size - stop, size - start) for start, stop in _hits(low[::-1], self._backward)]
-            if self._is_spread(low):
-                joined, way = _joined(low)
-                hits += [
-                    (way.start(start), way.stop(stop - 1))
-                    for form in self._long
-                    for start, stop in _whole(joined, form)
-                ]
+            for between in self._joinable(low):
+                joined, way = _joined(low, between)
+                runs = (span for form, row in self._long.items() for span in _runs(joined, form, row))
+                hits += [(way.start(start), way.stop(stop - 1)) for start, stop in runs]
             for start, stop in hits:
                 first, last = start, stop - 1
                 ends = (first, last + 1)
@@ -264,7 +279,7 @@ def _forms(value: str) -> Iterator[bytes]:
         yield from (level.lower() for level, _ in _levels(plain, placed=False) if len(level) >= _LEAST)
     for coded in {raw, *_escaped(value)}:
         yield coded.hex().encode()
-        yield from _in_base64(coded)
+        yield from (form.translate(kind).lower() for form in _in_base64(coded) for kind in _ALPHABETS)
 
 
 def _escaped(value: str) -> Iterator[bytes]:
@@ -284,7 +299,7 @@ def _in_base64(raw: bytes) -> Iterator[bytes]:
         # The first and the last sign also hold bits of what stands beside the secret.
         core = coded[(before * 8 + 5) // 6 : (before + len(raw)) * 8 // 6]
         if len(core) > _LEAST:
-            yield from (core.lower(), core.translate(bytes.maketrans(b"+/", b"-_")).lower())
+            yield core
 
 
 def _hits(low: bytes, forms: Iterable[bytes]) -> Iterator[tuple[int, int]]:
@@ -300,11 +315,32 @@ def _hits(low: bytes, forms: Iterable[bytes]) -> Iterator[tuple[int, int]]:
             at = low.find(form[:_PART], at + (length if shown else 1))
 
 
-def _whole(low: bytes, form: bytes) -> Iterator[tuple[int, int]]:
-    at = low.find(form)
-    while at >= 0:
-        yield at, at + len(form)
-        at = low.find(form, at + len(form))
+def _rows(value: str) -> Iterator[tuple[bytes, int]]:
+    """Yield what is left of a secret's forms without other signs, and how many in a row show enough of it."""
+    raw = value.encode("utf-8", "surrogatepass")
+    for form in (*_forms(value), raw[::-1].lower()):
+        yield _BETWEEN[0].sub(b"", form), max(_LONG, _LONG * len(form) // len(raw) - 2)
+
+
+def _starts(form: bytes, row: int) -> range:
+    """Return where blocks begin: any so many in a row hold a whole one."""
+    return range(0, len(form) - row // 2 + 1, row // 2)
+
+
+def _runs(low: bytes, form: bytes, row: int) -> Iterator[tuple[int, int]]:
+    """Yield where so many characters of a form stand in a row."""
+    size = row // 2
+    for i in _starts(form, row):
+        at = low.find(form[i : i + size])
+        while at >= 0:
+            start, stop = at, at + size
+            while start > max(0, at - i) and low[start - 1] == form[i + start - 1 - at]:
+                start -= 1
+            while stop < min(len(low), at - i + len(form)) and low[stop] == form[i + stop - at]:
+                stop += 1
+            if stop - start >= min(row, len(form)):
+                yield start, stop
+            at = low.find(form[i : i + size], stop)
 
 
 def _common(low: bytes, at: int, form: bytes) -> int:
@@ -341,10 +377,10 @@ class _Places:
         return self._before[i + 1] if self._whole[i] else self._before[i] + byte - self._after[i] + 1
 
 
-def _joined(raw: bytes) -> tuple[bytes, _Places]:
+def _joined(raw: bytes, between: re.Pattern[bytes]) -> tuple[bytes, _Places]:
     """Return a text without what may stand between the signs of a secret, and the way back."""
     pieces, way, end, size = [], _Places(), 0, 0
-    for gap in _BETWEEN.finditer(raw):
+    for gap in between.finditer(raw):
         pieces.append(raw[end : gap.start()])
         size, end = size + gap.start() - end, gap.end()
         way.add(size, end, whole=False)

@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from dialogauge.app.outputs import run_named_after, spare, spare_runs, stem
+from dialogauge.app.outputs import output_file, run_named_after, spare, stem
 from dialogauge.core import UsageError
 
 
@@ -92,10 +92,10 @@ def test_an_output_may_be_no_input_under_any_name(tmp_path, monkeypatch):
 def test_no_file_of_a_run_is_written_over(tmp_path):
     finished(tmp_path / "run", ["log"])
     (tmp_path / "link").symlink_to("run")
-    for name in ("judgements.jsonl", "manifest.json", "run.db"):
+    for name in ("judgements.jsonl", "manifest.json", "run.db", "run.db-wal", ".lock"):
         for folder in ("run", "link"):
             with pytest.raises(UsageError, match="a file of a run"):
-                spare_runs(tmp_path / folder / name)
-    spare_runs(tmp_path / "run/report.html", but="report")
-    spare_runs(tmp_path / "run/mine.csv")
-    spare_runs(tmp_path / "judgements.jsonl")
+                output_file(str(tmp_path / folder / name))
+    output_file(str(tmp_path / "run/report.html"), but="report")
+    output_file(str(tmp_path / "run/mine.csv"))
+    output_file(str(tmp_path / "judgements.jsonl"))

@@ -6,6 +6,8 @@ import os
 import sqlite3
 import subprocess
 import sys
+import tracemalloc
+import zlib
 from pathlib import Path
 from types import MappingProxyType
 
@@ -236,6 +238,38 @@ def test_a_damaged_file_is_moved_aside_with_a_warning(tmp_path, caplog, size):
     cache = ResponseCache(tmp_path)
     assert cache.get(KEY) == {"text": "x"}
     cache.close()
+
+
+@pytest.mark.parametrize("place", range(8, 60, 4))
+def test_a_schema_that_is_no_text_is_moved_aside(tmp_path, place):
+    cache = ResponseCache(tmp_path)
+    cache.put(KEY, {"text": "x"})
+    cache.close()
+    raw = cache.path.read_bytes()
+    at = raw.index(b"tablereplies") + place - 8
+    cache.path.write_bytes(raw[:at] + b"\xff\xfe" + raw[at + 2 :])
+    cache = ResponseCache(tmp_path)
+    assert cache.get(KEY) in (None, {"text": "x"})
+    cache.put(KEY, {"text": "new"})
+    cache.flush()
+    assert cache.get(KEY) == {"text": "new"}
+    cache.close()
+
+
+def test_a_value_that_unpacks_to_more_than_any_reply_is_not_there(cache):
+    cache.flush()
+    huge = zlib.compress(b'{"text": "' + b"x" * (64 << 20) + b'"}')
+    with sqlite3.connect(cache.path) as other:
+        other.execute("INSERT INTO replies VALUES (?, ?)", (KEY, huge))
+        other.execute("INSERT INTO replies VALUES (?, ?)", (b"as it is", bytes(20 << 20)))
+    other.close()
+    tracemalloc.start()
+    try:
+        assert cache.get(KEY) is None
+        assert cache.get(b"as it is") is None
+        assert tracemalloc.get_traced_memory()[1] < 18 << 20
+    finally:
+        tracemalloc.stop()
 
 
 def test_damage_that_shows_later_is_no_end_either(tmp_path, caplog):

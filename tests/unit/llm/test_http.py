@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import random
 import socket
 
@@ -228,6 +229,18 @@ async def test_retry_after_is_honoured_by_everyone_and_capped(serve, connect):
     stub = serve("fine", faults=FaultPlan(["429:3600"]))
     reply = await connect(stub.url, retry=quick(retry_after_cap=0.05)).complete(question())
     assert isinstance(reply, ChatReply)
+
+
+async def test_nobody_waits_longer_than_the_deadline_and_a_long_pause_is_told(serve, connect, caplog):
+    stub = serve("fine", faults=FaultPlan(always="503:259200"))
+    client = connect(stub.url, retry=quick(item_deadline=0.3))
+    with caplog.at_level(logging.WARNING):
+        async with asyncio.timeout(10):
+            for ended in await asyncio.gather(
+                *(client.complete(question(str(n))) for n in range(3)), return_exceptions=True
+            ):
+                assert isinstance(ended, EndpointError)
+    assert "asks for a pause of 259200 s" in caplog.text
 
 
 async def test_nobody_slips_in_between_a_refusal_and_its_pause(serve, connect):

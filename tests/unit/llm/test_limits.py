@@ -79,6 +79,36 @@ async def test_an_episode_cuts_once_and_the_next_one_again():
     assert limiter.state().cuts == 2
 
 
+def test_replies_between_refusals_tell_how_many_slots_there_are():
+    limiter, clock = make()
+    limiter.overloaded()
+    for number in range(1, 7):  # six replies of .3 s in .6 s: three at once
+        clock.now = number / 10
+        limiter.succeeded(0.3)
+        limiter.overloaded()
+    assert limiter.state().limit == 3
+    for _ in range(20):  # refused all of them: by the minute, which says nothing of slots
+        limiter.overloaded()
+    assert limiter.state().limit == 3
+
+
+def test_few_refusals_and_a_pause_say_nothing_of_slots():
+    limiter, clock = make()
+    limiter.overloaded()
+    for number in range(1, 40):
+        clock.now = number / 10
+        limiter.succeeded(0.3)
+        if number % 4 == 0:
+            limiter.overloaded()
+    assert limiter.state().limit == 16
+    limiter.overloaded(10)
+    clock.now += 10.1
+    limiter.succeeded(5.0)
+    for _ in range(9):
+        limiter.overloaded()
+    assert limiter.state().limit == 16
+
+
 def test_a_stray_unavailable_lowers_nothing_and_many_do() -> None:
     limiter, clock = make()
     for episode in range(50):  # one answer in ten, for ever

@@ -189,6 +189,33 @@ def test_a_secret_that_is_spread_is_masked(between, every):
             assert masked == "The key *** is wrong: that much is known."
 
 
+LIVE = "sk-proj-Q7vX2mN9pL4tR8wY1zA6bC3dE5fG0hJkM"
+PARTS = {
+    "without five signs at each end": LIVE[5:-5],
+    "twelve signs": LIVE[12:26],
+    "the same, spaced": " ".join(LIVE[5:-5]),
+    "the same, as hex": LIVE.encode().hex()[10:-10],
+    "the same, in base64": base64.b64encode(LIVE.encode()).decode()[6:-6],
+    "bold": "**".join(LIVE[i : i + 6] for i in range(0, len(LIVE), 6)),
+    "each in a tag": "".join(f"<b class='x'>{sign}</b>" for sign in LIVE),
+    "a list": json.dumps(list(LIVE)),
+    "in brackets": "".join(f"[{sign}]" for sign in LIVE),
+    "behind dashes": "\u2014".join(LIVE[i : i + 5] for i in range(0, len(LIVE), 5)),
+    "numbered bytes": " ".join(f"0x{byte:02x}" for byte in LIVE.encode()),
+    "backward": LIVE[::-1],
+    "base64 twice": base64.b64encode(base64.b64encode(f"ab{LIVE}".encode())).decode(),
+    "hex in base64": base64.b64encode(LIVE.encode().hex().encode()).decode(),
+    "base64 as hex": base64.b64encode(LIVE.encode()).hex(),
+}
+
+
+@pytest.mark.parametrize("form", PARTS)
+def test_twelve_signs_in_a_row_are_masked_whatever_stands_between(form):
+    masked = Secrets([LIVE]).mask(f"You sent {PARTS[form]} today.")
+    assert MASK in masked
+    assert len(masked) <= len("You sent *** today.") + 24
+
+
 def test_what_only_looks_spread_stays():
     text = "He may pass: word for word, up a s s."
     assert Secrets(["password", "pass word for"]).mask(text) == text
@@ -201,7 +228,7 @@ def test_what_only_looks_spread_stays():
         (HEX_KEY := "sk-Live9f8e7d6c5b", HEX_KEY.encode().hex("-").upper()),
         (HEX_KEY, HEX_KEY.encode().hex(" ").replace(" ", ", ")),
         (HEX_KEY, "+".join(HEX_KEY)),
-        ("pass\\6 & more-99", " ".join("pass\\6") + "  &amp;  " + " ".join("more-99")),
+        ("pass\\6 & more-990", " ".join("pass\\6") + "  &amp;  " + " ".join("more-990")),
         (HEX_KEY, "".join(f"{sign}&#0;" for sign in HEX_KEY).removesuffix("&#0;")),
         ("a+b/c==x9&y81z", base64.b64encode(b"a%2Bb%2Fc%3D%3Dx9%26y81z").decode()),
         ('pass"word & \\ more', base64.b64encode(b"pass&quot;word &amp; \\ more").decode()),

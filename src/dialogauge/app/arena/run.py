@@ -15,6 +15,7 @@ from dialogauge.app.config import model_of
 from dialogauge.app.merging import load_config, references
 from dialogauge.app.outcome import Plan, StudyOutcome
 from dialogauge.app.outputs import run_files, run_named_after, spare
+from dialogauge.app.sources import is_run
 from dialogauge.core import Conversation, WorkUnit
 from dialogauge.core.errors import InputError, UsageError
 from dialogauge.core.settings import narrowed, recorded
@@ -71,12 +72,12 @@ async def run_arena(
         StoreError: The directory cannot be written, or holds a run of another study.
     """
     arena = _arena(options, talks)
-    spare(run_files(arena.settings.directory), options)
+    _spare_the_inputs(options, arena.settings.directory)
     try:
         run = await run_study(arena.study, arena.settings, observer, arena.clients.limits, stop)
     finally:
         await arena.clients.close()
-    notes = (*arena.gathered.notes, *arena.clients.notices())
+    notes = (*arena.gathered.notes, *arena.clients.notices(run.progress.usage.calls))
     return ArenaOutcome(run, tuple(arena.gathered.faults), notes, options.max_failed)
 
 
@@ -102,6 +103,15 @@ def plan_arena(options: ArenaOptions) -> Plan:
         runner.run(arena.clients.close())
     faults, notes = tuple(arena.gathered.faults), tuple(arena.gathered.notes)
     return Plan(arena.settings.directory.path, study.referee.name, counts, left, faults, notes, asking)
+
+
+def _spare_the_inputs(options: ArenaOptions, directory: RunDirectory) -> None:
+    """Raise UsageError where the arena would be written over an input, or into one of the arenas."""
+    spare(run_files(directory), options)
+    runs = (text if Path(text).exists() else text.partition("=")[2] for text in options.inputs)
+    if any(is_run(run) and Path(run).resolve() == directory.path.resolve() for run in runs):
+        message = f"{directory.path} is one of the arenas that are put together"
+        raise UsageError(message, hint="choose another directory with -o")
 
 
 @dataclass(frozen=True, slots=True)

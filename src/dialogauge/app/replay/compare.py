@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from dialogauge.app.candidates import AgentEntry, family_of, read_agents
-from dialogauge.app.outputs import run_files, spare
+from dialogauge.app.outputs import output_file, run_files, spare
 from dialogauge.app.replay.settings import CompareOptions
 from dialogauge.app.replay.stage import privacy_of
 from dialogauge.core.errors import StoreError
@@ -34,6 +34,7 @@ from dialogauge.studies.replay.stored import REPLAY
 from dialogauge.studies.replay.table import ShownItem, View
 
 _COLUMNS = ("organisation", "version", "licence", "family")
+_WRITTEN = ("summary", "scores", "manifest", "report")
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +102,11 @@ def compare_runs(options: CompareOptions) -> Compared:
     """
     out = Path(options.out) if options.out else Path(options.runs[0]) if len(options.runs) == 1 else None
     read = gather(options.runs, options.judge)
-    spare([] if out is None else run_files(RunDirectory(out)), options)
+    if out is not None:
+        spare(run_files(RunDirectory(out)), options)
+        if not any(out.resolve() == Path(run).resolve() for run in options.runs):
+            for name in _WRITTEN:
+                output_file(str(out / FILES[name]))
     agents = read_agents(options.agents_file)
     for name, of in (one for scores in read.scores.values() for one in scores.candidates.items()):
         called = of.about.pop("called", name)
@@ -111,7 +116,7 @@ def compare_runs(options: CompareOptions) -> Compared:
     if out is None:
         return compared
     _write(out, options, compared)
-    return replace(compared, files=tuple(out / FILES[n] for n in ("summary", "scores", "manifest", "report")))
+    return replace(compared, files=tuple(out / FILES[n] for n in _WRITTEN))
 
 
 def _compared(read: Gathered, settings: CompareSettings, family: str | None) -> Compared:

@@ -11,7 +11,6 @@ from typing import Any, Final
 
 from dialogauge.core import (
     Conversation,
-    DimensionSpec,
     InputError,
     Judge,
     Judged,
@@ -32,19 +31,19 @@ from dialogauge.runs import Ending, Row, RunDatabase, StoredRun, StoredUnit, Stu
 from dialogauge.stats import DissatisfiedRule
 from dialogauge.studies.evidence import (
     NOTHING_CHECKED,
-    UNCHECKED,
     DimensionEvidence,
     RunEvidence,
     with_verdict,
 )
 from dialogauge.studies.judging.agents import AgentFacts, AgentTally
+from dialogauge.studies.judging.checking import checked_by_ratings
 from dialogauge.studies.judging.findings import FindingsSummary, FindingsTally
 from dialogauge.studies.judging.gate import GateResult, read_gates
-from dialogauge.studies.judging.light import agreement_of, people_of
+from dialogauge.studies.judging.light import people_of
 from dialogauge.studies.judging.opening import Known
 from dialogauge.studies.judging.page import report_page
 from dialogauge.studies.judging.people import People
-from dialogauge.studies.judging.people_tally import LEVELS, PeopleTally
+from dialogauge.studies.judging.people_tally import PeopleTally
 from dialogauge.studies.judging.sampling import RatedAs, Sampler
 from dialogauge.studies.judging.summary import Summary, summarise
 from dialogauge.studies.judging.transcripts import ShownConversations, read_sample
@@ -55,12 +54,6 @@ from dialogauge.studies.trust.result import Trust, TrustThresholds
 from dialogauge.studies.trust.tally import TrustTally
 from dialogauge.text import counted
 
-_UNSHOWN: Final = {
-    "which users": "by the ratings of this run it tells which users are dissatisfied, not with what",
-    "which conversations": "by the ratings of this run it tells which conversations are poor, not where",
-    "does not": "it does not agree with the ratings of this run",
-    "cannot tell": "the ratings of this run do not show that it agrees with people",
-}
 _LANGUAGE_SHARE: Final = 0.1
 """Of the conversations, from which on a language belongs to the kind of data."""
 JUDGE: Final = "judge"
@@ -289,7 +282,6 @@ class JudgingStudy(Study[JudgingResult]):
 
     def _evidence(self, summary: Summary, people: People | None, *, finds: bool) -> RunEvidence:
         """Return which dimensions are checked, by the ratings of this run or by stored checks."""
-        known = {spec.name: self._checked(spec) for spec in self.judge.dimensions}
         languages = [g for g in summary.by.get("language", ()) if g.name is not None]
         least = _LANGUAGE_SHARE * summary.conversations.judged
         evidence = RunEvidence(
@@ -297,7 +289,7 @@ class JudgingStudy(Study[JudgingResult]):
             self.rubric,
             tuple(sorted(g.name or "" for g in languages if g.conversations >= least)),
             2 * self.with_tools > summary.conversations.judged,
-            known,
+            self._checked(),
             finds=finds,
             ratings=() if people is None else tuple(dict.fromkeys(f.dimension for f in people.figures)),
             unchecked=self.unchecked,
@@ -305,23 +297,9 @@ class JudgingStudy(Study[JudgingResult]):
         scored = [d.name for d in summary.dimensions if d.n]
         return replace(evidence, dimensions=with_verdict(evidence.dimensions, scored))
 
-    def _checked(self, spec: DimensionSpec) -> DimensionEvidence:
-        """Say whether a dimension is checked by the ratings of this run."""
-        if self.people is None or spec.level not in LEVELS:
-            return UNCHECKED
-        light = agreement_of(self.people, spec.name, spec.level, self.dissatisfied)
-        if light is None:
-            return DimensionEvidence(checked=False, why=f"nobody rated {spec.level}s of this run")
-        auc = light.judge
-        pairs = "" if auc.value is None else f" ({100 * auc.value:.0f} % of pairs"
-        pairs += (
-            f" [{100 * auc.interval[0]:.0f}, {100 * auc.interval[1]:.0f}])"
-            if auc.interval
-            else ")" * bool(pairs)
-        )
-        if light.answer == "agrees":
-            return DimensionEvidence(checked=True, by=f"the ratings of this run{pairs}")
-        return DimensionEvidence(checked=False, why=f"{_UNSHOWN[light.answer]}{pairs}")
+    def _checked(self) -> dict[str, DimensionEvidence]:
+        """Say of each dimension whether it is checked by the ratings of this run."""
+        return checked_by_ratings(self.people, self.judge.dimensions, self.dissatisfied)
 
     def facts(self) -> StudyFacts:
         """Return judge, dimensions and what the checks need to know of the rubric."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
 from typing import Final, Protocol
 
-from dialogauge.core import Conversation, DimensionSpec, InputError, Judged, RecordFault, WorkUnit
+from dialogauge.core import Conversation, InputError, Judged, RecordFault, WorkUnit
 from dialogauge.core.json_keys import keys
 from dialogauge.core.protocols import Judge, Request
 from dialogauge.judges.success.tau import REWARD
@@ -78,10 +78,10 @@ class SuccessStudy(JudgingStudy):
         common = {f.name: getattr(result, f.name) for f in fields(JudgingResult)}
         return SuccessResult(**common, success=tally.result())
 
-    def _checked(self, spec: DimensionSpec) -> DimensionEvidence:
+    def _checked(self) -> dict[str, DimensionEvidence]:
         """What is measured here is an outcome: nothing stands behind it that it could agree with."""
-        del spec
-        return DimensionEvidence(checked=True, by=BY_OUTCOME)
+        outcome = DimensionEvidence(checked=True, by=BY_OUTCOME)
+        return dict.fromkeys((spec.name for spec in self.judge.dimensions), outcome)
 
     def page(self, result: JudgingResult, run: StoredRun) -> Page:
         """Return the page."""

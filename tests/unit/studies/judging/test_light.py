@@ -10,6 +10,8 @@ from dialogauge.core import ONE_TO_FIVE, PlainDimension, Rating, Scale
 from dialogauge.core.json_keys import as_json
 from dialogauge.core.unit import words_digest
 from dialogauge.stats import Comparison, Estimate, parse_rule
+from dialogauge.studies.evidence import UNCHECKED
+from dialogauge.studies.judging.checking import checked_by_ratings
 from dialogauge.studies.judging.light import _answer, agreement_of, people_of, rule_words
 from dialogauge.studies.judging.people import People
 from dialogauge.studies.judging.people_tally import MEAN, PeopleTally
@@ -536,3 +538,19 @@ def test_the_rectified_mean_is_weighted_too():
     truth = np.mean([five(q, rng, 0) for q in qualities])
     assert rectified.rectified.low < truth < rectified.rectified.high
     assert abs(rectified.rectified.value - truth) < 0.15
+
+
+def test_a_dimension_is_checked_where_it_agrees_and_says_why_where_it_does_not():
+    tally = tally_of(
+        conversations=60,
+        people=lambda q, _: 2 if q < -0.5 else 4,
+        judge=lambda q, rng: q + 0.3 * rng.normal(),
+        users=30,
+    )
+    whole = PlainDimension("coherence", "conversation")
+    checked = checked_by_ratings(tally, (HELP, PlainDimension("noise", "turn"), whole))
+    assert checked["helpfulness"].checked
+    assert checked["helpfulness"].by.startswith("the ratings of this run (9")
+    assert not checked["noise"].checked
+    assert checked["coherence"].why == "nobody rated a conversation of this run"
+    assert checked_by_ratings(None, (HELP,)) == {"helpfulness": UNCHECKED}
