@@ -514,7 +514,7 @@ def sample_page(word="aubergine"):
                         (
                             dimension_card("context use", (10, 20, 15, 96, 185)),
                             dimension_card("helpfulness", (0, 0, 0, 2, 1), failed=0),
-                            dimension_card("repair handling", (0,) * 5, tags=(Span("uncalibrated", "warn"),)),
+                            dimension_card("repair handling", (0,) * 5, tags=(Span("unchecked", "warn"),)),
                             Card(
                                 "reason",
                                 (

@@ -78,7 +78,6 @@ class RatingsJudge:
             "dimension": self.model.dimension,
             "fitted_on": fitted.to_json(),
             "checked_languages": list(fitted.languages) if fitted.figures else [],
-            "uncalibrated": [],
             "notes": list(fitted.sentences(self.model.dimension)),
         }
 

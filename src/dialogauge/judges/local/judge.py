@@ -82,15 +82,7 @@ RUBRICS: Final[tuple[Rubric, ...]] = get_args(Rubric)
 _VERSION = 8
 """Raised when the signals or the table change, so that stored judgements are not taken for new ones."""
 _NO_SAFETY = "The local judge cannot tell harmful content from harmless; use a language model for safety."
-_UNCALIBRATED = (*TURN_DIMENSIONS[:2], *CONVERSATION_DIMENSIONS)
-"""Never compared with people's scores of the same dimension."""
 _SINGLE = "single_quality"
-_NEVER_COMPARED: Mapping[Rubric, tuple[str, ...]] = {
-    "card": _UNCALIBRATED,
-    "single": (_SINGLE,),
-    "td-turn": TOOL_DIMENSIONS,
-    "td-dialogue": (*TOOL_DIMENSIONS, GOAL),
-}
 _CHECKED = ("zh", "en")
 """Languages whose satisfaction was compared with people's ratings: docs/development/results/trust.md."""
 _SATISFIED = 4
@@ -185,7 +177,6 @@ class LocalJudge:
                 **({"seen": list(fitted.seen)} if fitted.seen else {}),
             },
             "checked_languages": list(_CHECKED) if self.rubric_id == "satisfaction" else [],
-            "uncalibrated": list(_NEVER_COMPARED.get(self.rubric_id, ())),
             "notes": notes,
             **self._policy_settings(),
         }
@@ -261,7 +252,7 @@ class LocalJudge:
                 value = float(score)
             details |= {"task": guarded.task, "failed": list(guarded.failed), "capped": guarded.capped}
             details |= {"cap": guarded.cap} if guarded.failed else {}
-        details |= {"label": "SAT" if score >= _SATISFIED else "DSAT", "uncalibrated": []}
+        details |= {"label": "SAT" if score >= _SATISFIED else "DSAT"}
         return Judgement(scores={"satisfaction": Score(value, score)}, details=details)
 
     def _of_tools(
@@ -297,7 +288,6 @@ class LocalJudge:
             return judged
         details = {
             "language": judged.details["language"],
-            "uncalibrated": [_SINGLE],
             "signals": judged.details.get("signals", []),
         }
         return replace(judged, scores={_SINGLE: judged.scores["helpfulness"]}, details=details)
@@ -387,7 +377,6 @@ def _card_turn(reading: _Reading, turn: TurnView) -> Judgement | JudgeFailure:
         issues=_issues(signals),
         evidence=tuple([*evidence, approval] if approval else evidence),
         details={
-            "uncalibrated": [d for d in _UNCALIBRATED if d in TURN_DIMENSIONS],
             "language": language,
             **_order(reading, turn),
             "signals": _findings(signals),
@@ -445,7 +434,6 @@ def _card_whole(reading: _Reading, turns: Sequence[Judgement | JudgeFailure]) ->
         evidence=tuple(_evidence(s) for s in grave),
         rationale=join(list(notes.values()), dialogue.language),
         details={
-            "uncalibrated": [d for d in _UNCALIBRATED if d in CONVERSATION_DIMENSIONS],
             "language": dialogue.language,
             "faults": [{"turn": n, "kind": kind} for n, kind in named],
             "notes": notes,
@@ -477,7 +465,6 @@ def _satisfaction(reading: _Reading, turn: TurnView) -> Judgement | JudgeFailure
             "language": language,
             **_order(reading, turn),
             "signals": _findings(signals),
-            "uncalibrated": [],
         },
     )
 

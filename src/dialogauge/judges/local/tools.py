@@ -97,7 +97,7 @@ def judge_by_tools(signals: Sequence[Signal], dialogue: Dialogue, more: Mapping[
         issues=tuple(dict.fromkeys(s.note for s in signals)),
         evidence=tuple(Evidence(s.quote_turn or s.turn, s.quote, s.name, "signal") for s in signals),
         rationale=" ".join(f"{name}: {note}" for name, note in notes.items() if note) or None,
-        details={"uncalibrated": list(TOOL_DIMENSIONS), "signals": listed, **more},
+        details={"signals": listed, **more},
     )
 
 

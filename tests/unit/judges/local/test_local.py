@@ -123,10 +123,8 @@ def test_scores_are_whole_numbers_on_the_scale_and_details_are_json():
 
 
 def test_says_what_it_cannot_judge():
-    *turns, whole = judge(GOOD)
+    *turns, _ = judge(GOOD)
     assert "safety" in turns[0].outcome.details["not_judged"]
-    assert turns[0].outcome.details["uncalibrated"] == ["context_use", "helpfulness"]
-    assert whole.outcome.details["uncalibrated"] == ["coherence", "task_completion", "repair_handling"]
     assert 1 <= turns[0].outcome.scores["satisfaction"].value <= 5
 
 
@@ -243,7 +241,6 @@ def test_single_sees_one_request_and_its_reply_alone():
     assert [j.target.turn for j in within] == [1, 2, 3]
     assert within[1].outcome.numbers == first.outcome.numbers
     assert set(first.outcome.numbers) == {"single_quality"}
-    assert first.outcome.details["uncalibrated"] == ["single_quality"]
 
 
 def test_only_the_satisfaction_names_languages_it_was_checked_in():
