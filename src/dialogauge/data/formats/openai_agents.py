@@ -32,9 +32,12 @@ def _spans_of(record: Any, entry: Entry) -> Iterator[TraceSpan]:  # noqa: ANN401
     for value in _values(record):
         name = text_at(value, "id") if isinstance(value, dict) else None
         data = value.get("span_data") if name is not None else None
-        if name is None or (value.get("object") == "trace.span" and not isinstance(data, dict)):
+        if name is not None and isinstance(data, dict):
+            yield _of_span(value, name, data)
+        elif name is not None and data is None and value.get("object") != "trace.span":
+            yield _of_trace(value, name)
+        else:
             raise fault_in(entry, f"the record is {excerpt(value)}: no trace and no span")
-        yield _of_trace(value, name) if data is None else _of_span(value, name, data)
 
 
 def _of_trace(value: Mapping[str, Any], name: str) -> TraceSpan:

@@ -53,3 +53,14 @@ def test_what_holds_no_contents_is_a_fault(tmp_path):
     outcomes = read(tmp_path, trace("t1"), span(1, "t1", type="response", response_id="r"), {"id": "x"}, 4)
     assert all(isinstance(one, RecordFault) for one in outcomes)
     assert any("holds no message that can be read" in str(one) for one in outcomes)
+
+
+def test_span_data_of_another_kind_is_refused(tmp_path):
+    good = [trace("t"), span(1, "t", type="generation", input=[ASK], output=[ASK | {"role": "assistant"}])]
+    for record in (trace("x"), span(2, "x")):
+        for value in (4.5, 0, True, "x", [], [{}]):
+            fault, talk = read(tmp_path, *good, record | {"span_data": value})
+            assert len(talk.turns) == 1
+            assert isinstance(fault, RecordFault)
+            assert "no trace and no span" in fault.message
+            assert fault.place.line == 3
