@@ -52,10 +52,14 @@ site: docs
 bench: .venv/installed-dev
 	$(BIN)/python -m benchmarks
 
-# The long campaigns; `make test` runs a short version of each.
+# The long campaigns; `make test` runs a short version of each. Inputs and examples are new each time, drawn
+# from the seed that is printed: `make soak SEED=...` draws the same again.
+soak: SEED := $(strip $(shell od -An -N4 -tu4 /dev/urandom))
 soak: .venv/installed-dev
+	@echo seed $(SEED)
 	$(BIN)/python -m benchmarks.faults
-	$(BIN)/python -m benchmarks.fuzz --inputs 100000
+	$(BIN)/python -m benchmarks.fuzz --inputs 100000 --seed $(SEED)
+	$(BIN)/python -m pytest -m hypothesis --hypothesis-profile=fresh --hypothesis-seed=$(SEED)
 
 # Real model servers with a tiny model; installing them takes a quarter of an hour, mostly to build one.
 servers: .venv/installed-dev .venv-servers/installed

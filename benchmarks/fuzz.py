@@ -1,12 +1,14 @@
 """Fuzzing of every reader: broken inputs by seeded chance, each of which must be read or refused by us.
 
     python -m benchmarks.fuzz --inputs 100000            # all cases, the inputs shared out by cost
-    python -m benchmarks.fuzz --only "read csv" --at 17  # one input again, with its traceback
+    python -m benchmarks.fuzz --only "read *"            # the readers of logs
+    python -m benchmarks.fuzz --only "read csv" --seed 5 --at 17  # one input again, with its traceback
     python -m benchmarks.fuzz -o fuzz.json --markdown fuzz.md
 
-An input passes when it is read, or refused with an error of ours that says where; a command that is given
-one passes when it ends as any may (`tests/fuzzing/commands.py`). A fault is any other exception, an error
-without a place, a word of Python's, a broken file, or more than twenty seconds.
+The inputs are new each time, drawn from the seed that is printed first. One passes when it is read, or
+refused with an error of ours that says where; a command that is given one passes when it ends as any may
+(`tests/fuzzing/commands.py`). A fault is any other exception, an error without a place, a word of Python's,
+a broken file, or more than twenty seconds.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ import contextlib
 import json
 import platform
 import random
+import secrets
 import signal
 import sys
 import tempfile
@@ -23,7 +26,8 @@ import time
 import traceback
 import warnings
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from fnmatch import filter as matching
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -73,9 +77,8 @@ def attempt(target: str, seed: int, at: int, folder: Path) -> tuple[str, str | N
         return f"FAULT: {type(error).__name__}", traceback.format_exc(limit=-8)
 
 
-def campaign(inputs: int, seed: int, only: str | None) -> dict[str, Any]:
-    """Share the inputs out among the targets and run them all."""
-    names = [only] if only else list(TARGETS)
+def campaign(inputs: int, seed: int, names: Sequence[str]) -> dict[str, Any]:
+    """Share the inputs out among the targets of these names and run them all."""
     results: dict[str, Any] = {}
     faults: list[dict[str, Any]] = []
     world()  # which takes seconds, and once
@@ -144,31 +147,37 @@ def main() -> None:
     """Run a campaign, or one input again."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.fuzz")
     parser.add_argument("--inputs", type=int, default=100_000)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--only", choices=sorted(TARGETS))
+    parser.add_argument("--seed", type=int, default=secrets.randbits(32), help="default: a new one")
+    parser.add_argument("--only", default="*", help="the cases of this name or pattern, such as 'read *'")
     parser.add_argument("--at", type=int, help="run this one input of --only and show what came of it")
     parser.add_argument("-o", "--out", type=Path, help="keep the result in this JSON file")
     parser.add_argument("--markdown", type=Path, help="and as a table in this one")
     given = parser.parse_args()
+    names = matching(TARGETS, given.only)
+    if not names:
+        parser.error(f"no case is called {given.only}: {', '.join(TARGETS)}")
     warnings.simplefilter("error")
+    print(f"seed {given.seed}", flush=True)
     if given.at is not None:
         with tempfile.TemporaryDirectory() as folder:
-            outcome, trace = attempt(given.only or "read openai", given.seed, given.at, Path(folder))
+            outcome, trace = attempt(names[0], given.seed, given.at, Path(folder))
             print(outcome, trace or "", sep="\n")
             for path in Path(folder).iterdir():
                 print(path.name, path.read_bytes()[:2000])
         return
-    result = campaign(given.inputs, given.seed, given.only)
+    result = campaign(given.inputs, given.seed, names)
     if given.out is not None:
         given.out.write_text(json.dumps(result, indent=2) + "\n")
     if given.markdown is not None:
         given.markdown.write_text(markdown(result))
     for fault in _kinds(result["faults"]):
         print(
-            f'--- {fault["times"]} x {fault["outcome"]}, first: --only "{fault["target"]}" --at {fault["at"]}'
+            f"--- {fault['times']} x {fault['outcome']}, first: "
+            f'--only "{fault["target"]}" --seed {given.seed} --at {fault["at"]}'
         )
         print("\n".join(line[:160] for line in fault["trace"].strip().splitlines()[-9:]))
-    print(f"{result['inputs']:,} inputs, {len(result['faults'])} faults, {result['seconds']} s")
+    total, faults = result["inputs"], len(result["faults"])
+    print(f"{total:,} inputs, {faults} faults, {result['seconds']} s, seed {given.seed}")
     sys.exit(1 if result["faults"] else 0)
 
 

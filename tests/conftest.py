@@ -4,11 +4,22 @@ from __future__ import annotations
 
 import os
 
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 # As every command does before it loads numpy: with more threads an iterative fit ends a few digits elsewhere.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-# A busy machine is no fault of the code, so no example has a deadline.
-settings.register_profile("house", deadline=None, max_examples=60)
+# Everybody draws the same examples, so that a test fails by a change and not by chance: where `CI` is set,
+# Hypothesis would do so by itself, and nowhere else. A busy machine is no fault of the code.
+settings.register_profile(
+    "house",
+    deadline=None,
+    max_examples=60,
+    derandomize=True,
+    database=None,
+    # Of a test that takes `tmp_path` each example writes over the files of the one before.
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+)
+# `make soak` draws new ones, from the seed that it prints.
+settings.register_profile("fresh", settings.get_profile("house"), derandomize=False, print_blob=True)
 settings.load_profile("house")

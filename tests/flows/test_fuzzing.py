@@ -11,7 +11,7 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import dialogauge
@@ -27,7 +27,7 @@ from fuzzing.files import FILES, NO_FILE, OWN_FILES, READERS, SETTINGS, SLOW
 from fuzzing.logs import ENDINGS
 from fuzzing.targets import TARGETS
 
-MANY = settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+MANY = settings(max_examples=150)
 
 JSON = st.recursive(
     st.none()

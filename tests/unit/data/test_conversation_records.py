@@ -1,6 +1,6 @@
 """Records read back as the same conversations."""
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dialogauge.core import Conversation, Message, Rating, ToolCall
@@ -51,7 +51,7 @@ def conversations(draw):
     )
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60)
 @given(st.lists(conversations(), min_size=1, max_size=3, unique_by=lambda c: c.id))
 def test_reading_what_was_written_gives_the_same(tmp_path, written):
     path = tmp_path / "x.jsonl"

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dialogauge.core import ROLES, Conversation, RecordFault
@@ -25,7 +25,7 @@ SHAPES = {
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=60)
 @given(names=st.lists(st.sampled_from(ALIASES), min_size=2, max_size=5))
 def test_two_names_are_never_one_role_without_a_word(shape, names, tmp_path):
     path = tmp_path / "log.jsonl"
