@@ -33,7 +33,7 @@ if TYPE_CHECKING:
         StoreError,
         UsageError,
     )
-    from dialogauge.core.files import read_text, shown_path
+    from dialogauge.core.files import alike_file, read_text, shown_path
     from dialogauge.core.judgement import (
         Evidence,
         FailureKind,

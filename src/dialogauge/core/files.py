@@ -13,6 +13,7 @@ from dialogauge.core.errors import ConfigError, DialogaugeError, Place
 
 LARGEST_FILE: Final = 32 << 20
 """Bytes of a file that is read whole, at most."""
+_MOST_NAMES: Final = 5000
 
 
 def shown_path(path: str | os.PathLike[str]) -> str:
@@ -22,6 +23,19 @@ def shown_path(path: str | os.PathLike[str]) -> str:
         return text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
     except UnicodeEncodeError:
         return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def alike_file(path: str | os.PathLike[str]) -> str | None:
+    """Return a hint with the name of the file that may have been meant; None where its folder has none."""
+    from difflib import get_close_matches  # for messages only
+
+    folder = Path(path).parent
+    try:
+        names = sorted(os.listdir(folder))[:_MOST_NAMES]
+    except (OSError, ValueError):
+        return None
+    meant = get_close_matches(Path(path).name, names, 1)
+    return f"did you mean {shown_path(folder / meant[0])}?" if meant else None
 
 
 def read_bytes(
@@ -53,7 +67,8 @@ def read_bytes(
             raw = file.read(LARGEST_FILE + 1)
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) else str(error)
-        why = "there is no such file" if isinstance(error, FileNotFoundError) else why
+        if isinstance(error, FileNotFoundError):
+            why, hint = "there is no such file", alike_file(path) or hint
         msg = f"the {what} cannot be read: {why}"
         raise fault(msg, place=place, hint=hint) from error
     if len(raw) > LARGEST_FILE:

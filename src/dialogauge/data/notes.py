@@ -35,8 +35,11 @@ MESSAGE: Final = 1 << 10
 
 
 def too_long(place: Place) -> RecordFault:
-    """Return the fault of a conversation that is longer than `LONGEST`."""
-    message = f"the conversation is longer than {LONGEST >> 20} million characters"
+    """Return the fault of a conversation that is longer than `LONGEST`, with `MESSAGE` for each message."""
+    message = (
+        f"the conversation is longer than {LONGEST >> 20} million characters, where each message counts as "
+        f"{MESSAGE:,} more"
+    )
     return record_fault(place, message, "it is left out: is it several in one?")
 
 

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Final
 
-from dialogauge.core import FileFault, Place, shown_path
+from dialogauge.core import FileFault, Place, alike_file, shown_path
 from dialogauge.data.archives import ZIP, ZSTANDARD, Member, Sheet, members_of, unzstandard
 from dialogauge.data.columnar import MARKS, RowLines
 from dialogauge.data.notes import file_fault
@@ -348,7 +348,7 @@ def _status(name: str, shown: str) -> os.stat_result:
     try:
         status = _standard_input() if name == STDIN else Path(name).stat()
     except FileNotFoundError as error:
-        raise file_fault(Place(shown), "there is no such file or folder") from error
+        raise file_fault(Place(shown), "there is no such file or folder", alike_file(name)) from error
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) else f"no name of a file: {error}"
         raise file_fault(Place(shown), f"cannot be read: {why}") from error
@@ -406,13 +406,28 @@ def _sorted(sources: Iterable[InputSource], order: Order | None) -> list[InputSo
 
 
 def _walk(folder: Path) -> list[Path]:
-    """Return all that is below a folder; raises `FileFault` for a part that may not be looked into."""
+    """Return all that is below a folder, each once; raises `FileFault` for a part that cannot be looked into.
+
+    Links to folders are followed after all else, so that a file keeps its place in the folder it lies in.
+    """
 
     def refuse(error: OSError) -> None:
         place = Place(shown_path(error.filename))
         raise file_fault(place, f"the folder cannot be read: {error.strerror}") from error
 
-    return [Path(parent, name) for parent, _, names in os.walk(folder, onerror=refuse) for name in names]
+    files: list[Path] = []
+    seen: set[tuple[int, int]] = set()
+    left = [folder]
+    for start in left:  # which grows
+        for parent, folders, names in os.walk(start, onerror=refuse):
+            status = os.stat(parent)
+            if (status.st_dev, status.st_ino) in seen:
+                folders.clear()
+                continue
+            seen.add((status.st_dev, status.st_ino))
+            files += [Path(parent, name) for name in names]
+            left += [path for name in sorted(folders) if (path := Path(parent, name)).is_symlink()]
+    return files
 
 
 def _fits(name: str) -> bool:

@@ -229,6 +229,39 @@ def test_devices_sockets_loops_and_names_that_are_none_are_refused(tmp_path):
     held.close()
 
 
+def test_a_missing_file_is_answered_with_the_one_that_was_meant(tmp_path):
+    (tmp_path / "log.jsonl").write_bytes(log(1))
+    (tmp_path / "talks").mkdir()
+    for wrong, meant in (("lgo.jsonl", "log.jsonl"), ("log.json", "log.jsonl"), ("talk", "talks")):
+        with pytest.raises(FileFault) as caught:
+            read_conversations([str(tmp_path / wrong)])
+        assert caught.value.hint == f"did you mean {tmp_path / meant}?"
+    for wrong in ("nothing", "gone/log.jsonl"):
+        with pytest.raises(FileFault) as caught:
+            read_conversations([str(tmp_path / wrong)])
+        assert caught.value.hint is None
+
+
+def test_a_missing_file_of_ratings_is_answered_so_too(tmp_path):
+    (tmp_path / "people.csv").write_text("conversation_id,score\n")
+    with pytest.raises(FileFault) as caught:
+        read_ratings(tmp_path / "peopel.csv")
+    assert caught.value.hint == f"did you mean {tmp_path / 'people.csv'}?"
+
+
+def test_linked_folders_are_read_once(tmp_path):
+    for name in ("x", "y"):
+        (tmp_path / "logs" / name).mkdir(parents=True)
+        (tmp_path / "logs" / name / "log.jsonl").write_bytes(log(1).replace(b"c0", name.encode()))
+    (tmp_path / "linked").mkdir()
+    (tmp_path / "linked" / "all").symlink_to(tmp_path / "logs")
+    (tmp_path / "linked" / "again").symlink_to(tmp_path / "logs" / "y")
+    (tmp_path / "logs" / "round").symlink_to(tmp_path / "logs")
+    for folder in ("logs", "linked", "linked/all"):
+        talks = list(read_conversations([str(tmp_path / folder)]))
+        assert sorted(talk.id for talk in talks) == ["x", "y"]
+
+
 def test_a_folder_that_may_not_be_looked_into_is_named(tmp_path, monkeypatch):
     (tmp_path / "a.jsonl").write_bytes(log(1))
     (tmp_path / "closed").mkdir()
