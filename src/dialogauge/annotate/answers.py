@@ -37,6 +37,10 @@ _COLUMNS: Final = (
     "flagged",
 )
 _ASIDE: Final[tuple[Kind, ...]] = ("skipped", "flagged")
+_NO: Final = frozenset(
+    {"0", "false", "f", "no", "n", "none", "null", "nan", "na", "n/a", "-", "否", "不", "无", "没有"}
+)
+_YES: Final = frozenset({"1", "true", "t", "yes", "y", "x", "是", "有"})
 _LONGEST: Final = 4_000
 """Characters of a note that are kept."""
 
@@ -153,9 +157,15 @@ class _Check:
             raise record_fault(place, "the row does not say of which plan it is", hint)
         item, rater = self._who(cells, place)
         answer = Answer(item.id, rater, "score", seconds=_seconds(cells), at=_text(cells, "at"))
-        for kind in _ASIDE:
-            if kind in cells:
-                return replace(answer, kind=kind, note=_text(cells, kind))
+        asides = [kind for kind in _ASIDE if _is_aside(cells, place, kind)]
+        if len([*asides, *(cells.keys() & {"score", "winner", "correction"})]) > 1 and asides:
+            message = f"the row is {asides[0]} ({_shown(cells, asides[0])}) and says more: which counts?"
+            raise record_fault(
+                place, message, "write one row for each, and nothing in the cells of the others"
+            )
+        for kind in asides:
+            note = None if str(cells[kind]).lower() in _YES else _text(cells, kind)
+            return replace(answer, kind=kind, note=note)
         if "correction" in cells:
             turn = self._turn(cells, place, None, item)
             return replace(answer, kind="correction", turn=turn, note=str(cells["correction"]))
@@ -220,6 +230,21 @@ class _Check:
 
 def _shown(cells: Cells, name: str) -> str:
     return excerpt(cells.get(name)) if name in cells else "(missing)"
+
+
+def _is_aside(cells: Cells, place: Place, kind: Kind) -> bool:
+    """Say whether a row is skipped or flagged: by a yes, or by the words why.
+
+    Raises `RecordFault` where a cell says neither yes nor no.
+    """
+    try:
+        says = str(as_score(cells.get(kind, "no"))).lower()
+    except ValueError:
+        says = ""
+    if says not in _YES | _NO and not any(map(str.isalpha, says)):
+        message = f"{kind} is {_shown(cells, kind)}: neither yes, nor no, nor a reason"
+        raise record_fault(place, message, "write true or false, or in words why")
+    return says not in _NO
 
 
 def _text(cells: Cells, name: str) -> str | None:

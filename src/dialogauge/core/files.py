@@ -31,7 +31,7 @@ def alike_file(path: str | os.PathLike[str]) -> str | None:
 
     folder = Path(path).parent
     try:
-        names = sorted(os.listdir(folder))[:_MOST_NAMES]
+        names = sorted(one.name for one in folder.iterdir())[:_MOST_NAMES]
     except (OSError, ValueError):
         return None
     meant = get_close_matches(Path(path).name, names, 1)

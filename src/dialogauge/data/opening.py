@@ -420,7 +420,7 @@ def _walk(folder: Path) -> list[Path]:
     left = [folder]
     for start in left:  # which grows
         for parent, folders, names in os.walk(start, onerror=refuse):
-            status = os.stat(parent)
+            status = Path(parent).stat()
             if (status.st_dev, status.st_ino) in seen:
                 folders.clear()
                 continue

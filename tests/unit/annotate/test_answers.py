@@ -124,6 +124,39 @@ def test_scores_of_a_scale_of_fractions_are_taken_as_they_are():
     assert len(read.faults) == 2
 
 
+@pytest.mark.parametrize("kind", ["skipped", "flagged"])
+def test_a_row_that_says_no_to_being_skipped_or_flagged_is_a_rating(kind):
+    plan = plan_of(SATISFACTION, number=1)
+    for no in (0, 0.0, "0", "0.0", False, "FALSE", "No", "n", "否", "-", "none"):
+        cells = row(plan, dimension="satisfaction", turn=1, score=4, **{kind: no})
+        read = read_answers([cells], plan)
+        assert [(a.kind, a.score) for a in read.answers] == [("score", 4)], no
+    for yes, why in (
+        (True, None),
+        ("YES", None),
+        (1, None),
+        ("x", None),
+        ("是", None),
+        ("Too long.", "Too long."),
+    ):
+        (answer,) = read_answers([row(plan, **{kind: yes})], plan).answers
+        assert (answer.kind, answer.note) == (kind, why)
+
+
+@pytest.mark.parametrize("kind", ["skipped", "flagged"])
+def test_what_is_unclear_about_being_skipped_or_flagged_is_refused(kind):
+    plan = plan_of(SATISFACTION, number=1)
+    for unclear in (2, "0.5", "?", [], {"a": 1}):
+        read = read_answers([row(plan, **{kind: unclear})], plan)
+        assert not read.answers
+        assert f"{kind} is" in str(read.faults[0])
+    scored = {"dimension": "satisfaction", "turn": 1, "score": 4}
+    for unclear in (scored | {kind: "yes"}, scored | {kind: "maybe"}, {"skipped": "yes", "flagged": "yes"}):
+        read = read_answers([row(plan, **unclear)], plan)
+        assert not read.answers
+        assert "which counts?" in str(read.faults[0])
+
+
 def test_answers_are_written_and_read_back():
     plan = plan_of(SATISFACTION, number=1)
     rows = [
