@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import random
+from functools import cache
+from pathlib import Path
 from typing import Final
 
+from dialogauge.data import formats
 from fuzzing import mutate, samples, seeds
 
 ENDINGS: Final = {
@@ -20,6 +24,18 @@ ENDINGS: Final = {
 """By format: how its files are called."""
 _DOCUMENTS: Final = ("recllmsim", "urs", "inspect", "tau2")
 """Formats of which a file is one JSON document."""
+
+
+@cache
+def _words(format: str) -> tuple[tuple[str, ...], ...]:
+    """Return the words in the code of the reader, and those in the code of all readers."""
+    words: dict[bool, set[str]] = {True: set(), False: set()}
+    for path in Path(formats.__file__).parent.glob("*.py"):
+        code = path.read_text(encoding="utf-8")
+        constants = (one.value for one in ast.walk(ast.parse(code)) if isinstance(one, ast.Constant))
+        texts = {one for one in constants if isinstance(one, str) and 0 < len(one) < 30 and " " not in one}
+        words[f'"{format}"' in code] |= texts
+    return tuple(sorted(words[True])), tuple(sorted(words[True] | words[False])), ()
 
 
 def broken_log(rng: random.Random, format: str) -> bytes:
@@ -38,7 +54,7 @@ def broken_log(rng: random.Random, format: str) -> bytes:
         data = mutate.as_bytes(mutate.text(rng, seeds.USS, "\t\n,4-x\r\x00"))
     else:
         records = [
-            mutate.structure(rng, r) if rng.random() < 0.7 else r
+            mutate.structure(rng, r, keys=rng.choice(_words(format))) if rng.random() < 0.7 else r
             for r in rng.choices(seeds.RECORDS[format], k=rng.randint(1, 3))
         ]
         if format in _DOCUMENTS and rng.random() < 0.7:

@@ -7,6 +7,7 @@ import gzip
 import json
 import random
 import re
+from collections.abc import Sequence
 from typing import Any
 
 #: Text that stands for itself in JSON: what Python's json module would not write.
@@ -139,15 +140,32 @@ def _spots(at: Any, found: list[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
     return found
 
 
-def structure(rng: random.Random, given: Any, most: int = 3) -> Any:
-    """Return the value with up to `most` changes; the value given stays as it is."""
+def structure(rng: random.Random, given: Any, most: int = 3, keys: Sequence[str] = ()) -> Any:
+    """Return the value with up to `most` changes; the value given stays as it is.
+
+    `keys` are the words that the reader knows: values of any form appear under them.
+    """
     holder = [copy.deepcopy(given)]
     for _ in range(rng.randint(1, most)):
         at, key = rng.choice(_spots(holder, []))
-        _change(rng, at, key)
+        if keys and rng.random() < 0.4:
+            at[rng.choice((*keys, *at)) if isinstance(at, dict) else key] = _worded(rng, keys)
+        else:
+            _change(rng, at, key)
         if not holder:
             holder = [value(rng)]
     return holder[0]
+
+
+def _worded(rng: random.Random, keys: Sequence[str], deep: int = 0) -> Any:
+    draw = rng.random()
+    if draw < 0.4 or deep == 3:
+        return value(rng)
+    if draw < 0.75:
+        return {rng.choice(keys): _worded(rng, keys, deep + 1) for _ in range(rng.randint(1, 3))}
+    if draw < 0.95:
+        return [_worded(rng, keys, deep + 1) for _ in range(rng.randint(0, 3))]
+    return rng.choice(keys)
 
 
 def _change(rng: random.Random, at: Any, key: Any) -> None:

@@ -27,17 +27,20 @@ AUTOGEN: Final = frozenset({*_SPOKEN, _CALLS, _RESULTS, _THOUGHT, *_SILENT})
 
 def is_of_agents(value: Mapping[str, Any]) -> bool:
     """Say whether a JSON object is a message of Pydantic AI, or a message or event of AutoGen."""
-    if value.get("kind") in _KINDS and isinstance(value.get("parts"), list):
-        return all(
-            isinstance(part, dict) and isinstance(part.get("part_kind"), str) for part in value["parts"]
-        )
     kind = value.get("type")
-    return isinstance(kind, str) and kind in AUTOGEN and isinstance(value.get("source"), str)
+    autogen = isinstance(kind, str) and kind in AUTOGEN and isinstance(value.get("source"), str)
+    return autogen or _is_of_pydantic(value)
+
+
+def _is_of_pydantic(value: Mapping[str, Any]) -> bool:
+    if value.get("kind") not in _KINDS or not isinstance(value.get("parts"), list):
+        return False
+    return all(isinstance(part, dict) and isinstance(part.get("part_kind"), str) for part in value["parts"])
 
 
 def items_of(value: Item) -> Iterator[Item]:
     """Yield what such a message says, in OpenAI's form with blocks."""
-    yield from _of_pydantic(value) if "parts" in value else _of_autogen(value)
+    yield from _of_pydantic(value) if _is_of_pydantic(value) else _of_autogen(value)
 
 
 def _of_pydantic(value: Item) -> Iterator[Item]:

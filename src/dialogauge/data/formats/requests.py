@@ -187,7 +187,7 @@ def _sessions(spans: Iterator[TraceSpan], entry: Entry) -> Mapping[str, str]:
     for span in spans:
         if span.session is not None:
             session[span.trace] = span.session
-        elif previous := span.metadata.get(_PREVIOUS):
+        elif previous := text_at(span.metadata, _PREVIOUS):
             before[span.trace] = previous
         elif (call := _readable(span, entry)) is not None:
             past, *wholes = _digests(call)

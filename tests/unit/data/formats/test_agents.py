@@ -92,3 +92,10 @@ def test_a_session_of_the_adk(tmp_path):
         ("assistant", "Yes."),
     ]
     assert (talk.id, talk.user_id) == ("a1", "u")
+
+
+@pytest.mark.parametrize("parts", [[{"part_kind": 1}], ["x"], True, [{}], {"a": 1}])
+def test_parts_in_an_event_of_autogen_are_none_of_pydantics(tmp_path, parts):
+    event = {**AUTOGEN[0], "parts": parts, "kind": "request"}
+    (talk,), _ = read(tmp_path, {"messages": [event, *AUTOGEN[1:]]})
+    assert talk.messages[0].text == AUTOGEN[0]["content"]

@@ -267,3 +267,9 @@ def test_choices_beside_the_first_are_counted(tmp_path, key):
     reader = read_conversations([str(path)])
     assert [[m.text for m in c.messages] for c in reader] == [["Ready?", "Yes."]] * 2
     assert any(str(note).startswith("4 choices are left out: they stand beside") for note in reader.notes)
+
+
+@pytest.mark.parametrize("odd", [["b"], {"id": "b"}, 4, True])
+def test_a_previous_response_that_is_no_name_is_passed_over(tmp_path, odd):
+    (talk,), _ = read(tmp_path, call("a", "Yes.", user("Ready?"), previous_response_id=odd))
+    assert len(talk.turns) == 1
