@@ -148,14 +148,22 @@ def _thread(row: DataRow, columns: RowColumns, context: Context) -> str:
 
 
 def _threads(columns: RowColumns, context: Context) -> Threads:
-    order = columns.named.get("order_by") or (columns.named.get("turn") if columns.exchanges else None)
+    named, mapping = columns.named, context.mapping
+    whole = columns.exchanges or named.get("conversation_id") not in (None, named.get("user_id"))
+    order = named.get("order_by") or (named.get("turn") if whole else None)
     column = order or ""
+
+    def is_user(row: DataRow) -> bool:
+        role = (columns.get(row, "role") or "").strip().lower()
+        return (mapping.role_of(role) or ROLE_ALIASES.get(role, role)) == "user"
+
     return Threads(
-        columns.named.get("conversation_id"),
+        named.get("conversation_id"),
         lambda row: _thread(row, columns, context),
         order,
         lambda row: row.cells[column] if column in row.cells else look_up(row.cells, column),
-        ordered=context.mapping.order_by is not None,
+        ordered=mapping.order_by is not None,
+        is_user=None if columns.exchanges or named.get("order_by") else is_user,
     )
 
 

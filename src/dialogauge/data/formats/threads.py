@@ -11,7 +11,7 @@ import sqlite3
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -46,6 +46,8 @@ class Threads:
     """What stands in that column."""
     ordered: bool = False
     """Whether the user named that column: then what is no time in it is a fault."""
+    is_user: Callable[[DataRow], bool] | None = None
+    """Whether a row is the user's, where the column says turns, of which several rows have the same."""
 
 
 def _reader(form: str) -> Callable[[str], datetime]:
@@ -109,7 +111,7 @@ def in_threads(rows: Rows, by: Threads, notes: NoteBook, name: str) -> Iterator[
     Raises:
         FileFault: The file breaks off, or a column that the user named for the order holds no times.
     """
-    look = _look(rows, by)
+    by, look = _settled(rows, by, notes, name)
     if look.untimed is not None:
         if by.ordered:
             row = look.untimed
@@ -127,6 +129,32 @@ def in_threads(rows: Rows, by: Threads, notes: NoteBook, name: str) -> Iterator[
     if falling:
         notes.recognise(f"tables have rows that are not in order: put in that of {by.order!r}", Place(name))
     yield from _sorted(rows, by, name, timed=look.untimed is None, latest_first=falling and not look.rising)
+
+
+def _settled(rows: Rows, by: Threads, notes: NoteBook, name: str) -> tuple[Threads, _Look]:
+    """Return by what rows are ordered, and a look at them; turns order them where each is in one place."""
+    look = _look(rows, by)
+    if by.is_user is None or not (look.falling or look.apart or look.untimed):
+        return by, look
+    turns = None if look.untimed else _in_turns(rows, by, by.is_user)
+    if turns is not None and not look.falling:
+        return by, look
+    if turns is None and look.untimed is None and look.falling:
+        text = f"tables have a {by.order!r} that begins anew: their rows keep the order of the file"
+        notes.assume(text, Place(name))
+    by = turns or replace(by, order=None)
+    return by, _look(rows, by)
+
+
+def _in_turns(rows: Rows, by: Threads, is_user: Callable[[DataRow], bool]) -> Threads | None:
+    """Return the order in which the user speaks first in a turn; None where a turn is in two places."""
+    seen, previous = IdPlaces(), ""
+    for row in whole_rows(rows):
+        spot = f"{by.thread(row)}\0{moment_of(by.moment(row))}\0{is_user(row)}"
+        if spot != previous and seen.add(spot, 0, row.number) is not None:
+            return None
+        previous = spot
+    return replace(by, moment=lambda row: (moment_of(by.moment(row)) or 0) + (not is_user(row)) / 2)
 
 
 @dataclass(slots=True)

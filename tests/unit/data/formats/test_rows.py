@@ -157,6 +157,60 @@ def test_the_latest_row_first_with_times_that_are_the_same(tmp_path):
     assert any("not in order: put in that of 'timestamp'" in note for note in notes)
 
 
+BY_TURN = [
+    ("a", 1, "user"),
+    ("a", 1, "assistant"),
+    ("a", 2, "user"),
+    ("a", 2, "assistant"),
+    ("a", 10, "user"),
+]
+
+
+@pytest.mark.parametrize("order", [[4, 3, 2, 1, 0], [4, 2, 3, 0, 1], [2, 3, 0, 1, 4], [3, 0, 4, 1, 2]])
+@pytest.mark.parametrize("form", ["csv", "jsonl"])
+def test_rows_without_a_time_are_put_in_order_of_their_turns(tmp_path, order, form):
+    lines = [f"{c},{turn},{role},{n}" for n, (c, turn, role) in enumerate(BY_TURN)]
+    path = tmp_path / "a.csv"
+    path.write_text("\n".join(["conversation_id,turn,role,content", *(lines[n] for n in order)]) + "\n")
+    if form == "jsonl":
+        names = ("conversation_id", "turn", "role", "content")
+        values = [(*BY_TURN[n], str(n)) for n in order]
+        path = write(tmp_path, [dict(zip(names, one, strict=True)) for one in values])
+    (talk,), notes = noted(path)
+    assert [m.text for m in talk.messages] == list("01234")
+    assert any("not in order: put in that of 'turn'" in note for note in notes)
+
+
+def test_rows_of_two_conversations_are_put_in_order_of_their_turns(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("chat_id,turn,role,text\na,2,user,a3\nb,1,user,b1\na,1,user,a1\nb,1,bot,b2\na,1,bot,a2\n")
+    (a, b), _ = noted(path)
+    assert [m.text for m in a.messages] == ["a1", "a2", "a3"]
+    assert [m.text for m in b.messages] == ["b1", "b2"]
+
+
+@pytest.mark.parametrize(
+    ("turns", "said"),
+    [([1, 1, 2, 2, 1, 1], "begins anew"), ([1, 1, "x", 2, 1, 1], ""), ([1, 1, 2, 2, 3, 3], "")],
+)
+def test_turns_that_are_no_order_leave_that_of_the_file(tmp_path, turns, said):
+    rows = [f"a,{turn},{('user', 'assistant')[n % 2]},{n}" for n, turn in enumerate(turns)]
+    path = tmp_path / "a.csv"
+    path.write_text("\n".join(["conversation_id,turn,role,content", *rows]) + "\n")
+    (talk,), notes = noted(path)
+    assert [m.text for m in talk.messages] == list("012345")
+    assert any("order of the file" in note for note in notes) == bool(said)
+    assert all(said in note for note in notes if "order of the file" in note)
+
+
+def test_sessions_of_a_user_keep_the_order_of_the_file(tmp_path):
+    rows = [f"u,{turn},{role},{turn}{role[0]}" for turn in (2, 1, 2) for role in ("user", "assistant")]
+    path = tmp_path / "a.csv"
+    path.write_text("\n".join(["user_id,turn,role,content", *rows]) + "\n")
+    (talk,), _ = noted(path)
+    assert [m.text for m in talk.messages] == ["2u", "2a", "1u", "1a", "2u", "2a"]
+
+
 def test_times_that_are_none_leave_the_order_of_the_file(tmp_path):
     rows = [message("s", time, "user", time) for time in ("yesterday", "today")]
     (talk,), notes = noted(write(tmp_path, rows))
