@@ -15,7 +15,7 @@ from dialogauge.core import Place, RecordFault
 from dialogauge.data.json_array import array_elements, damaged
 from dialogauge.data.json_object import JsonPart, object_parts
 from dialogauge.data.notes import json_hint, record_fault
-from dialogauge.data.sources import LARGEST, LineStream, as_utf8, opened, too_large, without_mark
+from dialogauge.data.sources import LARGEST, LineStream, not_utf8, opened, too_large, without_mark
 
 DEEPEST = 100
 """Levels of lists and objects in a record; deeper values cannot be stored or processed safely."""
@@ -44,8 +44,8 @@ class JsonValue:
 def json_values(stream: LineStream) -> Iterator[JsonValue | RecordFault]:
     """Yield the values of a JSONL file, or the elements of one JSON array, from the first on.
 
-    A line that is not JSON, and a record that is too large or too deep, yields a `RecordFault`. Raises
-    `FileFault` for a line that is not UTF-8, and where a document is not JSON, after the elements before.
+    A line that is not JSON, and a record that is not UTF-8, too large or too deep, yields a `RecordFault`.
+    Raises `FileFault` where a document is not JSON, after the elements before.
     """
     return _document(stream) if is_document(stream) else _per_line(stream)
 
@@ -58,19 +58,17 @@ def is_object(stream: LineStream) -> bool:
 def value_of(part: JsonPart, place: Place) -> JsonValue | RecordFault:
     """Return what a part of an object holds, NaN and Infinity in it as nothing.
 
-    A part that is too large or too deep is a fault. Raises `FileFault` for one that is not JSON.
+    A part that is not UTF-8, too large or too deep is a fault. Raises `FileFault` for one that is not JSON.
     """
     raw = part.value
     if raw is None or (len(raw) > _LARGE and _oversized(raw, place)):
         return too_large(place) if raw is None else _oversized(raw, place) or too_large(place)
     if _NO_NUMBER.search(raw):
         try:
-            value = json.loads(raw, parse_constant=lambda _: None)
+            return _checked(json.loads(raw, parse_constant=lambda _: None), raw, place, part.number)
         except (ValueError, RecursionError):
-            value = _parsed(raw, place.file, part.line)
-    else:
-        value = _parsed(raw, place.file, part.line)
-    return _checked(value, raw, place, part.number)
+            pass
+    return _parsed(raw, place.file, part.line, place, part.number)
 
 
 def outline(stream: LineStream) -> dict[str, Any]:
@@ -126,9 +124,10 @@ def _per_line(stream: LineStream) -> Iterator[JsonValue | RecordFault]:
 
 
 def _broken(name: str, number: int, line: bytes, error: orjson.JSONDecodeError) -> RecordFault:
-    as_utf8(line, name, number)
     hint = json_hint(line, error.msg)
-    return record_fault(Place(name, number), f"not JSON: {error.msg} at column {error.colno}", hint)
+    return not_utf8(line, name, number) or record_fault(
+        Place(name, number), f"not JSON: {error.msg} at column {error.colno}", hint
+    )
 
 
 def _oversized(raw: bytes, place: Place) -> RecordFault | None:
@@ -238,11 +237,12 @@ def _document(stream: LineStream) -> Iterator[JsonValue | RecordFault]:
             yield too_large(place)
         elif len(raw) > _LARGE and (fault := _oversized(raw, place)):
             yield fault
-        elif is_message_list([value := _parsed(raw, name, line)]) and number == 1:
-            yield _single(stream)
-            return
         else:
-            yield _checked(value, raw, place, number)
+            element = _parsed(raw, name, line, place, number)
+            if number == 1 and isinstance(element, JsonValue) and is_message_list([element.value]):
+                yield _single(stream)
+                return
+            yield element
 
 
 def _single(stream: LineStream) -> JsonValue | RecordFault:
@@ -251,17 +251,19 @@ def _single(stream: LineStream) -> JsonValue | RecordFault:
     with opened(stream.source, lambda: 1) as file:
         raw = without_mark(file.read(LARGEST + 1), place.file)
     fault = _oversized(raw, place) if len(raw) > _LARGE else None
-    return fault or _checked(_parsed(raw, place.file, 1), raw, place, 1)
+    return fault or _parsed(raw, place.file, 1, place, 1)
 
 
 def _checked(value: Any, raw: bytes, place: Place, number: int) -> JsonValue | RecordFault:  # noqa: ANN401
     return _deep(place) if _opened(raw) > DEEPEST and too_deep(value) else JsonValue(value, place, number)
 
 
-def _parsed(raw: bytes, name: str, line: int) -> Any:  # noqa: ANN401  # any JSON value
+def _parsed(raw: bytes, name: str, line: int, place: Place, number: int) -> JsonValue | RecordFault:
     """Return what stands in a document from a line on; raises `FileFault` if that is not JSON."""
     try:
-        return orjson.loads(raw)
+        return _checked(orjson.loads(raw), raw, place, number)
     except orjson.JSONDecodeError as error:
-        as_utf8(raw, name, line)
-        raise damaged(name, line + error.lineno - 1, error.msg) from error
+        fault = not_utf8(raw, name, line)
+        if fault is None:
+            raise damaged(name, line + error.lineno - 1, error.msg) from error
+        return fault

@@ -58,11 +58,21 @@ class LineStream:
         first: bytes = self.memo[_BEGINS]
         return first
 
-    def text(self) -> Iterator[tuple[int, str]]:
-        """Yield the numbered lines as text; raises `FileFault` at the first that is not UTF-8."""
+    def text(self, damaged: list[RecordFault] | None = None) -> Iterator[tuple[int, str]]:
+        """Yield the numbered lines as text.
+
+        The fault of a line that is not UTF-8 is added to a list, if there is one, before the line comes
+        with marks in it. Raises `FileFault` at the first such line, if there is none.
+        """
         for number, line in self:
-            cut = len(line) > LARGEST
-            yield number, line.decode("utf-8", "replace") if cut else as_utf8(line, self.source.name, number)
+            try:
+                yield number, line.decode("utf-8", "replace" if len(line) > LARGEST else "strict")
+            except UnicodeDecodeError:
+                if damaged is None:
+                    as_utf8(line, self.source.name, number)
+                elif (fault := not_utf8(line, self.source.name, number)) is not None:
+                    damaged.append(fault)
+                yield number, line.decode("utf-8", "replace")
 
 
 @contextmanager
@@ -105,6 +115,15 @@ def _broken_off(error: Exception, place: Place) -> FileFault:
         why = error.strerror if isinstance(error, OSError) else None
         message = f"cannot be read: {why or error}"
     return file_fault(place, message, hint)
+
+
+def not_utf8(raw: bytes, name: str, number: int) -> RecordFault | None:
+    """Return the fault of a record that begins at line `number` and is not UTF-8; None where it is."""
+    try:
+        as_utf8(raw, name, number)
+    except FileFault as fault:
+        return record_fault(fault.place or Place(name), fault.message, fault.hint)
+    return None
 
 
 def as_utf8(raw: bytes, name: str, number: int = 1) -> str:

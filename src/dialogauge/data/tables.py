@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -80,26 +81,30 @@ def find_column(columns: Sequence[str], names: Sequence[str]) -> str | None:
 def open_table(stream: LineStream) -> DelimitedTable:
     """Read the header of a table; its rows follow lazily.
 
-    A row of the wrong width yields a `RecordFault`, unless its further cells, or all, are empty. Raises
-    `FileFault` for a table without a header or with a repeated column, and where the file breaks off.
+    A row of the wrong width yields a `RecordFault`, unless its further cells, or all, are empty; so does one
+    that is not UTF-8. Raises `FileFault` for a table without a header, with one that is not UTF-8, or with a
+    repeated column, and where the file breaks off.
     """
     # The csv module has one global limit of 128 KiB; a message may be longer. `_RowLines` bounds rows.
     csv.field_size_limit(2 * LARGEST)
     name = stream.source.name
-    lines = stream.text()
+    damaged: list[RecordFault] = []
+    lines = stream.text(damaged)
     try:
         header = read_header(lines)
     except csv.Error as error:
         raise file_fault(Place(name, 1), f"the header is no row of a table: {error}") from error
+    for fault in damaged:
+        raise file_fault(fault.place or Place(name), fault.message, fault.hint)
     columns = header.columns
-    twice = {c for c in columns if c and columns.count(c) > 1}
+    twice = {c for c, times in Counter(columns).items() if c and times > 1}
     numbers = bool(columns) and all(map(_is_number, twice or columns))
     if not columns or twice or numbers:
         what = f"has two columns named {sorted(twice)[0]!r}" if twice else "has no header"
         if numbers:
             what = "has no header: its first line holds numbers"
         raise file_fault(Place(name, 1), f"the table {what}", "the first line names the columns")
-    bounded = _RowLines(lines)
+    bounded = _RowLines(lines, damaged)
     reader = csv.reader(bounded, delimiter=header.delimiter, strict=True)
     return DelimitedTable(columns, _rows(reader, bounded, header, name), header.delimiter)
 
@@ -115,8 +120,10 @@ def _is_number(cell: str) -> bool:
 class _RowLines:
     """The lines of a table; more of them than a row may take are refused, for a quote that never closes."""
 
-    def __init__(self, lines: Iterable[tuple[int, str]]) -> None:
+    def __init__(self, lines: Iterable[tuple[int, str]], damaged: list[RecordFault]) -> None:
         self._lines = iter(lines)
+        self.damaged = damaged
+        """The faults of lines since the last row."""
         self.taken = 0
         """Characters since the last row."""
 
@@ -146,20 +153,26 @@ def _rows(
                 Place(name, _line(reader, header)), f"not a row: {error}", "are the quotes balanced?"
             )
             continue
-        if not cells:
+        if lines.damaged:
+            yield lines.damaged[0]
+            lines.damaged.clear()
             continue
-        while len(cells) > len(header.columns) and not cells[-1].strip():
-            cells.pop()
-        if not cells[0].strip() and not any(map(str.strip, cells)):
-            cells = [""] * len(header.columns)
-        if len(cells) != len(header.columns):
-            yield record_fault(
-                Place(name, _line(reader, header)),
-                f"the row has {len(cells)} cells, the header {len(header.columns)} columns",
-                "a cell that holds the delimiter or a line break must be in quotes",
-            )
-            continue
-        yield Row(dict(zip(header.columns, cells, strict=True)), _line(reader, header))
+        if cells:
+            yield _row(cells, header, name, _line(reader, header))
+
+
+def _row(cells: list[str], header: Header, name: str, line: int) -> Row | RecordFault:
+    while len(cells) > len(header.columns) and not cells[-1].strip():
+        cells.pop()
+    if not cells[0].strip() and not any(map(str.strip, cells)):
+        cells = [""] * len(header.columns)
+    if len(cells) != len(header.columns):
+        return record_fault(
+            Place(name, line),
+            f"the row has {len(cells)} cells, the header {len(header.columns)} columns",
+            "a cell that holds the delimiter or a line break must be in quotes",
+        )
+    return Row(dict(zip(header.columns, cells, strict=True)), line)
 
 
 def _line(reader: Iterator[list[str]], header: Header) -> int:

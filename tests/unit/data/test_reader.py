@@ -148,19 +148,43 @@ def test_a_truncated_gzip_gives_all_that_came_before(tmp_path):
         read(path, strict=True)
 
 
-def test_bad_utf8_stops_the_file_after_what_came_before(tmp_path):
+@pytest.mark.parametrize("array", [False, True])
+def test_a_record_that_is_not_utf8_costs_that_record(tmp_path, array):
     path = tmp_path / "a.jsonl"
     good = [json.dumps(record(f"c{i}", "hi", "yo")).encode() for i in range(50)]
-    path.write_bytes(b"\n".join([*good[:49], b'{"x": "caf\xe9"}', good[49]]))
-    *before, fault = read(path)
-    assert len(before) == 49
-    assert isinstance(fault, FileFault)
-    assert str(fault).startswith(f"{path}:50: not UTF-8: byte 0xe9 at column 11")
+    lines = [*good[:2], b'{"x": "caf\xe9"}', *good[2:]]
+    path.write_bytes(b"[\n" + b",\n".join(lines) + b"\n]" if array else b"\n".join(lines))
+    reader = read_conversations([str(path)])
+    x, y, fault, *rest = list(reader)
+    assert [talk.id for talk in (x, y, *rest)] == [f"c{i}" for i in range(50)]
+    assert isinstance(fault, RecordFault)
+    where = f"{path}:4" if array else f"{path}:3"
+    assert str(fault).startswith(f"{where}: not UTF-8: byte 0xe9 at column 11")
+    assert "iconv" in fault.hint
+    (counts,) = reader.files.values()
+    assert (counts.conversations, counts.faults, reader.count()) == (50, 1, 51)
+
+
+def test_a_row_that_is_not_utf8_costs_the_conversation_it_stands_in(tmp_path):
+    path = tmp_path / "a.csv"
+    rows = [f"c{n},{role},hi\n".encode() for n in range(4) for role in ("user", "assistant")]
+    rows.insert(3, b"c1,user,caf\xe9\n")
+    path.write_bytes(b"conversation_id,role,content\n" + b"".join(rows))
+    outcomes = read(path)
+    faults = [one for one in outcomes if isinstance(one, RecordFault)]
+    assert f"{path}:5, conversation 'c1': not UTF-8: byte 0xe9 at column 12" in str(faults[0])
+    assert [one.id for one in outcomes if isinstance(one, Conversation)] == ["c0", "c2", "c3"]
+    assert len(faults) == 1
+    path.write_bytes(b"prompt,reply\nhi,yo\nhi,caf\xe9\nhi,yo\n")
+    assert [type(one) for one in read(path)] == [Conversation, RecordFault, Conversation]
+    path.write_bytes(b"conversation_id,role,content,\xe9\n" + b"".join(rows))
+    with pytest.raises(FileFault, match=r"a\.csv:1: not UTF-8"):
+        read(path)
 
 
 def test_the_next_file_is_read_after_one_that_breaks_off(tmp_path):
     first = tmp_path / "a.jsonl"
-    first.write_bytes(json.dumps(record("x", "a", "b")).encode() + b"\n\xff\n")
+    first.write_bytes(b"[" + json.dumps(record("x", "a", "b")).encode() + b",\n{]")
     second = write(tmp_path / "b.jsonl", record("y", "a", "b"))
     x, fault, y = read(first, second)
     assert (x.id, type(fault), y.id) == ("x", FileFault, "y")

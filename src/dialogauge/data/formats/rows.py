@@ -125,8 +125,8 @@ def conversations_of(table: RowTable, context: Context) -> Iterator[Outcome]:
         for row in in_threads(table.rows, _threads(columns, context), context.notes, context.source.name):
             if isinstance(row, RecordFault):
                 # The row may belong to the current conversation, which is then incomplete.
-                group, done = None, row if group is None else _spoilt(group, row)
-                yield done
+                group, done = _after(row, group, columns, context)
+                yield from done
                 continue
             name = _thread(row, columns, context)
             if group is not None and group.id != name:
@@ -374,9 +374,16 @@ def _ratings(value: object, dimension: str, turn: int | None, entry: Entry) -> I
     return ratings_in(value, dimension, entry.made_id, turn, entry)
 
 
-def _spoilt(group: _Group, fault: RecordFault) -> RecordFault:
+def _after(
+    fault: RecordFault, group: _Group | None, columns: RowColumns, context: Context
+) -> tuple[_Group | None, list[Outcome]]:
+    """Return the current conversation after a row that cannot be read, and what is done with."""
+    if group is None or (columns.exchanges and "conversation_id" not in columns.named):
+        return None, [*([] if group is None else [_finish(group, context)]), fault]
     place = replace(fault.place or Place("?"), conversation_id=group.id)
-    return record_fault(place, f"{fault.message}: the conversation is left out", fault.hint)
+    spoilt = record_fault(place, f"{fault.message}: the conversation is left out", fault.hint)
+    group.fault = group.fault or spoilt
+    return group, []
 
 
 def table_of(rows: Rows) -> RowTable:

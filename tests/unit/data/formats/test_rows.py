@@ -1,5 +1,6 @@
 """Tables with one message a row, or a prompt and its reply, in CSV, JSON and memory."""
 
+import gzip
 import json
 
 import pytest
@@ -369,8 +370,8 @@ def test_a_broken_row_among_rows_that_stand_apart_spoils_the_conversation_before
 
 
 def test_a_table_whose_rows_stand_apart_and_that_breaks_off(tmp_path):
-    text = b"id,role,content\na,user,1\nb,user,1\na,assistant,2\nb,assistant,\xff\n"
-    (tmp_path / "a.csv").write_bytes(text)
+    text = b"id,role,content\n" + b"a,user,1\n" * 40 + b"b,user,1\na,assistant,2\n"
+    (tmp_path / "a.csv").write_bytes(gzip.compress(text) + gzip.compress(b"b,assistant,1\n")[:8])
     (*cut, end), _ = noted(tmp_path / "a.csv")
     assert [fault.place.conversation_id for fault in cut] == ["a", "b"]
     assert all("breaks off within this conversation" in str(fault) for fault in cut)
@@ -416,13 +417,13 @@ def test_a_long_cell(tmp_path):
 
 
 def test_a_table_that_breaks_off(tmp_path):
-    text = b"id,role,content\na,user,1\na,assistant,2\nb,user,1\nb,assistant,\xff\n"
-    (a, cut, fault), _ = read(tmp_path, text)
+    text = b"id,role,content\n" + b"a,user,1\na,assistant,2\n" * 20 + b"b,user,1\n"
+    (a, cut, fault), _ = read(tmp_path, gzip.compress(text) + gzip.compress(b"b,assistant,1\n")[:8])
     assert a.id == "a"
     assert isinstance(cut, RecordFault)
     assert cut.place.conversation_id == "b"
     assert isinstance(fault, FileFault)
-    assert fault.place.line == 5
+    assert fault.place.line == 43
 
 
 def test_a_header_that_is_no_row(tmp_path):
