@@ -14,6 +14,7 @@ dataclasses where the shape says so. What is none of these, such as a Protocol, 
 from __future__ import annotations
 
 import dataclasses
+import json
 import sys
 import types
 from collections.abc import Callable, Mapping, Sequence
@@ -32,6 +33,8 @@ from typing import (
     get_type_hints,
     is_typeddict,
 )
+
+import orjson
 
 T = TypeVar("T")
 Reader = Callable[[Any], Any]
@@ -296,3 +299,42 @@ def _sure(shape: Any, known: frozenset[type]) -> frozenset[type]:  # noqa: ANN40
     """Return the types of which every value fits a shape as it is."""
     shapes = get_args(shape) if get_origin(shape) in (Union, types.UnionType) else (shape,)
     return known.intersection((*shapes, int) if float in shapes else shapes)
+
+
+def may_repeat_keys(raw: bytes, value: object) -> bool:
+    """Say whether an object in JSON may have a key twice, of which orjson took the last; False is certain.
+
+    There are then fewer strings in the value that was read than in its text.
+    """
+    try:
+        return _strings(raw) != _strings(orjson.dumps(value))
+    except orjson.JSONEncodeError:  # of numbers and signs that other readers take
+        return True
+
+
+def repeated_keys(raw: bytes, value: object) -> frozenset[str]:
+    """Return the keys that an object in JSON has twice with different members.
+
+    Args:
+        raw: Faultless JSON.
+        value: What orjson read of it, at most 254 levels deep.
+    """
+    repeated: set[str] = set()
+
+    def members(pairs: list[tuple[str, object]]) -> dict[str, object]:
+        first: dict[str, object] = {}
+        repeated.update(key for key, member in pairs if first.setdefault(key, member) != member)
+        return first
+
+    if may_repeat_keys(raw, value):
+        json.loads(raw, object_pairs_hook=members, parse_int=float)  # an int has at most 4,300 digits
+    return frozenset(repeated)
+
+
+def _strings(raw: bytes) -> int:
+    r"""Return twice the strings in faultless JSON, less those that end in `\\`: all quotes but escaped ones.
+
+    A value has no more of the former than its text, and where a string may be written in two ways (`\\`,
+    `\u005c`), orjson writes the one that counts for less. So if a member was lost, its value counts for less.
+    """
+    return raw.count(b'"') - (raw.count(b'\\"') if b"\\" in raw else 0)

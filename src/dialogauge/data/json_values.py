@@ -12,9 +12,10 @@ from typing import Any, Final, TypeGuard
 import orjson
 
 from dialogauge.core import Place, RecordFault
+from dialogauge.core.shape import repeated_keys
 from dialogauge.data.json_array import array_elements, damaged
 from dialogauge.data.json_object import JsonPart, object_parts
-from dialogauge.data.notes import json_hint, record_fault
+from dialogauge.data.notes import excerpt, json_hint, record_fault
 from dialogauge.data.sources import LARGEST, LineStream, not_utf8, opened, too_large, without_mark
 
 DEEPEST = 100
@@ -113,10 +114,7 @@ def _per_line(stream: LineStream) -> Iterator[JsonValue | RecordFault]:
             continue
         try:
             value = loads(line)
-            if _opened(line) > DEEPEST and too_deep(value):
-                yield _deep(Place(name, number))
-            else:
-                yield JsonValue(value, Place(name, number), number)
+            yield _checked(value, line, Place(name, number), number)
         except orjson.JSONDecodeError as error:
             if line.isspace():
                 continue
@@ -255,7 +253,12 @@ def _single(stream: LineStream) -> JsonValue | RecordFault:
 
 
 def _checked(value: Any, raw: bytes, place: Place, number: int) -> JsonValue | RecordFault:  # noqa: ANN401
-    return _deep(place) if _opened(raw) > DEEPEST and too_deep(value) else JsonValue(value, place, number)
+    if _opened(raw) > DEEPEST and too_deep(value):
+        return _deep(place)
+    if repeated := repeated_keys(raw, value):
+        message = f"an object has the key {excerpt(min(repeated))} twice, and says two things"
+        return record_fault(place, message, "which of them counts is not known: write each key once")
+    return JsonValue(value, place, number)
 
 
 def _parsed(raw: bytes, name: str, line: int, place: Place, number: int) -> JsonValue | RecordFault:

@@ -43,13 +43,14 @@ def _apart(message: Message) -> Message:
 
 def _split(text: str) -> tuple[str, str]:
     """Return a text without reasoning, and the reasoning: the same for what is split again."""
-    thoughts: list[str] = []
-    while True:
-        rest, thought = split_reasoning(text, quotable=True)
-        if rest == text:
-            return text, "\n".join(thoughts)
-        text = rest
+    rest, thought = split_reasoning(text, quotable=True)
+    if rest == text:
+        return text, ""
+    thoughts = []
+    while rest != text:
         thoughts += [thought] if thought else []
+        text, (rest, thought) = rest, split_reasoning(rest, quotable=True)
+    return text, "\n".join(thoughts)
 
 
 def _with(extra: Mapping[str, Any], thought: str) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from typing import Any, Final, NoReturn
 
 import orjson
 
+from dialogauge.core.shape import may_repeat_keys
 from dialogauge.text import split_reasoning
 
 LONGEST: Final = 200_000
@@ -157,23 +158,13 @@ def _strict(text: str) -> dict[str, Any] | None:
     """Read a text that begins with a brace; None where it is not one object of faultless JSON."""
     try:
         value: dict[str, Any] = orjson.loads(text)
-        # Of two equal keys orjson takes the last: there are fewer strings in the value than in the text.
-        if _strings(text) != _strings(orjson.dumps(value).decode()):
+        if may_repeat_keys(text.encode(), value):
             _ONCE.decode(text)
     except UnclearJson:
         raise
     except ValueError:
         return None
     return value
-
-
-def _strings(text: str) -> int:
-    r"""Return twice the strings in faultless JSON, less those that end in `\\`: all quotes but escaped ones.
-
-    A value has no more of the former than its text, and where a string may be written in two ways (`\\`,
-    `\u005c`), orjson writes the one that counts for less. So if a member was lost, its value counts for less.
-    """
-    return text.count('"') - text.count('\\"')
 
 
 def _single(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

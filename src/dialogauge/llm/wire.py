@@ -10,12 +10,15 @@ from typing import Any, Final, Literal
 
 import orjson
 
+from dialogauge.core.shape import repeated_keys
 from dialogauge.llm.protocol import ChatRequest, FinishReason, ReplySchema
 from dialogauge.text import split_reasoning
 
 MAX_BYTES = 2 << 20
 """Of a response by default, as it is sent and unpacked; a verdict has a few kB."""
 _MOST_TOKENS = 1_000_000_000
+_REPLY = frozenset({"choices", "message", "content"})
+"""Keys that an endpoint's answer may have once: it would be two replies."""
 _DEEPEST = 250
 """Levels that can be written again for sure."""
 _LONE_SURROGATE = re.compile(
@@ -70,25 +73,24 @@ class Completion:
 
 
 def parse_json(raw: bytes) -> object:
-    """Return the JSON value; None if there is none, or one nested too deep to be written again.
+    """Return the JSON value; None if there is none, one nested too deep to be written again, or two replies.
 
     Bytes and escapes that are no valid Unicode are read as the replacement character.
     """
     try:
         value = orjson.loads(raw)
     except orjson.JSONDecodeError:
-        text = raw.decode("utf-8-sig", "replace")
+        raw = _LONE_SURROGATE.sub(_replaced, raw.decode("utf-8-sig", "replace")).encode()
         try:
-            value = orjson.loads(_LONE_SURROGATE.sub(_replaced, text))
+            value = orjson.loads(raw)
         except orjson.JSONDecodeError:
             return None
-    if raw.count(b"{") + raw.count(b"[") < _DEEPEST:
-        return value
-    try:
-        orjson.dumps(value)
-    except orjson.JSONEncodeError:
-        return None
-    return value
+    if raw.count(b"{") + raw.count(b"[") >= _DEEPEST:
+        try:
+            orjson.dumps(value)
+        except orjson.JSONEncodeError:
+            return None
+    return None if _REPLY & repeated_keys(raw, value) else value
 
 
 def _replaced(escape: re.Match[str]) -> str:

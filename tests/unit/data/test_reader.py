@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from dialogauge.core import Conversation, FileFault, RecordFault, UsageError
-from dialogauge.data import read_conversations
+from dialogauge.data import read_conversations, read_ratings
 from dialogauge.data.field_map import FieldMap
 
 
@@ -163,6 +163,35 @@ def test_a_record_that_is_not_utf8_costs_that_record(tmp_path, array):
     assert "iconv" in fault.hint
     (counts,) = reader.files.values()
     assert (counts.conversations, counts.faults, reader.count()) == (50, 1, 51)
+
+
+@pytest.mark.parametrize("array", [False, True])
+def test_a_record_that_says_two_things_under_one_key_is_refused(tmp_path, array):
+    good, other = (json.dumps(record(name, 'a "quoted\\" text', "b")) for name in "xy")
+    twice = [
+        other.replace('"messages"', '"messages": [], "messages"'),
+        other.replace('"content"', '"c\\u006fntent": "z", "content"', 1),
+        other[:-1] + ', "rating": 1, "rating": 5}',
+        other[:-1] + ', "metadata": {"a": [{"k": null, "k": "\\""}]}}',
+    ]
+    path = tmp_path / "a.jsonl"
+    for line in twice:
+        path.write_text(f"[\n{good},\n{line}\n]" if array else f"{good}\n{line}\n")
+        talk, fault = read(path)
+        assert (talk.id, type(fault)) == ("x", RecordFault)
+        assert "twice, and says two things" in str(fault)
+    path.write_text(other[:-1] + ', "rating": 5, "rating": 5, "count": 99999999999999999999}\n')
+    (talk,) = read(path)
+    assert talk.ratings[0].score == 5
+
+
+def test_ratings_that_say_two_things_under_one_key_are_refused(tmp_path):
+    path = tmp_path / "ratings.jsonl"
+    row = '{"conversation_id": "a", "dimension": "satisfaction", "score": 4}'
+    path.write_text(row + "\n" + row.replace('"score"', '"score": 2, "score"').replace('"a"', '"b"') + "\n")
+    table = read_ratings(path)
+    assert [rating.score for rating in table.ratings] == [4]
+    assert "the key 'score' twice" in str(table.faults[0])
 
 
 def test_a_row_that_is_not_utf8_costs_the_conversation_it_stands_in(tmp_path):

@@ -66,6 +66,18 @@ def test_what_is_no_answer(payload):
     assert read_completion(payload) is None
 
 
+@pytest.mark.parametrize("twice", ["choices", "message", "content"])
+def test_an_answer_with_two_replies_is_none(twice):
+    members = {"content": '"3"', "message": '{"content": "3"}', "choices": '[{"message": {"content": "3"}}]'}
+    again = f'"{twice}": {members[twice]}, '
+    content = f'{{{again if twice == "content" else ""}"content": "4"}}'
+    choice = f'{{{again if twice == "message" else ""}"message": {content}}}'
+    answer = f'{{{again if twice == "choices" else ""}"choices": [{choice}], "model": "a", "model": "b"}}'
+    assert parse_json(answer.encode()) is None
+    sound = parse_json(answer.replace('"3"', '"4"').encode())
+    assert read_completion(sound).text == "4"
+
+
 def test_odd_answers_are_read():
     parts = [{"type": "thinking", "thinking": []}, {"type": "text", "text": "4"}, "x"]
     message = {"content": parts, "reasoning": "hm"}

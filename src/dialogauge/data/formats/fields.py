@@ -235,7 +235,11 @@ def conversation_from(
     conversation_id = _id(record, entry, used)
     texts: dict[str, str | None] = {}
     if mapping is not NO_MAP or not _ALL_NAMES.isdisjoint(record):
-        texts = {name: _text(record, getattr(mapping, name), names, used) for name, names in _NAMES.items()}
+        texts = {
+            name: _text(record, getattr(mapping, name), names, used)
+            for name, names in _NAMES.items()
+            if mapping is not NO_MAP or not record.keys().isdisjoint(names)
+        }
     profile = _profile(record, mapping, used)
     if messages and not _REPLIES.isdisjoint(record):
         messages += _reply_beside(record, messages[-1], used, entry)

@@ -75,7 +75,8 @@ class MessageReader:
         if len(raw) > 1 and not self._ordered and (timed or self.entry.mapping.order_by is not None):
             raw = list(in_time(raw, self.entry))
         spoken = without_reasoning(self._messages(raw))
-        self._note_names(raw)
+        if self._names:
+            self._note_names(raw)
         messages, ends = unfold(spoken, self.entry)
         self.rated = [(ends[index], rated) for index, rated in self.rated]
         return messages
