@@ -29,13 +29,15 @@ def alike_file(path: str | os.PathLike[str]) -> str | None:
     """Return a hint with the name of the file that may have been meant; None where its folder has none."""
     from difflib import get_close_matches  # for messages only
 
-    folder = Path(path).parent
+    path = Path(path)
     try:
-        names = sorted(one.name for one in folder.iterdir())[:_MOST_NAMES]
+        files = sorted(path.parent.iterdir())[:_MOST_NAMES]
     except (OSError, ValueError):
         return None
-    meant = get_close_matches(Path(path).name, names, 1)
-    return f"did you mean {shown_path(folder / meant[0])}?" if meant else None
+    stems = get_close_matches(path.stem, {file.stem for file in files}, 1)  # endings are alike anyway
+    names = [file.name for file in files if file.stem in stems]
+    meant = get_close_matches(path.name, names, 1, 0)
+    return f"did you mean {shown_path(path.parent / meant[0])}?" if meant else None
 
 
 def read_bytes(

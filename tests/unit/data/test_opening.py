@@ -236,7 +236,7 @@ def test_a_missing_file_is_answered_with_the_one_that_was_meant(tmp_path):
         with pytest.raises(FileFault) as caught:
             read_conversations([str(tmp_path / wrong)])
         assert caught.value.hint == f"did you mean {tmp_path / meant}?"
-    for wrong in ("nothing", "gone/log.jsonl"):
+    for wrong in ("nothing.jsonl", "gone/log.jsonl"):
         with pytest.raises(FileFault) as caught:
             read_conversations([str(tmp_path / wrong)])
         assert caught.value.hint is None

@@ -155,7 +155,7 @@ def _threads(columns: RowColumns, context: Context) -> Threads:
 
     def is_user(row: DataRow) -> bool:
         role = (columns.get(row, "role") or "").strip().lower()
-        return (mapping.role_of(role) or ROLE_ALIASES.get(role, role)) == "user"
+        return (mapping.role_of(role) or ROLE_ALIASES.get(role) or role) == "user"
 
     return Threads(
         named.get("conversation_id"),
