@@ -34,7 +34,7 @@ def alike_file(path: str | os.PathLike[str]) -> str | None:
         files = sorted(path.parent.iterdir())[:_MOST_NAMES]
     except (OSError, ValueError):
         return None
-    stems = get_close_matches(path.stem, {file.stem for file in files}, 1)  # endings are alike anyway
+    stems = get_close_matches(path.stem, sorted({file.stem for file in files}), 1)  # endings are alike anyway
     names = [file.name for file in files if file.stem in stems]
     meant = get_close_matches(path.name, names, 1, 0)
     return f"did you mean {shown_path(path.parent / meant[0])}?" if meant else None
