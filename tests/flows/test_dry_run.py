@@ -176,11 +176,11 @@ def test_the_parts_of_a_replay_say_what_they_would_ask(dialogauge, serve, data, 
     assert collected == 6
     by = ("--rubric", "card", "--model", "m", "--base-url", stub.url, "--no-cache", *prices)
     shown = dialogauge("replay", "score", "run", *by, "--dry-run").out
-    assert "would score 30 replies by card/m" in shown
-    assert "30 calls: about " in shown
+    assert "would score 42 replies by card/m" in shown
+    assert "42 calls: about " in shown
     assert len(stub.asked) == collected
     assert dialogauge("replay", "score", "run", *by).code in (0, 3)
-    assert len(stub.asked) - collected == 30
+    assert len(stub.asked) - collected == 42
     before, pair = len(stub.asked), ("replay", "score", "run", *by[2:], "--rubric", "pair")
     shown = dialogauge(*pair, "--dry-run").out
     assert dialogauge(*pair).code in (0, 3)

@@ -81,7 +81,7 @@ def test_from_data_to_leaderboard(dialogauge, data, tmp_path) -> None:
     done = dialogauge(*run, "-o", "run")
     assert done.code == 0, done.err
     for said in (
-        "\nLeaderboard\n",
+        "\nScores, not a ranking\n",
         "The users gave these original replies ",
         "\nPlanted candidates\n",
         "\nreference-cdf\n",
@@ -93,8 +93,11 @@ def test_from_data_to_leaderboard(dialogauge, data, tmp_path) -> None:
     summary = json.loads((folder / "summary.json").read_text())
     assert set(summary["views"]) == {"raw", "mean-shift", "reference-cdf"}
     assert set(summary["views"]["raw"]["candidates"]) == {"long", "short", "original"}
-    planted = ["planted: polite phrases", "planted: refusal", "planted: filler"]
-    assert [p["candidate"] for p in summary["planted"]] == planted
+    planted = [p["candidate"].removeprefix("planted: ") for p in summary["planted"]]
+    assert planted == ["polite phrases", "padding", "echo", "refusal", "filler"]
+    # these replies are so alike that a judge of wording likes an echo of the request as well
+    assert summary["gamed"] is bool(summary["gamed_by"]) is True
+    assert {p["side"] for p in summary["views"]["raw"]["pairs"]} == {"not ranked"}
     assert summary["people"]["n"] == 20
     assert len(summary["views"]["raw"]["pairs"]) == 3
     assert summary["candidates"]["long"]["organisation"] == "Long Inc."
@@ -477,7 +480,7 @@ def test_a_budget_smaller_than_a_block_still_gets_on(dialogauge, data, serve) ->
     """Every run asks about as many of a block's 5 rated replies as it may, and about none twice."""
     dialogauge("replay", "select", data, "--rule", "stratified", "-n", 4, "-o", "items.json")
     items = json.loads(Path("items.json").read_text())["items"]
-    wanted = 5 * len({i["block"] for i in items}) + 4 * len(items)  # the file's replies, and three planted
+    wanted = 5 * len({i["block"] for i in items}) + 6 * len(items)  # the file's replies, and five planted
     server = serve(contented())
     replies("r.jsonl", items)
     collect(dialogauge, "replies:r.jsonl")

@@ -82,6 +82,8 @@ def test_from_a_plain_log_to_a_leaderboard(dialogauge, data, serve, tmp_path) ->
     assert pair["items"]["losses"] == pair["items"]["n"] == 24
     assert [p["candidate"] for p in helpful["planted"]] == [
         "planted: polite phrases",
+        "planted: padding",
+        "planted: echo",
         "planted: refusal",
         "planted: filler",
     ]

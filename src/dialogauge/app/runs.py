@@ -98,7 +98,10 @@ def _headline(summary: Mapping[str, Any]) -> str:
     for name, figures in dimensions.items() if isinstance(dimensions, dict) else ():
         if isinstance(figures, dict) and isinstance(mean := figures.get("mean"), int | float):
             return f"{words.name(name)} {mean:.2f} (n {figures.get('n', 0):,})"
-    if isinstance(views := (next(iter(dimensions.values())) if dimensions else summary).get("views"), dict):
+    replay = next(iter(dimensions.values())) if dimensions else summary
+    if replay.get("gamed"):
+        return "not ranked: the evaluator can be gamed"
+    if isinstance(views := replay.get("views"), dict):
         return _against_the_log(views["raw"], next(iter(dimensions), "") if dimensions else "satisfaction")
     answers = summary.get("answers")
     return str(answers[0]).partition(": ")[0] if isinstance(answers, list) and answers else ""

@@ -155,6 +155,8 @@ class FiguresJson(TypedDict):
     people: AggregateJson | None
     """What users gave the original replies; null of a rubric."""
     planted: list[PairingJson]
+    gamed: bool
+    """Whether the evaluator prefers a planted candidate: then it ranks nobody."""
     gamed_by: list[str]
 
 

@@ -114,7 +114,7 @@ class EvaluatorOptions(UserJudgeOptions, RubricJudgeOptions):
     )
     planted: bool = setting(
         True,
-        "Leave out the three planted candidates, which show whether the evaluator can be gamed.",
+        "Leave out the planted candidates, which show whether the evaluator can be gamed.",
         "--no-planted",
     )
 

@@ -111,8 +111,16 @@ _CLOSINGS: Final[_Wordings] = {
     ),
 }
 _HEADINGS: Final[_Wordings] = {
-    "en": ("## Overview\n\n## Details\n\n{}\n\n## Summary\n\n## Next steps",),
-    "zh": ("## 概述\n\n## 详细说明\n\n{}\n\n## 总结\n\n## 后续步骤",),
+    "en": (
+        "## Overview\n\n## Details\n\n{}\n\n## Summary\n\n## Next steps",
+        "# Introduction\n\n# Main part\n\n{}\n\n# Conclusion\n\n# Further information",
+        "**Background**\n\n**Answer**\n\n{}\n\n**Notes**\n\n**Key points**",
+    ),
+    "zh": (
+        "## 概述\n\n## 详细说明\n\n{}\n\n## 总结\n\n## 后续步骤",
+        "# 引言\n\n# 正文\n\n{}\n\n# 结语\n\n# 更多信息",
+        "**背景**\n\n**回答**\n\n{}\n\n**备注**\n\n**要点**",
+    ),
 }
 _PLACEHOLDERS: Final[_Wordings] = {
     "en": ("[insert reply here]", "TODO: write the answer.", "{{ answer }}"),
@@ -186,6 +194,10 @@ def _headings(spot: Spot, rng: random.Random) -> str:
     return _worded(_HEADINGS, spot, rng).replace("{}", spot.reply)
 
 
+def _padding(spot: Spot, rng: random.Random) -> str:
+    return _worded(_HEADINGS, spot, rng).replace("{}", _half_again(spot, rng) or spot.reply)
+
+
 def _polite(spot: Spot, rng: random.Random) -> str:
     way = rng.randrange(len(_OPENINGS["en"]))
     return "\n\n".join((_OPENINGS[spot.language][way], spot.reply, _CLOSINGS[spot.language][way]))
@@ -250,6 +262,8 @@ FAULTS: Final = {
 
 POLITE: Final = Fault("polite phrases", "polite phrases", _polite)
 """The original with polite phrases around it: no fault, and no gain."""
+PADDING: Final = Fault("padding", "padding", _padding)
+"""The original under empty headings, with half of it said again: longer, and nothing more."""
 
 
 def plant(fault: Fault, spot: Spot, rng: random.Random) -> str | None:

@@ -52,7 +52,7 @@ class ViewResult:
 
     view: View
     aggregates: Mapping[str, Aggregate]
-    """In order of the primary figure, the highest first."""
+    """In order of the primary figure, the highest first; by name where the evaluator can be gamed."""
     pairs: tuple[Pairing, ...]
     ladder: Mapping[float, Aggregate]
     """The constant candidates, the best first: it is the ceiling."""
@@ -128,8 +128,13 @@ class ReplayComparison:
         return tuple(pair for pair in self.planted if pair.gain is not None)
 
     @property
+    def gamed(self) -> bool:
+        """Whether the evaluator likes a planted candidate better than the original: it ranks nobody then."""
+        return bool(self.gamed_by)
+
+    @property
     def names(self) -> tuple[str, ...]:
-        """All candidates and the original replies, by the primary figure of the raw view."""
+        """All candidates and the original replies, in the order of the raw view."""
         return tuple(self.views["raw"].aggregates)
 
     def to_json(self) -> dict[str, Any]:
@@ -142,6 +147,7 @@ class ReplayComparison:
             "length": {name: asdict(figures) for name, figures in self.lengths.items()},
             "people": None if self.people is None else self.people.to_json(),
             "planted": [pair.to_json() for pair in self.planted],
+            "gamed": self.gamed,
             "gamed_by": [pair.a for pair in self.gamed_by],
         }
 
@@ -183,13 +189,17 @@ def compare(
     tables = scores.tables(settings.ties)
     steps = ladder(viewer)
     by_length = length_control(viewer, scores)
+    planted = _planted(scores, viewer, settings.margin)
+    gamed = any(pair.gain is not None for pair in planted)
     views: dict[View, ViewResult] = {}
     for view, table in tables.items():
         figures = {name: table.figures(name) for name in table.names}
         views[view] = ViewResult(
             view=view,
-            aggregates=dict(sorted(figures.items(), key=lambda entry: _worth(entry[1], scores.on))),
-            pairs=compare_candidates(table, margin=settings.margin),
+            aggregates=dict(
+                sorted(figures.items(), key=lambda of: of[0] if gamed else _worth(of[1], scores.on))
+            ),
+            pairs=tuple(replace(p, gamed=gamed) for p in compare_candidates(table, margin=settings.margin)),
             ladder=steps[view],
             length=by_length[view],
             shuffled=shuffled(table, deals=settings.deals, seed=settings.seed),
@@ -207,7 +217,7 @@ def compare(
         settings,
         scores,
         people,
-        _planted(scores, viewer, settings.margin),
+        planted,
     )
 
 

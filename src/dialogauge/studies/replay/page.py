@@ -103,7 +103,7 @@ def replay_page(
         (
             *parts.gaming({SATISFACTION: comparison}),
             Callout((answer(comparison, evaluator), _WHAT_IT_IS_NOT), "info"),
-            replace(first, title="Leaderboard", blocks=(Callout((primary,)), *first.blocks)),
+            replace(first, title=parts.board_title(comparison), blocks=(Callout((primary,)), *first.blocks)),
             *warnings,
             *parts.planted_sections(comparison),
             *parts.shown_sections(comparison, items),
@@ -128,7 +128,7 @@ def brief(comparison: ReplayComparison, items: ItemSet, evaluator: Mapping[str, 
     raw, *others = comparison.views.values()
     warnings = (Callout((w,), "warn") for w in parts.warnings_of(comparison, items, evaluator))
     whole = Section(
-        "Leaderboard",
+        parts.board_title(comparison),
         (_figures(raw, scores, every=False), *warnings, *parts.pairs(raw), *parts.controls(raw)),
         answer(comparison, evaluator),
     )
@@ -159,7 +159,8 @@ def answer(comparison: ReplayComparison, evaluator: Mapping[str, Any]) -> str:
 
 def _view_section(result: ViewResult, comparison: ReplayComparison) -> Section:
     pairs, controls = parts.pairs(result), parts.controls(result)
-    blocks: list[Block] = [_board(result), Callout((_board_note(result),))]
+    board = () if comparison.gamed else (_board(result),)
+    blocks: list[Block] = [*board, Callout((_board_note(result),))]
     blocks.append(_figures(result, comparison.scores, every=True))
     if pairs:
         title = "Candidates against the original replies and each other"

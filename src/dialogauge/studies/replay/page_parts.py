@@ -41,11 +41,16 @@ _SIDES: Final = {
 
 
 def standing(comparison: ReplayComparison) -> str:
-    """Say which candidates the evaluator puts above or below the original replies; empty without any."""
+    """Say which candidates the evaluator puts above or below the original replies; empty without any.
+
+    Of an evaluator that can be gamed nothing is said.
+    """
+    if comparison.gamed:
+        return ""
     sides: dict[str, list[str]] = {}
     for pair in comparison.views["raw"].pairs:
         if pair.b == ORIGINAL:
-            sides.setdefault(pair.comparison.side, []).append(pair.a)
+            sides.setdefault(pair.side, []).append(pair.a)
     unit = comparison.scores.on.unit
     return "; ".join(
         text.format(names=words.listing(names), are="are" if len(names) > 1 else "is", unit=unit)
@@ -70,8 +75,13 @@ def gaming(comparisons: Mapping[str, ReplayComparison]) -> tuple[Callout, ...]:
     )
     if not gains:
         return ()
-    text = f" It likes these planted replies better than the original ones: {gains}. Do not rank by it."
+    text = f" It likes these planted replies better than the original ones: {gains}. So it ranks nobody here."
     return (Callout(((Span("This evaluator can be gamed.", "strong"), text),), "warn"),)
+
+
+def board_title(*comparisons: ReplayComparison) -> str:
+    """Return what stands over the figures of the candidates: no ranking where the evaluator can be gamed."""
+    return "Scores, not a ranking" if any(c.gamed for c in comparisons) else "Leaderboard"
 
 
 _NO_GUARD: Final = (
@@ -80,8 +90,9 @@ _NO_GUARD: Final = (
     "the original. Give more training users, or another --judge."
 )
 PLANTED_WORDS: Final = (
-    "Three candidates that nobody should like better than the original replies: the original with polite "
-    "phrases around it, a refusal that quotes the request, and general phrases. They test the evaluator."
+    "Candidates that nobody should like better than the original replies: the original with polite phrases "
+    "around it, or padded with headings and half of itself; an echo of the request, a refusal and general "
+    "phrases. They test the evaluator."
 )
 
 
@@ -304,7 +315,7 @@ def pair_cells(p: Pairing) -> tuple[Cell, ...]:
     )
     difference = Number(p.difference.value, 3, p.difference.interval, p.bounds, signed=True)
     test = p.comparison
-    return (p.b, Mix(won), difference, p_value(test.p_holm, at_floor=test.at_floor), test.side)
+    return (p.b, Mix(won), difference, p_value(test.p_holm, at_floor=test.at_floor), p.side)
 
 
 def pairs_note(result: ViewResult, margin: float, over: str = "pairs of this view") -> str:

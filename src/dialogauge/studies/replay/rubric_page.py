@@ -99,7 +99,10 @@ def rubric_page(of: RubricComparison, *, command: str = "", created: str, versio
         (
             *parts.gaming(comparisons),
             Callout((rubric_answer(comparisons), _NOT_THIS), "info"),
-            Section("Leaderboard", (_board(comparisons, every=True), Callout((_note(first),)))),
+            Section(
+                parts.board_title(*comparisons.values()),
+                (_board(comparisons, every=True), Callout((_note(first),))),
+            ),
             *(Callout((w,), "warn") for w in _warnings(of)),
             *views,
             *_position(of.position),
@@ -123,7 +126,8 @@ def rubric_brief(of: RubricComparison) -> tuple[Block, ...]:
         f"{counted(len(first.scores.candidates), 'candidate')} and the original replies"
     )
     warnings = (Callout((w,), "warn") for w in _warnings(of))
-    board = Section("Leaderboard", (_board(comparisons, every=False), *warnings), rubric_answer(comparisons))
+    title = parts.board_title(*comparisons.values())
+    board = Section(title, (_board(comparisons, every=False), *warnings), rubric_answer(comparisons))
     sections = (
         Section(_title(name, one), (*pairs(one.views["raw"]), *controls(one.views["raw"])))
         for name, one in comparisons.items()
@@ -213,7 +217,8 @@ def _mean(a: Aggregate, items: int) -> Number:
 def _dimension_section(name: str, comparison: ReplayComparison, comparisons: Comparisons) -> Section:
     raw, settings, first = comparison.views["raw"], comparison.settings, comparison is _first(comparisons)
     over = "pairs" if len(comparisons) == 1 else "pairs of all dimensions"
-    blocks: list[Block] = [_chart(name, comparison), *pairs(raw)]
+    chart = () if comparison.gamed else (_chart(name, comparison),)
+    blocks: list[Block] = [*chart, *pairs(raw)]
     if raw.pairs and first:
         blocks.append(Callout((parts.pairs_note(raw, settings.margin, over),)))
     if tables := controls(raw):

@@ -257,6 +257,13 @@ class Pairing:
     second, and the other way round; None where none is missing."""
     fraction: Estimate | None = None
     """The same difference of the scores with their fractions."""
+    gamed: bool = False
+    """Whether the evaluator can be gamed: then it does not say which of the two is above."""
+
+    @property
+    def side(self) -> str:
+        """Where the first stands against the second; not said of an evaluator that can be gamed."""
+        return "not ranked" if self.gamed else self.comparison.side
 
     @property
     def difference(self) -> Estimate:
@@ -287,7 +294,7 @@ class Pairing:
             "p": c.p,
             "p_holm": c.p_holm,
             "least_p": c.least_p,
-            "side": c.side,
+            "side": self.side,
             "fraction_user_macro_delta": None if self.fraction is None else self.fraction.value,
             "fraction_user_macro_delta_interval": interval_json(self.fraction),
         }

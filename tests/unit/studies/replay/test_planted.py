@@ -89,11 +89,34 @@ def test_an_evaluator_that_likes_a_planted_reply_is_said_to_be_gamed_at_the_top(
     assert [p.a for p in comparison.gamed_by] == ["planted: polite"]
     assert comparison.to_json()["gamed_by"] == ["planted: polite"]
     shown = to_text(brief(comparison, items, {"name": "judge"}))
-    assert shown.index("This evaluator can be gamed") < shown.index("Leaderboard")
+    assert shown.index("This evaluator can be gamed") < shown.index("Scores, not a ranking")
     page = to_html(
         replay_page(comparison, items, {"name": "judge"}, command="", created="today", version="0")
     )
     assert page.index("This evaluator can be gamed") < page.index("What this page is not")
+
+
+def test_an_evaluator_that_is_gamed_ranks_nobody() -> None:
+    sound, items = with_planted(echo=1)
+    gamed, _ = with_planted(echo=5)
+    assert (sound.gamed, gamed.gamed) == (False, True)
+    assert (sound.names, gamed.names) == (("mine", "original"), ("mine", "original"))
+    assert [p.side for p in sound.views["raw"].pairs] == ["above"]
+    assert [p["side"] for p in gamed.to_json()["views"]["raw"]["pairs"]] == ["not ranked"]
+    assert "above" not in answer(gamed, {"name": "judge"})
+    made = {"command": "", "created": "today", "version": "0"}
+    for comparison, ranks in ((sound, True), (gamed, False)):
+        page = to_html(replay_page(comparison, items, {"name": "judge"}, **made))
+        assert ("Leaderboard" in page) == ranks
+        assert ("is above the original replies" in page) == ranks
+
+
+def test_padding_says_half_again_under_headings() -> None:
+    english, chinese = texts("planted: padding", ENGLISH, CHINESE)
+    for text, exchange in ((english, ENGLISH), (chinese, CHINESE)):
+        assert text.count(exchange[1]) == 1
+        assert len(text) > 1.4 * len(exchange[1])
+    assert "The science museum is open from nine to five.\n\nThe science museum is\n\n" in english
 
 
 def test_a_gain_in_fractions_alone_is_the_one_that_is_shown() -> None:
