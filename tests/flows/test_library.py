@@ -353,7 +353,7 @@ def test_a_run_writes_its_rows_and_training_rows(talk, log) -> None:
         run.export("rows.xlsx")
 
     async def within_a_loop() -> int:
-        return run.pairs("dpo.jsonl", chosen_field="better_reply")
+        return run.pairs("dpo.jsonl", chosen_field="better_reply", unchecked=True)
 
     assert asyncio.run(within_a_loop()) == 1
     assert json.loads(Path("dpo.jsonl").read_text())["chosen"] == [{"role": "assistant", "content": reply}]

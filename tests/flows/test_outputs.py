@@ -158,12 +158,13 @@ def test_rows_that_cannot_be_written_are_not_paid_for(dialogauge, log, talk, ser
     stub = serve('{"reply": "At ten."}')
     again = "It opens at nine on every day but Monday, and the cafe opens an hour later."
     assert dialogauge("judge", log(talk("a", again, again)), "-o", "run").code == 0
-    done = dialogauge("pairs", "run", "--model", "m", "--base-url", stub.url, "-o", name)
+    words = ("--model", "m", "--base-url", stub.url, "--unchecked")
+    done = dialogauge("pairs", "run", *words, "-o", name)
     assert (done.code, "cannot be written" in done.err, stub.asked) == (1, True, [])
-    assert dialogauge("pairs", "run", "--model", "m", "--base-url", stub.url, "-o", "p").code == 0
+    assert dialogauge("pairs", "run", *words, "-o", "p").code == 0
     assert stub.asked
     longest = "x" * (255 - len(".provenance.jsonl")) + ".jsonl"
-    assert dialogauge("pairs", "run", "--kind", "sft", "-o", longest).code == 0
+    assert dialogauge("pairs", "run", "--kind", "sft", "--unchecked", "-o", longest).code == 0
 
 
 def test_a_folder_of_inputs_does_not_become_a_run(dialogauge, talk, tmp_path):

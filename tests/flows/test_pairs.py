@@ -24,10 +24,10 @@ def lines(path):
 
 
 def test_dpo_with_the_users_own_column(dialogauge, judged, tmp_path):
-    done = dialogauge("pairs", "run", "-o", "dpo.jsonl", "--chosen-field", "corrected")
+    done = dialogauge("pairs", "run", "-o", "dpo.jsonl", "--chosen-field", "corrected", "--unchecked")
     assert done.code == 0, done.err
     (row,) = lines(tmp_path / "dpo.jsonl")
-    assert set(row) == {"prompt", "chosen", "rejected"}
+    assert list(row) == ["unchecked", "prompt", "chosen", "rejected"]
     assert [m["role"] for m in row["prompt"]] == ["user", "assistant", "user"]
     assert row["chosen"] == [{"role": "assistant", "content": "On Sundays it opens at ten."}]
     assert row["rejected"][0]["content"].startswith("It opens at nine")
@@ -39,7 +39,7 @@ def test_dpo_with_the_users_own_column(dialogauge, judged, tmp_path):
 
 def test_dpo_with_a_reply_repaired_over_http(dialogauge, judged, serve, tmp_path):
     stub = serve('{"reply": "On Sundays it opens at ten."}')
-    words = ("--model", "m", "--base-url", stub.url)
+    words = ("--model", "m", "--base-url", stub.url, "--unchecked")
     done = dialogauge("pairs", "run", "-o", "dpo.jsonl", *words)
     assert done.code == 0, done.err
     (row,) = lines(tmp_path / "dpo.jsonl")
@@ -54,7 +54,7 @@ def test_a_dry_run_says_what_better_replies_would_take(dialogauge, judged, serve
         '[[model]]\nname = "m"\ninput_per_million = 3\noutput_per_million = 20\n'
     )
     stub = serve('{"reply": "On Sundays it opens at ten."}')
-    words = ("pairs", "run", "-o", "dpo.jsonl", "--model", "m", "--base-url", stub.url)
+    words = ("pairs", "run", "-o", "dpo.jsonl", "--model", "m", "--base-url", stub.url, "--unchecked")
     planned = dialogauge(*words, "--dry-run", "--prices", "prices.toml")
     assert planned.code == 0, planned.err
     assert "would write 1 row: dpo.jsonl" in planned.out
@@ -67,7 +67,7 @@ def test_a_dry_run_says_what_better_replies_would_take(dialogauge, judged, serve
     (asked,) = stub.asked
     tokens = sum(len(m["content"].encode()) for m in asked["messages"]) / 3
     assert f"about {round(tokens, -1):,.0f} tokens of prompts" in planned.out
-    free = dialogauge("pairs", "run", "--kind", "kto", "-o", "kto.jsonl", "--dry-run")
+    free = dialogauge("pairs", "run", "--kind", "kto", "-o", "kto.jsonl", "--dry-run", "--unchecked")
     assert "would write" in free.out
     assert "call" not in free.out
     assert not (tmp_path / "kto.jsonl").exists()
@@ -75,7 +75,8 @@ def test_a_dry_run_says_what_better_replies_would_take(dialogauge, judged, serve
 
 def test_a_repair_that_fails_leaves_its_pair_out(dialogauge, judged, serve, tmp_path):
     stub = serve("no json", schema="ignore", faults=FaultPlan(always="prose"))
-    done = dialogauge("pairs", "run", "-o", "dpo.jsonl", "--model", "m", "--base-url", stub.url)
+    words = ("--model", "m", "--base-url", stub.url, "--unchecked")
+    done = dialogauge("pairs", "run", "-o", "dpo.jsonl", *words)
     assert lines(tmp_path / "dpo.jsonl") == []
     assert "no better reply" in done.out
     assert done.code == 3
@@ -88,18 +89,24 @@ def test_dpo_needs_a_better_reply(dialogauge, judged):
 
 
 def test_kto_labels_each_clear_turn(dialogauge, judged, tmp_path):
-    assert dialogauge("pairs", "run", "-o", "kto.jsonl", "--kind", "kto").code == 0
+    done = dialogauge("pairs", "run", "-o", "kto.jsonl", "--kind", "kto", "--unchecked")
+    assert done.code == 0
     rows = lines(tmp_path / "kto.jsonl")
-    assert all(set(row) == {"prompt", "completion", "label"} for row in rows)
+    assert done.out.startswith("UNCHECKED: nothing shows that these scores agree with people")
+    assert f"{len(rows)} rows of these:" in done.out.splitlines()[0]
+    assert all(list(row) == ["unchecked", "prompt", "completion", "label"] for row in rows)
+    assert {next(iter(source.items())) for source in lines(tmp_path / "kto.provenance.jsonl")} == {
+        ("unchecked", True)
+    }
     labels = {row["prompt"][-1]["content"]: row["label"] for row in rows}
     assert labels["Question 2: when does museum bad open?"] is False
     assert labels["Question 1: when does museum good open?"] is True
 
 
 def test_sft_takes_conversations_above_a_verdict(dialogauge, judged, tmp_path):
-    assert dialogauge("pairs", "run", "-o", "sft.jsonl", "--kind", "sft").code == 0
+    assert dialogauge("pairs", "run", "-o", "sft.jsonl", "--kind", "sft", "--unchecked").code == 0
     (row,) = lines(tmp_path / "sft.jsonl")
-    assert set(row) == {"messages"}
+    assert set(row) == {"unchecked", "messages"}
     assert "good" in row["messages"][0]["content"]
 
 
@@ -133,7 +140,8 @@ def test_rows_with_tools_are_as_chat_templates_take_them(dialogauge, log, tmp_pa
         ],
     }
     dialogauge("judge", log(record), "-o", "run")
-    done = dialogauge("pairs", "run", "--kind", "sft", "--min-verdict", "poor", "-o", "sft.jsonl")
+    words = ("--min-verdict", "poor", "--unchecked")
+    done = dialogauge("pairs", "run", "--kind", "sft", *words, "-o", "sft.jsonl")
     (row,) = lines(tmp_path / "sft.jsonl")
     assert row["tools"] == [tool]
     found = [call["function"]["arguments"] for call in row["messages"][1]["tool_calls"]]
@@ -152,7 +160,7 @@ def test_a_file_of_rows_has_one_type_in_each_column(dialogauge, log, talk, tmp_p
         record["messages"][1]["content"] = [{"type": "text", "text": again}, more]
     assert dialogauge("judge", log(odd, media, texts), "-o", "run").code == 0
     for words in (("dpo", "--chosen-field", "better"), ("kto",), ("sft", "--min-verdict", "poor")):
-        done = dialogauge("pairs", "run", "--kind", *words, "-o", "rows.jsonl")
+        done = dialogauge("pairs", "run", "--kind", *words, "-o", "rows.jsonl", "--unchecked")
         rows = lines(tmp_path / "rows.jsonl")
         assert rows, words
         assert len(rows) == len(lines(tmp_path / "rows.provenance.jsonl"))
@@ -189,7 +197,28 @@ def test_kto_labels_are_peoples_ratings_and_the_balance_is_said(dialogauge, log,
     assert "people's ratings come first (satisfaction of 180 turns, 3 or less is bad)" in done.unwrapped
 
 
-def test_rows_of_a_judge_that_people_contradicted_are_refused(dialogauge, log, talk, serve, tmp_path):
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--kind", "kto"),
+        ("--kind", "sft"),
+        ("--chosen-field", "corrected"),
+        ("--model", "m", "--base-url", "URL"),
+    ],
+)
+def test_no_rows_are_made_of_the_word_of_a_judge_that_nobody_checked(
+    dialogauge, judged, serve, tmp_path, words
+):
+    stub = serve('{"reply": "On Sundays it opens at ten."}')
+    words = [stub.url if word == "URL" else word for word in words]
+    done = dialogauge("pairs", "run", "-o", "rows.jsonl", *words)
+    assert done.code == 2
+    assert "would rest on a judge that is not checked: nobody rated these conversations" in done.err
+    assert all(way in done.err for way in ("--unchecked", "judge LOG --ratings FOLDER", "pairs FOLDER"))
+    assert (stub.asked, (tmp_path / "rows.jsonl").exists()) == ([], False)
+
+
+def test_rows_of_a_judge_that_people_contradicted_are_left_out_and_counted(dialogauge, log, talk, tmp_path):
     def score(number, turn):
         return None if turn == 3 and number % 2 else (number * 7 + turn * 5) % 5 + 1
 
@@ -197,15 +226,19 @@ def test_rows_of_a_judge_that_people_contradicted_are_refused(dialogauge, log, t
     light = json.loads((tmp_path / "run" / "summary.json").read_text())["people"]["light"]
     assert light["answer"] == "does not"
     words = ("pairs", "run", "--kind", "kto", "-o", "kto.jsonl")
-    refused = dialogauge(*words)
-    assert refused.code == 2
-    assert "would rest on a judge that does not agree with people" in refused.err
-    assert light["sentence"] in " ".join(refused.err.split())
-    assert "--anyway" in refused.err
-    assert not (tmp_path / "kto.jsonl").exists()
-    done = dialogauge(*words, "--anyway")
+    done = dialogauge(*words)
+    assert done.code == 0
+    assert {source["source"] for source in lines(tmp_path / "kto.provenance.jsonl")} == {"people"}
+    assert "150 left out: rests on a judge that is not checked (--unchecked takes it)" in done.unwrapped
+    assert "whether the judge agrees with people: does not" in done.unwrapped
+    done = dialogauge(*words, "--unchecked")
     assert done.code == 0
     assert "by the judge" in done.out
+    rows, sources = lines(tmp_path / "kto.jsonl"), lines(tmp_path / "kto.provenance.jsonl")
+    assert all(
+        ("unchecked" in row) == (source["source"] == "judge")
+        for row, source in zip(rows, sources, strict=True)
+    )
     # what rests on people's ratings alone needs no judge
     assert dialogauge("pairs", "run", "--kind", "sft", "-o", "sft.jsonl").code == 0
     done = dialogauge("pairs", "run", "--kind", "active", "-o", "active.jsonl")
@@ -220,12 +253,17 @@ def test_weak_turns_by_the_word_of_a_judge_that_people_contradicted_are_not_paid
         return None if number % 3 == 1 else (number * 7 + turn * 5) % 5 + 1
 
     dialogauge("judge", rated_log(log, talk, score=score, n=300), "-o", "run")
+    done = dialogauge("pairs", "run", "-o", "dpo.jsonl", "--chosen-field", "better")
+    assert done.code == 2
+    assert "all 100 rows would rest on a judge that is not checked" in done.err
+    assert not (tmp_path / "dpo.jsonl").exists()
     stub = serve('{"reply": "On Sundays it opens at ten."}')
-    for better in (("--chosen-field", "better"), ("--model", "m", "--base-url", stub.url)):
-        done = dialogauge("pairs", "run", "-o", "dpo.jsonl", *better)
-        assert done.code == 2
-        assert "would rest on a judge that does not agree with people" in done.err
-    assert (stub.asked, (tmp_path / "dpo.jsonl").exists()) == ([], False)
+    done = dialogauge("pairs", "run", "-o", "dpo.jsonl", "--model", "m", "--base-url", stub.url)
+    assert done.code == 0, done.err
+    sources = lines(tmp_path / "dpo.provenance.jsonl")
+    assert {source["source"] for source in sources} == {"people"}
+    assert len(stub.asked) == len(sources)
+    assert "100 left out: rests on a judge that is not checked" in done.unwrapped
 
 
 def test_labels_follow_the_ratings_that_say_who_was_dissatisfied(dialogauge, log, talk, tmp_path):

@@ -126,8 +126,9 @@ def test_nothing_raw_is_stored_sent_cached_or_shown(dialogauge, serve, log, tmp_
     again = dialogauge(*words, "--dry-run")
     report = dialogauge("report", "run", "-o", "page.html")
     export = dialogauge("export", "run", "-o", "out.csv")
-    pairs = dialogauge("pairs", "run", "--kind", "kto", "-o", "kto.jsonl")
-    dpo = dialogauge("pairs", "run", "--kind", "dpo", "--chosen-field", "better", "-o", "dpo.jsonl")
+    pairs = dialogauge("pairs", "run", "--kind", "kto", "-o", "kto.jsonl", "--unchecked")
+    words = ("--chosen-field", "better", "--unchecked")
+    dpo = dialogauge("pairs", "run", "--kind", "dpo", *words, "-o", "dpo.jsonl")
     assert [d.code for d in (first, again, report, export, pairs, dpo)] == [1, 1, 0, 0, 0, 0]
     assert "0 done" not in again.out
     (tmp_path / "log.jsonl").unlink()
@@ -186,7 +187,17 @@ def test_an_open_run_is_masked_where_it_is_written(dialogauge, log, tmp_path):
         dialogauge("report", "run", "--redact", "--hash-ids", "-o", f"out/{number}.html")
         dialogauge("export", "run", "--redact", "--hash-ids", "-o", f"out/{number}.jsonl")
         dialogauge("export", "run", "--redact", "--hash-ids", "-o", f"out/{number}.csv")
-        dialogauge("pairs", "run", "--redact", "--hash-ids", "--kind", "kto", "-o", f"out/{number}.k.jsonl")
+        dialogauge(
+            "pairs",
+            "run",
+            "--redact",
+            "--hash-ids",
+            "--kind",
+            "kto",
+            "--unchecked",
+            "-o",
+            f"out/{number}.k.jsonl",
+        )
         rows = [json.loads(r) for r in (tmp_path / f"out/{number}.jsonl").read_text().splitlines()]
         ids |= {(r["conversation_id"], r["user_id"]) for r in rows}
     assert len(ids) == 1
@@ -204,7 +215,7 @@ def test_an_open_run_is_masked_before_a_model_repairs_it(dialogauge, serve, log,
         looping["messages"].append({"role": "user", "content": asked})
         looping["messages"].append({"role": "assistant", "content": again if asked[0] != "Y" else "Today."})
     assert dialogauge("judge", log(looping), "-o", "run").code == 0
-    words = ("--model", "stub-model", "--base-url", stub.url)
+    words = ("--model", "stub-model", "--base-url", stub.url, "--unchecked")
     dialogauge("pairs", "run", *words, "--redact", "--hash-ids", "-o", "out/dpo.jsonl")
     assert stub.asked
     seen = everything(tmp_path / "out", json.dumps(stub.requests)) + everything(tmp_path / "cache")

@@ -175,6 +175,8 @@ def test_a_reply_that_was_made_anew_stands_once(dialogauge, scored, log) -> None
 
 def test_two_replies_to_a_state_are_a_training_pair(dialogauge, scored) -> None:
     done = dialogauge("pairs", scored, "-o", "dpo.jsonl", "--redact")
+    assert (done.code, "rest on a judge that is not checked" in done.err) == (2, True)
+    done = dialogauge("pairs", scored, "-o", "dpo.jsonl", "--redact", "--unchecked")
     assert done.code == 0, done.err
     assert "10 rows: dpo.jsonl" in done.out
     assert "10 rejected by the judge" in done.out

@@ -194,7 +194,7 @@ _LOOKING = (
                 "trust RUN",
                 "agreement RUN",
                 "export RUN -o rows.csv",
-                "pairs RUN --kind kto -o kto.jsonl",
+                "pairs RUN --kind kto --unchecked -o kto.jsonl",
                 f"satisfaction {_RATED} --judge local-user --signal RUN -o both",
                 f"satisfaction {_RATED} --judge local --reference RUN -o both",
             )
@@ -480,9 +480,9 @@ _ROWS = (
     _case(
         "pairs",
         "judge corrected.jsonl -o run",
-        "pairs run --chosen-field corrected -o dpo.jsonl",
-        "pairs run --kind kto -o kto.jsonl",
-        "pairs run --kind sft --min-verdict borderline -o sft.jsonl",
+        "pairs run --chosen-field corrected --unchecked -o dpo.jsonl",
+        "pairs run --kind kto --unchecked -o kto.jsonl",
+        "pairs run --kind sft --min-verdict borderline --unchecked -o sft.jsonl",
         "pairs run --kind active --limit 2 -o active.jsonl",
         "pairs run -o none.jsonl",
         "pairs run --kind ppo -o none.jsonl",
@@ -499,8 +499,8 @@ _ROWS = (
     _case(
         "pairs-model",
         "judge personal.jsonl MODEL -o run",
-        "pairs run MODEL -o dpo.jsonl",
-        "pairs run MODEL --redact --hash-ids -o hidden.jsonl",
+        "pairs run MODEL --unchecked -o dpo.jsonl",
+        "pairs run MODEL --redact --hash-ids --unchecked -o hidden.jsonl",
         pins=("dpo.jsonl", "dpo.provenance.jsonl", "hidden.jsonl", "hidden.provenance.jsonl"),
     ),
 )

@@ -1,17 +1,20 @@
-"""Training rows from a run: which rows, from where the better reply comes, and what was left out."""
+"""Training rows from runs and from what people chose and wrote: which rows, and what was left out."""
 
 from __future__ import annotations
 
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypeVar
 
+from dialogauge.app.annotate.folder import PlanFiles
 from dialogauge.app.build import Clients
 from dialogauge.app.config import model_of
 from dialogauge.app.merging import load_config, references
 from dialogauge.app.outputs import output_file, spare
+from dialogauge.app.pairs_of_people import people_rows
 from dialogauge.app.pairs_of_replay import Row, replay_pairs
 from dialogauge.app.settings import PairOptions
 from dialogauge.app.sources import JUDGED
@@ -24,6 +27,7 @@ from dialogauge.runs.execute import stop_on_interrupt
 from dialogauge.runs.records import json_line
 from dialogauge.runs.run import StoredRun, open_run
 from dialogauge.stats import parse_rule
+from dialogauge.studies.evidence import NOTHING_CHECKED, VERDICT, RunEvidence, evidence_of
 from dialogauge.studies.judging.people import People, stored_people
 from dialogauge.studies.judging.people_tally import LEVELS
 from dialogauge.text import counted, detect_language
@@ -31,15 +35,15 @@ from dialogauge.training import (
     Fork,
     JudgedConversation,
     PersonRating,
-    RatedPair,
+    ReplyPair,
     Source,
     dpo_row,
     fork_of,
     judged_conversation,
     kto_rows,
     rank_for_labelling,
-    rated_pairs,
     repair,
+    reply_pairs,
     sft_row,
     unfit,
     weak_turn,
@@ -48,6 +52,7 @@ from dialogauge.training import (
 
 _ACTIVE_DEFAULT = 50
 _NO_REPLY = "no better reply: "
+_UNCHECKED: Final = "rests on a judge that is not checked (--unchecked takes it)"
 
 T = TypeVar("T")
 
@@ -63,6 +68,8 @@ class PairResult:
     """What ended the repairs early, when something did."""
     interrupted: bool = False
     """Whether a Ctrl-C ended them."""
+    unchecked: int = 0
+    """How many rows rest on the word of a judge that nobody showed to agree with people or outcomes."""
     repaired: int = 0
     """How many of the better replies a model wrote."""
     balance: Mapping[str, int] = field(default_factory=dict)
@@ -90,37 +97,44 @@ def write_pairs(
             by then are written; the first waits for those in flight.
         dry: Count what a model would be asked, and write nothing.
 
-    Raises UsageError where rows would rest on the word of a judge that people contradicted, and where
-    nothing gives a better reply.
+    Raises UsageError where all rows would rest on a judge that is not checked, and where nothing gives a
+    better reply.
     """
     left_out: Counter[str] = Counter()
     stop = StopSignal()
     target = output_file(options.out)
     files = (target, output_file(str(target.with_suffix(".provenance.jsonl"))))
     spare(files, options)
-    with open_run(options.run, options.privacy, studies=(*JUDGED, "replay")) as run:
-        spare(files, run.manifest.settings)
-        of_replay = run.manifest.study == "replay"
-        people = None if of_replay else stored_people(run)
-        if options.kind == "dpo" and people is None and not (of_replay or _names_better(options)):
-            raise _nothing_better()
+    folders = {path: folder for path in options.inputs if (folder := PlanFiles.behind(path)) is not None}
+    with ExitStack() as stack:
+        runs = []
+        for path in options.inputs:
+            if path not in folders:
+                studies = (*JUDGED, "replay")
+                run = stack.enter_context(open_run(path, options.privacy, studies=studies))
+                spare(files, run.manifest.settings)
+                runs.append(_RatedRun.of(path, run, unchecked=options.unchecked))
+        clients = Clients(options, dry=dry)
+        made = _Making(options, tuple(runs), left_out, clients)
+        made.expect_better()
         for file in () if dry else files:
             expect_writable(file)
-        clients = Clients(options, dry=dry)
-        made = _Making(options, run, people, left_out, clients)
-        rows, error = made.rows(stop, notify)
+        by_people = [row for folder in folders.values() for row in people_rows(folder, options, left_out)]
+        by_runs, error = made.rows(stop, notify)
+        rows = made.admitted([*by_people, *by_runs])
+        notes = made.notes()
     rows = _limited(rows, options.limit, left_out)
     if not dry:
         write_whole(files[0], (json_line(row) for row, _ in rows))
         write_whole(files[1], (json_line(source) for _, source in rows))
     lost = {why: n for why, n in left_out.items() if n}
-    asked = options.kind == "dpo" and options.chosen_field is None and not of_replay
-    repaired = sum("chosen_turn" not in source for _, source in rows) if asked else 0
-    balance = _balance(options.kind, rows)
-    notes, asking = made.notes(), clients.counted()
+    asked = options.kind == "dpo" and bool(references(options))
+    repaired = sum("chosen_turn" not in s and "item" not in s for _, s in rows) if asked else 0
+    unchecked = sum("unchecked" in source for _, source in rows)
+    balance, asking = _balance(options.kind, rows), clients.counted()
     if asking is not None:
         asking = replace(asking, assumed=0)  # the replies go into rows, and into no prompt
-    return PairResult(len(rows), lost, error, stop.requested, repaired, balance, notes, asking)
+    return PairResult(len(rows), lost, error, stop.requested, unchecked, repaired, balance, notes, asking)
 
 
 def _names_better(options: PairOptions) -> bool:
@@ -144,7 +158,8 @@ def _balance(kind: str, rows: Iterable[Row]) -> dict[str, int]:
         what = {"dpo": "rejected", "sft": "good"}.get(kind) or (
             "desirable" if row["label"] else "undesirable"
         )
-        counts[f"{what} by {_RESTS_ON[source['source']]}"] += 1
+        by = "people" if "item" in source else _RESTS_ON[source["source"]]
+        counts[f"{what} by {by}"] += 1
     return dict(sorted(counts.items()))
 
 
@@ -155,41 +170,38 @@ def _limited(items: list[T], limit: int | None, left_out: Counter[str]) -> list[
 
 
 @dataclass(frozen=True, slots=True)
-class _Making:
-    """Makes rows of a run."""
+class _RatedRun:
+    """A run, what people said of it, and what is checked of its judge."""
 
-    options: PairOptions
+    name: str
     run: StoredRun
     people: People | None
-    left_out: Counter[str]
-    clients: Clients
-    """Of the model that writes better replies."""
+    evidence: RunEvidence
 
-    def notes(self) -> tuple[str, ...]:
-        """Say whose ratings are used, and what is known of the judge."""
-        if self.people is None:
-            return ("nobody rated this run: the rows rest on the judge",)
-        used = [f for level in LEVELS if (f := self.people.main(level)) is not None]
-        rules = (f"{f.what} of {f.n:,} {f.level}s, {f.rule} is bad" for f in used)
-        if not used:
-            why = "people's ratings say nothing of good and bad: the rows rest on the judge"
-            return (why,) if self.people.figures else (self.people.light.sentence, why)
-        first = f"people's ratings come first ({'; '.join(rules)})"
-        return first, f"whether the judge agrees with people: {self.people.light.answer}"
+    @classmethod
+    def of(cls, name: str, run: StoredRun, *, unchecked: bool) -> _RatedRun:
+        """Look up what a run says of people and of its judge; of a replay nothing is checked."""
+        if run.manifest.study == "replay":
+            return cls(name, run, None, replace(NOTHING_CHECKED, unchecked=unchecked))
+        return cls(name, run, stored_people(run), evidence_of(run, unchecked=unchecked))
 
-    def expect_not_contradicted(self, sources: Iterable[Source]) -> None:
-        """Raise UsageError where rows rest on the word of a judge that people contradicted."""
-        light = None if self.people is None else self.people.light
-        if light is None or light.answer != "does not" or self.options.anyway:
-            return
-        if resting := sum(source == "judge" for source in sources):
-            msg = f"{counted(resting, 'row')} would rest on a judge that does not agree with people. "
-            hint = "--anyway takes its word all the same; rows that rest on people's ratings need no judge"
-            raise UsageError(msg + light.sentence, hint=hint)
+    @property
+    def of_replay(self) -> bool:
+        """Whether it holds replies to the same states."""
+        return self.run.manifest.study == "replay"
+
+    def counts(self, kind: str, *, checked: bool = False) -> bool:
+        """Say whether the judge's word makes rows of a kind; `checked`: without `--unchecked`."""
+        levels = {"sft": (VERDICT,), "dpo": ("turn", "pair"), "kto": ("turn",)}.get(kind, ())
+        names = [d.name for d in self.run.dimensions if d.level in levels]
+        names += [VERDICT] if VERDICT in levels else []
+        evidence = self.evidence
+        return any(evidence.of(name).checked if checked else evidence.counts(name) for name in names)
 
     def judged(self) -> Iterator[JudgedConversation]:
-        """Yield the conversations with what judge and people said."""
-        scales = {d.name: d.scale for d in self.run.dimensions}
+        """Yield the conversations with what people said, and the judge: what of it counts, if anything."""
+        dimensions = [d for d in self.run.dimensions if self.evidence.counts(d.name)] or self.run.dimensions
+        scales = {d.name: d.scale for d in dimensions}
         main = {level: None if self.people is None else self.people.main(level) for level in LEVELS}
 
         def person(row: Mapping[str, Any]) -> PersonRating | None:
@@ -201,46 +213,162 @@ class _Making:
             if score is None:
                 return None
             good = not parse_rule(figure.cut).holds(score)
+            measure = f"{figure.dimension} {figure.scale} {figure.cut}"
             if figure.scale is None or isinstance(score, str):
-                return PersonRating(score, float(good), good)
-            return PersonRating(score, figure.scale.quality(score), good)
+                return PersonRating(score, float(good), good, measure)
+            return PersonRating(score, figure.scale.quality(score), good, measure)
 
         for conversation, rows in self.run.judged():
-            yield judged_conversation(conversation, rows, scales, person)
+            yield replace(judged_conversation(conversation, rows, scales, person), run=self.name)
+
+    def notes(self) -> Iterator[str]:
+        """Say whose ratings are used, and what is known of the judge."""
+        by = next((e.by for e in self.evidence.dimensions.values() if e.checked), None)
+        judge = "its judge is not checked" if by is None else f"its judge is checked: {by}"
+        if self.people is None:
+            yield f"nobody rated this run, and {judge}"
+            return
+        used = [f for level in LEVELS if (f := self.people.main(level)) is not None]
+        rules = (f"{f.what} of {f.n:,} {f.level}s, {f.rule} is bad" for f in used)
+        if used:
+            yield f"people's ratings come first ({'; '.join(rules)})"
+            yield f"whether the judge agrees with people: {self.people.light.answer}"
+        else:
+            yield from () if self.people.figures else (self.people.light.sentence,)
+            yield f"people's ratings say nothing of good and bad, and {judge}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Making:
+    """Makes rows of runs."""
+
+    options: PairOptions
+    runs: tuple[_RatedRun, ...]
+    left_out: Counter[str]
+    clients: Clients
+    """Of the model that writes better replies."""
+
+    def expect_better(self) -> None:
+        """Raise UsageError where the inputs can give no rows of the kind that is asked for."""
+        options, several = self.options, len(self.options.inputs) > 1
+        if several and (options.kind == "active" or any(run.of_replay for run in self.runs)):
+            what = "what to label next is chosen" if options.kind == "active" else "a replay run is read"
+            msg = f"{what} from one input alone, and there are {len(options.inputs)}"
+            raise UsageError(msg, hint="give one run")
+        rated = several or any(run.people is not None or run.of_replay for run in self.runs) or not self.runs
+        if options.kind == "dpo" and not rated and not _names_better(options):
+            raise _nothing_better()
+
+    def notes(self) -> tuple[str, ...]:
+        """Say whose ratings are used, and what is known of each judge."""
+        if len(self.runs) == 1:
+            return tuple(self.runs[0].notes())
+        return tuple(f"{run.name}: {note}" for run in self.runs for note in run.notes())
+
+    def admitted(self, rows: Sequence[Row]) -> list[Row]:
+        """Return the rows without those of an unchecked judge; with `--unchecked` all, these marked.
+
+        Raises UsageError where no other rows are left.
+        """
+        marked = [source for _, source in rows if "unchecked" in source]
+        if self.options.unchecked:
+            return [({"unchecked": True, **row} if "unchecked" in s else row, s) for row, s in rows]
+        self.left_out[_UNCHECKED] += len(marked)
+        if self.left_out[_UNCHECKED] and len(rows) == len(marked):
+            why = next((e.why for run in self.runs for e in run.evidence.dimensions.values() if e.why), "")
+            msg = f"all {counted(self.left_out[_UNCHECKED], 'row')} would rest on a judge that is not checked"
+            hint = (
+                "what makes rows: people's ratings (`annotate make`, `judge LOG --ratings FOLDER`), their "
+                "choices and better replies (`pairs FOLDER`), or, all the same, --unchecked"
+            )
+            raise UsageError(f"{msg}: {why}" if why else msg, hint=hint)
+        return [row for row in rows if "unchecked" not in row[1]]
+
+    def judged(self) -> Iterator[JudgedConversation]:
+        """Yield the conversations of all runs."""
+        for run in self.runs:
+            yield from run.judged()
+
+    def _run_of(self, judged: JudgedConversation) -> _RatedRun:
+        return next(run for run in self.runs if run.name == judged.run)
+
+    def source(
+        self, judged: JudgedConversation, turn: int | None, source: Source, **more: object
+    ) -> dict[str, Any]:
+        """Return what a row rests on."""
+        figures = None if turn is None else judged.turn(turn)
+        rating = judged.rated_turns.get(turn) if turn is not None else judged.people.get(None)
+        resting = source == "judge" and not self._run_of(judged).counts(self.options.kind, checked=True)
+        return {
+            **({"unchecked": True} if resting else {}),
+            "conversation_id": judged.conversation.id,
+            "turn": turn,
+            "source": source,
+            "rating": None if rating is None else rating.score,
+            "judge": judged.judge,
+            "prompt_digest": judged.prompt_digest,
+            "verdict": judged.verdict,
+            "quality": judged.quality if figures is None else figures.quality,
+            "issues": [] if figures is None else list(figures.issues),
+            **({"run": judged.run} if len(self.options.inputs) > 1 else {}),
+            **more,
+        }
 
     def rows(
         self, stop: StopSignal, notify: Callable[[bool], None]
     ) -> tuple[list[Row], DialogaugeError | None]:
         """Return the rows of the kind that is asked for, and what ended the repairs early."""
-        if self.run.manifest.study == "replay":
-            return list(replay_pairs(self.run, self.options, self.left_out)), None
-        return self.dpo(stop, notify) if self.options.kind == "dpo" else (self.plain(), None)
+        if self.runs and self.runs[0].of_replay:
+            mark = {} if self.runs[0].counts("dpo", checked=True) else {"unchecked": True}
+            pairs = replay_pairs(self.runs[0].run, self.options, self.left_out)
+            return [(row, {**mark, **source}) for row, source in pairs], None
+        if self.options.kind == "dpo":
+            return self.dpo(stop, notify)
+        kinds = {"kto": self.kto, "sft": self.sft, "active": self.active}
+        return list(kinds[self.options.kind]()) if self.runs else [], None
 
     def dpo(
         self, stop: StopSignal, notify: Callable[[bool], None]
     ) -> tuple[list[Row], DialogaugeError | None]:
         """Pair replies to the same messages by people's ratings, and weak replies with better ones."""
-        preferred = rated_pairs(self.judged()) if self.people is not None else ()
-        rows: list[Row] = [(dpo_row(pair.fork, pair.chosen), _preferred(pair)) for pair in preferred]
-        options = self.options
+        several, options = len(self.runs) > 1, self.options
+
+        def counts(judged: JudgedConversation) -> bool:
+            return self._run_of(judged).counts("dpo")
+
+        rated = several or any(run.people is not None for run in self.runs)
+        pairs = reply_pairs(self.judged(), self.left_out, counts if several else None) if rated else ()
+        rows: list[Row] = [(dpo_row(pair.fork, pair.chosen), self.preferred(pair)) for pair in pairs]
         if not _names_better(options):
-            if not rows:
-                raise _nothing_better()
+            if self.runs and not (rows or len(options.inputs) > len(self.runs)):
+                self._expect_rivals(several=several)
             return rows, None
-        paired = {(source["conversation_id"], source["turn"]) for _, source in rows}
-        forks = [one for one in self.forks() if (one[1].conversation_id, one[1].turn) not in paired]
-        self.expect_not_contradicted(fork.source for _, fork in forks)
+        paired = {(source.get("run"), source["conversation_id"], source["turn"]) for _, source in rows}
+        forks = [
+            (j, fork)
+            for j, fork in self.forks()
+            if (j.run if several else None, fork.conversation_id, fork.turn) not in paired
+        ]
         if options.chosen_field is not None:
             return [*rows, *self.from_field(forks, options.chosen_field)], None
-        repaired, error = asyncio.run(_repaired(options, self.clients, forks, self.left_out, stop, notify))
+        repaired, error = asyncio.run(self.repaired(forks, stop, notify))
         return [*rows, *repaired], error
 
-    def plain(self) -> list[Row]:
-        """Return the rows of a kind that needs no better reply."""
-        kinds = {"kto": self.kto, "sft": self.sft, "active": self.active}
-        rows = list(kinds[self.options.kind]())
-        self.expect_not_contradicted(source["source"] for _, source in rows)
-        return rows
+    def _expect_rivals(self, *, several: bool) -> None:
+        """Raise UsageError where no rows came of runs alone, and not because replies tie or are not rated."""
+        if not several:
+            raise _nothing_better()
+        if not self.left_out:
+            msg = "no two of these runs hold different replies to the same messages"
+            raise UsageError(msg, hint="let both versions answer the same requests, and rate their replies")
+
+    def preferred(self, pair: ReplyPair) -> dict[str, Any]:
+        """Return what a pair of two replies to the same messages rests on."""
+        better, turn = pair.better
+        where = {"chosen_conversation_id": better.conversation.id, "chosen_turn": turn}
+        where |= {"chosen_run": better.run} if len(self.runs) > 1 else {}
+        by = _RESTS_ON[pair.fork.source]
+        return self.source(pair.worse, pair.fork.turn, pair.fork.source, chosen_from=by, **where)
 
     def from_field(self, forks: Iterable[tuple[JudgedConversation, Fork]], field: str) -> Iterator[Row]:
         """Yield pairs whose better reply stands in the data."""
@@ -251,8 +379,47 @@ class _Making:
             elif chosen.strip() == fork.rejected.strip():
                 self.left_out[f"{field!r} is the weak reply itself"] += 1
             else:
-                source = _provenance(judged, fork.turn, fork.source, chosen_from=f"field {field}")
+                source = self.source(judged, fork.turn, fork.source, chosen_from=f"field {field}")
                 yield dpo_row(fork, chosen), source
+
+    async def repaired(
+        self,
+        forks: list[tuple[JudgedConversation, Fork]],
+        stop: StopSignal,
+        notify: Callable[[bool], None],
+    ) -> tuple[list[Row], DialogaugeError | None]:
+        """Have a model write the better replies, in parallel; the rows keep the order of the run."""
+        options, left_out = self.options, self.left_out
+        config = load_config(options.config_file)
+        settings = model_of(references(options)["repair"], "repair", config.roles)
+        client = self.clients.build(settings, "repair")
+        forks = _limited(forks, options.limit, left_out)
+        gate = asyncio.Semaphore(options.max_concurrency)
+        ended: list[DialogaugeError] = []
+
+        async def one(judged: JudgedConversation, fork: Fork) -> Row | None:
+            async with gate:
+                if ended or stop.requested:
+                    left_out["not asked: the run ended early"] += 1
+                    return None
+                try:
+                    reply = await repair(client, fork, language=_language(fork))
+                except DialogaugeError as error:
+                    ended.append(error)
+                    left_out["not asked: the run ended early"] += 1
+                    return None
+            if isinstance(reply, ChatFailure):
+                left_out[_NO_REPLY + reply.kind] += 1
+                return None
+            source = self.source(judged, fork.turn, fork.source, chosen_from=client.name)
+            return dpo_row(fork, reply.value), source
+
+        try:
+            with stop_on_interrupt(stop, notify):
+                rows = await _together([one(judged, fork) for judged, fork in forks], stop)
+        finally:
+            await self.clients.close()
+        return rows, ended[0] if ended else None
 
     def forks(self) -> Iterator[tuple[JudgedConversation, Fork]]:
         """Yield the weak turns with a reply that can be bettered."""
@@ -261,6 +428,8 @@ class _Making:
             if fork is None:
                 liked = weak_turn(judged) == (None, "people")
                 self.left_out["people were satisfied" if liked else "no weakest turn"] += 1
+            elif fork.source == "judge" and not self._run_of(judged).counts("dpo"):
+                self.left_out[_UNCHECKED] += 1
             elif why := unfit(_up_to(judged, fork.turn)):
                 self.left_out[why] += 1
             else:
@@ -275,7 +444,7 @@ class _Making:
                 if why := unfit(_up_to(judged, turn)):
                     self.left_out[why] += 1
                 else:
-                    yield row, _provenance(judged, turn, source)
+                    yield row, self.source(judged, turn, source)
 
     def sft(self) -> Iterator[Row]:
         """Yield conversations to follow."""
@@ -285,7 +454,7 @@ class _Making:
             row = sft_row(judged) if worth else None
             why = unfit(judged.conversation.messages)
             if row is not None and why is None:
-                yield row, _provenance(judged, None, source)
+                yield row, self.source(judged, None, source)
             elif row is not None and why is not None:
                 self.left_out[why] += 1
             elif worth is None:
@@ -306,7 +475,7 @@ class _Making:
         self.left_out["ranked lower"] += max(0, len(judged) - limit)
         for item in rank_for_labelling(judged.values(), limit):
             conversation = judged[item.conversation_id]
-            source = _provenance(conversation, item.weakest_turn, "people")
+            source = self.source(conversation, item.weakest_turn, "people")
             yield item.to_row(conversation), source
 
 
@@ -318,47 +487,6 @@ def _given_reply(judged: JudgedConversation, fork: Fork, field: str) -> str | No
         if isinstance(value, str) and value.strip():
             return value
     return None
-
-
-async def _repaired(
-    options: PairOptions,
-    clients: Clients,
-    forks: list[tuple[JudgedConversation, Fork]],
-    left_out: Counter[str],
-    stop: StopSignal,
-    notify: Callable[[bool], None],
-) -> tuple[list[Row], DialogaugeError | None]:
-    """Have a model write the better replies, in parallel; the rows keep the order of the run."""
-    config = load_config(options.config_file)
-    settings = model_of(references(options)["repair"], "repair", config.roles)
-    client = clients.build(settings, "repair")
-    forks = _limited(forks, options.limit, left_out)
-    gate = asyncio.Semaphore(options.max_concurrency)
-    ended: list[DialogaugeError] = []
-
-    async def one(judged: JudgedConversation, fork: Fork) -> Row | None:
-        async with gate:
-            if ended or stop.requested:
-                left_out["not asked: the run ended early"] += 1
-                return None
-            try:
-                reply = await repair(client, fork, language=_language(fork))
-            except DialogaugeError as error:
-                ended.append(error)
-                left_out["not asked: the run ended early"] += 1
-                return None
-        if isinstance(reply, ChatFailure):
-            left_out[_NO_REPLY + reply.kind] += 1
-            return None
-        source = _provenance(judged, fork.turn, fork.source, chosen_from=client.name)
-        return dpo_row(fork, reply.value), source
-
-    try:
-        with stop_on_interrupt(stop, notify):
-            rows = await _together([one(judged, fork) for judged, fork in forks], stop)
-    finally:
-        await clients.close()
-    return rows, ended[0] if ended else None
 
 
 async def _together(asked: Iterable[Coroutine[Any, Any, Row | None]], stop: StopSignal) -> list[Row]:
@@ -380,28 +508,3 @@ def _language(fork: Fork) -> str:
 def _up_to(judged: JudgedConversation, turn: int) -> Sequence[Message]:
     """Return the messages of a conversation to the end of a turn."""
     return judged.conversation.messages[: judged.conversation.turn(turn).stop]
-
-
-def _preferred(pair: RatedPair) -> dict[str, Any]:
-    better, turn = pair.better
-    where = {"chosen_conversation_id": better.conversation.id, "chosen_turn": turn}
-    return _provenance(pair.worse, pair.fork.turn, "people", chosen_from="people's ratings", **where)
-
-
-def _provenance(
-    judged: JudgedConversation, turn: int | None, source: Source, **more: object
-) -> dict[str, Any]:
-    figures = None if turn is None else judged.turn(turn)
-    rating = judged.rated_turns.get(turn) if turn is not None else judged.people.get(None)
-    return {
-        "conversation_id": judged.conversation.id,
-        "turn": turn,
-        "source": source,
-        "rating": None if rating is None else rating.score,
-        "judge": judged.judge,
-        "prompt_digest": judged.prompt_digest,
-        "verdict": judged.verdict,
-        "quality": judged.quality if figures is None else figures.quality,
-        "issues": [] if figures is None else list(figures.issues),
-        **more,
-    }

@@ -285,11 +285,14 @@ class AgreementOptions(RatingOptions, RuleOptions, ConfigOptions, ShuffleOptions
     )
 
 
-class PairOptions(RunInput, ModelOptions, LimitOptions, PrivacyOptions):
+class PairOptions(UncheckedOptions, ModelOptions, LimitOptions, PrivacyOptions):
     """`dialogauge pairs`."""
 
     asks: ClassVar[tuple[str, ...]] = ("repair",)
 
+    inputs: tuple[str, ...] = argument(
+        "RUN... | FOLDER...", "Runs, and folders of annotate with choices or better replies."
+    )
     out: str = setting(..., "JSONL file to write.", "-o", "--out", metavar="FILE")
     kind: Literal["dpo", "kto", "sft", "active"] = setting("dpo", "What to write.")
     target: Literal["trl"] = setting("trl", "Row format of the trainer.", "--to")
@@ -300,7 +303,6 @@ class PairOptions(RunInput, ModelOptions, LimitOptions, PrivacyOptions):
         "good", "Lowest verdict to learn from (sft)."
     )
     limit: int | None = setting(None, "At most N rows (active: default 50).", low=1)
-    anyway: bool = setting(False, "Use the judge even if people contradict it.")
 
 
 class FitOptions(ShuffleOptions, DataOptions, FreshOptions):

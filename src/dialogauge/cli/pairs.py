@@ -15,14 +15,17 @@ _MAX_FAILED = 0.05
 def pairs(options: PairOptions, dry_run: DryRun = False) -> None:
     """Write training rows, or list what to label next.
 
-    Rows are preference pairs at the weakest turns, KTO or SFT.
+    Rows are preference pairs, KTO or SFT, of runs, or of what people chose and wrote on rating pages.
     """
     from dialogauge.app.pairs import write_pairs
     from dialogauge.cli.terminal import TerminalObserver, print_asking
     from dialogauge.report import plain
+    from dialogauge.studies.evidence import UNCHECKED_FIRST
     from dialogauge.text import counted
 
     result = write_pairs(options, TerminalObserver().interrupted, dry=dry_run)
+    if result.unchecked:
+        typer.echo(f"{UNCHECKED_FIRST} {counted(result.unchecked, 'row')} of these:")
     written = f"{counted(result.written, 'row')}: {options.out}"
     typer.echo(plain(f"would write {written}" if dry_run else written))
     if result.asking is not None:

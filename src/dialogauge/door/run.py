@@ -354,13 +354,15 @@ class Run:
             settings: Such as `chosen_field`, `min_verdict`, `limit`, `model`; by their names in
                 docs/library.md.
 
-        Raises UsageError where nothing gives a better reply, or people contradict the judge.
+        Raises UsageError where nothing gives a better reply, or all rows would rest on an unchecked judge.
         """
         from dialogauge.app.merging import settings_from
         from dialogauge.app.pairs import write_pairs
         from dialogauge.app.settings import PairOptions
 
-        options = settings_from(PairOptions, **settings, run=fspath(self.path), out=fspath(path), kind=kind)
+        options = settings_from(
+            PairOptions, **settings, inputs=fspath(self.path), out=fspath(path), kind=kind
+        )
         with ThreadPoolExecutor(1) as aside:  # a loop may be running here
             result = aside.submit(write_pairs, options).result()
         if result.error is not None:

@@ -72,6 +72,11 @@ def _holdable(value: Any) -> Any:  # noqa: ANN401 - any JSON value
 
 def encode_conversation(conversation: Conversation) -> bytes:
     """Write a conversation as compressed JSON; its place, and those of its ratings, are left out."""
+    return pack(conversation_to_json(conversation))
+
+
+def conversation_to_json(conversation: Conversation) -> dict[str, Any]:
+    """Return a conversation as JSON values, as a run keeps it."""
     body: dict[str, Any] = {"id": conversation.id, "messages": [_stored(m) for m in conversation.messages]}
     body.update({k: v for k in _PLAIN if (v := getattr(conversation, k)) is not None})
     if conversation.profile is not None:
@@ -80,7 +85,7 @@ def encode_conversation(conversation: Conversation) -> bytes:
         body["metadata"] = dict(conversation.metadata)
     if conversation.ratings:
         body["ratings"] = [_stored_rating(r) for r in conversation.ratings]
-    return pack(body)
+    return body
 
 
 def _stored(message: Message) -> dict[str, Any]:
@@ -111,7 +116,12 @@ def beside_digest(conversation: Conversation) -> bytes:
 
 def decode_conversation(blob: bytes) -> Conversation:
     """Read what `encode_conversation` wrote; ValueError for anything else."""
-    body: Any = reader_of(StoredConversation, parsed=True)(unpack(blob))
+    return conversation_from_json(unpack(blob))
+
+
+def conversation_from_json(value: object) -> Conversation:
+    """Read what `conversation_to_json` returned; ValueError for anything else."""
+    body: Any = reader_of(StoredConversation, parsed=True)(value)
     plain = {k: body.get(k) for k in _PLAIN}
     return Conversation(
         id=body["id"],

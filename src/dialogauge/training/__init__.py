@@ -1,11 +1,19 @@
 """Training data from judged conversations."""
 
-from dialogauge.training.exports import dpo_row, kto_rows, rank_for_labelling, sft_row, worth_learning
+from dialogauge.training.exports import (
+    corrected_row,
+    dpo_row,
+    kto_rows,
+    rank_for_labelling,
+    sft_row,
+    worth_learning,
+)
 from dialogauge.training.pairs import (
     Fork,
     JudgedConversation,
     PersonRating,
     Source,
+    fork_at,
     fork_of,
     judged_conversation,
     plain_message,
@@ -13,22 +21,24 @@ from dialogauge.training.pairs import (
     unfit,
     weak_turn,
 )
-from dialogauge.training.preferences import RatedPair, rated_pairs
+from dialogauge.training.preferences import ReplyPair, reply_pairs
 
 __all__ = [
     "Fork",
     "JudgedConversation",
     "PersonRating",
-    "RatedPair",
+    "ReplyPair",
     "Source",
+    "corrected_row",
     "dpo_row",
+    "fork_at",
     "fork_of",
     "judged_conversation",
     "kto_rows",
     "plain_message",
     "rank_for_labelling",
-    "rated_pairs",
     "repair",
+    "reply_pairs",
     "sft_row",
     "unfit",
     "weak_turn",

@@ -100,6 +100,11 @@ def dpo_row(fork: Fork, chosen: str) -> dict[str, Any]:
     }
 
 
+def corrected_row(fork: Fork, reply: str) -> dict[str, Any]:
+    """Return `messages` that end with a better reply than that of a fork, and `tools` if there are any."""
+    return {"messages": [*fork.prompt, {"role": "assistant", "content": reply}], **_tools(fork.tools)}
+
+
 def _tools(tools: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     return {"tools": list(tools)} if tools else {}
 

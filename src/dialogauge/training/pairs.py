@@ -40,6 +40,8 @@ class PersonRating:
     quality: float
     """The score from 0, the worst, to 1."""
     satisfied: bool
+    measure: str = ""
+    """The question and its scale: only scores of one can be compared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +66,8 @@ class JudgedConversation:
     prompt_digest: str | None
     people: Mapping[int | None, PersonRating] = field(default_factory=dict)
     """What people said of turns and, under None, of the whole."""
+    run: str = ""
+    """The run that holds it."""
 
     @property
     def rated_turns(self) -> Mapping[int, PersonRating]:
@@ -77,6 +81,11 @@ class JudgedConversation:
     def turn(self, number: int) -> TurnFigures | None:
         """Return the figures of a turn."""
         return next((t for t in self.turns if t.turn == number), None)
+
+    def issues(self, number: int) -> tuple[str, ...]:
+        """Return what the judge says of a turn."""
+        figures = self.turn(number)
+        return () if figures is None else figures.issues
 
 
 def judged_conversation(
@@ -181,15 +190,19 @@ def _badness(judged: JudgedConversation, turn: int, rating: PersonRating) -> tup
 def fork_of(judged: JudgedConversation) -> Fork | None:
     """Return the fork at the weak turn; None without such a turn or without its reply text."""
     number, source = weak_turn(judged)
-    if number is None:
-        return None
-    turn = judged.conversation.turn(number)
-    parts = prompt_and_reply(judged.conversation, turn)
-    if parts is None:
-        return None
-    figures = judged.turn(turn.number)
-    issues = figures.issues if figures is not None else ()
-    return Fork(judged.conversation.id, turn.number, *parts, issues, tools_of(judged.conversation), source)
+    return None if number is None else fork_at(judged.conversation, number, source, judged.issues(number))
+
+
+def fork_at(
+    conversation: Conversation, number: int, source: Source, issues: tuple[str, ...] = ()
+) -> Fork | None:
+    """Return the fork at a turn; None without its reply text."""
+    parts = prompt_and_reply(conversation, conversation.turn(number))
+    return (
+        None
+        if parts is None
+        else Fork(conversation.id, number, *parts, issues, tools_of(conversation), source)
+    )
 
 
 def prompt_and_reply(

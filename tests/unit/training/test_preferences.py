@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 
 import pytest
@@ -11,7 +12,7 @@ from dialogauge.training import (
     PersonRating,
     fork_of,
     kto_rows,
-    rated_pairs,
+    reply_pairs,
     weak_turn,
     worth_learning,
 )
@@ -22,7 +23,7 @@ TALK = ("u: a", "a: b", "u: c", "a: d", "u: e", "a: f")
 
 
 def person(score):
-    return PersonRating(score, (score - 1) / 4, score > 3)
+    return PersonRating(score, (score - 1) / 4, score > 3, "satisfaction 1-5")
 
 
 def judged(*lines, people=None, weakest=None, qualities=(1.0, 1.0, 1.0), verdict="good", name="c1"):
@@ -95,7 +96,7 @@ def test_of_replies_to_the_same_messages_the_one_rated_higher_is_chosen():
     several = [
         judged("u: a", f"a: {r}", "u: b", "a: same", people={1: s, 2: s}, name=r) for r, s in replies.items()
     ]
-    (pair,) = rated_pairs(several)
+    (pair,) = reply_pairs(several, Counter())
     assert (pair.fork.rejected, pair.chosen, pair.fork.source) == ("x", "y", "people")
     assert (pair.fork.conversation_id, pair.fork.turn) == ("x", 1)
     assert (pair.better[0].conversation.id, pair.better[1]) == ("y", 1)
@@ -104,14 +105,14 @@ def test_of_replies_to_the_same_messages_the_one_rated_higher_is_chosen():
 
 def test_replies_rated_alike_or_of_the_same_words_are_no_pair():
     made = [judged("u: a", f"a: {r}", people={1: s}, qualities=(1.0,)) for r, s in (("x", 4), ("y", 4))]
-    assert not list(rated_pairs(made))
+    assert not list(reply_pairs(made, Counter()))
     for higher, pairs in ((3.9, 0), (4, 1)):
         scores = (("x", 3), ("y", higher))
         near = [judged("u: a", f"a: {r}", people={1: s}, qualities=(1.0,)) for r, s in scores]
-        assert len(list(rated_pairs(near))) == pairs
+        assert len(list(reply_pairs(near, Counter()))) == pairs
     same = [judged("u: a", "a: x", people={1: s}, qualities=(1.0,)) for s in (1, 5)]
-    assert not list(rated_pairs(same))
-    assert not list(rated_pairs([replace(one, people={}) for one in made]))
+    assert not list(reply_pairs(same, Counter()))
+    assert not list(reply_pairs([replace(one, people={}) for one in made], Counter()))
 
 
 def test_replies_to_other_messages_and_replies_to_images_are_no_pair():
@@ -119,11 +120,60 @@ def test_replies_to_other_messages_and_replies_to_images_are_no_pair():
         judged(f"u: {asked}", "a: yes", "u: b", f"a: {r}", people={2: s})
         for asked, r, s in (("a", "x", 1), ("c", "y", 5))
     ]
-    assert not list(rated_pairs(before))
+    assert not list(reply_pairs(before, Counter()))
     shown = ({"type": "image_url", "image_url": {"url": "https://example.org/a.png"}},)
     made = [judged("u: a", f"a: {r}", people={1: s}, qualities=(1.0,)) for r, s in (("x", 1), ("y", 5))]
-    assert len(list(rated_pairs(made))) == 1
+    assert len(list(reply_pairs(made, Counter()))) == 1
     for number, one in enumerate(made):
         messages = (replace(one.conversation.messages[0], content=shown), *one.conversation.messages[1:])
         made[number] = replace(one, conversation=replace(one.conversation, messages=messages))
-    assert not list(rated_pairs(made))
+    assert not list(reply_pairs(made, Counter()))
+
+
+def rivals(*scores, qualities=(None, None, None)):
+    """Return conversations of one reply to the same question, rated so; None is not rated."""
+    return [
+        judged("u: a", f"a: {name}", people={} if s is None else {1: s}, qualities=(q,), name=f"{name}{n}")
+        for n, (name, s, q) in enumerate(zip("xyz", scores, qualities, strict=False))
+    ]
+
+
+def pairs_and_why(conversations, counts=lambda _: False):
+    left_out = Counter()
+    made = [
+        (pair.chosen, pair.fork.rejected, pair.fork.source)
+        for pair in reply_pairs(conversations, left_out, counts)
+    ]
+    return made, {why.removeprefix("replies to the same messages: "): n for why, n in left_out.items()}
+
+
+def test_ties_and_missing_ratings_are_counted():
+    tie = "a tie, less than a point of 1 to 5 apart"
+    assert pairs_and_why(rivals(5, 2)) == ([("x", "y", "people")], {})
+    assert pairs_and_why(rivals(4, 4)) == ([], {tie: 1})
+    assert pairs_and_why(rivals(5, None)) == ([], {"not both are rated": 1})
+    assert pairs_and_why(rivals(5, None, 1)) == ([("x", "z", "people")], {})
+
+
+def test_the_judge_decides_what_people_did_not_rate_where_it_counts():
+    unrated = rivals(5, None, qualities=(0.2, 0.9))
+    assert pairs_and_why(unrated) == ([], {"not both are rated": 1})
+    assert pairs_and_why(unrated, lambda _: True) == ([("y", "x", "judge")], {})
+    rated = rivals(5, 1, qualities=(0.2, 0.9))
+    assert pairs_and_why(rated, lambda _: True) == ([("x", "y", "people")], {})
+    near = rivals(None, None, qualities=(0.7, 0.9))
+    assert pairs_and_why(near, lambda _: True)[0] == []
+    other = [near[0], replace(rivals(None, None, qualities=(0.1, 0.1))[1], judge="another")]
+    assert pairs_and_why(other, lambda _: True)[1] == {"rated on different questions or scales": 1}
+
+
+def test_ratings_of_the_same_words_are_averaged():
+    # x was rated 5 and 1, on average 3; y 4.5: y is chosen by 1.5 points.
+    several = [*rivals(5, 4.5), *rivals(1)]
+    assert pairs_and_why(several)[0] == [("y", "x", "people")]
+
+
+def test_scores_on_different_scales_are_not_compared():
+    one, other = rivals(5, 2)
+    other = replace(other, people={1: PersonRating(2, 0.1, False, "satisfaction 1-10")})
+    assert pairs_and_why([one, other]) == ([], {"rated on different questions or scales": 1})

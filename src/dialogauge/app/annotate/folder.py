@@ -10,11 +10,12 @@ from pathlib import Path
 import orjson
 
 from dialogauge.annotate.plan import SCHEMA, AssignmentPlan
+from dialogauge.core.conversation import Conversation
 from dialogauge.core.errors import StoreError, UsageError
 from dialogauge.core.files import read_bytes, shown_path
 from dialogauge.runs import RunDirectory
 from dialogauge.runs.directory import PRIVATE, write_whole
-from dialogauge.runs.records import json_document
+from dialogauge.runs.records import conversation_from_json, json_document
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +28,11 @@ class PlanFiles:
     def plan(self) -> Path:
         """Who rates what."""
         return self.folder / "plan.json"
+
+    @property
+    def items(self) -> Path:
+        """What is rated, as its pages show it: for training rows."""
+        return self.folder / "items.jsonl"
 
     @property
     def guideline(self) -> Path:
@@ -47,6 +53,14 @@ class PlanFiles:
     def pairs(self) -> Path:
         """Choices between two candidates."""
         return self.folder / "pairs.jsonl"
+
+    @classmethod
+    def behind(cls, path: str) -> PlanFiles | None:
+        """Return the folder of a plan that a path names, or one of whose files it names; else None."""
+        for folder in (Path(path), Path(path).parent):
+            if (files := cls(folder)).plan.is_file() and files.guideline.is_file():
+                return files
+        return None
 
     def page(self, rater: str) -> Path:
         """The page of a rater."""
@@ -91,6 +105,20 @@ class PlanFiles:
         except ValueError as error:
             msg = f"{shown_path(self.plan)} cannot be read: {error}"
             raise StoreError(msg, hint="give the command that made it again, into another folder") from error
+
+    def read_items(self) -> Iterator[tuple[str, tuple[Conversation, ...]]]:
+        """Yield the items with what is rated, both conversations of a pair; StoreError where that is lost."""
+        file, hint = shown_path(self.items), "give the `annotate make` command again: no rating is touched"
+        if not self.items.is_file():
+            msg = f"{file} is missing, which holds the conversations that were rated"
+            raise StoreError(msg, hint=hint)
+        try:
+            with self.items.open("rb") as lines:
+                for value in map(orjson.loads, lines):
+                    yield value["item"], tuple(map(conversation_from_json, value["conversations"]))
+        except (OSError, ValueError, LookupError, TypeError) as error:
+            msg = f"{file} cannot be read: {error}"
+            raise StoreError(msg, hint=hint) from error
 
     def write_plan(self, plan: AssignmentPlan) -> None:
         """Write the plan; the folder is made for the one who makes it alone."""

@@ -36,7 +36,7 @@ from dialogauge.report import html_bytes
 from dialogauge.rubrics import Rubric, load_rubric
 from dialogauge.runs import OPEN, StoredRun, open_run
 from dialogauge.runs.privacy import mask_for_reading, mask_of, new_salt
-from dialogauge.runs.records import json_document
+from dialogauge.runs.records import conversation_to_json, json_document, json_line
 from dialogauge.text import counted
 from dialogauge.training import JudgedConversation, judged_conversation, rank_for_labelling
 
@@ -309,6 +309,8 @@ def _shown(options: AnnotateMakeOptions, pool: _Pool, plan: AssignmentPlan) -> S
 
 def _write(files: PlanFiles, plan: AssignmentPlan, shown: Shown, *, label_studio: bool) -> None:
     files.write_plan(plan)
+    kept = {name: [conversation_to_json(replace(c, ratings=())) for c in of] for name, of in shown.items()}
+    files.write(files.items, (json_line({"item": name, "conversations": c}) for name, c in kept.items()))
     files.write(files.guideline, html_bytes(guideline_page(plan)))
     for rater in plan.raters:
         task = rater_task(plan, rater, shown)

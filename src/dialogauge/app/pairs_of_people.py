@@ -1,0 +1,149 @@
+"""Training rows from a folder of `annotate`: people's choices between two replies, and better replies."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from dialogauge.annotate.answers import ItemAnswers, standing_answers
+from dialogauge.annotate.plan import AssignmentPlan, PlannedItem
+from dialogauge.annotate.task import HIDDEN
+from dialogauge.app.annotate.collect import stored_answers
+from dialogauge.app.annotate.folder import PlanFiles
+from dialogauge.app.pairs_of_replay import Row
+from dialogauge.app.settings import PairOptions
+from dialogauge.core.conversation import Conversation
+from dialogauge.core.errors import StoreError, UsageError
+from dialogauge.core.files import shown_path
+from dialogauge.data import Mask
+from dialogauge.runs.privacy import OPEN, new_salt
+from dialogauge.training import Fork, corrected_row, dpo_row, fork_at, unfit
+
+Answers = Mapping[str, ItemAnswers]
+"""What each rater says of one item."""
+
+
+def people_rows(files: PlanFiles, options: PairOptions, left_out: Counter[str]) -> Iterator[Row]:
+    """Yield the rows that rest on what was imported into a folder, masked if they are to be.
+
+    Of a pair the reply that more than half of its raters chose is the better one. Nothing that follows a
+    reply is in its row.
+
+    Raises:
+        UsageError: Rows of another kind are asked for.
+        StoreError: Nothing was imported yet, or the folder cannot be read.
+    """
+    plan = files.read_plan()
+    folder = shown_path(files.folder)
+    kinds = ("dpo",) if plan.pairs else ("dpo", "sft")
+    if options.kind not in kinds:
+        what = "choices between two" if plan.pairs else "better replies"
+        msg = f"{folder} holds {what}, which give no rows of the kind {options.kind}: {', '.join(kinds)}"
+        hint = f"for the others judge the log (`judge LOG --ratings {folder}`), and give that run"
+        raise UsageError(msg, hint=hint)
+    by_item: dict[str, dict[str, ItemAnswers]] = {}
+    for (item, rater), one in standing_answers(stored_answers(files)).items():
+        by_item.setdefault(item, {})[rater] = one
+    if not by_item:
+        msg = f"nothing was imported into {folder} yet"
+        raise StoreError(msg, hint=f"dialogauge annotate import {folder} FILES...")
+    mask = Mask(options.redact, options.hash_ids, new_salt()) if options.privacy != OPEN else None
+    items = plan.by_id
+    for name, conversations in files.read_items():
+        rated = _Rated(plan, items[name], conversations, by_item.get(name, {}), mask)
+        if plan.pairs:
+            row = rated.duel()
+            if isinstance(row, str):
+                left_out[row] += 1
+            else:
+                yield row
+        else:
+            yield from rated.corrections(options.kind, left_out)
+
+
+@dataclass(frozen=True, slots=True)
+class _Rated:
+    """One item, and what people said of it."""
+
+    plan: AssignmentPlan
+    item: PlannedItem
+    conversations: tuple[Conversation, ...]
+    answers: Answers
+    mask: Mask | None
+
+    def duel(self) -> Row | str:
+        """Return the pair of the reply that most raters chose and the other one, or why there is none."""
+        name = self.plan.questions[0].name
+        choices = [
+            one.answers[None, name].winner for one in self.answers.values() if (None, name) in one.answers
+        ]
+        votes = Counter(choices)
+        better: Literal["a", "b"] = "a" if votes["a"] > votes["b"] else "b"
+        forks = [self._last_fork(conversation) for conversation in self.conversations]
+        if not choices:
+            return "nobody chose between the two"
+        if 2 * votes[better] <= len(choices):
+            return (
+                "a tie"
+                if votes["tie"] == len(choices)
+                else "no reply was chosen by more than half of the raters"
+            )
+        chosen, rejected = forks if better == "a" else reversed(forks)
+        if chosen is None or rejected is None or chosen.prompt != rejected.prompt:
+            return "the conversations part before their last reply"
+        if why := self._unfit(rejected):
+            return why
+        candidates = self.item.candidate, self.item.other_candidate
+        by = candidates[better == "b"]
+        counts = {"a": votes["a"], "b": votes["b"], "tie": votes["tie"]}
+        source = self._source(rejected, f"people's choice{f': {by}' if by else ''}", votes=counts)
+        return dpo_row(rejected, chosen.rejected), source
+
+    def _last_fork(self, conversation: Conversation) -> Fork | None:
+        turns = conversation.replied_turns
+        return fork_at(self._masked(conversation), turns[-1].number, "people") if turns else None
+
+    def corrections(self, kind: str, left_out: Counter[str]) -> Iterator[Row]:
+        """Yield a row for each better reply that differs from the reply and from the others."""
+        conversation = self._masked(self.conversations[0])
+        seen: set[tuple[int, str]] = set()
+        better = [
+            (turn, rater, a) for rater, one in self.answers.items() for turn, a in one.corrections.items()
+        ]
+        for turn, rater, answer in sorted(better, key=lambda each: each[:2]):
+            text, fork = self._words(answer.note or ""), fork_at(conversation, turn, "people")
+            if fork is None or text.strip() in ("", fork.rejected.strip()) or (turn, text) in seen:
+                left_out["a better reply that says the same"] += 1
+            elif self.plan.blind and HIDDEN in text:
+                left_out[f"a better reply with {HIDDEN}, the mark of a hidden name"] += 1
+            elif why := self._unfit(fork):
+                left_out[why] += 1
+            else:
+                seen.add((turn, text))
+                score = next(
+                    (a.score for (t, _), a in self.answers[rater].answers.items() if t == turn), None
+                )
+                who = rater if self.mask is None else self.mask.id("user", rater)
+                row = corrected_row(fork, text) if kind == "sft" else dpo_row(fork, text)
+                yield row, self._source(fork, "a rater's better reply", rating=score, rater=who)
+
+    def _unfit(self, fork: Fork) -> str | None:
+        conversation = self.conversations[0]
+        return unfit(conversation.messages[: conversation.turn(fork.turn).stop])
+
+    def _masked(self, conversation: Conversation) -> Conversation:
+        return conversation if self.mask is None else self.mask.conversation(conversation)
+
+    def _words(self, text: str) -> str:
+        if self.mask is None:
+            return text
+        conversation = self.conversations[0]
+        masked: str = self.mask.value(text, self.mask.names(conversation.id, conversation.user_id))
+        return masked
+
+    def _source(self, fork: Fork, chosen_from: str, **more: Any) -> dict[str, Any]:  # noqa: ANN401 - any JSON
+        nobody = dict.fromkeys(("rating", "judge", "prompt_digest", "verdict", "quality"))
+        where = {"conversation_id": fork.conversation_id, "turn": fork.turn, "source": "people"}
+        return {**where, **nobody, "issues": [], "chosen_from": chosen_from, "item": self.item.id, **more}
