@@ -40,4 +40,4 @@ def sample_comparison(name: str) -> tuple[ReplayComparison, ItemSet]:
         "gold": gold_mix([i.gold for i in items]),
         "gold_of_all": gold_mix([i.gold for i in items]),
     }
-    return compare(scores, CompareSettings()), ItemSet(items, "random", 0, {}, card)
+    return compare(scores, CompareSettings(unchecked=True)), ItemSet(items, "random", 0, {}, card)

@@ -96,7 +96,8 @@ def test_from_data_to_leaderboard(dialogauge, data, tmp_path) -> None:
     planted = [p["candidate"].removeprefix("planted: ") for p in summary["planted"]]
     assert planted == ["polite phrases", "padding", "echo", "refusal", "filler"]
     # these replies are so alike that a judge of wording likes an echo of the request as well
-    assert summary["gamed"] is bool(summary["gamed_by"]) is True
+    assert summary["gamed_by"]
+    assert (summary["checked"], summary["ranked"]) == (False, False)
     assert {p["side"] for p in summary["views"]["raw"]["pairs"]} == {"not ranked"}
     assert summary["people"]["n"] == 20
     assert len(summary["views"]["raw"]["pairs"]) == 3

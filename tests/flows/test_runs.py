@@ -24,8 +24,7 @@ def test_runs_are_listed_newest_first_with_a_figure(dialogauge, log, talk, tmp_p
         2,
         "finished",
     )
-    assert old["headline"].startswith("context use ")
-    assert old["headline"].endswith("(n 2)")
+    assert old["headline"] == "0 of 2 with a finding"
     shown = dialogauge("runs", "runs").out
     assert "runs/deep/new" in shown
     assert "local, card" in shown

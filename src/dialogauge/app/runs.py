@@ -93,14 +93,22 @@ _UNCOMPARED: Final = {"replies": "replies are collected, not scored", "scores": 
 
 
 def _headline(summary: Mapping[str, Any]) -> str:
-    """Return the first mean of a run with its n, or the first answer of a study that writes them."""
+    """Return what people said, what was found, or the first checked mean of a run; else its first answer."""
+    figures = (summary.get("people") or {}).get("figures") or []
+    if figures and (mean := figures[0]["mean"]["value"]) is not None:
+        return f"rated {figures[0]['what']} {mean:.2f} (n {figures[0]['n']:,})"
+    if findings := summary.get("findings"):
+        return f"{findings['with_finding']:,} of {findings['conversations']:,} with a finding"
     dimensions = summary.get("dimensions")
-    for name, figures in dimensions.items() if isinstance(dimensions, dict) else ():
-        if isinstance(figures, dict) and isinstance(mean := figures.get("mean"), int | float):
-            return f"{words.name(name)} {mean:.2f} (n {figures.get('n', 0):,})"
+    for name, of in dimensions.items() if isinstance(dimensions, dict) else ():
+        checked = isinstance(of, dict) and of.get("checked")
+        if checked and isinstance(mean := of.get("mean"), int | float):
+            return f"{words.name(name)} {mean:.2f} (n {of.get('n', 0):,})"
+    if dimensions and "scored" in summary:
+        return f"scored {summary['scored']:,}, failed {summary['failed']:,}; nothing is checked"
     replay = next(iter(dimensions.values())) if dimensions else summary
-    if replay.get("gamed"):
-        return "not ranked: the evaluator can be gamed"
+    if replay.get("ranked") is False:
+        return "not ranked: the evaluator is not checked"
     if isinstance(views := replay.get("views"), dict):
         return _against_the_log(views["raw"], next(iter(dimensions), "") if dimensions else "satisfaction")
     answers = summary.get("answers")

@@ -155,8 +155,12 @@ class FiguresJson(TypedDict):
     people: AggregateJson | None
     """What users gave the original replies; null of a rubric."""
     planted: list[PairingJson]
-    gamed: bool
-    """Whether the evaluator prefers a planted candidate: then it ranks nobody."""
+    checked: bool
+    """Whether the evaluator agrees with the users and prefers no planted candidate."""
+    checked_by: str
+    unchecked_because: str
+    ranked: bool
+    """Whether candidates are ranked: the evaluator is checked, or `--unchecked` was given."""
     gamed_by: list[str]
 
 

@@ -150,7 +150,9 @@ def stored_page(run: StoredRun) -> Page:
     items = read.items
     if run.mask is not None:
         read = replace(read, items=replace(items, card=run.mask.value(dict(items.card))))
-    options = CompareSettings(settings["seed"], settings["ties"], settings["margin"])
+    options = CompareSettings(
+        settings["seed"], settings["ties"], settings["margin"], unchecked=settings.get("unchecked", False)
+    )
     compared = _compared(read, options, facts["evaluator"]["family"])
     return page_of(compared, run.manifest.command, run.manifest.written[:10], __version__)
 

@@ -25,6 +25,7 @@ from dialogauge.app.option_groups import (
     RubricJudgeOptions,
     RunInput,
     TiesOptions,
+    UncheckedOptions,
     UserJudgeOptions,
 )
 from dialogauge.core.errors import UsageError
@@ -171,7 +172,7 @@ def _of_user(settings: EvaluatorOptions, config: FileConfig, explicit: Mapping[s
     return personal
 
 
-class ComparingOptions(AgentsOptions, TiesOptions):
+class ComparingOptions(AgentsOptions, TiesOptions, UncheckedOptions):
     """How candidates are compared."""
 
     judge_family: str | None = setting(
@@ -217,7 +218,7 @@ class CompareOptions(ComparingOptions):
         """The part that the figures depend on."""
         from dialogauge.studies.replay.comparison import CompareSettings
 
-        return CompareSettings(seed=self.seed, ties=self.ties, margin=self.margin)
+        return CompareSettings(seed=self.seed, ties=self.ties, margin=self.margin, unchecked=self.unchecked)
 
 
 class BenchmarkOptions(EvaluatorOptions, CandidateOptions, ComparingOptions, ItemOptions):

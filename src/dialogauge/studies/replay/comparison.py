@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 from dialogauge.stats import Ties, adjusted
+from dialogauge.studies.evidence import UNCHECKED, DimensionEvidence
+from dialogauge.studies.replay.checking import evaluator_evidence
 from dialogauge.studies.replay.diagnostics import (
     LengthControl,
     LengthFigures,
@@ -44,6 +46,8 @@ class CompareSettings:
     margin: float = 0.0
     """Differences up to this size are ties."""
     deals: int = 200
+    unchecked: bool = False
+    """Whether candidates are ranked although the evaluator is not checked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +56,7 @@ class ViewResult:
 
     view: View
     aggregates: Mapping[str, Aggregate]
-    """In order of the primary figure, the highest first; by name where the evaluator can be gamed."""
+    """In order of the primary figure, the highest first; by name where the evaluator ranks nobody."""
     pairs: tuple[Pairing, ...]
     ladder: Mapping[float, Aggregate]
     """The constant candidates, the best first: it is the ceiling."""
@@ -121,6 +125,8 @@ class ReplayComparison:
     """What the users themselves gave the original replies of the items; None of scores by a rubric."""
     planted: tuple[Pairing, ...] = ()
     """Each planted candidate against the original replies, in the raw view; p adjusted over them."""
+    evidence: DimensionEvidence = UNCHECKED
+    """Whether the evaluator is checked."""
 
     @property
     def gamed_by(self) -> tuple[Pairing, ...]:
@@ -128,9 +134,9 @@ class ReplayComparison:
         return tuple(pair for pair in self.planted if pair.gain is not None)
 
     @property
-    def gamed(self) -> bool:
-        """Whether the evaluator likes a planted candidate better than the original: it ranks nobody then."""
-        return bool(self.gamed_by)
+    def ranks(self) -> bool:
+        """Whether candidates are ranked: the evaluator is checked, or that was asked for all the same."""
+        return self.evidence.checked or self.settings.unchecked
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -147,7 +153,10 @@ class ReplayComparison:
             "length": {name: asdict(figures) for name, figures in self.lengths.items()},
             "people": None if self.people is None else self.people.to_json(),
             "planted": [pair.to_json() for pair in self.planted],
-            "gamed": self.gamed,
+            "checked": self.evidence.checked,
+            "checked_by": self.evidence.by,
+            "unchecked_because": self.evidence.why,
+            "ranked": self.ranks,
             "gamed_by": [pair.a for pair in self.gamed_by],
         }
 
@@ -190,16 +199,17 @@ def compare(
     steps = ladder(viewer)
     by_length = length_control(viewer, scores)
     planted = _planted(scores, viewer, settings.margin)
-    gamed = any(pair.gain is not None for pair in planted)
+    evidence = evaluator_evidence(scores, planted)
+    ranks = evidence.checked or settings.unchecked
     views: dict[View, ViewResult] = {}
     for view, table in tables.items():
         figures = {name: table.figures(name) for name in table.names}
         views[view] = ViewResult(
             view=view,
             aggregates=dict(
-                sorted(figures.items(), key=lambda of: of[0] if gamed else _worth(of[1], scores.on))
+                sorted(figures.items(), key=lambda of: _worth(of[1], scores.on) if ranks else of[0])
             ),
-            pairs=tuple(replace(p, gamed=gamed) for p in compare_candidates(table, margin=settings.margin)),
+            pairs=tuple(replace(p, ranked=ranks) for p in compare_candidates(table, margin=settings.margin)),
             ladder=steps[view],
             length=by_length[view],
             shuffled=shuffled(table, deals=settings.deals, seed=settings.seed),
@@ -218,6 +228,7 @@ def compare(
         scores,
         people,
         planted,
+        evidence,
     )
 
 

@@ -101,7 +101,7 @@ def replay_page(
     return Page(
         "Replay benchmark",
         (
-            *parts.gaming({SATISFACTION: comparison}),
+            *parts.evidence_callouts({SATISFACTION: comparison}),
             Callout((answer(comparison, evaluator), _WHAT_IT_IS_NOT), "info"),
             replace(first, title=parts.board_title(comparison), blocks=(Callout((primary,)), *first.blocks)),
             *warnings,
@@ -137,7 +137,7 @@ def brief(comparison: ReplayComparison, items: ItemSet, evaluator: Mapping[str, 
     lengths = Section("Length", (parts.lengths(comparison), Callout((preference,))))
     return (
         Callout((head,)),
-        *parts.gaming({SATISFACTION: comparison}),
+        *parts.evidence_callouts({SATISFACTION: comparison}),
         whole,
         *parts.planted_sections(comparison),
         *views,
@@ -159,7 +159,7 @@ def answer(comparison: ReplayComparison, evaluator: Mapping[str, Any]) -> str:
 
 def _view_section(result: ViewResult, comparison: ReplayComparison) -> Section:
     pairs, controls = parts.pairs(result), parts.controls(result)
-    board = () if comparison.gamed else (_board(result),)
+    board = (_board(result),) if comparison.ranks else ()
     blocks: list[Block] = [*board, Callout((_board_note(result),))]
     blocks.append(_figures(result, comparison.scores, every=True))
     if pairs:

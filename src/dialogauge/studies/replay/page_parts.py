@@ -18,6 +18,7 @@ from dialogauge.report import (
     Number,
     Part,
     Percent,
+    Prose,
     Section,
     Span,
     TableColumn,
@@ -25,6 +26,7 @@ from dialogauge.report import (
     p_value,
     words,
 )
+from dialogauge.studies.evidence import UNCHECKED_FIRST
 from dialogauge.studies.replay.comparison import ReplayComparison, ViewResult
 from dialogauge.studies.replay.diagnostics import POSITIONS
 from dialogauge.studies.replay.items import ORIGINAL, ItemSet
@@ -43,9 +45,9 @@ _SIDES: Final = {
 def standing(comparison: ReplayComparison) -> str:
     """Say which candidates the evaluator puts above or below the original replies; empty without any.
 
-    Of an evaluator that can be gamed nothing is said.
+    Of an evaluator that ranks nobody nothing is said.
     """
-    if comparison.gamed:
+    if not comparison.ranks:
         return ""
     sides: dict[str, list[str]] = {}
     for pair in comparison.views["raw"].pairs:
@@ -59,8 +61,8 @@ def standing(comparison: ReplayComparison) -> str:
     )
 
 
-def gaming(comparisons: Mapping[str, ReplayComparison]) -> tuple[Callout, ...]:
-    """Say at the top where the evaluator can be gamed: then no place in the leaderboard means much.
+def evidence_callouts(comparisons: Mapping[str, ReplayComparison]) -> tuple[Callout, ...]:
+    """Say at the top where the evaluator can be gamed or is not checked: it ranks nobody, or only if asked.
 
     Args:
         comparisons: By dimension.
@@ -73,15 +75,31 @@ def gaming(comparisons: Mapping[str, ReplayComparison]) -> tuple[Callout, ...]:
         for pair in comparison.gamed_by
         if (gain := pair.gain) is not None
     )
-    if not gains:
+    unchecked = {name: c for name, c in comparisons.items() if not c.evidence.checked}
+    if not unchecked:
         return ()
-    text = f" It likes these planted replies better than the original ones: {gains}. So it ranks nobody here."
-    return (Callout(((Span("This evaluator can be gamed.", "strong"), text),), "warn"),)
+    asked = any(c.settings.unchecked for c in unchecked.values())
+    notes: list[Prose] = [Span(UNCHECKED_FIRST, "strong")] if asked else []
+    ranks = "." if asked else ", so it ranks nobody."
+    if gains:
+        likes = f" It likes these planted replies better than the original ones: {gains}{ranks}"
+        notes.append((Span("This evaluator can be gamed.", "strong"), likes))
+    else:
+        why = "; ".join(
+            f"{words.name(name)}: {c.evidence.why}" if several else c.evidence.why
+            for name, c in unchecked.items()
+        )
+        notes.append((Span("This evaluator is not checked", "strong"), f"{ranks} {_capital(why)}."))
+    return (Callout(tuple(notes), "warn"),)
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def board_title(*comparisons: ReplayComparison) -> str:
-    """Return what stands over the figures of the candidates: no ranking where the evaluator can be gamed."""
-    return "Scores, not a ranking" if any(c.gamed for c in comparisons) else "Leaderboard"
+    """Return what stands over the figures of the candidates: no ranking by an evaluator not checked."""
+    return "Leaderboard" if all(c.ranks for c in comparisons) else "Scores, not a ranking"
 
 
 _NO_GUARD: Final = (

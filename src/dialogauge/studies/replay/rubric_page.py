@@ -97,7 +97,7 @@ def rubric_page(of: RubricComparison, *, command: str = "", created: str, versio
     return Page(
         "Replay",
         (
-            *parts.gaming(comparisons),
+            *parts.evidence_callouts(comparisons),
             Callout((rubric_answer(comparisons), _NOT_THIS), "info"),
             Section(
                 parts.board_title(*comparisons.values()),
@@ -135,7 +135,7 @@ def rubric_brief(of: RubricComparison) -> tuple[Block, ...]:
     lengths = Section("Length", (parts.lengths(first),))
     return (
         Callout((head,)),
-        *parts.gaming(comparisons),
+        *parts.evidence_callouts(comparisons),
         board,
         *sections,
         *_position(of.position),
@@ -217,7 +217,7 @@ def _mean(a: Aggregate, items: int) -> Number:
 def _dimension_section(name: str, comparison: ReplayComparison, comparisons: Comparisons) -> Section:
     raw, settings, first = comparison.views["raw"], comparison.settings, comparison is _first(comparisons)
     over = "pairs" if len(comparisons) == 1 else "pairs of all dimensions"
-    chart = () if comparison.gamed else (_chart(name, comparison),)
+    chart = (_chart(name, comparison),) if comparison.ranks else ()
     blocks: list[Block] = [*chart, *pairs(raw)]
     if raw.pairs and first:
         blocks.append(Callout((parts.pairs_note(raw, settings.margin, over),)))

@@ -257,13 +257,13 @@ class Pairing:
     second, and the other way round; None where none is missing."""
     fraction: Estimate | None = None
     """The same difference of the scores with their fractions."""
-    gamed: bool = False
-    """Whether the evaluator can be gamed: then it does not say which of the two is above."""
+    ranked: bool = True
+    """Whether the evaluator is checked, or asked all the same: else it does not say which is above."""
 
     @property
     def side(self) -> str:
-        """Where the first stands against the second; not said of an evaluator that can be gamed."""
-        return "not ranked" if self.gamed else self.comparison.side
+        """Where the first stands against the second; not said by an evaluator that is not checked."""
+        return self.comparison.side if self.ranked else "not ranked"
 
     @property
     def difference(self) -> Estimate:

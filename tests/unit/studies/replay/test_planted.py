@@ -11,6 +11,7 @@ from bench_samples import sample_comparison
 from dialogauge.core import Conversation, Message
 from dialogauge.core.protocols import AgentReply, Reply
 from dialogauge.report import to_html, to_text
+from dialogauge.stats import ScoreHistory
 from dialogauge.studies.replay.comparison import CompareSettings, compare
 from dialogauge.studies.replay.items import ReplayItem, Stage
 from dialogauge.studies.replay.page import answer, brief, replay_page
@@ -96,19 +97,49 @@ def test_an_evaluator_that_likes_a_planted_reply_is_said_to_be_gamed_at_the_top(
     assert page.index("This evaluator can be gamed") < page.index("What this page is not")
 
 
-def test_an_evaluator_that_is_gamed_ranks_nobody() -> None:
-    sound, items = with_planted(echo=1)
-    gamed, _ = with_planted(echo=5)
-    assert (sound.gamed, gamed.gamed) == (False, True)
-    assert (sound.names, gamed.names) == (("mine", "original"), ("mine", "original"))
-    assert [p.side for p in sound.views["raw"].pairs] == ["above"]
+def test_an_evaluator_that_is_gamed_ranks_nobody_unless_asked() -> None:
+    gamed, items = with_planted(echo=5)
+    asked = compare(gamed.scores, CompareSettings(unchecked=True))
+    assert (gamed.ranks, asked.ranks) == (False, True)
+    assert gamed.evidence.why == "it likes planted replies better than the original ones: echo"
+    assert [p.side for p in asked.views["raw"].pairs] == ["above"]
     assert [p["side"] for p in gamed.to_json()["views"]["raw"]["pairs"]] == ["not ranked"]
     assert "above" not in answer(gamed, {"name": "judge"})
     made = {"command": "", "created": "today", "version": "0"}
-    for comparison, ranks in ((sound, True), (gamed, False)):
+    for comparison, ranks in ((asked, True), (gamed, False)):
         page = to_html(replay_page(comparison, items, {"name": "judge"}, **made))
         assert ("Leaderboard" in page) == ranks
         assert ("is above the original replies" in page) == ranks
+        assert ("UNCHECKED" in page) == ranks
+
+
+@pytest.mark.parametrize("knows", [True, False])
+def test_an_evaluator_ranks_where_it_agrees_with_the_users_on_their_own_replies(knows: bool) -> None:
+    sample, _ = sample_comparison("mine")
+    rng = random.Random(3)
+    items = tuple(
+        ReplayItem(
+            f"u{u}t{t}", f"u{u}c{t // 4}", f"u{u}__s", f"u{u}", "s", t % 4, rng.choice((2.0, 4, 4, 5)), ""
+        )
+        for u in range(20)
+        for t in range(16)
+    )
+    values = {i.id: (i.gold if knows else 3) + rng.gauss(0, 0.5) for i in items}
+    original = {i.id: ReplyScore(i.id, i.block, i.position, round(values[i.id]), values[i.id]) for i in items}
+    worst = {i.id: ReplyScore(i.id, i.block, i.position, 1, 1.0) for i in items}
+    lengths = {i.id: rng.randrange(50, 150) for i in items}
+    scores = replace(
+        sample.scores,
+        items=items,
+        original=ScoredReplies(original, lengths),
+        candidates={"mine": ScoredReplies(worst, lengths)},
+        planted={"planted: filler": ScoredReplies(worst, lengths)},
+        histories={i.block: ScoreHistory((1, 1, 3, 8, 7), 3.95, 20) for i in items},
+    )
+    comparison = compare(scores, CompareSettings())
+    assert comparison.ranks is knows
+    assert comparison.to_json()["checked"] is knows
+    assert (comparison.evidence.by or comparison.evidence.why).count("% of pairs") == 1
 
 
 def test_padding_says_half_again_under_headings() -> None:

@@ -1,0 +1,48 @@
+"""Whether an evaluator of replies is checked: by the ratings of the original replies, and by planted ones."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from dialogauge.core import PlainDimension
+from dialogauge.studies.evidence import DimensionEvidence
+from dialogauge.studies.judging.checking import checked_by_ratings
+from dialogauge.studies.judging.people_tally import PeopleTally
+from dialogauge.studies.replay.table import EvaluatorScores, Pairing
+from dialogauge.studies.satisfaction.answers import SATISFACTION
+
+_UNRATED: Final = "nobody rated the original replies of these items"
+
+
+def evaluator_evidence(scores: EvaluatorScores, planted: Sequence[Pairing]) -> DimensionEvidence:
+    """Say whether an evaluator agrees with the users on their original replies, and cannot be gamed.
+
+    Args:
+        scores: Of the evaluator, on one dimension.
+        planted: Each planted candidate against the original replies.
+    """
+    if liked := [pair.a.partition(": ")[2] for pair in planted if pair.gain is not None]:
+        why = f"it likes planted replies better than the original ones: {', '.join(liked)}"
+        return DimensionEvidence(checked=False, why=why)
+    if not planted:
+        return DimensionEvidence(checked=False, why="no planted candidates were scored (--no-planted)")
+    spec = PlainDimension(SATISFACTION, "turn", scores.on.scale)
+    tally, numbers = PeopleTally((spec,)), dict[str, int]()
+    targets = tally.levels["turn"]
+    for item in scores.items:
+        score = scores.original.scores.get(item.id)
+        if item.gold is None or score is None:
+            continue
+        if item.conversation not in numbers:
+            numbers[item.conversation] = len(numbers)
+            tally.users.append(item.user)
+            tally.names.append(item.conversation)
+        length, given = scores.original.lengths.get(item.id, 0), {SATISFACTION: score.value}
+        place = targets.add(numbers[item.conversation], item.position + 1, length, given)
+        targets.ratings.setdefault(SATISFACTION, {})[place] = item.gold
+        targets.counts[SATISFACTION] += 1
+    if not numbers:
+        return DimensionEvidence(checked=False, why=_UNRATED)
+    tally.raters["turn", SATISFACTION] = {"users"}
+    return checked_by_ratings(tally, (spec,))[SATISFACTION]
