@@ -38,8 +38,8 @@ def evaluator_evidence(scores: EvaluatorScores, planted: Sequence[Pairing]) -> D
             numbers[item.conversation] = len(numbers)
             tally.users.append(item.user)
             tally.names.append(item.conversation)
-        length, given = scores.original.lengths.get(item.id, 0), {SATISFACTION: score.value}
-        place = targets.add(numbers[item.conversation], item.position + 1, length, given)
+        length, figures = scores.original.lengths.get(item.id, 0), {SATISFACTION: score.value}
+        place = targets.add(numbers[item.conversation], item.position + 1, length, figures)
         targets.ratings.setdefault(SATISFACTION, {})[place] = item.gold
         targets.counts[SATISFACTION] += 1
     if not numbers:
