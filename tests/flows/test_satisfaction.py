@@ -186,7 +186,7 @@ def test_one_user_only(dialogauge, log) -> None:
     assert "1 users cannot be split" in done.err
     done = dialogauge("satisfaction", data, "--judge", "global-mean", "--split", "all", "-o", "said")
     assert "of 1 user in 3 blocks, by global-mean: 0 scored, 15 failed" in done.out
-    assert "no turn has a score: there are no figures to show" in done.out
+    assert "no turn of a user with a history has a score" in done.out
     assert "QWK" not in done.out
     done = dialogauge("satisfaction", data, "--judge", "global-mean", "--split", "all", "--json")
     # nobody else is known: a failure, never a number

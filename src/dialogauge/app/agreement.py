@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -17,7 +17,7 @@ from dialogauge.app.agreement_files import (
     read_people,
 )
 from dialogauge.app.agreement_replays import add_replays, is_replay
-from dialogauge.app.agreement_runs import add_runs, ratings_within, run_names
+from dialogauge.app.agreement_runs import add_runs, lights_of, ratings_within, run_names
 from dialogauge.app.beside import choices_alone
 from dialogauge.app.merging import load_config
 from dialogauge.app.outputs import spare
@@ -27,7 +27,7 @@ from dialogauge.core.errors import RecordFault, UsageError
 from dialogauge.core.json_keys import INSIDE, as_json, keys
 from dialogauge.core.version import __version__
 from dialogauge.data import RatingTable
-from dialogauge.report import Page, html_bytes
+from dialogauge.report import Callout, Page, Span, html_bytes
 from dialogauge.runs import open_run
 from dialogauge.runs.directory import write_whole
 from dialogauge.runs.records import json_document
@@ -38,6 +38,8 @@ from dialogauge.studies.agreement.page import agreement_page
 from dialogauge.studies.agreement.sources import ALL
 from dialogauge.studies.agreement.study import AgreementResult, measure
 from dialogauge.studies.agreement.targets import Panel
+from dialogauge.studies.judging.opening import light_callout
+from dialogauge.studies.judging.people import Light, People
 from dialogauge.studies.satisfaction.answers import SATISFACTION
 from dialogauge.studies.satisfaction.comparison import (
     Predictions,
@@ -76,6 +78,8 @@ class GatedJudge:
     files=None,
     judges="judges",
     satisfaction="satisfaction?",
+    people=None,
+    lights="lights",
 )
 @dataclass(frozen=True, slots=True)
 class AgreementOutcome:
@@ -91,6 +95,22 @@ class AgreementOutcome:
     satisfaction: SeveralJudges | None = None
     """Where all runs are satisfaction runs: the judges under every calibration, and each against each."""
     files: tuple[Path, ...] = ()
+    people: Mapping[str, tuple[People, ...]] = field(default_factory=dict)
+    """By run what people said, and whether its judge agrees: the answer of `judge`."""
+
+    @property
+    def lights(self) -> dict[str, tuple[Light, ...]]:
+        """By run whether its judge agrees with people."""
+        return {name: tuple(one.light for one in of) for name, of in self.people.items()}
+
+    @property
+    def first(self) -> tuple[Callout, ...]:
+        """The answers, as a page shows them first."""
+        boxes = ([light_callout(one) for one in of] for of in self.people.values())
+        if len(self.people) < 2:
+            return tuple(box for of in boxes for box in of)
+        titles = (Callout((Span(name, "strong"),)) for name in self.people)
+        return tuple(block for title, of in zip(titles, boxes, strict=True) for block in (title, *of))
 
     @property
     def judges(self) -> tuple[GatedJudge, ...]:
@@ -101,7 +121,7 @@ class AgreementOutcome:
     @property
     def page(self) -> Page:
         """The page, as of today."""
-        return agreement_page(
+        page = agreement_page(
             self.result,
             self.verdicts,
             ratings=self.ratings,
@@ -109,6 +129,7 @@ class AgreementOutcome:
             version=__version__,
             satisfaction=() if self.satisfaction is None else several_sections(self.satisfaction),
         )
+        return replace(page, blocks=(*self.first, *page.blocks))
 
     @property
     def verdicts(self) -> list[str]:
@@ -160,6 +181,7 @@ def measure_agreement(options: AgreementOptions, people: RatingTable | None = No
         tuple(dict.fromkeys((*sources.notes, *result.notes))),
         origin,
         satisfaction,
+        people=lights_of(runs, people, options, rule),
     )
     if options.out is not None:
         outcome = replace(outcome, files=_write(Path(options.out), outcome))
@@ -204,7 +226,7 @@ def _satisfaction(
                 return None
             judged = ((replace(c, ratings=tuple(ratings_of(c))), rows) for c, rows in run.judged())
             predictions.append(collect_predictions(about, judged, dimension))
-    return compare_runs(predictions) if predictions else None
+    return compare_runs(predictions) if any(one.scored for one in predictions) else None
 
 
 def _write(out: Path, outcome: AgreementOutcome) -> tuple[Path, ...]:

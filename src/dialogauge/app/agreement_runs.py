@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from dialogauge.app.agreement_files import pair_of
@@ -25,9 +26,9 @@ from dialogauge.data.admission import (
     asks_approval,
 )
 from dialogauge.data.ratings import unknown_ids
-from dialogauge.runs import StoredRun, open_run
+from dialogauge.runs import Row, StoredRun, open_run
 from dialogauge.runs.privacy import ratings_as_stored
-from dialogauge.stats import Categories, middle_rule
+from dialogauge.stats import Categories, DissatisfiedRule, middle_rule
 from dialogauge.studies.agreement.sources import (
     LEVELS,
     Level,
@@ -44,6 +45,9 @@ from dialogauge.studies.agreement.targets import (
     TargetTable,
     collect_targets,
 )
+from dialogauge.studies.judging.light import people_in
+from dialogauge.studies.judging.people import People
+from dialogauge.studies.rated import UNRANKED, preference
 from dialogauge.studies.satisfaction.answers import SATISFACTION
 from dialogauge.text import counted
 
@@ -90,6 +94,36 @@ def add_runs(runs: Sequence[str], ratings: RatingTable | None, options: Agreemen
             _take_over(table, options, out)
 
 
+def lights_of(
+    runs: Sequence[str], table: RatingTable | None, options: AgreementOptions, rule: DissatisfiedRule | None
+) -> dict[str, tuple[People, ...]]:
+    """Return by run what people said and whether its judge agrees with them, as `judge` finds it."""
+    out = {}
+    pairs = [(pair.judge, pair.rated) for pair in map(pair_of, options.dimensions)]
+    for path, name in zip(runs, run_names(runs), strict=True):
+        with open_run(path, studies=JUDGED) as run:
+            if run.manifest.study == SATISFACTION and not pairs:
+                pairs = [(SATISFACTION, run.manifest.settings.get("dimension", SATISFACTION))]
+            people = people_in(
+                partial(_rated, run, ratings_within(run, table), options.level),
+                run.dimensions,
+                fitted_to=(run.manifest.judge.get("fitted_on") or {}).get("seen", ()),
+                rule=rule,
+                pairs=pairs,
+            )
+        if people:
+            out[name] = tuple(people)
+    return out
+
+
+def _rated(
+    run: StoredRun, ratings_of: RatingsOf, level: Level | None
+) -> Iterator[tuple[Conversation, Sequence[Row]]]:
+    for conversation, rows in run.judged():
+        ratings = tuple(r for r in ratings_of(conversation) if level in (None, level_of(r)))
+        yield replace(conversation, ratings=ratings), rows
+
+
 @dataclass(frozen=True, slots=True)
 class _Survey:
     """What is in a run."""
@@ -107,6 +141,8 @@ class _Survey:
     """Rated conversations that its judge was fitted to; None where it does not say."""
     open: bool
     """Whether ids stand in it as they came."""
+    ordering: tuple[str, ...] = ()
+    """What its rows score beside the dimensions of its rubric: the order in which to read turns."""
 
     @property
     def rated(self) -> dict[str, Counter[float | str]]:
@@ -123,7 +159,9 @@ def _survey(path: str, name: str, table: RatingTable | None, options: AgreementO
         counts: dict[Question, Counter[float | str]] = {}
         raters: set[str] = set()
         fitted_to, candidates = 0, dict[str, set[str | None]]()
-        for conversation, _ in run.judged():
+        undeclared = False
+        for conversation, rows in run.judged():
+            undeclared = undeclared or any(SATISFACTION in (row["scores"] or {}) for row in rows)
             ratings = [r for r in ratings_of(conversation) if options.level in (None, level_of(r))]
             for rating in ratings:
                 counts.setdefault(Question(rating.dimension, level_of(rating)), Counter())[rating.score] += 1
@@ -136,7 +174,9 @@ def _survey(path: str, name: str, table: RatingTable | None, options: AgreementO
         masked = table is not None and ratings_as_stored(run.database, table) is not table
         known = None if seen is None else fitted_to
         of_people = frozenset(raters)
-        return _Survey(path, name, scales, counts, of_people, frozenset(candidates), known, not masked)
+        ordering = (SATISFACTION,) if undeclared and SATISFACTION not in scales else ()
+        ids = frozenset(candidates)
+        return _Survey(path, name, scales, counts, of_people, ids, known, not masked, ordering)
 
 
 def _expect_candidates(table: RatingTable, candidates: Mapping[str, set[str | None]], name: str) -> None:
@@ -225,11 +265,14 @@ def _pairs(survey: _Survey, options: AgreementOptions) -> tuple[DimensionPair, .
     if options.dimensions:
         pairs = map(pair_of, options.dimensions)
         return tuple(replace(p, overall=p.judge == "overall" and p.judge not in judged) for p in pairs)
-    both = [d for d in judged if d in rated]
+    both = [d for d in (*judged, *survey.ordering) if d in rated]
     if both:
         return tuple(DimensionPair(d, d) for d in both)
     if not rated:
         raise _unrated(survey)
+    whole = [name for name in sorted(rated, key=preference) if preference(name)[0] <= UNRANKED]
+    if whole:
+        return tuple(DimensionPair(name, whole[0]) for name in survey.ordering or judged)
     msg = f"run {survey.name}: no rated dimension has the name of one that the judge scores"
     raise UsageError(
         msg,

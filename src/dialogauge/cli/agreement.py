@@ -29,7 +29,7 @@ def agreement(options: AgreementOptions, as_json: AsJson = False) -> None:
         for note in outcome.notes:
             typer.echo(plain(note))
         judges = () if outcome.satisfaction is None else several_brief(outcome.satisfaction)
-        print_blocks((*judges, *brief(outcome.result, outcome.verdicts)))
+        print_blocks((*outcome.first, *judges, *brief(outcome.result, outcome.verdicts)))
         typer.echo()
         for file in outcome.files:
             typer.echo(plain(f"written: {file}"))

@@ -13,19 +13,19 @@ conversation: a judge that gives each user one score is above chance over all, a
   the judge gives all of them the same score.
 - *cannot tell*: everything else, and whatever stands on too little.
 
-`judge`, `agreement` and `satisfaction` take their answer from here: `people_of` of all that a run holds,
-`light_of` of the ratings that say most, `agreement_of` of one dimension of the judge.
+`judge`, `agreement` and `satisfaction` take their answer from here: `people_of` of a run that passes,
+`people_in` of a stored one, `agreement_of` of one dimension of the judge.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 import numpy as np
 
-from dialogauge.core import Level, Scale
+from dialogauge.core import Conversation, DimensionSpec, Level, Scale
 from dialogauge.report import words
 from dialogauge.stats import (
     MIN_CLUSTERS,
@@ -44,7 +44,7 @@ from dialogauge.stats import (
 )
 from dialogauge.studies.judging.people import Agreement, Grouping, Light, People, Within
 from dialogauge.studies.judging.people_figures import figure_of, rectified_of
-from dialogauge.studies.judging.people_tally import LEVELS, PeopleTally
+from dialogauge.studies.judging.people_tally import LEVELS, PeopleTally, Row
 from dialogauge.studies.judging.rated_targets import (
     LEAST_EACH,
     NOTHING,
@@ -57,7 +57,7 @@ from dialogauge.studies.judging.rated_targets import (
     rule_words,
     users_of,
 )
-from dialogauge.studies.rated import UNRANKED, preference
+from dialogauge.studies.rated import UNRANKED, SeenRatings, preference, ratings_by_turn
 from dialogauge.text import counted
 
 WORTH: Final = 0.02
@@ -158,6 +158,11 @@ def _table(tally: PeopleTally, one: RatedTargets, figure: JudgeFigure) -> ScoreT
     kept = [
         k for k, place in enumerate(one.places) if np.isfinite(figure.values[place]) and place not in seen
     ]
+    # by name, so that the same targets are dealt alike in whatever order a run holds them
+    numbers, turns = targets.conversations, targets.turns
+    kept.sort(
+        key=lambda k: (tally.names[numbers[one.places[k]]], numbers[one.places[k]], turns[one.places[k]])
+    )
     places = [one.places[k] for k in kept]
     clusters, unit = clusters_of(tally, one, places)
     column = {
@@ -182,6 +187,50 @@ def _people_scores(ratings: Sequence[float | str], one: RatedTargets) -> Scores:
         return scores_of(np.full(len(ratings), np.nan), dissatisfied=classes)
     values = np.array(ratings, dtype=np.float64)
     return scores_of(values, whole=whole_scores(values, one.scale), scale=one.scale)
+
+
+def people_in(
+    judged: Callable[[], Iterable[tuple[Conversation, Sequence[Row]]]],
+    dimensions: Sequence[DimensionSpec],
+    *,
+    fitted_to: Collection[str] = (),
+    rule: DissatisfiedRule | None = None,
+    pairs: Sequence[tuple[str, str]] = (),
+) -> list[People]:
+    """Return what people said of stored judgements, and the light: one for the run, or for each named pair.
+
+    Args:
+        judged: Returns every conversation with its ratings, each with its rows of all repeats.
+        dimensions: Of the judge.
+        fitted_to: `words_digest` of the conversations that it was fitted to, where it says so.
+        rule: What counts as dissatisfied, where it was asked for.
+        pairs: A dimension of the judge and the rated one that it is to be compared with; empty for the light
+            that `judge` shows.
+
+    Returns:
+        Empty where nobody rated.
+    """
+    seen = SeenRatings({(d.level, d.name): d.scale for d in dimensions})
+    for conversation, _ in judged():
+        seen.add(conversation)
+    if not seen.counts:
+        return []
+    tally, admissions = PeopleTally(dimensions, fitted_to), seen.admissions()
+    for conversation, rows in judged():
+        ratings = ratings_by_turn(conversation, admissions)
+        tally.take(rows, conversation if conversation.ratings else None, ratings)
+    every = [people_of(tally, rule, unusable=seen.unusable)] if not pairs else []
+    every += [_compared_by(tally, *pair, level, rule) for pair in pairs for level in LEVELS]
+    return [people for people in every if people is not None]
+
+
+def _compared_by(
+    tally: PeopleTally, dimension: str, rated: str, level: Level, rule: DissatisfiedRule | None
+) -> People | None:
+    if rated not in tally.levels[level].ratings:
+        return None
+    one = rated_targets(tally, level, rated, rule)
+    return People((figure_of(tally, one),), _light(tally, one, figure_named(tally, one, dimension)))
 
 
 def agreement_of(

@@ -30,7 +30,7 @@ from dialogauge.stats import Estimate
 from dialogauge.studies.evidence import NOTHING_CHECKED, UNCHECKED_FIRST, RunEvidence
 from dialogauge.studies.judging.agents import AgentFacts
 from dialogauge.studies.judging.findings import FindingsSummary, KindSummary
-from dialogauge.studies.judging.people import Agreement, People, PeopleFigure, Raters, Rectified
+from dialogauge.studies.judging.people import Agreement, Light, People, PeopleFigure, Raters, Rectified
 from dialogauge.studies.judging.summary import DimensionSummary, Summary
 from dialogauge.studies.judging.worst import WorstGroup
 from dialogauge.studies.trust.result import Trust
@@ -176,11 +176,19 @@ def light_callout(people: People | None) -> Callout:
             ".",
         )
         return Callout((sentence,), "info")
-    light = people.light
+    return light_box(people.light, _words_of(people.figures[0])[0] if people.figures else "")
+
+
+def light_box(light: Light, who: str = "your users") -> Callout:
+    """Say whether the judge agrees with people, and why.
+
+    Args:
+        light: The answer.
+        who: Rated, in words; empty where no rating counts.
+    """
     tone, head = _LIGHTS[light.answer]
-    who = _words_of(people.figures[0])[0] if people.figures else "people"
-    asked = people.figures and light.dimension != "reward"
-    on = f" on which {light.level}s are poor" if asked else ""
+    on = f" on which {light.level}s are poor" if who and light.dimension != "reward" else ""
+    who = who or "people"
     return Callout(((Span(head.format(who, on), "strong"), f" {light.sentence}"),), tone)
 
 

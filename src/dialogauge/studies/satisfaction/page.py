@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
+from dialogauge.core.shape import read_as
 from dialogauge.data import Mask
 from dialogauge.report import (
     Axis,
@@ -44,6 +45,8 @@ from dialogauge.report import (
 from dialogauge.runs import Ending, Manifest, StoredRun
 from dialogauge.stats import MEASURES
 from dialogauge.studies.judging.brief import mended_and_spent
+from dialogauge.studies.judging.opening import light_box
+from dialogauge.studies.judging.people import Light
 from dialogauge.studies.judging.report import stored_page as judging_page
 from dialogauge.studies.judging.summary import Summary
 from dialogauge.studies.satisfaction.comparison import COMPARED
@@ -129,10 +132,13 @@ def users_sections(summary: Json, manifest: Manifest, mask: Mask = NO_MASK) -> t
     metrics, rationale = summary["metrics"], summary["rationale"]
     notes = _notes(summary, mask)
     if not metrics["n"]:
-        nothing = Callout(("No turn has a score: there are no figures to show.",), "info")
-        return (_users_section(summary, calibration, (*notes, nothing)),)
+        nothing = Callout(
+            ("No turn of a user with a history has a score: there are no other figures.",), "info"
+        )
+        return (_users_section(summary, calibration, (*light_of(summary), *notes, nothing)),)
     cards = [_panel(name, summary, judge) for name in PANELS]
     blocks: list[Block] = [
+        *light_of(summary),
         *notes,
         Callout((finding(judge, summary["against_controls"]),), "info"),
         Cards((*cards, _reading()), wide=True),
@@ -148,6 +154,12 @@ def users_sections(summary: Json, manifest: Manifest, mask: Mask = NO_MASK) -> t
         _calibrations_section(summary, judge, calibration),
         _slices_section(summary, mask),
     )
+
+
+def light_of(summary: Json) -> tuple[Block, ...]:
+    """Return the answer whether the judge agrees with its users; nothing of a run of before it was given."""
+    light = summary.get("light")
+    return () if light is None else (light_box(read_as(light, Light)),)
 
 
 def _users_section(summary: Json, calibration: str, blocks: tuple[Block, ...]) -> Section:
@@ -236,26 +248,17 @@ def finding(judge: str, against: Sequence[Json]) -> str:
         return f"We cannot tell whether the judge is better than one that reads nothing: {why}."
     sides = {m: {c["side"] for c in against if c["measure"] == m} for m in COMPARED}
     above = [_SHORT[m] for m, of in sides.items() if "above" in of and of <= {"above", "undefined"}]
-    sentences = [f"{judge} is not above every control by any figure."]
+    sentences = [f"No figure shows {judge} above every control."]
     if above:
         sentences = [f"{judge} is above every control by {', '.join(above)}."]
     for side, what in (
-        ("too few to tell", "There are too few users to compare it with some controls"),
-        ("not distinguishable", "It is not shown to be above some controls"),
-        ("below", "It is below some controls"),
+        ("too few to tell", "Too few users to compare it with"),
+        ("not distinguishable", "Not told from"),
+        ("below", "By some figure below"),
     ):
-        if figures := _figures_of_side(against, side):
-            sentences.append(f"{what} by {figures}.")
+        if names := list(dict.fromkeys(c["b"].replace(", ", " by ") for c in against if c["side"] == side)):
+            sentences.append(f"{what}: {', '.join(names)}.")
     return " ".join(sentences)
-
-
-def _figures_of_side(against: Sequence[Json], side: str) -> str:
-    """List the figures with this side, each with its controls."""
-    controls = {
-        _SHORT[m]: [c["b"].replace(", ", " by ") for c in against if (c["measure"], c["side"]) == (m, side)]
-        for m in COMPARED
-    }
-    return "; ".join(f"{title} ({', '.join(names)})" for title, names in controls.items() if names)
 
 
 # Where judge and users part
@@ -501,19 +504,20 @@ def brief(
     spent = Definitions(tuple(mended_and_spent(summary)))
     notes = [*_changed_nothing(figures, calibration), *_notes(figures, NO_MASK)]
     if not figures["metrics"]["n"]:
-        nothing = Callout(("no turn has a score: there are no figures to show",))
-        return (counts, *notes, nothing, *([spent] if spent.pairs else []))
+        nothing = Callout(("no turn of a user with a history has a score: no further figures",))
+        return (*light_of(figures), counts, *notes, nothing, *([spent] if spent.pairs else []))
     columns = {name: title for name, title in COLUMNS.items() if name not in _ON_TERMINAL}
     table = _calibrations(figures, judge, calibration, columns)
     rationale = figures["rationale"]
-    reading = [finding(judge, figures["against_controls"])]
-    reading += [_BOUNDARY_ONLY] if figures["boundary_only"] else []
+    first = (*light_of(figures), Callout((finding(judge, figures["against_controls"]),)))
+    reading = [_BOUNDARY_ONLY] if figures["boundary_only"] else []
     reading.append(
         "Within user: Pearson after removing each user's own mean; within block: after removing the mean of "
         "each user and scenario. Ceiling: the users' own scores after the same calibration. Intervals are 95 "
         "%, clustered by user."
     )
     return (
+        *first,
         counts,
         *notes,
         table,

@@ -42,6 +42,8 @@ from dialogauge.runs import Ending, Row, StoredRun, StoredUnit, Study, StudyFact
 from dialogauge.runs.manifest import FAULTS_KEPT
 from dialogauge.stats import Calibrated
 from dialogauge.studies.judging.gate import GateResult
+from dialogauge.studies.judging.light import people_in
+from dialogauge.studies.judging.people import Light
 from dialogauge.studies.judging.sampling import Sampler
 from dialogauge.studies.judging.summary import Summary, summarise
 from dialogauge.studies.judging.tally import without_numbers
@@ -142,6 +144,8 @@ class SatisfactionSummary:
     rows: Summary
     settled: _Settled
     gates: tuple[GateResult, ...] = ()
+    light: Light | None = None
+    """Whether the judge agrees with its users: the answer of `judge`, over every turn that was judged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -330,11 +334,13 @@ class SatisfactionStudy(Study[SatisfactionResult]):
             pending=self._unfinished,
             repeats=1,
         )
+        people = people_in(run.judged, run.dimensions, pairs=[(SATISFACTION, self.settings.dimension)])
+        light = people[0].light if people else None
         return SatisfactionResult(
             summary,
             self._faults,
             self._failures,
-            as_json(SatisfactionSummary(summary, self._settled)),
+            as_json(SatisfactionSummary(summary, self._settled, light=light)),
             read_sample(run, sampler.result(), summary.dimensions),
         )
 

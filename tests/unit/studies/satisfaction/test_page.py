@@ -232,6 +232,6 @@ def test_the_reliability_diagram_says_what_it_is_of() -> None:
     assert "expected rating" not in to_html(page(whole))
     nothing = {**summary(), "metrics": {**summary()["metrics"], "n": 0}}
     empty = ParsedPage(to_html(page(nothing)))
-    assert "No turn has a score" in empty.text
+    assert "No turn of a user with a history has a score" in empty.text
     assert not {"pictures", "calibrations", "slices"} & set(empty.ids)
     assert {v[1:] for k, v in empty.attributes if k == "href"} <= set(empty.ids)
