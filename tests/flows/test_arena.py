@@ -2,10 +2,11 @@
 
 import json
 import re
+from pathlib import Path
 
 import pytest
 
-from arenas import ASKED, GOOD, at, dialogues, fair, published
+from arenas import ASKED, BAD, GOOD, at, dialogues, fair, published
 
 
 @pytest.fixture
@@ -40,8 +41,9 @@ def test_published_votes_make_a_ranking_with_controls_beside(dialogauge, tmp_pat
 
 
 def test_scores_of_runs_make_a_ranking_and_what_is_missing_is_said(dialogauge, runs, tmp_path):
-    done = dialogauge("arena", *runs, "-o", tmp_path / "run")
+    done = dialogauge("arena", *runs, "--unchecked", "-o", tmp_path / "run")
     assert done.code == 0, done.err
+    assert done.out.startswith("UNCHECKED: ")
     assert "gamma lacks 2 dialogues that others have led: d10, d11" in done.unwrapped
     summary = json.loads((tmp_path / "run" / "summary.json").read_text())
     assert [one["agent"] for one in summary["agents"]] == ["alpha", "beta", "gamma"]
@@ -92,18 +94,21 @@ def test_a_new_agent_costs_its_own_comparisons_alone(dialogauge, serve, files):
 
 def test_the_local_judge_votes_on_files_and_names_can_be_given(dialogauge, tmp_path):
     files = [dialogues(tmp_path / f"{n}.jsonl", share) for n, share in (("alpha", 0.9), ("beta", 0.1))]
-    done = dialogauge(
-        "arena", f"mine={files[0]}", files[1], "--judge", "local", "-o", tmp_path / "r", "--json"
-    )
+    words = ("arena", f"mine={files[0]}", files[1], "--judge", "local", "-o", tmp_path / "r", "--json")
+    done = dialogauge(*words, "--unchecked")
     assert done.code == 0, done.err
     assert [one["agent"] for one in done.json["agents"]] == ["mine", "beta"]
+    assert (done.json["checked"], done.json["unchecked"]) == (False, True)
+    assert done.json["answers"][0].startswith("UNCHECKED: ")
     assert done.json["referee"] == "scores of local"
 
 
 def test_arenas_are_put_together(dialogauge, runs, tmp_path):
     assert dialogauge("arena", *runs[:2], "-o", tmp_path / "one").code == 0
     assert dialogauge("arena", *runs[1:], "-o", tmp_path / "two").code == 0
-    done = dialogauge("arena", tmp_path / "one", tmp_path / "two", "-o", tmp_path / "both", "--json")
+    done = dialogauge(
+        "arena", tmp_path / "one", tmp_path / "two", "--unchecked", "-o", tmp_path / "both", "--json"
+    )
     assert done.code == 0, done.err
     assert done.json["votes"] == 22
     assert done.json["groups"] == [["alpha", "beta", "gamma"]]
@@ -129,7 +134,9 @@ def test_votes_in_columns_of_other_names_are_read_by_a_map(dialogauge, tmp_path)
 def test_people_stand_beside_another_judge(dialogauge, runs, tmp_path):
     votes = tmp_path / "votes.csv"
     votes.write_text("a,b,winner,conversation_id\n" + "".join(f"alpha,beta,a,d{i}\n" for i in range(12)))
-    done = dialogauge("arena", *runs[:2], "--ratings", votes, "--judge", "scores", "-o", "r", "--json")
+    done = dialogauge(
+        "arena", *runs[:2], "--ratings", votes, "--judge", "scores", "--unchecked", "-o", "r", "--json"
+    )
     people = next(one for one in done.json["beside"] if one["name"] == "people")
     assert people["agrees"]["value"] == done.json["agents"][0]["wins"] / people["agrees"]["n"]
     assert people["ratings"]["alpha"] > 1000
@@ -248,14 +255,14 @@ def files(tmp_path):
 
 def test_a_model_is_asked_in_both_orders(dialogauge, serve, files):
     stub = serve(fair)
-    done = dialogauge("arena", *files, *at(stub), "-o", "run", "--json")
+    done = dialogauge("arena", *files, *at(stub), "--unchecked", "-o", "run", "--json")
     assert done.code == 0, done.err
     assert len(stub.asked) == 2 * 36
     assert [one["agent"] for one in done.json["agents"]] == ["alpha", "beta", "gamma"]
     assert done.json["position"]["changed"]["value"] == 0
     assert done.json["position"]["meetings"] == 36
     assert done.json["referee"] == "pair/stub-model"
-    again = dialogauge("arena", *files, *at(stub), "-o", "run", "--json")
+    again = dialogauge("arena", *files, *at(stub), "--unchecked", "-o", "run", "--json")
     assert again.json["agents"] == done.json["agents"]
     assert len(stub.asked) == 2 * 36
 
@@ -295,14 +302,18 @@ def test_what_is_private_is_hidden_before_it_is_sent(dialogauge, serve, files):
 def test_percentiles_of_draws_and_what_is_known_of_agents_stand_on_the_page(dialogauge, runs, tmp_path):
     agents = tmp_path / "agents.toml"
     agents.write_text('[[agent]]\nname = "alpha"\norganisation = "Ours"\nlicence = "Apache-2.0"\n')
-    done = dialogauge("arena", *runs, "--draws", 100, "--agents", agents, "-o", tmp_path / "run")
+    done = dialogauge(
+        "arena", *runs, "--draws", 100, "--unchecked", "--agents", agents, "-o", tmp_path / "run"
+    )
     assert "Percentiles of 100 draws of clusters" in done.out
     page = (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
     assert "Apache-2.0" in page
 
 
 def test_a_judge_that_always_says_a_gives_ties_and_its_bias(dialogauge, serve, files):
-    done = dialogauge("arena", *files, *at(serve('{"note": "First.", "winner": "a"}')), "-o", "run", "--json")
+    done = dialogauge(
+        "arena", *files, *at(serve('{"note": "First.", "winner": "a"}')), "-o", "run", "--unchecked", "--json"
+    )
     assert done.code == 0, done.err
     assert done.json["position"]["first"]["value"] == 1
     assert done.json["position"]["changed"]["value"] == 1
@@ -351,7 +362,7 @@ def test_what_failed_is_tried_again_and_the_rest_stays(dialogauge, serve, files,
 def test_a_budget_and_a_schedule_ask_less(dialogauge, serve, tmp_path):
     files = [dialogues(tmp_path / f"a{n}.jsonl", 0.15 * n + 0.05, count=40) for n in range(7)]
     stub = serve(fair)
-    words = ("arena", *files, *at(stub), "--schedule", "adaptive")
+    words = ("arena", *files, *at(stub), "--schedule", "adaptive", "--unchecked")
     done = dialogauge(*words, "--budget", "60", "-o", "run", "--json")
     assert done.code == 0, done.err
     assert done.json["asked"] == 60
@@ -411,3 +422,121 @@ def test_settings_that_exclude_each_other_are_refused(dialogauge, files):
         assert (done.code, why in done.err) == (2, True), done.err
     done = dialogauge("judge", files[0], *model, "--rubric", "pair", "-o", "refused")
     assert (done.code, "`dialogauge arena` takes it" in done.err) == (2, True)
+
+
+# Nobody is ranked by a judge that nothing checks
+
+
+def rows_of_votes(path, winner, count=30):
+    rows = "".join(f"alpha,beta,{winner(n)},d{n}\n" for n in range(count))
+    path.write_text("a,b,winner,conversation_id\n" + rows)
+    return path
+
+
+def unequal(folder, names=("alpha", "beta"), count=30):
+    """Files of two agents of which either books in some dialogues; who does is told by the number."""
+    for place, name in enumerate(names):
+        dialogues(folder / f"{name}.jsonl", 1.0, count=count)
+        lines = (folder / f"{name}.jsonl").read_text().splitlines()
+        for n, line in enumerate(lines):
+            if (n % 2 == 0) == (place == 1):  # alpha books in the even ones, beta in the odd ones
+                record = json.loads(line)
+                for message, text in zip(record["messages"][1::2], BAD, strict=True):
+                    message["content"] = f"{text} {'I am so very sorry about that. ' * (n % 5)}"
+                lines[n] = json.dumps(record)
+        (folder / f"{name}.jsonl").write_text("\n".join(lines) + "\n")
+    return [folder / f"{name}.jsonl" for name in names]
+
+
+@pytest.mark.parametrize("judge", ["scores", "local", "model"])
+def test_an_unchecked_judge_ranks_nobody(dialogauge, runs, serve, tmp_path, judge):
+    files = [tmp_path / f"{name}.jsonl" for name in ("alpha", "beta", "gamma")]
+    words = {"scores": runs, "local": (*files, "--judge", "local"), "model": (*files, *at(serve(fair)))}
+    done = dialogauge("arena", *words[judge], "-o", "run")
+    assert done.code == 0, done.err
+    assert done.out.startswith("Nobody is ranked: ")
+    for word in ("leads", "above", "Ranking", "Leaderboard", "Elo"):
+        assert word not in done.out, word
+    result = dialogauge("arena", *words[judge], "-o", "run", "--json").json
+    assert (result["checked"], result["unchecked"], result["agents"], result["groups"]) == (
+        False,
+        False,
+        [],
+        [],
+    )
+    assert result["why_unchecked"]
+    assert result["matrix"] == {}
+    assert [one["agent"] for one in result["unranked"]] == ["alpha", "beta", "gamma"]
+    assert len(result["to_read"]) == 10
+    page = Path("run/report.html").read_text(encoding="utf-8")
+    assert "Nobody is ranked" in page
+    assert "Leaderboard" not in page
+    assert "Win matrix" not in page
+    assert ASKED[1] in page  # dialogues of the first meetings to read
+    assert dialogauge("report", "run").code == 0
+    assert Path("run/report.html").read_text(encoding="utf-8") == page
+    assert "Unchecked: " in dialogauge("show", "run", "d3").out
+
+
+def test_a_judge_that_agrees_with_people_beyond_its_controls_ranks(dialogauge, serve, tmp_path):
+    """The model follows the booking, and so do people: no length, and no agent, tells whom they prefer."""
+    files = unequal(tmp_path)
+    votes = rows_of_votes(tmp_path / "votes.csv", lambda n: "b" if n % 2 else "a")
+    done = dialogauge("arena", *files, *at(serve(fair)), "--ratings", votes, "-o", "run", "--json")
+    assert done.code == 0, done.err
+    assert (done.json["checked"], done.json["unchecked"]) == (True, False)
+    assert "the winner that people named in 100 %" in done.json["checked_by"]
+    assert [one["agent"] for one in done.json["agents"]] == ["alpha", "beta"]
+
+
+@pytest.mark.parametrize(
+    ("winner", "why"),
+    [
+        (lambda n: "a" if n % 2 else "b", "more than chance"),  # people prefer the other one
+        (lambda n: "ab"[n // 2 % 2], "more than chance"),
+        (lambda n: "tie", "people named no winner"),
+    ],
+)
+def test_a_judge_that_does_not_agree_with_people_ranks_nobody(dialogauge, serve, tmp_path, winner, why):
+    votes = rows_of_votes(tmp_path / "votes.csv", winner)
+    words = ("arena", *unequal(tmp_path), *at(serve(fair)), "--ratings", votes, "-o", "run", "--json")
+    result = dialogauge(*words).json
+    assert (result["checked"], result["agents"], why in result["why_unchecked"]) == (False, [], True)
+
+
+def test_who_only_knows_the_stronger_agent_is_not_checked(dialogauge, runs, tmp_path):
+    """Scores prefer alpha wherever it books; people prefer alpha always: that asks for no reading."""
+    votes = rows_of_votes(tmp_path / "votes.csv", lambda n: "a", 12)
+    words = ("arena", *runs[:2], "--ratings", votes, "--judge", "scores", "-o", "run", "--json")
+    result = dialogauge(*words).json
+    assert (result["checked"], result["agents"]) == (False, [])
+
+
+def test_rewards_in_files_rank_without_a_judge(dialogauge, tmp_path):
+    for name, share in (("alpha", 10), ("beta", 4)):
+        records = [
+            {
+                "task_id": n,
+                "agent": name,
+                "domain": "retail",
+                "trial": 0,
+                "reward": float(n % 12 < share),
+                "messages": [
+                    {"role": "user", "content": f"Task {n}"},
+                    {"role": "assistant", "content": "ok"},
+                ],
+            }
+            for n in range(24)
+        ]
+        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(r) + "\n" for r in records))
+    done = dialogauge("arena", "alpha.jsonl", "beta.jsonl", "-o", "run", "--json")
+    assert done.code == 0, done.err
+    assert (done.json["checked"], done.json["checked_by"]) == (True, "it is the outcome of the task itself")
+    assert [one["agent"] for one in done.json["agents"]] == ["alpha", "beta"]
+    assert done.json["referee"] == "scores of the environment"
+
+
+def test_files_that_nobody_judged_say_who_may_vote(dialogauge, tmp_path):
+    done = dialogauge("arena", *unequal(tmp_path), "-o", "run")
+    assert done.code == 2
+    assert "people (--ratings VOTES), a model (--model)" in done.err

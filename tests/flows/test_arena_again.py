@@ -126,14 +126,15 @@ def talks(share):
 
 
 def test_an_arena_from_python_takes_conversations_runs_and_paths(tmp_path):
-    run = library.arena({"alpha": talks(9), "beta": talks(5)}, judge="local")
+    run = library.arena({"alpha": talks(9), "beta": talks(5)}, judge="local", unchecked=True)
     assert (run.study, run.summary.votes) == ("arena", 10)
     assert [one.agent for one in run.summary.agents] == ["alpha", "beta"]
-    assert "alpha" in run.summary.answers[0]
+    assert run.summary.answers[0].startswith("UNCHECKED: ")
+    assert "alpha" in run.summary.answers[1]
     assert "asked" in repr(run)
     assert "<th>rating</th>" in run._repr_html_()
     judged = {name: library.judge(talks(share)) for name, share in (("alpha", 9), ("beta", 5))}
-    by_scores = library.arena(judged, out=tmp_path / "scores")
+    by_scores = library.arena(judged, out=tmp_path / "scores", unchecked=True)
     assert [one.wins for one in by_scores.summary.agents] == [one.wins for one in run.summary.agents]
     people = library.arena(published(tmp_path / "votes.jsonl", 6))
     assert people.summary.referee == "people"

@@ -30,9 +30,9 @@ def arena(options: ArenaOptions, dry_run: DryRun = False, as_json: AsJson = Fals
     if as_json:
         print_json(outcome.run.result.to_json())
     else:
+        print_blocks(brief(outcome.run.result))
         for note in outcome.notes:
             typer.echo(plain(note))
-        print_blocks(brief(outcome.run.result))
         typer.echo(plain(f"report: {outcome.run.directory.file('report')}"))
     raise typer.Exit(outcome.exit_code)
 

@@ -24,9 +24,15 @@ from dialogauge.data import FieldMap, is_pair_file, read_conversations, read_pai
 from dialogauge.runs import RunDirectory, StoredRun, open_run, read_manifest
 from dialogauge.studies.arena.agents import said_of, said_together
 from dialogauge.studies.arena.meetings import Meeting, mean_quality
+from dialogauge.studies.arena.stored import stored_evidence
 from dialogauge.studies.arena.study import ARENA
+from dialogauge.studies.evidence import BY_OUTCOME, UNCHECKED, DimensionEvidence, RunEvidence, evidence_of
 from dialogauge.text import counted
 
+_VOTERS: Final = (
+    "who votes: people (--ratings VOTES), a model (--model), rewards in every file, or runs of `dialogauge "
+    "judge`; --judge local says what to read, without ranks"
+)
 UNKNOWN: Final = "a vote for an unknown agent"
 _WITHOUT: Final = "ids of dialogues name the agent, and are matched without its name"
 _SAME_VOTE: Final = ("conversation_id", "a", "b", "winner", "judge", "rater", "orders", "lengths")
@@ -53,6 +59,8 @@ class Dialogues:
     dimensions: tuple[str, ...] = ()
     about: Mapping[str, Any] = field(default_factory=dict)
     """What its dialogues say of it."""
+    evidence: DimensionEvidence = UNCHECKED
+    """Whether its qualities are checked."""
 
 
 @dataclass(eq=False)
@@ -64,6 +72,8 @@ class Entrants:
     """Of people."""
     earlier: list[Meeting] = field(default_factory=list)
     """Of arenas that are put together."""
+    earlier_evidence: list[DimensionEvidence] = field(default_factory=list)
+    """Of each of these arenas."""
     missing: dict[str, list[str]] = field(default_factory=dict)
     """By agent the dialogues that others have led, and it has not."""
     absent: dict[str, Sequence[str]] = field(default_factory=dict)
@@ -97,6 +107,7 @@ def gather(
     paths = [_split(text) for text in options.inputs]
     runs = [path for name, path in paths if name is None and is_run(path)]
     called = dict(zip(runs, run_names(runs), strict=True))
+    checked = _checked_in_all(runs)
     for name, path in paths:
         if not is_run(path):
             _add_file(out, name, path, mapping)
@@ -105,7 +116,8 @@ def gather(
                 _add_arena(out, run, name or called[path])
         else:
             with open_run(path, studies=JUDGED) as run:
-                out.agents.append(_of_run(run, name or called[path], options.dimensions, out.notes))
+                wanted = options.dimensions or (() if options.unchecked else checked)
+                out.agents.append(_of_run(run, name or called[path], wanted, out.notes))
     for agent, items in (talks or {}).items():
         _add_agent(out, agent, items)
     if options.ratings_file is not None:
@@ -116,6 +128,17 @@ def gather(
         _look_for_missing(out)
         out.votes = list(_known(out))
     return out
+
+
+def _checked_in_all(runs: Iterable[str]) -> tuple[str, ...]:
+    """Return the dimensions that are checked in every judged run."""
+    each: list[tuple[str, ...]] = []
+    for path in runs:
+        if (manifest := read_manifest(RunDirectory(Path(path)))) is not None and manifest.study in JUDGED:
+            with open_run(path, studies=JUDGED) as run:
+                evidence = evidence_of(run)
+                each.append(tuple(d.name for d in run.dimensions if evidence.of(d.name).checked))
+    return tuple(name for name in (each[0] if each else ()) if all(name in names for names in each))
 
 
 def meetings(out: Entrants) -> Iterator[Meeting]:
@@ -215,8 +238,31 @@ def _of_run(run: StoredRun, name: str, wanted: Sequence[str], notes: list[str]) 
         judge=manifest.judge["name"],
         judge_digest=manifest.judge_digest,
         dimensions=mine,
+        evidence=_of_dimensions(evidence_of(run), mine),
         about={**led.about, "judged by": manifest.judge["name"]},
     )
+
+
+def _of_dimensions(evidence: RunEvidence, names: Sequence[str]) -> DimensionEvidence:
+    """Return what is known of a mean over dimensions: it is checked where each of them is."""
+    missing = [name for name in names if not evidence.of(name).checked]
+    if missing or not names:
+        why = f": {', '.join(missing)} ({evidence.of(missing[0]).why})" if missing else ""
+        return DimensionEvidence(checked=False, why=f"it compares what is unchecked{why}")
+    return DimensionEvidence(checked=True, by=evidence.of(names[0]).by)
+
+
+def _rewards(talks: Mapping[str, Conversation]) -> dict[str, float | None]:
+    """Return the rewards of an environment, from 0 to 1, of the dialogues that have one."""
+    scores_of = {
+        key: [r.score for r in talk.ratings if r.rater == "environment" and r.turn is None]
+        for key, talk in talks.items()
+    }
+    return {
+        key: mean_quality(s for s in scores if isinstance(s, int | float))
+        for key, scores in scores_of.items()
+        if scores and all(isinstance(s, int | float) and 0 <= s <= 1 for s in scores)
+    }
 
 
 def _led(agent: str, keys: Sequence[str], talks: Sequence[Conversation]) -> Dialogues:
@@ -246,7 +292,8 @@ def _add_arena(out: Entrants, run: StoredRun, name: str) -> None:
         Meeting(row["conversation_id"], row["a"], row["b"], arena=name, earlier=row) for row in run.rows()
     ]
     summary = run.directory.read_json("summary")
-    for one in summary["agents"]:
+    out.earlier_evidence.append(stored_evidence(summary))
+    for one in (*summary["agents"], *summary.get("unranked", ())):
         known, agent = out.about.get(one["agent"]), one["agent"]
         out.about[agent] = one["about"] if known is None else said_together(known, one["about"])
     for agent, ids in summary["absent"].items():
@@ -269,7 +316,13 @@ def _add_agent(out: Entrants, name: str, items: Iterable[Conversation | InputErr
             read.append(item)
         else:
             out.faults.append(item)
-    out.agents.append(_led(name, _keys(read, out.notes), read))
+    led = _led(name, _keys(read, out.notes), read)
+    if rewards := _rewards(led.conversations):
+        evidence = DimensionEvidence(checked=True, by=BY_OUTCOME)
+        led = replace(
+            led, qualities=rewards, judge="the environment", judge_digest="environment", evidence=evidence
+        )
+    out.agents.append(led)
 
 
 def _add_votes(out: Entrants, path: str, mapping: FieldMap | None) -> None:
@@ -368,7 +421,7 @@ def judge_of(agents: Sequence[Dialogues]) -> tuple[str, str, tuple[str, ...]]:
     for agent in agents:
         if agent.judge is None or agent.judge_digest is None:
             message = f"the dialogues of {agent.agent} have no scores"
-            raise UsageError(message, hint="judge them: `dialogauge judge FILE -o RUN`; or --judge local")
+            raise UsageError(message, hint=_VOTERS)
         if agent.judge_digest != agents[0].judge_digest:
             message = f"{agents[0].agent} and {agent.agent} were judged by different judges or prompts"
             raise UsageError(message, hint="judge both alike; or --judge local, or with a model")

@@ -35,7 +35,9 @@ from dialogauge.studies.arena.meetings import (
 from dialogauge.studies.arena.scheduling import Schedule
 from dialogauge.studies.arena.study import ArenaStudy
 from dialogauge.studies.arena.summary import ArenaResult, ArenaSettings
+from dialogauge.studies.evidence import DimensionEvidence
 
+_NO_VOTES: Final = "nobody voted on the same meetings, so nothing shows that it agrees with people"
 _SAMPLE: Final = 200
 """Meetings of which the prompts are measured for a plan."""
 
@@ -148,6 +150,7 @@ def _arena(
         Agents(names, known, gathered.missing, gathered.absent),
         settings=narrowed(ArenaSettings, options),
         people=() if isinstance(referee, PeoplesVotes) else gathered.votes,
+        evidence=_evidence(referee, gathered),
         unreadable=gathered.faults,
         together=not model,
         schedule=schedule,
@@ -212,6 +215,18 @@ def _asked(options: ArenaOptions, gathered: Entrants, clients: Clients) -> tuple
 
         return JudgedHere(LocalJudge()), all_meetings
     return MeanScores(*judge_of(gathered.agents)), all_meetings
+
+
+def _evidence(referee: Referee, gathered: Entrants) -> DimensionEvidence:
+    """Say whether a referee was shown to agree with people or outcomes, before anything is asked."""
+    if isinstance(referee, PeoplesVotes):
+        return DimensionEvidence(checked=True, by="they are votes of people")
+    each = gathered.earlier_evidence
+    if isinstance(referee, MeanScores):
+        each = [agent.evidence for agent in gathered.agents]
+    if not each or not isinstance(referee, MeanScores | Earlier):
+        return DimensionEvidence(checked=False, why=f"{referee.name}: {_NO_VOTES}")
+    return next((one for one in each if not one.checked), each[0])
 
 
 def _once(all_meetings: list[Meeting]) -> list[Meeting]:

@@ -2,12 +2,21 @@
 
 from typing import ClassVar, Literal
 
-from dialogauge.app.option_groups import SEEDS, JudgingOptions, LanguageOptions, ModelOptions, RatingOptions
+from dialogauge.app.option_groups import (
+    SEEDS,
+    JudgingOptions,
+    LanguageOptions,
+    ModelOptions,
+    RatingOptions,
+    UncheckedOptions,
+)
 from dialogauge.app.replay.settings import AgentsOptions
 from dialogauge.core.settings import argument, setting
 
 
-class ArenaOptions(RatingOptions, LanguageOptions, ModelOptions, JudgingOptions, AgentsOptions):
+class ArenaOptions(
+    RatingOptions, LanguageOptions, ModelOptions, UncheckedOptions, JudgingOptions, AgentsOptions
+):
     """`dialogauge arena`."""
 
     from_file: ClassVar[bool] = True

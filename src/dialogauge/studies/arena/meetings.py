@@ -27,6 +27,8 @@ from dialogauge.judges.rubric.prompt import gathered
 from dialogauge.stats import reply_length
 
 Side = Literal["a", "b", "tie"]
+DIALOGUES: Final = "dialogues"
+"""Under this name a run keeps the digests of what was said: by dialogue, by agent."""
 SCORE: Final[Mapping[str, float]] = {"a": 1.0, "tie": 0.5, "b": 0.0}
 """What the agent named first gets."""
 _EQUAL: Final = 1e-9

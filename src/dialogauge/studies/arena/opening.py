@@ -93,7 +93,8 @@ def _list(names: Sequence[str]) -> str:
 
 def _position(bias: PositionBias | None) -> Iterator[str]:
     if bias is not None and bias.changed.value is not None:
-        yield f"In the other order the judge named another winner in {_share(bias.changed)} of the meetings."
+        changed = share_of(bias.changed)
+        yield f"In the other order the judge named another winner in {changed} of the meetings."
 
 
 def _length(board: Ranking, beside: Sequence[Beside]) -> Iterator[str]:
@@ -105,13 +106,14 @@ def _length(board: Ranking, beside: Sequence[Beside]) -> Iterator[str]:
         return
     length = next((one for one in beside if one.name == LENGTH), None)
     if length is not None and length.agrees.interval is not None and length.agrees.interval[0] > _EVEN:
-        side = length.what.split()[1]
+        side, share = length.what.split()[1], share_of(length.agrees)
         yield (
-            f"The {side} side wins {_share(length.agrees)} of the votes that have a winner, so length may be "
+            f"The {side} side wins {share} of the votes that have a winner, so length may be "
             "part of it (--equal-length takes it out)."
         )
 
 
-def _share(of: Estimate) -> str:
+def share_of(of: Estimate) -> str:
+    """Write a share with its interval."""
     ends = "" if of.interval is None else f" {words.percents(of.interval)}"
     return words.percent(of.value) + ends

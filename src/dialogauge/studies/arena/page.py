@@ -29,6 +29,8 @@ from dialogauge.report import (
     TableColumn,
     Tile,
     Tiles,
+    Transcript,
+    TranscriptList,
     data_table,
     words,
 )
@@ -49,6 +51,8 @@ _BESIDE: Final = (
     "one, and the ratings that its votes would give. If length alone gives the same ranking, the ranking "
     "says nothing about quality."
 )
+_AGREES: Final = "How often each names the same winner as the judge, where both name one."
+_SHOW: Final = "To print one as each agent led it: dialogauge show RUN DIALOGUE"
 _AGENTS: Final = "Words, tool calls and cost are means of a dialogue."
 _ELO: Final = (
     "Online Elo moves by up to 32 points with each vote, and depends on the order of votes: with some "
@@ -62,8 +66,8 @@ _SHOWN: Final = 20
 _MISSING: Final = 5
 
 
-def arena_page(result: ArenaResult, manifest: Manifest) -> Page:
-    """Lay out the page."""
+def arena_page(result: ArenaResult, manifest: Manifest, dialogues: tuple[Transcript, ...] = ()) -> Page:
+    """Lay out the page, with some dialogues."""
     votes, on = (0, "") if result.votes is None else (result.votes.m, _on(result.votes))
     names = counted(len(result.agents.names), "agent")
     lead = f"{names}, {counted(votes, 'vote')}{on}. Judge: {result.referee}."
@@ -71,13 +75,26 @@ def arena_page(result: ArenaResult, manifest: Manifest) -> Page:
     version = manifest.versions["dialogauge"] or ""
     sentences = result.answers
     head = (Callout((Span(sentences[0], "strong"), *sentences[1:]), "info"),) if sentences else ()
-    return Page("Arena", (*head, *_blocks(result), *command), lead, manifest.written[:10], version)
+    read = (Section("Dialogues to read", (*_to_read(result), *_folded(dialogues))),) if result.to_read else ()
+    return Page("Arena", (*head, *_blocks(result), *read, *command), lead, manifest.written[:10], version)
 
 
 def brief(result: ArenaResult) -> tuple[Block, ...]:
     """Lay out the result for a terminal."""
     sentences = result.answers
-    return (*((Callout(sentences),) if sentences else ()), *_blocks(result))
+    read = _to_read(result) if not result.ranks else ()
+    return (*((Callout(sentences),) if sentences else ()), *_blocks(result), *read)
+
+
+def _to_read(result: ArenaResult) -> tuple[Block, ...]:
+    """Name the meetings to be read, where there are any."""
+    rows = [(one.conversation_id, *one.agents) for one in result.to_read]
+    table = data_table("Where the two differ most", ("dialogue", "agent", "other agent"), rows)
+    return (table, Callout((_SHOW,))) if rows else ()
+
+
+def _folded(dialogues: tuple[Transcript, ...]) -> tuple[Block, ...]:
+    return (TranscriptList("The first of them", dialogues, shown=0),) if dialogues else ()
 
 
 def _on(votes: Votes) -> str:
@@ -88,6 +105,11 @@ def _blocks(result: ArenaResult) -> Iterator[Block]:
     yield from _warnings(result)
     if result.ranking is None or result.votes is None:
         yield Callout(("No vote: nobody can be ranked.",), "warn")
+        return
+    if not result.ranks:
+        if result.position is not None:
+            yield _position(result.position, result.usage)
+        yield Section("Simple rules beside it", (_beside(result),), _AGREES)
         return
     board: tuple[Block, ...] = (_board(result), Callout((_RATING.format(unit=result.votes.unit),)))
     if result.settings.draws:

@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from typing import Any, Final, Literal
 
 from dialogauge.core import UsageError
 from dialogauge.core.shape import read_as
-from dialogauge.report import Block, Callout, Cell, Items, Page, Percent, TableColumn, data_table
+from dialogauge.report import Block, Callout, Cell, Items, Page, Percent, TableColumn, Transcript, data_table
 from dialogauge.runs import Row, StoredRun
 from dialogauge.stats import Estimate
 from dialogauge.studies.arena.agents import Agents
 from dialogauge.studies.arena.controls import PEOPLE, Beside
+from dialogauge.studies.arena.meetings import DIALOGUES
 from dialogauge.studies.arena.page import arena_page
-from dialogauge.studies.arena.study import DIALOGUES
-from dialogauge.studies.arena.summary import ArenaSettings, arena_result
+from dialogauge.studies.arena.summary import ArenaResult, ArenaSettings, arena_result
+from dialogauge.studies.evidence import DimensionEvidence
 from dialogauge.studies.judging.shown import near
 from dialogauge.studies.judging.transcripts import TranscriptWriter
 from dialogauge.text import counted
 
 _SETTINGS: Final = tuple(one.name for one in fields(ArenaSettings))
+_TRANSCRIPTS: Final = 3
+"""Dialogues that the page shows, each as two agents led it."""
 
 
 _MORE: Final[Mapping[str, tuple[tuple[str, Literal["text", "number"]], ...]]] = {
@@ -34,14 +37,31 @@ _MORE: Final[Mapping[str, tuple[tuple[str, Literal["text", "number"]], ...]]] = 
 def stored_page(run: StoredRun) -> Page:
     """Return the page of a finished arena, from its votes; what people said beside them, from its summary."""
     summary, manifest = run.directory.read_json("summary"), run.manifest
-    about = {one["agent"]: one["about"] for one in summary["agents"]}
+    about = {one["agent"]: one["about"] for one in (*summary["agents"], *summary.get("unranked", ()))}
     lists = ({name: _shown(run, ids) for name, ids in summary[key].items()} for key in ("missing", "absent"))
-    settings = ArenaSettings(**{name: manifest.settings[name] for name in _SETTINGS})
+    settings = ArenaSettings(**{n: manifest.settings[n] for n in _SETTINGS if n in manifest.settings})
     agents = Agents(tuple(manifest.facts["agents"]), about, *lists)
-    result = arena_result(run.rows(), manifest.judge["name"], agents, settings)
+    evidence = stored_evidence(summary)
+    result = arena_result(run.rows(), manifest.judge["name"], agents, settings, evidence=evidence)
     people = [_beside(one) for one in summary["beside"] if one["name"] == PEOPLE]
-    return arena_page(
-        replace(result, beside=(*result.beside, *people), pending=manifest.pending_units), manifest
+    result = replace(result, beside=(*result.beside, *people), pending=manifest.pending_units)
+    return arena_page(result, manifest, dialogues_to_read(run, result))
+
+
+def stored_evidence(summary: Mapping[str, Any]) -> DimensionEvidence:
+    """Return whether the referee of a finished arena is checked; people are where nothing is said of it."""
+    checked = summary.get("checked", summary["referee"] == "people")
+    return DimensionEvidence(
+        checked, summary.get("checked_by", ""), summary.get("why_unchecked", "it was not checked")
+    )
+
+
+def dialogues_to_read(run: StoredRun, result: ArenaResult) -> tuple[Transcript, ...]:
+    """Return the first dialogues to read, each as the two agents of the meeting led it."""
+    return tuple(
+        replace(one, title=f"{meeting.conversation_id}: {one.title}")
+        for meeting in result.to_read[:_TRANSCRIPTS]
+        for one in _led_by(run, meeting.conversation_id, meeting.agents)
     )
 
 
@@ -82,20 +102,29 @@ def shown_votes(run: StoredRun, id: str, turn: int | None = None) -> tuple[Block
     title = f"{id}: {counted(len(rows), 'meeting')}, by {run.manifest.judge['name']}"
     table = data_table(title, columns, [_cells(row, more) for row in rows])
     reasons = tuple(_reasons(rows))
-    return (table, *([Items(reasons)] if reasons else []), *_led(run, id, rows))
+    evidence = stored_evidence(run.directory.read_json("summary"))
+    notice = () if evidence.checked else (Callout((f"Unchecked: {evidence.why}.",), "warn"),)
+    return (*notice, table, *([Items(reasons)] if reasons else []), *_led(run, id, rows))
 
 
 def _led(run: StoredRun, id: str, rows: Sequence[Row]) -> Iterator[Block]:
     """Yield the dialogue as each agent led it, in the order in which their meetings name them."""
+    talks = tuple(_led_by(run, id, dict.fromkeys(row[side] for row in rows for side in ("a", "b"))))
+    yield from talks or (
+        Callout(("What was said is not in this run: its input held votes alone, or other arenas.",)),
+    )
+
+
+def _led_by(run: StoredRun, id: str, agents: Iterable[str]) -> Iterator[Transcript]:
+    """Yield a dialogue as each of some agents led it, where the run holds that."""
     stored = run.database.get_meta(DIALOGUES, {}, dict[str, dict[str, str]])
     by_agent: dict[str, str] = next((of for name, of in stored.items() if run.shown_id(name) == id), {})
     writer = TranscriptWriter({}, {}, {}, {})
-    for agent in dict.fromkeys(row[side] for row in rows for side in ("a", "b")):
+    for agent in agents:
         talk = run.database.conversation(bytes.fromhex(by_agent[agent])) if agent in by_agent else None
         if talk is not None:
-            yield writer.unjudged(agent, talk if run.mask is None else run.mask.conversation(talk))
-    if not by_agent:
-        yield Callout(("What was said is not in this run: its input held votes alone, or other arenas.",))
+            shown = talk if run.mask is None else run.mask.conversation(talk)
+            yield writer.unjudged(agent, shown)
 
 
 def _cells(row: Row, more: str | None) -> tuple[Cell, ...]:

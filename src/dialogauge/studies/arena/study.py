@@ -13,14 +13,14 @@ from dialogauge.data import Mask
 from dialogauge.report import Page
 from dialogauge.runs import Ending, Row, RunDatabase, StoredRun, Study, StudyFacts
 from dialogauge.studies.arena.agents import Agents
-from dialogauge.studies.arena.meetings import Meeting, MeetingVote, Referee, Side
+from dialogauge.studies.arena.meetings import DIALOGUES, Meeting, MeetingVote, Referee, Side
 from dialogauge.studies.arena.page import arena_page
 from dialogauge.studies.arena.scheduling import Schedule
+from dialogauge.studies.arena.stored import dialogues_to_read
 from dialogauge.studies.arena.summary import ArenaResult, ArenaSettings, arena_result
+from dialogauge.studies.evidence import UNCHECKED, DimensionEvidence
 
 ARENA: Final = "arena"
-DIALOGUES: Final = "dialogues"
-"""Under this name stand the digests of what was said: by dialogue, by agent."""
 _TOGETHER: Final = 500
 """Votes that are there already, in one unit."""
 
@@ -36,6 +36,8 @@ class ArenaStudy(Study[ArenaResult]):
     settings: ArenaSettings = field(default_factory=ArenaSettings)
     people: Sequence[Meeting] = ()
     """Votes of people, where another referee is compared with them."""
+    evidence: DimensionEvidence = UNCHECKED
+    """What shows that the referee agrees with people or outcomes, beside `people`."""
     unreadable: Sequence[InputError] = ()
     together: bool = True
     """Whether votes cost nothing, so that many are one unit."""
@@ -157,7 +159,7 @@ class ArenaStudy(Study[ArenaResult]):
     def summarise(self, rows: Iterator[Row], run: StoredRun, ending: Ending) -> ArenaResult:
         """Make the votes a ranking."""
         del run
-        result = arena_result(rows, self.referee.name, self.agents, self.settings, self.people)
+        result = arena_result(rows, self.referee.name, self.agents, self.settings, self.people, self.evidence)
         return replace(result, pending=ending.pending)
 
     def facts(self) -> StudyFacts:
@@ -169,4 +171,4 @@ class ArenaStudy(Study[ArenaResult]):
 
     def page(self, result: ArenaResult, run: StoredRun) -> Page:
         """Return the page of the arena."""
-        return arena_page(result, run.manifest)
+        return arena_page(result, run.manifest, dialogues_to_read(run, result))

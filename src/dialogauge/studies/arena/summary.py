@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
 import numpy as np
@@ -34,10 +34,20 @@ from dialogauge.stats import (
 from dialogauge.studies.arena.agents import Agents
 from dialogauge.studies.arena.controls import COIN, FIRST, LENGTH, PEOPLE, Beside, PositionBias, position_bias
 from dialogauge.studies.arena.meetings import SCORE, Meeting
-from dialogauge.studies.arena.opening import opening
+from dialogauge.studies.arena.opening import opening, share_of
+from dialogauge.studies.evidence import UNCHECKED, UNCHECKED_FIRST, DimensionEvidence
+from dialogauge.text import counted
 
 _ORDERS: Final = 100
 """Random orders over which online Elo is averaged."""
+_CHANCE: Final = 0.5
+_NO_VOTES: Final = "people named no winner on these meetings"
+_READ: Final = 10
+"""Meetings that are named to be read."""
+_INSTEAD: Final = (
+    "Read the dialogues below. People's votes on these meetings (--ratings) would check the judge, or rank "
+    "by themselves (--judge people); with --unchecked there are ranks all the same."
+)
 _MOST_FOR_ORDERS: Final = 20_000
 """Votes beyond which the mean over orders is left out: it is a view for comparison, and takes seconds."""
 
@@ -50,6 +60,8 @@ class ArenaSettings:
     equal_length: bool = False
     draws: int = 0
     seed: int = 0
+    unchecked: bool = False
+    """Whether a referee ranks of whom nothing shows that it agrees with people or outcomes."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -77,6 +89,10 @@ class ArenaResult:
     """What the referee took."""
     pending: int = 0
     """Meetings that are still to be put to the referee, where the arena ended early."""
+    evidence: DimensionEvidence = UNCHECKED
+    """Whether the referee is checked, and by what."""
+    to_read: tuple[MeetingToRead, ...] = ()
+    """Where to begin to read."""
 
     @property
     def n_failed(self) -> int:
@@ -89,27 +105,47 @@ class ArenaResult:
         return self.n_failed / self.asked if self.asked else None
 
     @property
+    def ranks(self) -> bool:
+        """Whether there are ranks: the referee is checked, or they were asked for all the same."""
+        return self.ranking is not None and (self.evidence.checked or self.settings.unchecked)
+
+    @property
     def standings(self) -> tuple[Standing, ...]:
-        """Agents from the strongest on; none without a vote."""
-        return () if self.ranking is None else self.ranking.standings
+        """Agents from the strongest on; none without a vote, or where nobody is ranked."""
+        return self.ranking.standings if self.ranking is not None and self.ranks else ()
 
     @property
     def answers(self) -> tuple[str, ...]:
         """The sentences that a careful reader would begin with."""
-        return opening(self.ranking, self.position, self.beside)
+        if self.ranking is None:
+            return ()
+        if not self.ranks:
+            return (f"Nobody is ranked: {self.evidence.why}.", _INSTEAD)
+        first = () if self.evidence.checked else (UNCHECKED_FIRST,)
+        last = (f"The judge is checked: {self.evidence.by}.",) if self.evidence.checked else ()
+        sentences = opening(self.ranking, self.position, self.beside)
+        return (*first, *sentences, *(last if self.referee != "people" else ()))
 
     def to_json(self) -> dict[str, Any]:
         """Return `summary.json`: `ArenaSummary`."""
-        votes, ranking = self.votes, self.ranking
+        votes, ranking = (self.votes, self.ranking) if self.ranks else (None, None)
         summary = ArenaSummary(
             referee=self.referee,
+            checked=self.evidence.checked,
+            checked_by=self.evidence.by,
+            why_unchecked=self.evidence.why,
+            unchecked=self.settings.unchecked,
             answers=self.answers,
             asked=self.asked,
             pending=self.pending,
-            votes=0 if votes is None else votes.m,
+            votes=0 if self.votes is None else self.votes.m,
             failures=self.failures,
             usage=UsageByRole(self.usage, {"judge": self.usage}),
             agents=tuple(map(self._agent, self.standings)),
+            unranked=()
+            if self.ranks
+            else tuple(UnrankedAgent(n, self.agents.about.get(n, {})) for n in sorted(self.agents.names)),
+            to_read=self.to_read,
             groups=() if ranking is None else ranking.groups,
             matrix=VoteMatrix() if votes is None else VoteMatrix.of(votes),
             ties=self.settings.ties,
@@ -152,6 +188,22 @@ class RankedAgent:
     about: Mapping[str, str | float]
 
 
+@dataclass(frozen=True, slots=True)
+class UnrankedAgent:
+    """One agent where nobody is ranked."""
+
+    agent: str
+    about: Mapping[str, str | float]
+
+
+@dataclass(frozen=True, slots=True)
+class MeetingToRead:
+    """A meeting on which the two differ much by the referee; it does not say who did better."""
+
+    conversation_id: str
+    agents: tuple[str, str]
+
+
 @keys(agents="agents?", wins="wins?", ties="ties?")
 @dataclass(frozen=True, slots=True)
 class VoteMatrix:
@@ -173,6 +225,12 @@ class ArenaSummary:
 
     study: Literal["arena"] = "arena"
     referee: str
+    checked: bool
+    """Whether the referee was shown to agree with people or outcomes."""
+    checked_by: str
+    why_unchecked: str
+    unchecked: bool
+    """Whether ranks were asked for all the same."""
     answers: tuple[str, ...]
     """What can be said, in sentences."""
     asked: int
@@ -182,6 +240,10 @@ class ArenaSummary:
     """By kind."""
     usage: UsageByRole
     agents: tuple[RankedAgent, ...]
+    """Empty where nobody is ranked."""
+    unranked: tuple[UnrankedAgent, ...]
+    """All agents where nobody is ranked, by name."""
+    to_read: tuple[MeetingToRead, ...]
     groups: tuple[tuple[str, ...], ...]
     """Agents that votes link."""
     matrix: VoteMatrix
@@ -204,6 +266,7 @@ def arena_result(
     agents: Agents,
     settings: ArenaSettings,
     people: Sequence[Meeting] = (),
+    evidence: DimensionEvidence = UNCHECKED,
 ) -> ArenaResult:
     """Bring rows to figures.
 
@@ -212,7 +275,8 @@ def arena_result(
         referee: Its name.
         agents: Who takes part.
         settings: What the figures depend on.
-        people: Votes to compare the referee with.
+        people: Votes to compare the referee with; they may show that it agrees with people.
+        evidence: What else shows that.
     """
     everything = list(rows)
     kept = [row for row in everything if row["winner"] is not None]
@@ -221,11 +285,11 @@ def arena_result(
     position = position_bias(everything)
     usage = sum((Usage(**row["usage"]) for row in everything), NO_USAGE)
     if not kept:
-        return ArenaResult(*shared, None, None, {}, {}, position, (), settings, usage)
+        return ArenaResult(*shared, None, None, {}, {}, position, (), settings, usage, evidence=evidence)
     table = _VoteColumns(kept, agents.names)
     rng = np.random.default_rng(settings.seed)
-    counted = table.votes(lengths=settings.equal_length)
-    ranking = ranking_of(counted, ties=settings.ties, draws=settings.draws, rng=rng)
+    known = table.votes(lengths=settings.equal_length)
+    ranking = ranking_of(known, ties=settings.ties, draws=settings.draws, rng=rng)
     votes = table.votes()
     orders = online_elo(votes, orders=_ORDERS, rng=rng) if votes.m <= _MOST_FOR_ORDERS else None
     return ArenaResult(
@@ -238,7 +302,22 @@ def arena_result(
         tuple(table.beside(rng, people)),
         settings,
         usage,
+        evidence=evidence if evidence.checked else table.beside_people(people, evidence),
+        to_read=tuple(_to_read(kept)),
     )
+
+
+def _to_read(rows: Sequence[Row]) -> Iterator[MeetingToRead]:
+    """Yield one meeting of each dialogue, first those on which the two differ most."""
+
+    def sureness(row: Row) -> float:
+        qualities = row.get("qualities")
+        return abs(qualities[0] - qualities[1]) if qualities else float(row["winner"] != "tie")
+
+    known = (row for row in rows if row["conversation_id"] is not None)
+    first = {row["conversation_id"]: row for row in sorted(known, key=sureness)}  # the last one stays
+    for row in sorted(first.values(), key=sureness, reverse=True)[:_READ]:
+        yield MeetingToRead(str(row["conversation_id"]), (row["a"], row["b"]))
 
 
 def _named(votes: Votes, ratings: Floats) -> dict[str, float]:
@@ -310,22 +389,63 @@ class _VoteColumns:
         coin = rng.integers(2, size=len(self.rows)).astype(np.float64)
         yield Beside(COIN, "a coin decides", self._agrees(coin), self._rated(coin))
         if people:
-            sums: dict[tuple[object, ...], list[float]] = {}
-            for one in people:
-                sums.setdefault(_key(one.dialogue, one.a, one.b), []).append(_said(one))
-            means = [sums.get(_key(row["conversation_id"], row["a"], row["b"])) for row in self.rows]
-            gold = np.array([np.nan if m is None else np.mean(m) for m in means])
-            swapped = np.array([row["a"] > row["b"] for row in self.rows])
-            gold = np.where(swapped, 1 - gold, gold)
-            score = np.where(np.isnan(gold) | (gold == 0.5), 0.5, (gold > 0.5).astype(np.float64))
-            met = votes_of(
-                [one.a for one in people],
-                [one.b for one in people],
-                [SCORE[one.rating.winner] for one in people if one.rating is not None],
-                agents=self.names,
-            )
             what = "people, who voted on the same meetings"
-            yield Beside(PEOPLE, what, self._agrees(score), _named(met, strengths(met).ratings))
+            yield Beside(PEOPLE, what, self._agrees(self._gold(people)), self._strengths(people))
+
+    def _gold(self, people: Sequence[Meeting]) -> Floats:
+        """Shape (m,), what most people gave the agent named first; a half for a tie or nothing."""
+        sums: dict[tuple[object, ...], list[float]] = {}
+        for one in people:
+            sums.setdefault(_key(one.dialogue, one.a, one.b), []).append(_said(one))
+        means = [sums.get(_key(row["conversation_id"], row["a"], row["b"])) for row in self.rows]
+        gold = np.array([0.5 if m is None else np.mean(m) for m in means])
+        swapped = np.array([row["a"] > row["b"] for row in self.rows])
+        gold = np.where(swapped, 1 - gold, gold)
+        return np.where(gold == 0.5, 0.5, (gold > 0.5).astype(np.float64))
+
+    def _strengths(self, people: Sequence[Meeting]) -> dict[str, float]:
+        """Return the ratings by people's votes alone."""
+        met = votes_of(
+            [one.a for one in people],
+            [one.b for one in people],
+            [SCORE[one.rating.winner] for one in people if one.rating is not None],
+            agents=self.names,
+        )
+        return _named(met, strengths(met).ratings)
+
+    def beside_people(self, people: Sequence[Meeting], before: DimensionEvidence) -> DimensionEvidence:
+        """Say whether the referee names people's winners, more often than rules that read nothing.
+
+        The rules: the longer, the shorter, and whoever is the stronger of the two by people's votes over all
+        dialogues. A tie of the referee is half right. Each by its interval, clustered by dialogues.
+        """
+        gold = self._gold(people)
+        voted = np.flatnonzero(gold != 0.5)
+        if not voted.size:
+            return before if not people else replace(before, why=_NO_VOTES)
+        strong = self._strengths(people)
+        rules: dict[str, Sequence[float] | Floats] = {
+            "the usual winner": [np.sign(strong[row["a"]] - strong[row["b"]]) for row in self.rows]
+        }
+        if all(row["lengths"] for row in self.rows):
+            longer = np.array([np.sign(row["lengths"][0] - row["lengths"][1]) for row in self.rows])
+            rules |= {"the longer": longer, "the shorter": -longer}
+        labels, unit = _clusters([self.rows[int(i)] for i in voted])
+        right = 1 - abs(self.scores - gold)[voted]
+        mine = mean_estimate(right, labels, unit=unit)
+        share = share_of(mine)
+        measured = f"it names the winner that people named in {share} of {counted(voted.size, 'meeting')}"
+        if mine.low is None or mine.low <= _CHANCE:
+            return replace(before, why=f"{measured}, which is not shown to be more than chance")
+        for name, signs in rules.items():
+            rule = 1 - abs((np.asarray(signs) + 1) / 2 - gold)[voted]
+            more = mean_estimate(right - rule, labels, limits=(-1.0, 1.0), unit=unit)
+            if more.low is None or more.low <= 0:
+                return replace(
+                    before, why=f"{measured}, which is not shown to be more than {name} gets right"
+                )
+        by = f"{measured}, more often than length or the usual winner"
+        return DimensionEvidence(checked=True, by=by)
 
     def _agrees(self, other: Floats) -> Estimate:
         mine = self.scores

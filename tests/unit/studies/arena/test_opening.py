@@ -6,6 +6,9 @@ import pytest
 
 from dialogauge.studies.arena.agents import Agents
 from dialogauge.studies.arena.summary import ArenaSettings, arena_result
+from dialogauge.studies.evidence import DimensionEvidence
+
+PEOPLE = DimensionEvidence(checked=True, by="they are votes of people")
 
 
 def said(wins, *, dialogues=60, orders=(), lengths=(10, 10)):
@@ -18,7 +21,7 @@ def said(wins, *, dialogues=60, orders=(), lengths=(10, 10)):
             row |= {"failure": None, "usage": {}, "orders": list(orders)}
             rows.append(row)
     names = tuple(dict.fromkeys(name for pair in wins for name in pair))
-    return arena_result(rows, "judge", Agents(names), ArenaSettings()).answers
+    return arena_result(rows, "people", Agents(names), ArenaSettings(), evidence=PEOPLE).answers
 
 
 def test_a_leader_is_named_with_its_lead():

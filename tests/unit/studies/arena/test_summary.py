@@ -6,6 +6,9 @@ from dialogauge.report import to_text
 from dialogauge.studies.arena.agents import Agents
 from dialogauge.studies.arena.page import brief
 from dialogauge.studies.arena.summary import ArenaSettings, arena_result
+from dialogauge.studies.evidence import DimensionEvidence
+
+PEOPLE = DimensionEvidence(checked=True, by="they are votes of people")
 
 
 def row(name, a, b, winner, *orders, lengths=(10, 10)):
@@ -25,7 +28,7 @@ def row(name, a, b, winner, *orders, lengths=(10, 10)):
 
 
 def result_of(rows, names=("A", "B"), **settings):
-    return arena_result(rows, "judge", Agents(names), ArenaSettings(**settings))
+    return arena_result(rows, "judge", Agents(names), ArenaSettings(**settings), evidence=PEOPLE)
 
 
 def test_a_judge_that_always_says_a_has_a_bias_of_1_and_equal_ratings():
