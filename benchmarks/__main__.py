@@ -16,6 +16,7 @@ NAMES = (
     "coverage",
     "arena",
     "light",
+    "planted",
     "raters",
     "judging",
     "prefixes",
