@@ -26,7 +26,9 @@ GATE = "findings.delta<=0.05"
 Way = Callable[[Any, random.Random], "str | None"]
 OTHERS: dict[str, Way] = {
     "in capitals": lambda spot, rng: spot.reply.upper(),
-    "every name another": lambda spot, rng: re.sub(r"\b[A-Z][a-z]+\b|[\u4e00-\u9fff]{2}(?=市|省|店)", "Bryn", spot.reply),
+    "every name another": lambda spot, rng: re.sub(
+        r"\b[A-Z][a-z]+\b|[\u4e00-\u9fff]{2}(?=市|省|店)", "Bryn", spot.reply
+    ),
     "first sentence only": lambda spot, rng: re.split(r"(?<=[.!?。！？])", spot.reply)[0],
     "ten characters": lambda spot, rng: spot.reply[:10],
     "the request itself": lambda spot, rng: spot.request,
@@ -93,7 +95,7 @@ def trial(name: str, log: Sequence[Any], at: Path) -> list[dict[str, Any]]:
                 "answer": change.answers[0],
                 "declared": answer,
                 "share": None if said is None else said["share"]["value"],
-                "good": not change.met or answer != "noticed",
+                "good": answer != "noticed" or not change.met,
             }
         )
     return rows
@@ -109,9 +111,8 @@ def run(times: int, *, quick: bool = False) -> dict[str, Any]:
     print(f"{'log':<11} {'every reply':<29} {'gate':<8} {'finding':>8}  {'planted':<12} what `compare` says")
     for row in rows:
         moved = "" if row["finding"] is None else f"{100 * row['finding']:+.1f}"
-        print(
-            f"{row['log']:<11} {row['way']:<29} {row['gate']:<8} {moved:>8}  {row['declared']:<12} {row['answer']}"
-        )
+        start = f"{row['log']:<11} {row['way']:<29} {row['gate']:<8} {moved:>8}"
+        print(f"{start}  {row['declared']:<12} {row['answer']}")
     passed = [row for row in rows if not row["good"]]
     print(f"passed the gate and declared as noticed: {len(passed)} of {len(rows)}")
     return {"rows": rows}

@@ -231,3 +231,40 @@ def test_another_model_as_judge_is_said(dialogauge, serve, log, talk):
     refused = dialogauge("compare", "alpha", "local")
     assert refused.code == 2
     assert "different rubrics: card, version 1 in alpha and card of the judge local in local" in refused.err
+
+
+def test_what_the_judge_would_not_notice_stands_beside_the_gate(dialogauge, two, tmp_path):
+    done = dialogauge("compare", "old", "new", "--planted", 8, "--gate", "findings.delta<=0.9", "-o", "out")
+    gate, blind = (done.unwrapped.index(words) for words in ("gate findings", "This judge would not notice"))
+    assert gate < blind < done.unwrapped.index("Paired by id")
+    assert "Faults of other kinds were not tried." in done.unwrapped
+    planted = json.loads((tmp_path / "out" / "compare.json").read_text())["planted"]
+    assert planted["faults"]["empty"]["answer"] == "noticed"
+    assert (planted["size"], planted["judge"]) == (8, "local")
+    assert "This judge would not notice" in ParsedPage((tmp_path / "out" / "compare.html").read_text()).text
+    none = dialogauge("compare", "old", "new", "--planted", 0, "--json").json
+    assert "planted" not in none
+    assert dialogauge("compare", "old", "new", "--dry-run", "--planted", 8, "--json").json["planted"] > 80
+
+
+def test_a_model_judges_planted_replies_of_a_comparison_when_asked(dialogauge, serve, log, samples):
+    stub = serve(ideal)
+    judge = ("--model", "stub-model", "--base-url", stub.url, "--no-cache")
+    for name, some in (("old", samples()), ("new", samples(0.7))):
+        dialogauge("judge", log(*some, name=f"{name}.jsonl"), *judge, "-o", name)
+    before = len(stub.asked)
+    untold = dialogauge("compare", "old", "new")
+    assert "It is not known what this judge would not notice" in untold.unwrapped
+    assert len(stub.asked) == before
+    plan = dialogauge("compare", "old", "new", "--planted", 1, "--no-cache", "--dry-run", "--json").json
+    assert plan["asking"]["calls"] == plan["planted"] > 8
+    assert len(stub.asked) == before
+    done = dialogauge("compare", "old", "new", "--planted", 1, "--no-cache")
+    assert len(stub.asked) - before == plan["planted"]
+    assert "Faults of other kinds were not tried." in done.unwrapped
+    # what `trust` found is taken without a call
+    assert dialogauge("trust", "old", "--planted", 1, "--no-cache").code == 0
+    before = len(stub.asked)
+    again = dialogauge("compare", "old", "new")
+    assert "Faults of other kinds were not tried." in again.unwrapped
+    assert len(stub.asked) == before

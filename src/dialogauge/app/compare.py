@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from dialogauge.app.outputs import spare
+from dialogauge.app.planted import JUDGE, planted_for
 from dialogauge.app.settings import TwoRunsOptions
 from dialogauge.app.sources import is_run
 from dialogauge.core import Conversation, DimensionSpec
@@ -27,6 +28,7 @@ from dialogauge.studies.compare.gate import parse_delta_gate
 from dialogauge.studies.compare.page import comparison_page, headline
 from dialogauge.studies.compare.talks import Side, read_side
 from dialogauge.studies.judging.gate import GateResult
+from dialogauge.studies.planted.page import UNTRIED, planted_sentences
 
 COMPARED: Final = ("judge", "success")
 """The kinds of run that are compared."""
@@ -55,8 +57,9 @@ class CompareOutcome:
 
     @property
     def answer(self) -> tuple[str, ...]:
-        """What changed, in sentences."""
-        return tuple(headline(self.result))
+        """What changed, in sentences; then what the judge would not notice."""
+        planted = self.result.planted
+        return (*headline(self.result), *(() if planted is None else planted_sentences(planted)))
 
     @property
     def page(self) -> Page:
@@ -93,7 +96,11 @@ def compare_runs(options: TwoRunsOptions, names: tuple[str, str] | None = None) 
         dimensions = _shared_dimensions(a, b)
         only = candidates or (None, None)
         was, new = (_side(*one, dimensions) for one in zip((a, b), names, only, strict=True))
+        planted = planted_for(options.a, options, only=only[0])
+        if planted is None and a.manifest.study == JUDGE:
+            notes.append(UNTRIED)
         result = compare_sides(was, new, dimensions, by=by, notes=notes)
+        result = replace(result, planted=planted)
         outcomes = tuple(gate.evaluate(result) for gate in gates)
         beside = tuple(pairs_beside(a, b, result, _ON_PAGE, only=only))
         few = tuple(pairs_beside(a, b, result, options.pairs, turns=1, only=only))

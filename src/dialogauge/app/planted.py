@@ -25,7 +25,8 @@ from dialogauge.studies.trust.look import kept_from
 
 T = TypeVar("T")
 
-_STUDY: Final = "judge"
+JUDGE: Final = "judge"
+"""The kind of run that faults are planted in."""
 
 
 def plants_wanted(run: StoredRun, options: PlantingOptions) -> int:
@@ -33,7 +34,7 @@ def plants_wanted(run: StoredRun, options: PlantingOptions) -> int:
 
     Raises UsageError where it is asked for, and the run is not of `dialogauge judge`.
     """
-    if run.manifest.study != _STUDY:
+    if run.manifest.study != JUDGE:
         if options.planted:
             msg = f"--planted: {run.directory.path} is a run of `dialogauge {run.manifest.study}`"
             raise UsageError(msg, hint="faults are planted in runs of `dialogauge judge`")

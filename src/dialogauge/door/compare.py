@@ -68,7 +68,6 @@ def compare(
     from dialogauge.app.compare import compare_runs
     from dialogauge.app.merging import settings_from
     from dialogauge.app.settings import TwoRunsOptions
-    from dialogauge.studies.compare.page import headline
 
     paths = {name: fspath(of.path if isinstance(of, Run) else of) for name, of in (("a", a), ("b", b))}
     chosen = {**settings, **paths, "gates": tuple(gates)}
@@ -76,7 +75,7 @@ def compare(
     chosen |= {} if out is None else {"out": fspath(out)}
     outcome = compare_runs(settings_from(TwoRunsOptions, **chosen), _names(a, b))
     sentences = tuple(gate.sentence for gate in outcome.gates)
-    return RunChange(RunSummary(as_json(outcome)), headline(outcome.result), sentences, outcome.met, outcome)
+    return RunChange(RunSummary(as_json(outcome)), outcome.answer, sentences, outcome.met, outcome)
 
 
 def _names(a: AnyPath | Run, b: AnyPath | Run) -> tuple[str, str] | None:

@@ -11,6 +11,7 @@ from dialogauge.app.printed.fit import FitFileJson, FitRunJson
 from dialogauge.app.printed.inputs import AnnotateStatusJson, CheckJson, DoctorJson, RunsJson
 from dialogauge.app.printed.plans import (
     ArenaPlanJson,
+    ComparePlanJson,
     JudgePlanJson,
     ReplayPlanJson,
     SatisfactionPlanJson,
@@ -28,7 +29,7 @@ PRINTED: Final[Mapping[str, Any]] = {
     "judge": JudgingResult | JudgePlanJson,
     "check": CheckJson,
     "runs": RunsJson,
-    "compare": CompareOutcome,
+    "compare": CompareOutcome | ComparePlanJson,
     "trust": Trust | TrustPlanJson,
     "agreement": AgreementOutcome,
     "fit": FitRunJson | FitFileJson,

@@ -51,6 +51,14 @@ class ReplayPlanJson(PlanJson):
     """Replies that would be scored."""
 
 
+class ComparePlanJson(TypedDict):
+    """What `compare` would judge."""
+
+    planted: int
+    """Conversations with a planted fault."""
+    asking: NotRequired[Expected]
+
+
 class TrustPlanJson(PlanJson):
     """What `trust` would judge again."""
 

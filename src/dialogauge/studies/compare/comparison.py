@@ -21,6 +21,7 @@ from dialogauge.stats.means import gain_of_sums
 from dialogauge.stats.table import Codes, Floats
 from dialogauge.studies.compare.pairing import PairedRuns, pair_sides
 from dialogauge.studies.compare.talks import LENGTH, TURNS, ScoreSums, Side, Talk
+from dialogauge.studies.planted.blind_spots import BlindSpots
 
 Answer = Literal["better", "worse", "cannot tell"]
 Ends = tuple[float, float]
@@ -153,6 +154,7 @@ class SideCounts:
     ratings="ratings{name}",
     controls="controls{name}",
     order=None,
+    planted="planted?",
 )
 @dataclass(frozen=True, slots=True)
 class RunComparison:
@@ -177,6 +179,8 @@ class RunComparison:
     better: tuple[Turned, ...]
     groups: tuple[Group, ...] = ()
     notes: tuple[str, ...] = ()
+    planted: BlindSpots | None = None
+    """What the judge of the first run makes of planted faults; None where none were planted."""
 
     @property
     def side_a(self) -> SideCounts:

@@ -37,6 +37,7 @@ from dialogauge.studies.compare.comparison import ANY_FINDING, Change, Measured,
 from dialogauge.studies.compare.gate import difference_words
 from dialogauge.studies.compare.talks import LENGTH
 from dialogauge.studies.judging.gate import GateResult
+from dialogauge.studies.planted.page import planted_callout, planted_section
 from dialogauge.text import counted
 
 Tone = Literal["plain", "info", "warn", "good"]
@@ -168,6 +169,7 @@ def comparison_page(
         *_sections(result, whole=True),
         turned,
         *_groups(result),
+        *([] if result.planted is None else [planted_section(result.planted)]),
         _made(result),
     )
     return Page(f"{result.b.name} against {result.a.name}", blocks, "", created, version)
@@ -189,6 +191,7 @@ def _opening(result: RunComparison, gates: Sequence[GateResult]) -> list[Block]:
     first, *others = headline(result)
     out: list[Block] = [Callout((Span(first, "strong"), *others), tone_of(result))]
     out += [Callout((gate.sentence,), "good" if gate.met else "warn") for gate in gates]
+    out += [] if result.planted is None else [planted_callout(result.planted)]
     out += [Callout(result.notes, "warn")] if result.notes else []
     return [*out, Callout(tuple(_basis(result)), "info")]
 

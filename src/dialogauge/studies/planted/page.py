@@ -11,7 +11,6 @@ from dialogauge.report import (
     Items,
     Percent,
     Section,
-    Span,
     TableColumn,
     data_table,
     words,
@@ -20,12 +19,9 @@ from dialogauge.studies.planted.blind_spots import BlindSpots, FaultSeen, Notice
 
 TITLE: Final = "What this judge would not notice"
 _OTHERS: Final = "Faults of other kinds were not tried."
-_UNTRIED: Final = (
-    "It is not known what this judge would not notice. With ",
-    Span("--planted 25", "code"),
-    " it judges replies with planted faults; ",
-    Span("--dry-run", "code"),
-    " counts the calls.",
+UNTRIED: Final = (
+    "It is not known what this judge would not notice: with --planted 25 it judges replies with planted "
+    "faults; --dry-run counts the calls."
 )
 _LISTS: Final[dict[Notice, str]] = {
     "not noticed": "This judge would not notice",
@@ -70,10 +66,8 @@ def _with_shares(faults: Iterable[FaultSeen]) -> Iterator[str]:
         yield f"{words.listing(names)} {shown}{' each' if len(names) > 1 else ''}"
 
 
-def planted_callout(spots: BlindSpots | None) -> Callout:
-    """Lay the sentences out for a first screen, or beside a gate; None where no fault was planted."""
-    if spots is None:
-        return Callout((_UNTRIED,))
+def planted_callout(spots: BlindSpots) -> Callout:
+    """Lay the sentences out for a first screen, or beside a gate."""
     return Callout(planted_sentences(spots), "warn" if spots.of("not noticed") or spots.rewarded else "info")
 
 
