@@ -93,7 +93,7 @@ def test_kto_labels_each_clear_turn(dialogauge, judged, tmp_path):
     assert done.code == 0
     rows = lines(tmp_path / "kto.jsonl")
     assert done.out.startswith("UNCHECKED: nothing shows that these scores agree with people")
-    assert f"{len(rows)} rows of these:" in done.out.splitlines()[0]
+    assert f"Such scores made {len(rows)} rows." in done.out.splitlines()[0]
     assert all(list(row) == ["unchecked", "prompt", "completion", "label"] for row in rows)
     assert {next(iter(source.items())) for source in lines(tmp_path / "kto.provenance.jsonl")} == {
         ("unchecked", True)
@@ -244,6 +244,21 @@ def test_rows_of_a_judge_that_people_contradicted_are_left_out_and_counted(dialo
     done = dialogauge("pairs", "run", "--kind", "active", "-o", "active.jsonl")
     assert (done.code, lines(tmp_path / "active.jsonl")) == (0, [])
     assert "300 left out: people rated it already" in done.unwrapped
+
+
+def test_a_judge_that_is_checked_labels_what_people_did_not_rate(dialogauge, log, talk, tmp_path):
+    def score(number, turn):
+        return None if number % 5 == 0 else 1 if turn == 2 and number % 3 else 5
+
+    dialogauge("judge", rated_log(log, talk, score=score, n=120), "-o", "run")
+    evidence = json.loads((tmp_path / "run/summary.json").read_text())["evidence"]["dimensions"]
+    assert any(evidence[name]["checked"] for name in ("context_use", "helpfulness"))
+    done = dialogauge("pairs", "run", "--kind", "kto", "-o", "kto.jsonl")
+    assert done.code == 0, done.err
+    assert "UNCHECKED" not in done.out
+    sources = lines(tmp_path / "kto.provenance.jsonl")
+    assert {source["source"] for source in sources} == {"people", "judge"}
+    assert not any("unchecked" in row for row in [*sources, *lines(tmp_path / "kto.jsonl")])
 
 
 def test_weak_turns_by_the_word_of_a_judge_that_people_contradicted_are_not_paid_for(

@@ -169,3 +169,45 @@ def test_a_function_that_changed_judges_anew(log, talk, tmp_path, serve):
         said.append((out + err, rows_of(tmp_path / "run")[-1]["failure"]["raw"]))
     assert [raw for _, raw in said] == ["SCORE", "SCORE", "OTHER"]
     assert ["another judge or prompt" in text for text, _ in said] == [False, False, True]
+
+
+def test_a_finished_run_of_another_input_is_replaced_only_where_that_is_asked_for(
+    dialogauge, log, talk, tmp_path
+):
+    first = [talk(f"c{n}", f"It opens at {n}.") for n in range(4)]
+    old, other = log(*first, name="old.jsonl"), log(talk("d", "Admission is free."), name="other.jsonl")
+    more = log(*first, talk("e", "By bus."), name="more.jsonl")
+    assert dialogauge("judge", old, "-o", "run").code == 0
+    before = (tmp_path / "run/summary.json").read_bytes()
+    done = dialogauge("judge", other, "-o", "run")
+    assert done.code == 2
+    assert "run holds a finished run of " in done.err
+    assert "old.jsonl: 4 of its 4 conversations are not in this input" in " ".join(done.err.split())
+    assert "--replace" in done.err
+    assert (tmp_path / "run/summary.json").read_bytes() == before
+    # the same under another name, and all of it with more, go on with the run
+    old.rename(tmp_path / "new.jsonl")
+    assert dialogauge("judge", tmp_path / "new.jsonl", "-o", "run").code == 0
+    assert dialogauge("judge", more, "-o", "run").code == 0
+    # an input that grew or changed under its own name does too, and says what is left out
+    assert dialogauge("judge", log(*first[:2], name="more.jsonl"), "-o", "run").code == 0
+    done = dialogauge("judge", other, "-o", "run", "--replace")
+    assert (done.code, "of an earlier input are not of this one" in done.err) == (0, True)
+    assert dialogauge("judge", more, "-o", "run", "--fresh").code == 0
+
+
+@pytest.mark.parametrize("privacy", [("--redact",), ("--hash-ids",)])
+def test_a_masked_run_knows_its_own_input(dialogauge, log, talk, privacy):
+    records = [talk(f"anna{n}.berg@example.org", f"Write to anna{n}.berg@example.org.") for n in range(3)]
+    old, other = log(*records, name="old.jsonl"), log(talk("d"), name="other.jsonl")
+    more = log(*records, talk("d"), name="more.jsonl")
+    assert dialogauge("judge", old, *privacy, "-o", "run").code == 0
+    assert dialogauge("judge", other, *privacy, "-o", "run").code == 2
+    assert dialogauge("judge", more, *privacy, "-o", "run").code == 0
+
+
+def test_a_run_that_broke_off_may_go_on_with_any_input(dialogauge, log, talk, tmp_path):
+    old, other = log(talk("c"), name="old.jsonl"), log(talk("d"), name="other.jsonl")
+    assert dialogauge("judge", old, "-o", "run").code == 0
+    (tmp_path / "run/manifest.json").unlink()
+    assert dialogauge("judge", other, "-o", "run").code == 0

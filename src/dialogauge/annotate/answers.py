@@ -138,8 +138,12 @@ def _expanded(row: Row) -> Iterator[Row]:
         return
     clean = {str(k).strip().lower(): v.strip() if isinstance(v, str) else v for k, v in cells.items()}
     clean = {k: v for k, v in clean.items() if v not in (None, "")}
-    if clean:
-        yield clean, place
+    better = clean.pop("correction", None)
+    if better is None or not clean.keys().isdisjoint(("score", "winner", *_ASIDE)):
+        yield from [(clean, place)] if clean else []
+    if better is not None:  # beside a score it is a row of its own
+        beside = ("dimension", "score", "winner", "reason", "note", *_ASIDE)
+        yield {k: v for k, v in clean.items() if k not in beside} | {"correction": better}, place
 
 
 class _Check:

@@ -15,6 +15,7 @@ from dialogauge.app.sources import (
     InputData,
     Source,
     default_run_directory,
+    expect_own_input,
     input_data,
     is_run,
     may_wait,
@@ -70,12 +71,13 @@ class JudgeOutcome(StudyOutcome[JudgingResult]):
 def spare_the_input(
     options: JudgeOptions | SatisfactionOptions | SuccessOptions, directory: RunDirectory
 ) -> None:
-    """Raise UsageError where the run would be written over an input, or `--fresh` delete the one to judge."""
+    """Raise UsageError where the run would be written over an input, or another finished run be replaced."""
     path = directory.path
     spare(run_files(directory), options)
     if options.fresh and any(is_run(i) and Path(i).resolve() == path.resolve() for i in options.inputs):
         msg = f"--fresh would delete {path}, and it is the run that is to be judged"
         raise UsageError(msg, hint="choose another directory with -o, or leave --fresh out")
+    expect_own_input(options, directory, replace=options.replace or options.fresh)
 
 
 async def judge_data(

@@ -213,6 +213,7 @@ class FreshOptions(Options, heading="Run"):
     """What becomes of what an earlier run of the same directory left."""
 
     fresh: bool = setting(False, "Delete stored results first.")
+    replace: bool = setting(False, "Let this input take the place of another one in a finished run.")
 
 
 class JudgingOptions(LimitOptions, RetryOptions, FreshOptions, PrivacyOptions, heading="Run"):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +14,8 @@ from dialogauge.app.option_groups import DataOptions, StrictOptions
 from dialogauge.app.outputs import run_named_after
 from dialogauge.core.conversation import Conversation
 from dialogauge.core.errors import InputError, UsageError
+from dialogauge.core.settings import recorded
+from dialogauge.core.unit import words_digest
 from dialogauge.data import (
     FieldMap,
     Mask,
@@ -20,7 +24,9 @@ from dialogauge.data import (
     pipe_of,
     read_conversations,
 )
-from dialogauge.runs import RunDirectory, expect_study
+from dialogauge.runs import RunDirectory, expect_study, read_manifest
+from dialogauge.runs.privacy import mask_of
+from dialogauge.text import counted
 
 JUDGED: Final = ("judge", "satisfaction", "success")
 """The kinds of run whose rows are judgements."""
@@ -83,6 +89,39 @@ def is_run(path: str) -> bool:
 def may_wait(inputs: Sequence[str]) -> bool:
     """Whether an input is a pipe: whoever writes it may be slow, and it can be read but once."""
     return any(pipe_of(name) is not None for name in inputs)
+
+
+def expect_own_input(options: DataOptions, directory: RunDirectory, *, replace: bool) -> None:
+    """Raise UsageError where a finished run of other conversations stands in the place of a run.
+
+    The same files, and an input that holds all that the run holds, go on with it.
+
+    Args:
+        options: The input.
+        directory: The run.
+        replace: Whether the input may take the place of another.
+    """
+    manifest = None if replace or not directory.exists else read_manifest(directory)
+    if manifest is None or manifest.ended != "finished":
+        return
+    names = tuple(manifest.settings.get("inputs") or ())
+    if names == recorded(options)["inputs"]:
+        return
+    with contextlib.closing(directory.open_for_reading()) as database:
+        mask = mask_of(database)
+        lacking = Counter(map(words_digest, database.conversations()))
+    stored = lacking.total()
+    if options.inputs and not may_wait(options.inputs):
+        source = open_source(options.inputs, format=options.format, mapping=field_map(options), strict=False)
+        read = (c if mask is None else mask.conversation(c) for c in source if isinstance(c, Conversation))
+        lacking -= Counter(map(words_digest, read))
+    if missing := lacking.total():
+        which = f"of {', '.join(names)}" if names else "of conversations in memory"
+        msg = (
+            f"{directory.path} holds a finished run {which}: {missing:,} of its "
+            f"{counted(stored, 'conversation')} are not in this input"
+        )
+        raise UsageError(msg, hint="choose another directory with -o, or say --replace")
 
 
 def open_source(

@@ -25,7 +25,7 @@ def pairs(options: PairOptions, dry_run: DryRun = False) -> None:
 
     result = write_pairs(options, TerminalObserver().interrupted, dry=dry_run)
     if result.unchecked:
-        typer.echo(f"{UNCHECKED_FIRST} {counted(result.unchecked, 'row')} of these:")
+        typer.echo(f"{UNCHECKED_FIRST} Such scores made {counted(result.unchecked, 'row')}.")
     written = f"{counted(result.written, 'row')}: {options.out}"
     typer.echo(plain(f"would write {written}" if dry_run else written))
     if result.asking is not None:

@@ -97,6 +97,15 @@ def test_a_better_reply_is_no_rating_and_stands_beside_those_of_its_turn():
     assert standing_answers([*read.answers, skipped])["i001", "R1"].corrections == {}
 
 
+def test_a_better_reply_beside_a_score_is_both():
+    plan = plan_of(SATISFACTION, number=1)
+    read = read_answers([row(plan, turn=1, dimension="satisfaction", score=2, correction="At nine.")], plan)
+    assert [(a.kind, a.score, a.note) for a in read.answers] == [
+        ("score", 2, None),
+        ("correction", None, "At nine."),
+    ]
+
+
 def test_a_long_better_reply_is_kept_whole():
     plan = plan_of(SATISFACTION, number=1)
     (answer,) = read_answers([row(plan, turn=1, correction="x" * 20_000)], plan).answers
