@@ -27,7 +27,7 @@ from dialogauge.runs.execute import stop_on_interrupt
 from dialogauge.runs.records import json_line
 from dialogauge.runs.run import StoredRun, open_run
 from dialogauge.stats import parse_rule
-from dialogauge.studies.evidence import NOTHING_CHECKED, VERDICT, RunEvidence, evidence_of
+from dialogauge.studies.evidence import VERDICT, DimensionEvidence, RunEvidence, evidence_of
 from dialogauge.studies.judging.people import People, stored_people
 from dialogauge.studies.judging.people_tally import LEVELS
 from dialogauge.text import counted, detect_language
@@ -180,9 +180,18 @@ class _RatedRun:
 
     @classmethod
     def of(cls, name: str, run: StoredRun, *, unchecked: bool) -> _RatedRun:
-        """Look up what a run says of people and of its judge; of a replay nothing is checked."""
+        """Look up what a run says of people and of its judge; nothing is checked where nobody scored it."""
         if run.manifest.study == "replay":
-            return cls(name, run, None, replace(NOTHING_CHECKED, unchecked=unchecked))
+            scored = run.directory.file("summary").is_file()
+            summary = run.directory.read_json("summary") if scored else {}
+            each: Mapping[str, Mapping[str, Any]] = summary.get("dimensions") or {"satisfaction": summary}
+            dimensions = {
+                name: DimensionEvidence(
+                    bool(d.get("checked")), d.get("checked_by") or "", d.get("unchecked_because") or ""
+                )
+                for name, d in each.items()
+            }
+            return cls(name, run, None, RunEvidence(dimensions=dimensions, unchecked=unchecked))
         return cls(name, run, stored_people(run), evidence_of(run, unchecked=unchecked))
 
     @property
@@ -192,6 +201,9 @@ class _RatedRun:
 
     def counts(self, kind: str, *, checked: bool = False) -> bool:
         """Say whether the judge's word makes rows of a kind; `checked`: without `--unchecked`."""
+        if self.of_replay:
+            known = all(e.checked for e in self.evidence.dimensions.values())
+            return known or (not checked and self.evidence.unchecked)
         levels = {"sft": (VERDICT,), "dpo": ("turn", "pair"), "kto": ("turn",)}.get(kind, ())
         names = [d.name for d in self.run.dimensions if d.level in levels]
         names += [VERDICT] if VERDICT in levels else []
