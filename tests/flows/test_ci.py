@@ -90,5 +90,5 @@ def test_the_command_and_the_comparison_with_a_release(dialogauge, log):
     shutil.copytree(log / "quality", log / "released")
     assert run(dialogauge, COMPARED).code == 0
     assert (log / "comparison" / "compare.html").exists()
-    worse = COMPARED.replace(">=-0.2", ">=0.5")
+    worse = COMPARED.replace("<=0.1", "<=-0.5")
     assert run(dialogauge, worse).code == NOT_MET

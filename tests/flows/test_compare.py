@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import random
+from dataclasses import replace
+from functools import partial
 
 import pytest
 
@@ -39,41 +41,88 @@ def two(dialogauge, log, samples):
 
 
 def test_a_log_with_worse_replies_is_a_regression(dialogauge, two, tmp_path):
-    done = dialogauge("compare", "old", "new", "-o", "out", "--gate", "helpfulness.delta>=-0.1")
+    done = dialogauge("compare", "old", "new", "-o", "out", "--gate", "findings.delta<=0.05")
     assert done.code == 100
-    assert done.out.startswith("new is worse than old: ")
-    assert "gate helpfulness.delta>=-0.1 not met" in done.unwrapped
+    first = "More conversations have the finding “Declines a request that seems harmless”: "
+    assert done.out.startswith(first)
+    assert "gate findings.delta<=0.05 not met" in done.unwrapped
     assert "would be shown in 4 of 5 cases (80 % power)" in done.unwrapped
-    assert "Declines a request that seems harmless" in done.out
     assert "Paired by id" in done.out
-    assert REFUSAL in done.out
-    assert "Became worse" in done.out
+    assert "Not tested, because nothing shows that they agree with people" in done.unwrapped
+    assert len(done.out[done.out.index("Findings that came and went") :].splitlines()) < 40  # one screen
+    assert "`" not in done.out
     written = json.loads((tmp_path / "out" / "compare.json").read_text())
-    assert written["dimensions"]["helpfulness"]["answer"] == "worse"
-    assert written["dimensions"]["helpfulness"]["delta"]["high"] < 0
-    assert written["answer"][0].startswith("new is worse than old")
+    assert written["findings"]["refuses"]["answer"] == "more"
+    assert written["dimensions"]["helpfulness"]["answer"] == "not tested"
+    assert (written["unchecked"], written["turned_by"]) == (False, "findings")
+    assert written["answer"][0].startswith(first)
     text = ParsedPage((tmp_path / "out" / "compare.html").read_text()).text
     assert REFUSAL in text
-    assert (
-        "worse: " not in text[text.index("Conversations that turned") :]
-    )  # the pairs themselves stand there
-    assert (
-        f"The 1 that moved most, of {len(written['worse'])}."
-        in dialogauge("compare", "old", "new", "--pairs", "1").out
-    )
+    by_id = text[text.index(f"All {len(written['down']) + len(written['up'])} by id") :]
+    assert all(f"{pair['a']}: new: " in by_id for pair in written["down"])
+    assert "dialogauge show old ID; dialogauge show new ID" in by_id
+    few = dialogauge("compare", "old", "new", "--pairs", "1").out
+    assert f"The 1 clearest, of {len(written['down'])}." in few
+    assert REFUSAL in few
     assert dialogauge("compare", "old", "new").code == 0
     assert dialogauge("compare", "old", "new", "--json").json == {**written, "gates": []}
+
+
+def test_what_is_unchecked_is_listed_apart_and_gates_only_where_it_is_asked_for(dialogauge, two, tmp_path):
+    gate = ("--gate", "helpfulness.delta>=-0.1")
+    refused = dialogauge("compare", "old", "new", *gate)
+    assert refused.code == 2
+    assert "nothing shows that helpfulness agrees with people" in refused.err
+    assert "what may gate here: failed.delta, findings.delta, finding.refuses.delta" in refused.err
+    verbose = dialogauge("compare", "old", "new", "-v").out
+    listed = verbose[verbose.index("Unchecked: order of reading only") :]
+    assert "helpfulness" in listed
+    assert not any(word in verbose for word in ("is worse", "is better", "became"))
+    asked = dialogauge("compare", "old", "new", *gate, "--unchecked", "-o", "out")
+    assert asked.code == 100
+    assert asked.out.startswith("UNCHECKED: nothing shows that these scores agree with people or outcomes")
+    assert "new is worse than old: " in asked.unwrapped
+    text = ParsedPage((tmp_path / "out" / "compare.html").read_text()).text
+    assert text.index("UNCHECKED: ") < text.index("new is worse than old: ")
+    written = json.loads((tmp_path / "out" / "compare.json").read_text())
+    assert written["unchecked"] is True
+    assert written["answer"][0].startswith("UNCHECKED: ")
+    assert written["dimensions"]["helpfulness"]["answer"] == "worse"
+
+
+def test_what_one_run_shows_of_the_judge_holds_for_the_other(dialogauge, two, monkeypatch):
+    from dialogauge.app import compare as app
+    from dialogauge.core.errors import UsageError
+    from dialogauge.studies.evidence import DimensionEvidence, evidence_of
+
+    shown = DimensionEvidence(checked=True, by="ratings of this run")
+
+    def rated(run, judge=None, **more):
+        evidence = evidence_of(run, **more)
+        if run.directory.path.name == "new":
+            return evidence
+        return replace(evidence, dimensions={"helpfulness": shown}, judge=judge or evidence.judge)
+
+    monkeypatch.setattr(app, "evidence_of", rated)
+    gate = ["helpfulness.delta>=-0.1"]
+    for pair in (("old", "new"), ("new", "old")):
+        dimensions = library.compare(*pair, gates=gate).figures.dimensions
+        assert dimensions.helpfulness.checked_by == "ratings of this run"
+        assert dimensions.coherence.answer == "not tested"
+    monkeypatch.setattr(app, "evidence_of", partial(rated, judge="another"))
+    with pytest.raises(UsageError, match="nothing shows that helpfulness agrees"):
+        library.compare("old", "new", gates=gate)
 
 
 def test_the_same_log_judged_twice_does_not_differ(dialogauge, log, samples):
     for run in ("one", "two"):
         dialogauge("judge", log(*samples()[:12]), "-o", run)
-    done = dialogauge("compare", "one", "two", "--gate", "coherence.delta>=-2")
+    done = dialogauge("compare", "one", "two", "--gate", "findings.delta<=0.5")
     assert done.code == 0
-    assert done.out.startswith("No difference: two has the same scores as one in 12 pairs.")
-    missed = dialogauge("compare", "one", "two", "--gate", "coherence.delta>=-0.1")
+    assert done.out.startswith("No difference: two has the same findings as one in 12 pairs.")
+    missed = dialogauge("compare", "one", "two", "--gate", "findings.delta<=0.05")
     assert missed.code == 100
-    assert "it cannot show a change of 0.1" in missed.unwrapped
+    assert "it cannot show a change of 5 points" in missed.unwrapped
 
 
 def test_groups_and_what_is_not_paired(dialogauge, log, samples):
@@ -117,9 +166,10 @@ def test_two_versions_of_one_dialogue_in_one_log(dialogauge, log, talk):
         for n in range(6)
     ]
     assert dialogauge("judge", log(*both), "-o", "both").code == 0
-    done = dialogauge("compare", "both", "both", "--candidates", "v1,v2")
+    done = dialogauge("compare", "both", "both", "--candidates", "v1,v2", "--pairs", "1")
     assert "A: v1, 6 conversations. B: v2, 6 conversations. Paired by scenario and user" in done.unwrapped
-    assert "assistant: Sorry, I cannot help with that." in done.out[done.out.index("Became better") :]
+    pairs = done.out[done.out.index("Without findings that were there before") :]
+    assert "assistant: Sorry, I cannot help with that." in pairs
 
 
 def test_two_versions_under_the_same_ids_in_one_log(dialogauge, log, talk):
@@ -127,7 +177,7 @@ def test_two_versions_under_the_same_ids_in_one_log(dialogauge, log, talk):
     both = [talk(f"c{n}", reply, model=name) for name, reply in replies.items() for n in range(6)]
     judged = dialogauge("judge", log(*both), "-o", "both")
     assert "conversations judged  12/12" in judged.out
-    done = dialogauge("compare", "both", "both", "--candidates", "v1,v2")
+    done = dialogauge("compare", "both", "both", "--candidates", "v1,v2", "--pairs", "1")
     assert "A: v1, 6 conversations. B: v2, 6 conversations. Paired by id." in done.unwrapped
     assert "assistant: It opens at nine." in done.out
 
@@ -137,7 +187,24 @@ def test_one_conversation_only(dialogauge, log, talk):
     dialogauge("judge", log(talk("c", "No idea.")), "-o", "b")
     done = dialogauge("compare", "a", "b")
     assert done.code == 0
-    assert done.out.startswith("Cannot tell whether b is better or worse than a: too few conversations: 1")
+    assert done.out.startswith("Too few to tell b from a: too few conversations: 1")
+
+
+def test_runs_of_one_user_and_runs_that_share_nothing(dialogauge, log, talk):
+    def run(name, prefix, user, reply):
+        talks = [talk(f"{prefix}{i}", reply, user_id=user) for i in range(8)]
+        assert dialogauge("judge", log(*talks, name=f"{name}.jsonl"), "-o", name).code == 0
+
+    run("a", "c", "u", "It opens at nine.")
+    run("b", "c", "u", "Sorry, I cannot help with that.")
+    run("c", "d", "v", "Sorry, I cannot help with that.")
+    one = dialogauge("compare", "a", "b", "--gate", "findings.delta<=0.05")
+    assert "8 of 8, before 0 of 8 (+100.0 points [" in one.unwrapped
+    assert "All conversations are of one user: what is shown holds for this user." in one.unwrapped
+    assert one.code == 100
+    apart = dialogauge("compare", "a", "c")
+    assert apart.out.startswith("Too few to tell c from a: too few users: ")
+    assert "Not paired: two samples" in apart.out
 
 
 def test_what_cannot_be_compared_is_refused(dialogauge, log, talk, tmp_path):
@@ -174,10 +241,10 @@ def test_failures_on_one_side_are_counted_and_bound_the_difference(dialogauge, l
 
 
 def test_from_python(dialogauge, two, tmp_path):
-    change = library.compare("old", library.open_run("new"), gates=["helpfulness.delta>=-0.1"])
+    change = library.compare("old", library.open_run("new"), gates=["findings.delta<=0.05"])
     assert not change
-    assert change.answers[0].startswith("new is worse than old")
-    assert change.figures.dimensions.helpfulness.answer == "worse"
+    assert change.answers[0].startswith("More conversations have the finding")
+    assert change.figures.findings.refuses.answer == "more"
     assert "not met" in change.gates[0]
     assert repr(change) == f"<RunChange: {change.answers[0]} {change.gates[0]}>"
     assert change.page(tmp_path / "page.html").is_file()
@@ -186,8 +253,8 @@ def test_from_python(dialogauge, two, tmp_path):
 def test_a_masked_comparison_shows_no_name(dialogauge, log, talk, tmp_path):
     for run, reply in (("a", "Call ann@example.org, at nine."), ("b", "No idea. ann@example.org knows.")):
         dialogauge("judge", log(*(talk(f"c{i}", reply, reply) for i in range(6))), "-o", run)
-    assert "ann@example.org" in dialogauge("compare", "a", "b", "-o", "open").out
-    shown = dialogauge("compare", "a", "b", "--redact", "-o", "out")
+    assert "ann@example.org" in dialogauge("compare", "a", "b", "--pairs", "1", "-o", "open").out
+    shown = dialogauge("compare", "a", "b", "--redact", "--pairs", "1", "-o", "out")
     assert shown.code == 0
     assert "[email]" in shown.out
     page = (tmp_path / "out" / "compare.html").read_text()
@@ -200,7 +267,7 @@ def test_runs_that_hide_their_ids_by_keys_of_their_own_cannot_be_paired_and_it_i
         dialogauge("judge", path, "-o", run, "--hash-ids")
     done = dialogauge("compare", "a", "b")
     assert "Not paired: two samples" in done.unwrapped
-    assert "Judge one of them without it: `compare` hides its ids by the key of the other." in done.unwrapped
+    assert "Judge one of them without it: its ids are then hidden by the key of the other." in done.unwrapped
 
 
 @pytest.mark.parametrize(("a", "b", "asked"), [(1, 0, 0), (0, 1, 0), (0, 0, 1), (1, 0, 1)])

@@ -34,7 +34,7 @@ STEPS = {
     "compare": (
         "judge log.jsonl --limit 6 -o a",
         "judge log.jsonl --limit 4 -o b",
-        "compare a b --by language --gate helpfulness.delta>=-4 --json",
+        "compare a b --by language --gate findings.delta<=0.9 --json",
     ),
     "trust": (
         "judge log.jsonl -o run",

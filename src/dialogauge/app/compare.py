@@ -9,6 +9,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
+import numpy as np
+
 from dialogauge.app.outputs import spare
 from dialogauge.app.planted import JUDGE, planted_for
 from dialogauge.app.settings import TwoRunsOptions
@@ -22,22 +24,26 @@ from dialogauge.runs import Privacy, StoredRun, key_of, open_run, under_one_key
 from dialogauge.runs.directory import write_whole
 from dialogauge.runs.records import json_document
 from dialogauge.runs.run import Row
+from dialogauge.studies.compare.answer import headline
 from dialogauge.studies.compare.beside import pairs_beside
 from dialogauge.studies.compare.comparison import RunComparison, compare_sides
 from dialogauge.studies.compare.gate import parse_delta_gate
-from dialogauge.studies.compare.page import comparison_page, headline
+from dialogauge.studies.compare.page import comparison_page
 from dialogauge.studies.compare.talks import Side, read_side
+from dialogauge.studies.evidence import DimensionEvidence, RunEvidence, evidence_of
 from dialogauge.studies.judging.gate import GateResult
 from dialogauge.studies.planted.page import UNTRIED, planted_sentences
 
 COMPARED: Final = ("judge", "success")
 """The kinds of run that are compared."""
 FIELDS: Final = ("scenario", "user", "language")
-_ON_PAGE: Final = 30
-"""Pairs on each side that a page shows."""
+_ON_PAGE: Final = 60
+"""Pairs on each side that a page shows side by side."""
+_SEED: Final = 0
+"""Of what corrects for several figures."""
 
 
-@keys(answer="answer", result=INSIDE, beside=None, few=None, files=None)
+@keys(answer="answer", result=INSIDE, beside=None, few=None, paths=None, files=None)
 @dataclass(frozen=True, slots=True)
 class CompareOutcome:
     """What was compared, and how the gates ended."""
@@ -48,6 +54,8 @@ class CompareOutcome:
     """Pairs side by side, for the page."""
     few: tuple[Section, ...]
     """The same for a terminal: fewer, and of each the turn at which the two part."""
+    paths: tuple[str, str]
+    """Of the runs."""
     files: tuple[Path, ...] = ()
 
     @property
@@ -65,7 +73,9 @@ class CompareOutcome:
     def page(self) -> Page:
         """The page, as of today."""
         today = datetime.now(UTC).date().isoformat()
-        return comparison_page(self.result, self.gates, self.beside, created=today, version=__version__)
+        return comparison_page(
+            self.result, self.gates, self.beside, paths=self.paths, created=today, version=__version__
+        )
 
 
 def compare_runs(options: TwoRunsOptions, names: tuple[str, str] | None = None) -> CompareOutcome:
@@ -76,7 +86,8 @@ def compare_runs(options: TwoRunsOptions, names: tuple[str, str] | None = None) 
         names: What the runs are called; None names them by their paths.
 
     Raises:
-        UsageError: One of the two is no run, the rubrics differ, or a gate asks for what they lack.
+        UsageError: One of the two is no run, the rubrics differ, or a gate asks for what they lack or what is
+            not checked.
         StoreError: A run cannot be read.
     """
     gates = tuple(parse_delta_gate(text) for text in options.gates)
@@ -96,15 +107,27 @@ def compare_runs(options: TwoRunsOptions, names: tuple[str, str] | None = None) 
         dimensions = _shared_dimensions(a, b)
         only = candidates or (None, None)
         was, new = (_side(*one, dimensions) for one in zip((a, b), names, only, strict=True))
+<<<<<<< HEAD
         planted = planted_for(options.a, options, only=only[0])
         if planted is None and a.manifest.study == JUDGE:
             notes.append(UNTRIED)
         result = compare_sides(was, new, dimensions, by=by, notes=notes)
         result = replace(result, planted=planted)
+=======
+        result = compare_sides(
+            was,
+            new,
+            dimensions,
+            rng=np.random.default_rng(_SEED),
+            by=by,
+            evidence=_evidence(a, b, unchecked=options.unchecked),
+        )
+        result = replace(result, notes=tuple(notes))
+>>>>>>> 2306af0a (Ask compare one question first, and test no score that nothing showed to agree with people)
         outcomes = tuple(gate.evaluate(result) for gate in gates)
         beside = tuple(pairs_beside(a, b, result, _ON_PAGE, only=only))
         few = tuple(pairs_beside(a, b, result, options.pairs, turns=1, only=only))
-    outcome = CompareOutcome(result, outcomes, beside, few)
+    outcome = CompareOutcome(result, outcomes, beside, few, (options.a, options.b))
     return outcome if options.out is None else replace(outcome, files=_write(Path(options.out), outcome))
 
 
@@ -167,6 +190,16 @@ def _expect_one_rubric(a: StoredRun, b: StoredRun) -> list[str]:
     return notes
 
 
+def _evidence(a: StoredRun, b: StoredRun, *, unchecked: bool) -> RunEvidence:
+    """Return which dimensions are checked: by either run, if it speaks for the conversations of the other."""
+    of_a, of_b = evidence_of(a, unchecked=unchecked), evidence_of(b)
+    dimensions = {name: DimensionEvidence(checked=False, why=of.why) for name, of in of_a.dimensions.items()}
+    for evidence, other in ((of_b, of_a), (of_a, of_b)):
+        if not evidence.covers(other):
+            dimensions |= {name: evidence.of(name) for name in evidence.checked}
+    return replace(of_a, dimensions=dimensions)
+
+
 def _hidden_ids(a: StoredRun, b: StoredRun) -> list[str]:
     """Say what becomes of ids that a run hides."""
     hiding = [name for name, run in (("A", a), ("B", b)) if run.manifest.privacy.get("hash_ids")]
@@ -176,7 +209,7 @@ def _hidden_ids(a: StoredRun, b: StoredRun) -> list[str]:
     if hiding and key_of(a.database) != key_of(b.database):
         return [
             "Both were judged with --hash-ids, each by a key of its own: no id of the one is an id of the "
-            "other. Judge one of them without it: `compare` hides its ids by the key of the other."
+            "other. Judge one of them without it: its ids are then hidden by the key of the other."
         ]
     return []
 

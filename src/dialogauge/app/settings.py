@@ -204,7 +204,7 @@ class RunsOptions(Options):
     folder: str = argument("[DIR]", "Folder of runs.", default="runs")
 
 
-class TwoRunsOptions(PrivacyOptions, PlantingOptions):
+class TwoRunsOptions(PrivacyOptions, PlantingOptions, UncheckedOptions):
     """`dialogauge compare`."""
 
     a: str = argument("A", "The run from before.")
@@ -215,11 +215,12 @@ class TwoRunsOptions(PrivacyOptions, PlantingOptions):
     )
     gates: tuple[str, ...] = setting(
         (),
-        "E.g. helpfulness.delta>=-0.1; exit code 100 unless the interval shows it.",
+        "E.g. findings.delta<=0.05; exit code 100 unless the interval shows it.",
         "--gate",
         metavar="EXPR",
     )
-    pairs: int = setting(2, "How many worse and better conversations to print.", low=0)
+    pairs: int = setting(0, "How many turned pairs to print of each kind.", low=0)
+    verbose: bool = setting(False, "Print all findings, scores and controls.", "-v", "--verbose")
     out: str | None = setting(None, "Folder for compare.json and compare.html.", "-o", "--out", metavar="DIR")
 
 

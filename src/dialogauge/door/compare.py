@@ -1,4 +1,4 @@
-"""Comparison from Python: two runs, and what became better and worse."""
+"""Comparison from Python: two runs, and what changed."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ class RunChange(Paged):
     """What changed from one run to another; true where every gate was met."""
 
     figures: RunSummary
-    """The content of `compare.json`: `dimensions`, `verdicts`, `findings`, `worse`, `better` ..."""
+    """The content of `compare.json`: `findings`, `ratings`, `dimensions`, `verdicts`, `down`, `up` ..."""
     answers: tuple[str, ...]
-    """In sentences, the first: better, worse, or cannot tell."""
+    """In sentences, what changed most first."""
     gates: tuple[str, ...]
     """How each gate ended, in a sentence."""
     met: bool
@@ -36,7 +36,7 @@ class RunChange(Paged):
         return self.met
 
     def __repr__(self) -> str:
-        return f"<RunChange: {' '.join((*self.answers[:1], *self.gates))}>"
+        return f"<RunChange: {' '.join((*self.answers[: 1 + self._outcome.result.unchecked], *self.gates))}>"
 
     def _repr_html_(self) -> str:
         return "".join(f"<p>{escape(one)}</p>" for one in (*self.answers, *self.gates))
@@ -57,17 +57,22 @@ def compare(
         a: A run, or its directory: what was.
         b: What is new.
         by: `scenario`, `user`, `language`: differences by group too.
-        gates: Such as `helpfulness.delta>=-0.1`.
+        gates: Such as `findings.delta<=0.05`.
         out: A folder for `compare.json` and `compare.html`.
         settings: Every other setting of `dialogauge compare`, by its name in docs/library.md.
 
     Raises:
-        UsageError: One of the two is no run, the rubrics differ, or a gate asks for what they lack.
+        UsageError: One of the two is no run, the rubrics differ, or a gate asks for what they lack or what is
+            not checked.
         StoreError: A run cannot be read.
     """
     from dialogauge.app.compare import compare_runs
     from dialogauge.app.merging import settings_from
     from dialogauge.app.settings import TwoRunsOptions
+<<<<<<< HEAD
+=======
+    from dialogauge.studies.compare.answer import headline
+>>>>>>> 2306af0a (Ask compare one question first, and test no score that nothing showed to agree with people)
 
     paths = {name: fspath(of.path if isinstance(of, Run) else of) for name, of in (("a", a), ("b", b))}
     chosen = {**settings, **paths, "gates": tuple(gates)}

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         compare,
         compare_gain,
         compare_pairs,
+        corrected_together,
         sign_flip_p,
     )
     from dialogauge.stats.contingency import cohen_kappa, confusion

@@ -20,8 +20,16 @@ from dialogauge.core.json_keys import keys
 from dialogauge.stats.agreement import Figures, signed_gain
 from dialogauge.stats.estimate import Basis, Estimate, Gain
 from dialogauge.stats.measures import MEASURES
+from dialogauge.stats.table import Floats
 
 ALPHA: Final = 0.05
+_FLIPS: Final = 4999
+"""Of signs: a corrected p near `ALPHA` is sure to about 0.003."""
+_ALL_FLIPS: Final = 12
+"""Clusters up to which every flip is made."""
+_MOST_PARTS: Final = 500
+"""Clusters that are flipped each by itself."""
+_NOTHING: Final = 1e-12
 
 Side = Literal["above", "below", "not distinguishable", "too few to tell", "undefined"]
 
@@ -170,3 +178,60 @@ def holm(p_values: Sequence[float | None]) -> tuple[float | None, ...]:
         highest = max(highest, min(1.0, p * (len(known) - rank)))
         out[i] = highest
     return tuple(out)
+
+
+def corrected_together(
+    p_values: Sequence[float], parts: Floats, rng: np.random.Generator
+) -> tuple[tuple[float, ...], float]:
+    """Correct p-values of figures that move by the same clusters for being tested together.
+
+    The sign of each cluster's part is flipped in all figures at once: the share of flips of which any figure
+    has as low a p-value is the corrected one. Figures that move together cost little, unlike with Holm.
+    Step-down method of Westfall and Young (1993, section 2.6); with up to 12 clusters every flip is made.
+
+    Args:
+        p_values: Of each figure, two-sided.
+        parts: What each cluster adds to each figure, if nothing differs; shape (clusters, figures).
+        rng: Draws the flips.
+
+    Returns:
+        The corrected p-values; and the p-value below which one of the figures alone is significant at
+        `ALPHA`, which lies between `ALPHA` divided by the number of figures and `ALPHA`.
+    """
+    count = len(p_values)
+    if count < 2:
+        return tuple(p_values), ALPHA
+    flips = _flips(_grouped(parts), rng)
+    alone = np.empty_like(flips)
+    for column, moved in enumerate(flips.T):
+        order = np.sort(moved)
+        alone[:, column] = 1 - np.searchsorted(order, moved - _NOTHING * (1 + moved)) / moved.size
+    least, times = np.unique(alone.min(axis=1), return_counts=True)
+    alpha = float(least[times.cumsum() <= ALPHA * len(alone)].max(initial=ALPHA / count))
+    ranked = np.argsort(p_values, kind="stable")
+    corrected, highest = np.empty(count), 0.0
+    lowest = np.minimum.accumulate(alone[:, ranked[::-1]], axis=1)[:, ::-1]
+    for place, figure in enumerate(ranked):
+        below = int(np.count_nonzero(lowest[:, place] <= p_values[figure] + _NOTHING))
+        highest = max(highest, p_values[figure], max(1, below) / len(lowest))
+        corrected[figure] = min(1.0, highest)
+    return tuple(corrected.tolist()), min(ALPHA, alpha)
+
+
+def _grouped(parts: Floats) -> Floats:
+    """Add up clusters where there are very many: groups of them are flipped."""
+    groups = np.arange(len(parts)) % _MOST_PARTS
+    return np.stack([np.bincount(groups, column) for column in parts.T], axis=1)
+
+
+def _flips(parts: Floats, rng: np.random.Generator) -> Floats:
+    """Return how far each figure lies from 0 with signs of clusters flipped, shape (flips, figures)."""
+    clusters = len(parts)
+    if clusters <= _ALL_FLIPS:
+        bits = (np.arange(2**clusters)[:, None] >> np.arange(clusters)) & 1
+    else:
+        bits = rng.integers(0, 2, size=(_FLIPS, clusters))
+        bits[0] = 1  # what was observed is one of them
+    scale = np.sqrt((parts**2).sum(axis=0))
+    moved: Floats = np.abs((2.0 * bits - 1.0) @ (parts / np.where(scale > 0, scale, 1.0)))
+    return moved

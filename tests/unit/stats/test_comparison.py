@@ -1,11 +1,13 @@
 """Paired comparisons: by hand, what few clusters can show, and Holm over what is compared together."""
 
+import math
 from itertools import combinations
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats as oracle
 
 from dialogauge.core.json_keys import as_json
 from dialogauge.stats.agreement import figures_of, signed_gain
@@ -14,6 +16,7 @@ from dialogauge.stats.comparison import (
     compare,
     compare_gain,
     compare_pairs,
+    corrected_together,
     holm,
 )
 from dialogauge.stats.estimate import Basis, Gain
@@ -200,3 +203,42 @@ def test_holm_never_lowers_and_keeps_the_order(values):
     assert all(f >= min(v, 1) for f, v in zip(found, values, strict=True))
     order = np.argsort(values)
     assert list(np.array(found)[order]) == sorted(found)
+
+
+def test_figures_that_move_alike_are_corrected_as_one():
+    # Five clusters: of the 32 flips two leave all on one side, six (with one flipped: 10) reach 3 of 5.
+    parts = np.ones((5, 1)) / 5
+    rng = np.random.default_rng(0)
+    corrected, alpha = corrected_together([0.1, 0.1], np.hstack([parts, parts]), rng)
+    assert corrected == pytest.approx((0.1, 0.1))  # 2 of 32 flips have so low a p: less than each by itself
+    assert alpha == 0.025  # and none is significant: .0625 is the lowest p that there is
+    assert corrected_together([0.3], parts, rng) == ((0.3,), 0.05)
+
+
+def test_figures_that_have_nothing_in_common_are_corrected_as_by_holm():
+    # Each figure stands on 20 clusters of its own: both signs are free of each other.
+    parts = np.zeros((40, 2))
+    parts[:20, 0] = parts[20:, 1] = np.random.default_rng(2).normal(0, 1, 20)
+    corrected, alpha = corrected_together([0.01, 0.2], parts, np.random.default_rng(0))
+    assert corrected[0] == pytest.approx(1 - 0.99**2, abs=0.006)
+    assert corrected[1] == pytest.approx(0.2, abs=0.01)  # the last of a step-down method stands by itself
+    assert alpha == pytest.approx(1 - math.sqrt(0.95), abs=0.004)
+
+
+def test_a_figure_that_cannot_move_costs_nothing():
+    parts = np.zeros((20, 2))
+    parts[:, 0] = np.random.default_rng(3).normal(0, 1, 20)
+    corrected, alpha = corrected_together([0.03, 1.0], parts, np.random.default_rng(0))
+    assert corrected[0] == pytest.approx(0.03, abs=0.003)
+    assert corrected[1] == 1.0
+    assert alpha > 0.045
+
+
+def test_the_family_is_wrong_in_one_of_twenty_studies_of_nothing():
+    draw = np.random.default_rng(7)
+    wrong = 0
+    for _ in range(400):
+        moved = draw.normal(size=(12, 1)) + 0.5 * draw.normal(size=(12, 5))
+        p_values = oracle.ttest_1samp(moved, 0).pvalue.tolist()
+        wrong += min(corrected_together(p_values, moved / 12, draw)[0]) <= 0.05
+    assert 8 <= wrong <= 32

@@ -9,13 +9,20 @@ from typing import Final
 from dialogauge.core import Conversation
 from dialogauge.report import Cards, Fold, Section, Transcript, TranscriptTurn
 from dialogauge.runs import StoredRun
-from dialogauge.studies.compare.comparison import RunComparison, Turned
+from dialogauge.studies.compare.comparison import RunComparison, Turned, TurnedBy
 from dialogauge.studies.compare.page import beside
 from dialogauge.studies.judging.report import stored_findings
 from dialogauge.studies.judging.sampling import Sampler
 from dialogauge.studies.judging.transcripts import writer_of
 
 _TURNS: Final = 3
+_ROOM: Final = 250_000
+"""Characters of the pairs on each side."""
+_TITLES: Final[dict[TurnedBy, tuple[str, str]]] = {
+    "verdict": ("Became worse", "Became better"),
+    "findings": ("With new findings", "Without findings that were there before"),
+    "scores": ("Scored lower", "Scored higher"),
+}
 
 
 def pairs_beside(
@@ -27,7 +34,7 @@ def pairs_beside(
     *,
     only: tuple[str | None, str | None] = (None, None),
 ) -> list[Section]:
-    """Return the pairs that became worse, and those that became better.
+    """Return pairs that turned down, and those that turned up, the clearest first, as far as there is room.
 
     Args:
         a: The first run, open.
@@ -37,20 +44,22 @@ def pairs_beside(
         turns: So many of each side, from where the two part.
         only: The candidate that was compared on each side; None for all.
     """
-    chosen = [("Became worse", result.worse), ("Became better", result.better)]
+    chosen = list(zip(_TITLES[result.turned_by], (result.down, result.up), strict=True))
     shown_a = _transcripts(a, [t.a.id for _, turned in chosen for t in turned[:most]], only[0])
     shown_b = _transcripts(b, [t.b.id for _, turned in chosen for t in turned[:most]], only[1])
+    scored = frozenset(d.name for d in result.tested)
     out = []
     for title, turned in chosen:
-        folds = [
-            _fold(t, shown_a[t.a.id], shown_b[t.b.id], turns)
-            for t in turned[:most]
-            if t.a.id in shown_a and t.b.id in shown_b
-        ]
+        room, folds = _ROOM, list[Fold]()
+        for t in turned[:most]:
+            if t.a.id in shown_a and t.b.id in shown_b:
+                fold, size = _fold(t, shown_a[t.a.id], shown_b[t.b.id], turns, scored)
+                room -= size
+                if folds and room < 0:
+                    break
+                folds.append(fold)
         if folds:
-            lead = (
-                f"The {len(folds):,} that moved most, of {len(turned):,}." if len(folds) < len(turned) else ""
-            )
+            lead = f"The {len(folds):,} clearest, of {len(turned):,}." if len(folds) < len(turned) else ""
             out.append(Section(title, tuple(folds), lead, short=title))
     return out
 
@@ -58,14 +67,16 @@ def pairs_beside(
 _Shown = tuple[Conversation, Transcript]
 
 
-def _fold(turned: Turned, a: _Shown, b: _Shown, turns: int) -> Fold:
+def _fold(turned: Turned, a: _Shown, b: _Shown, turns: int, scored: frozenset[str]) -> tuple[Fold, int]:
+    """Return a pair side by side, and how many characters its turns have."""
     same = parting(a[0], b[0])
     texts = dict.fromkeys(t.context for _, t in (a, b) if t.context)
     later_a, later_b = ([t for t in one.turns if (t.number or 0) > same] for _, one in (a, b))
     rows = list(zip_longest(later_a[:turns], later_b[:turns]))
     left = max(len(later_a), len(later_b)) - len(rows)
     cards = tuple(Cards((_card("A", a[1], x), _card("B", b[1], y)), wide=True) for x, y in rows)
-    return beside(turned, cards, same=same, left=left, context=tuple(texts))
+    size = sum(len(m.text) for c, _ in (a, b) for t in c.turns[same : same + turns] for m in t.messages)
+    return beside(turned, cards, same=same, left=left, context=tuple(texts), scored=scored), size
 
 
 def _card(name: str, whole: Transcript, turn: TranscriptTurn | None) -> Transcript:

@@ -1,81 +1,48 @@
-"""What changed from one run to the other: differences with clustered intervals, and what may have moved them.
+"""What changed from one run to the other: one question first, then what else may be tested.
 
-Everything is the second run less the first. Where conversations are paired, a dimension is compared on those
-that have a score in both runs: a conversation that failed in one of them would else change the mix.
+The first question is the share of conversations with a finding. Kinds of findings, people's ratings and
+checked dimensions follow, each group corrected together. What is not checked is not tested.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal, get_args
 
 import numpy as np
 
-from dialogauge.core import DimensionSpec, Scale, Verdict
+from dialogauge.core import DimensionSpec, Verdict
 from dialogauge.core.json_keys import INSIDE, keys
-from dialogauge.stats import ENOUGH, Comparison, Estimate, adjusted, compare_gain, mean_bounds
-from dialogauge.stats.comparison import ALPHA
-from dialogauge.stats.means import gain_of_sums
-from dialogauge.stats.table import Codes, Floats
+from dialogauge.studies.compare.figures import (
+    ANY_FINDING,
+    SHARE,
+    Change,
+    Difference,
+    dimension_figure,
+    figure_of,
+    finding_share,
+    has_finding,
+    share_of,
+    tested,
+)
 from dialogauge.studies.compare.pairing import PairedRuns, pair_sides
+<<<<<<< HEAD
 from dialogauge.studies.compare.talks import LENGTH, TURNS, ScoreSums, Side, Talk
 from dialogauge.studies.planted.blind_spots import BlindSpots
+=======
+from dialogauge.studies.compare.talks import FAILED, LENGTH, TURNS, ScoreSums, Side, Talk
+from dialogauge.studies.evidence import NOTHING_CHECKED, VERDICT, RunEvidence
+>>>>>>> 2306af0a (Ask compare one question first, and test no score that nothing showed to agree with people)
 
-Answer = Literal["better", "worse", "cannot tell"]
-Ends = tuple[float, float]
+TurnedBy = Literal["findings", "verdict", "scores"]
 
 _GOOD: Final = ("excellent", "good")
 AT_LEAST_GOOD: Final = "at least good"
-ANY_FINDING: Final = "any finding"
 _CARD: Final = get_args(Verdict)
-
-
-@dataclass(frozen=True, slots=True)
-class Measured:
-    """One side of a figure."""
-
-    mean: float | None
-    n: int
-    n_na: int = 0
-    n_failed: int = 0
-    left_out: int = 0
-    """Scores of conversations that have none in the other run."""
-
-
-@keys(name=None, at_floor=None, digits=None, share=None, detectable_alone=None)
-@dataclass(frozen=True, slots=True)
-class Change:
-    """A figure of both runs, and how far it moved."""
-
-    name: str
-    a: Measured
-    b: Measured
-    delta: Estimate
-    """The second run less the first."""
-    higher_is_better: bool | None = True
-    """None where neither is."""
-    p: float | None = None
-    """Two-sided, not adjusted."""
-    p_holm: float | None = None
-    """Adjusted over the dimensions; None where it was not tested."""
-    at_floor: bool = False
-    """Whether p is the lowest that so few clusters can give."""
-    answer: Answer = "cannot tell"
-    detectable: float | None = None
-    """The least true difference that such samples show in `ENOUGH` of the cases, tested as often as here."""
-    detectable_alone: float | None = None
-    """The same where this figure alone is asked about, as a gate does."""
-    bounds: Ends | None = None
-    """How far failures on either side could move the difference."""
-    by_length: float | None = None
-    """What the change of reply length alone would give, by how scores go with length within the runs."""
-    digits: int = 2
-    share: bool = False
-    """Whether the figure is a share, shown in percent."""
-    compared: bool = True
-    """Whether the judge was ever compared with people on it."""
+_MANY: Final = 3
+"""Conversations that a change must have moved before a scenario is named for it."""
 
 
 @keys(field="by", changes="dimensions{name}")
@@ -89,10 +56,12 @@ class Group:
     """Conversations."""
     b: int
     changes: tuple[Change, ...]
-    """By dimension; not adjusted for the number of groups."""
+    """The share with a finding, and checked dimensions; not corrected for the number of groups."""
 
 
-@keys(a=None, b=None, id_a="a", id_b="b", verdict_a="verdict_a", verdict_b="verdict_b")
+@keys(
+    a=None, b=None, id_a="a", id_b="b", verdict_a="verdict_a", verdict_b="verdict_b", new="new", gone="gone"
+)
 @dataclass(frozen=True, slots=True)
 class Turned:
     """A pair of conversations."""
@@ -124,6 +93,16 @@ class Turned:
         """In the second run."""
         return self.b.verdict
 
+    @property
+    def new(self) -> tuple[str, ...]:
+        """The kinds of findings that the second run alone has."""
+        return tuple(sorted(self.b.kinds - self.a.kinds))
+
+    @property
+    def gone(self) -> tuple[str, ...]:
+        """Those that the first alone has."""
+        return tuple(sorted(self.a.kinds - self.b.kinds))
+
 
 @dataclass(frozen=True, slots=True)
 class SideCounts:
@@ -142,6 +121,18 @@ class SideCounts:
         return cls(side.name, len(side.talks), len(compared), left_out, side.unread, side.failures)
 
 
+@dataclass(frozen=True, slots=True)
+class Where:
+    """A scenario that holds most of a change."""
+
+    scenario: str
+    before: int
+    """Conversations of which it held in the first run."""
+    after: int
+    n: int
+    """Conversations of the scenario, in each run."""
+
+
 @keys(
     a=None,
     b=None,
@@ -153,8 +144,13 @@ class SideCounts:
     findings="findings{name}",
     ratings="ratings{name}",
     controls="controls{name}",
+    evidence=None,
     order=None,
+<<<<<<< HEAD
     planted="planted?",
+=======
+    unchecked="unchecked",
+>>>>>>> 2306af0a (Ask compare one question first, and test no score that nothing showed to agree with people)
 )
 @dataclass(frozen=True, slots=True)
 class RunComparison:
@@ -163,20 +159,24 @@ class RunComparison:
     a: Side
     b: Side
     pairing: PairedRuns
+    evidence: RunEvidence
+    """Which dimensions are checked on such conversations, by either run."""
     dimensions: tuple[Change, ...]
     verdicts: tuple[Change, ...]
     """Share of the conversations with each verdict, and at least good."""
     findings: tuple[Change, ...]
-    """Share of the conversations with each kind, what changed most first."""
+    """Share of the conversations with any finding, then with each kind, what changed most first."""
     ratings: tuple[Change, ...]
     """People's, where both runs carry them."""
     controls: tuple[Change, ...]
-    """Reply length and turns."""
+    """Reply length, turns, and the share of judgements that failed."""
     order: tuple[str, ...]
     """Verdicts, the best first."""
-    worse: tuple[Turned, ...]
-    """Pairs that became worse, the most first."""
-    better: tuple[Turned, ...]
+    turned_by: TurnedBy
+    """What says that a pair turned."""
+    down: tuple[Turned, ...]
+    """Pairs with new findings, or a worse verdict, or lower scores; the clearest first."""
+    up: tuple[Turned, ...]
     groups: tuple[Group, ...] = ()
     notes: tuple[str, ...] = ()
     planted: BlindSpots | None = None
@@ -195,7 +195,51 @@ class RunComparison:
     @property
     def tested(self) -> tuple[Change, ...]:
         """The dimensions that were tested."""
-        return tuple(d for d in self.dimensions if d.p_holm is not None)
+        return tuple(d for d in self.dimensions if d.answer != "not tested")
+
+    @property
+    def untested(self) -> tuple[Change, ...]:
+        """Those that were not, because nothing showed that they agree with people."""
+        return tuple(d for d in self.dimensions if d.answer == "not tested")
+
+    @property
+    def unchecked(self) -> bool:
+        """Whether what is not checked was asked for all the same."""
+        return self.evidence.unchecked
+
+    @property
+    def graded(self) -> bool:
+        """Whether verdicts count: checked, or asked for all the same."""
+        return self.evidence.counts(VERDICT)
+
+    @property
+    def any_finding(self) -> Change | None:
+        """The share of conversations with a finding; None where the judge names none."""
+        return next((c for c in self.findings if c.name == ANY_FINDING), None)
+
+    @property
+    def kinds(self) -> tuple[Change, ...]:
+        """The share with each kind of finding, what changed most first."""
+        return tuple(c for c in self.findings if c.name != ANY_FINDING)
+
+    def where(self, change: Change) -> Where | None:
+        """Return the scenario that holds most of a change of findings, if one does.
+
+        It holds at least half of the change and at most half of the pairs.
+        """
+        sizes: Counter[str | None] = Counter(a.scenario for a, _ in self.pairing.pairs)
+        before, after = (
+            Counter(pair[0].scenario for pair in self.pairing.pairs if has_finding(pair[side], change.name))
+            for side in (0, 1)
+        )
+        whole = after.total() - before.total()
+        sign = 1 if whole > 0 else -1
+        moved = {name: sign * (after[name] - before[name]) for name in sizes if name is not None}
+        most = max(moved, key=lambda name: moved[name], default=None)
+        if most is None or abs(whole) < _MANY or 2 * moved[most] < abs(whole):
+            return None
+        n = sizes[most]
+        return None if 2 * n > sizes.total() else Where(most, before[most], after[most], n)
 
 
 def compare_sides(
@@ -203,8 +247,9 @@ def compare_sides(
     b: Side,
     dimensions: Sequence[DimensionSpec],
     *,
+    rng: np.random.Generator,
     by: Sequence[str] = (),
-    notes: Sequence[str] = (),
+    evidence: RunEvidence = NOTHING_CHECKED,
 ) -> RunComparison:
     """Compare two runs.
 
@@ -212,244 +257,102 @@ def compare_sides(
         a: The first run: what was.
         b: The second: what is.
         dimensions: Of the rubric of both.
+        rng: Draws what corrects for several figures.
         by: `scenario`, `user`, `language`: differences by group too.
-        notes: What is to be said besides.
+        evidence: Which dimensions are checked on such conversations; others are not tested.
     """
     pairing = pair_sides(a, b)
-    uncompared = a.uncalibrated | b.uncalibrated
-    scored = [
-        d for d in dimensions if all(any(t.scores[d.name].n for t in of) for of in (pairing.a, pairing.b))
-    ]
-    # What nobody ever compared with people is shown, and takes no test from what was.
-    family = {d.name for d in scored if d.name not in uncompared} or {d.name for d in scored}
-    made = [
-        _dimension(pairing, d, tests=max(len(family), 1), compared=d.name not in uncompared)
-        for d in dimensions
-    ]
     verdicts = {t.verdict for t in (*pairing.a, *pairing.b) if t.verdict}
-    order = _order(pairing, verdicts)
-    worse, better = _turned(pairing, order)
+    order, finds = _order(pairing, verdicts), a.finds and b.finds
+    turned_by, down, up = _turned(pairing, order, by_verdict=evidence.counts(VERDICT), by_findings=finds)
+    asked = [d for d in dimensions if evidence.counts(d.name)]
     return RunComparison(
         a,
         b,
         pairing,
-        _tested([one for one in made if one is not None], family),
+        evidence,
+        _dimensions(pairing, dimensions, evidence, rng),
         tuple(_verdicts(pairing, order)),
-        tuple(_findings(pairing)) if a.finds and b.finds else (),
-        tuple(_ratings(pairing)),
+        _findings(pairing, rng) if finds else (),
+        tested(list(_ratings(pairing)), rng),
         tuple(_controls(pairing)),
         order,
-        worse,
-        better,
-        tuple(_groups(pairing, dimensions, by)),
-        tuple(notes),
+        turned_by,
+        down,
+        up,
+        tuple(_groups(pairing, asked, by, finds=finds)),
     )
 
 
-# Changes
-
-
-def _sums(
-    pairing: PairedRuns, of: Callable[[Talk], ScoreSums | None]
-) -> tuple[list[ScoreSums | None], list[ScoreSums | None]]:
-    return [of(t) for t in pairing.a], [of(t) for t in pairing.b]
-
-
-def _columns(
-    pairing: PairedRuns, of: Callable[[Talk], ScoreSums | None]
-) -> tuple[tuple[Floats, Floats], tuple[Floats, Floats], tuple[int, int]]:
-    """Return sums and counts by cluster of both sides, and how many scores have no partner."""
-    kept = []
-    size = int(max(pairing.key_a.max(initial=-1), pairing.key_b.max(initial=-1))) + 1
-    sides = _sums(pairing, of)
-    counts = [np.array([0 if s is None else s.n for s in side], dtype=float) for side in sides]
-    totals = [np.array([0.0 if s is None else s.total for s in side], dtype=float) for side in sides]
-    keys, clusters = (pairing.key_a, pairing.key_b), (pairing.cluster_a, pairing.cluster_b)
-    there = [np.bincount(k, c, minlength=size) > 0 for k, c in zip(keys, counts, strict=True)]
-    left = []
-    for k, cluster, total, count in zip(keys, clusters, totals, counts, strict=True):
-        use = (there[0] & there[1])[k] if pairing.paired else np.ones(k.size, dtype=bool)
-        left.append(int(count[~use].sum()))
-        kept.append((_binned(cluster[use], total[use], pairing), _binned(cluster[use], count[use], pairing)))
-    return kept[0], kept[1], (left[0], left[1])
-
-
-def _binned(cluster: Codes, values: Floats, pairing: PairedRuns) -> Floats:
-    return np.bincount(cluster, values, minlength=pairing.clusters).astype(np.float64)
-
-
-def _change(
+def _dimensions(
     pairing: PairedRuns,
-    name: str,
-    of: Callable[[Talk], ScoreSums | None],
-    *,
-    limits: Ends = (0.0, 1.0),
-    higher: bool | None = True,
-    tests: int = 1,
-) -> tuple[Change, Comparison] | None:
-    """Compare one figure; None where a run has none."""
-    a, b, left = _columns(pairing, of)
-    gain, basis = gain_of_sums(a, b, limits=limits, unit=pairing.unit, paired=pairing.paired)
-    means = [float(s.sum() / n.sum()) if n.sum() else None for s, n in (a, b)]
-    before, after = (
-        Measured(
-            mean,
-            int(n.sum()),
-            sum(s.na for s in sums if s is not None),
-            sum(s.failed for s in sums if s is not None),
-            out,
-        )
-        for mean, (_, n), sums, out in zip(means, (a, b), _sums(pairing, of), left, strict=True)
-    )
-    if not any(side.n or side.n_failed for side in (before, after)):
-        return None
-    comparison = compare_gain(("b", "a"), name, (means[1], means[0]), gain, basis)
-    change = Change(
-        name,
-        before,
-        after,
-        comparison.difference,
-        higher,
-        comparison.p,
-        at_floor=comparison.at_floor,
-        detectable=basis.detectable(gain, power=ENOUGH, alpha=ALPHA / tests),
-        detectable_alone=basis.detectable(gain, power=ENOUGH, alpha=ALPHA),
-    )
-    return change, comparison
+    dimensions: Sequence[DimensionSpec],
+    evidence: RunEvidence,
+    rng: np.random.Generator,
+) -> tuple[Change, ...]:
+    made = [dimension_figure(pairing, d, evidence.of(d.name)) for d in dimensions]
+    figures = [figure for figure in made if figure is not None]
+    counting = {f.change.name for f in figures if evidence.counts(f.change.name)}
+    answered = iter(tested([f for f in figures if f.change.name in counting], rng))
+    return tuple(next(answered) if f.change.name in counting else f.change for f in figures)
 
 
-def _dimension(
-    pairing: PairedRuns, spec: DimensionSpec, *, tests: int = 1, compared: bool = True
-) -> tuple[Change, Comparison] | None:
-    scale = spec.scale
-    made = _change(
-        pairing,
-        spec.name,
-        lambda talk: talk.scores[spec.name],
-        limits=(scale.low, scale.high),
-        higher=scale.higher_is_better,
-        tests=tests,
-    )
-    if made is None:
-        return None
-    change, comparison = made
-    by_length = _by_length(pairing, spec.name)
-    bounds = _bounds(pairing, spec.name, scale)
-    return replace(change, bounds=bounds, by_length=by_length, compared=compared), comparison
-
-
-def _tested(made: Sequence[tuple[Change, Comparison]], family: Collection[str]) -> tuple[Change, ...]:
-    """Adjust over the dimensions of the family, and say of each what is shown."""
-    tested = iter(adjusted([comparison for change, comparison in made if change.name in family]))
-    out = []
-    for change, _ in made:
-        if change.name not in family:
-            out.append(change)
-            continue
-        comparison, answer = next(tested), change.answer
-        if comparison.side in ("above", "below"):
-            answer = "better" if (comparison.side == "above") == change.higher_is_better else "worse"
-        out.append(replace(change, p_holm=comparison.p_holm, answer=answer))
-    return tuple(out)
-
-
-def _bounds(pairing: PairedRuns, name: str, scale: Scale) -> Ends | None:
-    """Return the difference if every failure had spoken against it, and for it; None without failures."""
-    sides = []
-    for talks in (pairing.a, pairing.b):
-        sums = [t.scores[name] for t in talks]
-        total, n, failed = (sum(getattr(s, of) for s in sums) for of in ("total", "n", "failed"))
-        sides.append((mean_bounds(total, n, failed, worst=scale.low, best=scale.high), failed))
-    (a, failed_a), (b, failed_b) = sides
-    if a is None or b is None or not failed_a + failed_b:
-        return None
-    return b[0] - a[1], b[1] - a[0]
-
-
-def _by_length(pairing: PairedRuns, name: str) -> float | None:
-    """Return the pooled slope of score on log length within the runs, times the change of log length."""
-    products = squares = 0.0
-    means = []
-    for talks in (pairing.a, pairing.b):
-        both = [
-            (math.log(1 + length.total / length.n), score.total / score.n)
-            for t in talks
-            if (score := t.scores[name]).n and (length := t.facts[LENGTH]).n
-        ]
-        if len(both) < 3:
-            return None
-        x, y = np.array(both).T
-        products += float((x - x.mean()) @ (y - y.mean()))
-        squares += float((x - x.mean()) @ (x - x.mean()))
-        means.append(float(x.mean()))
-    return products / squares * (means[1] - means[0]) if squares else None
-
-
-def _share(of: Callable[[Talk], bool | None]) -> Callable[[Talk], ScoreSums | None]:
-    def sums(talk: Talk) -> ScoreSums | None:
-        value = of(talk)
-        return None if value is None else ScoreSums(float(value), 1)
-
-    return sums
+def _findings(pairing: PairedRuns, rng: np.random.Generator) -> tuple[Change, ...]:
+    """Ask the first question by itself, and then about kinds, corrected together with it."""
+    kinds = sorted({kind for t in (*pairing.a, *pairing.b) for kind in t.kinds})
+    first = finding_share(pairing, ANY_FINDING)
+    if first is None:
+        return ()
+    (answer,) = tested([first], rng)
+    made = (finding_share(pairing, kind) for kind in kinds)
+    _, *changes = tested([first, *(figure for figure in made if figure is not None)], rng)
+    return answer, *sorted(changes, key=lambda c: (not c.moved, -abs(c.delta.value or 0.0), c.name))
 
 
 def _verdicts(pairing: PairedRuns, order: Sequence[str]) -> Iterator[Change]:
-    def within(names: Sequence[str]) -> Callable[[Talk], ScoreSums | None]:
-        return _share(lambda talk: None if talk.verdict is None else talk.verdict in names)
-
     rows: list[tuple[str, tuple[str, ...]]] = [(name, (name,)) for name in order]
     if {*order} <= {*_CARD} and order:
         rows = [(AT_LEAST_GOOD, _GOOD), *rows]
     for name, names in rows:
-        higher = True if name == AT_LEAST_GOOD else None
-        if made := _change(pairing, name, within(names), higher=higher):
-            yield replace(made[0], share=True)
+
+        def within(talk: Talk, names: Sequence[str] = names) -> bool | None:
+            return None if talk.verdict is None else talk.verdict in names
+
+        if made := share_of(pairing, name, within, higher=True if name == AT_LEAST_GOOD else None):
+            yield made.change
 
 
-def _findings(pairing: PairedRuns) -> Iterator[Change]:
-    kinds = sorted({kind for t in (*pairing.a, *pairing.b) for kind in t.kinds})
-
-    def with_kind(kind: str | None) -> Callable[[Talk], ScoreSums | None]:
-        return _share(
-            lambda talk: None if not talk.judged else bool(talk.kinds) if kind is None else kind in talk.kinds
-        )
-
-    first = _change(pairing, ANY_FINDING, with_kind(None), higher=False)
-    made = [_change(pairing, kind, with_kind(kind), higher=False) for kind in kinds]
-    changes = [replace(one[0], share=True) for one in made if one is not None]
-    if first is not None:
-        yield replace(first[0], share=True)
-    yield from sorted(changes, key=lambda c: (-abs(c.delta.value or 0.0), c.name))
-
-
-def _ratings(pairing: PairedRuns) -> Iterator[Change]:
+def _ratings(pairing: PairedRuns) -> Iterator[Difference]:
     in_a, in_b = ({name for t in of for name in t.ratings} for of in (pairing.a, pairing.b))
     for name in sorted(in_a & in_b):
-        values = [t.ratings[name] for t in (*pairing.a, *pairing.b) if name in t.ratings]
-        limits = min(s.total / s.n for s in values), max(s.total / s.n for s in values)
+        means = [s.total / s.n for t in (*pairing.a, *pairing.b) if (s := t.ratings.get(name))]
+        limits = (min(means), max(means)) if min(means) < max(means) else (means[0], means[0] + 1.0)
 
         def rated(talk: Talk, name: str = name) -> ScoreSums | None:
             return talk.ratings.get(name)
 
-        if made := _change(pairing, name, rated, limits=limits):
-            yield made[0]
+        if made := figure_of(pairing, name, rated, limits):
+            yield made
 
 
 def _controls(pairing: PairedRuns) -> Iterator[Change]:
-    for name, digits in ((LENGTH, 0), (TURNS, 1)):
+    for name, digits in ((LENGTH, 0), (TURNS, 1), (FAILED, 0)):
 
         def fact(talk: Talk, name: str = name) -> ScoreSums | None:
             return talk.facts[name]
 
-        most = max((s.total for t in (*pairing.a, *pairing.b) if (s := t.facts[name]).n), default=1.0)
-        if made := _change(pairing, name, fact, limits=(0.0, most or 1.0), higher=None):
-            yield replace(made[0], digits=digits)
+        of = (s.total for t in (*pairing.a, *pairing.b) if (s := t.facts[name]).n)
+        limits = SHARE if name == FAILED else (0.0, max(of, default=1.0) or 1.0)
+        if made := figure_of(pairing, name, fact, limits, higher=False if name == FAILED else None):
+            yield replace(made.change, digits=digits, share=name == FAILED)
 
 
 # Groups
 
 
-def _groups(pairing: PairedRuns, dimensions: Sequence[DimensionSpec], by: Sequence[str]) -> Iterator[Group]:
+def _groups(
+    pairing: PairedRuns, dimensions: Sequence[DimensionSpec], by: Sequence[str], *, finds: bool
+) -> Iterator[Group]:
     for field in by:
         first: dict[int, str | None] = {}
         for key, talk in zip(pairing.key_a.tolist(), pairing.a, strict=True):
@@ -464,8 +367,9 @@ def _groups(pairing: PairedRuns, dimensions: Sequence[DimensionSpec], by: Sequen
             part = _part(
                 pairing, np.array([n == name for n in names_a]), np.array([n == name for n in names_b])
             )
-            made = (_dimension(part, d) for d in dimensions)
-            changes = tuple(one[0] for one in made if one is not None)
+            made = [finding_share(part, ANY_FINDING)] if finds else []
+            made += [dimension_figure(part, d) for d in dimensions]
+            changes = tuple(figure.change for figure in made if figure is not None)
             yield Group(field, name, len(part.a), len(part.b), changes)
 
 
@@ -507,21 +411,33 @@ def _mean(values: Sequence[float]) -> float:
     return sum(values) / len(values) if values else 0.0
 
 
-def _turned(pairing: PairedRuns, order: Sequence[str]) -> tuple[tuple[Turned, ...], tuple[Turned, ...]]:
-    """Return the pairs that became worse and better: by verdict where one changed, else by quality."""
+def _turned(
+    pairing: PairedRuns, order: Sequence[str], *, by_verdict: bool, by_findings: bool
+) -> tuple[TurnedBy, tuple[Turned, ...], tuple[Turned, ...]]:
+    """Return what says that a pair turned, and those that turned down and up, the clearest first."""
     places: Mapping[str, int] = {name: place for place, name in enumerate(order)}
-    all_pairs = []
+    pairs = []
     for a, b in pairing.pairs:
-        if a.quality is None or b.quality is None:
+        if not (a.judged and b.judged):
             continue
         steps = places[a.verdict] - places[b.verdict] if a.verdict and b.verdict else 0
-        all_pairs.append(Turned(a, b, steps, b.quality - a.quality))
+        quality = 0.0 if a.quality is None or b.quality is None else b.quality - a.quality
+        pairs.append(Turned(a, b, steps, quality))
+    turned_by: TurnedBy = "scores"
+    if by_verdict and any(t.steps for t in pairs):
+        turned_by = "verdict"
+    elif by_findings and any(t.new or t.gone for t in pairs):
+        turned_by = "findings"
 
-    by_verdict = any(t.steps for t in all_pairs)
+    def size(t: Turned) -> tuple[float, float]:
+        """Below 0 where the pair turned down: also where as many findings are new as went."""
+        if turned_by == "verdict":
+            return float(t.steps), t.quality
+        if turned_by == "findings":
+            return float(len(t.gone) - len(t.new)) or (-0.5 if t.new else 0.0), t.quality
+        return t.quality, 0.0
 
-    def size(t: Turned) -> tuple[float, float, str]:
-        return (float(t.steps), t.quality, t.a.id) if by_verdict else (t.quality, 0.0, t.a.id)
-
-    worse = sorted((t for t in all_pairs if size(t)[0] < 0), key=size)
-    better = sorted((t for t in all_pairs if size(t)[0] > 0), key=lambda t: (-size(t)[0], -t.quality, t.a.id))
-    return tuple(worse), tuple(better)
+    down = sorted((t for t in pairs if size(t)[0] < 0), key=lambda t: (size(t), t.a.id))
+    up = [t for t in pairs if size(t)[0] > 0]
+    up.sort(key=lambda t: (-size(t)[0], -size(t)[1], t.a.id))
+    return turned_by, tuple(down), tuple(up)

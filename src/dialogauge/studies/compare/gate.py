@@ -3,22 +3,32 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from dialogauge.core import UsageError
 from dialogauge.core.settings import nearest
+from dialogauge.judges.local.evidence import OF_TOOLS, TITLES
 from dialogauge.report import words
-from dialogauge.studies.compare.comparison import ANY_FINDING, AT_LEAST_GOOD, Change, RunComparison
+from dialogauge.studies.compare.comparison import AT_LEAST_GOOD, RunComparison
+from dialogauge.studies.compare.figures import ANY_FINDING, Change, finding_share
+from dialogauge.studies.compare.talks import FAILED
 from dialogauge.studies.judging.gate import GateResult, holds
 
-_FORM: Final = re.compile(r"([\w-]+)\.delta(\.value)?\s*(>=|<=|>|<)\s*([+-]?[0-9]*\.?[0-9]+)")
-_FORMS: Final = (
-    "write a gate as helpfulness.delta>=-0.1 (B less A; the 95 % interval must show it), "
-    "helpfulness.delta.value>=-0.1 (these conversations alone) or good.delta>=-0.05 (share of conversations "
-    "that are at least good; findings.delta: of those with a finding)"
+_FORM: Final = re.compile(
+    r"(?:(finding|rating)\.)?([\w-]+)\.delta(\.value)?\s*(>=|<=|>|<)\s*([+-]?[0-9]*\.?[0-9]+)"
 )
-_SHARES: Final = {AT_LEAST_GOOD: "good", ANY_FINDING: "findings"}
+_FORMS: Final = (
+    "write a gate as findings.delta<=0.05 (B less A, share of the conversations with a finding; the 95 % "
+    "interval must show it), findings.delta.value<=0.05 (these conversations alone), "
+    "finding.refuses.delta<=0.02 (one kind of finding), failed.delta<=0.01 (failed judgements), "
+    "rating.satisfaction.delta>=-0.1 (people's ratings); and of what is checked helpfulness.delta>=-0.1 or "
+    "good.delta>=-0.05 (share of conversations that are at least good)"
+)
+_GOOD: Final = "good"
+KINDS: Final = frozenset({*TITLES, *OF_TOOLS})
+"""The kinds of findings that the local judge may name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +36,10 @@ class DeltaGate:
     """One condition; made by `parse_delta_gate`."""
 
     expression: str
+    group: str
+    """`finding` or `rating`, else empty."""
     subject: str
-    """A dimension, `good` or `findings`."""
+    """A kind of finding, a rating, a dimension, `good`, `findings` or `failed`."""
     plain: bool
     """Whether it asks about these conversations alone."""
     operator: str
@@ -37,12 +49,13 @@ class DeltaGate:
         """Compare the gate with a comparison; the end of the interval that speaks against it counts.
 
         Raises:
-            UsageError: The runs have no such figure.
+            UsageError: The runs have no such figure, or nothing showed that it agrees with people.
         """
         change = self._subject(result)
         delta, above = change.delta, self.operator.startswith(">")
         value = delta.value if self.plain else delta.low if above else delta.high
-        shown = f"{self.subject}.delta is {difference_words(change)}"
+        figure = ".".join(filter(None, (self.group, self.subject, "delta")))
+        shown = f"{figure} is {difference_words(change)}"
         if not self.plain and delta.value is not None and holds(delta.value, self.operator, self.threshold):
             if value is None:
                 shown += f"; the sample cannot show it: {delta.reason or 'there is no interval'}"
@@ -65,24 +78,75 @@ class DeltaGate:
         )
 
     def _subject(self, result: RunComparison) -> Change:
-        shares = (c for c in (*result.verdicts, *result.findings) if c.name in _SHARES)
-        known = {_SHARES[c.name]: c for c in shares} | {d.name: d for d in result.dimensions}
-        if self.subject not in known:
-            meant = nearest(self.subject, list(known))
-            msg = f"gate {self.expression!r}: the runs have no figure {self.subject!r}"
-            hint = f"figures: {', '.join(known)}"
-            raise UsageError(msg, hint=hint if meant is None else f"did you mean {meant!r}? {hint}")
-        return known[self.subject]
+        what = f"gate {self.expression!r}"
+        if self.group == "finding" and result.any_finding is not None:
+            return self._kind(result)
+        if self.group:
+            named = {_word(c.name): c for c in result.ratings} if self.group == "rating" else {}
+            if self.subject not in named:
+                msg = f"{what}: the runs have no {self.group} {self.subject!r} in common"
+                raise UsageError(msg, hint=_hint(f"{self.group}.{self.subject}", may_gate(result)))
+            return named[self.subject]
+        gated = _gated(result)
+        if self.subject in gated:
+            return gated[self.subject]
+        unchecked = {d.name for d in result.untested} | ({_GOOD} if result.verdicts else set())
+        if self.subject in unchecked:
+            msg = f"{what}: nothing shows that {self.subject} agrees with people on such conversations"
+            raise UsageError(msg, hint=f"{_listed(result)}; or gate on it all the same: --unchecked")
+        msg = f"{what}: the runs have no figure {self.subject!r}"
+        raise UsageError(msg, hint=_hint(self.subject, may_gate(result)))
+
+    def _kind(self, result: RunComparison) -> Change:
+        change = next((c for c in result.kinds if c.name == self.subject), None)
+        if change is None and self.subject in KINDS and (made := finding_share(result.pairing, self.subject)):
+            return made.change  # in neither run: no change
+        if change is None:
+            msg = f"gate {self.expression!r}: there is no finding {self.subject!r}"
+            kinds = [*(c.name for c in result.kinds), *sorted(KINDS - {c.name for c in result.kinds})]
+            raise UsageError(msg, hint=_hint(self.subject, kinds, "findings"))
+        return change
+
+
+def _gated(result: RunComparison) -> dict[str, Change]:
+    """Return what a gate may ask about without a group: failures, findings and what is checked."""
+    names = {FAILED: FAILED, ANY_FINDING: "findings"} | ({AT_LEAST_GOOD: _GOOD} if result.graded else {})
+    shares = (*result.controls, *result.findings, *result.verdicts)
+    gated = {names[c.name]: c for c in shares if c.name in names}
+    return gated | {d.name: d for d in result.tested}
+
+
+def may_gate(result: RunComparison) -> tuple[str, ...]:
+    """Return what a gate may ask about, by the words of gates without `.delta`."""
+    findings = tuple(f"finding.{c.name}" for c in result.kinds)
+    return (*_gated(result), *findings, *(f"rating.{_word(c.name)}" for c in result.ratings))
+
+
+def _listed(result: RunComparison) -> str:
+    return f"what may gate here: {', '.join(f'{name}.delta' for name in may_gate(result))}"
+
+
+def _hint(name: str, known: Sequence[str], what: str = "what may gate here") -> str:
+    meant = nearest(name, known)
+    hint = f"{what}: {', '.join(known) or 'nothing'}"
+    return hint if meant is None else f"did you mean {meant!r}? {hint}"
+
+
+def _word(name: str) -> str:
+    return name.replace(" ", "_")
 
 
 def parse_delta_gate(expression: str) -> DeltaGate:
-    """Read a gate such as `helpfulness.delta>=-0.1`; raises UsageError for one of another form."""
+    """Read a gate such as `findings.delta<=0.05`; raises UsageError for one of another form."""
     match = _FORM.fullmatch(expression.strip())
     if match is None:
         msg = f"cannot read the gate {expression!r}"
-        raise UsageError(msg, hint=_FORMS)
-    subject, plain, operator, threshold = match.groups()
-    return DeltaGate(expression.strip(), subject, bool(plain), operator, float(threshold))
+        alone = (
+            "; other gates ask about one run: dialogauge judge --gate" if ".delta" not in expression else ""
+        )
+        raise UsageError(msg, hint=_FORMS + alone)
+    group, subject, plain, operator, threshold = match.groups()
+    return DeltaGate(expression.strip(), group or "", subject, bool(plain), operator, float(threshold))
 
 
 def difference_words(change: Change) -> str:

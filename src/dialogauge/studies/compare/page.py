@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import shlex
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
-from typing import Final, Literal
+from typing import Final
 
-from dialogauge.judges.local.evidence import TITLES
 from dialogauge.report import (
     Block,
     Callout,
@@ -27,120 +27,24 @@ from dialogauge.report import (
     Section,
     Span,
     TableColumn,
-    TableRow,
     Text,
     data_table,
     p_value,
     words,
 )
-from dialogauge.studies.compare.comparison import ANY_FINDING, Change, Measured, RunComparison, Turned
-from dialogauge.studies.compare.gate import difference_words
-from dialogauge.studies.compare.talks import LENGTH
+from dialogauge.studies.compare.answer import NOT_CHECKED, headline, title_of, tone_of
+from dialogauge.studies.compare.comparison import RunComparison, Turned
+from dialogauge.studies.compare.figures import ANY_FINDING, Change, Measured
+from dialogauge.studies.compare.talks import FAILED
 from dialogauge.studies.judging.gate import GateResult
 from dialogauge.studies.planted.page import planted_callout, planted_section
 from dialogauge.text import counted
 
-Tone = Literal["plain", "info", "warn", "good"]
-
 _KINDS: Final = 12
-_LISTED: Final = 8
-"""Conversations that a terminal lists on each side."""
-
-
-def headline(result: RunComparison) -> tuple[str, ...]:
-    """Answer in sentences: better, worse or cannot tell; and what this sample could have shown."""
-    tested = result.tested
-    if not tested:
-        fullest = max((d for d in result.dimensions if d.delta.reason), key=lambda d: d.a.n, default=None)
-        why = fullest.delta.reason if fullest else "nothing was scored in both runs"
-        return (f"Cannot tell whether {result.b.name} is better or worse than {result.a.name}: {why}.",)
-    out = [_answer(result, tested)]
-    first = min(tested, key=lambda d: d.detectable or float("inf"))
-    last = max(tested, key=lambda d: d.detectable or 0.0)
-    if first.detectable is not None and last.detectable is not None:
-        size = f"{last.detectable:.2f} or more on {words.name(last.name)}"
-        if first is not last:
-            size = f"{first.detectable:.2f} or more on {words.name(first.name)}, {size}"
-        out.append(
-            f"With {_sample(result)} a difference of {size} would be shown in 4 of 5 cases (80 % power)."
-        )
-    out += [_with_finding(c) for c in result.findings if c.name == ANY_FINDING]
-    out += _by_length(result, tested)
-    moved = [d for d in tested if d.bounds is not None and _reverses(d)]
-    if moved:
-        names = ", ".join(words.name(d.name) for d in moved)
-        out.append(f"Failed judgements could reverse the difference on {names}: see the bounds.")
-    if not any(d.compared for d in tested):
-        what = "the pairs below" if result.pairing.pairs else "some conversations of each"
-        out.append(f"This judge was never compared with people on these dimensions: read {what}.")
-    return tuple(out)
-
-
-def _answer(result: RunComparison, tested: Sequence[Change]) -> str:
-    a, b = result.a.name, result.b.name
-    worse, better, unclear = (
-        [d for d in tested if d.answer == answer] for answer in ("worse", "better", "cannot tell")
-    )
-    if worse and better:
-        return f"{b} is worse than {a} on {_shown(worse)}; and better on {_shown(better)}."
-    if worse or better:
-        names = ", ".join(words.name(d.name) for d in unclear)
-        rest = f" On {names} the sample cannot tell." if unclear else ""
-        return f"{b} is {'worse' if worse else 'better'} than {a}: {_shown(worse or better)}.{rest}"
-    if all(not d.delta.value and d.p == 1.0 for d in tested):
-        return f"No difference: {b} has the same scores as {a} in {_sample(result)}."
-    of = f", as {len(tested)} dimensions are tested at once" if any(map(_excludes_zero, tested)) else ""
-    return f"Cannot tell {b} from {a}: every difference could be due to chance{of} ({_shown(tested)})."
-
-
-def _shown(changes: Iterable[Change]) -> str:
-    return "; ".join(f"{words.name(d.name)} {difference_words(d)}" for d in changes)
-
-
-def _with_finding(change: Change) -> str:
-    a, b = (f"{round((side.mean or 0) * side.n):,} of {side.n:,}" for side in (change.a, change.b))
-    return f"With a finding: {b} conversations, {a} before ({difference_words(change)})."
-
-
-def _sample(result: RunComparison) -> str:
-    p = result.pairing
-    if not p.paired:
-        return f"{len(p.a):,} and {len(p.b):,} conversations (not paired)"
-    pairs = counted(len(p.pairs), "pair") if p.pairs else f"{len(p.a):,} and {len(p.b):,} conversations"
-    return pairs if p.unit == "conversations" else f"{pairs} ({p.clusters:,} {p.unit})"
-
-
-def _reverses(change: Change) -> bool:
-    bounds, value = change.bounds, change.delta.value
-    return bool(value) and bounds is not None and bounds[0] < 0 < bounds[1]
-
-
-def _by_length(result: RunComparison, tested: Sequence[Change]) -> list[str]:
-    length = next((c for c in result.controls if c.name == LENGTH), None)
-    if length is None or not _excludes_zero(length) or not length.a.mean or length.delta.value is None:
-        return []
-    share = length.delta.value / length.a.mean
-    how = "longer" if share > 0 else "shorter"
-    gives = [
-        f"{words.decimal(d.by_length, signed=True)} of the {words.decimal(d.delta.value, signed=True)} on "
-        f"{words.name(d.name)}"
-        for d in tested
-        if d.by_length is not None and d.answer != "cannot tell"
-    ]
-    alone = "By how scores go with length within each run, length alone would give"
-    changed = f"Replies are {round(100 * abs(share))} % {how}."
-    return [f"{changed} {alone} {', '.join(gives)}." if gives else changed]
-
-
-def _excludes_zero(change: Change) -> bool:
-    ends = change.delta.interval
-    return ends is not None and (ends[0] > 0 or ends[1] < 0)
-
-
-def tone_of(result: RunComparison) -> Tone:
-    """Return the colour of the answer."""
-    answers = {d.answer for d in result.tested}
-    return "warn" if "worse" in answers else "good" if "better" in answers else "info"
+_LISTED: Final = 5
+"""Findings that a terminal shows, and conversations that it lists on each side."""
+_ON_PAGE: Final = 2000
+"""Conversations that a page lists on each side."""
 
 
 def comparison_page(
@@ -148,6 +52,7 @@ def comparison_page(
     gates: Sequence[GateResult],
     beside: Sequence[Section],
     *,
+    paths: tuple[str, str],
     created: str,
     version: str,
 ) -> Page:
@@ -157,33 +62,44 @@ def comparison_page(
         result: What was compared.
         gates: With how they ended.
         beside: Pairs that turned, both replies side by side, from `beside`.
+        paths: Of the runs, for commands that read a pair.
         created: The day.
         version: Of dialogauge.
     """
-    turned = _turned(result)
-    if beside:
-        # The pairs themselves stand below: a list of their names would say the same again.
-        turned = replace(turned, blocks=(turned.blocks[0], *beside))
     blocks = (
         *_opening(result, gates),
         *_sections(result, whole=True),
-        turned,
+        _turned(result, beside, paths, listed=_ON_PAGE),
         *_groups(result),
+<<<<<<< HEAD
         *([] if result.planted is None else [planted_section(result.planted)]),
+=======
+        _controls(result),
+        *_unchecked(result),
+>>>>>>> 2306af0a (Ask compare one question first, and test no score that nothing showed to agree with people)
         _made(result),
     )
     return Page(f"{result.b.name} against {result.a.name}", blocks, "", created, version)
 
 
-def brief(result: RunComparison, gates: Sequence[GateResult], beside: Sequence[Section]) -> tuple[Block, ...]:
-    """Lay out a comparison for a terminal."""
-    turned = _turned(result)
+def brief(
+    result: RunComparison,
+    gates: Sequence[GateResult],
+    beside: Sequence[Section],
+    *,
+    paths: tuple[str, str],
+    verbose: bool = False,
+) -> tuple[Block, ...]:
+    """Lay out a comparison for a terminal; with `verbose` all that the page has, but for most pairs."""
+    more = (_controls(result), *_unchecked(result), _made(result)) if verbose else ()
+    end = "" if verbose else "More with -v: all findings, scores and controls. "
     return (
         *(replace(b, tone="plain") if isinstance(b, Callout) else b for b in _opening(result, gates)),
-        *_sections(result, whole=False),
-        replace(turned, blocks=(*turned.blocks, *beside)),
+        *_sections(result, whole=verbose),
+        _turned(result, beside, paths, listed=_ON_PAGE if verbose else _LISTED),
         *_groups(result),
-        Callout(("The page (-o DIR) shows more pairs, and all verdicts and findings.",)),
+        *more,
+        Callout((f"{end}Pairs side by side: --pairs N, or the page (-o DIR).",)),
     )
 
 
@@ -208,6 +124,8 @@ def _basis(result: RunComparison) -> Iterable[Prose]:
     if p.few:
         by, of_a, of_b = p.few
         yield f"{of_a:,} of A and {of_b:,} of B share their {by} with the other run: too few to pair by."
+    if len({t.user for t in (*p.a, *p.b)} - {None}) == 1 and all(t.user for t in (*p.a, *p.b)):
+        yield "All conversations are of one user: what is shown holds for this user."
     if p.pairs and p.openings < len(p.pairs):
         yield (
             f"{len(p.pairs) - p.openings:,} of {len(p.pairs):,} pairs begin with different messages of the "
@@ -218,38 +136,45 @@ def _basis(result: RunComparison) -> Iterable[Prose]:
             kinds = [f"{n:,} {words.name(kind)}" for kind, n in of.failures.items()]
             kinds += [f"{of.unread:,} unread or not done"] if of.unread else []
             yield f"Failed in {side}: {', '.join(kinds)}."
-    untested = [words.name(d.name) for d in result.dimensions if not d.compared and d.p_holm is None]
-    if untested and any(d.compared for d in result.tested):
-        yield f"Never compared with people, and so not tested: {', '.join(untested)}."
 
 
 def _sections(result: RunComparison, *, whole: bool) -> Iterable[Section]:
-    plot = (_plot(result),) if whole and any(d.delta.interval for d in result.dimensions) else ()
-    lead = "p adjusted by Holm over the dimensions that are tested."
-    yield Section("Scores", (*plot, _scores(result)), lead, short="Scores")
-    if result.verdicts:
-        yield Section("Verdicts", tuple(_verdicts(result, whole=whole)))
     if result.findings:
-        shown = result.findings if whole else [c for c in result.findings if _moved(c)][:_KINDS]
-        lead = "Share of the conversations with such a finding; not adjusted for the number of kinds."
-        yield Section(
-            "Findings that came and went", (_shares("Findings", shown, named=True),), lead, "Findings"
-        )
+        shown = [c for c in result.findings if whole or c.name == ANY_FINDING or c.delta.value]
+        lead = "Share of the conversations with such a finding. Kinds are corrected together (p)."
+        most = _KINDS if whole else _LISTED
+        table = _shares("Findings", shown if whole else shown[:most], named=True)
+        yield Section("Findings that came and went", (table,), lead, "Findings")
     if result.ratings:
         yield Section("What people said", (_plain("People’s ratings", result.ratings),), short="People")
+    if result.tested:
+        plot = (_plot(result),) if whole and any(d.delta.interval for d in result.tested) else ()
+        lead = "Dimensions that are tested, corrected together (p)."
+        yield Section("Scores", (*plot, _scores(result)), lead, short="Scores")
+    if result.verdicts and result.graded:
+        yield Section("Verdicts", tuple(_verdicts(result, whole=whole)))
+
+
+def _controls(result: RunComparison) -> Section:
     lead = "A judge that likes long replies would show an improvement for longer ones."
-    yield Section("Controls", (_plain("Controls", result.controls),), lead)
+    shown = [c for c in result.controls if c.name != FAILED or c.a.mean or c.b.mean]
+    return Section("Controls", (_plain("Controls", shown),), lead)
 
 
-def _moved(change: Change) -> bool:
-    return bool(change.delta.value)
+def _unchecked(result: RunComparison) -> Iterable[Section]:
+    """List what was not tested, folded, without saying which run it speaks for."""
+    if not result.untested or result.unchecked:
+        return
+    blocks: list[Block] = [_plain("Scores", result.untested, tested=False)]
+    if result.verdicts and not result.graded:
+        blocks.append(_shares("Verdicts", result.verdicts))
+    why = f"Not tested: {NOT_CHECKED}. To test them all the same: --unchecked."
+    title = "Unchecked: order of reading only"
+    yield Section("Unchecked", (Fold(title, (Callout((why,)), *blocks)),))
 
 
 def _plot(result: RunComparison) -> DotPlot:
-    rows = (
-        DotRow(words.name(d.name), d.delta.value, d.delta.interval, "quiet" if d.p_holm is None else "strong")
-        for d in result.dimensions
-    )
+    rows = (DotRow(words.name(d.name), d.delta.value, d.delta.interval, "strong") for d in result.tested)
     return DotPlot("Difference, B less A", tuple(rows), (Reference(0.0, "no difference"),))
 
 
@@ -264,20 +189,19 @@ def _scores(result: RunComparison) -> DataTable:
         "80 % power from",
         "by failures",
     )
-    rows = []
-    for d in result.dimensions:
-        answer = d.answer if d.p_holm is not None or d.delta.reason else "not tested"
+    rows: list[tuple[Cell, ...]] = []
+    for d in result.tested:
         cells: tuple[Cell, ...] = (
             words.name(d.name),
             _side(d.a),
             _side(d.b),
             Number(d.delta.value, 2, d.delta.interval, signed=True, strong=True),
-            p_value(d.p_holm, at_floor=d.at_floor),
-            answer,
+            p_value(d.p_corrected, at_floor=d.at_floor),
+            d.answer,
             Number(d.detectable),
             Interval(d.bounds) if d.bounds else None,
         )
-        rows.append(TableRow(cells, "quiet" if d.p_holm is None else "plain"))
+        rows.append(cells)
     return data_table("Scores", heads, rows, captioned=False)
 
 
@@ -298,14 +222,12 @@ def _verdicts(result: RunComparison, *, whole: bool) -> Iterable[Block]:
 
 
 def _shares(title: str, changes: Sequence[Change], *, named: bool = False) -> DataTable:
-    heads = (title.lower(), "A", "B", "B less A, points")
+    heads = (title.lower(), "A", "B", "B less A, points", *(("p",) if named else ()))
     rows: list[tuple[Cell, ...]] = []
     for c in changes:
-        name = TITLES.get(c.name, c.name) if named else c.name
-        ends = c.delta.interval
-        points = None if ends is None else (100 * ends[0], 100 * ends[1])
-        delta = Number(None if c.delta.value is None else 100 * c.delta.value, 1, points, signed=True)
-        rows.append((name, _share(c.a), _share(c.b), delta))
+        name = c.name if not named or c.name == ANY_FINDING else title_of(c.name)
+        p = (p_value(c.p_corrected, at_floor=c.at_floor),) if named else ()
+        rows.append((name, _share(c.a), _share(c.b), _difference(c), *p))
     return data_table(title, heads, rows, captioned=False, shown=_KINDS if named else None)
 
 
@@ -315,17 +237,30 @@ def _share(side: Measured) -> Cell:
     return Missing("–") if count is None else Text(f"{count:,}/{side.n:,}", *notes)
 
 
-def _plain(title: str, changes: Sequence[Change]) -> DataTable:
-    heads = (title.lower(), "A", "B", "B less A", "p")
+def _plain(title: str, changes: Sequence[Change], *, tested: bool = True) -> DataTable:
+    heads = (title.lower(), "A", "B", "B less A", *(("p",) if tested else ()))
     rows: list[tuple[Cell, ...]] = []
     for c in changes:
-        means = (Number(side.mean, c.digits, notes=(f"n {side.n:,}",)) for side in (c.a, c.b))
-        delta = Number(c.delta.value, c.digits, c.delta.interval, signed=True)
-        rows.append((words.name(c.name), *means, delta, p_value(c.p, at_floor=c.at_floor)))
+        by, digits = (100, 1) if c.share else (1, c.digits)
+        means = (
+            Number(None if side.mean is None else by * side.mean, digits, notes=(f"n {side.n:,}",))
+            for side in (c.a, c.b)
+        )
+        p = (p_value(c.p_corrected if c.tested else c.p, at_floor=c.at_floor),) if tested else ()
+        rows.append((words.name(c.name) + (", %" if c.share else ""), *means, _difference(c), *p))
     return data_table(title, heads, rows, captioned=False)
 
 
-def _turned(result: RunComparison) -> Section:
+_SIDES: Final = {
+    "verdict": ("became worse by verdict", "became better"),
+    "findings": ("have new findings", "have lost findings"),
+    "scores": ("scored lower (unchecked: order of reading only)", "scored higher"),
+}
+
+
+def _turned(
+    result: RunComparison, beside: Sequence[Section], paths: tuple[str, str], *, listed: int
+) -> Section:
     pairs = result.pairing.pairs
     title = "Conversations that turned"
     if not pairs:
@@ -335,29 +270,52 @@ def _turned(result: RunComparison) -> Section:
             else "No conversation stands alone in both."
         )
         return Section(title, (Callout((why,)),), short="Turned")
-    by = "verdict" if any(t.steps for t in (*result.worse, *result.better)) else "mean score"
-    worse, better = len(result.worse), len(result.better)
+    down, up = len(result.down), len(result.up)
+    first, second = _SIDES[result.turned_by]
     changed = (
-        f"Of {counted(len(pairs), 'pair')} {worse:,} became worse by {by}, {better:,} better, "
-        f"{len(pairs) - worse - better:,} neither."
+        f"Of {counted(len(pairs), 'pair')} {down:,} {first}, {up:,} {second}, "
+        f"{len(pairs) - down - up:,} neither."
     )
     lists = [
-        Items(tuple(f"{how}: {pair_words(t)}" for t in turned[:_LISTED]), max(0, len(turned) - _LISTED))
-        for how, turned in (("worse", result.worse), ("better", result.better))
+        Items(tuple(pair_words(t) for t in turned[:listed]), max(0, len(turned) - listed))
+        for turned in (result.down, result.up)
         if turned
     ]
-    return Section(title, (Callout((changed,)), *lists), short="Turned")
+    blocks: list[Block] = [Callout((changed,)), *lists]
+    if lists:
+        read = (f"dialogauge show {shlex.quote(path)} ID" for path in dict.fromkeys(paths))
+        blocks.append(Callout((("To read one: ", Span("; ".join(read), "code")),)))
+    if beside and listed == _ON_PAGE:
+        blocks = [blocks[0], *beside, Fold(f"All {down + up:,} by id", tuple(blocks[1:]))]
+    else:
+        blocks += beside
+    return Section(title, tuple(blocks), short="Turned")
 
 
 def pair_words(turned: Turned) -> str:
-    """Write a pair: `en-support-late-parcel, good to poor`."""
+    """Write a pair: `en-support-late-parcel: new: Repeats an earlier reply`."""
     name = turned.a.id if turned.a.id == turned.b.id else f"{turned.a.id} and {turned.b.id}"
-    if turned.steps:
-        return f"{name}, {turned.a.verdict} to {turned.b.verdict}"
-    return f"{name}, mean quality {words.decimal(100 * turned.quality, 0, signed=True)} points of 100"
+    moved = [f"{how}: {', '.join(map(title_of, kinds))}" for how, kinds in _kinds(turned) if kinds]
+    if turned.steps and not moved:
+        moved = [f"{turned.a.verdict} to {turned.b.verdict}"]
+    if not moved:
+        moved = [f"mean quality {words.decimal(100 * turned.quality, 0, signed=True)} points of 100"]
+    return f"{name}: {'; '.join(moved)}"
 
 
-def beside(turned: Turned, cards: Sequence[Cards], *, same: int, left: int, context: Sequence[str]) -> Fold:
+def _kinds(turned: Turned) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    return (("new", turned.new), ("gone", turned.gone))
+
+
+def beside(
+    turned: Turned,
+    cards: Sequence[Cards],
+    *,
+    same: int,
+    left: int,
+    context: Sequence[str],
+    scored: Collection[str],
+) -> Fold:
     """Put a pair side by side, from the turn at which the two part.
 
     Args:
@@ -366,9 +324,10 @@ def beside(turned: Turned, cards: Sequence[Cards], *, same: int, left: int, cont
         same: So many turns before are the same.
         left: So many turns after are not shown.
         context: What the conversation is about; of both, where they differ.
+        scored: The dimensions whose scores are shown.
     """
     first: list[Prose] = list(context)
-    if moved := _moved_scores(turned):
+    if moved := _moved_scores(turned, scored):
         first.append(moved)
     if same:
         first.append(f"The first {'turn is' if same == 1 else f'{same:,} turns are'} the same in both.")
@@ -376,11 +335,12 @@ def beside(turned: Turned, cards: Sequence[Cards], *, same: int, left: int, cont
     return Fold(pair_words(turned), (*((Callout(tuple(first)),) if first else ()), *cards, *after))
 
 
-def _moved_scores(turned: Turned) -> str:
+def _moved_scores(turned: Turned, scored: Collection[str]) -> str:
     """Write the means that differ: `coherence 5 to 3, repair handling 5 to 1`."""
     means = {
         name: tuple(s.total / s.n if s.n else None for s in (turned.a.scores[name], turned.b.scores[name]))
         for name in turned.a.scores
+        if name in scored
     }
     shown = (
         f"{words.name(name)} {words.score(before)} to {words.score(after)}"
@@ -394,20 +354,29 @@ def _groups(result: RunComparison) -> Iterable[Section]:
     fields = dict.fromkeys(g.field for g in result.groups)
     for field in fields:
         groups = [g for g in result.groups if g.field == field]
-        names = list(dict.fromkeys(c.name for g in groups for c in g.changes))
-        heads = (field, "A", "B", *map(words.name, names))
+        shares = {c.name: c.share for g in groups for c in g.changes}
+        heads = (
+            field,
+            "A",
+            "B",
+            *(words.name(n) + (", points" if share else "") for n, share in shares.items()),
+        )
         rows: list[tuple[Cell, ...]] = []
         for group in sorted(groups, key=lambda g: (-g.a - g.b, g.name)):
             by_name = {c.name: c for c in group.changes}
-            deltas = (by_name[n].delta if n in by_name else None for n in names)
-            cells: Iterable[Cell] = (
-                Number(d.value, 2, d.interval, signed=True) if d else Missing() for d in deltas
-            )
+            cells = [_difference(by_name[n]) if n in by_name else Missing() for n in shares]
             rows.append((group.name, group.a, group.b, *cells))
-        lead = "Not adjusted for the number of groups: of 20 without a difference one shows one by chance."
+        lead = "Not corrected for the number of groups: of 20 without a difference one shows one by chance."
         yield Section(
             f"By {field}", (data_table(f"By {field}", heads, rows, captioned=False, shown=20),), lead
         )
+
+
+def _difference(change: Change) -> Number:
+    """Return a difference with its interval as a cell, of a share in points."""
+    delta, by, digits = change.delta, *((100, 1) if change.share else (1, change.digits))
+    ends = None if delta.interval is None else (by * delta.interval[0], by * delta.interval[1])
+    return Number(None if delta.value is None else by * delta.value, digits, ends, signed=True)
 
 
 def _made(result: RunComparison) -> Section:
@@ -418,17 +387,24 @@ def _made(result: RunComparison) -> Section:
         else "The runs are two samples: a difference has the spread of both, and the degrees of freedom of "
         "the smaller."
     )
-    scored = " A dimension is compared on conversations that have a score in both." if p.paired else ""
+    scored = " A figure is compared on conversations that have it in both." if p.paired else ""
     return Section(
         "How this was made",
         (
             Callout(
                 (
-                    f"{how}{scored} “80 % power from” is the least true difference that such a sample shows "
-                    "in 4 of 5 cases, after the adjustment. “By failures” is how far the difference could "
-                    "move if every failed judgement had been the worst or the best score.",
-                    "It compares judged scores. Whether the judge is right about either assistant is another "
-                    "question: `dialogauge agreement` and `dialogauge trust` ask it.",
+                    f"{how}{scored} Kinds of findings, ratings and dimensions are each corrected together: "
+                    "the signs of whole clusters are flipped in all of them at once (Westfall and Young). "
+                    "“80 % power from” is the least true difference that such a sample shows in 4 of 5 "
+                    "cases. “By failures” is how far the difference could move if every failed "
+                    "judgement had been the worst or the best score.",
+                    (
+                        "Whether the judge is right about either assistant is another question: ",
+                        Span("dialogauge agreement", "code"),
+                        " and ",
+                        Span("dialogauge trust", "code"),
+                        " ask it.",
+                    ),
                 )
             ),
         ),

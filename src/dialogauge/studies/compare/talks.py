@@ -14,6 +14,8 @@ Row = Mapping[str, Any]
 
 LENGTH: Final = "reply length"
 TURNS: Final = "turns"
+FAILED: Final = "failed"
+"""The share of the judgements that failed."""
 
 
 @dataclass(slots=True)
@@ -54,7 +56,7 @@ class Talk:
     ratings: Mapping[str, ScoreSums]
     """By dimension that people rated: `quality`, and `quality of turns`."""
     facts: Mapping[str, ScoreSums]
-    """Characters of each reply, and turns."""
+    """Characters of each reply, turns, and failed judgements."""
     verdict: str | None
     """Of the first repeat."""
     quality: float | None
@@ -74,8 +76,6 @@ class Side:
     """Failed targets by kind."""
     unread: int
     """Records that could not be read, and units that are not done."""
-    uncalibrated: frozenset[str]
-    """Dimensions that the judge says were never compared with people."""
     finds: bool
     """Whether the judge names kinds of findings."""
 
@@ -83,7 +83,6 @@ class Side:
 @dataclass(slots=True)
 class _SideNotes:
     failures: dict[str, int] = field(default_factory=dict)
-    uncalibrated: set[str] = field(default_factory=set)
     finds: bool = False
 
 
@@ -96,7 +95,7 @@ def read_side(
     """Read the conversations of a run with their rows; of each only figures are kept."""
     reading = _SideNotes()
     talks = tuple(_talk(conversation, rows, dimensions, reading) for conversation, rows in judged)
-    return Side(name, talks, reading.failures, unread, frozenset(reading.uncalibrated), reading.finds)
+    return Side(name, talks, reading.failures, unread, reading.finds)
 
 
 def _talk(
@@ -114,7 +113,6 @@ def _talk(
             if d.level == row["level"]:
                 scores[d.name].add(None if kind else scored.get(d.name))
         details = row["details"] or {}
-        reading.uncalibrated.update(details.get("uncalibrated", ()))
         language, task = language or details.get("language"), task or details.get("task")
         if row["repeat"] == 1:
             verdict = row["verdict"] or verdict
@@ -123,6 +121,7 @@ def _talk(
             kinds.update(one["name"] for one in findings or ())
     turns = [turn for turn in conversation.turns if turn.has_reply]
     facts = {LENGTH: ScoreSums(), TURNS: ScoreSums(len(conversation.turns), 1)}
+    facts[FAILED] = ScoreSums(float(sum(bool(row["failure"]) for row in rows)), len(rows))
     for turn in turns:
         facts[LENGTH].add(reply_length(turn.reply_text))
     first = next((m.text for m in conversation.messages if m.role == "user"), "")

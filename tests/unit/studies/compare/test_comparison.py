@@ -11,14 +11,18 @@ from scipy import stats as oracle
 from dialogauge.core import Conversation, Message, Rating, UsageError
 from dialogauge.core.protocols import PlainDimension
 from dialogauge.stats import mean_estimate
+from dialogauge.studies.compare.answer import headline, tone_of
 from dialogauge.studies.compare.beside import parting
 from dialogauge.studies.compare.comparison import compare_sides
-from dialogauge.studies.compare.gate import parse_delta_gate
-from dialogauge.studies.compare.page import comparison_page, headline
+from dialogauge.studies.compare.gate import may_gate, parse_delta_gate
+from dialogauge.studies.compare.page import brief, comparison_page
 from dialogauge.studies.compare.talks import read_side
+from dialogauge.studies.evidence import NOTHING_CHECKED, DimensionEvidence, RunEvidence
 
 HELP = PlainDimension("helpfulness", "turn")
 WHOLE = PlainDimension("coherence", "conversation")
+AGREES = DimensionEvidence(checked=True, by="ratings of this run")
+CHECKED = RunEvidence(dimensions=dict.fromkeys(("helpfulness", "coherence", "verdict"), AGREES))
 
 
 def row(id, score, *, name="helpfulness", level="turn", turn=1, failure=None, verdict=None, **details):
@@ -55,8 +59,20 @@ def side(name, *talks, dimensions=(HELP,)):
     return read_side(name, talks, dimensions)
 
 
+def between(a, b, dimensions=(HELP,), evidence=CHECKED, **more):
+    return compare_sides(a, b, dimensions, rng=np.random.default_rng(0), evidence=evidence, **more)
+
+
 def compared(a, b, **more):
-    return compare_sides(side("old", *a), side("new", *b), (HELP,), **more)
+    return between(side("old", *a), side("new", *b), **more)
+
+
+def found(*kinds, score=3, **more):
+    """A log with the kinds of findings of each conversation."""
+    return [
+        judged(f"c{i}", score, signals=[{"name": kind} for kind in of.split()], **more)
+        for i, of in enumerate(kinds)
+    ]
 
 
 def log(*scores, **more):
@@ -69,7 +85,8 @@ def test_a_difference_by_hand():
     (change,) = result.dimensions
     assert (change.a.mean, change.b.mean, change.delta.value) == (3.0, 3.0, 0.0)
     assert (change.a.n, change.b.n, change.delta.clusters) == (7, 7, 6)
-    assert change.answer == "cannot tell"
+    assert change.detectable > 2  # and the mean can rise and fall by 2 only
+    assert change.answer == "too few to tell"
 
 
 def test_the_paired_interval_is_that_of_leaving_each_pair_out():
@@ -160,7 +177,7 @@ def test_a_few_users_who_come_back_pair_nothing():
     assert (result.pairing.left_a, result.pairing.left_b, result.dimensions[0].b.n) == (0, 0, 12)
     assert result.dimensions[0].answer == "better"
     assert headline(result)[1].startswith("With 12 and 12 conversations (not paired) a difference of ")
-    told = str(comparison_page(result, (), (), created="", version="").blocks)
+    told = str(comparison_page(result, (), (), paths=("old", "new"), created="", version="").blocks)
     assert "2 of A and 2 of B share their scenario and user with the other run: too few to pair" in told
     # Half of one run is enough: six of the twelve are a sample of the other month.
     half = compared(month("x", 0, *[2, 3] * 6), month("y", 6, *[4, 5] * 6))
@@ -176,8 +193,9 @@ def test_a_comparison_without_an_answer_says_why_of_the_dimension_with_most_scor
         talks[0][1].append(row("c0", score, name="coherence", level="conversation"))
         return side(name, *talks, dimensions=(WHOLE, HELP))
 
-    few = compare_sides(run("old", 3), run("new", 4), (WHOLE, HELP))
+    few = between(run("old", 3), run("new", 4), (WHOLE, HELP))
     assert headline(few)[0].endswith("too few conversations: 4, and the interval of a difference takes 6.")
+    assert headline(few)[0].startswith("Too few to tell new from old on coherence, helpfulness: ")
 
 
 def test_intervals_that_leave_out_zero_and_show_nothing_say_how_many_dimensions_are_tested():
@@ -187,7 +205,7 @@ def test_intervals_that_leave_out_zero_and_show_nothing_say_how_many_dimensions_
             talk[1].append(row(f"{name}{i}", score, name="coherence", level="conversation"))
         return side(name, *talks, dimensions=(HELP, WHOLE))
 
-    close = compare_sides(run("old", *[2, 3] * 8), run("new", *[2, 3, 3, 4] * 4), (HELP, WHOLE))
+    close = between(run("old", *[2, 3] * 8), run("new", *[2, 3, 3, 4] * 4), (HELP, WHOLE))
     assert all(d.answer == "cannot tell" and d.delta.low > 0 for d in close.dimensions)
     assert "due to chance, as 2 dimensions are tested at once (helpfulness +0.50" in headline(close)[0]
 
@@ -229,9 +247,7 @@ def test_one_conversation_tells_nothing():
     result = compared(log(5), log(1))
     assert result.dimensions[0].delta.value == -4.0
     (sentence,) = headline(result)
-    assert sentence.startswith(
-        "Cannot tell whether new is better or worse than old: too few conversations: 1"
-    )
+    assert sentence.startswith("Too few to tell new from old on helpfulness: too few conversations: 1")
 
 
 def test_the_same_scores_are_no_difference_and_not_surely_none():
@@ -248,7 +264,7 @@ def test_lower_is_better_where_the_scale_says_so():
 
     effort = PlainDimension("helpfulness", "turn", Scale(1, 5, higher_is_better=False))
     a, b = log(*[2, 1] * 6), log(*[4, 5] * 6)
-    result = compare_sides(side("old", *a), side("new", *b), (effort,))
+    result = between(side("old", *a), side("new", *b), (effort,))
     assert result.dimensions[0].delta.value == 3.0
     assert result.dimensions[0].answer == "worse"
 
@@ -258,8 +274,8 @@ def test_pairs_that_turned_are_told_by_verdict():
     after = ["poor", "good", "good", "borderline", "borderline"]
     a, b = ([judged(f"c{i}", 3, verdict=v) for i, v in enumerate(verdicts)] for verdicts in (before, after))
     result = compared(a, b)
-    assert [(t.a.id, t.steps) for t in result.worse] == [("c0", -2), ("c4", -1)]
-    assert [(t.a.id, t.steps) for t in result.better] == [("c2", 2)]
+    assert [(t.a.id, t.steps) for t in result.down] == [("c0", -2), ("c4", -1)]
+    assert [(t.a.id, t.steps) for t in result.up] == [("c2", 2)]
     good = result.verdicts[0]
     assert (good.name, good.a.mean, good.b.mean) == ("at least good", 0.6, pytest.approx(0.4))
 
@@ -325,14 +341,14 @@ def test_a_gate_takes_the_end_that_speaks_against_it():
 
 def test_a_gate_is_about_one_figure_however_many_are_tested():
     def two(*scores):
-        talks = log(*scores)
-        return [(talk, [*rows, row(talk.id, 3, name="coherence", turn=1)]) for talk, rows in talks]
+        talks = zip(log(*scores), scores[::-1], strict=True)
+        return [(talk, [*rows, row(talk.id, s, name="coherence", turn=1)]) for (talk, rows), s in talks]
 
     second = PlainDimension("coherence", "turn")
     a, b = [4, 5, 3] * 5, [4, 4, 4] * 5
     (alone,) = compared(log(*a), log(*b)).dimensions
     sides = (side(n, *two(*s), dimensions=(HELP, second)) for n, s in (("old", a), ("new", b)))
-    both = compare_sides(*sides, (HELP, second))
+    both = between(*sides, (HELP, second))
     change = both.dimensions[0]
     assert change.detectable > alone.detectable == alone.detectable_alone
     assert change.detectable_alone == alone.detectable
@@ -375,6 +391,132 @@ def test_a_gate_that_cannot_be_read_or_asks_for_nothing_known_is_refused():
         parse_delta_gate("helpfulness.mean>=4")
     with pytest.raises(UsageError, match="did you mean 'helpfulness'"):
         parse_delta_gate("helpfulnes.delta>=0").evaluate(result)
+    with pytest.raises(UsageError, match="no finding 'refuses' in common") as refused:
+        parse_delta_gate("finding.refuses.delta<=0.1").evaluate(result)
+    assert refused.value.hint == "what may gate here: failed, helpfulness"
+    with pytest.raises(UsageError, match="no rating 'quality' in common"):
+        parse_delta_gate("rating.quality.delta>=0").evaluate(result)
+
+
+# What was never shown to agree with people
+
+
+def test_what_is_not_checked_is_not_tested_and_has_no_side():
+    a, b = log(*[4, 5, 3] * 5), log(*[3, 4, 3] * 5)
+    result = compared(a, b, evidence=NOTHING_CHECKED)
+    (change,) = result.dimensions
+    assert (change.answer, change.checked, change.p_corrected) == ("not tested", False, None)
+    assert result.turned_by == "scores"
+    shown = str(brief(result, (), (), paths=("old", "new"), verbose=True))
+    assert "Unchecked: order of reading only" in shown
+    assert not any(word in shown + "".join(headline(result)) for word in ("is worse", "is better", "became"))
+    assert tone_of(result) == "info"
+    assert headline(result)[0].startswith("Cannot tell new from old: the judge names")
+
+
+def test_a_gate_on_what_is_not_checked_is_refused_and_lists_what_may_gate():
+    a, b = found(*[""] * 10, verdict="good"), found(*["refuses"] * 10, verdict="poor")
+    result = compared(a, b, evidence=NOTHING_CHECKED)
+    for gate in ("helpfulness.delta>=-0.1", "good.delta>=-0.1"):
+        with pytest.raises(UsageError, match="nothing shows that") as refused:
+            parse_delta_gate(gate).evaluate(result)
+        assert "failed.delta, findings.delta, finding.refuses.delta; or gate" in refused.value.hint
+    asked = compared(a, b, evidence=RunEvidence(unchecked=True))
+    assert headline(asked)[0].startswith("UNCHECKED: ")
+    assert headline(asked)[0].endswith(" They are helpfulness.")
+    assert parse_delta_gate("helpfulness.delta.value>=-0.1").evaluate(asked)
+    assert may_gate(asked) == ("failed", "findings", "good", "helpfulness", "finding.refuses")
+
+
+def test_gates_on_kinds_of_findings_failures_and_ratings():
+    rated = [Rating("c0", "user effort", 3.0)]
+    a = found(*[""] * 40, ratings=rated)
+    b = found(*["refuses"] * 4, *[""] * 36, ratings=rated)
+    result = compared(a, b, evidence=NOTHING_CHECKED)
+    assert not parse_delta_gate("finding.refuses.delta<=0.05").evaluate(result)
+    assert parse_delta_gate("finding.refuses.delta.value<=0.1").evaluate(result)
+    assert "is +0.0 points" in parse_delta_gate("finding.broken.delta<=0.2").evaluate(result).sentence
+    assert parse_delta_gate("failed.delta.value<=0").evaluate(result)
+    assert parse_delta_gate("rating.user_effort.delta.value>=0").evaluate(result)
+    with pytest.raises(UsageError, match="there is no finding 'refused'") as unknown:
+        parse_delta_gate("finding.refused.delta<=0.1").evaluate(result)
+    assert unknown.value.hint.startswith("did you mean 'refuses'? findings: refuses, ")
+
+
+# One question first
+
+
+def test_what_changed_most_is_said_first_in_the_readers_words():
+    # Ten of forty conversations are refused anew, nine of them in one scenario, which has a quarter of all.
+    scenes = ["hotel"] * 10 + ["taxi"] * 15 + ["train"] * 15
+
+    def run(*kinds):
+        return [
+            judged(f"c{i}", 3, scenario=scene, signals=[{"name": k} for k in of.split()])
+            for i, (of, scene) in enumerate(zip(kinds, scenes, strict=True))
+        ]
+
+    result = compared(run(*[""] * 20, *["told_already"] * 20), run(
+        *["refuses"] * 9, "", "refuses", *[""] * 9, *["told_already"] * 20
+    ), evidence=NOTHING_CHECKED)  # fmt: skip
+    first, second, *_ = headline(result)
+    assert first.startswith(
+        "More conversations have the finding “Declines a request that seems harmless”: 10 of 40, before 0 "
+        "of 40 (+25.0 points ["
+    )
+    assert first.endswith("Most of it in “hotel”: 9 of 10, before 0.")
+    assert second.startswith("More conversations have a finding: 30 of 40, before 20 of 40 (+25.0 points [")
+    assert [c.answer for c in result.findings] == ["more", "more", "cannot tell"]
+    assert tone_of(result) == "warn"
+    fewer = compared(run(*["refuses"] * 10, *[""] * 30), run(*[""] * 40), evidence=NOTHING_CHECKED)
+    assert headline(fewer)[0].startswith("Fewer conversations have the finding")
+    assert tone_of(fewer) == "info"  # a judge that overlooks a fault finds fewer, too
+
+
+def test_what_no_result_could_show_is_said_in_place_of_a_verdict():
+    # Five pairs: flipping all five gives 2 of 32, p = .0625 at the least, and no interval of a difference.
+    few = compared(found(*[""] * 5), found(*["refuses"] * 5), evidence=NOTHING_CHECKED)
+    assert few.any_finding.answer == "too few to tell"
+    assert headline(few)[0].startswith("Too few to tell new from old: too few conversations: 5")
+    # Two of forty had one: not even none of forty would be shown to be fewer.
+    rare = compared(found("refuses", "refuses", *[""] * 38), found("", "refuses", *[""] * 38))
+    assert rare.any_finding.answer == "cannot tell"
+    assert any(s.endswith("; a fall cannot be so large here.") for s in headline(rare))
+
+
+def test_dimensions_that_move_by_the_same_clusters_are_corrected_together():
+    names = [PlainDimension(f"d{i}", "turn") for i in range(6)]
+
+    def run(name, *scores):
+        rng = np.random.default_rng(1 if name == "old" else 2)
+        talks = []
+        for i, score in enumerate(scores):
+            rows = [row(f"c{i}", score + rng.normal(0, 0.02), name=d.name) for d in names]
+            talks.append((judged(f"c{i}", score)[0], rows))
+        return side(name, *talks, dimensions=names)
+
+    evidence = RunEvidence(dimensions={d.name: AGREES for d in names})
+    old, new = run("old", *[3] * 20), run("new", *[3, 3, 2, 3, 2, 4, 2, 2, 2, 3] * 2)
+    result = between(old, new, names, evidence)
+    for change in result.dimensions:
+        assert 0.01 < change.p < 0.03
+        assert change.p <= change.p_corrected < 0.05 < 6 * change.p  # Holm would make it six times p
+        assert (change.answer, change.delta.high < 0) == ("worse", True)
+
+
+def test_pairs_turn_by_findings_where_the_verdict_is_not_checked():
+    a = found("", "refuses", "", "refuses", "broken refuses", "", verdict="good")
+    b = found("refuses", "", "", "broken", "", "", verdict="poor")
+    result = compared(a, b, evidence=NOTHING_CHECKED)
+    assert result.turned_by == "findings"
+    assert [(t.a.id, t.new, t.gone) for t in result.down] == [
+        ("c0", ("refuses",), ()),
+        ("c3", ("broken",), ("refuses",)),
+    ]
+    assert [t.a.id for t in result.up] == ["c4", "c1"]
+    page = str(comparison_page(result, (), (), paths=("old", "new"), created="", version="").blocks)
+    assert all(f"c{i}: " in page for i in (0, 3, 4, 1))
+    assert "dialogauge show old ID; dialogauge show new ID" in page
 
 
 def test_the_turn_at_which_two_part():

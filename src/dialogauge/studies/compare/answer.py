@@ -1,0 +1,234 @@
+"""The answer of a comparison in sentences: what changed most first, then what else is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final, Literal
+
+from dialogauge.judges.local.evidence import OF_TOOLS, TITLES
+from dialogauge.report import words
+from dialogauge.studies.compare.comparison import RunComparison
+from dialogauge.studies.compare.figures import Change
+from dialogauge.studies.compare.gate import difference_words
+from dialogauge.studies.compare.talks import LENGTH
+from dialogauge.studies.evidence import UNCHECKED_FIRST
+from dialogauge.text import counted
+
+Tone = Literal["plain", "info", "warn", "good"]
+
+NOT_CHECKED: Final = "nothing shows that they agree with people on such conversations"
+
+
+def headline(result: RunComparison) -> tuple[str, ...]:
+    """Answer in sentences: what changed most, what else, and what this sample could have shown."""
+    length = _by_length(result, result.tested)
+    return (*_unchecked(result), *_of_findings(result), *_of_ratings(result), *_of_scores(result), *length)
+
+
+def tone_of(result: RunComparison) -> Tone:
+    """Return the colour of the answer; fewer findings alone are no praise, for a judge misses some faults."""
+    answers = {c.answer for c in (*result.findings, *result.ratings, *result.tested)}
+    return "warn" if answers & {"worse", "more"} else "good" if "better" in answers else "info"
+
+
+def title_of(kind: str) -> str:
+    """Return the words of a kind of finding."""
+    return TITLES.get(kind) or OF_TOOLS.get(kind) or words.name(kind)
+
+
+def _unchecked(result: RunComparison) -> Iterator[str]:
+    names = [words.name(d.name) for d in result.tested if not d.checked]
+    if result.unchecked and names:
+        yield f"{UNCHECKED_FIRST} They are {', '.join(names)}."
+
+
+# Findings
+
+
+def _of_findings(result: RunComparison) -> Iterator[str]:
+    first = result.any_finding
+    if first is None:
+        return
+    kinds = [c for c in result.kinds if c.moved]
+    if not kinds and not first.moved:
+        yield from _nothing_shown(result, first)
+        return
+    if kinds:
+        yield _kind(result, kinds[0])
+    if first.moved:
+        how = "More" if first.answer == "more" else "Fewer"
+        yield f"{how} conversations have a finding: {_counts(first)} ({difference_words(first)})."
+    elif kinds:
+        yield f"With any finding: {_counts(first)} ({difference_words(first)}); this could be due to chance."
+    if rest := [f"“{title_of(c.name)}” {_counts(c)}" for c in kinds[1:]]:
+        yield f"Shown as well: {'; '.join(rest)}."
+    if not kinds and result.kinds and (most := result.kinds[0]).delta.value:
+        yield f"“{title_of(most.name)}” moved most: {_counts(most)}; by itself this could be due to chance."
+    yield from _power(result, first)
+
+
+def _kind(result: RunComparison, change: Change) -> str:
+    how = "More" if change.answer == "more" else "Fewer"
+    where = result.where(change)
+    of = "" if where is None else (
+        f" Most of it in “{where.scenario}”: {where.after:,} of {where.n:,}, before {where.before:,}."
+    )  # fmt: skip
+    counts = f"{_counts(change)} ({difference_words(change)})"
+    return f"{how} conversations have the finding “{title_of(change.name)}”: {counts}.{of}"
+
+
+def _nothing_shown(result: RunComparison, first: Change) -> Iterator[str]:
+    a, b = result.a.name, result.b.name
+    if first.answer == "too few to tell":
+        why = _why_hopeless(result, first)
+        yield f"Too few to tell {b} from {a}: {why}. With a finding: {_counts(first)}."
+        return
+    pairs = result.pairing.pairs
+    if pairs and not result.pairing.left_a and all(x.kinds == y.kinds for x, y in pairs):
+        yield f"No difference: {b} has the same findings as {a} in {_sample(result)}."
+    else:
+        yield (
+            f"Cannot tell {b} from {a} by findings: {_counts(first)} conversations have one "
+            f"({difference_words(first)}), which could be due to chance."
+        )
+        if most := next((c for c in result.kinds if c.delta.value), None):
+            yield f"“{title_of(most.name)}” moved most: {_counts(most)}; this could be due to chance as well."
+    yield from _power(result, first)
+
+
+def _why_hopeless(result: RunComparison, change: Change) -> str:
+    """Say why no result of this size could show a difference."""
+    if change.delta.reason:
+        return change.delta.reason
+    if change.detectable is not None and change.detectable > max(change.room):
+        size = f"{100 * change.detectable:.0f} points" if change.share else f"{change.detectable:.2f}"
+        return (
+            f"with {_sample(result)} only a difference of {size} or more would show, and none can be so large"
+        )
+    return f"of {_sample(result)} no result has a p below {0.05:g}"
+
+
+def _power(result: RunComparison, first: Change) -> Iterator[str]:
+    if first.detectable is None:
+        return
+    with_sample = f"With {_sample(result)} a difference of {100 * first.detectable:.1f} points or more"
+    out = f"{with_sample} would be shown in 4 of 5 cases (80 % power)"
+    fall, rise = first.room
+    side = "fall" if fall < first.detectable <= rise else "rise" if rise < first.detectable <= fall else ""
+    if side and not first.moved:
+        out += f"; a {side} cannot be so large here"
+    yield f"{out}."
+
+
+def _counts(change: Change) -> str:
+    a, b = change.a, change.b
+    return f"{b.count:,} of {b.n:,}, before {a.count:,} of {a.n:,}"
+
+
+# Ratings and scores
+
+
+def _of_ratings(result: RunComparison) -> Iterator[str]:
+    for change in result.ratings:
+        name = words.name(change.name)
+        if change.answer in ("better", "worse"):
+            how = "higher" if (change.delta.value or 0) > 0 else "lower"
+            yield f"People rated {result.b.name} {how}: {name} {difference_words(change)}."
+        elif change.answer == "too few to tell":
+            yield f"People’s {name}: too few to tell ({_why_hopeless(result, change)})."
+        else:
+            yield f"People’s {name}: {difference_words(change)}, which could be due to chance."
+
+
+def _of_scores(result: RunComparison) -> Iterator[str]:
+    changes = result.tested
+    if changes:
+        yield from _answers(result, changes)
+        yield from _detectable(result, changes)
+        moved = [d for d in changes if d.bounds is not None and _reverses(d)]
+        if moved:
+            names = ", ".join(words.name(d.name) for d in moved)
+            yield f"Failed judgements could reverse the difference on {names}: see the bounds."
+    elif result.any_finding is None:
+        fullest = max(result.dimensions, key=lambda d: d.a.n, default=None)
+        why = "nothing was scored in both runs" if fullest is None else fullest.delta.reason
+        why = why or "the judge names no findings, and no score of it is checked on such conversations"
+        yield f"Cannot tell {result.b.name} from {result.a.name}: {why}."
+    if result.untested:
+        names = ", ".join(words.name(d.name) for d in result.untested)
+        yield f"Not tested, because {NOT_CHECKED}: {names}."
+
+
+def _answers(result: RunComparison, changes: Sequence[Change]) -> Iterator[str]:
+    a, b = result.a.name, result.b.name
+    worse, better, unclear, few = (
+        [d for d in changes if d.answer == answer]
+        for answer in ("worse", "better", "cannot tell", "too few to tell")
+    )
+    if worse and better:
+        yield f"{b} is worse than {a} on {_shown(worse)}; and better on {_shown(better)}."
+    elif worse or better:
+        names = ", ".join(words.name(d.name) for d in unclear)
+        rest = f" On {names} the sample cannot tell." if unclear else ""
+        yield f"{b} is {'worse' if worse else 'better'} than {a}: {_shown(worse or better)}.{rest}"
+    elif unclear and all(not d.delta.value and d.p == 1.0 for d in unclear):
+        yield f"No difference: {b} has the same scores as {a} in {_sample(result)}."
+    elif unclear:
+        why = "every difference could be due to chance"
+        why += (
+            f", as {len(changes)} dimensions are tested at once" if any(map(_excludes_zero, unclear)) else ""
+        )
+        yield f"Cannot tell {b} from {a} by scores: {why} ({_shown(unclear)})."
+    if few:
+        names = ", ".join(words.name(d.name) for d in few)
+        why = _why_hopeless(result, max(few, key=lambda d: d.a.n))
+        yield f"Too few to tell {b} from {a} on {names}: {why}."
+
+
+def _detectable(result: RunComparison, changes: Sequence[Change]) -> Iterator[str]:
+    known = [(d.detectable, words.name(d.name)) for d in changes if d.detectable is not None]
+    if known:
+        (least, first), (most, last) = min(known), max(known)
+        size = f"{most:.2f} or more on {last}"
+        if first != last:
+            size = f"{least:.2f} or more on {first}, {size}"
+        yield f"With {_sample(result)} a difference of {size} would be shown in 4 of 5 cases (80 % power)."
+
+
+def _shown(changes: Iterable[Change]) -> str:
+    return "; ".join(f"{words.name(d.name)} {difference_words(d)}" for d in changes)
+
+
+def _sample(result: RunComparison) -> str:
+    p = result.pairing
+    if not p.paired:
+        return f"{len(p.a):,} and {len(p.b):,} conversations (not paired)"
+    pairs = counted(len(p.pairs), "pair") if p.pairs else f"{len(p.a):,} and {len(p.b):,} conversations"
+    return pairs if p.unit == "conversations" else f"{pairs} ({p.clusters:,} {p.unit})"
+
+
+def _reverses(change: Change) -> bool:
+    bounds, value = change.bounds, change.delta.value
+    return bool(value) and bounds is not None and bounds[0] < 0 < bounds[1]
+
+
+def _by_length(result: RunComparison, changes: Sequence[Change]) -> list[str]:
+    length = next((c for c in result.controls if c.name == LENGTH), None)
+    if length is None or not _excludes_zero(length) or not length.a.mean or length.delta.value is None:
+        return []
+    share = length.delta.value / length.a.mean
+    how = "longer" if share > 0 else "shorter"
+    gives = [
+        f"{words.decimal(d.by_length, signed=True)} of the {words.decimal(d.delta.value, signed=True)} on "
+        f"{words.name(d.name)}"
+        for d in changes
+        if d.by_length is not None and d.moved
+    ]
+    alone = "By how scores go with length within each run, length alone would give"
+    changed = f"Replies are {round(100 * abs(share))} % {how}."
+    return [f"{changed} {alone} {', '.join(gives)}." if gives else changed]
+
+
+def _excludes_zero(change: Change) -> bool:
+    ends = change.delta.interval
+    return ends is not None and (ends[0] > 0 or ends[1] < 0)

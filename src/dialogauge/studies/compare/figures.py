@@ -1,0 +1,319 @@
+"""One figure of two runs: both means, the difference with a clustered interval, and what may be said of it.
+
+Everything is the second run less the first. Where conversations are paired, a figure is compared on those
+that have a value in both runs: a conversation that failed in one of them would else change the mix.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, Literal
+
+import numpy as np
+
+from dialogauge.core import DimensionSpec, Scale
+from dialogauge.core.json_keys import keys
+from dialogauge.stats import (
+    ENOUGH,
+    Basis,
+    Comparison,
+    Estimate,
+    Gain,
+    compare_gain,
+    corrected_together,
+    gain_of_sums,
+    mean_bounds,
+)
+from dialogauge.stats.comparison import ALPHA
+from dialogauge.stats.table import Codes, Floats
+from dialogauge.studies.compare.pairing import PairedRuns
+from dialogauge.studies.compare.talks import LENGTH, ScoreSums, Talk
+from dialogauge.studies.evidence import UNCHECKED, DimensionEvidence
+
+Answer = Literal["better", "worse", "more", "fewer", "cannot tell", "too few to tell", "not tested"]
+Ends = tuple[float, float]
+SumsOf = Callable[[Talk], ScoreSums | None]
+
+SHARE: Final = (0.0, 1.0)
+ANY_FINDING: Final = "any finding"
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """One side of a figure."""
+
+    mean: float | None
+    n: int
+    n_na: int = 0
+    n_failed: int = 0
+    left_out: int = 0
+    """Scores of conversations that have none in the other run."""
+
+    @property
+    def count(self) -> int:
+        """Of a share: how many."""
+        return round((self.mean or 0.0) * self.n)
+
+
+@keys(name=None, at_floor=None, digits=None, share=None, detectable_alone=None, limits=None)
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A figure of both runs, and how far it moved."""
+
+    name: str
+    a: Measured
+    b: Measured
+    delta: Estimate
+    """The second run less the first."""
+    higher_is_better: bool | None = True
+    """None where neither is."""
+    p: float | None = None
+    """Two-sided, not corrected."""
+    p_corrected: float | None = None
+    """Corrected for the figures that were tested together; None where it was not tested."""
+    at_floor: bool = False
+    """Whether p is the lowest that so few clusters can give."""
+    answer: Answer = "not tested"
+    """`more` and `fewer` of findings; `too few to tell` where no result of this size could show anything."""
+    detectable: float | None = None
+    """The least true difference that such samples show in `ENOUGH` of the cases, corrected as here."""
+    detectable_alone: float | None = None
+    """The same where this figure alone is asked about, as a gate does."""
+    bounds: Ends | None = None
+    """How far failures on either side could move the difference."""
+    by_length: float | None = None
+    """What the change of reply length alone would give, by how scores go with length within the runs."""
+    digits: int = 2
+    share: bool = False
+    """Whether the figure is a share, shown in percent."""
+    limits: Ends = SHARE
+    """What the figure can be."""
+    checked: bool = False
+    """Whether it was shown to agree with people or outcomes on such data."""
+    checked_by: str = ""
+    """What showed it."""
+
+    @property
+    def tested(self) -> bool:
+        """Whether it was tested."""
+        return self.p_corrected is not None
+
+    @property
+    def moved(self) -> bool:
+        """Whether it is shown to have moved."""
+        return self.answer in ("better", "worse", "more", "fewer")
+
+    @property
+    def room(self) -> Ends:
+        """How far the figure of the first run could fall and rise."""
+        before = self.limits[0] if self.a.mean is None else self.a.mean
+        return before - self.limits[0], self.limits[1] - before
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Difference:
+    """A change, with what a test of several needs."""
+
+    change: Change
+    comparison: Comparison
+    gain: Gain
+    basis: Basis
+    parts: Floats
+    """What each cluster adds to the difference, were both runs alike; shape (clusters,)."""
+
+    def answered(self, p: float | None, alpha: float) -> Change:
+        """Return the change with what is shown of it.
+
+        Args:
+            p: Corrected for the figures that are tested with it.
+            alpha: What an uncorrected p must not exceed here.
+        """
+        change, least = self.change, self.comparison.least_p
+        detectable = self.basis.detectable(self.gain, power=ENOUGH, alpha=alpha)
+        change = replace(change, p_corrected=p, detectable=detectable)
+        if p is None or least is None:
+            return replace(change, answer="too few to tell" if change.delta.reason else "cannot tell")
+        if least <= ALPHA and p <= ALPHA and change.delta.value:
+            return replace(change, answer=_direction(change))
+        hopeless = detectable is not None and detectable > max(change.room)
+        return replace(change, answer="too few to tell" if hopeless or least > ALPHA else "cannot tell")
+
+
+def _direction(change: Change) -> Answer:
+    rose = (change.delta.value or 0.0) > 0
+    if change.share and change.higher_is_better is False:
+        return "more" if rose else "fewer"
+    return "better" if rose == change.higher_is_better else "worse"
+
+
+def tested(figures: Sequence[Difference], rng: np.random.Generator) -> tuple[Change, ...]:
+    """Answer for figures that are tested together, all of the same clusters.
+
+    Args:
+        figures: Of one question, such as the dimensions of a rubric.
+        rng: Draws what corrects for their number.
+    """
+    known = [figure for figure in figures if figure.comparison.p is not None]
+    parts = np.stack([figure.parts for figure in known], axis=1) if known else np.empty((0, 0))
+    corrected, alpha = corrected_together([figure.comparison.p or 0.0 for figure in known], parts, rng)
+    by_name = dict(zip((figure.change.name for figure in known), corrected, strict=True))
+    return tuple(figure.answered(by_name.get(figure.change.name), alpha) for figure in figures)
+
+
+def figure_of(
+    pairing: PairedRuns, name: str, of: SumsOf, limits: Ends, *, higher: bool | None = True
+) -> Difference | None:
+    """Compare one figure; None where neither run has it.
+
+    Args:
+        pairing: What is compared.
+        name: Of the figure.
+        of: Gives its sums of a conversation.
+        limits: What the figure can be.
+        higher: Whether more is better; None where neither is.
+    """
+    a, b, left = _columns(pairing, of)
+    gain, basis = gain_of_sums(a, b, limits=limits, unit=pairing.unit, paired=pairing.paired)
+    means = [float(s.sum() / n.sum()) if n.sum() else None for s, n in (a, b)]
+    before, after = (
+        Measured(
+            mean,
+            int(n.sum()),
+            sum(s.na for s in sums if s is not None),
+            sum(s.failed for s in sums if s is not None),
+            out,
+        )
+        for mean, (_, n), sums, out in zip(means, (a, b), _sums(pairing, of), left, strict=True)
+    )
+    if not any(side.n or side.n_failed for side in (before, after)):
+        return None
+    comparison = compare_gain(("b", "a"), name, (means[1], means[0]), gain, basis)
+    change = Change(
+        name,
+        before,
+        after,
+        comparison.difference,
+        higher,
+        comparison.p,
+        at_floor=comparison.at_floor,
+        detectable_alone=basis.detectable(gain, power=ENOUGH, alpha=ALPHA),
+        limits=limits,
+    )
+    return Difference(change, comparison, gain, basis, _parts(a, b))
+
+
+def share_of(
+    pairing: PairedRuns, name: str, of: Callable[[Talk], bool | None], *, higher: bool | None = None
+) -> Difference | None:
+    """Compare the share of the conversations of which something holds; None where neither run says."""
+
+    def sums(talk: Talk) -> ScoreSums | None:
+        value = of(talk)
+        return None if value is None else ScoreSums(float(value), 1)
+
+    figure = figure_of(pairing, name, sums, SHARE, higher=higher)
+    return None if figure is None else replace(figure, change=replace(figure.change, share=True))
+
+
+def finding_share(pairing: PairedRuns, kind: str) -> Difference | None:
+    """Compare the share of the judged conversations with a finding of a kind, or with any."""
+    return share_of(
+        pairing,
+        kind,
+        lambda talk: has_finding(talk, kind) if talk.judged else None,
+        higher=False,
+    )
+
+
+def has_finding(talk: Talk, kind: str) -> bool:
+    """Say whether a conversation has a finding of a kind, or any."""
+    return bool(talk.kinds) if kind == ANY_FINDING else kind in talk.kinds
+
+
+def dimension_figure(
+    pairing: PairedRuns, spec: DimensionSpec, evidence: DimensionEvidence = UNCHECKED
+) -> Difference | None:
+    """Compare one dimension; `evidence` says whether it was shown to agree with people."""
+    scale, name = spec.scale, spec.name
+    figure = figure_of(
+        pairing, name, lambda talk: talk.scores[name], (scale.low, scale.high), higher=scale.higher_is_better
+    )
+    if figure is None:
+        return None
+    change = replace(
+        figure.change,
+        bounds=_bounds(pairing, name, scale),
+        by_length=_by_length(pairing, name),
+        checked=evidence.checked,
+        checked_by=evidence.by,
+    )
+    return replace(figure, change=change)
+
+
+def _sums(pairing: PairedRuns, of: SumsOf) -> tuple[list[ScoreSums | None], list[ScoreSums | None]]:
+    return [of(t) for t in pairing.a], [of(t) for t in pairing.b]
+
+
+def _columns(
+    pairing: PairedRuns, of: SumsOf
+) -> tuple[tuple[Floats, Floats], tuple[Floats, Floats], tuple[int, int]]:
+    """Return sums and counts by cluster of both sides, and how many scores have no partner."""
+    kept = []
+    size = int(max(pairing.key_a.max(initial=-1), pairing.key_b.max(initial=-1))) + 1
+    sides = _sums(pairing, of)
+    counts = [np.array([0 if s is None else s.n for s in side], dtype=float) for side in sides]
+    totals = [np.array([0.0 if s is None else s.total for s in side], dtype=float) for side in sides]
+    keys, clusters = (pairing.key_a, pairing.key_b), (pairing.cluster_a, pairing.cluster_b)
+    there = [np.bincount(k, c, minlength=size) > 0 for k, c in zip(keys, counts, strict=True)]
+    left = []
+    for k, cluster, total, count in zip(keys, clusters, totals, counts, strict=True):
+        use = (there[0] & there[1])[k] if pairing.paired else np.ones(k.size, dtype=bool)
+        left.append(int(count[~use].sum()))
+        kept.append((_binned(cluster[use], total[use], pairing), _binned(cluster[use], count[use], pairing)))
+    return kept[0], kept[1], (left[0], left[1])
+
+
+def _binned(cluster: Codes, values: Floats, pairing: PairedRuns) -> Floats:
+    return np.bincount(cluster, values, minlength=pairing.clusters).astype(np.float64)
+
+
+def _parts(a: tuple[Floats, Floats], b: tuple[Floats, Floats]) -> Floats:
+    """Return what each cluster adds to the difference, about the mean of both; they sum to the difference."""
+    n_a, n_b = a[1].sum(), b[1].sum()
+    mean = (a[0].sum() + b[0].sum()) / ((n_a + n_b) or 1.0)
+    parts: Floats = (b[0] - mean * b[1]) / (n_b or 1.0) - (a[0] - mean * a[1]) / (n_a or 1.0)
+    return parts
+
+
+def _bounds(pairing: PairedRuns, name: str, scale: Scale) -> Ends | None:
+    """Return the difference if every failure had spoken against it, and for it; None without failures."""
+    sides = []
+    for talks in (pairing.a, pairing.b):
+        sums = [t.scores[name] for t in talks]
+        total, n, failed = (sum(getattr(s, of) for s in sums) for of in ("total", "n", "failed"))
+        sides.append((mean_bounds(total, n, failed, worst=scale.low, best=scale.high), failed))
+    (a, failed_a), (b, failed_b) = sides
+    if a is None or b is None or not failed_a + failed_b:
+        return None
+    return b[0] - a[1], b[1] - a[0]
+
+
+def _by_length(pairing: PairedRuns, name: str) -> float | None:
+    """Return the pooled slope of score on log length within the runs, times the change of log length."""
+    products = squares = 0.0
+    means = []
+    for talks in (pairing.a, pairing.b):
+        both = [
+            (math.log(1 + length.total / length.n), score.total / score.n)
+            for t in talks
+            if (score := t.scores[name]).n and (length := t.facts[LENGTH]).n
+        ]
+        if len(both) < 3:
+            return None
+        x, y = np.array(both).T
+        products += float((x - x.mean()) @ (y - y.mean()))
+        squares += float((x - x.mean()) @ (x - x.mean()))
+        means.append(float(x.mean()))
+    return products / squares * (means[1] - means[0]) if squares else None
