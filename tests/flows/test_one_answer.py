@@ -72,3 +72,60 @@ def test_scores_of_other_names_are_compared_with_what_people_said_of_the_whole(r
     dialogauge("judge", "log.jsonl", "-o", "run")
     done = dialogauge("agreement", "run", "--dimension", "helpfulness=satisfaction")
     assert "(by its helpfulness)" in done.unwrapped
+
+
+POOR = (
+    "I'm sorry, I cannot help you with that request.",
+    "Sorry, but I'm not able to help with that. Unfortunately this is something I cannot assist with.",
+)
+GOOD = (
+    "Item {0} costs {1} euros and is in stock.",
+    "Item {0} costs {1} euros. It comes in three colours, and all of them are in stock today.",
+)
+
+
+@pytest.fixture
+def refusals(tmp_path):
+    """Dialogues of 20 users; refusals are rated poorly, and are as long as answers."""
+    rng, lines = random.Random(7), []
+    for number in range(80):
+        user, messages, ratings = f"u{number % 20}", [], []
+        for turn in range(1, 6):
+            poor = rng.random() < 0.35
+            reply = rng.choice(POOR if poor else GOOD).format(number, turn)
+            messages.append({"role": "user", "content": f"Please tell me about item {number}, part {turn}."})
+            messages.append({"role": "assistant", "content": reply})
+            score = rng.choice((1, 2) if poor else (4, 5))
+            ratings.append({"dimension": "satisfaction", "turn": turn, "score": score, "rater": user})
+        talk = {"conversation_id": f"c{number}", "user_id": user, "messages": messages, "ratings": ratings}
+        lines.append(json.dumps(talk))
+    (tmp_path / "log.jsonl").write_text("\n".join(lines) + "\n")
+    return tmp_path
+
+
+def test_a_stored_check_lets_the_same_judge_gate_other_conversations_of_its_kind(refusals, dialogauge):
+    talks = [json.loads(line) for line in (refusals / "log.jsonl").read_text().splitlines()]
+    new = [{**talk, "conversation_id": f"n{n}", "ratings": []} for n, talk in enumerate(talks)]
+    (refusals / "new.jsonl").write_text("\n".join(map(json.dumps, new)) + "\n")
+    rubric = ("--rubric", "satisfaction")
+    dialogauge("judge", "log.jsonl", *rubric, "-o", "run")
+    stored = json.loads((refusals / "run" / "summary.json").read_text())["evidence"]["dimensions"]
+    assert stored["satisfaction"]["checked"], stored
+    dialogauge("agreement", "run", "-o", "agreement")
+    gated = ("judge", "new.jsonl", *rubric, "--gate", "satisfaction.mean>=1", "-o", "gated")
+    assert dialogauge(*gated).code == 2
+    for check in ("run", "agreement"):
+        done = dialogauge(*gated, "--checked-by", check)
+        assert done.code == 0, done.out
+        summary = json.loads((refusals / "gated" / "summary.json").read_text())
+        assert summary["dimensions"]["satisfaction"]["checked_by"].endswith(f"(stored in {check})")
+    other = dialogauge("judge", "new.jsonl", "--checked-by", "run", "-o", "card")
+    assert other.code == 2
+    assert "it is of another judge, model or version" in other.err
+    unrated = dialogauge(*gated[:-1], "again", "--checked-by", "gated")
+    assert unrated.code == 0, unrated.err  # it was checked by the stored check there
+    nothing = dialogauge("judge", "new.jsonl", "-o", "bare")
+    assert nothing.code == 0
+    idle = dialogauge("judge", "new.jsonl", "-o", "idle", "--checked-by", "bare")
+    assert idle.code == 2
+    assert "nothing is checked there" in idle.err

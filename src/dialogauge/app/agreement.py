@@ -17,7 +17,7 @@ from dialogauge.app.agreement_files import (
     read_people,
 )
 from dialogauge.app.agreement_replays import add_replays, is_replay
-from dialogauge.app.agreement_runs import add_runs, lights_of, ratings_within, run_names
+from dialogauge.app.agreement_runs import add_runs, evidence_by, lights_of, ratings_within, run_names
 from dialogauge.app.beside import choices_alone
 from dialogauge.app.merging import load_config
 from dialogauge.app.outputs import spare
@@ -38,6 +38,7 @@ from dialogauge.studies.agreement.page import agreement_page
 from dialogauge.studies.agreement.sources import ALL
 from dialogauge.studies.agreement.study import AgreementResult, measure
 from dialogauge.studies.agreement.targets import Panel
+from dialogauge.studies.evidence import RunEvidence
 from dialogauge.studies.judging.opening import light_callout
 from dialogauge.studies.judging.people import Light, People
 from dialogauge.studies.satisfaction.answers import SATISFACTION
@@ -97,6 +98,8 @@ class AgreementOutcome:
     files: tuple[Path, ...] = ()
     people: Mapping[str, tuple[People, ...]] = field(default_factory=dict)
     """By run what people said, and whether its judge agrees: the answer of `judge`."""
+    evidence: Mapping[str, RunEvidence] = field(default_factory=dict)
+    """By judged run which dimensions are checked: what `judge --checked-by` reads."""
 
     @property
     def lights(self) -> dict[str, tuple[Light, ...]]:
@@ -182,6 +185,7 @@ def measure_agreement(options: AgreementOptions, people: RatingTable | None = No
         origin,
         satisfaction,
         people=lights_of(runs, people, options, rule),
+        evidence=evidence_by(runs, people, options, rule),
     )
     if options.out is not None:
         outcome = replace(outcome, files=_write(Path(options.out), outcome))

@@ -45,7 +45,9 @@ from dialogauge.studies.agreement.targets import (
     TargetTable,
     collect_targets,
 )
-from dialogauge.studies.judging.light import people_in
+from dialogauge.studies.evidence import RunEvidence, evidence_of
+from dialogauge.studies.judging.checking import checked_by_ratings
+from dialogauge.studies.judging.light import people_in, rated_tally
 from dialogauge.studies.judging.people import People
 from dialogauge.studies.rated import UNRANKED, preference
 from dialogauge.studies.satisfaction.answers import SATISFACTION
@@ -113,6 +115,22 @@ def lights_of(
             )
         if people:
             out[name] = tuple(people)
+    return out
+
+
+def evidence_by(
+    runs: Sequence[str], table: RatingTable | None, options: AgreementOptions, rule: DissatisfiedRule | None
+) -> dict[str, RunEvidence]:
+    """Return by judged run which dimensions of its judge these ratings check: for `judge --checked-by`."""
+    out = {}
+    for path, name in zip(runs, run_names(runs), strict=True):
+        with open_run(path, studies=JUDGED) as run:
+            seen = (run.manifest.judge.get("fitted_on") or {}).get("seen", ())
+            judged = partial(_rated, run, ratings_within(run, table), options.level)
+            rated = rated_tally(judged, run.dimensions, seen) if run.manifest.study == "judge" else None
+            if rated is not None:
+                checked = checked_by_ratings(rated[0], run.dimensions, rule)
+                out[name] = replace(evidence_of(run), dimensions=checked)
     return out
 
 

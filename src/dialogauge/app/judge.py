@@ -6,6 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import orjson
+
 from dialogauge.app.build import BuiltJudge, build_judge
 from dialogauge.app.config import shown_role
 from dialogauge.app.outcome import Plan, StudyOutcome, units_to_do
@@ -22,8 +24,9 @@ from dialogauge.app.sources import (
     shown_notes,
 )
 from dialogauge.core import Judge
-from dialogauge.core.errors import InputError, UsageError
+from dialogauge.core.errors import InputError, StoreError, UsageError
 from dialogauge.core.settings import narrowed, recorded
+from dialogauge.core.shape import read_as
 from dialogauge.data import (
     RatingTable,
     thumb_of,
@@ -41,7 +44,7 @@ from dialogauge.runs import (
 )
 from dialogauge.runs.directory import write_whole
 from dialogauge.stats import DissatisfiedRule, parse_rule
-from dialogauge.studies.evidence import RunEvidence, evidence_of
+from dialogauge.studies.evidence import NOTHING_CHECKED, RunEvidence, evidence_of
 from dialogauge.studies.judging.gate import read_gates
 from dialogauge.studies.judging.junit import junit_chunks
 from dialogauge.studies.judging.people import People
@@ -182,17 +185,32 @@ def _stored_checks(options: JudgeOptions, judge: Judge) -> tuple[tuple[str, RunE
     """
     checks = []
     for path in options.checked_by:
-        with open_run(path, studies=("judge",)) as run:
-            evidence = evidence_of(run)
-        reason = "" if evidence.checked else "nothing is checked there"
-        reason = reason or evidence.covers(replace(evidence, judge=judge.digest, rubric=options.rubric))
-        if reason:
-            msg = f"--checked-by {path} cannot show that this judge agrees with people: {reason}"
-            raise UsageError(
-                msg, hint="name a rated run of this judge and rubric whose summary says `checked`"
-            )
-        checks.append((path, evidence))
+        known = _stored_evidence(path)
+        reasons = [
+            "nothing is checked there"
+            if not one.checked
+            else one.covers(replace(one, judge=judge.digest, rubric=options.rubric))
+            for one in known
+        ]
+        if all(reasons):
+            msg = f"--checked-by {path} cannot show that this judge agrees with people: {reasons[0]}"
+            raise UsageError(msg, hint="name a rated run of this judge and rubric in which it is checked")
+        checks += [(path, one) for one, reason in zip(known, reasons, strict=True) if not reason]
     return tuple(checks)
+
+
+def _stored_evidence(path: str) -> list[RunEvidence]:
+    """Read what a rated run, or what `agreement -o` wrote, says of its judges; at least one."""
+    stored = Path(path) / "agreement.json"
+    if is_run(path) or not stored.is_file():
+        with open_run(path, studies=("judge",)) as run:
+            return [evidence_of(run)]
+    try:
+        written = read_as(orjson.loads(stored.read_bytes()).get("evidence"), dict[str, RunEvidence])
+    except (ValueError, AttributeError) as error:
+        msg = f"{stored} cannot be read: {error}"
+        raise StoreError(msg, hint="write it anew: dialogauge agreement RUN -o DIR") from error
+    return list(written.values()) or [NOTHING_CHECKED]
 
 
 def _run_settings(options: JudgeOptions) -> RunSettings:

@@ -96,9 +96,9 @@ class JudgeOptions(
     )
     checked_by: tuple[str, ...] = setting(
         (),
-        "A rated run that shows how far this judge agrees with people on such data; repeatable.",
+        "A rated run, or the folder of `agreement -o`, that shows that this judge agrees with people.",
         "--checked-by",
-        metavar="RUN",
+        metavar="RUN|DIR",
     )
     junit: str | None = setting(None, "Also write JUnit XML, for build servers.", metavar="FILE")
     role: "RoleSettings | None" = None

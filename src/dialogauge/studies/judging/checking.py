@@ -39,11 +39,12 @@ def checked_by_ratings(
             why = f"nobody rated a {spec.level} of this run"
             checked[spec.name] = DimensionEvidence(checked=False, why=why)
         else:
-            checked[spec.name] = _by_light(light)
+            checked[spec.name] = by_light(light)
     return checked
 
 
-def _by_light(light: Light) -> DimensionEvidence:
+def by_light(light: Light) -> DimensionEvidence:
+    """Return what a light says of the dimension that it stands on."""
     auc, pairs = light.judge, ""
     if auc.value is not None:
         pairs = f" ({100 * auc.value:.0f} % of pairs"

@@ -210,18 +210,33 @@ def people_in(
     Returns:
         Empty where nobody rated.
     """
+    if (rated := rated_tally(judged, dimensions, fitted_to)) is None:
+        return []
+    tally, seen = rated
+    every = [people_of(tally, rule, unusable=seen.unusable)] if not pairs else []
+    every += [_compared_by(tally, *pair, level, rule) for pair in pairs for level in LEVELS]
+    return [people for people in every if people is not None]
+
+
+def rated_tally(
+    judged: Callable[[], Iterable[tuple[Conversation, Sequence[Row]]]],
+    dimensions: Sequence[DimensionSpec],
+    fitted_to: Collection[str] = (),
+) -> tuple[PeopleTally, SeenRatings] | None:
+    """Let stored judgements pass, with what people said of them; None where nobody rated.
+
+    Arguments as of `people_in`.
+    """
     seen = SeenRatings({(d.level, d.name): d.scale for d in dimensions})
     for conversation, _ in judged():
         seen.add(conversation)
     if not seen.counts:
-        return []
+        return None
     tally, admissions = PeopleTally(dimensions, fitted_to), seen.admissions()
     for conversation, rows in judged():
         ratings = ratings_by_turn(conversation, admissions)
         tally.take(rows, conversation if conversation.ratings else None, ratings)
-    every = [people_of(tally, rule, unusable=seen.unusable)] if not pairs else []
-    every += [_compared_by(tally, *pair, level, rule) for pair in pairs for level in LEVELS]
-    return [people for people in every if people is not None]
+    return tally, seen
 
 
 def _compared_by(

@@ -41,6 +41,8 @@ from dialogauge.report import Page
 from dialogauge.runs import Ending, Row, StoredRun, StoredUnit, Study, StudyFacts, judged_of
 from dialogauge.runs.manifest import FAULTS_KEPT
 from dialogauge.stats import Calibrated
+from dialogauge.studies.evidence import NOTHING_CHECKED, RunEvidence, evidence_in
+from dialogauge.studies.judging.checking import by_light
 from dialogauge.studies.judging.gate import GateResult
 from dialogauge.studies.judging.light import people_in
 from dialogauge.studies.judging.people import Light
@@ -146,6 +148,8 @@ class SatisfactionSummary:
     gates: tuple[GateResult, ...] = ()
     light: Light | None = None
     """Whether the judge agrees with its users: the answer of `judge`, over every turn that was judged."""
+    evidence: RunEvidence = NOTHING_CHECKED
+    """Whether its satisfaction is checked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -336,11 +340,14 @@ class SatisfactionStudy(Study[SatisfactionResult]):
         )
         people = people_in(run.judged, run.dimensions, pairs=[(SATISFACTION, self.settings.dimension)])
         light = people[0].light if people else None
+        checked = {} if light is None else {SATISFACTION: by_light(light)}
+        evidence = RunEvidence(self.judge.digest, dimensions=checked, ratings=(self.settings.dimension,))
+        summary = summary.with_evidence(evidence)
         return SatisfactionResult(
             summary,
             self._faults,
             self._failures,
-            as_json(SatisfactionSummary(summary, self._settled, light=light)),
+            as_json(SatisfactionSummary(summary, self._settled, light=light, evidence=evidence)),
             read_sample(run, sampler.result(), summary.dimensions),
         )
 
@@ -390,11 +397,13 @@ class SatisfactionStudy(Study[SatisfactionResult]):
 
     def page(self, result: SatisfactionResult, run: StoredRun) -> Page:
         """Return the report of the rows, with what the study says of judge and users."""
+        from dialogauge.studies.judging.opening import Known
         from dialogauge.studies.judging.page import report_page
         from dialogauge.studies.satisfaction.page import users_sections
 
         sections = users_sections(result.figures, run.manifest)
-        return report_page(run, result.summary, result.sample, against_users=sections)
+        known = Known(evidence=evidence_in(result.figures))
+        return report_page(run, result.summary, result.sample, known, against_users=sections)
 
 
 @dataclass
