@@ -35,8 +35,10 @@ def test_the_figure_of_an_arena_is_short(dialogauge, tmp_path):
         dialogues(tmp_path / f"{name}.jsonl", share)
     dialogauge("arena", "alpha.jsonl", "beta.jsonl", "--judge", "local", "-o", "runs/arena")
     (run,) = dialogauge("runs", "--json").json["runs"]
-    assert run["headline"].startswith("alpha leads, ")
-    assert run["headline"].endswith(" above beta")
+    assert run["headline"] == "Nobody is ranked"
+    dialogauge("arena", "alpha.jsonl", "beta.jsonl", "--judge", "local", "--unchecked", "-o", "runs/arena")
+    (run,) = dialogauge("runs", "--json").json["runs"]
+    assert run["headline"].startswith("unchecked: alpha leads, ")
 
 
 def test_broken_runs_are_skipped_with_a_word_and_foreign_folders_without(dialogauge, log, talk, tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -21,6 +22,12 @@ def data(log):
 
 def summary_of(run):
     return json.loads((run / "summary.json").read_text())
+
+
+def test_without_a_judge_it_is_the_one_that_needs_no_model(dialogauge, data):
+    done = dialogauge("satisfaction", data, "-o", "run")
+    assert done.code == 0, done.err
+    assert json.loads(Path("run/manifest.json").read_text())["judge"]["name"].startswith("local-user")
 
 
 def test_a_study_from_data_to_report(dialogauge, data, tmp_path) -> None:

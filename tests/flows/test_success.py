@@ -193,7 +193,7 @@ def test_agents_of_other_domains_are_named(dialogauge, tmp_path):
     of = (("m1", "shop"), ("m1", "bank"), ("m2", "bank"))
     runs = [shop_run(n, messages, domain=domain, agent=agent) for agent, domain in of for n in range(2)]
     log = lines(tmp_path / "runs.jsonl", *runs)
-    done = dialogauge("success", log, "--kind", "tau", "-o", tmp_path / "run")
+    done = dialogauge("success", log, "-o", tmp_path / "run")
     assert "only where they have the same domains. Missing: m2 (shop)." in done.unwrapped
 
 

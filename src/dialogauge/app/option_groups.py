@@ -257,7 +257,7 @@ class UserJudgeOptions(LanguageOptions, ModelOptions, LimitOptions, RetryOptions
     asks: ClassVar[tuple[str, ...]] = ("judge", "memory_builder")
 
     judge: str = setting(
-        ...,
+        "local-user",
         "global-mean, global-majority, task-mean, task-majority, history-mean, history-median, "
         "history-majority, history-cdf-hash, reply-unread, nearest-1, nearest-3, episodic-nearest, local, "
         "local-user; "

@@ -112,7 +112,8 @@ def _headline(summary: Mapping[str, Any]) -> str:
     if isinstance(views := replay.get("views"), dict):
         return _against_the_log(views["raw"], next(iter(dimensions), "") if dimensions else "satisfaction")
     answers = summary.get("answers")
-    return str(answers[0]).partition(": ")[0] if isinstance(answers, list) and answers else ""
+    first = str(answers[0]).partition(": ")[0] if isinstance(answers, list) and answers else ""
+    return f"unchecked: {answers[1]}" if first == "UNCHECKED" else first
 
 
 def _against_the_log(view: Mapping[str, Any], dimension: str) -> str:

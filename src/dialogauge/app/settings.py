@@ -142,8 +142,10 @@ class SatisfactionOptions(UserJudgeOptions, TiesOptions, JudgingOptions, Shuffle
 class SuccessOptions(DataOptions, StrictOptions, FreshOptions):
     """`dialogauge success`."""
 
-    kind: Literal["multiwoz", "tau"] = setting(
-        ..., "multiwoz: goals and a database; tau: rewards, outputs and actions."
+    kind: Literal["multiwoz", "tau"] | None = setting(
+        None,
+        "multiwoz: goals and a database; tau: rewards, outputs and actions.",
+        otherwise="multiwoz with --goals or --database, else tau",
     )
     goals: str | None = setting(
         None,

@@ -84,7 +84,8 @@ async def check_success(
 
 def success_judge(options: SuccessOptions) -> SuccessJudge:
     """Return the judge of a kind of data, with what it reads beside the dialogues."""
-    if options.kind == "tau":
+    beside = options.goals is not None or options.database is not None
+    if options.kind == "tau" or (options.kind is None and not beside):
         for name, value in (("--goals", options.goals), ("--database", options.database)):
             if value is not None:
                 msg = f"{name} belongs to --kind multiwoz"

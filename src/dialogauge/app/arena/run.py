@@ -37,7 +37,6 @@ from dialogauge.studies.arena.study import ArenaStudy
 from dialogauge.studies.arena.summary import ArenaResult, ArenaSettings
 from dialogauge.studies.evidence import DimensionEvidence
 
-_NO_VOTES: Final = "nobody voted on the same meetings, so nothing shows that it agrees with people"
 _SAMPLE: Final = 200
 """Meetings of which the prompts are measured for a plan."""
 
@@ -225,7 +224,10 @@ def _evidence(referee: Referee, gathered: Entrants) -> DimensionEvidence:
     if isinstance(referee, MeanScores):
         each = [agent.evidence for agent in gathered.agents]
     if not each or not isinstance(referee, MeanScores | Earlier):
-        return DimensionEvidence(checked=False, why=f"{referee.name}: {_NO_VOTES}")
+        return DimensionEvidence(
+            checked=False,
+            why=f"nobody voted on these meetings, so nothing shows that {referee.name} agrees with people",
+        )
     return next((one for one in each if not one.checked), each[0])
 
 

@@ -76,7 +76,8 @@ def arena_page(result: ArenaResult, manifest: Manifest, dialogues: tuple[Transcr
     sentences = result.answers
     head = (Callout((Span(sentences[0], "strong"), *sentences[1:]), "info"),) if sentences else ()
     read = (Section("Dialogues to read", (*_to_read(result), *_folded(dialogues))),) if result.to_read else ()
-    return Page("Arena", (*head, *_blocks(result), *read, *command), lead, manifest.written[:10], version)
+    body = (*_blocks(result), *read) if result.ranks else (*read, *_blocks(result))
+    return Page("Arena", (*head, *body, *command), lead, manifest.written[:10], version)
 
 
 def brief(result: ArenaResult) -> tuple[Block, ...]:
@@ -89,7 +90,8 @@ def brief(result: ArenaResult) -> tuple[Block, ...]:
 def _to_read(result: ArenaResult) -> tuple[Block, ...]:
     """Name the meetings to be read, where there are any."""
     rows = [(one.conversation_id, *one.agents) for one in result.to_read]
-    table = data_table("Where the two differ most", ("dialogue", "agent", "other agent"), rows)
+    heads = (TableColumn(name, "text") for name in ("dialogue", "agent", "other agent"))
+    table = data_table("Where the two differ most", tuple(heads), rows)
     return (table, Callout((_SHOW,))) if rows else ()
 
 
