@@ -32,6 +32,7 @@ from dialogauge.studies.compare.page import comparison_page
 from dialogauge.studies.compare.talks import Side, read_side
 from dialogauge.studies.evidence import DimensionEvidence, RunEvidence, evidence_of
 from dialogauge.studies.judging.gate import GateResult
+from dialogauge.studies.planted.blind_spots import BlindSpots
 from dialogauge.studies.planted.page import UNTRIED, planted_sentences
 
 COMPARED: Final = ("judge", "success")
@@ -107,23 +108,18 @@ def compare_runs(options: TwoRunsOptions, names: tuple[str, str] | None = None) 
         dimensions = _shared_dimensions(a, b)
         only = candidates or (None, None)
         was, new = (_side(*one, dimensions) for one in zip((a, b), names, only, strict=True))
-<<<<<<< HEAD
         planted = planted_for(options.a, options, only=only[0])
         if planted is None and a.manifest.study == JUDGE:
             notes.append(UNTRIED)
-        result = compare_sides(was, new, dimensions, by=by, notes=notes)
-        result = replace(result, planted=planted)
-=======
         result = compare_sides(
             was,
             new,
             dimensions,
             rng=np.random.default_rng(_SEED),
             by=by,
-            evidence=_evidence(a, b, unchecked=options.unchecked),
+            evidence=_evidence(a, b, planted, unchecked=options.unchecked),
         )
-        result = replace(result, notes=tuple(notes))
->>>>>>> 2306af0a (Ask compare one question first, and test no score that nothing showed to agree with people)
+        result = replace(result, notes=tuple(notes), planted=planted)
         outcomes = tuple(gate.evaluate(result) for gate in gates)
         beside = tuple(pairs_beside(a, b, result, _ON_PAGE, only=only))
         few = tuple(pairs_beside(a, b, result, options.pairs, turns=1, only=only))
@@ -190,13 +186,19 @@ def _expect_one_rubric(a: StoredRun, b: StoredRun) -> list[str]:
     return notes
 
 
-def _evidence(a: StoredRun, b: StoredRun, *, unchecked: bool) -> RunEvidence:
-    """Return which dimensions are checked: by either run, if it speaks for the conversations of the other."""
+def _evidence(a: StoredRun, b: StoredRun, planted: BlindSpots | None, *, unchecked: bool) -> RunEvidence:
+    """Return which dimensions are checked: by either run, if it speaks for the conversations of the other.
+
+    One that a planted fault raises is not: the judge rewards what is no gain.
+    """
     of_a, of_b = evidence_of(a, unchecked=unchecked), evidence_of(b)
     dimensions = {name: DimensionEvidence(checked=False, why=of.why) for name, of in of_a.dimensions.items()}
     for evidence, other in ((of_b, of_a), (of_a, of_b)):
         if not evidence.covers(other):
             dimensions |= {name: evidence.of(name) for name in evidence.checked}
+    for fault, moved in () if planted is None else planted.rewarded:
+        why = f"the judge rewards a planted fault by it: {fault.words}"
+        dimensions[moved.dimension] = DimensionEvidence(checked=False, why=why)
     return replace(of_a, dimensions=dimensions)
 
 

@@ -15,14 +15,9 @@ from dialogauge.cli.options import AsJson, DryRun, takes
 def compare(options: TwoRunsOptions, dry_run: DryRun = False, as_json: AsJson = False) -> None:
     """Compare two runs of one rubric.
 
-<<<<<<< HEAD
-    Says what became better, what worse, and how sure that is. Conversations are paired by id, else by
-    task, else by scenario and user; else the runs are two samples. The judge of A also judges a sample of
-    replies with planted faults, to say which it would not notice; a model does so with --planted only.
-=======
     Says what changed most, and how sure that is. Conversations are paired by id, else by task, else by
-    scenario and user; else the runs are two samples.
->>>>>>> 2306af0a (Ask compare one question first, and test no score that nothing showed to agree with people)
+    scenario and user; else the runs are two samples. The judge of A also judges a sample of replies with
+    planted faults, to say which it would not notice; a model does so with --planted only.
     """
     from dialogauge.app.compare import compare_runs
     from dialogauge.cli.terminal import print_blocks, print_json

@@ -69,10 +69,6 @@ def compare(
     from dialogauge.app.compare import compare_runs
     from dialogauge.app.merging import settings_from
     from dialogauge.app.settings import TwoRunsOptions
-<<<<<<< HEAD
-=======
-    from dialogauge.studies.compare.answer import headline
->>>>>>> 2306af0a (Ask compare one question first, and test no score that nothing showed to agree with people)
 
     paths = {name: fspath(of.path if isinstance(of, Run) else of) for name, of in (("a", a), ("b", b))}
     chosen = {**settings, **paths, "gates": tuple(gates)}

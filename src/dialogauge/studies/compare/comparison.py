@@ -28,13 +28,9 @@ from dialogauge.studies.compare.figures import (
     tested,
 )
 from dialogauge.studies.compare.pairing import PairedRuns, pair_sides
-<<<<<<< HEAD
-from dialogauge.studies.compare.talks import LENGTH, TURNS, ScoreSums, Side, Talk
-from dialogauge.studies.planted.blind_spots import BlindSpots
-=======
 from dialogauge.studies.compare.talks import FAILED, LENGTH, TURNS, ScoreSums, Side, Talk
 from dialogauge.studies.evidence import NOTHING_CHECKED, VERDICT, RunEvidence
->>>>>>> 2306af0a (Ask compare one question first, and test no score that nothing showed to agree with people)
+from dialogauge.studies.planted.blind_spots import BlindSpots
 
 TurnedBy = Literal["findings", "verdict", "scores"]
 
@@ -146,11 +142,8 @@ class Where:
     controls="controls{name}",
     evidence=None,
     order=None,
-<<<<<<< HEAD
-    planted="planted?",
-=======
     unchecked="unchecked",
->>>>>>> 2306af0a (Ask compare one question first, and test no score that nothing showed to agree with people)
+    planted="planted?",
 )
 @dataclass(frozen=True, slots=True)
 class RunComparison:

@@ -71,12 +71,9 @@ def comparison_page(
         *_sections(result, whole=True),
         _turned(result, beside, paths, listed=_ON_PAGE),
         *_groups(result),
-<<<<<<< HEAD
         *([] if result.planted is None else [planted_section(result.planted)]),
-=======
         _controls(result),
         *_unchecked(result),
->>>>>>> 2306af0a (Ask compare one question first, and test no score that nothing showed to agree with people)
         _made(result),
     )
     return Page(f"{result.b.name} against {result.a.name}", blocks, "", created, version)
