@@ -34,10 +34,15 @@ _REPLY = ("item", "gold", "reply")
 _USAGE = ("calls", "cached", "prompt_tokens", "completion_tokens", "cost")
 _VOTE = ("conversation_id", "arena", "a", "b", "winner", "rater", "shown_first", "judge")
 _SIDES = ("a", "b")
-# A cell that begins with one of these is run as a formula by spreadsheet programs.
-_FORMULA = tuple("=+-@\t\r\n＝＋－＠")
+# What spreadsheet programs leave out in front of a cell: spaces, controls, marks of no width.
+_UNSEEN = (
+    r"\s\x00-\x1f\x7f-\xa0\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
+    r"\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e0fff"
+)
+# They run a cell that begins with one of these signs as a formula.
+_FORMULA_FIRST = re.compile(rf"[{_UNSEEN}]*[=+\-@＝＋－＠]|[\t\r\n]")
 # Where the list separator is a semicolon or a tab, a cell begins behind each, and behind a line break.
-_FORMULA_WITHIN = re.compile(r'([;\t\r\n][\s"]*)(?=[=+\-@＝＋－＠])')
+_FORMULA_WITHIN = re.compile(rf'([;\t\r\n][{_UNSEEN}"]*)(?=[=+\-@＝＋－＠])')
 
 
 def export_run(run: str, out: str, privacy: Privacy = OPEN) -> int:
@@ -253,7 +258,7 @@ def _harmless(value: object) -> object:
     if not isinstance(value, str):
         return value
     value = _FORMULA_WITHIN.sub(r"\1'", value)
-    return f"'{value}" if value.startswith(_FORMULA) else value
+    return f"'{value}" if _FORMULA_FIRST.match(value) else value
 
 
 def _write_parquet(target: Path, rows: Iterable[Mapping[str, Any]], columns: ExportColumns) -> None:

@@ -13,7 +13,7 @@ import sys
 import zipfile
 import zlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import IO, Any, Final
 
@@ -97,9 +97,12 @@ def members_of(file: IO[bytes], name: str, fits: Callable[[str], bool]) -> tuple
 class Sheet(Member):
     """A sheet of a workbook."""
 
+    unread: list[str] = field(default_factory=list, compare=False)
+    """The cells with a formula without a result, as far as it was read."""
+
     def open(self) -> io.RawIOBase:
         """Open it from the beginning, as CSV."""
-        return SheetLines(self.archive, self.info.filename)
+        return SheetLines(self.archive, self.info.filename, self.unread)
 
     def beside(self, name: str, above: int) -> Member | None:
         """Return nothing: sheets have no folder."""

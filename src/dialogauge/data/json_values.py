@@ -106,9 +106,7 @@ def starts_json(stream: LineStream) -> bool:
 
 def _per_line(stream: LineStream) -> Iterator[JsonValue | RecordFault]:
     name, loads = stream.source.name, orjson.loads
-    for number, line in stream:
-        if line == b"\n":
-            continue
+    for number, line in stream.written():
         if len(line) > _LARGE and (fault := _oversized(line, Place(name, number))):
             yield fault
             continue
@@ -116,8 +114,6 @@ def _per_line(stream: LineStream) -> Iterator[JsonValue | RecordFault]:
             value = loads(line)
             yield _checked(value, line, Place(name, number), number)
         except orjson.JSONDecodeError as error:
-            if line.isspace():
-                continue
             yield _broken(name, number, line, error)
 
 

@@ -193,6 +193,7 @@ def _outcomes(
                 yield from _ratings(cells, columns, place, gathered)
         except RecordFault as fault:
             yield fault
+    stream.note_unread(gathered.notes)
 
 
 def _look_at(stream: LineStream, notes: NoteBook) -> RatingRows:

@@ -174,6 +174,7 @@ class ConversationReader:
         finally:
             self._files[source.name] = FileCounts(name, converted, failed)
             self._book.recognise(text, Place(source.name), count=converted)
+        stream.note_unread(self._book)
         if converted + failed == 0:
             raise file_fault(Place(source.name), "the file has no conversations", f"read as {name}")
 

@@ -14,7 +14,8 @@ from io import BufferedReader
 from typing import IO, Any, Final
 
 from dialogauge.core import FileFault, Place, RecordFault
-from dialogauge.data.notes import file_fault, record_fault
+from dialogauge.data.archives import Sheet
+from dialogauge.data.notes import NoteBook, file_fault, record_fault
 from dialogauge.data.opening import InputSource
 from dialogauge.data.recoding import UTF16
 
@@ -48,7 +49,17 @@ class LineStream:
 
     def written(self) -> Iterator[tuple[int, bytes]]:
         """Yield the numbered lines that are not blank."""
-        return ((number, line) for number, line in self if line != b"\n" and not line.isspace())
+        number = 0
+        with opened(self.source, lambda: number + 1) as file:
+            for line in iter(partial(file.readline, LARGEST + 1), b""):
+                number += 1
+                line = without_mark(line, self.source.name) if number == 1 else line
+                if line.isspace() or not line:
+                    number += _pass_blank(file)
+                    continue
+                yield number, line
+                if len(line) > LARGEST:
+                    _pass_over(file, line)
 
     @property
     def begins(self) -> bytes:
@@ -57,6 +68,14 @@ class LineStream:
             self.memo[_BEGINS] = next((line.strip()[:1] for _, line in self.written()), b"")
         first: bytes = self.memo[_BEGINS]
         return first
+
+    def note_unread(self, notes: NoteBook) -> None:
+        """Note the cells of a workbook that were read as empty, once it was read."""
+        cells = self.source.zipped.unread if isinstance(self.source.zipped, Sheet) else ()
+        if cells:
+            text = "workbooks have formulas without a stored result: read as empty cells"
+            hint = f"the first is {cells[0]}: open the workbook in a spreadsheet and save it"
+            notes.assume(text, Place(self.source.name), hint=hint)
 
     def text(self, damaged: list[RecordFault] | None = None) -> Iterator[tuple[int, str]]:
         """Yield the numbered lines as text.
@@ -102,6 +121,13 @@ def _pass_over(file: IO[bytes], line: bytes) -> None:
     """Read on to the end of a line."""
     while line and not line.endswith(b"\n"):
         line = file.readline(_BLOCK)
+
+
+def _pass_blank(file: BufferedReader) -> int:
+    """Read on over blank lines, as far as they are unpacked; return how many."""
+    ahead = file.peek()
+    blank = len(ahead) - len(ahead.lstrip())
+    return file.read(ahead.rfind(b"\n", 0, blank) + 1).count(b"\n")
 
 
 def _broken_off(error: Exception, place: Place) -> FileFault:

@@ -14,8 +14,10 @@ import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final
+from weakref import WeakKeyDictionary
 from xml.parsers import expat
 
 WORKBOOK: Final = "xl/workbook.xml"
@@ -26,9 +28,15 @@ _MOST_STRINGS: Final = 1 << 28
 """Bytes of the texts that all sheets share, which are kept in memory."""
 _WIDEST: Final = 16_384
 """Columns of a sheet."""
+_LONGEST: Final = 1 << 20
+"""Characters of a cell; spreadsheets take 32,767."""
+_LARGEST_ROW: Final = 1 << 24
+"""Characters of a row."""
 _BLOCK: Final = 1 << 16
 _YES_OR_NO: Final = {"1": "true", "0": "false"}
 
+_read: Final[WeakKeyDictionary[zipfile.ZipFile, list[str]]] = WeakKeyDictionary()
+"""The shared texts of the workbooks that are open: each sheet needs them, each time it is opened."""
 Event = tuple[str, str, Any]
 """`begin`, `end` or `text`; the element; its attributes or the text."""
 
@@ -50,9 +58,14 @@ def sheets_of(archive: zipfile.ZipFile) -> list[tuple[str, str]]:
 class SheetLines(io.RawIOBase):
     """The rows of a sheet as lines of CSV; raises `OSError` where the workbook is damaged."""
 
-    def __init__(self, archive: zipfile.ZipFile, path: str) -> None:
-        """Take a sheet by the path of its member; nothing is read yet."""
-        self._rows = _rows(archive, path)
+    def __init__(self, archive: zipfile.ZipFile, path: str, unread: list[str] | None = None) -> None:
+        """Take a sheet by the path of its member; nothing is read yet.
+
+        `unread` will hold the places of formulas without a result, as far as the sheet was read.
+        """
+        unread = [] if unread is None else unread
+        unread.clear()
+        self._rows = _rows(archive, path, unread)
         self._left = b""
 
     def readable(self) -> bool:
@@ -88,32 +101,76 @@ def _line(row: list[str] | None) -> bytes:
     return line.getvalue().encode("utf-8", "surrogatepass")
 
 
-def _rows(archive: zipfile.ZipFile, path: str) -> Iterator[list[str]]:
+def _rows(archive: zipfile.ZipFile, path: str, unread: list[str]) -> Iterator[list[str]]:
     """Yield the rows of a sheet that hold something, as wide as the first of them or wider."""
     strings = _strings(archive)
     row: list[str] = []
-    parts: list[str] = []
-    at, kind, inside, width = 0, "", False, 0
-    for event, tag, value in _events(archive, path):
-        if event == "text" and inside:
-            parts.append(value)
-        elif tag in ("v", "t"):
-            inside = event == "begin"
-        elif tag == "c" and event == "begin":
-            at, kind = _column(value["r"]) if "r" in value else at + 1, value.get("t", "n")
-            parts.clear()
-        elif tag == "c" and parts:
-            row += [""] * (at - len(row))
-            row[at - 1] = _cell("".join(parts), kind, strings)
-        elif tag == "row" and event == "end":
+    width = size = 0
+    for column, kind, text in _cells(archive, path, unread):
+        if text:
+            cell = _cell(text, kind, strings)
+            size += len(cell)
+            if size > _LARGEST_ROW:
+                raise OSError(errno.EFBIG, f"a row takes more than {_LARGEST_ROW >> 20} MiB")
+            row += [""] * (column - len(row))
+            row[column - 1] = cell
+        elif not column:
             if any(row):
                 width = width or len(row)
                 yield row + [""] * (width - len(row))
-            row, at = [], 0
+            row, size = [], 0
+
+
+def _cells(archive: zipfile.ZipFile, path: str, unread: list[str]) -> Iterator[tuple[int, str, str]]:
+    """Yield column, type and text of each cell; column 0 at the end of a row.
+
+    The places of formulas without a result are added to `unread`.
+    """
+    text = _Text()
+    at, place, kind, inside, formula = 0, "", "", False, False
+    for event, tag, value in _events(archive, path):
+        if event == "text" and inside:
+            text.add(value)
+        elif tag in ("v", "t"):
+            inside, formula = event == "begin", False
+        elif tag == "c" and event == "begin":
+            at, kind = _column(value["r"]) if "r" in value else at + 1, value.get("t", "n")
+            place, formula = value.get("r", f"column {at}"), False
+        elif tag == "c":
+            unread += [place] * formula
+            yield at, kind, text.taken()
+        elif tag == "f":
+            formula = True
+        elif tag == "row" and event == "end":
+            yield 0, "", ""
+            at = 0
+
+
+@dataclass(slots=True)
+class _Text:
+    """The text of a cell, in parts."""
+
+    parts: list[str] = field(default_factory=list)
+    size: int = 0
+
+    def add(self, part: str) -> None:
+        self.size += len(part)
+        if self.size > _LONGEST:
+            raise OSError(errno.EFBIG, f"a cell holds more than {_LONGEST:,} characters")
+        self.parts.append(part)
+
+    def taken(self) -> str:
+        """Return the text, and begin anew."""
+        text = "".join(self.parts)
+        self.parts, self.size = [], 0
+        return text
 
 
 def _cell(text: str, kind: str, strings: list[str]) -> str:
     if kind == "s":
+        if int(text) < 0:
+            msg = f"no text has the number {text}"
+            raise ValueError(msg)
         return strings[int(text)]
     if kind == "e":  # what a formula failed with
         return ""
@@ -137,19 +194,20 @@ def _strings(archive: zipfile.ZipFile) -> list[str]:
         raise OSError(
             errno.EFBIG, f"its texts take more than {_MOST_STRINGS >> 20} MiB: save it as CSV (UTF-8)"
         )
-    strings: list[str] = []
-    parts: list[str] = []
+    if archive in _read:
+        return _read[archive]
+    strings, text = [], _Text()
     inside = beside = False
     for event, tag, value in _events(archive, _STRINGS):
         if event == "text" and inside and not beside:
-            parts.append(value)
+            text.add(value)
         elif tag == "t":
             inside = event == "begin"
         elif tag == "rPh":
             beside = event == "begin"
         elif tag == "si" and event == "end":
-            strings.append("".join(parts))
-            parts.clear()
+            strings.append(text.taken())
+    _read[archive] = strings
     return strings
 
 

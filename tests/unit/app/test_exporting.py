@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from dialogauge.app import export
 from dialogauge.app.export import export_run
 from dialogauge.core import (
     Conversation,
@@ -98,6 +99,16 @@ def test_no_cell_of_a_csv_is_a_formula(run: str, tmp_path: Path) -> None:
     assert turn["rationale"] == '\'=HYPERLINK("http://x")'
     assert whole["rationale"] == "'-5\nof 长"
     assert not any(cell.startswith(("=", "+", "-", "@", "\t", "\r")) for r in rows for cell in r.values())
+
+
+@pytest.mark.parametrize(
+    "before", ["", " ", "\u3000 ", "\u200b", "\ufeff", "\u2060\u00a0", "\u202e", "\x00", "\U000e0020"]
+)
+@pytest.mark.parametrize("sign", "=+-@＝＋－＠")
+def test_nothing_unseen_keeps_a_formula_alive(before: str, sign: str) -> None:
+    assert export._harmless(f"{before}{sign}1") == f"'{before}{sign}1"
+    assert export._harmless(f"a;{before}{sign}1") == f"a;{before}'{sign}1"
+    assert export._harmless(f"{before}1{sign}1") == f"{before}1{sign}1"
 
 
 def test_parquet_keeps_types(run: str, tmp_path: Path) -> None:

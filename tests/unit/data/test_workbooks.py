@@ -5,7 +5,7 @@ import zipfile
 import pytest
 
 from dialogauge.core import FileFault
-from dialogauge.data import read_conversations, read_ratings
+from dialogauge.data import read_conversations, read_ratings, workbooks
 
 MAIN = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
 OF_OFFICE = 'xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"'
@@ -45,6 +45,56 @@ def workbook(path, rows, sheets=("talk",), head=""):
             sheet = f"{head}<worksheet {MAIN}><sheetData>{'' if n else rows}</sheetData></worksheet>"
             file.writestr(f"xl/worksheets/s{n}.xml", sheet)
     return str(path)
+
+
+@pytest.mark.parametrize("number", ["-1", "8", "1.5", "x"])
+def test_a_shared_text_that_is_none_is_a_fault(tmp_path, number):
+    path = workbook(
+        tmp_path / "log.xlsx", HEADER + REPLY.replace('>7</v></c><c r="D2', f'>{number}</v></c><c r="D2')
+    )
+    with pytest.raises(FileFault, match="the workbook is damaged here"):
+        list(read_conversations([path], strict=True))
+
+
+def test_formulas_without_a_result_are_noted(tmp_path):
+    lacking = '<c r="C2"><f>CONCAT(A1,B1)</f></c>'
+    stored = '<c r="C2" t="str"><f>CONCAT(A1,B1)</f><v>From nine.</v></c>'
+    empty = '<c r="C2" t="str"><f>CONCAT(A1,B1)</f><v></v></c>'
+    for formula, reply, noted in ((lacking, "", 1), (stored, "From nine.", 0), (empty, "", 0)):
+        rows = HEADER + REPLY.replace(cell("C2", 7), formula) + ASK
+        path = workbook(tmp_path / "log.xlsx", rows)
+        reader = read_conversations([path])
+        (talk,) = reader
+        assert talk.messages[-1].text == reply
+        notes = [note for note in reader.notes if "formulas without a stored result" in note.text]
+        assert len(notes) == noted
+    names = [f'<c t="str"><v>{name}</v></c>' for name in ("conversation_id", "turn", "score")]
+    values = ['<c t="str"><v>a</v></c>', "<c><v>1</v></c>", "<c><v>4</v></c>"]
+    lacking = [*values[:2], "<c><f>A1</f></c>"]
+    path = workbook(tmp_path / "people.xlsx", row(1, *names) + row(2, *values) + row(3, *lacking))
+    assert any("formulas without a stored result" in str(note) for note in read_ratings(path).notes)
+
+
+def test_the_shared_texts_are_read_once_for_all_sheets(tmp_path, monkeypatch):
+    path = workbook(tmp_path / "log.xlsx", HEADER + REPLY + ASK, sheets=("talk", "a", "b"))
+    opened, events = [], workbooks._events
+    monkeypatch.setattr(
+        workbooks, "_events", lambda archive, path: (opened.append(path), events(archive, path))[1]
+    )
+    assert len(list(read_conversations([path]))) == 1
+    assert opened.count("xl/sharedStrings.xml") == 1
+
+
+def test_a_cell_or_row_that_is_no_text_of_anybody_is_a_fault(tmp_path):
+    long = f'<c t="str"><v>{"x" * (1 << 20)}</v></c>'
+    longer = long.replace("<v>", "<v>x")
+    for rows, why in (
+        (row(2, longer), "a cell holds more than"),
+        (row(2, *[long] * 17), "a row takes more than"),
+    ):
+        path = workbook(tmp_path / "log.xlsx", HEADER + rows)
+        with pytest.raises(FileFault, match=why):
+            list(read_conversations([path], strict=True))
 
 
 def test_a_sheet_is_read_as_a_table_and_empty_ones_are_not(tmp_path):
