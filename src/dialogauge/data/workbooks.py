@@ -126,7 +126,7 @@ def _cells(archive: zipfile.ZipFile, path: str, unread: list[str]) -> Iterator[t
 
     The places of formulas without a result are added to `unread`.
     """
-    text = _Text()
+    text = _CellText()
     at, place, kind, inside, formula = 0, "", "", False, False
     for event, tag, value in _events(archive, path):
         if event == "text" and inside:
@@ -147,7 +147,7 @@ def _cells(archive: zipfile.ZipFile, path: str, unread: list[str]) -> Iterator[t
 
 
 @dataclass(slots=True)
-class _Text:
+class _CellText:
     """The text of a cell, in parts."""
 
     parts: list[str] = field(default_factory=list)
@@ -196,7 +196,7 @@ def _strings(archive: zipfile.ZipFile) -> list[str]:
         )
     if archive in _read:
         return _read[archive]
-    strings, text = [], _Text()
+    strings, text = [], _CellText()
     inside = beside = False
     for event, tag, value in _events(archive, _STRINGS):
         if event == "text" and inside and not beside:
