@@ -292,6 +292,9 @@ POOLED: Final[Mapping[str, Formula]] = {
 }
 """The coefficients of pooled ratings."""
 
+BEYOND_CHANCE: Final = frozenset({"fleiss", *(name for name in POOLED if name.startswith("alpha"))})
+"""Those that take chance away by how often each score is given."""
+
 PAIRED: Final[Mapping[str, Formula]] = {
     "cohen": _cohen("Cohen’s kappa", nominal),
     "cohen_linear": _cohen("Cohen’s kappa, linear", linear),

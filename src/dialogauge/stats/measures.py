@@ -10,7 +10,7 @@ within users; Sun et al. (2021) for `uar` and the F1 of their code.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal, get_args
 
 import numpy as np
@@ -28,8 +28,8 @@ from dialogauge.stats.coefficients import (
     recall_draws,
     spearman_draws,
 )
-from dialogauge.stats.contingency import PAIRED, POOLED, Pooled, average_recall
-from dialogauge.stats.estimate import Range
+from dialogauge.stats.contingency import BEYOND_CHANCE, PAIRED, POOLED, Pooled, average_recall
+from dialogauge.stats.estimate import MIN_CLUSTERS, Range
 from dialogauge.stats.pairs import Figure, Groups, Need, Pairs, Weights
 from dialogauge.stats.table import Codes, Floats, Mask
 
@@ -95,6 +95,20 @@ def _of_mean(value: Callable[[Pairs], Floats | Mask]) -> _Prepare:
 def _of_tables(figure: Callable[[Floats, Floats], Floats]) -> _Prepare:
     """Prepare a figure of tables (d, q, q) and the numbers of the categories."""
     return lambda pairs: Prepared(lambda w: figure(w.tables, pairs.categories.steps))
+
+
+def _beyond_chance(prepare: _Prepare) -> _Prepare:
+    """Prepare a coefficient that takes chance away by how often each score is given.
+
+    Where few clusters hold another score than the commonest, these make the figure, and how far it moves
+    without one of them does not say how sure it is.
+    """
+
+    def prepared(pairs: Pairs) -> Prepared:
+        few = pairs.varied if pairs.varied < MIN_CLUSTERS else None
+        return replace(prepare(pairs), support=few)
+
+    return prepared
 
 
 def _of_pooled(figure: Callable[[Pooled], Floats]) -> _Prepare:
@@ -295,7 +309,7 @@ def _pooled() -> Iterable[Measure]:
     """Yield the measures of numbers, over all targets."""
     pearson = _of_cells(lambda p, c: pearson_draws(p.value, p.gold, c))
     spearman = _of_cells(lambda p, c: spearman_draws(p.order, p.gold, c))
-    kappa = _of_cells(lambda p, c: kappa_draws(p.whole, p.gold_whole, c))
+    kappa = _beyond_chance(_of_cells(lambda p, c: kappa_draws(p.whole, p.gold_whole, c)))
     exact = _of_mean(lambda p: p.whole == p.gold_whole)
     within_one = _of_mean(lambda p: np.abs(p.whole - p.gold_whole) <= 1)
     error = _of_mean(lambda p: np.abs(p.value - p.gold))
@@ -324,10 +338,13 @@ def _tabled() -> Iterable[Measure]:
     """Yield the coefficients of agreement of a source and the reference, on whole scores."""
     needs = "scale categories"
     for name, formula in ((name, PAIRED[of]) for name, of in _TABLED.items()):
-        yield _measure(name, formula.title, needs, _of_tables(formula.figure), _CORRELATION)
+        yield _measure(name, formula.title, needs, _beyond_chance(_of_tables(formula.figure)), _CORRELATION)
     for name, formula in ((name, POOLED[name]) for name in _POOLED):
         kind = _Kind("high", 0.0, _limits_of(formula.limits))
-        yield _measure(name, formula.title, needs, _of_pooled(formula.figure), kind)
+        prepare = _of_pooled(formula.figure)
+        yield _measure(
+            name, formula.title, needs, _beyond_chance(prepare) if name in BEYOND_CHANCE else prepare, kind
+        )
 
 
 def _limits_of(limits: Callable[[Floats], Range]) -> Callable[[Scale], Range]:

@@ -126,6 +126,14 @@ class Pairs:
         return lambda w: divided(w.clusters @ sums, w.clusters @ sizes)
 
     @cached_property
+    def varied(self) -> int:
+        """Clusters that hold another whole score, of either source, than the reference's commonest."""
+        gold, whole = self.gold_whole[self.cell], self.whole[self.cell]
+        levels, counts = np.unique(gold, return_counts=True)
+        other = (gold != levels[counts.argmax()]) | (whole != levels[counts.argmax()])
+        return int(np.unique(self.cluster[other]).size)
+
+    @cached_property
     def by_user(self) -> Groups:
         """The targets by user."""
         return self._groups(self._table.user_codes, "users")

@@ -23,8 +23,8 @@ import numpy as np
 from dialogauge.core import InputError, UsageError
 from dialogauge.stats.categories import Categories
 from dialogauge.stats.coefficients import divided, pearson_draws, spearman_draws
-from dialogauge.stats.contingency import PAIRED, POOLED
-from dialogauge.stats.estimate import Basis, Estimate, Range, parts_of
+from dialogauge.stats.contingency import BEYOND_CHANCE, PAIRED, POOLED
+from dialogauge.stats.estimate import MIN_CLUSTERS, Basis, Estimate, Range, parts_of
 from dialogauge.stats.table import Codes, Floats, Mask, label_codes
 from dialogauge.stats.tallies import Ratings
 
@@ -184,11 +184,22 @@ def coefficients_of(
         weights, over_pairs = np.vstack([weights, 1 - np.eye(parts)]), _over_pairs_without
     figures = _figures(ratings, weights, _able(grid, wanted), over_pairs)
     bases = {complete: _basis(grid, ratings, cluster, complete=complete) for complete in (False, True)}
-    undefined = np.full(len(weights), np.nan)
+    undefined, few = np.full(len(weights), np.nan), _varied(grid, cluster)
     return {
-        name: _estimate(grid, bases[COEFFICIENTS[name].complete], name, figures.get(name, undefined))
+        name: _estimate(
+            grid, bases[COEFFICIENTS[name].complete], name, figures.get(name, undefined),
+            support=few if few < MIN_CLUSTERS and name in _BEYOND_CHANCE else None,
+        )
         for name in wanted
-    }
+    }  # fmt: skip
+
+
+def _varied(grid: RatingGrid, cluster: Codes) -> int:
+    """Return how many clusters hold another rating than the commonest."""
+    known = ~np.isnan(grid.values)
+    levels, counts = np.unique(grid.values[known], return_counts=True)
+    other = known & (grid.values != levels[counts.argmax()]) if levels.size else known
+    return int(np.unique(cluster[other.any(axis=1)]).size)
 
 
 def coefficient_draws(
@@ -299,6 +310,7 @@ def _over_pairs_without(ratings: Ratings, weights: Floats, names: Sequence[str])
     return {name: divided(top, bottom) for name, (top, bottom) in sums.items()}
 
 
+_BEYOND_CHANCE: Final = BEYOND_CHANCE | {"cohen", "cohen_linear", "cohen_quadratic"}
 _BY_VALUE: Final = {"pearson": pearson_draws, "spearman": spearman_draws}
 
 
@@ -326,13 +338,14 @@ def _basis(grid: RatingGrid, ratings: Ratings, cluster: Codes, *, complete: bool
     return Basis.of(sizes[sizes > 0], grid.unit)
 
 
-def _estimate(grid: RatingGrid, basis: Basis, name: str, figures: Floats) -> Estimate:
+def _estimate(grid: RatingGrid, basis: Basis, name: str, figures: Floats, *, support: int | None) -> Estimate:
     value = float(figures[0])
     if not np.isfinite(value):
         return replace(basis.estimate(None, figures[1:], (-1.0, 1.0)), reason=_undefined(grid, basis, name))
     low, high = COEFFICIENTS[name].limits(grid.categories)
     # Few targets, or prevalence of targets that one rater rated, can take a coefficient below its range.
-    return basis.estimate(value, figures[1:], (low if value > low - _ROUNDING else 2 * value, high))
+    limits = (low if value > low - _ROUNDING else 2 * value, high)
+    return basis.estimate(value, figures[1:], limits, support=support)
 
 
 def _undefined(grid: RatingGrid, basis: Basis, name: str) -> str:

@@ -240,6 +240,26 @@ def test_intervals_hold_the_figure_and_need_five_clusters():
     assert {e.interval for e in one.estimates.values()} == {None}
 
 
+@pytest.mark.parametrize(("users", "known"), [(4, False), (5, True)])
+def test_a_kappa_that_few_users_make_has_no_interval(users, known):
+    """Thirty users give a 5 and are told a 5; some also give a 1, of which the judge tells half."""
+    people = np.full(120, 5.0)
+    people[: 4 * users : 4] = 1
+    judge = people.copy()
+    judge[: 4 * (users // 2) : 4] = 5
+    labels = tuple(np.repeat(np.arange(30), 4).tolist())
+    table = ScoreTable({"judge": scores_of(judge), "people": scores_of(people)}, labels, "users", labels)
+    sources = {"judge": table.sources["judge"]}
+    names = ["kappa", "qwk", "alpha_ordinal", "ac1"]
+    estimates = figures_of(table, sources, "people", names)["judge"].estimates
+    for name in ("kappa", "qwk", "alpha_ordinal"):
+        assert estimates[name].value is not None
+        assert (estimates[name].interval is not None) == known
+    assert estimates["ac1"].interval is not None
+    if not known:
+        assert estimates["kappa"].reason == "too few users: 4, and an interval takes 5"
+
+
 def test_fewer_than_five_users_with_a_figure_give_no_interval_of_their_mean():
     gold, said = [1, 3, 5, 2, 4, 4, 5, 4, 4] * 2, [2, 3, 5, 4, 4, 4, 4, 4, 4] * 2
     found = figures(table(said, gold, "aaabbbccc" + "dddeeefff"))
