@@ -219,10 +219,11 @@ def _apart(scores: Sequence[float | str]) -> float:
 
 
 def rating_json(ratings: Sequence[TargetRating]) -> dict[str, Any]:
-    """Write the ratings of a target as the field `rating` of its row."""
+    """Write the ratings of a target as the field `rating` of its row; with a weight where it was sampled."""
     first, *others = ratings
+    weight = {} if first.weight is None else {"weight": first.weight}
     value: dict[str, Any] = {"dimension": first.dimension, "score": first.score, "raters": first.raters}
-    return value | ({"others": {one.dimension: one.score for one in others}} if others else {})
+    return value | weight | ({"others": {one.dimension: one.score for one in others}} if others else {})
 
 
 def row_changes(

@@ -92,6 +92,7 @@ class GroupTally(ByConversation):
         super().__init__()
         self._ratings = array("d")
         self._rated: list[RatedAs | None] = []
+        self._weights = array("d")
         self._faulty = array("d")
         self._finds = False
         self._keys: list[tuple[str, str | None]] = []
@@ -105,6 +106,8 @@ class GroupTally(ByConversation):
         rated_as, ratings = ratings_of(unit)
         self._rated.append(rated_as)
         self._ratings.append(sum(ratings) / len(ratings) if ratings else math.nan)
+        weights = [row["rating"].get("weight") or 1.0 for row in unit if row.get("rating")]
+        self._weights.append(sum(weights) / len(weights) if weights else 1.0)
         named = [row["details"].get("signals") for row in judged if row["turn"] is not None]
         self._finds |= any(findings is not None for findings in named)
         self._faulty.append(float(any(named)))
@@ -130,6 +133,7 @@ class GroupTally(ByConversation):
             return None
         values = ratings if by_people else np.array(self._faulty)
         used = rated if by_people else np.ones(values.size, dtype=bool)
+        weights = np.array(self._weights) if by_people else np.ones(values.size)
         scale = (scales or {}).get(used_ratings[0]) if by_people else None
         high_is_bad = not by_people or (scale is not None and not scale.higher_is_better)
         names = {**self._names, "week": [weeks.get(key) for key in self._keys]}
@@ -137,7 +141,8 @@ class GroupTally(ByConversation):
         for field, groups in names.items():
             clusters, _ = self._clusters(field)
             for name, member in _members(groups):
-                p = _worse(values[used] if high_is_bad else -values[used], member[used], clusters[used])
+                of = values[used] if high_is_bad else -values[used]
+                p = _worse(of, weights[used], member[used], clusters[used])
                 known += [] if p is None else [(p, field, name, member & used)]
         if not known:
             return None
@@ -147,7 +152,13 @@ class GroupTally(ByConversation):
         clusters, unit = self._clusters(field)
         scale = scale or (scale_of(values[used].tolist()) if by_people else Scale(0, 1, integer=False))
         group, others = (
-            mean_estimate(values[side], clusters[side].tolist(), limits=(scale.low, scale.high), unit=unit)
+            mean_estimate(
+                values[side],
+                clusters[side].tolist(),
+                weights=None if (weights == 1).all() else weights[side],
+                limits=(scale.low, scale.high),
+                unit=unit,
+            )
             for side in (member, used & ~member)
         )
         what = "share with a named fault"
@@ -176,10 +187,10 @@ def _members(names: Sequence[str | None]) -> Iterator[tuple[str, Mask]]:
             yield name, code == codes[name]
 
 
-def _worse(values: Floats, member: Mask, clusters: npt.NDArray[np.intp]) -> float | None:
+def _worse(values: Floats, weights: Floats, member: Mask, clusters: npt.NDArray[np.intp]) -> float | None:
     """Return the p-value of a group's mean above that of all others, two-sided; 1 where it is not above."""
     _, codes = np.unique(clusters, return_inverse=True)
-    mine, rest = (_sums(values, codes, side) for side in (member, ~member))
+    mine, rest = (_sums(values, codes, np.where(side, weights, 0.0)) for side in (member, ~member))
     if min(int((sizes > 0).sum()) for _, sizes in (mine, rest)) < _LEAST or values.min() == values.max():
         return None
     limits = float(values.min()), float(values.max())
@@ -190,10 +201,10 @@ def _worse(values: Floats, member: Mask, clusters: npt.NDArray[np.intp]) -> floa
     return 1.0 if p is None else p
 
 
-def _sums(values: Floats, codes: npt.NDArray[np.intp], side: Mask) -> tuple[Floats, Floats]:
-    """Return of each cluster the sum of the values and how many there are."""
-    sums = np.bincount(codes, weights=np.where(side, values, 0.0)).astype(np.float64)
-    return sums, np.bincount(codes, weights=side.astype(np.float64)).astype(np.float64)
+def _sums(values: Floats, codes: npt.NDArray[np.intp], weights: Floats) -> tuple[Floats, Floats]:
+    """Return of each cluster the sum of the weighted values and that of the weights."""
+    sums, sizes = (np.bincount(codes, weights=of).astype(np.float64) for of in (values * weights, weights))
+    return sums, sizes
 
 
 def week_of(*places: Mapping[str, Any]) -> str | None:

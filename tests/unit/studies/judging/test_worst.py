@@ -72,6 +72,23 @@ def test_ratings_in_several_dimensions_are_not_compared():
     assert taken.worst({}) is None
 
 
+def test_sampling_weights_count_in_the_worst_group():
+    """Of a, ten rated 1 stand for one each and ten rated 5 for nine: (10 + 450) / 100 = 4.6."""
+    taken = GroupTally()
+    for number in range(40):
+        name, low = "ab"[number % 2], number < 20
+        rating = {"dimension": "rating", "score": 1 if low and name == "a" else 5, "raters": 1}
+        unit = row(f"c{number}", turn=None, scores={"coherence": 3}, scenario=name)
+        taken.add({**unit, "rating": {**rating, "weight": 1.0 if low else 9.0}})
+    plain = GroupTally()
+    for number in range(40):
+        name, low = "ab"[number % 2], number < 20
+        rating = {"dimension": "rating", "score": 1 if low and name == "a" else 5, "raters": 1}
+        plain.add({**row(f"c{number}", turn=None, scores={"coherence": 3}, scenario=name), "rating": rating})
+    assert plain.worst({}).group.value == 3.0
+    assert taken.worst({}) is None
+
+
 def test_the_interval_says_what_it_is_clustered_by():
     taken = GroupTally()
     for number in range(120):
