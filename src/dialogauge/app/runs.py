@@ -111,8 +111,8 @@ def _headline(summary: Mapping[str, Any]) -> str:
         return "not ranked: the evaluator is not checked"
     if isinstance(views := replay.get("views"), dict):
         return _against_the_log(views["raw"], next(iter(dimensions), "") if dimensions else "satisfaction")
-    answers = summary.get("answers")
-    first = str(answers[0]).partition(": ")[0] if isinstance(answers, list) and answers else ""
+    answers = [str(answer) for answer in summary.get("answers") or ()]
+    first = answers[0].partition(": ")[0] if answers else ""
     return f"unchecked: {answers[1]}" if first == "UNCHECKED" else first
 
 
