@@ -56,7 +56,7 @@ class ViewResult:
 
     view: View
     aggregates: Mapping[str, Aggregate]
-    """In order of the primary figure, the highest first; by name where the evaluator ranks nobody."""
+    """The highest primary figure first; the original first, then by name, if the evaluator ranks nobody."""
     pairs: tuple[Pairing, ...]
     ladder: Mapping[float, Aggregate]
     """The constant candidates, the best first: it is the ceiling."""
@@ -207,7 +207,7 @@ def compare(
         views[view] = ViewResult(
             view=view,
             aggregates=dict(
-                sorted(figures.items(), key=lambda of: _worth(of[1], scores.on) if ranks else of[0])
+                sorted(figures.items(), key=lambda of: _worth(of[1], scores.on) if ranks else _by_name(of[0]))
             ),
             pairs=tuple(replace(p, ranked=ranks) for p in compare_candidates(table, margin=settings.margin)),
             ladder=steps[view],
@@ -230,6 +230,11 @@ def compare(
         planted,
         evidence,
     )
+
+
+def _by_name(name: str) -> tuple[bool, str]:
+    """Return what candidates are ordered by where nobody is ranked: the original replies, then names."""
+    return name != ORIGINAL, name
 
 
 def _worth(figures: Aggregate, on: Ground) -> float:

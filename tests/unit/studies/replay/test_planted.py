@@ -101,6 +101,7 @@ def test_an_evaluator_that_is_gamed_ranks_nobody_unless_asked() -> None:
     gamed, items = with_planted(echo=5)
     asked = compare(gamed.scores, CompareSettings(unchecked=True))
     assert (gamed.ranks, asked.ranks) == (False, True)
+    assert (gamed.names, asked.names) == (("original", "mine"), ("mine", "original"))
     assert gamed.evidence.why == "it likes planted replies better than the original ones: echo"
     assert [p.side for p in asked.views["raw"].pairs] == ["above"]
     assert [p["side"] for p in gamed.to_json()["views"]["raw"]["pairs"]] == ["not ranked"]

@@ -23,6 +23,7 @@ ITEMS = tuple(
     for c in range(8)
     for t in range(2)
 )
+RANKED = CompareSettings(unchecked=True)
 SHARE = Ground(Scale(0, 1, integer=False), "conversations")
 FAULTS = Ground(Scale(0, 10, higher_is_better=False), "conversations")
 NAN = float("nan")
@@ -44,7 +45,7 @@ def scores(on, original, candidate, by="rubric"):
 
 def test_figures_on_a_scale_of_fractions() -> None:
     """Halves against quarters: 0.25 better, and 1 the ceiling; no counts of whole scores."""
-    found = compare(scores(SHARE, replies(lambda i: 0.25), replies(lambda i: 0.5)), CompareSettings())
+    found = compare(scores(SHARE, replies(lambda i: 0.25), replies(lambda i: 0.5)), RANKED)
     raw = found.views["raw"]
     assert list(raw.aggregates) == ["new", ORIGINAL]
     assert raw.aggregates["new"].user_macro == 0.5
@@ -65,7 +66,7 @@ def test_where_a_lower_score_is_better_the_difference_says_so() -> None:
     assert pair.difference.value == 1.5
     # the third missing: 10 at worst against 0, and 0 at best against 0, for the second conversation
     assert pair.bounds == ((1.5 - 10) / 2, (1.5 + 0) / 2)
-    found = compare(scores(FAULTS, replies(lambda i: 4), replies(lambda i: 1)), CompareSettings())
+    found = compare(scores(FAULTS, replies(lambda i: 4), replies(lambda i: 1)), RANKED)
     assert list(found.views["raw"].aggregates) == ["new", ORIGINAL]
     assert found.views["raw"].ceiling == 0.0
     assert list(found.views["raw"].ladder) == [0, 1, 2]
