@@ -104,14 +104,14 @@ def lights_of(
     pairs = [(pair.judge, pair.rated) for pair in map(pair_of, options.dimensions)]
     for path, name in zip(runs, run_names(runs), strict=True):
         with open_run(path, studies=JUDGED) as run:
-            if run.manifest.study == SATISFACTION and not pairs:
-                pairs = [(SATISFACTION, run.manifest.settings.get("dimension", SATISFACTION))]
+            of_users = run.manifest.study == SATISFACTION
+            own = [(SATISFACTION, run.manifest.settings.get("dimension", SATISFACTION))] if of_users else []
             people = people_in(
                 partial(_rated, run, ratings_within(run, table), options.level),
                 run.dimensions,
-                fitted_to=(run.manifest.judge.get("fitted_on") or {}).get("seen", ()),
+                run.manifest.judge,
                 rule=rule,
-                pairs=pairs,
+                pairs=pairs or own,
             )
         if people:
             out[name] = tuple(people)
@@ -125,9 +125,9 @@ def evidence_by(
     out = {}
     for path, name in zip(runs, run_names(runs), strict=True):
         with open_run(path, studies=JUDGED) as run:
-            seen = (run.manifest.judge.get("fitted_on") or {}).get("seen", ())
+            judge = run.manifest.judge
             judged = partial(_rated, run, ratings_within(run, table), options.level)
-            rated = rated_tally(judged, run.dimensions, seen) if run.manifest.study == "judge" else None
+            rated = rated_tally(judged, run.dimensions, judge) if run.manifest.study == "judge" else None
             if rated is not None:
                 checked = checked_by_ratings(rated[0], run.dimensions, rule)
                 out[name] = replace(evidence_of(run), dimensions=checked)

@@ -12,6 +12,8 @@ from functools import cache
 from importlib import resources
 from typing import Any, Final
 
+from dialogauge.core import Conversation
+from dialogauge.core.unit import words_digest
 from dialogauge.signals import Signal
 from dialogauge.stats import Estimate
 
@@ -149,3 +151,21 @@ def load_evidence() -> EvidenceTable:
 
 def _evidence(row: Mapping[str, Any]) -> KindEvidence:
     return KindEvidence(**{**row, "lift": Estimate(**row["lift"])})
+
+
+LOOKED_AT_BYTES: Final = 4
+"""Of a `words_digest`, kept for each conversation at which somebody looked to choose signals."""
+
+
+def looked_at(conversation: Conversation) -> bool:
+    """Say whether signals were chosen with a look at this conversation: figures of it are in hindsight.
+
+    `looked_at.bin` holds the first four bytes of each digest; `tools/looked_at.py` writes it.
+    """
+    return bytes.fromhex(words_digest(conversation)[: 2 * LOOKED_AT_BYTES]) in _looked_at()
+
+
+@cache
+def _looked_at() -> frozenset[bytes]:
+    packed = resources.files(__package__).joinpath("looked_at.bin").read_bytes()
+    return frozenset(packed[i : i + LOOKED_AT_BYTES] for i in range(0, len(packed), LOOKED_AT_BYTES))

@@ -11,7 +11,8 @@ conversation: a judge that gives each user one score is above chance over all, a
   above chance within users, or within conversations.
 - *does not*: the interval lies at or below chance or a control, or leaves no room for a gain worth having; or
   the judge gives all of them the same score.
-- *cannot tell*: everything else, and whatever stands on too little.
+- *cannot tell*: everything else, whatever stands on too little, and what would agree where most targets are
+  of conversations with a look at which the judge's signals were chosen.
 
 `judge`, `agreement` and `satisfaction` take their answer from here: `people_of` of a run that passes,
 `people_in` of a stored one, `agreement_of` of one dimension of the judge.
@@ -19,9 +20,9 @@ conversation: a judge that gives each user one score is above chance over all, a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 import numpy as np
 
@@ -44,7 +45,7 @@ from dialogauge.stats import (
 )
 from dialogauge.studies.judging.people import Agreement, Grouping, Light, People, Within
 from dialogauge.studies.judging.people_figures import figure_of, rectified_of
-from dialogauge.studies.judging.people_tally import LEVELS, PeopleTally, Row
+from dialogauge.studies.judging.people_tally import LEVELS, PeopleTally, Row, judges_by_signals
 from dialogauge.studies.judging.rated_targets import (
     LEAST_EACH,
     NOTHING,
@@ -154,15 +155,12 @@ def _facing(one: RatedTargets, judged: Scale) -> RatedTargets:
 
 def _table(tally: PeopleTally, one: RatedTargets, figure: JudgeFigure) -> ScoreTable:
     """Return the table of the rated targets that the judge scored; its blocks are the conversations."""
-    seen, targets = one.targets.seen, one.targets
-    kept = [
-        k for k, place in enumerate(one.places) if np.isfinite(figure.values[place]) and place not in seen
-    ]
-    # by name, so that the same targets are dealt alike in whatever order a run holds them
+    targets, left_out = one.targets, _left_out(one)
     numbers, turns = targets.conversations, targets.turns
-    kept.sort(
-        key=lambda k: (tally.names[numbers[one.places[k]]], numbers[one.places[k]], turns[one.places[k]])
-    )
+    # by name, so that the same targets are dealt alike in whatever order a run holds them
+    of = {at: (tally.names[numbers[at]], numbers[at], turns[at]) for at in one.places if at not in left_out}
+    kept = [k for k, at in enumerate(one.places) if at in of and np.isfinite(figure.values[at])]
+    kept.sort(key=lambda k: of[one.places[k]])
     places = [one.places[k] for k in kept]
     clusters, unit = clusters_of(tally, one, places)
     column = {
@@ -181,6 +179,16 @@ def _table(tally: PeopleTally, one: RatedTargets, figure: JudgeFigure) -> ScoreT
     )
 
 
+def _left_out(one: RatedTargets) -> Set[int]:
+    """Return the rated targets that speak for the judge too well: those that it was fitted to.
+
+    Those of conversations that were looked at when its signals were chosen likewise, unless they are most.
+    """
+    rest = set(one.places) - one.targets.seen
+    looked_at = rest & one.targets.looked_at
+    return one.targets.seen if 2 * len(looked_at) > len(rest) else one.targets.seen | looked_at
+
+
 def _people_scores(ratings: Sequence[float | str], one: RatedTargets) -> Scores:
     if one.scale is None:
         classes = [one.rule is not None and one.rule.holds(score) for score in ratings]
@@ -192,8 +200,8 @@ def _people_scores(ratings: Sequence[float | str], one: RatedTargets) -> Scores:
 def people_in(
     judged: Callable[[], Iterable[tuple[Conversation, Sequence[Row]]]],
     dimensions: Sequence[DimensionSpec],
+    judge: Mapping[str, Any],
     *,
-    fitted_to: Collection[str] = (),
     rule: DissatisfiedRule | None = None,
     pairs: Sequence[tuple[str, str]] = (),
 ) -> list[People]:
@@ -202,7 +210,7 @@ def people_in(
     Args:
         judged: Returns every conversation with its ratings, each with its rows of all repeats.
         dimensions: Of the judge.
-        fitted_to: `words_digest` of the conversations that it was fitted to, where it says so.
+        judge: What it says of itself: which conversations it was fitted to, and what it judges by.
         rule: What counts as dissatisfied, where it was asked for.
         pairs: A dimension of the judge and the rated one that it is to be compared with; empty for the light
             that `judge` shows.
@@ -210,7 +218,7 @@ def people_in(
     Returns:
         Empty where nobody rated.
     """
-    if (rated := rated_tally(judged, dimensions, fitted_to)) is None:
+    if (rated := rated_tally(judged, dimensions, judge)) is None:
         return []
     tally, seen = rated
     every = [people_of(tally, rule, unusable=seen.unusable)] if not pairs else []
@@ -221,7 +229,7 @@ def people_in(
 def rated_tally(
     judged: Callable[[], Iterable[tuple[Conversation, Sequence[Row]]]],
     dimensions: Sequence[DimensionSpec],
-    fitted_to: Collection[str] = (),
+    judge: Mapping[str, Any],
 ) -> tuple[PeopleTally, SeenRatings] | None:
     """Let stored judgements pass, with what people said of them; None where nobody rated.
 
@@ -232,7 +240,12 @@ def rated_tally(
         seen.add(conversation)
     if not seen.counts:
         return None
-    tally, admissions = PeopleTally(dimensions, fitted_to), seen.admissions()
+    tally = PeopleTally(
+        dimensions,
+        (judge.get("fitted_on") or {}).get("seen", ()),
+        by_signals=judges_by_signals(judge),
+    )
+    admissions = seen.admissions()
     for conversation, rows in judged():
         ratings = ratings_by_turn(conversation, admissions)
         tally.take(rows, conversation if conversation.ratings else None, ratings)
@@ -294,8 +307,15 @@ def _light(tally: PeopleTally, one: RatedTargets, figure: JudgeFigure) -> Light:
     if _orders_nothing(table):
         answer = "does not"
         clause = f"The judge gives all of these the same score (by {figure.words}): it puts none first."
+    looked_at = one.targets.looked_at.intersection(one.places) - one.targets.seen
     if fitted := len(one.targets.seen.intersection(one.places)):
         clause += f" This leaves out {counted(fitted, one.level)} that the judge was fitted to."
+    if looked_at <= _left_out(one):
+        left = counted(len(looked_at), one.level)
+        clause += f" It leaves out {left} with a look at which its signals were chosen." if looked_at else ""
+    else:
+        answer = "cannot tell" if answer == "agrees" else answer
+        clause += " Its signals were chosen with a look at these conversations: only others can show it."
     return Light(
         answer,
         f"{opening}. {clause}",
@@ -305,6 +325,7 @@ def _light(tally: PeopleTally, one: RatedTargets, figure: JudgeFigure) -> Light:
         closest.difference,
         of_all.controls,
         within,
+        len(looked_at),
     )
 
 
@@ -381,10 +402,8 @@ def _among(
         if over_all != "agrees":
             return over_all, ""
         if above:
-            return (
-                "cannot tell",
-                f" But {there}, {each.control} in {_share(each.controls[each.control].value)}.",
-            )
+            reached = _share(each.controls[each.control].value)
+            return "cannot tell", f" But {there}, and {each.control} in {reached}: too close to tell."
         if _alike_within(table, each.of) or _or(figure.high, 1.0) < _or(judge.value, 0.0):
             answer: Agreement = "which users" if each.of == "users" else "which conversations"
             return answer, f" But {there}: it tells which {each.of}, not which {one.level}s."

@@ -98,6 +98,8 @@ class Light:
     """The figure of every control."""
     within: tuple[Within, ...] = ()
     """The same within users and within conversations, where most targets have others beside them there."""
+    looked_at: int = 0
+    """Rated targets of conversations with a look at which the judge's signals were chosen."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ import numpy as np
 
 from dialogauge.core import Conversation, DimensionSpec, Level, Scale
 from dialogauge.core.unit import words_digest
+from dialogauge.judges.local.evidence import looked_at
 from dialogauge.stats import Floats, reply_length
 from dialogauge.studies.judging.people import Raters
 from dialogauge.studies.rated import TargetRating
@@ -47,6 +48,8 @@ class LevelTargets:
     """Dimension -> place of a rated target -> how many targets it stands for, where that is known."""
     seen: set[int] = field(default_factory=set)
     """Places of rated targets that the judge was fitted to."""
+    looked_at: set[int] = field(default_factory=set)
+    """Places of those at which somebody looked when the judge's signals were chosen."""
 
     def add(self, conversation: int, turn: float, length: float, figures: Mapping[str, float]) -> int:
         """Add a target; return its place."""
@@ -65,16 +68,29 @@ class LevelTargets:
         return np.array(self.figures.get(name, [_NAN] * len(self.turns)), dtype=np.float64)
 
 
+def judges_by_signals(judge: Mapping[str, Any]) -> bool:
+    """Say of what a judge says of itself whether it is our local one, fitted anew or as it ships."""
+    return judge.get("judge") == "local"
+
+
 class PeopleTally:
     """Takes conversations with their rows of all repeats; keeps figures, no text."""
 
-    def __init__(self, dimensions: Sequence[DimensionSpec], fitted_to: Collection[str] = ()) -> None:
+    def __init__(
+        self,
+        dimensions: Sequence[DimensionSpec],
+        fitted_to: Collection[str] = (),
+        *,
+        by_signals: bool = False,
+    ) -> None:
         """Begin before the first conversation.
 
         Args:
             dimensions: Of the judge.
             fitted_to: `words_digest` of the conversations that it was fitted to, where it says so.
+            by_signals: Whether it judges by our signals, which were chosen with a look at some conversations.
         """
+        self.by_signals = by_signals
         self.fitted_to = frozenset(fitted_to)
         self.scales: dict[tuple[Level, str], Scale] = {(d.level, d.name): d.scale for d in dimensions}
         self.levels: dict[Level, LevelTargets] = {level: LevelTargets() for level in LEVELS}
@@ -154,6 +170,7 @@ class PeopleTally:
         places: Mapping[tuple[Level, int | None], int],
     ) -> None:
         seen = self.fitted_to and words_digest(conversation) in self.fitted_to
+        looked = self.by_signals and looked_at(conversation)
         for turn, ratings in by_turn.items():
             level: Level = "conversation" if turn is None else "turn"
             if (place := places.get((level, turn))) is not None:
@@ -167,6 +184,8 @@ class PeopleTally:
                         targets.apart.setdefault(one.dimension, {})[place] = one.apart
                 if seen:
                     targets.seen.add(place)
+                if looked:
+                    targets.looked_at.add(place)
         for rating in conversation.ratings:
             level = "conversation" if rating.turn is None else "turn"
             who = rating.rater

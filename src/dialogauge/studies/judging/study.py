@@ -43,7 +43,7 @@ from dialogauge.studies.judging.light import people_of
 from dialogauge.studies.judging.opening import Known
 from dialogauge.studies.judging.page import report_page
 from dialogauge.studies.judging.people import People
-from dialogauge.studies.judging.people_tally import PeopleTally
+from dialogauge.studies.judging.people_tally import PeopleTally, judges_by_signals
 from dialogauge.studies.judging.sampling import RatedAs, Sampler
 from dialogauge.studies.judging.summary import Summary, summarise
 from dialogauge.studies.judging.transcripts import ShownConversations, read_sample
@@ -232,7 +232,8 @@ class JudgingStudy(Study[JudgingResult]):
         changes: dict[bytes, Sequence[Row]] = {}
         admissions = self.seen_ratings.admissions()
         fitted_on = self.judge.describe().get("fitted_on") or {}
-        self.people = PeopleTally(self.judge.dimensions, fitted_on.get("seen", ()))
+        by_signals = judges_by_signals(self.judge.describe())
+        self.people = PeopleTally(self.judge.dimensions, fitted_on.get("seen", ()), by_signals=by_signals)
         for target, group in groupby(units, key=lambda unit: unit.target):
             of_target = list(group)
             rows = [row for unit in of_target for row in unit.rows]

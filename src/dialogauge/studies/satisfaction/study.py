@@ -338,7 +338,9 @@ class SatisfactionStudy(Study[SatisfactionResult]):
             pending=self._unfinished,
             repeats=1,
         )
-        people = people_in(run.judged, run.dimensions, pairs=[(SATISFACTION, self.settings.dimension)])
+        people = people_in(
+            run.judged, run.dimensions, run.manifest.judge, pairs=[(SATISFACTION, self.settings.dimension)]
+        )
         light = people[0].light if people else None
         checked = {} if light is None else {SATISFACTION: by_light(light)}
         evidence = RunEvidence(self.judge.digest, dimensions=checked, ratings=(self.settings.dimension,))

@@ -136,6 +136,22 @@ def test_one_dimension_of_the_judge_is_held_against_its_own_ratings_else_those_o
     assert agreement_of(tally, "order", "conversation") is None
 
 
+@pytest.mark.parametrize(("share", "answer"), [(1.0, "cannot tell"), (0.6, "cannot tell"), (0.3, "agrees")])
+def test_conversations_that_signals_were_chosen_on_are_not_left_out_users(share, answer):
+    tally = of_users(lambda level, mood, turn, rng: turn, users=50)
+    targets = tally.levels["turn"]
+    last = share * len(tally.names)
+    targets.looked_at |= {at for at, number in enumerate(targets.conversations) if number < last}
+    light = people_of(tally).light
+    assert (light.answer, light.looked_at) == (answer, len(targets.looked_at))
+    if answer == "agrees":
+        assert light.judge.n == len(targets.turns) - light.looked_at
+        assert f"leaves out {light.looked_at} turns with a look at which its signals" in light.sentence
+    else:
+        assert light.judge.n == len(targets.turns)
+        assert "Its signals were chosen with a look at these conversations" in light.sentence
+
+
 def test_a_seeded_sample_of_the_simulation():
     """`python -m benchmarks light` draws 200 of each; here judges that know no turn, and one that does."""
     rng = np.random.default_rng(7)
