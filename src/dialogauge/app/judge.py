@@ -80,7 +80,10 @@ def spare_the_input(
     if options.fresh and any(is_run(i) and Path(i).resolve() == path.resolve() for i in options.inputs):
         msg = f"--fresh would delete {path}, and it is the run that is to be judged"
         raise UsageError(msg, hint="choose another directory with -o, or leave --fresh out")
-    expect_own_input(options, directory, replace=options.replace or options.fresh)
+    if not (options.replace or options.fresh):
+        satisfaction = "satisfaction" if isinstance(options, SatisfactionOptions) else "success"
+        study = "judge" if isinstance(options, JudgeOptions) else satisfaction
+        expect_own_input(options, directory, study)
 
 
 async def judge_data(

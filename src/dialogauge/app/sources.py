@@ -91,7 +91,7 @@ def may_wait(inputs: Sequence[str]) -> bool:
     return any(pipe_of(name) is not None for name in inputs)
 
 
-def expect_own_input(options: DataOptions, directory: RunDirectory, *, replace: bool) -> None:
+def expect_own_input(options: DataOptions, directory: RunDirectory, study: str) -> None:
     """Raise UsageError where a finished run of other conversations stands in the place of a run.
 
     The same files, and an input that holds all that the run holds, go on with it.
@@ -99,10 +99,10 @@ def expect_own_input(options: DataOptions, directory: RunDirectory, *, replace: 
     Args:
         options: The input.
         directory: The run.
-        replace: Whether the input may take the place of another.
+        study: What is to be done; a run of another study is refused when it is opened.
     """
-    manifest = None if replace or not directory.exists else read_manifest(directory)
-    if manifest is None or manifest.ended != "finished":
+    manifest = read_manifest(directory) if directory.exists else None
+    if manifest is None or (manifest.study, manifest.ended) != (study, "finished"):
         return
     names = tuple(manifest.settings.get("inputs") or ())
     if names == recorded(options)["inputs"]:
