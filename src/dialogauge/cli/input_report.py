@@ -49,8 +49,11 @@ def _counts(report: InputReport) -> Iterator[tuple[str, str]]:
 
 
 def _groups(report: InputReport) -> Iterator[tuple[str, str]]:
-    if report.languages and set(report.languages) != {"undeclared"}:
-        yield "languages", _listed(report.languages)
+    if report.languages:
+        names = {words.language(code): n for code, n in report.languages.items()}
+        yield "languages", _listed(names)
+        if report.languages.keys() - {"en", "zh"}:
+            yield "", "the local judge reads English and Chinese; a language model (--model) judges others"
     if report.scenarios:
         yield "scenarios", f"{report.scenario_count}: {_listed(report.scenarios)}"
     if report.candidates:

@@ -7,7 +7,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
-from itertools import accumulate
+from itertools import accumulate, islice
 from typing import TYPE_CHECKING, Any
 
 from dialogauge.core import ONE_TO_FIVE, Conversation, FileFault, RecordFault
@@ -15,6 +15,7 @@ from dialogauge.data.admission import Admission, admission_of, likely_scale
 from dialogauge.data.notes import Note
 from dialogauge.data.ratings import as_score
 from dialogauge.data.reader import ConversationReader
+from dialogauge.text import detect_language
 
 if TYPE_CHECKING:
     from dialogauge.data.mask import Mask
@@ -28,6 +29,8 @@ _MAX_FAULTS = 20
 _ALIKE = 5
 """Faults that are kept of one kind: the same words, whatever their numbers."""
 _MAX_SCENARIOS = 10
+_READ_FOR_LANGUAGE = 12
+"""Messages of a conversation that say its language."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +89,7 @@ class InputReport:
     scenario_count: int = 0
     candidates: dict[str, int] = field(default_factory=dict)
     languages: dict[str, int] = field(default_factory=dict)
-    """Declared languages; `undeclared` for the rest."""
+    """Declared languages; for the rest `en`, `zh` or `other`, by their first messages."""
     user_messages: Lengths = Lengths()
     assistant_messages: Lengths = Lengths()
     personal: PersonalReport | None = None
@@ -199,7 +202,9 @@ class _InputTally:
             self.scenarios[self._masked(conversation.scenario)] += 1
         if conversation.candidate is not None:
             self.candidates[self._masked(conversation.candidate)] += 1
-        self.languages[self._masked(conversation.language or "undeclared")] += 1
+        texts = (m.text for m in conversation.messages if m.role in ("user", "assistant"))
+        language = conversation.language or detect_language(*islice(texts, _READ_FOR_LANGUAGE))
+        self.languages[self._masked(language)] += 1
 
     def _masked(self, text: str) -> str:
         return text if self.mask is None else self.mask.text(text)

@@ -46,7 +46,7 @@ def test_counts_by_hand(tmp_path):
         "rating": {"users": 1, "fewest": 2, "median": 2, "most": 2},
     }
     assert (report.users, report.scenarios, report.candidates) == (2, {"s": 1}, {"m": 1})
-    assert report.languages == {"undeclared": 2, "en": 1}
+    assert report.languages == {"other": 2, "en": 1}
     assert report.user_messages == Lengths(4, 2.5, 2.0, 5)
     assert report.assistant_messages == Lengths(3, 25 / 3, 5.0, 20)
     out = report.to_json()
@@ -54,6 +54,23 @@ def test_counts_by_hand(tmp_path):
     assert out["shares"]["short_conversations"] == 2 / 3
     assert out["shares"]["empty_replies"] == 1 / 3
     assert "message 1 has no 'content'" in out["faults"][0]
+
+
+def test_the_languages_of_a_log_are_named(tmp_path):
+    asked = {
+        "en": "Where can I find a good bakery near the old station?",
+        "zh": "附近有什么好吃的面包店吗？我住在火车站旁边。",
+        "fr": "Où puis-je trouver une bonne boulangerie près de la vieille gare ?",
+    }
+    records = [{"id": code, "messages": [{"role": "user", "content": text}]} for code, text in asked.items()]
+    records.append({"id": "x", "language": "nl", "messages": [{"role": "user", "content": "Hello there"}]})
+    path = tmp_path / "a.jsonl"
+    path.write_text("\n".join(map(json.dumps, records)))
+    report = inspect_conversations(read_conversations([str(path)]))
+    assert report.languages == {"en": 1, "zh": 1, "other": 1, "nl": 1}
+    text = to_text(report_blocks(report))
+    assert "English 1, Chinese 1, other 1, nl 1" in text
+    assert "a language model (--model) judges others" in text
 
 
 def test_what_is_off_the_scale_of_most_is_named_with_its_place(tmp_path):

@@ -65,7 +65,7 @@ class CheckJson(TypedDict):
     scenario_count: int
     candidates: Counts
     languages: Counts
-    """Declared; `undeclared` for the rest."""
+    """Declared; for the rest `en`, `zh` or `other`, as the texts are."""
     user_messages: Lengths
     assistant_messages: Lengths
     personal: PersonalReport | None

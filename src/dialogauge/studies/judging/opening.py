@@ -100,10 +100,30 @@ def opening(
     return (
         *unchecked,
         _how_many(summary, findings, people),
-        light_callout(people),
+        _UNREAD if people is None and _is_unread(findings) else light_callout(people),
         *([cards] if kinds else []),
         *([Definitions(tuple(rest))] if rest else []),
     )
+
+
+_UNREAD: Final = Callout(
+    (
+        (
+            Span(
+                "This data is in a language that the judge was not checked on: none of it was judged.",
+                "strong",
+            ),
+            " Name a language model that reads it: ",
+            Span("dialogauge judge LOG --model MODEL", "code"),
+            ".",
+        ),
+    ),
+    "warn",
+)
+
+
+def _is_unread(findings: FindingsSummary | None) -> bool:
+    return findings is not None and not findings.conversations and any(findings.not_judged.values())
 
 
 def _how_many(summary: Summary, findings: FindingsSummary | None, people: People | None) -> Tiles:

@@ -237,3 +237,14 @@ def test_a_terminal_shows_rectified_means_and_hides_levels_of_a_judge_that_does_
     graded = shown(Known(people=people(), evidence=CHECKED))
     assert "verdicts" in graded
     assert "nothing shows that they agree with people" not in graded
+
+
+def test_a_log_in_a_language_that_is_not_read_needs_a_model_and_no_ratings():
+    made = made_run(60, failing=0)
+    unread = FindingsSummary(0, 0, {"other": 4}, (), ())
+    text = glance(page(Known(findings=unread), made))
+    assert "none of it was judged" in text
+    assert "dialogauge judge LOG --model MODEL" in text
+    assert "annotate make" not in text
+    for some in (findings(made), FindingsSummary(1, 0, {"other": 4}, (), ())):
+        assert "annotate make" in glance(page(Known(findings=some), made))
