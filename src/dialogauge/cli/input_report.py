@@ -50,8 +50,7 @@ def _counts(report: InputReport) -> Iterator[tuple[str, str]]:
 
 def _groups(report: InputReport) -> Iterator[tuple[str, str]]:
     if report.languages:
-        names = {words.language(code): n for code, n in report.languages.items()}
-        yield "languages", _listed(names)
+        yield "languages", _listed(report.languages)
         if report.languages.keys() - {"en", "zh"}:
             yield "", "the local judge reads English and Chinese; a language model (--model) judges others"
     if report.scenarios:

@@ -69,7 +69,7 @@ def test_the_languages_of_a_log_are_named(tmp_path):
     report = inspect_conversations(read_conversations([str(path)]))
     assert report.languages == {"en": 1, "zh": 1, "other": 1, "nl": 1}
     text = to_text(report_blocks(report))
-    assert "English 1, Chinese 1, other 1, nl 1" in text
+    assert "en 1, zh 1, other 1, nl 1" in text
     assert "a language model (--model) judges others" in text
 
 
