@@ -6,6 +6,7 @@ import json
 import random
 from dataclasses import replace
 from functools import partial
+from types import SimpleNamespace
 
 import pytest
 
@@ -109,6 +110,12 @@ def test_what_one_run_shows_of_the_judge_holds_for_the_other(dialogauge, two, mo
         dimensions = library.compare(*pair, gates=gate).figures.dimensions
         assert dimensions.helpfulness.checked_by == "ratings of this run"
         assert dimensions.coherence.answer == "not tested"
+    # A judge that gives a planted fault more helpfulness than the reply it stands for shows nothing by it.
+    rewards = (SimpleNamespace(words="an echo"), SimpleNamespace(dimension="helpfulness"))
+    with app.open_run("old") as a, app.open_run("new") as b:
+        evidence = app._evidence(a, b, SimpleNamespace(rewarded=[rewards]), unchecked=False)
+    assert "an echo" in evidence.of("helpfulness").why
+    assert not evidence.counts("helpfulness")
     monkeypatch.setattr(app, "evidence_of", partial(rated, judge="another"))
     with pytest.raises(UsageError, match="nothing shows that helpfulness agrees"):
         library.compare("old", "new", gates=gate)

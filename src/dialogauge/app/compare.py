@@ -30,7 +30,7 @@ from dialogauge.studies.compare.comparison import RunComparison, compare_sides
 from dialogauge.studies.compare.gate import parse_delta_gate
 from dialogauge.studies.compare.page import comparison_page
 from dialogauge.studies.compare.talks import Side, read_side
-from dialogauge.studies.evidence import DimensionEvidence, RunEvidence, evidence_of
+from dialogauge.studies.evidence import VERDICT, DimensionEvidence, RunEvidence, evidence_of
 from dialogauge.studies.judging.gate import GateResult
 from dialogauge.studies.planted.blind_spots import BlindSpots
 from dialogauge.studies.planted.page import UNTRIED, planted_sentences
@@ -198,7 +198,7 @@ def _evidence(a: StoredRun, b: StoredRun, planted: BlindSpots | None, *, uncheck
             dimensions |= {name: evidence.of(name) for name in evidence.checked}
     for fault, moved in () if planted is None else planted.rewarded:
         why = f"the judge rewards a planted fault by it: {fault.words}"
-        dimensions[moved.dimension] = DimensionEvidence(checked=False, why=why)
+        dimensions |= dict.fromkeys((moved.dimension, VERDICT), DimensionEvidence(checked=False, why=why))
     return replace(of_a, dimensions=dimensions)
 
 
