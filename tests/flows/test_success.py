@@ -361,7 +361,7 @@ def test_judge_counts_absent_runs_by_agent_and_nothing_fails(dialogauge, tmp_pat
     assert "not judged: absent" in shown
     assert "not at hand" not in shown
     page = (run / "report.html").read_text()
-    assert "By candidate" in page
+    assert "An absent conversation holds no message" in page  # beside the agents; their scores are unchecked
     assert ">absent</th>" in page
 
 
