@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import importlib
+import os
 import pkgutil
 import re
 import subprocess
@@ -154,3 +155,16 @@ def test_types_are_checked_without_any_extra() -> None:
     named |= {node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)}
     extra = {name.partition(".")[0] for name in named} - sys.stdlib_module_names - core - {"compression"}
     assert sorted(extra - {name.removesuffix(".*") for name in missing}) == []
+
+
+@pytest.mark.parametrize("ci", ["", "true"])
+def test_everybody_draws_the_same_examples(ci: str) -> None:
+    code = "import conftest, hypothesis; print(hypothesis.settings.default)"
+    where = {"CI": ci} if ci else {}
+    environment = {k: v for k, v in os.environ.items() if k != "CI"} | where
+    folder = Path(__file__).parents[1]
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=folder, env=environment, capture_output=True, text=True, check=True
+    )
+    assert "derandomize=True" in done.stdout
+    assert "database=None" in done.stdout

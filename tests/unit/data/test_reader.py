@@ -194,6 +194,24 @@ def test_ratings_that_say_two_things_under_one_key_are_refused(tmp_path):
     assert "the key 'score' twice" in str(table.faults[0])
 
 
+def test_a_conversation_of_very_many_short_messages_is_called_what_it_is(tmp_path):
+    talk = {"id": "x", "messages": [{"role": "user", "content": "abcd"}] * 10_240}
+    path = write(tmp_path / "a.jsonl", talk)
+    (fault,) = read(path)
+    assert "where each message counts as 1,024 more" in str(fault)
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_lines_behind_runs_of_blank_ones_keep_their_numbers(tmp_path, packed):
+    blank = b"".join([b"\n" * 300_000, b" \r\n\t\n" * 70_000, b"   "])
+    lines = [json.dumps(record(f"c{n}", "a", "b")).encode() + b"\n" for n in range(3)]
+    text = b"\n" + blank.join(lines) + blank + b"\n{"
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(gzip.compress(text) if packed else text)
+    expected = [n for n, line in enumerate(text.split(b"\n"), start=1) if line.strip()]
+    assert [one.place.line for one in read(path)] == expected
+
+
 def test_a_row_that_is_not_utf8_costs_the_conversation_it_stands_in(tmp_path):
     path = tmp_path / "a.csv"
     rows = [f"c{n},{role},hi\n".encode() for n in range(4) for role in ("user", "assistant")]
