@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import random
 from dataclasses import replace
@@ -319,6 +320,15 @@ def test_what_the_judge_would_not_notice_stands_beside_the_gate(dialogauge, two,
     none = dialogauge("compare", "old", "new", "--planted", 0, "--json").json
     assert "planted" not in none
     assert dialogauge("compare", "old", "new", "--dry-run", "--planted", 8, "--json").json["planted"] > 80
+
+
+def test_faults_are_planted_in_a_notebook_too(two):
+    async def cell():
+        return library.compare("old", "new", planted=3)
+
+    change = asyncio.run(cell())
+    assert change.answers[-1] == "Faults of other kinds were not tried."
+    assert change.figures.planted.faults["empty"].share.value == 1
 
 
 def test_a_model_judges_planted_replies_of_a_comparison_when_asked(dialogauge, serve, log, samples):

@@ -76,7 +76,7 @@ def planted_for(path: str, options: PlantingOptions, *, only: str | None = None)
         if not size:
             return None if options.planted == 0 else kept_from(run).planted
         try:
-            return _finished(_planted(run, options, size, only))
+            return _finished(_judged(run, options, plants_of(run, size, only=only), size))
         except UsageError:
             if options.planted is not None:
                 raise
@@ -103,8 +103,7 @@ def count_planted(
         return len(plants), _finished(counted(run, plants)) if plants else None
 
 
-async def _planted(run: StoredRun, options: PlantingOptions, size: int, only: str | None) -> BlindSpots:
-    plants = plants_of(run, size, only=only)
+async def _judged(run: StoredRun, options: PlantingOptions, plants: list[Plant], size: int) -> BlindSpots:
     built = await judge_of_run(run, options)
     try:
         after = await judge_plants(built.judge, plants, workers=options.max_concurrency)
