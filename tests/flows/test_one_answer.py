@@ -129,3 +129,11 @@ def test_a_stored_check_lets_the_same_judge_gate_other_conversations_of_its_kind
     idle = dialogauge("judge", "new.jsonl", "-o", "idle", "--checked-by", "bare")
     assert idle.code == 2
     assert "nothing is checked there" in idle.err
+
+
+def test_a_judge_of_which_nothing_came_shows_no_checks(dialogauge, tmp_path):
+    talk = {"conversation_id": "c1", "messages": [{"role": "user", "content": "Hello?"}]}
+    (tmp_path / "log.jsonl").write_text(json.dumps(talk) + "\n")
+    done = dialogauge("judge", "log.jsonl", "-o", "run")
+    assert "0 judged" in done.out
+    assert "How far to trust these numbers" not in done.out + (tmp_path / "run" / "report.html").read_text()

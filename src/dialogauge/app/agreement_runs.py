@@ -67,6 +67,8 @@ def ratings_within(run: StoredRun, table: RatingTable | None) -> RatingsOf:
     if table is None:
         return lambda conversation: conversation.ratings
     stored = ratings_as_stored(run.database, table)
+    if stored is table:  # of a masked run the words differ
+        return stored.of_its_words
     return lambda conversation: stored.for_conversation(conversation.id)
 
 

@@ -29,6 +29,7 @@ from dialogauge.core.settings import narrowed, recorded
 from dialogauge.core.shape import read_as
 from dialogauge.data import (
     RatingTable,
+    other_words,
     thumb_of,
     unknown_ids,
     unknown_turns,
@@ -285,6 +286,7 @@ def _rating_faults(
         return []
     faults: list[InputError] = [*ratings.faults, *study.seen_ratings.faults(ratings.ratings)]
     faults += unknown_turns(study.absent_turns, str(options.ratings_file))
+    faults += other_words(study.other_words, str(options.ratings_file))
     if run.ending.outcome.ended == "finished" and options.limit is None and options.sample is None:
         faults += unknown_ids(ratings.ids - study.rated_ids, str(options.ratings_file))
     return faults

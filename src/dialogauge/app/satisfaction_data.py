@@ -11,9 +11,10 @@ from dialogauge.app.option_groups import RatedDataOptions
 from dialogauge.app.outputs import run_named_after
 from dialogauge.app.settings import SatisfactionOptions
 from dialogauge.app.sources import InputData, input_data, is_run, shown_notes
-from dialogauge.core.conversation import Conversation
+from dialogauge.core.conversation import Conversation, Rating
 from dialogauge.core.errors import InputError, RecordFault, UsageError
 from dialogauge.data import Mask, RatingTable, UserSplit, read_split
+from dialogauge.data.ratings import other_words
 from dialogauge.runs import RunDirectory, StoredRun, open_run, read_manifest
 from dialogauge.studies.satisfaction.answers import SATISFACTION, JudgedReply, reference_answers
 from dialogauge.studies.satisfaction.blocks import StudyData, rated_as_session
@@ -142,9 +143,11 @@ def read_rated(options: RatedDataOptions, data: InputData | None = None) -> Rate
     conversations: dict[str, Conversation] = {}
     unreadable: list[InputError] = []
     unused: list[RecordFault] = []
+    changed: list[Rating] = []
     for item in source:
         if isinstance(item, Conversation):
             joined = ratings.joined(item)
+            changed += ratings.of_other_words(item)
             if options.level == "session":
                 joined, mute = rated_as_session(joined, options.dimension)
                 unused += mute
@@ -157,7 +160,7 @@ def read_rated(options: RatedDataOptions, data: InputData | None = None) -> Rate
             ratings.for_conversation(name)[0] for name in sorted(ratings.ids - conversations.keys())
         )
     ]
-    faults = (*ratings.faults, *strangers, *unused)
+    faults = (*ratings.faults, *strangers, *unused, *other_words(changed, str(options.ratings_file)))
     return RatedData(conversations, tuple(unreadable), faults, (*source.notes, *ratings.notes))
 
 

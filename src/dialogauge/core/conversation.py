@@ -47,6 +47,8 @@ class Rating:
     """Targets that it stands for where targets were chosen by chance: 1 / the chance; None if nobody says."""
     groups: Mapping[str, str] = field(default_factory=lambda: _NO_GROUPS, hash=False)
     """Further columns of its file, by name: those that were asked for and not empty."""
+    digest: str | None = field(default=None, compare=False)
+    """`words_digest` of what was rated, up to the end of the turn; None where nobody says."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
         absent_turns,
         as_score,
         as_turn,
+        other_words,
         unknown_ids,
         unknown_turns,
         usable_ratings,

@@ -283,13 +283,15 @@ def _ratings(
     try:
         turn, weight = as_turn(_get(cells, fields.turn)), _weight(cells, columns)
         at = Place(place.file, place.line, name, turn)
-        groups = gathered.groups_of(cells, columns)
+        groups, digest = gathered.groups_of(cells, columns), _text(cells, "digest")
         out: list[Rating] = []
         for dimension, rater, column in _scores(cells, columns):
             score, remark = score_in(_get(cells, column), commas=columns.commas)
             if remark is not None:
                 gathered.notes.recognise(remark, at)
-            out.append(Rating(name, dimension, score, turn, rater, candidate, note, at, weight, groups))
+            out.append(
+                Rating(name, dimension, score, turn, rater, candidate, note, at, weight, groups, digest)
+            )
     except ValueError as error:
         raise record_fault(Place(place.file, place.line, name), str(error)) from error
     return out

@@ -9,6 +9,7 @@ from functools import cached_property
 from itertools import islice
 
 from dialogauge.core import Conversation, InputError, PairRating, Place, Rating, RecordFault
+from dialogauge.core.unit import words_digest
 from dialogauge.data.notes import Note, excerpt, record_fault
 from dialogauge.text import counted
 
@@ -31,9 +32,10 @@ class RatingTable:
     def joined(self, conversation: Conversation) -> Conversation:
         """Return the conversation with its ratings behind those that it has already.
 
-        Where both have one of the same target, dimension and rater, the table's counts alone.
+        Where both have one of the same target, dimension and rater, the table's counts alone. Ratings of
+        other words than the conversation's are left out.
         """
-        ratings = self.for_conversation(conversation.id)
+        ratings = self.of_its_words(conversation)
         if not ratings:
             return conversation
         ours = {_place_of(rating, conversation) for rating in ratings}
@@ -42,9 +44,26 @@ class RatingTable:
 
     def clashes(self, conversation: Conversation) -> list[tuple[Rating, Rating]]:
         """Return ratings of the conversation beside those of the table that say otherwise and count."""
-        ours = {_place_of(r, conversation): r for r in self.for_conversation(conversation.id)}
+        ours = {_place_of(r, conversation): r for r in self.of_its_words(conversation)}
         pairs = ((r, ours.get(_place_of(r, conversation))) for r in conversation.ratings)
         return [(r, other) for r, other in pairs if other is not None and other.score != r.score]
+
+    def of_its_words(self, conversation: Conversation) -> tuple[Rating, ...]:
+        """Return the ratings of a conversation that are not known to be of other words."""
+        others = set(map(id, self.of_other_words(conversation)))
+        return tuple(r for r in self.for_conversation(conversation.id) if id(r) not in others)
+
+    def of_other_words(self, conversation: Conversation) -> list[Rating]:
+        """Return the ratings whose digest says that other words were rated under this id and turn."""
+        turns = {None, *(turn.number for turn in conversation.turns)}
+        return [
+            r
+            for r in self.for_conversation(conversation.id)
+            if r.digest is not None
+            and r.turn in turns
+            and r.candidate in (None, conversation.candidate)
+            and r.digest != words_digest(conversation, r.turn)
+        ]
 
     @property
     def ids(self) -> frozenset[str]:
@@ -78,6 +97,16 @@ def unknown_turns(unknown: Collection[tuple[str, int]], file: str) -> list[Recor
     lacking = "the conversation does" if len(unknown) == 1 else "their conversations do"
     msg = f"ratings for {counted(len(unknown), 'turn')} that {lacking} not have: {names}"
     hint = "turns are numbered from 1, one for each time the user speaks"
+    return [RecordFault(msg, place=Place(file), hint=hint)]
+
+
+def other_words(ratings: Collection[Rating], file: str) -> list[RecordFault]:
+    """Return one fault that names ratings of words that have changed since."""
+    if not ratings:
+        return []
+    names = _first_five(repr(name) for name in sorted({r.conversation_id for r in ratings}))
+    msg = f"{counted(len(ratings), 'rating')} of other words than the input now holds, left out: {names}"
+    hint = "what was rated has changed under the same ids: give the log that was rated, or rate anew"
     return [RecordFault(msg, place=Place(file), hint=hint)]
 
 

@@ -43,7 +43,8 @@ def brief(
 ) -> tuple[Block, ...]:
     """Lay out a run for a terminal: the first screen, what to know before one relies on it, the scores."""
     notes = Callout(tuple(manifest.judge.get("notes", ())), "info")
-    before = () if known.trust is None else trust_brief(known.trust)
+    judged = summary.conversations.judged  # without any there is nothing to check
+    before = trust_brief(known.trust) if known.trust is not None and judged else ()
     people = known.people
     return (
         *opening(summary, known, sample.weak_turns),

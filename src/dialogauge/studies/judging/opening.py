@@ -76,7 +76,7 @@ class Known:
         return tuple(d for d in summary.dimensions if self.evidence.counts(d.name))
 
 
-_MAKE: Final = "dialogauge annotate make RUN --raters 2 --shared 20 --each 20 --choose mixed -o DIR"
+_MAKE: Final = "dialogauge annotate make RUN --choose mixed -o DIR"
 
 
 def opening(
@@ -187,13 +187,9 @@ def light_callout(people: People | None) -> Callout:
     if people is None:
         sentence: Prose = (
             Span("This data has no ratings, so we cannot tell how often the judge is right here.", "strong"),
-            " Have people rate a few dozen of these conversations (",
+            " To know, have people rate a few dozen conversations: ",
             Span(_MAKE, "code"),
-            "), import what they send back (",
-            Span("dialogauge annotate import DIR FILES", "code"),
-            "), then add the ratings: ",
-            Span("dialogauge judge LOG --ratings DIR", "code"),
-            ".",
+            " says how to go on.",
         )
         return Callout((sentence,), "info")
     return light_box(people.light, _words_of(people.figures[0])[0] if people.figures else "")

@@ -109,7 +109,7 @@ def report_page(
         *([_weak_section(summary, sample.weak_turns, known.findings)] if sample.weak_turns else []),
         *([] if people is None or not people.figures else [people_section(people)]),
         Section("Before you rely on this", tuple(before), short="Before relying", anchor="before"),
-        *([trust_section(trust)] if trust is not None else []),
+        *([trust_section(trust)] if trust is not None and summary.conversations.judged else []),
         _counts_section(summary, graded=graded),
         _scores_section(summary, dimensions, trust),
         *agents_section(summary, known.agents, dimensions),

@@ -135,6 +135,8 @@ class JudgingStudy(Study[JudgingResult]):
     """Ratings in the data, each beside that of `ratings` which says otherwise and counts."""
     with_tools: int = 0
     """Conversations in which a tool is called."""
+    other_words: list[Rating] = field(default_factory=list)
+    """Ratings of words that the input does not hold: they are left out."""
     agents: AgentTally = field(default_factory=AgentTally)
     """Who wrote the dialogues, and how much."""
     _database: RunDatabase | None = field(default=None, init=False, repr=False)
@@ -196,6 +198,7 @@ class JudgingStudy(Study[JudgingResult]):
         if self.ratings is not None and (ratings := self.ratings.for_conversation(conversation.id)):
             self.rated_ids.add(conversation.id)
             self.absent_turns |= absent_turns(conversation, ratings)
+            self.other_words += self.ratings.of_other_words(conversation)
             self.clashes += self.ratings.clashes(conversation)
             if self.strict and self.clashes:
                 rating = self.clashes[0][0]

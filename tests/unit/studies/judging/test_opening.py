@@ -111,8 +111,7 @@ def test_a_kind_that_nobody_bore_out_says_so():
 def test_without_ratings_the_page_says_how_to_add_some():
     text = ParsedPage(page(Known())).text
     assert "This data has no ratings" in text
-    assert "dialogauge annotate make RUN --raters 2 --shared 20 --each 20 --choose mixed -o DIR" in text
-    assert "dialogauge judge LOG --ratings DIR" in text
+    assert "dialogauge annotate make RUN --choose mixed -o DIR" in text
 
 
 def test_of_many_names_the_head_shows_the_commonest_and_the_others_together():
