@@ -46,8 +46,11 @@ def _sentences(spots: BlindSpots) -> Iterator[str]:
     ]
     if gains:
         yield f"It rewards: {'; '.join(gains)}."
-    if idle := spots.of("not tried"):
-        yield f"Not tried, because no reply here allowed it: {'; '.join(f.words for f in idle)}."
+    idle = spots.of("not tried")
+    if none := "; ".join(f.words for f in idle if not f.failed):
+        yield f"Not tried, because no reply here allowed it: {none}."
+    if failed := "; ".join(f.words for f in idle if f.failed):
+        yield f"Not known, because the judge failed on every such reply: {failed}."
     if spots.judged < spots.planted:
         yield f"Only {spots.judged:,} of {spots.planted:,} planted replies were judged."
     yield _OTHERS

@@ -130,7 +130,10 @@ def test_what_fails_is_counted_and_no_share_of_it() -> None:
         def outcome(self, turn):
             return super().outcome(turn) if turn.reply_text else JudgeFailure("timeout", "late")
 
-    empty = fault(seen(Fails(), log(12)), "empty")
+    spots = seen(Fails(), log(12))
+    empty = fault(spots, "empty")
+    failed = "Not known, because the judge failed on every such reply: an empty reply."
+    assert failed in planted_sentences(spots)
     assert (empty.failed, empty.share.n, empty.answer) == (10, 0, "not tried")
 
 
