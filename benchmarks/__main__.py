@@ -21,6 +21,7 @@ NAMES = (
     "judging",
     "prefixes",
     "local_judge",
+    "reply_faults",
     "local_user",
     "local_user_parts",
     "local_user_signal",

@@ -25,7 +25,7 @@ import numpy as np
 
 from dialogauge.core import Conversation, Judged, Judgement, Score
 from dialogauge.data import read_conversations
-from dialogauge.judges.local.evidence import BLIND, OF_REPLY, POOLED, TITLES
+from dialogauge.judges.local.evidence import BLIND, OF_REPLY, PLANTED, POOLED, TITLES
 from dialogauge.judges.local.judge import LocalJudge
 from dialogauge.signals import Mode, find_signals, is_fault, read_dialogue
 from dialogauge.stats import Estimate
@@ -37,6 +37,8 @@ ROOT = Path(__file__).resolve().parents[1]
 TABLE = ROOT / "src" / "dialogauge" / "judges" / "local" / "evidence.json"
 PAGES = (ROOT / "docs" / "local-judge.md", ROOT / "docs" / "development" / "results" / "believable.md")
 CHOSEN_ON = frozenset({"RecLLMSim train users", "tau rewards, airline", "tau rewards, retail"})
+
+USS = {"MWOZ": "MultiWOZ"}
 
 POINTS = 0.4
 """Points of satisfaction for a natural logarithm of the lift: a deviation of the fitted model or two."""
@@ -82,7 +84,6 @@ READ = {
     "doubted": Read(12, 4, *FIRST),
     "not_answered": Read(12, 3, *FIRST),
     "refuses": Read(12, 4, *FIRST),
-    "told_already": Read(12, 8, *FIRST),
     "asks_for_given": Read(23, 20, *SECOND),
     "broken": Read(29, 19, *SECOND),
     "ignores_tool_error": Read(9, 6, *SECOND),
@@ -91,6 +92,30 @@ READ = {
     "reversed": Read(26, 15, *SECOND),
 }
 """Of the kinds that have a name; docs/development/results/believable.md has the others."""
+
+
+@dataclass(frozen=True)
+class Plants:
+    """Faults that were planted one in a conversation of data that the rule had not seen."""
+
+    planted: int
+    detected: int
+    sound: int
+    flagged: int
+    """Sound replies with the finding."""
+
+
+PLANTS = {
+    "cut_off": Plants(502, 422, 2537, 18),
+    "echoes": Plants(502, 388, 2537, 1),
+    "miscopied": Plants(39, 3, 87, 0),
+}
+"""By `python -m benchmarks reply_faults`: the sources that are not chosen, at their first run; of codes those
+with tools."""
+
+
+NO_ANSWER = ("echoes", "miscopied")
+"""Kinds too rare in rated data to weigh: no answer at all, or a false one, weighs as the gravest."""
 
 
 @dataclass(frozen=True)
@@ -115,7 +140,8 @@ def sources(shared: Path) -> Iterator[tuple[str, list[Conversation]]]:
     split = json.loads((data / "recllmsim" / "split.json").read_text(encoding="utf-8"))
     for name, key in (("RecLLMSim train users", "train"), ("RecLLMSim dev users", "test")):
         yield name, read([data / "recllmsim" / "human_exp_V2" / user for user in split[key]])
-    yield "USS MultiWOZ", read([data / "uss" / "MWOZ.txt"])
+    for path in sorted((data / "uss").glob("*.txt")):  # MultiWOZ; SGD, ReDial and CCPE where they are present
+        yield f"USS {USS.get(path.stem, path.stem)}", read([path])
     runs = read([data / "tdeval" / "tau_trajectories"])
     for domain in ("airline", "retail"):
         yield f"tau rewards, {domain}", [c for c in runs if c.scenario == domain]
@@ -218,10 +244,29 @@ def reading(kind: str) -> Iterator[dict[str, Any]]:
         yield {**row, **shares, "lift": asdict(read_blind.lift()), "chosen_on": True}
 
 
+def planting(kind: str) -> Iterator[dict[str, Any]]:
+    """Yield the evidence of planted faults, in both modes."""
+    plants = PLANTS[kind]
+    shares = {"share": plants.detected / plants.planted, "base": plants.flagged / plants.sound}
+    nothing = Estimate(None, None, None, 0.95, plants.planted, 0, "planted", "counts alone")
+    for mode in get_args(Mode):
+        row = {"source": PLANTED, "mode": mode, "language": "mixed", "fires": plants.detected}
+        yield {**row, **shares, "lift": asdict(nothing), "chosen_on": False}
+
+
+def missing(name: str, mode: Mode, turns: Sequence[RatedTurn]) -> dict[str, Any]:
+    """Return of how many poor turns, or failed runs, nothing was found."""
+    poor = [t for t in turns if t.bad]
+    what = "runs" if name.startswith("tau") else "turns"
+    language = max({t.language for t in turns}, key=[t.language for t in turns].count)
+    row = {"source": name, "mode": mode, "language": language, "what": what, "poor": len(poor)}
+    return {**row, "without": sum(not t.kinds for t in poor), "chosen_on": name in CHOSEN_ON}
+
+
 def is_borne_out(kind: str, rows: Iterable[dict[str, Any]]) -> bool:
     """Say whether a lift is above 1 by its interval, or more were at fault in the reading than by chance."""
     rated_above = any((r["lift"]["low"] or 0) > 1 for r in rows if r["source"] != BLIND)
-    return rated_above or (kind in READ and READ[kind].chance() <= 0.05)
+    return kind in PLANTS or rated_above or (kind in READ and READ[kind].chance() <= 0.05)
 
 
 def ratio_of(share: float, fires: int, base: float) -> float:
@@ -252,6 +297,7 @@ def measure(shared: Path) -> tuple[dict[str, Any], list[str]]:
     """Return the table, and the lines of figures of all named findings together."""
     kinds: dict[str, list[dict[str, Any]]] = {kind: [] for kind in TITLES}
     lines: list[str] = []
+    missed: list[dict[str, Any]] = []
     seen: dict[Mode, dict[str, list[RatedTurn]]] = {mode: {} for mode in get_args(Mode)}
     for name, conversations in sources(shared):
         for mode in get_args(Mode):
@@ -265,13 +311,17 @@ def measure(shared: Path) -> tuple[dict[str, Any], list[str]]:
                     row = {**place, "fires": sum(fires), "share": share, "base": base}
                     kinds[kind].append({**row, "lift": asdict(ratio), "chosen_on": name in CHOSEN_ON})
             lines.append(overall(name, mode, turns))
+            missed.append(missing(name, mode, turns))
     for kind, rows in kinds.items():
         rows += [row for mode in get_args(Mode) if (row := pooled(kind, mode, seen[mode]))]
     for kind in READ:
         kinds[kind] += reading(kind)
+    for kind in PLANTS:
+        kinds[kind] += planting(kind)
     borne_out = [kind for kind, rows in kinds.items() if is_borne_out(kind, rows)]
-    weights = {kind: weight(kind, rows) for kind, rows in kinds.items()}
-    return {"kinds": kinds, "weights": weights, "borne_out": borne_out}, lines
+    weights = {kind: weight(kind, rows) for kind, rows in kinds.items() if kind not in NO_ANSWER}
+    weights |= dict.fromkeys(NO_ANSWER, max(weights.values()))
+    return {"kinds": kinds, "weights": weights, "borne_out": borne_out, "missed": missed}, lines
 
 
 def overall(name: str, mode: str, turns: Sequence[RatedTurn]) -> str:
@@ -324,22 +374,23 @@ def interval(estimate: Estimate) -> str:
 
 
 def brief(value: dict[str, Any]) -> Iterator[str]:
-    """Write the table for users, in hindsight: of each kind what was seen most often."""
+    """Write the table for users, in hindsight: of each kind the unseen source with the most, else the reading."""
     yield "| finding | seen | faulty | usually | ratio | evidence |"
     yield "|---|---|---|---|---|---|"
     for kind, every in value["kinds"].items():
         rows = [row for row in every if row["mode"] == "hindsight"]
-        in_all = [row for row in rows if row["source"] in {POOLED, BLIND}] or rows
-        row = max(in_all, key=lambda r: (r["fires"], r["lift"]["low"] is not None), default=None)
+        unseen = [r for r in rows if not r["chosen_on"] and (r["fires"] >= 5 or r["source"] == PLANTED)]
+        row = max(
+            (r for r in unseen if r["source"] == PLANTED or kind not in PLANTS),
+            key=lambda r: r["fires"],
+            default=next((r for r in rows if r["source"] == BLIND), None),
+        )
         if row is None:
             yield f"| `{kind}` | 0 | – | – | – | a plain fact |"
             continue
         ratio = Estimate(**row["lift"])
-        cells = [row["fires"], f"{100 * row['share']:.0f} %", f"{100 * row['base']:.0f} %"]
-        cells += [
-            f"{ratio.value:.2f} {interval(ratio)}".strip(),
-            row["source"] if row["source"] == BLIND else "ratings",
-        ]
+        cells = [row["fires"], f"{100 * row['share']:.0f} %", f"{100 * row['base']:.1f} %"]
+        cells += [f"{ratio.value:.2f} {interval(ratio)}".strip() if ratio.value else "–", row["source"]]
         yield f"| `{kind}` | " + " | ".join(map(str, cells)) + " |"
 
 
@@ -358,7 +409,7 @@ def table(value: dict[str, Any]) -> Iterator[str]:
                 continue
             ratio = Estimate(**row["lift"])
             cells = [row["source"], row["fires"], f"{row['share']:.3f}", f"{row['base']:.3f}"]
-            cells += [f"{ratio.value:.2f} {interval(ratio)}".strip(), weighs]
+            cells += [f"{ratio.value:.2f} {interval(ratio)}".strip() if ratio.value else "–", weighs]
             yield f"| `{kind}` | " + " | ".join(map(str, cells)) + " |"
 
 

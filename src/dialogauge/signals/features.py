@@ -22,6 +22,8 @@ from dialogauge.signals.answering import (
     overlap,
 )
 from dialogauge.signals.contradiction import find_contradictions, find_replaced_values
+from dialogauge.signals.copying import find_echoes, find_miscopied
+from dialogauge.signals.cut_off import find_cut_off
 from dialogauge.signals.delivery import find_undelivered
 from dialogauge.signals.dialogue import Dialogue, TextView, TurnView
 from dialogauge.signals.exclusions import find_ignored_exclusions
@@ -39,6 +41,9 @@ _FAMILIES: tuple[Callable[[Dialogue], Iterator[Signal]], ...] = (
     find_repetition,
     find_refusals,
     find_undelivered,
+    find_cut_off,
+    find_echoes,
+    find_miscopied,
     find_non_answers,
     find_not_knowing,
     find_drift,
@@ -170,6 +175,9 @@ _HINDSIGHT: Mapping[str, Callable[[_Next], float]] = {
 }
 """From the next user message; without one all are 0 and `no_next` is 1."""
 
+_FITTED = ("repeats_reply", "asks_again")
+"""Kinds that the fitted model reads, though nothing bears them out enough to be named."""
+
 FORM_FEATURES = ("reply_length", "reply_variety", "lists")
 """The form of a reply, without its content."""
 
@@ -190,7 +198,7 @@ def read_features(
         t.number: {"context_use": 0.0, "helpfulness": 0.0} for t in dialogue.replied
     }
     for signal in signals:
-        if signal.named and not signal.hindsight:
+        if (signal.named or signal.name in _FITTED) and not signal.hindsight:
             of_turn = strengths[signal.turn]
             of_turn[signal.about] = max(signal.strength, of_turn[signal.about])
     before = _EarlierTurns()

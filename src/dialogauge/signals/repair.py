@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from dialogauge.signals import reply_markers
 from dialogauge.signals.caching import cached_on_view
+from dialogauge.signals.copying import echoes
 from dialogauge.signals.dialogue import Dialogue, TurnView, quote_around
 from dialogauge.signals.reactions import Reaction, react
 from dialogauge.signals.refusal import refuses
@@ -72,6 +73,8 @@ def _repair(turn: TurnView, before: TurnView, reaction: Reaction) -> Repair:
     new = turn.user.terms - before.user.terms
     dropped = _dropped(turn)
     terms = (new if len(new) >= 2 else turn.user.terms) - frozenset[str]().union(*dropped)
+    if echoes(turn):  # to say a correction again is not to take it up
+        return Repair(turn.number, not reaction.self_correction, 0.0, acknowledged=False, still_used="")
     uptake = len(terms & turn.reply.terms) / len(terms) if terms else 1.0
     acknowledged = bool(reply_markers.ACKNOWLEDGES.search(turn.reply.head))
     still_used = _still_used(turn, before, dropped)

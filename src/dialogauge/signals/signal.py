@@ -50,6 +50,12 @@ _NOTES: dict[str, tuple[str, str]] = {
     "no_overlap": ("Does not address anything that was asked.", "没有回应所问的任何内容。"),
     "broken": ("Contains leaked system text or an error message.", "回复里有系统残留内容或报错信息。"),
     "other_language": ("Is not in the user's language.", "回复所用的语言与用户不同。"),
+    "cut_off": ("Stops in the middle.", "回复没有说完。"),
+    "echoes": ("Says the request again and adds nothing.", "只是重复了用户的话,没有别的内容。"),
+    "miscopied": (
+        "States the code “{what}”, which neither a tool nor anybody gave.",
+        "给出的编号“{what}”,工具没有返回,也没有人说过。",
+    ),
     "wants_other": (
         "The user rejects the proposal and wants something else.",
         "用户不满意所给的方案,想要别的。",
@@ -113,8 +119,6 @@ ADMISSION = "conceded"
 """The signal for a fault that the assistant admits."""
 
 NAMED_FROM: Mapping[str, float] = {
-    "repeats_reply": HINT,
-    "asks_again": HINT,
     "asks_for_given": 0.7,
     "reversed": HINT,
     "refuses": HINT,
@@ -122,7 +126,9 @@ NAMED_FROM: Mapping[str, float] = {
     "other_language": HINT,
     "empty": HINT,
     "ignores_tool_error": HINT,
-    "told_already": HINT,
+    "cut_off": HINT,
+    "echoes": HINT,
+    "miscopied": HINT,
     "not_answered": HINT,
     "doubted": HINT,
     "left_out": HINT,
@@ -131,8 +137,8 @@ NAMED_FROM: Mapping[str, float] = {
     ADMISSION: HINT,
 }
 """Kinds of findings that have a name where people read, and the strength from which they do: those that
-ratings, rewards or blind reading bear out, and the empty reply, which is a fact. All others count towards a
-fault that one of these names, and no page names them."""
+ratings, blind reading or planted faults bear out, and the empty reply, which is a fact. All others count
+towards a fault that one of these names, and no page names them."""
 
 Dimension = Literal["context_use", "helpfulness", "cohesion", "backend", "policy"]
 

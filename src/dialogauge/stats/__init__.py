@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from dialogauge.stats.agreement import Figures, figures_of, measures_for
     from dialogauge.stats.calibration import CALIBRATIONS, CalibrationName, CalibrationRun, calibrate
     from dialogauge.stats.categories import Categories
-    from dialogauge.stats.coefficients import auc_draws, mid_ranks, pearson, spearman
+    from dialogauge.stats.coefficients import auc_draws, divided, mid_ranks, pearson, spearman
     from dialogauge.stats.comparison import (
         Comparison,
         adjusted,

@@ -196,7 +196,7 @@ def test_fault_is_seen_in_the_reply_itself(name):
     assert {t for t, _, _ in found} == {turn}
 
 
-NOT_BORNE_OUT = ("non-answer", "drift", "against a wish", "ignored correction")
+NOT_BORNE_OUT = ("loop", "non-answer", "drift", "against a wish", "ignored correction")
 
 
 @pytest.mark.parametrize("name", [n for n, (_, expected) in FAULTY.items() if expected])

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -21,14 +22,19 @@ POOLED: Final = "all sources together"
 """The source of the pooled evidence: what was seen, over what the base of each source leads one to expect."""
 BLIND: Final = "blind reading"
 """The source of the evidence of readers who did not see the finding."""
+PLANTED: Final = "planted faults"
+"""The source of the evidence of kinds that are known by how they come about: planted in sound replies."""
+HERE: Final = "this data"
+"""The source of what a run's own ratings say of a kind."""
+_APART: Final = frozenset((POOLED, BLIND, PLANTED))
 
 
 @dataclass(frozen=True, slots=True)
 class KindEvidence:
     """What was said of the turns in which one kind of finding was seen, in one source and mode.
 
-    A kind that is too rare where people rated was read blind: then `base` and `lift` are those of turns
-    without a finding, read in the same way.
+    Of a blind reading `base` and `lift` are those of turns without a finding, read in the same way. Of
+    planted faults `share` is that of the planted replies with the finding, `base` that of the sound ones.
     """
 
     source: str
@@ -55,26 +61,34 @@ class KindEvidence:
         if self.lift.interval is not None:
             times += f" [{self.lift.interval[0]:.1f}, {self.lift.interval[1]:.1f}]"
         shares = f"{100 * self.share:.1f} %", f"{100 * self.base:.1f} %"
-        if self.source == BLIND:
+        if self.source == PLANTED:
             return (
-                f"Too rare in rated data to measure. Readers (language models) who did not see the finding "
-                f"saw a fault in {shares[0]} of {self.fires} such replies, against {shares[1]} of replies "
-                f"without a finding{times}."
+                f"Planted in replies of data that the rule had not seen, it was found in {shares[0]}; "
+                f"{shares[1]} of the sound replies there had it."
             )
-        if self.source.startswith("tau"):
+        if self.source == HERE:
             return (
-                f"In agent runs with rewards ({self.source}), {shares[0]} of {self.fires} such runs failed, "
-                f"against {shares[1]} of all runs{times}."
-            )
-        if self.source == POOLED:
-            return (
-                f"On data with ratings or rewards, people were dissatisfied (or the task failed) in "
-                f"{shares[0]} of {self.fires} such cases, against {shares[1]} of all{times}."
+                f"In this data, {shares[0]} of {self.fires} such turns were rated poor, against {shares[1]} "
+                f"of all rated turns{times}."
             )
         return (
             f"In rated data ({self.source}), people were dissatisfied with {shares[0]} of {self.fires} such "
             f"turns, against {shares[1]} of all turns{times}."
         )
+
+
+@dataclass(frozen=True, slots=True)
+class MissedEvidence:
+    """Of the targets of a source that people rated poor, or whose task failed, how many had no finding."""
+
+    source: str
+    mode: str
+    language: str
+    what: str
+    """`turns` or `runs`."""
+    poor: int
+    without: int
+    chosen_on: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,30 +102,34 @@ class EvidenceTable:
     borne_out: frozenset[str] = frozenset()
     """Kinds whose lift is above 1 by an interval in some source, or by the blind reading."""
 
+    missed: tuple[MissedEvidence, ...] = ()
+    """How many poor targets have no finding, by source."""
+
     def best(self, kind: str, mode: str, language: str) -> KindEvidence | None:
-        """Return what says most of the kind, whichever way it points.
+        """Return what says most of a kind, from data on which nothing was chosen, whichever way it points.
 
-        First what was read or rated in all data, by the occurrences; else what is of the language, what the
-        kind was not chosen on, and the most seen.
+        All kinds are cited from one source, so that their bases are one: of the language where there is one,
+        and of those the one with the most. Kinds known by how they come about are cited from planted faults.
         """
-        known = [e for e in self.kinds.get(kind, ()) if e.mode == mode and e.fires >= _TELLING]
-
-        def worth(e: KindEvidence) -> tuple[int, bool, bool, int]:
-            in_all = e.fires if e.source in (POOLED, BLIND) else 0
-            return in_all, e.language == language, not e.chosen_on, e.fires
-
-        return max(known, key=worth, default=None)
+        rows = {
+            k: [e for e in every if e.mode == mode and not e.chosen_on] for k, every in self.kinds.items()
+        }
+        sizes: Counter[tuple[bool, str]] = Counter()
+        for e in (e for every in rows.values() for e in every if e.source not in _APART):
+            sizes[e.language == language, e.source] += e.fires
+        house = max(sizes, key=lambda key: (key[0], sizes[key]), default=(False, ""))[1]
+        telling = (e for e in rows.get(kind, ()) if e.source == PLANTED or e.fires >= TELLING)
+        cited = [e for e in telling if e.source in (PLANTED, house)]
+        return min(cited, key=lambda e: e.source != PLANTED, default=None)
 
     def penalty(self, signals: Iterable[Signal]) -> float:
         """Return by how much the named findings about a turn lower its satisfaction."""
         return sum(self.weights.get(kind, 0.0) for kind in {s.name for s in signals if s.named})
 
 
-_TELLING = 5
+TELLING: Final = 5
 """Occurrences below which a share is not shown."""
 OF_REPLY: Mapping[str, str] = {
-    "repeats_reply": "Repeats an earlier reply",
-    "asks_again": "Repeats a question it asked before",
     "asks_for_given": "Asks for something the user already gave",
     "reversed": "Contradicts an earlier reply",
     "refuses": "Declines a request that seems harmless",
@@ -119,10 +137,12 @@ OF_REPLY: Mapping[str, str] = {
     "other_language": "Not in the user's language",
     "empty": "Empty reply",
     "ignores_tool_error": "Ignores a failed tool call",
+    "cut_off": "Stops in the middle",
+    "echoes": "Only says the request again",
+    "miscopied": "States a code that nothing holds",
 }
 """The kinds that are named of the reply itself, in plain words."""
 OF_USER: Mapping[str, str] = {
-    "told_already": "User says they already said this",
     "not_answered": "User says the question was not answered",
     "doubted": "User doubts the reply",
     "left_out": "User says something is missing or unusable",
@@ -146,7 +166,8 @@ def load_evidence() -> EvidenceTable:
     file = resources.files("dialogauge.judges.local") / "evidence.json"
     value = json.loads(file.read_text(encoding="utf-8"))
     kinds = {kind: tuple(map(_evidence, rows)) for kind, rows in value["kinds"].items()}
-    return EvidenceTable(kinds, value["weights"], frozenset(value["borne_out"]))
+    missed = tuple(MissedEvidence(**row) for row in value["missed"])
+    return EvidenceTable(kinds, value["weights"], frozenset(value["borne_out"]), missed)
 
 
 def _evidence(row: Mapping[str, Any]) -> KindEvidence:

@@ -3,11 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from dialogauge.judges.local.evidence import OF_TOOLS, TITLES, KindEvidence, load_evidence
+import numpy as np
+
+from dialogauge.judges.local.evidence import (
+    HERE,
+    OF_TOOLS,
+    TELLING,
+    TITLES,
+    KindEvidence,
+    load_evidence,
+)
+from dialogauge.stats import Basis, divided, parse_rule
+from dialogauge.studies.judging.people import People
+from dialogauge.studies.judging.sampling import ratings_of
 from dialogauge.studies.passing import ByConversation, Row, Smallest
 
 
@@ -32,7 +44,7 @@ class KindSummary:
     turns: int
     conversations: int
     evidence: KindEvidence | None
-    """Measured where people rated; None for a kind that was only read."""
+    """By this run's ratings; where it has none, by rated data on which nothing was chosen; else None."""
     example: FindingExample
 
 
@@ -43,6 +55,18 @@ class ReadFirst:
     conversation_id: str
     turn: int
     reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Missed:
+    """Of what people rated poor, or what failed, how much has no finding."""
+
+    what: str
+    """`conversations`; of shipped figures `turns` or `runs`."""
+    poor: int
+    without: int
+    source: str
+    """`this data`, or the data that the figure is of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +82,15 @@ class FindingsSummary:
     kinds: tuple[KindSummary, ...]
     """Commonest first; those that people's ratings or blind reading bear out before all others."""
     first: tuple[ReadFirst, ...]
-    """The turns to read first, best first."""
+    """The turns to read first, best first; of every three each kind of finding has one at most, if it can."""
+    missed: Missed | None = None
+    """What the findings miss."""
 
 
 _FIRST: Final = 60
 """Turns to read first that are kept."""
+_KEPT: Final = 4 * _FIRST
+"""Turns of which these are taken, so that not all are of one kind."""
 _TENTH: Final = 10
 _PLAIN: Final = "No finding: by the fitted model the least satisfying of the turns without one."
 
@@ -82,7 +110,11 @@ class FindingsTally(ByConversation):
         self._turns: Counter[str] = Counter()
         self._conversations: Counter[str] = Counter()
         self._examples: dict[str, tuple[float, FindingExample]] = {}
-        self._first = Smallest[ReadFirst](_FIRST)
+        self._first = Smallest[tuple[str, ReadFirst]](_KEPT)
+        self._rated: list[tuple[str, str, float, frozenset[str]]] = []
+        """Of each rated turn the user (else the conversation), the dimension, the rating and the kinds."""
+        self._wholes: list[tuple[str, str, float, bool]] = []
+        """Of each rated conversation level and dimension, the lowest rating, and whether it has a finding."""
 
     def take(self, unit: Sequence[Row]) -> None:
         """Count one conversation."""
@@ -99,12 +131,23 @@ class FindingsTally(ByConversation):
             if row["turn"] is not None and (findings := row["details"].get("signals")) is not None:
                 self._names = True
                 kinds |= self._turn(row, findings)
+                self._rate(row, findings)
         self._with += bool(kinds)
         self._conversations.update(kinds)
+        rated_as, ratings = ratings_of(unit)
+        if rated_as is not None:
+            self._wholes.append((*rated_as, min(ratings), bool(kinds)))
+
+    def _rate(self, row: Row, findings: Sequence[Mapping[str, Any]]) -> None:
+        rating = row.get("rating")
+        if rating and not isinstance(rating["score"], str):
+            who = row.get("user_id") or row["conversation_id"]
+            kinds = frozenset(finding["name"] for finding in findings)
+            self._rated.append((who, rating["dimension"], float(rating["score"]), kinds))
 
     def _turn(self, row: Row, findings: Sequence[Mapping[str, Any]]) -> set[str]:
         quotes = {e.get("signal"): e["quote"] for e in reversed(row["evidence"])}
-        best: tuple[float, str] = (0.0, _PLAIN)
+        best: tuple[float, str, str] = (0.0, "", _PLAIN)
         weights = load_evidence().weights
         for finding in findings:
             name, strength = finding["name"], finding["strength"]
@@ -112,34 +155,93 @@ class FindingsTally(ByConversation):
             place = FindingExample(row["conversation_id"], row["turn"], quotes.get(name, ""), finding["note"])
             if name not in self._examples or strength > self._examples[name][0]:
                 self._examples[name] = (strength, place)
-            best = max(best, (weights.get(name, 0.0) + strength / 100, finding["note"]))
+            best = max(best, (weights.get(name, 0.0) + strength / 100, name, finding["note"]))
         order = row["scores"].get("satisfaction")
         if isinstance(order, int | float) and (findings or "order_from" not in row["details"]):
             self._scored += 1
             self._named += bool(findings)
-            turn = ReadFirst(row["conversation_id"], row["turn"], best[1])
-            self._first.offer((order, row["conversation_id"], row["turn"]), self._judged, turn)
+            turn = ReadFirst(row["conversation_id"], row["turn"], best[2])
+            self._first.offer((order, row["conversation_id"], row["turn"]), self._judged, (best[1], turn))
         return {finding["name"] for finding in findings}
 
-    def result(self) -> FindingsSummary | None:
-        """Return the summary once all rows have passed; None where no row lists findings."""
+    def result(self, people: People | None = None) -> FindingsSummary | None:
+        """Return the summary once all rows have passed; None where no row lists findings.
+
+        Args:
+            people: What people said, which says what is poor; without it shipped figures are cited.
+        """
         self.close()
         if not self._names and not self._unsupported.total():
             return None
         language = max(self._languages, key=lambda one: self._languages[one], default="other")
-        borne_out = load_evidence().borne_out
+        table = load_evidence()
+        here = self._here(people, language)
         kinds = tuple(
             KindSummary(
                 kind,
                 TITLES.get(kind) or OF_TOOLS.get(kind, kind),
                 turns,
                 self._conversations[kind],
-                load_evidence().best(kind, self._mode, language),
+                table.best(kind, self._mode, language) if here is None else here.get(kind),
                 self._examples[kind][1],
             )
-            for kind, turns in sorted(self._turns.most_common(), key=lambda one: one[0] not in borne_out)
+            for kind, turns in sorted(
+                self._turns.most_common(), key=lambda one: one[0] not in table.borne_out
+            )
         )
         unsupported = {name: n for name, n in self._unsupported.items() if n}
-        worth = max(self._named, -(-self._scored // _TENTH))  # a small log is not read in full
-        first = tuple(self._first.ascending()[:worth])
-        return FindingsSummary(self._judged, self._with, unsupported, kinds, first)
+        worth = min(_FIRST, max(self._named, -(-self._scored // _TENTH)))  # a small log is not read in full
+        first = _spread(self._first.ascending(), worth)
+        missed = self._missed(people, language) if self._judged else None
+        return FindingsSummary(self._judged, self._with, unsupported, kinds, first, missed)
+
+    def _here(self, people: People | None, language: str) -> dict[str, KindEvidence] | None:
+        """Return by kind how many turns with it the ratings of this data call poor; None without any."""
+        figure = None if people is None else people.main("turn")
+        if figure is None:
+            return None
+        rule = parse_rule(figure.cut)
+        rated = [one for one in self._rated if one[1] == figure.dimension]
+        names, codes = np.unique([one[0] for one in rated], return_inverse=True)
+        poor = np.array([rule.holds(one[2]) for one in rated], dtype=np.float64)
+        base = np.bincount(codes, poor, names.size), np.bincount(codes, minlength=names.size)
+        out = {}
+        for kind in {name for one in rated for name in one[3]}:
+            fires = np.array([kind in one[3] for one in rated], dtype=np.float64)
+            hits, seen = np.bincount(codes, fires * poor, names.size), np.bincount(codes, fires, names.size)
+            if seen.sum() < TELLING or not poor.any():
+                continue
+            shares = divided(hits.sum() - hits, seen.sum() - seen)
+            moved = divided(shares, divided(base[0].sum() - base[0], base[1].sum() - base[1]))
+            share, usual = float(hits.sum() / seen.sum()), float(poor.mean())
+            basis = Basis(int(seen.sum()), names.size, "users")
+            lift = basis.estimate(share / usual, moved, (0.0, 1 / usual), support=int((seen > 0).sum()))
+            out[kind] = KindEvidence(HERE, self._mode, language, int(seen.sum()), share, usual, lift)
+        return out
+
+    def _missed(self, people: People | None, language: str) -> Missed | None:
+        """Return how many poor conversations have no finding; without ratings the shipped figures."""
+        for figure in people.figures if people is not None else ():
+            mine = [one for one in self._wholes if one[:2] == (figure.level, figure.dimension)]
+            if figure.cut and mine:
+                poor = [named for *_, rating, named in mine if parse_rule(figure.cut).holds(rating)]
+                return Missed("conversations", len(poor), poor.count(False), HERE)
+        shipped = [m for m in load_evidence().missed if m.mode == self._mode and not m.chosen_on]
+        best = max(shipped, key=lambda m: (m.language == language, m.poor), default=None)
+        return None if best is None else Missed(best.what, best.poor, best.without, best.source)
+
+
+def _spread(turns: Iterable[tuple[str, ReadFirst]], size: int) -> tuple[ReadFirst, ...]:
+    """Return the first turns, so that of every three each kind of finding has one, where there are others.
+
+    A turn without a finding keeps its place.
+    """
+    left = list(turns)
+    chosen: list[ReadFirst] = []
+    counts: Counter[str] = Counter()
+    while left and len(chosen) < size:
+        fits = (i for i, (kind, _) in enumerate(left) if kind and counts[kind] <= len(chosen) // 3)
+        kind, turn = left.pop(next(fits, 0) if left[0][0] else 0)
+        counts[kind] += 1
+        chosen.append(turn)
+    return tuple(chosen)

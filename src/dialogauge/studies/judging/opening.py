@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from dialogauge.judges.local.evidence import load_evidence
+from dialogauge.judges.local.evidence import HERE, load_evidence
 from dialogauge.report import (
     Block,
     Callout,
@@ -29,7 +29,7 @@ from dialogauge.report import (
 from dialogauge.stats import Estimate
 from dialogauge.studies.evidence import NOTHING_CHECKED, UNCHECKED_FIRST, RunEvidence
 from dialogauge.studies.judging.agents import AgentFacts
-from dialogauge.studies.judging.findings import FindingsSummary, KindSummary
+from dialogauge.studies.judging.findings import FindingsSummary, KindSummary, Missed
 from dialogauge.studies.judging.people import Agreement, Light, People, PeopleFigure, Raters, Rectified
 from dialogauge.studies.judging.summary import DimensionSummary, Summary
 from dialogauge.studies.judging.worst import WorstGroup
@@ -135,13 +135,25 @@ def _how_many(summary: Summary, findings: FindingsSummary | None, people: People
     if people is not None and figure is not None:
         tiles += _said(figure, people.over_all(figure))
     if findings is not None:
-        tiles.append(Tile("with a finding", Count(findings.with_finding, findings.conversations)))
+        share = Count(findings.with_finding, findings.conversations)
+        tiles.append(Tile("with a finding", share, _missed(findings.missed)))
         unread = sum(findings.not_judged.values())
         named = ", ".join(words.language(code) for code in findings.not_judged if code != "other")
         of = f"in a language that the judge was not checked on{f' ({named})' if named else ''}"
         of += "; a language model (--model) can judge them"
         tiles += [Tile("not judged", unread, of)] if unread else []
     return Tiles(tuple(tiles))
+
+
+def _missed(missed: Missed | None) -> str:
+    """Say of how much of what is poor nothing was found."""
+    if missed is None or not missed.poor:
+        return ""
+    where = "" if missed.source == HERE else f" in other data ({missed.source})"
+    return (
+        f"missed: {missed.without:,} of {missed.poor:,} {missed.what} that were rated poor, or failed, "
+        f"have none{where}"
+    )
 
 
 def _said(figure: PeopleFigure, over_all: Rectified | None) -> list[Tile]:
@@ -227,9 +239,11 @@ def _line(kind: KindSummary) -> tuple[str, Prose]:
 
 def _measured(kind: KindSummary) -> str:
     """Say how often this kind is right."""
-    measured = "Not measured on rated data yet." if kind.evidence is None else kind.evidence.words
     borne_out = kind.kind in load_evidence().borne_out
-    return measured if borne_out else f"Neither ratings nor blind readings support this. {measured}"
+    if kind.evidence is not None:
+        return kind.evidence.words if borne_out else f"Nothing else supports this. {kind.evidence.words}"
+    seen = "No figure: fewer than five rated turns have it"
+    return f"{seen}; blind readers bore it out." if borne_out else f"{seen}."
 
 
 def _worst(worst: WorstGroup | None) -> list[tuple[str, Prose]]:

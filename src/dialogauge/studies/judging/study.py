@@ -264,8 +264,6 @@ class JudgingStudy(Study[JudgingResult]):
         )
         kept = replace(kept_from(run), calibration=None)  # it is of the ratings that are named now
         trust = look_into(run, tally, self.thresholds, self.ratings, kept)
-        findings = by_kind.result()
-        sample = read_sample(run, sampler.result(), summary.dimensions, findings)
         unusable = self.seen_ratings.unusable
         if self.ratings is not None and self.ratings.ratings and not self.seen_ratings.counts:
             unusable = (
@@ -275,6 +273,8 @@ class JudgingStudy(Study[JudgingResult]):
         rule = self.dissatisfied
         rated = self.people or (PeopleTally(self.judge.dimensions) if unusable else None)
         people = None if rated is None else people_of(rated, rule, unusable=unusable)
+        findings = by_kind.result(people)
+        sample = read_sample(run, sampler.result(), summary.dimensions, findings)
         figures = () if people is None else people.figures
         scales: dict[RatedAs, Scale] = {(f.level, f.dimension): f.scale for f in figures if f.scale}
         worst = groups.worst(sample.weeks, scales)

@@ -212,7 +212,7 @@ class TranscriptWriter:
                 ),
             ),
             link=f"{anchor}-{number}",
-            reason=reason or lowest or "The lowest scored turn of its conversation.",
+            reason=reason or lowest or "The judge names it the weakest turn of its conversation.",
             facts=tuple(filter(None, (f"turn {number}", key[1], *self._domain(row)))),
             scores=() if beneath else scores,
             findings=tuple(filter(None, (_on_a_line(finding, reason) for finding in findings))),

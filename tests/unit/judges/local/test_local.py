@@ -73,7 +73,7 @@ def test_a_fault_is_named_with_turn_kind_and_words():
     assert whole.outcome.details["faults"] == [{"turn": 2, "kind": "forgotten_fact"}]
     assert turns[1].outcome.numbers["context_use"] <= 3
     sources = {(e.turn, e.source) for e in turns[1].outcome.evidence}
-    assert {(2, "asks_for_given"), (3, "told_already")} <= sources
+    assert (2, "asks_for_given") in sources
     assert turns[0].outcome.issues == ()
 
 

@@ -2,10 +2,13 @@
 
 import pytest
 
+from dialogauge.core import Scale
 from dialogauge.core.json_keys import as_json
 from dialogauge.core.shape import read_as
 from dialogauge.judges.local.evidence import (
     BLIND,
+    HERE,
+    PLANTED,
     POOLED,
     TITLES,
     EvidenceTable,
@@ -14,7 +17,8 @@ from dialogauge.judges.local.evidence import (
 )
 from dialogauge.signals.signal import _NOTES, NAMED_FROM, Signal
 from dialogauge.stats import Estimate
-from dialogauge.studies.judging.findings import FindingsSummary, FindingsTally
+from dialogauge.studies.judging.findings import FindingsSummary, FindingsTally, Missed
+from dialogauge.studies.judging.people import Light, People, PeopleFigure
 
 
 def row(id, turn, satisfaction, *findings, language="en"):
@@ -95,7 +99,7 @@ def test_nothing_is_named_that_no_rating_or_reading_bears_out_but_the_empty_repl
 
 def test_the_lowest_turns_come_first_with_the_finding_that_weighs_most():
     first = tallied(
-        row("a", 1, 3.0), row("a", 2, 2.0, ("vague", 0.9), ("told_already", 0.5)), row("b", 1, 1.5)
+        row("a", 1, 3.0), row("a", 2, 2.0, ("vague", 0.9), ("left_out", 0.5)), row("b", 1, 1.5)
     ).first
     assert [(one.conversation_id, one.turn, one.reason) for one in first] == [("b", 1, first[0].reason)]
     assert first[0].reason.startswith("No finding")
@@ -104,10 +108,10 @@ def test_the_lowest_turns_come_first_with_the_finding_that_weighs_most():
 def test_as_many_turns_are_to_be_read_as_have_findings_and_a_tenth_at_least():
     plain = [row("a", turn, 3.0 + turn / 100) for turn in range(1, 32)]
     assert [one.turn for one in tallied(*plain).first] == [1, 2, 3, 4]
-    named = [row("b", turn, 2.0, ("vague", 0.5), ("told_already", 0.5)) for turn in range(1, 6)]
+    named = [row("b", turn, 2.0, ("vague", 0.5), ("left_out", 0.5)) for turn in range(1, 6)]
     first = tallied(*plain, *named).first
     assert [(one.conversation_id, one.turn) for one in first] == [("b", turn) for turn in range(1, 6)]
-    assert first[0].reason == "note told_already"
+    assert first[0].reason == "note left_out"
 
 
 def test_where_findings_alone_order_a_turn_without_one_is_not_put_first():
@@ -141,14 +145,15 @@ def test_every_named_kind_has_a_title_and_a_weight():
     assert named - {"conceded"} == set(TITLES) == set(load_evidence().weights)
 
 
-def test_a_blind_reading_has_an_interval_and_counts_in_foresight_for_what_the_reply_says():
+def test_of_the_shipped_table_only_data_on_which_nothing_was_chosen_is_cited_from_one_source():
     table = load_evidence()
-    for mode in ("hindsight", "foresight"):
-        read = table.best("ignores_tool_error", mode, "en")
-        assert read.source == BLIND
-        assert read.lift.low > 1
-    assert table.best("left_out", "foresight", "en") is None
-    assert table.best("repeats_reply", "hindsight", "en").source == POOLED
+    for language in ("en", "zh", "other"):
+        cited = [e for kind in TITLES if (e := table.best(kind, "hindsight", language)) is not None]
+        assert not any(e.chosen_on for e in cited)
+        rated = [e for e in cited if e.source != PLANTED]
+        assert len({(e.source, e.base) for e in rated}) == 1
+    assert table.best("ignores_tool_error", "hindsight", "en") is None  # too rare but where it was chosen
+    assert table.best("cut_off", "foresight", "en").source == PLANTED
 
 
 def test_named_findings_lower_the_satisfaction_once_each():
@@ -169,13 +174,11 @@ def evidence(low, source="x", language="en", fires=20, *, chosen_on=False, mode=
 @pytest.mark.parametrize(
     ("better", "worse"),
     [
-        (evidence(0.9, POOLED, "mixed", fires=5, chosen_on=True), evidence(1.1, fires=99)),
-        (evidence(0.9, BLIND, "mixed", fires=5, chosen_on=True), evidence(1.1, fires=99)),
-        (evidence(0.9, POOLED, "mixed", fires=6), evidence(1.1, BLIND, "mixed", fires=5)),
-        (evidence(0.9, BLIND, "mixed", fires=6), evidence(1.1, POOLED, "mixed", fires=5)),
-        (evidence(0.9, fires=5, chosen_on=True), evidence(1.1, language="zh", fires=99)),
         (evidence(0.9, fires=5), evidence(1.1, fires=99, chosen_on=True)),
-        (evidence(0.9, fires=6), evidence(1.1, fires=5)),
+        (evidence(0.9, fires=6), evidence(1.1, "y", fires=5)),
+        (evidence(0.9, fires=6), evidence(1.1, "y", "zh", fires=99)),
+        (evidence(0.9, PLANTED, "mixed", fires=3), evidence(1.1, BLIND, "mixed", fires=99)),
+        (evidence(0.9, fires=6), evidence(1.1, POOLED, "mixed", fires=99)),
         (evidence(0.9, fires=5), evidence(1.1, fires=4)),
         (evidence(0.9, fires=5), evidence(1.1, fires=99, mode="foresight")),
     ],
@@ -194,18 +197,65 @@ def test_what_says_most_is_shown_whichever_way_it_points(better, worse):
             "against 25.0 % of all turns",
         ),
         (
-            "tau-bench",
-            "In agent runs with rewards (tau-bench), 50.0 % of 20 such runs failed, "
-            "against 25.0 % of all runs",
-        ),
-        (
-            POOLED,
-            "people were dissatisfied (or the task failed) in 50.0 % of 20 such cases, against 25.0 % of all",
+            HERE,
+            "In this data, 50.0 % of 20 such turns were rated poor, against 25.0 % of all rated turns",
         ),
     ],
 )
 def test_evidence_says_what_was_measured_and_how_surely(source, words):
     assert words + ": 2.0 times as often [1.1, 3.0]." in evidence(1.1, source).words
-    blind = evidence(1.1, BLIND).words
-    assert "saw a fault in 50.0 % of 20 such replies" in blind
-    assert "against 25.0 % of replies without a finding: 2.0 times as often [1.1, 3.0]." in blind
+    planted = evidence(1.1, PLANTED).words
+    assert planted.endswith("it was found in 50.0 %; 25.0 % of the sound replies there had it.")
+
+
+def undone(value):
+    return Estimate(value, None, None, 0.95, 8, 4, "none")
+
+
+_FIGURE = PeopleFigure(
+    "satisfaction", "turn", "satisfaction", Scale(1, 5), "users", 8, 4, 4, undone(3.0), undone(0.5), cut="<=3"
+)
+_LIGHT = Light(
+    "cannot tell", "", "satisfaction", "turn", "satisfaction", "auc", undone(0.5), "length", undone(0.0)
+)
+RATED = People((_FIGURE,), _LIGHT)
+
+
+def rated(id, turn, score, *findings):
+    one = row(id, turn, 3.0, *findings)
+    return {
+        **one,
+        "user_id": f"user {id}",
+        "rating": {"dimension": "satisfaction", "score": score, "raters": 1},
+    }
+
+
+def test_a_rated_run_cites_its_own_figures_and_what_it_missed():
+    """Six turns with a doubt, five of them poor; ten rated turns, six poor: .833 over .6."""
+    tally = FindingsTally()
+    doubt = ("doubted", 0.5)
+    doubted = {"a": (1, 2), "b": (3, 2), "c": (1, 5)}
+    rows = [rated(id, n, score, doubt) for id, scores in doubted.items() for n, score in enumerate(scores, 1)]
+    rows += [rated("d", 1, 2), *(rated(id, 3, 5) for id in "abc")]
+    list(tally.through(sorted(rows, key=lambda one: (one["conversation_id"], one["turn"]))))
+    summary = tally.result(RATED)
+    cited = summary.kinds[0].evidence
+    assert (cited.source, cited.fires, cited.base) == (HERE, 6, 0.6)
+    assert cited.share == pytest.approx(5 / 6)
+    assert cited.lift.value == pytest.approx(5 / 6 / 0.6)
+    assert summary.missed == Missed("conversations", 4, 1, HERE)
+
+
+def test_without_ratings_what_is_missed_is_cited_from_data_on_which_nothing_was_chosen():
+    missed = tallied(row("a", 1, 3.0, ("doubted", 0.5))).missed
+    assert missed.source in {m.source for m in load_evidence().missed if not m.chosen_on}
+    assert 0 < missed.without < missed.poor
+
+
+def test_the_turns_to_read_first_are_spread_over_kinds():
+    rows = [row("a", turn, 1.0 + turn / 100, ("left_out", 0.5)) for turn in range(1, 10)]
+    rows += [row("b", turn, 2.0 + turn / 100, ("refuses", 0.8)) for turn in range(1, 4)]
+    first = tallied(*rows).first
+    places = [f"{one.conversation_id}{one.turn}" for one in first]
+    assert places[:5] == ["a1", "b1", "a2", "b2", "a3"]
+    assert len(first) == 12

@@ -1,0 +1,124 @@
+"""What a reply takes from others: an echo of the request and nothing more, codes that were copied wrongly."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from dialogauge.signals.answering import knows_nothing, only_closes
+from dialogauge.signals.caching import cached_on_view
+from dialogauge.signals.dialogue import Dialogue, TextView, TurnView
+from dialogauge.signals.signal import Signal, finding
+
+_TOKEN: Final = re.compile(r"[^\W\d_\u4e00-\u9fff]+(?:['’][a-z]+)?|\d+|[\u4e00-\u9fff]")
+_AS_YOU: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("i", "me", "we", "us"), "you"),
+    **dict.fromkeys(("my", "our"), "your"),
+    "mine": "yours",
+    "am": "are",
+    **{f"i'{end}": f"you'{end}" for end in ("d", "ve", "ll")},
+    "i'm": "you're",
+    **dict.fromkeys("我您", "你"),
+    "们": "",
+}
+"""How an echo says the user's own words."""
+_RUN, _HAN_RUN = 3, 4
+"""Words or characters in a row that count as taken over."""
+_SHORTEST, _TAKEN, _LEFT = 4, 0.85, 30
+"""Words of a request that can be echoed, the share of them that is, and words that may stand around it."""
+_CLOSING = 10
+"""Words of thanks or a goodbye that are politely said back."""
+
+
+def echoes(turn: TurnView) -> bool:
+    """Say whether a reply says the request again, from its first to its last words, and adds nothing.
+
+    A question or a figure of its own is something. Pronouns may be turned round, and
+    polite words may stand around the echo. Linear in both texts.
+    """
+    user, reply = turn.user, turn.reply
+    if user.units < _SHORTEST or reply.units > 1.3 * user.units + _LEFT:
+        return False
+    if user.units <= _CLOSING and only_closes(turn):
+        return False
+    request, words = _tokens(user), _tokens(reply)
+    run, weight = (
+        (_HAN_RUN, 0.6)
+        if sum(len(t) == 1 and not t.isascii() for t in request) * 2 > len(request)
+        else (_RUN, 1.0)
+    )
+    places: dict[tuple[str, ...], list[int]] = {}
+    for i in range(len(request) - run + 1):
+        places.setdefault(request[i : i + run], []).append(i)
+    taken, copied = bytearray(len(request)), bytearray(len(words))
+    for j in range(len(words) - run + 1):
+        for i in places.pop(words[j : j + run], ()):
+            taken[i : i + run] = copied[j : j + run] = b"\1" * run
+    if sum(taken) < _TAKEN * len(request) or not (taken and taken[0] and taken[-1]):
+        return False
+    rest = [word for word, mark in zip(words, copied, strict=True) if not mark]
+    asks = reply.text.rstrip()[-1:] in "?？" and user.text.rstrip()[-1:] not in "?？"
+    if weight * len(rest) > _LEFT or asks or any(word.isdigit() for word in rest):
+        return False
+    return not knows_nothing(turn)
+
+
+@cached_on_view
+def _tokens(text: TextView) -> tuple[str, ...]:
+    words = (m.lower().replace("’", "'") for m in _TOKEN.findall(text.text))
+    return tuple(filter(None, (_AS_YOU.get(word, word) for word in words)))
+
+
+def find_echoes(dialogue: Dialogue) -> Iterator[Signal]:
+    """Yield replies that only say the request again."""
+    for turn in dialogue.replied:
+        if echoes(turn):
+            yield finding(turn, "echoes", 0.9, turn.reply.text, "helpfulness", "non_answer")
+
+
+_CODE: Final = re.compile(
+    r"(?<![\w.,:/$€£¥-])#?(?=[\w-]*\d{3})((?:[A-Za-z]+[A-Za-z0-9]*(?:[-_][A-Za-z0-9]+)*|\d{5,}|\d+[A-Za-z][A-Za-z0-9]*))"
+    r"(?![\w:]|[.,/]\d|[年月日号元])"
+)
+"""Letters with at least three digits in a row, or five digits: a number of an order, a flight, a person."""
+_DIGITS: Final = re.compile(r"\d(?:[ .()-]{0,2}\d){4,}")
+_PART: Final = re.compile(r"[a-z]*\d[a-z0-9]*")
+
+
+def find_miscopied(dialogue: Dialogue) -> Iterator[Signal]:
+    """Yield replies all of whose codes stand nowhere before them, where tools returned codes of that form.
+
+    Other figures may follow from what was said or returned: whether they are wrong cannot be told.
+    """
+    if not any(turn.tools for turn in dialogue.turns):
+        return
+    parts: set[str] = set()
+    forms: set[str] = set()
+
+    def learn(text: str) -> None:
+        low = text.lower()
+        parts.update(_PART.findall(low), (re.sub(r"\D", "", run) for run in _DIGITS.findall(low)))
+        forms.update(map(_form, _CODE.findall(text)))
+
+    learn(dialogue.context.text)
+    learn(dialogue.opening.text)
+    tools = False
+    for turn in dialogue.turns:
+        learn(turn.user.text)
+        for tool in turn.tools:
+            learn(tool.arguments)
+            learn(tool.text)
+        tools = tools or bool(turn.tools)
+        codes = dict.fromkeys(_CODE.findall(turn.reply.text)) if tools else {}
+        strange = [c for c in codes if not all(p in parts for p in _PART.findall(c.lower()))]
+        if codes and len(strange) == len(codes) and (wrong := [c for c in strange if _form(c) in forms]):
+            yield finding(
+                turn, "miscopied", 0.8, turn.reply.text, "context_use", "contradiction", what=wrong[0]
+            )
+        learn(turn.reply.text)
+
+
+def _form(code: str) -> str:
+    """Return a code with `A` for letters in a row, and `0` for each digit."""
+    return re.sub(r"\d", "0", re.sub(r"[A-Za-z]+", "A", code))
