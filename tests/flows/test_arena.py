@@ -396,6 +396,8 @@ def test_a_dry_run_says_what_it_would_ask_and_cost(dialogauge, serve, files, tmp
     shown = dialogauge(*words, "--budget", 10, "--dry-run")
     assert "3 agents: would compare 10 of 10 meetings by pair/stub-model" in shown.out
     assert "20 calls: about " in shown.out
+    assert "Nobody will be ranked: nobody voted on these meetings" in shown.unwrapped
+    assert "Nobody will be ranked" not in dialogauge(*words, "--unchecked", "--dry-run").out
     assert dialogauge(*words, "--budget", 10).code == 0
     chars = sum(len(m["content"].encode()) for body in stub.asked for m in body["messages"])
     assert dialogauge(*words, "--dry-run", "--json").json["left"] == 26
@@ -455,6 +457,7 @@ def test_an_unchecked_judge_ranks_nobody(dialogauge, runs, serve, tmp_path, judg
     done = dialogauge("arena", *words[judge], "-o", "run")
     assert done.code == 0, done.err
     assert done.out.startswith("Nobody is ranked: ")
+    assert ("Nobody will be ranked: " in done.err) == (judge == "model")
     for word in ("leads", "above", "Ranking", "Leaderboard", "Elo"):
         assert word not in done.out, word
     result = dialogauge("arena", *words[judge], "-o", "run", "--json").json

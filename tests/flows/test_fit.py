@@ -163,6 +163,8 @@ def test_a_directory_of_another_run_is_not_written_over(dialogauge, log, talk, t
     refused = dialogauge("fit", str(uss_file(tmp_path / "set.txt")), "-o", "run")
     assert refused.code == 1
     assert "run holds a run of `dialogauge judge`, not of `dialogauge fit`" in refused.err
+    unknown = dialogauge("fit", str(uss_file(tmp_path / "set.txt")), "-o", "run", "--replace")
+    assert (unknown.code, "--replace" in unknown.err) == (2, True)
 
 
 def test_a_success_judge_is_fitted_to_rewards(dialogauge, tmp_path):

@@ -213,6 +213,11 @@ class FreshOptions(Options, heading="Run"):
     """What becomes of what an earlier run of the same directory left."""
 
     fresh: bool = setting(False, "Delete stored results first.")
+
+
+class ReplaceOptions(Options, heading="Run"):
+    """What becomes of a finished run of other conversations in the same directory."""
+
     replace: bool = setting(False, "Let this input take the place of another one in a finished run.")
 
 

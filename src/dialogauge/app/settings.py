@@ -25,6 +25,7 @@ from dialogauge.app.option_groups import (
     PrivacyOptions,
     RatedDataOptions,
     RatingOptions,
+    ReplaceOptions,
     RetryOptions,
     RubricJudgeOptions,
     RuleOptions,
@@ -57,6 +58,7 @@ class JudgeOptions(
     LanguageOptions,
     ModelOptions,
     JudgingOptions,
+    ReplaceOptions,
 ):
     """`dialogauge judge`."""
 
@@ -107,7 +109,9 @@ class JudgeOptions(
     """From which figure on the checks of the judge are flagged."""
 
 
-class SatisfactionOptions(UserJudgeOptions, TiesOptions, JudgingOptions, ShuffleOptions, RatedDataOptions):
+class SatisfactionOptions(
+    UserJudgeOptions, TiesOptions, JudgingOptions, ReplaceOptions, ShuffleOptions, RatedDataOptions
+):
     """`dialogauge satisfaction`."""
 
     level: Literal["turn", "session"] = setting("turn", "Judge replies, or whole sessions.")
@@ -139,7 +143,7 @@ class SatisfactionOptions(UserJudgeOptions, TiesOptions, JudgingOptions, Shuffle
     )
 
 
-class SuccessOptions(DataOptions, StrictOptions, FreshOptions):
+class SuccessOptions(DataOptions, StrictOptions, FreshOptions, ReplaceOptions):
     """`dialogauge success`."""
 
     kind: Literal["multiwoz", "tau"] | None = setting(

@@ -37,6 +37,10 @@ from dialogauge.studies.arena.study import ArenaStudy
 from dialogauge.studies.arena.summary import ArenaResult, ArenaSettings
 from dialogauge.studies.evidence import DimensionEvidence
 
+_NO_RANKS: Final = (
+    "Nobody will be ranked: nobody voted on these meetings (--ratings), and there is no --unchecked; what the "
+    "model says will name dialogues to read."
+)
 _SAMPLE: Final = 200
 """Meetings of which the prompts are measured for a plan."""
 
@@ -74,6 +78,8 @@ async def run_arena(
     """
     arena = _arena(options, talks)
     _spare_the_inputs(options, arena.settings.directory)
+    if _ranks_nobody(options, arena):
+        observer.say(_NO_RANKS)
     try:
         run = await run_study(arena.study, arena.settings, observer, arena.clients.limits, stop)
     finally:
@@ -102,8 +108,15 @@ def plan_arena(options: ArenaOptions) -> Plan:
                 runner.run(study.run(unit))
             asking = arena.clients.counted(left / len(sample))
         runner.run(arena.clients.close())
-    faults, notes = tuple(arena.gathered.faults), tuple(arena.gathered.notes)
+    faults = tuple(arena.gathered.faults)
+    notes = (*arena.gathered.notes, *([_NO_RANKS] if _ranks_nobody(options, arena) else []))
     return Plan(arena.settings.directory.path, study.referee.name, counts, left, faults, notes, asking)
+
+
+def _ranks_nobody(options: ArenaOptions, arena: _Arena) -> bool:
+    """Say whether a model would be asked, and nothing could show that it agrees with people."""
+    unshown = not (options.unchecked or arena.gathered.votes)
+    return isinstance(arena.study.referee, AskedTwice) and unshown
 
 
 def _spare_the_inputs(options: ArenaOptions, directory: RunDirectory) -> None:
