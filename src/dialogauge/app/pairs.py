@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypeVar
@@ -35,7 +35,6 @@ from dialogauge.training import (
     Fork,
     JudgedConversation,
     PersonRating,
-    ReplyPair,
     Source,
     dpo_row,
     fork_of,
@@ -52,6 +51,7 @@ from dialogauge.training import (
 
 _ACTIVE_DEFAULT = 50
 _NO_REPLY = "no better reply: "
+_RESTS_ON: Final[Mapping[Source, str]] = {"people": "people's ratings", "judge": "the judge"}
 _UNCHECKED: Final = "rests on a judge that is not checked (--unchecked takes it)"
 
 T = TypeVar("T")
@@ -116,13 +116,16 @@ def write_pairs(
                 runs.append(_RatedRun.of(path, run, unchecked=options.unchecked))
         clients = Clients(options, dry=dry)
         made = _Making(options, tuple(runs), left_out, clients)
-        made.expect_better()
-        for file in () if dry else files:
+        if len(options.inputs) > 1 and (options.kind == "active" or any(run.of_replay for run in runs)):
+            what = "what to label next is chosen" if options.kind == "active" else "a replay run is read"
+            msg = f"{what} from one input alone, and there are {len(options.inputs)}"
+            raise UsageError(msg, hint="give one run")
+        for file in files if references(options) and not dry else ():
             expect_writable(file)
         by_people = [row for folder in folders.values() for row in people_rows(folder, options, left_out)]
         by_runs, error = made.rows(stop, notify)
         rows = made.admitted([*by_people, *by_runs])
-        notes = made.notes()
+        notes = tuple(f"{run.name}: {n}" if len(runs) > 1 else n for run in runs for n in run.notes())
     rows = _limited(rows, options.limit, left_out)
     if not dry:
         write_whole(files[0], (json_line(row) for row, _ in rows))
@@ -135,19 +138,6 @@ def write_pairs(
     if asking is not None:
         asking = replace(asking, assumed=0)  # the replies go into rows, and into no prompt
     return PairResult(len(rows), lost, error, stop.requested, unchecked, repaired, balance, notes, asking)
-
-
-def _names_better(options: PairOptions) -> bool:
-    return options.chosen_field is not None or bool(references(options))
-
-
-def _nothing_better() -> UsageError:
-    msg = "a preference pair needs a better reply, and nothing supplies one: no ratings, model or column"
-    hint = "--model NAME --base-url URL has a model write it; --chosen-field KEY takes it from your records"
-    return UsageError(msg, hint=hint)
-
-
-_RESTS_ON: Final[Mapping[Source, str]] = {"people": "people's ratings", "judge": "the judge"}
 
 
 def _balance(kind: str, rows: Iterable[Row]) -> dict[str, int]:
@@ -260,23 +250,6 @@ class _Making:
     clients: Clients
     """Of the model that writes better replies."""
 
-    def expect_better(self) -> None:
-        """Raise UsageError where the inputs can give no rows of the kind that is asked for."""
-        options, several = self.options, len(self.options.inputs) > 1
-        if several and (options.kind == "active" or any(run.of_replay for run in self.runs)):
-            what = "what to label next is chosen" if options.kind == "active" else "a replay run is read"
-            msg = f"{what} from one input alone, and there are {len(options.inputs)}"
-            raise UsageError(msg, hint="give one run")
-        rated = several or any(run.people is not None or run.of_replay for run in self.runs) or not self.runs
-        if options.kind == "dpo" and not rated and not _names_better(options):
-            raise _nothing_better()
-
-    def notes(self) -> tuple[str, ...]:
-        """Say whose ratings are used, and what is known of each judge."""
-        if len(self.runs) == 1:
-            return tuple(self.runs[0].notes())
-        return tuple(f"{run.name}: {note}" for run in self.runs for note in run.notes())
-
     def admitted(self, rows: Sequence[Row]) -> list[Row]:
         """Return the rows without those of an unchecked judge; with `--unchecked` all, these marked.
 
@@ -298,8 +271,7 @@ class _Making:
 
     def judged(self) -> Iterator[JudgedConversation]:
         """Yield the conversations of all runs."""
-        for run in self.runs:
-            yield from run.judged()
+        return (judged for run in self.runs for judged in run.judged())
 
     def _run_of(self, judged: JudgedConversation) -> _RatedRun:
         return next(run for run in self.runs if run.name == judged.run)
@@ -309,7 +281,7 @@ class _Making:
     ) -> dict[str, Any]:
         """Return what a row rests on."""
         figures = None if turn is None else judged.turn(turn)
-        rating = judged.rated_turns.get(turn) if turn is not None else judged.people.get(None)
+        rating = judged.people.get(None) if turn is None else judged.rated_turns.get(turn)
         resting = source == "judge" and not self._run_of(judged).counts(self.options.kind, checked=True)
         return {
             **({"unchecked": True} if resting else {}),
@@ -342,7 +314,10 @@ class _Making:
     def dpo(
         self, stop: StopSignal, notify: Callable[[bool], None]
     ) -> tuple[list[Row], DialogaugeError | None]:
-        """Pair replies to the same messages by people's ratings, and weak replies with better ones."""
+        """Pair replies to the same messages by people's ratings, and weak replies with better ones.
+
+        Raises UsageError where no rows came of runs alone, and not because replies tie or are not rated.
+        """
         several, options = len(self.runs) > 1, self.options
 
         def counts(judged: JudgedConversation) -> bool:
@@ -350,11 +325,25 @@ class _Making:
 
         rated = several or any(run.people is not None for run in self.runs)
         pairs = reply_pairs(self.judged(), self.left_out, counts if several else None) if rated else ()
-        rows: list[Row] = [(dpo_row(pair.fork, pair.chosen), self.preferred(pair)) for pair in pairs]
-        if not _names_better(options):
-            if self.runs and not (rows or len(options.inputs) > len(self.runs)):
-                self._expect_rivals(several=several)
-            return rows, None
+        rows: list[Row] = []
+        for pair in pairs:
+            fork, (better, turn) = pair.fork, pair.better
+            where = {"chosen_conversation_id": better.conversation.id, "chosen_turn": turn}
+            where |= {"chosen_run": better.run} if several else {}
+            by = _RESTS_ON[fork.source]
+            source = self.source(pair.worse, fork.turn, fork.source, chosen_from=by, **where)
+            rows.append((dpo_row(fork, pair.chosen), source))
+        if options.chosen_field is None and not references(options):
+            if rows or len(options.inputs) > len(self.runs) or (several and self.left_out):
+                return rows, None
+            msg = "a preference pair needs a better reply, and nothing supplies one: no ratings, model or "
+            msg += "column"
+            hint = "--model NAME --base-url URL has a model write it; --chosen-field KEY takes it from your "
+            hint += "records"
+            if several:
+                msg = "no two of these runs hold different replies to the same messages"
+                hint = "let both versions answer the same requests, and rate their replies"
+            raise UsageError(msg, hint=hint)
         paired = {(source.get("run"), source["conversation_id"], source["turn"]) for _, source in rows}
         forks = [
             (j, fork)
@@ -366,26 +355,12 @@ class _Making:
         repaired, error = asyncio.run(self.repaired(forks, stop, notify))
         return [*rows, *repaired], error
 
-    def _expect_rivals(self, *, several: bool) -> None:
-        """Raise UsageError where no rows came of runs alone, and not because replies tie or are not rated."""
-        if not several:
-            raise _nothing_better()
-        if not self.left_out:
-            msg = "no two of these runs hold different replies to the same messages"
-            raise UsageError(msg, hint="let both versions answer the same requests, and rate their replies")
-
-    def preferred(self, pair: ReplyPair) -> dict[str, Any]:
-        """Return what a pair of two replies to the same messages rests on."""
-        better, turn = pair.better
-        where = {"chosen_conversation_id": better.conversation.id, "chosen_turn": turn}
-        where |= {"chosen_run": better.run} if len(self.runs) > 1 else {}
-        by = _RESTS_ON[pair.fork.source]
-        return self.source(pair.worse, pair.fork.turn, pair.fork.source, chosen_from=by, **where)
-
     def from_field(self, forks: Iterable[tuple[JudgedConversation, Fork]], field: str) -> Iterator[Row]:
-        """Yield pairs whose better reply stands in the data."""
+        """Yield pairs whose better reply stands on the weak reply's own message, or on the conversation."""
         for judged, fork in forks:
-            chosen = _given_reply(judged, fork, field)
+            reply = judged.conversation.turn(fork.turn).reply[-1]
+            values = (of.get(field) for of in (reply.extra, judged.conversation.metadata))
+            chosen = next((v for v in values if isinstance(v, str) and v.strip()), None)
             if chosen is None:
                 self.left_out[f"no {field!r} at the weakest turn or on the conversation"] += 1
             elif chosen.strip() == fork.rejected.strip():
@@ -415,7 +390,8 @@ class _Making:
                     left_out["not asked: the run ended early"] += 1
                     return None
                 try:
-                    reply = await repair(client, fork, language=_language(fork))
+                    language = "zh" if detect_language(fork.rejected) == "zh" else "en"
+                    reply = await repair(client, fork, language=language)
                 except DialogaugeError as error:
                     ended.append(error)
                     left_out["not asked: the run ended early"] += 1
@@ -428,10 +404,16 @@ class _Making:
 
         try:
             with stop_on_interrupt(stop, notify):
-                rows = await _together([one(judged, fork) for judged, fork in forks], stop)
+                tasks = [asyncio.create_task(one(judged, fork)) for judged, fork in forks]
+                for task in tasks:  # a second Ctrl-C drops those that have not come
+                    stop.watch(task)
+                results = await asyncio.gather(*tasks, return_exceptions=True)
         finally:
             await self.clients.close()
-        return rows, ended[0] if ended else None
+        for result in results:
+            if isinstance(result, Exception):
+                raise result
+        return [row for row in results if isinstance(row, tuple)], ended[0] if ended else None
 
     def forks(self) -> Iterator[tuple[JudgedConversation, Fork]]:
         """Yield the weak turns with a reply that can be bettered."""
@@ -489,32 +471,6 @@ class _Making:
             conversation = judged[item.conversation_id]
             source = self.source(conversation, item.weakest_turn, "people")
             yield item.to_row(conversation), source
-
-
-def _given_reply(judged: JudgedConversation, fork: Fork, field: str) -> str | None:
-    """Look for the better reply on the weak reply's own message, then on the conversation."""
-    reply = judged.conversation.turn(fork.turn).reply[-1]
-    for source in (reply.extra, judged.conversation.metadata):
-        value = source.get(field)
-        if isinstance(value, str) and value.strip():
-            return value
-    return None
-
-
-async def _together(asked: Iterable[Coroutine[Any, Any, Row | None]], stop: StopSignal) -> list[Row]:
-    """Return the rows that came, in order; a second Ctrl-C drops those that have not."""
-    tasks = [asyncio.create_task(one) for one in asked]
-    for task in tasks:
-        stop.watch(task)
-    results = await asyncio.gather(*tasks, return_exceptions=True)
-    for result in results:
-        if isinstance(result, Exception):
-            raise result
-    return [row for row in results if isinstance(row, tuple)]
-
-
-def _language(fork: Fork) -> str:
-    return "zh" if detect_language(fork.rejected) == "zh" else "en"
 
 
 def _up_to(judged: JudgedConversation, turn: int) -> Sequence[Message]:

@@ -21,9 +21,6 @@ from dialogauge.data import Mask
 from dialogauge.runs.privacy import OPEN, new_salt
 from dialogauge.training import Fork, corrected_row, dpo_row, fork_at, unfit
 
-Answers = Mapping[str, ItemAnswers]
-"""What each rater says of one item."""
-
 
 def people_rows(files: PlanFiles, options: PairOptions, left_out: Counter[str]) -> Iterator[Row]:
     """Yield the rows that rest on what was imported into a folder, masked if they are to be.
@@ -52,15 +49,16 @@ def people_rows(files: PlanFiles, options: PairOptions, left_out: Counter[str]) 
     mask = Mask(options.redact, options.hash_ids, new_salt()) if options.privacy != OPEN else None
     items = plan.by_id
     for name, conversations in files.read_items():
-        rated = _Rated(plan, items[name], conversations, by_item.get(name, {}), mask)
-        if plan.pairs:
-            row = rated.duel()
-            if isinstance(row, str):
-                left_out[row] += 1
-            else:
-                yield row
+        first = conversations[0]
+        ids = {} if mask is None else mask.names(first.id, first.user_id)
+        talks = conversations if mask is None else tuple(map(mask.conversation, conversations))
+        rated = _Rated(plan, items[name], talks, by_item.get(name, {}), mask)
+        if not plan.pairs:
+            yield from rated.corrections(options.kind, left_out, ids)
+        elif isinstance(row := rated.duel(), str):
+            left_out[row] += 1
         else:
-            yield from rated.corrections(options.kind, left_out)
+            yield row
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +68,9 @@ class _Rated:
     plan: AssignmentPlan
     item: PlannedItem
     conversations: tuple[Conversation, ...]
-    answers: Answers
+    """With the mask on."""
+    answers: Mapping[str, ItemAnswers]
+    """By rater."""
     mask: Mask | None
 
     def duel(self) -> Row | str:
@@ -81,67 +81,48 @@ class _Rated:
         ]
         votes = Counter(choices)
         better: Literal["a", "b"] = "a" if votes["a"] > votes["b"] else "b"
-        forks = [self._last_fork(conversation) for conversation in self.conversations]
         if not choices:
             return "nobody chose between the two"
         if 2 * votes[better] <= len(choices):
-            return (
-                "a tie"
-                if votes["tie"] == len(choices)
-                else "no reply was chosen by more than half of the raters"
-            )
+            tie = votes["tie"] == len(choices)
+            return "a tie" if tie else "no reply was chosen by more than half of the raters"
+        forks = [
+            fork_at(c, c.replied_turns[-1].number, "people") if c.replied_turns else None
+            for c in self.conversations
+        ]
         chosen, rejected = forks if better == "a" else reversed(forks)
         if chosen is None or rejected is None or chosen.prompt != rejected.prompt:
             return "the conversations part before their last reply"
-        if why := self._unfit(rejected):
+        worse = self.conversations[better == "a"]
+        if why := unfit(worse.messages[: worse.turn(rejected.turn).stop]):
             return why
-        candidates = self.item.candidate, self.item.other_candidate
-        by = candidates[better == "b"]
+        by = self.item.candidate if better == "a" else self.item.other_candidate
         counts = {"a": votes["a"], "b": votes["b"], "tie": votes["tie"]}
         source = self._source(rejected, f"people's choice{f': {by}' if by else ''}", votes=counts)
         return dpo_row(rejected, chosen.rejected), source
 
-    def _last_fork(self, conversation: Conversation) -> Fork | None:
-        turns = conversation.replied_turns
-        return fork_at(self._masked(conversation), turns[-1].number, "people") if turns else None
-
-    def corrections(self, kind: str, left_out: Counter[str]) -> Iterator[Row]:
+    def corrections(self, kind: str, left_out: Counter[str], ids: Mapping[str, str]) -> Iterator[Row]:
         """Yield a row for each better reply that differs from the reply and from the others."""
-        conversation = self._masked(self.conversations[0])
+        conversation, mask = self.conversations[0], self.mask
         seen: set[tuple[int, str]] = set()
         better = [
             (turn, rater, a) for rater, one in self.answers.items() for turn, a in one.corrections.items()
         ]
         for turn, rater, answer in sorted(better, key=lambda each: each[:2]):
-            text, fork = self._words(answer.note or ""), fork_at(conversation, turn, "people")
+            note, fork = answer.note or "", fork_at(conversation, turn, "people")
+            text: str = note if mask is None else mask.value(note, ids)
             if fork is None or text.strip() in ("", fork.rejected.strip()) or (turn, text) in seen:
                 left_out["a better reply that says the same"] += 1
             elif self.plan.blind and HIDDEN in text:
                 left_out[f"a better reply with {HIDDEN}, the mark of a hidden name"] += 1
-            elif why := self._unfit(fork):
+            elif why := unfit(conversation.messages[: conversation.turn(turn).stop]):
                 left_out[why] += 1
             else:
                 seen.add((turn, text))
-                score = next(
-                    (a.score for (t, _), a in self.answers[rater].answers.items() if t == turn), None
-                )
-                who = rater if self.mask is None else self.mask.id("user", rater)
+                scores = (a.score for (t, _), a in self.answers[rater].answers.items() if t == turn)
+                who = rater if mask is None else mask.id("user", rater)
                 row = corrected_row(fork, text) if kind == "sft" else dpo_row(fork, text)
-                yield row, self._source(fork, "a rater's better reply", rating=score, rater=who)
-
-    def _unfit(self, fork: Fork) -> str | None:
-        conversation = self.conversations[0]
-        return unfit(conversation.messages[: conversation.turn(fork.turn).stop])
-
-    def _masked(self, conversation: Conversation) -> Conversation:
-        return conversation if self.mask is None else self.mask.conversation(conversation)
-
-    def _words(self, text: str) -> str:
-        if self.mask is None:
-            return text
-        conversation = self.conversations[0]
-        masked: str = self.mask.value(text, self.mask.names(conversation.id, conversation.user_id))
-        return masked
+                yield row, self._source(fork, "a rater's better reply", rating=next(scores, None), rater=who)
 
     def _source(self, fork: Fork, chosen_from: str, **more: Any) -> dict[str, Any]:  # noqa: ANN401 - any JSON
         nobody = dict.fromkeys(("rating", "judge", "prompt_digest", "verdict", "quality"))

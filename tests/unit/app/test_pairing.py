@@ -77,7 +77,7 @@ def run(desk: Any, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureReque
     return str(desk.folder / "run")
 
 
-NOTES = ("nobody rated this run: the rows rest on the judge",)
+NOTES = ("nobody rated this run, and its judge is not checked",)
 
 
 def lines(path: Path) -> list[dict[str, Any]]:
@@ -86,7 +86,8 @@ def lines(path: Path) -> list[dict[str, Any]]:
 
 def pairs(run: str, **options: Any) -> tuple[PairResult, list[dict[str, Any]], list[dict[str, Any]]]:
     out = Path(run).parent / "made" / "pairs.jsonl"
-    result = write_pairs(settings_from(PairOptions, run=run, out=str(out), **options))
+    settings = {"inputs": (run,), "out": str(out), "unchecked": True, **options}
+    result = write_pairs(settings_from(PairOptions, **settings))
     return result, lines(out), lines(out.with_name("pairs.provenance.jsonl"))
 
 
@@ -95,9 +96,11 @@ def pairs(run: str, **options: Any) -> tuple[PairResult, list[dict[str, Any]], l
 
 def test_a_model_writes_the_better_replies(desk: Any, run: str) -> None:
     result, found, sources = pairs(run, model=f"py:{desk.module}:better")
+    balance = {"rejected by the judge": 2}
     assert result == PairResult(
-        2, {"no weakest turn": 1}, None, False, 2, {"rejected by the judge": 2}, NOTES
+        2, {"no weakest turn": 1}, unchecked=2, repaired=2, balance=balance, notes=NOTES
     )
+    assert [row.pop("unchecked") for row in found] == [True, True]
     assert found == [
         {
             "prompt": [plain_message(m) for m in TALKS[0].messages[:2]],
@@ -111,6 +114,7 @@ def test_a_model_writes_the_better_replies(desk: Any, run: str) -> None:
         },
     ]
     assert sources[0] == {
+        "unchecked": True,
         "conversation_id": "a",
         "turn": 1,
         "judge": "fake",
@@ -139,7 +143,8 @@ def test_a_limit_saves_calls_and_is_counted(desk: Any, run: str) -> None:
     result, found, _ = pairs(run, model=f"py:{desk.module}:better", limit=1, max_calls=1)
     assert len(found) == 1
     left_out = {"no weakest turn": 1, "over --limit": 1}
-    assert result == PairResult(1, left_out, None, False, 1, {"rejected by the judge": 1}, NOTES)
+    balance = {"rejected by the judge": 1}
+    assert result == PairResult(1, left_out, unchecked=1, repaired=1, balance=balance, notes=NOTES)
 
 
 def test_a_spent_budget_keeps_what_was_written(desk: Any, run: str) -> None:
@@ -212,10 +217,10 @@ def test_kto(run: str) -> None:
 
 def test_sft(run: str) -> None:
     result, found, sources = pairs(run, kind="sft", min_verdict="excellent")
-    assert found == [{"messages": [plain_message(m) for m in TALKS[2].messages[:2]]}]
+    assert found == [{"unchecked": True, "messages": [plain_message(m) for m in TALKS[2].messages[:2]]}]
     assert sources[0]["turn"] is None
     assert result.left_out == {"verdict below excellent": 2}
-    whole = PairResult(3, {}, balance={"good by the judge": 3}, notes=NOTES)
+    whole = PairResult(3, {}, unchecked=3, balance={"good by the judge": 3}, notes=NOTES)
     assert pairs(run, kind="sft")[0] == whole
 
 

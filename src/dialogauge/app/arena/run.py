@@ -38,8 +38,8 @@ from dialogauge.studies.arena.summary import ArenaResult, ArenaSettings
 from dialogauge.studies.evidence import DimensionEvidence
 
 _NO_RANKS: Final = (
-    "Nobody will be ranked: nobody voted on these meetings (--ratings), and there is no --unchecked; what the "
-    "model says will name dialogues to read."
+    "Nobody will be ranked: nobody voted on these meetings (--ratings), and there is no --unchecked; what "
+    "the model says will name dialogues to read."
 )
 _SAMPLE: Final = 200
 """Meetings of which the prompts are measured for a plan."""

@@ -121,14 +121,17 @@ class ArenaResult:
             return ()
         if not self.ranks:
             return (f"Nobody is ranked: {self.evidence.why}.", _INSTEAD)
-        first = () if self.evidence.checked else (UNCHECKED_FIRST,)
-        last = (f"The judge is checked: {self.evidence.by}.",) if self.evidence.checked else ()
         sentences = opening(self.ranking, self.position, self.beside)
-        return (*first, *sentences, *(last if self.referee != "people" else ()))
+        if not self.evidence.checked:
+            return (UNCHECKED_FIRST, *sentences)
+        by = f"The judge is checked: {self.evidence.by}."
+        return sentences if self.referee == "people" else (*sentences, by)
 
     def to_json(self) -> dict[str, Any]:
         """Return `summary.json`: `ArenaSummary`."""
         votes, ranking = (self.votes, self.ranking) if self.ranks else (None, None)
+        about = self.agents.about
+        names = () if self.ranks else sorted(self.agents.names)
         summary = ArenaSummary(
             referee=self.referee,
             checked=self.evidence.checked,
@@ -141,13 +144,18 @@ class ArenaResult:
             votes=0 if self.votes is None else self.votes.m,
             failures=self.failures,
             usage=UsageByRole(self.usage, {"judge": self.usage}),
-            agents=tuple(map(self._agent, self.standings)),
-            unranked=()
-            if self.ranks
-            else tuple(UnrankedAgent(n, self.agents.about.get(n, {})) for n in sorted(self.agents.names)),
+            agents=tuple(
+                RankedAgent(
+                    one, self.elo.get(one.agent), self.elo_orders.get(one.agent), about.get(one.agent, {})
+                )
+                for one in self.standings
+            ),
+            unranked=tuple(UnrankedAgent(name, about.get(name, {})) for name in names),
             to_read=self.to_read,
             groups=() if ranking is None else ranking.groups,
-            matrix=VoteMatrix() if votes is None else VoteMatrix.of(votes),
+            matrix=VoteMatrix()
+            if votes is None
+            else VoteMatrix(votes.agents, votes.wins.astype(int).tolist(), votes.ties.astype(int).tolist()),
             ties=self.settings.ties,
             ridge=None if ranking is None else ranking.ridge,
             tie=None if ranking is None else ranking.strengths.tie,
@@ -159,12 +167,6 @@ class ArenaResult:
         )
         values: dict[str, Any] = as_json(summary)
         return values
-
-    def _agent(self, one: Standing) -> RankedAgent:
-        name = one.agent
-        return RankedAgent(
-            one, self.elo.get(name), self.elo_orders.get(name), self.agents.about.get(name, {})
-        )
 
 
 @keys(used=INSIDE)
@@ -212,11 +214,6 @@ class VoteMatrix:
     agents: tuple[str, ...] = ()
     wins: Sequence[Sequence[int]] = ()
     ties: Sequence[Sequence[int]] = ()
-
-    @classmethod
-    def of(cls, votes: Votes) -> VoteMatrix:
-        """Take it from votes."""
-        return cls(votes.agents, votes.wins.astype(int).tolist(), votes.ties.astype(int).tolist())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -303,21 +300,20 @@ def arena_result(
         settings,
         usage,
         evidence=evidence if evidence.checked else table.beside_people(people, evidence),
-        to_read=tuple(_to_read(kept)),
+        to_read=_to_read(kept),
     )
 
 
-def _to_read(rows: Sequence[Row]) -> Iterator[MeetingToRead]:
-    """Yield one meeting of each dialogue, first those on which the two differ most."""
+def _to_read(rows: Sequence[Row]) -> tuple[MeetingToRead, ...]:
+    """Return one meeting of each dialogue, first those on which the two differ most."""
 
     def sureness(row: Row) -> float:
         qualities = row.get("qualities")
         return abs(qualities[0] - qualities[1]) if qualities else float(row["winner"] != "tie")
 
-    known = (row for row in rows if row["conversation_id"] is not None)
-    first = {row["conversation_id"]: row for row in sorted(known, key=sureness)}  # the last one stays
-    for row in sorted(first.values(), key=sureness, reverse=True)[:_READ]:
-        yield MeetingToRead(str(row["conversation_id"]), (row["a"], row["b"]))
+    known = sorted((row for row in rows if row["conversation_id"] is not None), key=sureness)
+    first = sorted({row["conversation_id"]: row for row in known}.values(), key=sureness, reverse=True)
+    return tuple(MeetingToRead(str(r["conversation_id"]), (r["a"], r["b"])) for r in first[:_READ])
 
 
 def _named(votes: Votes, ratings: Floats) -> dict[str, float]:
@@ -394,14 +390,14 @@ class _VoteColumns:
 
     def _gold(self, people: Sequence[Meeting]) -> Floats:
         """Shape (m,), what most people gave the agent named first; a half for a tie or nothing."""
-        sums: dict[tuple[object, ...], list[float]] = {}
+        sums: dict[tuple[str | None, str, str], float] = {}
         for one in people:
-            sums.setdefault(_key(one.dialogue, one.a, one.b), []).append(_said(one))
-        means = [sums.get(_key(row["conversation_id"], row["a"], row["b"])) for row in self.rows]
-        gold = np.array([0.5 if m is None else np.mean(m) for m in means])
-        swapped = np.array([row["a"] > row["b"] for row in self.rows])
-        gold = np.where(swapped, 1 - gold, gold)
-        return np.where(gold == 0.5, 0.5, (gold > 0.5).astype(np.float64))
+            score = SCORE["tie" if one.rating is None else one.rating.winner] - 0.5
+            for key, sign in (((one.dialogue, one.a, one.b), 1), ((one.dialogue, one.b, one.a), -1)):
+                sums[key] = sums.get(key, 0.0) + sign * score
+        sides = [sums.get((row["conversation_id"], row["a"], row["b"]), 0.0) for row in self.rows]
+        gold: Floats = (np.sign(sides) + 1) / 2
+        return gold
 
     def _strengths(self, people: Sequence[Meeting]) -> dict[str, float]:
         """Return the ratings by people's votes alone."""
@@ -457,13 +453,3 @@ class _VoteColumns:
     def _rated(self, score: Floats) -> dict[str, float]:
         votes = self.votes(score=score)
         return _named(votes, strengths(votes).ratings)
-
-
-def _key(dialogue: object, a: str, b: str) -> tuple[object, ...]:
-    return (dialogue, *sorted((a, b)))
-
-
-def _said(one: Meeting) -> float:
-    """Return what the agent got whose name comes first in the alphabet."""
-    score = SCORE["tie" if one.rating is None else one.rating.winner]
-    return score if one.a < one.b else 1 - score
