@@ -25,17 +25,7 @@ Cells = Mapping[str, Any]
 Row = tuple[Cells, Place]
 
 _DECIMAL_COMMA: Final = re.compile(r"(-?[0-9]+),([0-9]+)")
-_COLUMNS: Final = (
-    "item",
-    "rater",
-    "dimension",
-    "turn",
-    "score",
-    "winner",
-    "correction",
-    "skipped",
-    "flagged",
-)
+_COLUMNS: Final = "plan, item, rater, dimension, turn, score, winner, correction, skipped, flagged"
 _ASIDE: Final[tuple[Kind, ...]] = ("skipped", "flagged")
 _NO: Final = frozenset(
     {"0", "false", "f", "no", "n", "none", "null", "nan", "na", "n/a", "-", "否", "不", "无", "没有"}
@@ -157,7 +147,7 @@ class _Check:
     def answer(self, cells: Cells, place: Place) -> Answer:
         """Return what a row says; RecordFault where it does not belong to the plan."""
         if cells.get("plan") is None:
-            hint = f"its columns are {', '.join(map(str, cells))}; pages write plan, {', '.join(_COLUMNS)}"
+            hint = f"its columns are {', '.join(map(str, cells))}; pages write {_COLUMNS}"
             raise record_fault(place, "the row does not say of which plan it is", hint)
         item, rater = self._who(cells, place)
         answer = Answer(item.id, rater, "score", seconds=_seconds(cells), at=_text(cells, "at"))
@@ -226,10 +216,8 @@ class _Check:
         winner = str(cells.get("winner")).lower()
         if winner not in ("left", "right", "tie"):
             raise record_fault(place, f"the winner is {_shown(cells, 'winner')}: not left, right or tie")
-        if winner == "tie":
-            return "tie"
         left = item.left[rater]
-        return left if winner == "left" else "b" if left == "a" else "a"
+        return "tie" if winner == "tie" else left if winner == "left" else "b" if left == "a" else "a"
 
 
 def _shown(cells: Cells, name: str) -> str:
@@ -368,16 +356,14 @@ def rating_rows(
 
     What does not apply is no rating.
     """
-    questions = {question.name: question for question in plan.questions}
     for item in plan.items:
         for rater in plan.raters:
             one = standing.get((item.id, rater.name), ItemAnswers())
-            asked = [(turn, question.name) for turn, question in plan.asked(item)]
-            for key in asked:
-                if (answer := one.answers.get(key)) is not None and answer.score != NA:
-                    better = one.corrections.get(key[0] or 0)
+            for turn, question in plan.asked(item):
+                answer, better = one.answers.get((turn, question.name)), one.corrections.get(turn or 0)
+                if answer is not None and answer.score != NA:
                     corrected = {"correction": better.note} if better is not None else {}
-                    yield _rating_row(item, answer, questions[key[1]], one.seconds) | corrected
+                    yield _rating_row(item, answer, question, one.seconds) | corrected
 
 
 def _rating_row(

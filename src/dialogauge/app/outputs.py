@@ -7,7 +7,7 @@ import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
-from typing import Any, Final, NoReturn
+from typing import Any, Final
 
 import orjson
 
@@ -103,49 +103,36 @@ def spare(
     """
     outputs = list(outputs)
     if making is not None:
-        _spare_run(making, outputs)
+        run = Path(os.path.realpath(making))
+        taken = {run, *(run / name for name in _names())}
+        if file := next((output for output in outputs if Path(os.path.realpath(output)) in taken), None):
+            msg = f"{shown_path(file)} is a file of the run that is being made"
+            raise UsageError(msg, hint="choose another place, outside the run directory")
     statuses = [(path, _status(path)) for path in dict.fromkeys(_texts(settings))]
     inputs = [(path, status) for path, status in statuses if status is not None]
-    elsewhere = [path for path, status in statuses if status is None]
+    # A file may have been named from another folder, where a run was made.
+    elsewhere = [
+        [part for part in Path(path).parts if part not in ("..", os.sep)]
+        for path, status in statuses
+        if status is None and Path(path).suffix
+    ]
     for output in outputs:
         status, real = _status(output), os.path.realpath(output)
         if output.name == FILES["database"] and not (folder := RunDirectory(output.parent)).exists:
-            _spare_folder(folder.path, inputs)
+            place = _status(folder.path)
+            if place is not None and any(os.path.samestat(place, other) for _, other in inputs):
+                msg = f"{shown_path(folder.path)} would become a run, and it is an input"
+                raise UsageError(msg, hint="choose another place with -o")
         if status is None:
             continue
         own = RunDirectory(Path(real).parent).exists
-        if any(_ends_with(real, path) for path in elsewhere):
-            _refuse(output)
+        clash = any(list(Path(real).parts[-len(parts) :]) == parts for parts in elsewhere)
         for path, other in inputs:
             inside = stat.S_ISDIR(other.st_mode) and real.startswith(os.path.realpath(path) + os.sep)
-            if os.path.samestat(status, other) or (inside and not own):
-                _refuse(output)
-
-
-def _spare_run(making: Path, outputs: Iterable[Path]) -> None:
-    run = Path(os.path.realpath(making))
-    taken = {run, *(run / name for name in _names())}
-    if clash := next((output for output in outputs if Path(os.path.realpath(output)) in taken), None):
-        msg = f"{shown_path(clash)} is a file of the run that is being made"
-        raise UsageError(msg, hint="choose another place, outside the run directory")
-
-
-def _refuse(output: Path) -> NoReturn:
-    msg = f"{shown_path(output)} would be written over, and it is an input"
-    raise UsageError(msg, hint="choose another place with -o")
-
-
-def _ends_with(real: str, path: str) -> bool:
-    """Say whether a file may be one that was named from another folder, where a run was made."""
-    parts = [part for part in Path(path).parts if part not in ("..", os.sep)]
-    return bool(Path(path).suffix) and list(Path(real).parts[-len(parts) :]) == parts
-
-
-def _spare_folder(folder: Path, inputs: Iterable[tuple[str, os.stat_result]]) -> None:
-    status = _status(folder)
-    if status is not None and any(os.path.samestat(status, other) for _, other in inputs):
-        msg = f"{shown_path(folder)} would become a run, and it is an input"
-        raise UsageError(msg, hint="choose another place with -o")
+            clash = clash or os.path.samestat(status, other) or (inside and not own)
+        if clash:
+            msg = f"{shown_path(output)} would be written over, and it is an input"
+            raise UsageError(msg, hint="choose another place with -o")
 
 
 def _status(path: str | Path) -> os.stat_result | None:

@@ -21,13 +21,12 @@ from dialogauge.training.pairs import (
     unfit,
     weak_turn,
 )
-from dialogauge.training.preferences import ReplyPair, reply_pairs
+from dialogauge.training.preferences import reply_pairs
 
 __all__ = [
     "Fork",
     "JudgedConversation",
     "PersonRating",
-    "ReplyPair",
     "Source",
     "corrected_row",
     "dpo_row",

@@ -48,24 +48,16 @@ def rank_for_labelling(judged: Iterable[JudgedConversation], limit: int) -> list
     lowest = iter(sorted(scored, key=lambda j: (j.quality or 0.0, j.conversation.id)))
     unsure = iter(sorted(scored, key=lambda j: (-_uncertainty(j), j.conversation.id)))
     chosen: dict[str, ActiveItem] = {}
-    for _ in scored:  # each round adds at least one, if any is left
-        _take("lowest", lowest, chosen, limit)
-        _take("uncertain", unsure, chosen, limit)
+    queues: tuple[tuple[Literal["lowest", "uncertain"], Iterator[JudgedConversation]], ...]
+    queues = ("lowest", lowest), ("uncertain", unsure)
+    for reason, queue in queues * len(scored):  # each round adds at least one, if any is left
+        best = next((j for j in queue if j.conversation.id not in chosen), None)
+        if best is not None and len(chosen) < limit:
+            chosen[best.conversation.id] = _item(best, reason)
     for item in everything:
         if item.quality is None and len(chosen) < limit:
             chosen[item.conversation.id] = _item(item, "failed")
     return list(chosen.values())
-
-
-def _take(
-    reason: Literal["lowest", "uncertain"],
-    queue: Iterator[JudgedConversation],
-    chosen: dict[str, ActiveItem],
-    limit: int,
-) -> None:
-    item = next((j for j in queue if j.conversation.id not in chosen), None)
-    if item is not None and len(chosen) < limit:
-        chosen[item.conversation.id] = _item(item, reason)
 
 
 def _uncertainty(judged: JudgedConversation) -> float:

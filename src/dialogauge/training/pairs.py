@@ -176,15 +176,11 @@ def weak_turn(judged: JudgedConversation) -> tuple[int | None, Source]:
     were satisfied, there is none. Else it is the judge's.
     """
     if rated := judged.rated_turns:
-        bad = {turn: rating for turn, rating in rated.items() if not rating.satisfied}
-        return min(bad, key=lambda turn: _badness(judged, turn, bad[turn]), default=None), "people"
+        judges = {turn.turn: turn.quality for turn in judged.turns if turn.quality is not None}
+        bad = [(one.quality, judges.get(n, 1.0), n) for n, one in rated.items() if not one.satisfied]
+        return min(bad, default=(0.0, 0.0, None))[2], "people"
     whole = judged.people.get(None)
     return (None, "people") if whole is not None and whole.satisfied else (judged.weakest_turn, "judge")
-
-
-def _badness(judged: JudgedConversation, turn: int, rating: PersonRating) -> tuple[float, float, int]:
-    figures = judged.turn(turn)
-    return rating.quality, 1.0 if figures is None or figures.quality is None else figures.quality, turn
 
 
 def fork_of(judged: JudgedConversation) -> Fork | None:
@@ -198,11 +194,9 @@ def fork_at(
 ) -> Fork | None:
     """Return the fork at a turn; None without its reply text."""
     parts = prompt_and_reply(conversation, conversation.turn(number))
-    return (
-        None
-        if parts is None
-        else Fork(conversation.id, number, *parts, issues, tools_of(conversation), source)
-    )
+    if parts is None:
+        return None
+    return Fork(conversation.id, number, *parts, issues, tools_of(conversation), source)
 
 
 def prompt_and_reply(

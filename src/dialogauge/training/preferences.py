@@ -11,6 +11,8 @@ from typing import Final
 from dialogauge.core.unit import digest
 from dialogauge.training.pairs import Fork, JudgedConversation, Source, fork_at, prompt_and_reply, unfit
 
+_Reply = tuple[JudgedConversation, int, str]
+"""A conversation, a turn of it, and its reply."""
 _APART: Final = 0.25
 """Of a scale from 0 to 1, between two ratings that say which reply is the better one."""
 
@@ -52,25 +54,18 @@ def reply_pairs(
             parts = prompt_and_reply(one.conversation, turn)
             if parts is not None and unfit(one.conversation.messages[: turn.stop]) is None:
                 state = by_state.setdefault(digest(list(parts[0])), [])
-                state.append(_Reply(one, number, parts[1]))
+                state.append((one, number, parts[1]))
     for replies in by_state.values():
-        if len({reply.text.strip() for reply in replies}) < 2:
+        if len({text.strip() for _, _, text in replies}) < 2:
             continue
         ranked = _ranked(replies, counts or (lambda _: False))
         if isinstance(ranked, str):
             left_out[f"replies to the same messages: {ranked}"] += 1
             continue
-        best, worst, source = ranked
-        fork = fork_at(worst.judged.conversation, worst.turn, source, worst.judged.issues(worst.turn))
+        (better, better_turn, chosen), (worse, weak, _), source = ranked
+        fork = fork_at(worse.conversation, weak, source, worse.issues(weak))
         if fork is not None:
-            yield ReplyPair(fork, best.text, (best.judged, best.turn), worst.judged)
-
-
-@dataclass(frozen=True, slots=True)
-class _Reply:
-    judged: JudgedConversation
-    turn: int
-    text: str
+            yield ReplyPair(fork, chosen, (better, better_turn), worse)
 
 
 def _ranked(
@@ -80,12 +75,13 @@ def _ranked(
     by_people: dict[str, list[tuple[float, str, _Reply]]] = {}
     by_judge: dict[str, list[tuple[float, str, _Reply]]] = {}
     for reply in replies:
-        rating, figures = reply.judged.rated_turns.get(reply.turn), reply.judged.turn(reply.turn)
+        judged, turn, text = reply
+        rating, figures = judged.rated_turns.get(turn), judged.turn(turn)
         if rating is not None:
-            by_people.setdefault(reply.text.strip(), []).append((rating.quality, rating.measure, reply))
-        if figures is not None and figures.quality is not None and counts(reply.judged):
-            by = f"{reply.judged.judge} {reply.judged.prompt_digest}"
-            by_judge.setdefault(reply.text.strip(), []).append((figures.quality, by, reply))
+            by_people.setdefault(text.strip(), []).append((rating.quality, rating.measure, reply))
+        if figures is not None and figures.quality is not None and counts(judged):
+            by = f"{judged.judge} {judged.prompt_digest}"
+            by_judge.setdefault(text.strip(), []).append((figures.quality, by, reply))
     source: Source = "people" if len(by_people) > 1 else "judge"
     scored = by_people if source == "people" else by_judge
     if len(scored) < 2:

@@ -55,23 +55,19 @@ def import_answers(options: AnnotateImportOptions) -> ImportedAnswers:
     """
     files = PlanFiles(Path(options.folder))
     plan = files.read_plan()
-    with files.locked():
-        return _imported(files, plan, options.files)
-
-
-def _imported(files: PlanFiles, plan: AssignmentPlan, paths: tuple[str, ...]) -> ImportedAnswers:
-    stored = list(stored_answers(files))
-    broken: list[InputError] = []
-    read = read_answers(_rows(paths, broken), plan)
-    if plan.settings.get("redact"):  # what raters wrote is as personal as what they read
-        read.answers = [replace(a, note=a.note and redact(a.note)) for a in read.answers]
-    merged = merge_answers(stored, read.answers)
-    standing = standing_answers(merged.answers)
-    rows = list(rating_rows(plan, standing))
     target = files.pairs if plan.pairs else files.ratings
-    if merged.answers:
-        files.write(files.answers, (json_line(answer.to_json()) for answer in merged.answers))
-        files.write(target, map(json_line, rows))
+    broken: list[InputError] = []
+    with files.locked():
+        stored = list(stored_answers(files))
+        read = read_answers(_rows(options.files, broken), plan)
+        if plan.settings.get("redact"):  # what raters wrote is as personal as what they read
+            read.answers = [replace(a, note=a.note and redact(a.note)) for a in read.answers]
+        merged = merge_answers(stored, read.answers)
+        standing = standing_answers(merged.answers)
+        rows = list(rating_rows(plan, standing))
+        if merged.answers:
+            files.write(files.answers, (json_line(answer.to_json()) for answer in merged.answers))
+            files.write(target, map(json_line, rows))
     raters = tuple(progress_of(plan, standing))
     faults = (*broken, *read.faults)
     again = len(merged.twice), merged.backwards, sum(len(one.corrections) for one in standing.values())

@@ -33,7 +33,7 @@ from dialogauge.core.settings import narrowed, recorded
 from dialogauge.core.unit import conversation_digest, digest, words_digest
 from dialogauge.data import Mask
 from dialogauge.report import html_bytes
-from dialogauge.rubrics import Rubric, load_rubric
+from dialogauge.rubrics import load_rubric
 from dialogauge.runs import OPEN, StoredRun, open_run
 from dialogauge.runs.privacy import mask_for_reading, mask_of, new_salt
 from dialogauge.runs.records import conversation_to_json, json_document, json_line
@@ -63,13 +63,19 @@ def make_plan(options: AnnotateMakeOptions) -> MadePlan:
     Raises:
         UsageError: What is asked for excludes itself, or the folder holds something else.
     """
-    rubric, questions = _questions(options)
+    rubric = None if options.pairs and options.rubric is None else load_rubric(options.rubric or _DEFAULT)
+    questions: tuple[RatingQuestion, ...] = (preference_question(options.language),)
+    if rubric is not None:
+        questions = questions_of(rubric, options.language, pairs=options.pairs)
     files = PlanFiles(Path(options.out))
     spare([files.folder, files.plan], options)
     files.expect_free()
     pool = _read(options)
+    of_rubric = {}
+    if rubric is not None:
+        of_rubric = {"id": rubric.id, "version": rubric.version, "digest": digest(dict(rubric.content))}
     about = {
-        "rubric": {} if rubric is None else _about(rubric),
+        "rubric": of_rubric,
         "inputs": {"conversations": pool.size, "digest": digest(pool.digests)},
         "settings": recorded(options),
     }
@@ -96,17 +102,6 @@ def _request(options: AnnotateMakeOptions, eligible: int) -> PlanRequest:
     if shared is None:
         shared = usual_shared(eligible, options.raters, each)
     return narrowed(PlanRequest, options, way=options.choose, each=each, shared=shared)
-
-
-def _questions(options: AnnotateMakeOptions) -> tuple[Rubric | None, tuple[RatingQuestion, ...]]:
-    if options.pairs and options.rubric is None:
-        return None, (preference_question(options.language),)
-    rubric = load_rubric(options.rubric or _DEFAULT)
-    return rubric, questions_of(rubric, options.language, pairs=options.pairs)
-
-
-def _about(rubric: Rubric) -> dict[str, str]:
-    return {"id": rubric.id, "version": rubric.version, "digest": digest(dict(rubric.content))}
 
 
 @dataclass(slots=True)

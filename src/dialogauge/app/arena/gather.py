@@ -18,7 +18,7 @@ from dialogauge.app.candidates import read_agents
 from dialogauge.app.outputs import stem
 from dialogauge.app.sources import JUDGED, is_run
 from dialogauge.core import conversation_digest
-from dialogauge.core.conversation import Conversation, PairRating
+from dialogauge.core.conversation import Conversation
 from dialogauge.core.errors import InputError, Place, RecordFault, UsageError
 from dialogauge.data import FieldMap, is_pair_file, read_conversations, read_pairs
 from dialogauge.runs import RunDirectory, StoredRun, open_run, read_manifest
@@ -104,7 +104,8 @@ def gather(
         InputError: A file cannot be read, or not one vote in it.
     """
     out, mapping = Entrants(), field_map(options)
-    paths = [_split(text) for text in options.inputs]
+    texts = [(None if Path(text).exists() else _NAMED.fullmatch(text), text) for text in options.inputs]
+    paths = [(name[1].strip(), name[2]) if name else (None, text) for name, text in texts]
     runs = [path for name, path in paths if name is None and is_run(path)]
     called = dict(zip(runs, run_names(runs), strict=True))
     checked = _checked_in_all(runs)
@@ -202,11 +203,6 @@ def _describe(out: Entrants, agents_file: str | None) -> None:
         keys = ("organisation", "version", "licence", "family")
         more = {key: value for key in keys if (value := getattr(entry, key)) is not None}
         out.about[name] = {**out.about.get(name, {}), **more}
-
-
-def _split(text: str) -> tuple[str | None, str]:
-    match = None if Path(text).exists() else _NAMED.fullmatch(text)
-    return (match[1].strip(), match[2]) if match else (None, text)
 
 
 def _of_run(run: StoredRun, name: str, wanted: Sequence[str], notes: list[str]) -> Dialogues:
@@ -343,8 +339,7 @@ def _check(out: Entrants) -> None:
     if out.earlier and (out.agents or out.votes):
         message = f"{out.earlier[0].arena} is an arena, and is put together with arenas only"
         raise UsageError(message, hint="make an arena of the others first")
-    _expect_other_votes(out.earlier)
-    _expect_common_agents(out.earlier)
+    _expect_to_go_together(out.earlier)
     if len(names) == 1:
         message = f"an arena of one agent: {names[0]}"
         raise UsageError(
@@ -355,10 +350,16 @@ def _check(out: Entrants) -> None:
         raise InputError(message)
 
 
-def _expect_other_votes(earlier: Sequence[Meeting]) -> None:
-    """Raise UsageError where all votes of an arena that name a dialogue stand in another one too."""
+def _expect_to_go_together(earlier: Sequence[Meeting]) -> None:
+    """Raise UsageError where arenas cannot be put together.
+
+    All votes of one that name a dialogue stand in another one too; or no agent, and no chain of agents, links
+    one to the first.
+    """
     votes: dict[str, set[bytes]] = {}
+    agents: dict[str, set[str]] = {}
     for one in earlier:
+        agents.setdefault(str(one.arena), set()).update((one.a, one.b))
         if one.dialogue is not None and one.earlier is not None:
             same = [one.earlier[key] for key in _SAME_VOTE]
             votes.setdefault(str(one.arena), set()).add(orjson.dumps(same))
@@ -366,13 +367,6 @@ def _expect_other_votes(earlier: Sequence[Meeting]) -> None:
         if votes[first] <= votes[second]:
             message = f"every vote of the arena {first} is in {second} as well, and would count twice"
             raise UsageError(message, hint=f"leave {first} out")
-
-
-def _expect_common_agents(earlier: Sequence[Meeting]) -> None:
-    """Raise UsageError where no agent, and no chain of agents, links an arena to the first."""
-    agents: dict[str, set[str]] = {}
-    for one in earlier:
-        agents.setdefault(str(one.arena), set()).update((one.a, one.b))
     (first, linked), *rest = list(agents.items()) or [("", set())]
     while near := [name for name, _ in rest if agents[name] & linked]:
         linked |= {agent for name in near for agent in agents[name]}
@@ -401,15 +395,12 @@ def _known(out: Entrants) -> Iterator[Meeting]:
         unknown = [name for name in (vote.a, vote.b) if name not in talks]
         if unknown:
             message = f"{UNKNOWN}: {unknown[0]!r}"
+            place = None if vote.rating is None else vote.rating.place
             hint = f"the agents are {', '.join(talks)}; name them: NAME=RUN"
-            out.faults.append(RecordFault(message, place=_place(vote.rating), hint=hint))
+            out.faults.append(RecordFault(message, place=place, hint=hint))
             continue
         a, b = (talks[name].get(vote.dialogue or "") for name in (vote.a, vote.b))
         yield vote if a is None or b is None else replace(vote, conversations=(a, b))
-
-
-def _place(rating: PairRating | None) -> Place | None:
-    return None if rating is None else rating.place
 
 
 def judge_of(agents: Sequence[Dialogues]) -> tuple[str, str, tuple[str, ...]]:

@@ -73,7 +73,8 @@ async def run_arena(
         stop: Ends the run early when it is requested.
 
     Raises:
-        UsageError: As `gather`; or the referee cannot say anything of these inputs.
+        UsageError: As `gather`; or the referee cannot say anything of these inputs; or the arena would be
+            written over an input, or into one of the arenas.
         StoreError: The directory cannot be written, or holds a run of another study.
     """
     arena = _arena(options, talks)
@@ -113,12 +114,6 @@ def plan_arena(options: ArenaOptions) -> Plan:
     return Plan(arena.settings.directory.path, study.referee.name, counts, left, faults, notes, asking)
 
 
-def _ranks_nobody(options: ArenaOptions, arena: _Arena) -> bool:
-    """Say whether a model would be asked, and nothing could show that it agrees with people."""
-    unshown = not (options.unchecked or arena.gathered.votes)
-    return isinstance(arena.study.referee, AskedTwice) and unshown
-
-
 def _spare_the_inputs(options: ArenaOptions, directory: RunDirectory) -> None:
     """Raise UsageError where the arena would be written over an input, or into one of the arenas."""
     spare(run_files(directory), options)
@@ -126,6 +121,12 @@ def _spare_the_inputs(options: ArenaOptions, directory: RunDirectory) -> None:
     if any(is_run(run) and Path(run).resolve() == directory.path.resolve() for run in runs):
         message = f"{directory.path} is one of the arenas that are put together"
         raise UsageError(message, hint="choose another directory with -o")
+
+
+def _ranks_nobody(options: ArenaOptions, arena: _Arena) -> bool:
+    """Say whether a model would be asked, and nothing could show that it agrees with people."""
+    unshown = not (options.unchecked or arena.gathered.votes)
+    return isinstance(arena.study.referee, AskedTwice) and unshown
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +216,8 @@ def _asked(options: ArenaOptions, gathered: Entrants, clients: Clients) -> tuple
             clients.build(model_of(reference, "judge", config.roles), "judge"),
             options.language,
         )
-        return AskedTwice(judge), _once(all_meetings)
+        unrated = (replace(m, rating=None) for m in all_meetings)  # several may have voted on one
+        return AskedTwice(judge), list({one.digest: one for one in unrated}.values())
     if options.judge == "people" or (options.judge is None and gathered.votes):
         if not gathered.votes:
             why = next((f": {fault}" for fault in gathered.faults if UNKNOWN in str(fault)), "")
@@ -242,8 +244,3 @@ def _evidence(referee: Referee, gathered: Entrants) -> DimensionEvidence:
             why=f"nobody voted on these meetings, so nothing shows that {referee.name} agrees with people",
         )
     return next((one for one in each if not one.checked), each[0])
-
-
-def _once(all_meetings: list[Meeting]) -> list[Meeting]:
-    """Return meetings without what people said of them: several may have voted on one."""
-    return list({one.digest: one for one in (replace(m, rating=None) for m in all_meetings)}.values())

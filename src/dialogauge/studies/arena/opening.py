@@ -19,28 +19,22 @@ _RUNS: Final = 4
 """Groups of agents that it names."""
 
 
-def opening(
-    board: Ranking | None, position: PositionBias | None, beside: Sequence[Beside]
-) -> tuple[str, ...]:
-    """Return the sentences that a careful reader would begin with; none without a vote.
+def opening(board: Ranking, position: PositionBias | None, beside: Sequence[Beside]) -> tuple[str, ...]:
+    """Return the sentences that a careful reader would begin with.
 
     Args:
-        board: The ranking; None without a vote.
+        board: The ranking.
         position: What a model said that was asked in both orders.
         beside: Other referees of the same meetings.
     """
-    if board is None:
-        return ()
-    return (*_ranked(board), *_position(position), *_length(board, beside))
-
-
-def _ranked(board: Ranking) -> Iterator[str]:
-    if {one.rank for one in board.standings} == {1}:
-        yield "All agents have the same rating."
-        return
-    for group, lead in zip(board.groups, board.leads, strict=True):
-        if lead is not None:
-            yield from _group(board, group, lead)
+    sentences = ["All agents have the same rating."]
+    if {one.rank for one in board.standings} != {1}:
+        leads = zip(board.groups, board.leads, strict=True)
+        sentences = [s for group, lead in leads if lead is not None for s in _group(board, group, lead)]
+    if position is not None and position.changed.value is not None:
+        changed = share_of(position.changed)
+        sentences.append(f"In the other order the judge named another winner in {changed} of the meetings.")
+    return (*sentences, *_length(board, beside))
 
 
 def _group(board: Ranking, names: Sequence[str], lead: Estimate) -> Iterator[str]:
@@ -89,12 +83,6 @@ def _runs(board: Ranking, names: Sequence[str]) -> Iterator[Sequence[str]]:
 
 def _list(names: Sequence[str]) -> str:
     return words.listing(names, _NAMED)
-
-
-def _position(bias: PositionBias | None) -> Iterator[str]:
-    if bias is not None and bias.changed.value is not None:
-        changed = share_of(bias.changed)
-        yield f"In the other order the judge named another winner in {changed} of the meetings."
 
 
 def _length(board: Ranking, beside: Sequence[Beside]) -> Iterator[str]:

@@ -38,12 +38,19 @@ def stored_page(run: StoredRun) -> Page:
     """Return the page of a finished arena, from its votes; what people said beside them, from its summary."""
     summary, manifest = run.directory.read_json("summary"), run.manifest
     about = {one["agent"]: one["about"] for one in (*summary["agents"], *summary.get("unranked", ()))}
-    lists = ({name: _shown(run, ids) for name, ids in summary[key].items()} for key in ("missing", "absent"))
+    lists = (
+        {name: [run.shown_id(one) for one in ids] for name, ids in summary[key].items()}
+        for key in ("missing", "absent")
+    )
     settings = ArenaSettings(**{n: manifest.settings[n] for n in _SETTINGS if n in manifest.settings})
     agents = Agents(tuple(manifest.facts["agents"]), about, *lists)
     evidence = stored_evidence(summary)
     result = arena_result(run.rows(), manifest.judge["name"], agents, settings, evidence=evidence)
-    people = [_beside(one) for one in summary["beside"] if one["name"] == PEOPLE]
+    people = [
+        Beside(one["name"], one["what"], read_as(one["agrees"], Estimate), one["ratings"])
+        for one in summary["beside"]
+        if one["name"] == PEOPLE
+    ]
     result = replace(result, beside=(*result.beside, *people), pending=manifest.pending_units)
     return arena_page(result, manifest, dialogues_to_read(run, result))
 
@@ -63,14 +70,6 @@ def dialogues_to_read(run: StoredRun, result: ArenaResult) -> tuple[Transcript, 
         for meeting in result.to_read[:_TRANSCRIPTS]
         for one in _led_by(run, meeting.conversation_id, meeting.agents)
     )
-
-
-def _shown(run: StoredRun, ids: Sequence[str]) -> list[str]:
-    return [run.shown_id(one) for one in ids]
-
-
-def _beside(value: Mapping[str, Any]) -> Beside:
-    return Beside(value["name"], value["what"], read_as(value["agrees"], Estimate), value["ratings"])
 
 
 def shown_votes(run: StoredRun, id: str, turn: int | None = None) -> tuple[Block, ...]:
@@ -104,15 +103,11 @@ def shown_votes(run: StoredRun, id: str, turn: int | None = None) -> tuple[Block
     reasons = tuple(_reasons(rows))
     evidence = stored_evidence(run.directory.read_json("summary"))
     notice = () if evidence.checked else (Callout((f"Unchecked: {evidence.why}.",), "warn"),)
-    return (*notice, table, *([Items(reasons)] if reasons else []), *_led(run, id, rows))
-
-
-def _led(run: StoredRun, id: str, rows: Sequence[Row]) -> Iterator[Block]:
-    """Yield the dialogue as each agent led it, in the order in which their meetings name them."""
-    talks = tuple(_led_by(run, id, dict.fromkeys(row[side] for row in rows for side in ("a", "b"))))
-    yield from talks or (
+    agents = dict.fromkeys(row[side] for row in rows for side in ("a", "b"))
+    talks = tuple(_led_by(run, id, agents)) or (
         Callout(("What was said is not in this run: its input held votes alone, or other arenas.",)),
     )
+    return (*notice, table, *([Items(reasons)] if reasons else []), *talks)
 
 
 def _led_by(run: StoredRun, id: str, agents: Iterable[str]) -> Iterator[Transcript]:
