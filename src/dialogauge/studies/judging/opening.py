@@ -149,10 +149,10 @@ def _missed(missed: Missed | None) -> str:
     """Say of how much of what is poor nothing was found."""
     if missed is None or not missed.poor:
         return ""
-    where = "" if missed.source == HERE else f" in other data ({missed.source})"
+    where = "" if missed.source == HERE else f", in other data: {missed.source}"
     return (
-        f"missed: {missed.without:,} of {missed.poor:,} {missed.what} that were rated poor, or failed, "
-        f"have none{where}"
+        f"missed: {words.percent(missed.without / missed.poor)} of the {missed.what} that were rated poorly or "
+        f"failed have none ({missed.without:,} of {missed.poor:,}{where})"
     )
 
 
