@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, Literal
 
 from dialogauge.judges.local.evidence import OF_TOOLS, TITLES
 from dialogauge.report import words
 from dialogauge.studies.compare.comparison import RunComparison
-from dialogauge.studies.compare.figures import Change
+from dialogauge.studies.compare.figures import Change, has_finding
 from dialogauge.studies.compare.gate import difference_words
 from dialogauge.studies.compare.talks import LENGTH
 from dialogauge.studies.evidence import UNCHECKED_FIRST
@@ -17,12 +18,17 @@ from dialogauge.text import counted
 Tone = Literal["plain", "info", "warn", "good"]
 
 NOT_CHECKED: Final = "nothing shows that they agree with people on such conversations"
+_MANY: Final = 3
+"""Conversations that a change must have moved before a scenario is named for it."""
 
 
 def headline(result: RunComparison) -> tuple[str, ...]:
     """Answer in sentences: what changed most, what else, and what this sample could have shown."""
-    length = _by_length(result, result.tested)
-    return (*_unchecked(result), *_of_findings(result), *_of_ratings(result), *_of_scores(result), *length)
+    names = [words.name(d.name) for d in result.tested if not d.checked]
+    unchecked = (f"{UNCHECKED_FIRST} They are {', '.join(names)}.",) if result.unchecked and names else ()
+    return (
+        *unchecked, *_of_findings(result), *_of_ratings(result), *_of_scores(result), *_by_length(result),
+    )  # fmt: skip
 
 
 def tone_of(result: RunComparison) -> Tone:
@@ -34,12 +40,6 @@ def tone_of(result: RunComparison) -> Tone:
 def title_of(kind: str) -> str:
     """Return the words of a kind of finding."""
     return TITLES.get(kind) or OF_TOOLS.get(kind) or words.name(kind)
-
-
-def _unchecked(result: RunComparison) -> Iterator[str]:
-    names = [words.name(d.name) for d in result.tested if not d.checked]
-    if result.unchecked and names:
-        yield f"{UNCHECKED_FIRST} They are {', '.join(names)}."
 
 
 # Findings
@@ -68,13 +68,26 @@ def _of_findings(result: RunComparison) -> Iterator[str]:
 
 
 def _kind(result: RunComparison, change: Change) -> str:
+    """Write a change of one kind, with the scenario that holds half of it or more, if a minor one does."""
     how = "More" if change.answer == "more" else "Fewer"
-    where = result.where(change)
-    of = "" if where is None else (
-        f" Most of it in “{where.scenario}”: {where.after:,} of {where.n:,}, before {where.before:,}."
-    )  # fmt: skip
-    counts = f"{_counts(change)} ({difference_words(change)})"
-    return f"{how} conversations have the finding “{title_of(change.name)}”: {counts}.{of}"
+    out = (
+        f"{how} conversations have the finding “{title_of(change.name)}”: {_counts(change)} "
+        f"({difference_words(change)})."
+    )
+    pairs = result.pairing.pairs
+    sizes = Counter(a.scenario for a, _ in pairs)
+    before, after = (
+        Counter(pair[0].scenario for pair in pairs if has_finding(pair[side], change.name)) for side in (0, 1)
+    )
+    whole = after.total() - before.total()
+    moved = {
+        name: (after[name] - before[name]) * (1 if whole > 0 else -1) for name in sizes if name is not None
+    }
+    most = max(moved, key=lambda name: moved[name], default=None)
+    if most is None or abs(whole) < _MANY or 2 * moved[most] < abs(whole) or 2 * sizes[most] > len(pairs):
+        return out
+    of = f"{after[most]:,} of {sizes[most]:,}, before {before[most]:,}"
+    return f"{out} Most of it in “{most}”: {of}."
 
 
 def _nothing_shown(result: RunComparison, first: Change) -> Iterator[str]:
@@ -144,8 +157,14 @@ def _of_scores(result: RunComparison) -> Iterator[str]:
     changes = result.tested
     if changes:
         yield from _answers(result, changes)
-        yield from _detectable(result, changes)
-        moved = [d for d in changes if d.bounds is not None and _reverses(d)]
+        if known := [(d.detectable, words.name(d.name)) for d in changes if d.detectable is not None]:
+            (least, first), (most, last) = min(known), max(known)
+            size = f"{most:.2f} or more on {last}"
+            if first != last:
+                size = f"{least:.2f} or more on {first}, {size}"
+            shown = f"a difference of {size} would be shown in 4 of 5 cases (80 % power)"
+            yield f"With {_sample(result)} {shown}."
+        moved = [d for d in changes if d.delta.value and d.bounds and d.bounds[0] < 0 < d.bounds[1]]
         if moved:
             names = ", ".join(words.name(d.name) for d in moved)
             yield f"Failed judgements could reverse the difference on {names}: see the bounds."
@@ -185,16 +204,6 @@ def _answers(result: RunComparison, changes: Sequence[Change]) -> Iterator[str]:
         yield f"Too few to tell {b} from {a} on {names}: {why}."
 
 
-def _detectable(result: RunComparison, changes: Sequence[Change]) -> Iterator[str]:
-    known = [(d.detectable, words.name(d.name)) for d in changes if d.detectable is not None]
-    if known:
-        (least, first), (most, last) = min(known), max(known)
-        size = f"{most:.2f} or more on {last}"
-        if first != last:
-            size = f"{least:.2f} or more on {first}, {size}"
-        yield f"With {_sample(result)} a difference of {size} would be shown in 4 of 5 cases (80 % power)."
-
-
 def _shown(changes: Iterable[Change]) -> str:
     return "; ".join(f"{words.name(d.name)} {difference_words(d)}" for d in changes)
 
@@ -207,12 +216,7 @@ def _sample(result: RunComparison) -> str:
     return pairs if p.unit == "conversations" else f"{pairs} ({p.clusters:,} {p.unit})"
 
 
-def _reverses(change: Change) -> bool:
-    bounds, value = change.bounds, change.delta.value
-    return bool(value) and bounds is not None and bounds[0] < 0 < bounds[1]
-
-
-def _by_length(result: RunComparison, changes: Sequence[Change]) -> list[str]:
+def _by_length(result: RunComparison) -> list[str]:
     length = next((c for c in result.controls if c.name == LENGTH), None)
     if length is None or not _excludes_zero(length) or not length.a.mean or length.delta.value is None:
         return []
@@ -221,7 +225,7 @@ def _by_length(result: RunComparison, changes: Sequence[Change]) -> list[str]:
     gives = [
         f"{words.decimal(d.by_length, signed=True)} of the {words.decimal(d.delta.value, signed=True)} on "
         f"{words.name(d.name)}"
-        for d in changes
+        for d in result.tested
         if d.by_length is not None and d.moved
     ]
     alone = "By how scores go with length within each run, length alone would give"

@@ -6,7 +6,6 @@ checked dimensions follow, each group corrected together. What is not checked is
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal, get_args
@@ -23,7 +22,6 @@ from dialogauge.studies.compare.figures import (
     dimension_figure,
     figure_of,
     finding_share,
-    has_finding,
     share_of,
     tested,
 )
@@ -37,8 +35,6 @@ TurnedBy = Literal["findings", "verdict", "scores"]
 _GOOD: Final = ("excellent", "good")
 AT_LEAST_GOOD: Final = "at least good"
 _CARD: Final = get_args(Verdict)
-_MANY: Final = 3
-"""Conversations that a change must have moved before a scenario is named for it."""
 
 
 @keys(field="by", changes="dimensions{name}")
@@ -115,18 +111,6 @@ class SideCounts:
     def of(cls, side: Side, compared: Sequence[Talk], left_out: int) -> SideCounts:
         """Count a side of which so many conversations are compared."""
         return cls(side.name, len(side.talks), len(compared), left_out, side.unread, side.failures)
-
-
-@dataclass(frozen=True, slots=True)
-class Where:
-    """A scenario that holds most of a change."""
-
-    scenario: str
-    before: int
-    """Conversations of which it held in the first run."""
-    after: int
-    n: int
-    """Conversations of the scenario, in each run."""
 
 
 @keys(
@@ -215,25 +199,6 @@ class RunComparison:
         """The share with each kind of finding, what changed most first."""
         return tuple(c for c in self.findings if c.name != ANY_FINDING)
 
-    def where(self, change: Change) -> Where | None:
-        """Return the scenario that holds most of a change of findings, if one does.
-
-        It holds at least half of the change and at most half of the pairs.
-        """
-        sizes: Counter[str | None] = Counter(a.scenario for a, _ in self.pairing.pairs)
-        before, after = (
-            Counter(pair[0].scenario for pair in self.pairing.pairs if has_finding(pair[side], change.name))
-            for side in (0, 1)
-        )
-        whole = after.total() - before.total()
-        sign = 1 if whole > 0 else -1
-        moved = {name: sign * (after[name] - before[name]) for name in sizes if name is not None}
-        most = max(moved, key=lambda name: moved[name], default=None)
-        if most is None or abs(whole) < _MANY or 2 * moved[most] < abs(whole):
-            return None
-        n = sizes[most]
-        return None if 2 * n > sizes.total() else Where(most, before[most], after[most], n)
-
 
 def compare_sides(
     a: Side,
@@ -259,12 +224,15 @@ def compare_sides(
     order, finds = _order(pairing, verdicts), a.finds and b.finds
     turned_by, down, up = _turned(pairing, order, by_verdict=evidence.counts(VERDICT), by_findings=finds)
     asked = [d for d in dimensions if evidence.counts(d.name)]
+    made = (dimension_figure(pairing, d, evidence.of(d.name)) for d in dimensions)
+    figures = [figure for figure in made if figure is not None]
+    answered = {c.name: c for c in tested([f for f in figures if evidence.counts(f.change.name)], rng)}
     return RunComparison(
         a,
         b,
         pairing,
         evidence,
-        _dimensions(pairing, dimensions, evidence, rng),
+        tuple(answered.get(f.change.name, f.change) for f in figures),
         tuple(_verdicts(pairing, order)),
         _findings(pairing, rng) if finds else (),
         tested(list(_ratings(pairing)), rng),
@@ -275,19 +243,6 @@ def compare_sides(
         up,
         tuple(_groups(pairing, asked, by, finds=finds)),
     )
-
-
-def _dimensions(
-    pairing: PairedRuns,
-    dimensions: Sequence[DimensionSpec],
-    evidence: RunEvidence,
-    rng: np.random.Generator,
-) -> tuple[Change, ...]:
-    made = [dimension_figure(pairing, d, evidence.of(d.name)) for d in dimensions]
-    figures = [figure for figure in made if figure is not None]
-    counting = {f.change.name for f in figures if evidence.counts(f.change.name)}
-    answered = iter(tested([f for f in figures if f.change.name in counting], rng))
-    return tuple(next(answered) if f.change.name in counting else f.change for f in figures)
 
 
 def _findings(pairing: PairedRuns, rng: np.random.Generator) -> tuple[Change, ...]:
@@ -397,11 +352,7 @@ def _order(pairing: PairedRuns, verdicts: set[str]) -> tuple[str, ...]:
     for talk in (*pairing.a, *pairing.b):
         if talk.verdict and talk.quality is not None:
             qualities[talk.verdict].append(talk.quality)
-    return tuple(sorted(verdicts, key=lambda v: (-_mean(qualities[v]), v)))
-
-
-def _mean(values: Sequence[float]) -> float:
-    return sum(values) / len(values) if values else 0.0
+    return tuple(sorted(verdicts, key=lambda v: (-sum(qualities[v]) / (len(qualities[v]) or 1), v)))
 
 
 def _turned(

@@ -27,7 +27,7 @@ from dialogauge.stats import (
     mean_bounds,
 )
 from dialogauge.stats.comparison import ALPHA
-from dialogauge.stats.table import Codes, Floats
+from dialogauge.stats.table import Floats
 from dialogauge.studies.compare.pairing import PairedRuns
 from dialogauge.studies.compare.talks import LENGTH, ScoreSums, Talk
 from dialogauge.studies.evidence import UNCHECKED, DimensionEvidence
@@ -96,11 +96,6 @@ class Change:
     """What showed it."""
 
     @property
-    def tested(self) -> bool:
-        """Whether it was tested."""
-        return self.p_corrected is not None
-
-    @property
     def moved(self) -> bool:
         """Whether it is shown to have moved."""
         return self.answer in ("better", "worse", "more", "fewer")
@@ -123,30 +118,6 @@ class Difference:
     parts: Floats
     """What each cluster adds to the difference, were both runs alike; shape (clusters,)."""
 
-    def answered(self, p: float | None, alpha: float) -> Change:
-        """Return the change with what is shown of it.
-
-        Args:
-            p: Corrected for the figures that are tested with it.
-            alpha: What an uncorrected p must not exceed here.
-        """
-        change, least = self.change, self.comparison.least_p
-        detectable = self.basis.detectable(self.gain, power=ENOUGH, alpha=alpha)
-        change = replace(change, p_corrected=p, detectable=detectable)
-        if p is None or least is None:
-            return replace(change, answer="too few to tell" if change.delta.reason else "cannot tell")
-        if least <= ALPHA and p <= ALPHA and change.delta.value:
-            return replace(change, answer=_direction(change))
-        hopeless = detectable is not None and detectable > max(change.room)
-        return replace(change, answer="too few to tell" if hopeless or least > ALPHA else "cannot tell")
-
-
-def _direction(change: Change) -> Answer:
-    rose = (change.delta.value or 0.0) > 0
-    if change.share and change.higher_is_better is False:
-        return "more" if rose else "fewer"
-    return "better" if rose == change.higher_is_better else "worse"
-
 
 def tested(figures: Sequence[Difference], rng: np.random.Generator) -> tuple[Change, ...]:
     """Answer for figures that are tested together, all of the same clusters.
@@ -159,11 +130,32 @@ def tested(figures: Sequence[Difference], rng: np.random.Generator) -> tuple[Cha
     parts = np.stack([figure.parts for figure in known], axis=1) if known else np.empty((0, 0))
     corrected, alpha = corrected_together([figure.comparison.p or 0.0 for figure in known], parts, rng)
     by_name = dict(zip((figure.change.name for figure in known), corrected, strict=True))
-    return tuple(figure.answered(by_name.get(figure.change.name), alpha) for figure in figures)
+    out = []
+    for figure in figures:
+        change, least, p = figure.change, figure.comparison.least_p, by_name.get(figure.change.name)
+        detectable = figure.basis.detectable(figure.gain, power=ENOUGH, alpha=alpha)
+        answer: Answer = "cannot tell"
+        if p is None or least is None:
+            answer = "too few to tell" if change.delta.reason else answer
+        elif least <= ALPHA and p <= ALPHA and change.delta.value:
+            rose = change.delta.value > 0
+            answer = "better" if rose == change.higher_is_better else "worse"
+            if change.share and change.higher_is_better is False:
+                answer = "more" if rose else "fewer"
+        elif least > ALPHA or (detectable is not None and detectable > max(change.room)):
+            answer = "too few to tell"
+        out.append(replace(change, p_corrected=p, detectable=detectable, answer=answer))
+    return tuple(out)
 
 
 def figure_of(
-    pairing: PairedRuns, name: str, of: SumsOf, limits: Ends, *, higher: bool | None = True
+    pairing: PairedRuns,
+    name: str,
+    of: SumsOf,
+    limits: Ends,
+    *,
+    higher: bool | None = True,
+    share: bool = False,
 ) -> Difference | None:
     """Compare one figure; None where neither run has it.
 
@@ -173,23 +165,31 @@ def figure_of(
         of: Gives its sums of a conversation.
         limits: What the figure can be.
         higher: Whether more is better; None where neither is.
+        share: Whether the figure is a share.
     """
-    a, b, left = _columns(pairing, of)
-    gain, basis = gain_of_sums(a, b, limits=limits, unit=pairing.unit, paired=pairing.paired)
-    means = [float(s.sum() / n.sum()) if n.sum() else None for s, n in (a, b)]
-    before, after = (
-        Measured(
-            mean,
-            int(n.sum()),
-            sum(s.na for s in sums if s is not None),
-            sum(s.failed for s in sums if s is not None),
-            out,
+    keys = (pairing.key_a, pairing.key_b)
+    sums = [[of(talk) or ScoreSums() for talk in talks] for talks in (pairing.a, pairing.b)]
+    counts = [np.array([s.n for s in side], dtype=float) for side in sums]
+    size = int(max(key.max(initial=-1) for key in keys)) + 1
+    there = [np.bincount(key, count, minlength=size) > 0 for key, count in zip(keys, counts, strict=True)]
+    columns, sides = [], []
+    for key, cluster, side, count in zip(
+        keys, (pairing.cluster_a, pairing.cluster_b), sums, counts, strict=True
+    ):
+        use = (there[0] & there[1])[key] if pairing.paired else np.ones(key.size, dtype=bool)
+        totals = np.array([s.total for s in side], dtype=float)
+        total, n = (
+            np.bincount(cluster[use], column[use], minlength=pairing.clusters).astype(np.float64)
+            for column in (totals, count)
         )
-        for mean, (_, n), sums, out in zip(means, (a, b), _sums(pairing, of), left, strict=True)
-    )
-    if not any(side.n or side.n_failed for side in (before, after)):
+        columns.append((total, n))
+        mean, failed = float(total.sum() / n.sum()) if n.sum() else None, sum(s.failed for s in side)
+        sides.append(Measured(mean, int(n.sum()), sum(s.na for s in side), failed, int(count[~use].sum())))
+    (a, b), (before, after) = columns, sides
+    if not any(side.n or side.n_failed for side in sides):
         return None
-    comparison = compare_gain(("b", "a"), name, (means[1], means[0]), gain, basis)
+    gain, basis = gain_of_sums(a, b, limits=limits, unit=pairing.unit, paired=pairing.paired)
+    comparison = compare_gain(("b", "a"), name, (after.mean, before.mean), gain, basis)
     change = Change(
         name,
         before,
@@ -199,9 +199,12 @@ def figure_of(
         comparison.p,
         at_floor=comparison.at_floor,
         detectable_alone=basis.detectable(gain, power=ENOUGH, alpha=ALPHA),
+        share=share,
         limits=limits,
     )
-    return Difference(change, comparison, gain, basis, _parts(a, b))
+    both = (a[0].sum() + b[0].sum()) / ((before.n + after.n) or 1)
+    parts = (b[0] - both * b[1]) / (after.n or 1) - (a[0] - both * a[1]) / (before.n or 1)
+    return Difference(change, comparison, gain, basis, parts)
 
 
 def share_of(
@@ -213,17 +216,13 @@ def share_of(
         value = of(talk)
         return None if value is None else ScoreSums(float(value), 1)
 
-    figure = figure_of(pairing, name, sums, SHARE, higher=higher)
-    return None if figure is None else replace(figure, change=replace(figure.change, share=True))
+    return figure_of(pairing, name, sums, SHARE, higher=higher, share=True)
 
 
 def finding_share(pairing: PairedRuns, kind: str) -> Difference | None:
     """Compare the share of the judged conversations with a finding of a kind, or with any."""
     return share_of(
-        pairing,
-        kind,
-        lambda talk: has_finding(talk, kind) if talk.judged else None,
-        higher=False,
+        pairing, kind, lambda talk: has_finding(talk, kind) if talk.judged else None, higher=False
     )
 
 
@@ -250,41 +249,6 @@ def dimension_figure(
         checked_by=evidence.by,
     )
     return replace(figure, change=change)
-
-
-def _sums(pairing: PairedRuns, of: SumsOf) -> tuple[list[ScoreSums | None], list[ScoreSums | None]]:
-    return [of(t) for t in pairing.a], [of(t) for t in pairing.b]
-
-
-def _columns(
-    pairing: PairedRuns, of: SumsOf
-) -> tuple[tuple[Floats, Floats], tuple[Floats, Floats], tuple[int, int]]:
-    """Return sums and counts by cluster of both sides, and how many scores have no partner."""
-    kept = []
-    size = int(max(pairing.key_a.max(initial=-1), pairing.key_b.max(initial=-1))) + 1
-    sides = _sums(pairing, of)
-    counts = [np.array([0 if s is None else s.n for s in side], dtype=float) for side in sides]
-    totals = [np.array([0.0 if s is None else s.total for s in side], dtype=float) for side in sides]
-    keys, clusters = (pairing.key_a, pairing.key_b), (pairing.cluster_a, pairing.cluster_b)
-    there = [np.bincount(k, c, minlength=size) > 0 for k, c in zip(keys, counts, strict=True)]
-    left = []
-    for k, cluster, total, count in zip(keys, clusters, totals, counts, strict=True):
-        use = (there[0] & there[1])[k] if pairing.paired else np.ones(k.size, dtype=bool)
-        left.append(int(count[~use].sum()))
-        kept.append((_binned(cluster[use], total[use], pairing), _binned(cluster[use], count[use], pairing)))
-    return kept[0], kept[1], (left[0], left[1])
-
-
-def _binned(cluster: Codes, values: Floats, pairing: PairedRuns) -> Floats:
-    return np.bincount(cluster, values, minlength=pairing.clusters).astype(np.float64)
-
-
-def _parts(a: tuple[Floats, Floats], b: tuple[Floats, Floats]) -> Floats:
-    """Return what each cluster adds to the difference, about the mean of both; they sum to the difference."""
-    n_a, n_b = a[1].sum(), b[1].sum()
-    mean = (a[0].sum() + b[0].sum()) / ((n_a + n_b) or 1.0)
-    parts: Floats = (b[0] - mean * b[1]) / (n_b or 1.0) - (a[0] - mean * a[1]) / (n_a or 1.0)
-    return parts
 
 
 def _bounds(pairing: PairedRuns, name: str, scale: Scale) -> Ends | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -17,7 +16,7 @@ from dialogauge.studies.compare.talks import FAILED
 from dialogauge.studies.judging.gate import GateResult, holds
 
 _FORM: Final = re.compile(
-    r"(?:(finding|rating)\.)?([\w-]+)\.delta(\.value)?\s*(>=|<=|>|<)\s*([+-]?[0-9]*\.?[0-9]+)"
+    r"((?:finding\.|rating\.)?[\w-]+)\.delta(\.value)?\s*(>=|<=|>|<)\s*([+-]?[0-9]*\.?[0-9]+)"
 )
 _FORMS: Final = (
     "write a gate as findings.delta<=0.05 (B less A, share of the conversations with a finding; the 95 % "
@@ -36,10 +35,8 @@ class DeltaGate:
     """One condition; made by `parse_delta_gate`."""
 
     expression: str
-    group: str
-    """`finding` or `rating`, else empty."""
     subject: str
-    """A kind of finding, a rating, a dimension, `good`, `findings` or `failed`."""
+    """`finding.KIND`, `rating.NAME`, a dimension, `good`, `findings` or `failed`."""
     plain: bool
     """Whether it asks about these conversations alone."""
     operator: str
@@ -54,86 +51,67 @@ class DeltaGate:
         change = self._subject(result)
         delta, above = change.delta, self.operator.startswith(">")
         value = delta.value if self.plain else delta.low if above else delta.high
-        figure = ".".join(filter(None, (self.group, self.subject, "delta")))
-        shown = f"{figure} is {difference_words(change)}"
-        if not self.plain and delta.value is not None and holds(delta.value, self.operator, self.threshold):
-            if value is None:
-                shown += f"; the sample cannot show it: {delta.reason or 'there is no interval'}"
-            elif not holds(value, self.operator, self.threshold):
-                shown += (
-                    f"; the sample does not show it, because the {'lower' if above else 'upper'} end counts"
-                )
+        shown = f"{self.subject}.delta is {difference_words(change)}"
         met = value is not None and holds(value, self.operator, self.threshold)
-        if met and above == change.higher_is_better and _worse(change):
+        if not (self.plain or met or delta.value is None) and holds(
+            delta.value, self.operator, self.threshold
+        ):
+            why = f"does not show it, because the {'lower' if above else 'upper'} end counts"
+            if value is None:
+                why = f"cannot show it: {delta.reason or 'there is no interval'}"
+            shown += f"; the sample {why}"
+        worse = change.answer == "worse"
+        if change.share:  # not all shares are tested
+            low, high = delta.interval or (0.0, 0.0)
+            worse = high < 0 if change.higher_is_better else low > 0
+        if met and above == change.higher_is_better and worse:
             shown += ", shown to be worse, but by less than the gate allows"
         least, best = change.detectable_alone, delta.high if above else delta.low
         missed = best is not None and not holds(best, self.operator, self.threshold)
         if not (self.plain or met or missed) and least is not None and least > abs(self.threshold):
-            asked = f"{abs(self.threshold) * 100:g} points" if change.share else f"{abs(self.threshold):g}"
+            asked, size = f"{abs(self.threshold):g}", f"{least:.2f}"
+            if change.share:
+                asked, size = f"{abs(self.threshold) * 100:g} points", f"{least * 100:.1f} points"
             shown += f"; it cannot show a change of {asked}: the" if self.threshold else "; the"
-            shown += f" least that it shows in 4 of 5 cases is {_size(change, least)}"
+            shown += f" least that it shows in 4 of 5 cases is {size}"
         limit = f"required {self.operator} {self.threshold:g}"
         return GateResult(
             met, value, f"gate {self.expression} {'met' if met else 'not met'}: {shown}; {limit}"
         )
 
     def _subject(self, result: RunComparison) -> Change:
-        what = f"gate {self.expression!r}"
-        if self.group == "finding" and result.any_finding is not None:
-            return self._kind(result)
-        if self.group:
-            named = {_word(c.name): c for c in result.ratings} if self.group == "rating" else {}
-            if self.subject not in named:
-                msg = f"{what}: the runs have no {self.group} {self.subject!r} in common"
-                raise UsageError(msg, hint=_hint(f"{self.group}.{self.subject}", may_gate(result)))
-            return named[self.subject]
-        gated = _gated(result)
-        if self.subject in gated:
-            return gated[self.subject]
-        unchecked = {d.name for d in result.untested} | ({_GOOD} if result.verdicts else set())
-        if self.subject in unchecked:
-            msg = f"{what}: nothing shows that {self.subject} agrees with people on such conversations"
-            raise UsageError(msg, hint=f"{_listed(result)}; or gate on it all the same: --unchecked")
-        msg = f"{what}: the runs have no figure {self.subject!r}"
-        raise UsageError(msg, hint=_hint(self.subject, may_gate(result)))
-
-    def _kind(self, result: RunComparison) -> Change:
-        change = next((c for c in result.kinds if c.name == self.subject), None)
-        if change is None and self.subject in KINDS and (made := finding_share(result.pairing, self.subject)):
-            return made.change  # in neither run: no change
-        if change is None:
-            msg = f"gate {self.expression!r}: there is no finding {self.subject!r}"
-            kinds = [*(c.name for c in result.kinds), *sorted(KINDS - {c.name for c in result.kinds})]
-            raise UsageError(msg, hint=_hint(self.subject, kinds, "findings"))
-        return change
+        what, known, named = f"gate {self.expression!r}", may_gate(result), "what may gate here"
+        if self.subject in known:
+            return known[self.subject]
+        names, wanted = list(known), self.subject
+        group, _, name = self.subject.rpartition(".")
+        msg = f"{what}: the runs have no figure {name!r}"
+        if group == "finding" and result.any_finding is not None:
+            if name in KINDS and (made := finding_share(result.pairing, name)):
+                return made.change  # in neither run: no change
+            msg, named, wanted = f"{what}: there is no finding {name!r}", "findings", name
+            kinds = [c.name for c in result.kinds]
+            names = [*kinds, *sorted(KINDS - {*kinds})]
+        elif group:
+            msg = f"{what}: the runs have no {group} {name!r} in common"
+        elif name in {d.name for d in result.untested} or (name == _GOOD and result.verdicts):
+            msg = f"{what}: nothing shows that {name} agrees with people on such conversations"
+            listed = ", ".join(f"{one}.delta" for one in known)
+            raise UsageError(msg, hint=f"{named}: {listed}; or gate on it all the same: --unchecked")
+        meant, hint = nearest(wanted, names), f"{named}: {', '.join(names) or 'nothing'}"
+        raise UsageError(msg, hint=hint if meant is None else f"did you mean {meant!r}? {hint}")
 
 
-def _gated(result: RunComparison) -> dict[str, Change]:
-    """Return what a gate may ask about without a group: failures, findings and what is checked."""
+def may_gate(result: RunComparison) -> dict[str, Change]:
+    """Return what a gate may ask about, by the words of gates without `.delta`."""
     names = {FAILED: FAILED, ANY_FINDING: "findings"} | ({AT_LEAST_GOOD: _GOOD} if result.graded else {})
     shares = (*result.controls, *result.findings, *result.verdicts)
-    gated = {names[c.name]: c for c in shares if c.name in names}
-    return gated | {d.name: d for d in result.tested}
-
-
-def may_gate(result: RunComparison) -> tuple[str, ...]:
-    """Return what a gate may ask about, by the words of gates without `.delta`."""
-    findings = tuple(f"finding.{c.name}" for c in result.kinds)
-    return (*_gated(result), *findings, *(f"rating.{_word(c.name)}" for c in result.ratings))
-
-
-def _listed(result: RunComparison) -> str:
-    return f"what may gate here: {', '.join(f'{name}.delta' for name in may_gate(result))}"
-
-
-def _hint(name: str, known: Sequence[str], what: str = "what may gate here") -> str:
-    meant = nearest(name, known)
-    hint = f"{what}: {', '.join(known) or 'nothing'}"
-    return hint if meant is None else f"did you mean {meant!r}? {hint}"
-
-
-def _word(name: str) -> str:
-    return name.replace(" ", "_")
+    return (
+        {names[c.name]: c for c in shares if c.name in names}
+        | {d.name: d for d in result.tested}
+        | {f"finding.{c.name}": c for c in result.kinds}
+        | {f"rating.{c.name.replace(' ', '_')}": c for c in result.ratings}
+    )
 
 
 def parse_delta_gate(expression: str) -> DeltaGate:
@@ -145,8 +123,8 @@ def parse_delta_gate(expression: str) -> DeltaGate:
             "; other gates ask about one run: dialogauge judge --gate" if ".delta" not in expression else ""
         )
         raise UsageError(msg, hint=_FORMS + alone)
-    group, subject, plain, operator, threshold = match.groups()
-    return DeltaGate(expression.strip(), group or "", subject, bool(plain), operator, float(threshold))
+    subject, plain, operator, threshold = match.groups()
+    return DeltaGate(expression.strip(), subject, bool(plain), operator, float(threshold))
 
 
 def difference_words(change: Change) -> str:
@@ -160,15 +138,3 @@ def difference_words(change: Change) -> str:
         return f"{shown} [no interval]"
     low, high = (words.decimal(end * factor, digits, signed=True) for end in delta.interval)
     return f"{shown} [{low}, {high}]"
-
-
-def _worse(change: Change) -> bool:
-    """Say whether a change for the worse is shown; of a share, which is not tested, by its interval."""
-    if not change.share:
-        return change.answer == "worse"
-    low, high = change.delta.interval or (0.0, 0.0)
-    return high < 0 if change.higher_is_better else low > 0
-
-
-def _size(change: Change, value: float) -> str:
-    return f"{value * 100:.1f} points" if change.share else f"{value:.2f}"

@@ -229,9 +229,9 @@ def _shares(title: str, changes: Sequence[Change], *, named: bool = False) -> Da
 
 
 def _share(side: Measured) -> Cell:
-    count = None if side.mean is None else round(side.mean * side.n)
-    notes = () if count is None else (words.percent(side.mean),)
-    return Missing("–") if count is None else Text(f"{count:,}/{side.n:,}", *notes)
+    if side.mean is None:
+        return Missing("–")
+    return Text(f"{side.count:,}/{side.n:,}", words.percent(side.mean))
 
 
 def _plain(title: str, changes: Sequence[Change], *, tested: bool = True) -> DataTable:
@@ -243,7 +243,7 @@ def _plain(title: str, changes: Sequence[Change], *, tested: bool = True) -> Dat
             Number(None if side.mean is None else by * side.mean, digits, notes=(f"n {side.n:,}",))
             for side in (c.a, c.b)
         )
-        p = (p_value(c.p_corrected if c.tested else c.p, at_floor=c.at_floor),) if tested else ()
+        p = (p_value(c.p if c.p_corrected is None else c.p_corrected, at_floor=c.at_floor),) if tested else ()
         rows.append((words.name(c.name) + (", %" if c.share else ""), *means, _difference(c), *p))
     return data_table(title, heads, rows, captioned=False)
 
@@ -292,16 +292,13 @@ def _turned(
 def pair_words(turned: Turned) -> str:
     """Write a pair: `en-support-late-parcel: new: Repeats an earlier reply`."""
     name = turned.a.id if turned.a.id == turned.b.id else f"{turned.a.id} and {turned.b.id}"
-    moved = [f"{how}: {', '.join(map(title_of, kinds))}" for how, kinds in _kinds(turned) if kinds]
+    news = (("new", turned.new), ("gone", turned.gone))
+    moved = [f"{how}: {', '.join(map(title_of, kinds))}" for how, kinds in news if kinds]
     if turned.steps and not moved:
         moved = [f"{turned.a.verdict} to {turned.b.verdict}"]
     if not moved:
         moved = [f"mean quality {words.decimal(100 * turned.quality, 0, signed=True)} points of 100"]
     return f"{name}: {'; '.join(moved)}"
-
-
-def _kinds(turned: Turned) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    return (("new", turned.new), ("gone", turned.gone))
 
 
 def beside(

@@ -425,7 +425,7 @@ def test_a_gate_on_what_is_not_checked_is_refused_and_lists_what_may_gate():
     assert headline(asked)[0].startswith("UNCHECKED: ")
     assert headline(asked)[0].endswith(" They are helpfulness.")
     assert parse_delta_gate("helpfulness.delta.value>=-0.1").evaluate(asked)
-    assert may_gate(asked) == ("failed", "findings", "good", "helpfulness", "finding.refuses")
+    assert tuple(may_gate(asked)) == ("failed", "findings", "good", "helpfulness", "finding.refuses")
 
 
 def test_gates_on_kinds_of_findings_failures_and_ratings():
