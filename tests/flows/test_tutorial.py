@@ -64,7 +64,8 @@ def test_every_command_of_the_tutorial_prints_what_is_shown(dialogauge):
 
 
 def test_python_of_the_readme_runs(dialogauge, talk, log):
-    log(talk("a", "It opens at nine."), talk("b", "On Mondays it is closed."))
+    # 20 without a finding: the upper end is 1 - .025 ** (1 / 20) = 16.8 %, and the gate takes 20 %
+    log(*(talk(f"c{n}", "It opens at nine.") for n in range(20)))
     text = (PAGE.parents[1] / "README.md").read_text(encoding="utf-8")
     judging, _testing = re.findall(r"^```python\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
     exec(compile(judging, "README.md", "exec"), {})
