@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from dialogauge.signals.answering import knows_nothing, only_closes
+from dialogauge.signals.answering import knows_nothing, only_closes, overlap
 from dialogauge.signals.caching import cached_on_view
 from dialogauge.signals.dialogue import Dialogue, TextView, TurnView
 from dialogauge.signals.signal import Signal, finding
@@ -27,8 +27,10 @@ _RUN, _HAN_RUN = 3, 4
 """Words or characters in a row that count as taken over."""
 _SHORTEST, _TAKEN, _LEFT = 4, 0.85, 30
 """Words of a request that can be echoed, the share of them that is, and words that may stand around it."""
+_SHARED = 0.6
+"""Share of the request's content terms in any echo: what has fewer is not looked at word by word."""
 _CLOSING = 10
-"""Words of thanks or a goodbye that are politely said back."""
+"""Words of thanks or a goodbye that are politely said back, or of a request said back once it is done."""
 
 
 def echoes(turn: TurnView) -> bool:
@@ -40,7 +42,7 @@ def echoes(turn: TurnView) -> bool:
     user, reply = turn.user, turn.reply
     if user.units < _SHORTEST or reply.units > 1.3 * user.units + _LEFT:
         return False
-    if user.units <= _CLOSING and only_closes(turn):
+    if overlap(turn) < _SHARED or (user.units <= _CLOSING and (turn.tools or only_closes(turn))):
         return False
     request, words = _tokens(user), _tokens(reply)
     run, weight = (
@@ -82,41 +84,39 @@ _CODE: Final = re.compile(
     r"(?![\w:]|[.,/]\d|[年月日号元])"
 )
 """Letters with at least three digits in a row, or five digits: a number of an order, a flight, a person."""
-_DIGITS: Final = re.compile(r"\d(?:[ .()-]{0,2}\d){4,}")
 _PART: Final = re.compile(r"[a-z]*\d[a-z0-9]*")
 
 
 def find_miscopied(dialogue: Dialogue) -> Iterator[Signal]:
     """Yield replies all of whose codes stand nowhere before them, where tools returned codes of that form.
 
-    Other figures may follow from what was said or returned: whether they are wrong cannot be told.
+    Other figures may follow from what was said or returned: whether they are wrong cannot be told. Earlier
+    texts are searched for the first code that stands there, the latest first.
     """
-    if not any(turn.tools for turn in dialogue.turns):
-        return
-    parts: set[str] = set()
-    forms: set[str] = set()
-
-    def learn(text: str) -> None:
-        low = text.lower()
-        parts.update(_PART.findall(low), (re.sub(r"\D", "", run) for run in _DIGITS.findall(low)))
-        forms.update(map(_form, _CODE.findall(text)))
-
-    learn(dialogue.context.text)
-    learn(dialogue.opening.text)
+    texts = [dialogue.context.text, dialogue.opening.text]
     tools = False
     for turn in dialogue.turns:
-        learn(turn.user.text)
+        texts.append(turn.user.text)
         for tool in turn.tools:
-            learn(tool.arguments)
-            learn(tool.text)
+            texts += tool.arguments, tool.text
         tools = tools or bool(turn.tools)
         codes = dict.fromkeys(_CODE.findall(turn.reply.text)) if tools else {}
-        strange = [c for c in codes if not all(p in parts for p in _PART.findall(c.lower()))]
-        if codes and len(strange) == len(codes) and (wrong := [c for c in strange if _form(c) in forms]):
-            yield finding(
-                turn, "miscopied", 0.8, turn.reply.text, "context_use", "contradiction", what=wrong[0]
-            )
-        learn(turn.reply.text)
+        if codes and not any(_stands_in(code, texts) for code in codes):
+            forms = {_form(code) for text in texts for code in _CODE.findall(text)}
+            if wrong := next((code for code in codes if _form(code) in forms), ""):
+                yield finding(
+                    turn, "miscopied", 0.8, turn.reply.text, "context_use", "contradiction", what=wrong
+                )
+        texts.append(turn.reply.text)
+
+
+def _stands_in(code: str, texts: list[str]) -> bool:
+    """Whether a code, or each of its parts with a digit, stands in a text, however it is written."""
+    if any(code in text for text in reversed(texts)):
+        return True
+    parts = _PART.findall(code.lower())
+    closed = (re.sub(r"(?<=\d)[ .()-]{1,2}(?=\d)", "", text.lower()) for text in reversed(texts))
+    return any(all(part in text for part in parts) for text in closed)
 
 
 def _form(code: str) -> str:

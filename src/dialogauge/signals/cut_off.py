@@ -15,6 +15,9 @@ from dialogauge.signals.signal import Signal, finding
 _CLOSED: Final = re.compile(
     r"(?:[.!?…。！？!?~～;；:：]|[)\]）】」』》”»|])[\s*_\"'”’»)\]）】」』》>`]*$|https?://\S+$|\S+@\S+$"
 )
+_STOPS: Final = tuple(".!?。！？…")
+_TAIL: Final = 100
+"""Characters of a line in which it is seen how it ends."""
 _WORD_LAST: Final = re.compile(r"(?<!\S)(?!#)\S*[A-Za-zÀ-ÿ\u4e00-\u9fff]['’]?[*_]*$")
 _GOES_ON: Final = re.compile(
     r"\b(?:the|an?|and|or|of|with|from|my|your|our|their|its|is|are|was|were|be|if|which|as|but|than|would|could"
@@ -56,15 +59,18 @@ def _end_of(reply: TextView) -> Literal["closed", "cut", "point", "loose"]:
     text = reply.text.rstrip()
     if text.count("```") % 2:
         return "cut"
+    if text[-1:] in _STOPS:
+        return "closed"
     lines = text.split("\n")
     last = lines[-1].strip()
-    if reply.units < _FEW or text.endswith("```") or not any(map(str.isalpha, last)):
+    marked = last in ("-", "*", "•") and len(lines) > 1
+    if not marked and (reply.units < _FEW or text.endswith("```") or not any(map(str.isalpha, last))):
         return "closed"
     if last.startswith("|"):
         return "closed" if last.endswith("|") else "cut"
-    if _GOES_ON.search(last):
+    if marked or _GOES_ON.search(last[-_TAIL:]):
         return "cut"
-    if _CLOSED.search(last) or not _WORD_LAST.search(last) or _STAGED.search(last):
+    if _CLOSED.search(last[-_TAIL:]) or not _WORD_LAST.search(last) or _STAGED.search(last):
         return "closed"
     if _HEADING.match(lines[-1]) or _is_open(last):
         return "cut"

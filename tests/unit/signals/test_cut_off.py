@@ -32,6 +32,7 @@ CUT = {
     "in a Chinese sentence": "可以的。您可以先坐地铁到老城,然后步行到博物",
     "in a point, where others close": LIST + "\n".join(POINTS) + "\n- **Gloves**: they keep you",
     "in emphasis": LIST + POINTS[0] + "\n- **Glo",
+    "at the mark of a point": LIST + POINTS[0] + "\n-",
     "in a heading": LIST + POINTS[0] + "\n\n## What to leave",
 }
 WHOLE = {
