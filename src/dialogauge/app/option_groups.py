@@ -166,10 +166,13 @@ class LimitOptions(ConfigOptions, heading="Limits"):
 
 
 class LanguageOptions(Options, heading="Model"):
-    """The language of the prompts."""
+    """The language of the prompts, and of what the judge notes."""
 
     language: Literal["auto", "en", "zh"] = setting(
-        "auto", "Language of the prompts; auto follows each conversation.", "--lang", key="lang"
+        "auto",
+        "Language of prompts and of the judge’s notes; auto follows each conversation.",
+        "--lang",
+        key="lang",
     )
 
 

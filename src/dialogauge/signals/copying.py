@@ -26,11 +26,12 @@ _AS_YOU: Final[Mapping[str, str]] = {
 _RUN, _HAN_RUN = 3, 4
 """Words or characters in a row that count as taken over."""
 _SHORTEST, _TAKEN, _LEFT = 4, 0.85, 30
-"""Words of a request that can be echoed, the share of them that is, and words that may stand around it."""
+"""Words of a request that can be echoed, the share of them that is, and words that may stand around it. Beside
+tools it has one word more: what was done is said back."""
 _SHARED = 0.6
 """Share of the request's content terms in any echo: what has fewer is not looked at word by word."""
 _CLOSING = 10
-"""Words of thanks or a goodbye that are politely said back, or of a request said back once it is done."""
+"""Words of thanks or a goodbye that are politely said back."""
 
 
 def echoes(turn: TurnView) -> bool:
@@ -40,9 +41,9 @@ def echoes(turn: TurnView) -> bool:
     polite words may stand around the echo. Linear in both texts.
     """
     user, reply = turn.user, turn.reply
-    if user.units < _SHORTEST or reply.units > 1.3 * user.units + _LEFT:
+    if user.units < _SHORTEST + bool(turn.tools) or reply.units > 1.3 * user.units + _LEFT:
         return False
-    if overlap(turn) < _SHARED or (user.units <= _CLOSING and (turn.tools or only_closes(turn))):
+    if overlap(turn) < _SHARED or (user.units <= _CLOSING and only_closes(turn)):
         return False
     request, words = _tokens(user), _tokens(reply)
     run, weight = (
