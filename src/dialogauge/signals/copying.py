@@ -26,9 +26,11 @@ _AS_YOU: Final[Mapping[str, str]] = {
 _RUN, _HAN_RUN = 3, 4
 """Words or characters in a row that count as taken over."""
 _SHORTEST, _TAKEN, _LEFT = 4, 0.85, 30
-"""Words of a request that can be echoed, the share of them that is, and words that may stand around it. Beside
-tools it has one word more: what was done is said back."""
-_SHARED = 0.6
+"""Words of a request that can be echoed, the share of them that is, and words that may stand around it.
+
+Beside tools it has one word more: what was done is said back.
+"""
+_SHARED = 0.8
 """Share of the request's content terms in any echo: what has fewer is not looked at word by word."""
 _CLOSING = 10
 """Words of thanks or a goodbye that are politely said back."""
@@ -85,6 +87,7 @@ _CODE: Final = re.compile(
     r"(?![\w:]|[.,/]\d|[年月日号元])"
 )
 """Letters with at least three digits in a row, or five digits: a number of an order, a flight, a person."""
+_THREE_DIGITS: Final = re.compile(r"\d{3}")
 _PART: Final = re.compile(r"[a-z]*\d[a-z0-9]*")
 
 
@@ -101,7 +104,8 @@ def find_miscopied(dialogue: Dialogue) -> Iterator[Signal]:
         for tool in turn.tools:
             texts += tool.arguments, tool.text
         tools = tools or bool(turn.tools)
-        codes = dict.fromkeys(_CODE.findall(turn.reply.text)) if tools else {}
+        may = tools and _THREE_DIGITS.search(turn.reply.text)
+        codes = dict.fromkeys(_CODE.findall(turn.reply.text)) if may else {}
         if codes and not any(_stands_in(code, texts) for code in codes):
             forms = {_form(code) for text in texts for code in _CODE.findall(text)}
             if wrong := next((code for code in codes if _form(code) in forms), ""):

@@ -150,9 +150,10 @@ def _missed(missed: Missed | None) -> str:
     if missed is None or not missed.poor:
         return ""
     where = "" if missed.source == HERE else f", in other data: {missed.source}"
+    share = words.percent(missed.without / missed.poor)
     return (
-        f"missed: {words.percent(missed.without / missed.poor)} of the {missed.what} that were rated poorly or "
-        f"failed have none ({missed.without:,} of {missed.poor:,}{where})"
+        f"missed: {share} of the {missed.what} that were rated poorly or failed have none "
+        f"({missed.without:,} of {missed.poor:,}{where})"
     )
 
 
