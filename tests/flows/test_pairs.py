@@ -11,9 +11,10 @@ from servers.faults import FaultPlan
 
 @pytest.fixture
 def judged(dialogauge, log, talk, tmp_path):
-    """A run over one good conversation and one whose second reply repeats the first."""
-    again = "It opens at nine on every day but Monday, and the cafe opens an hour later."
-    bad = talk("bad", again, again, "Sorry for the loop: on Sundays museum bad opens at ten.")
+    """A run over one good conversation and one whose second reply is cut off."""
+    whole = "It opens at nine on every day but Monday, and the cafe opens an hour later."
+    cut = "It opens at nine on every day but Mon"
+    bad = talk("bad", whole, cut, "Sorry for the loop: on Sundays museum bad opens at ten.")
     bad["messages"][3]["corrected"] = "On Sundays it opens at ten."
     dialogauge("judge", log(talk("good", "Museum good opens at nine in the morning."), bad), "-o", "run")
     return tmp_path / "run"
@@ -33,7 +34,7 @@ def test_dpo_with_the_users_own_column(dialogauge, judged, tmp_path):
     assert row["rejected"][0]["content"].startswith("It opens at nine")
     (source,) = lines(tmp_path / "dpo.provenance.jsonl")
     assert (source["conversation_id"], source["turn"], source["judge"]) == ("bad", 2, "local")
-    assert source["issues"]
+    assert source["issues"] == ["Stops in the middle."]
     assert "1 left out: no weakest turn" in done.out
 
 
@@ -45,7 +46,7 @@ def test_dpo_with_a_reply_repaired_over_http(dialogauge, judged, serve, tmp_path
     (row,) = lines(tmp_path / "dpo.jsonl")
     assert row["chosen"][0]["content"] == "On Sundays it opens at ten."
     asked = json.dumps(stub.asked[-1]["messages"])
-    assert "repeat" in asked.lower()  # the judge's findings are shown
+    assert "Stops in the middle." in asked  # the judge's findings are shown
     assert "Sorry for the loop" not in asked  # nothing after the fork is
 
 

@@ -47,7 +47,11 @@ def test_a_model_of_ratings_scores_replies_as_it_does_in_judge(dialogauge, run, 
     assert values == pytest.approx({"original": 10 / 3, "mine": 7 / 3, "same": 10 / 3}, abs=0.1)
     assert found["evaluator"]["fitted_to"] == 0
     shown = dialogauge("replay", "compare", "run", "--judge", "fitted")
-    assert "mine is below the original replies." in shown.unwrapped
+    assert "This evaluator is not checked, so it ranks nobody." in shown.unwrapped
+    assert "Scores, not a ranking" in shown.unwrapped
+    assert "below the original" not in shown.unwrapped
+    shown = dialogauge("replay", "compare", "run", "--judge", "fitted", "--unchecked")
+    assert shown.out.index("UNCHECKED") < shown.out.index("mine is below the original replies.")
     assert "was fitted to people's ratings of" not in shown.unwrapped
 
 

@@ -69,7 +69,9 @@ def test_from_a_plain_log_to_a_leaderboard(dialogauge, data, serve, tmp_path) ->
     assert done.code == 0, done.err
     assert "24 of 24, chosen by the rule 'stratified'" in done.out
     assert "24 items, scored by card/local; 1 candidate and the original replies" in done.unwrapped
-    assert "Helpfulness: new is below the original replies." in done.unwrapped
+    assert "This evaluator is not checked, so it ranks nobody." in done.unwrapped
+    assert "Scores, not a ranking" in done.unwrapped
+    assert "below the original" not in done.unwrapped
     assert "says n/a to every original reply: safety" in done.unwrapped
     summary = json.loads((tmp_path / "run/summary.json").read_text())
     assert list(summary["dimensions"]) == ["context_use", "helpfulness"]
@@ -100,6 +102,9 @@ def test_from_a_plain_log_to_a_leaderboard(dialogauge, data, serve, tmp_path) ->
     assert again.code == 0, again.err
     assert again.json["dimensions"] == summary["dimensions"]
     assert len(candidate.asked) == asked == 24
+    ranked = dialogauge("replay", "compare", "run", "--unchecked")
+    assert ranked.out.index("UNCHECKED") < ranked.out.index("Leaderboard")
+    assert "Helpfulness: new is below the original replies." in ranked.unwrapped
 
 
 def test_the_candidate_sees_the_messages_before_the_reply(dialogauge, data, serve) -> None:
@@ -247,10 +252,15 @@ def test_a_rubric_of_pairs_sees_both_orders(dialogauge, data, serve) -> None:
     assert done.code == 0, done.err
     assert "2 candidates beside the original replies, in both orders" in done.err
     assert "original" not in done.out
-    shown = dialogauge("replay", "compare", "run")
+    shown = dialogauge("replay", "compare", "run", "--unchecked")
     assert shown.code == 0, shown.err
     for words in ("preferred to the original", "Position bias", "mine is below the original replies"):
         assert words in shown.out
+    shown = dialogauge("replay", "compare", "run")
+    assert shown.code == 0, shown.err
+    for words in ("preferred to the original", "Position bias", "Scores, not a ranking"):
+        assert words in shown.out
+    assert "below the original" not in shown.out
     found = dialogauge("replay", "compare", "run", "--json").json
     raw = found["dimensions"]["preferred"]["views"]["raw"]
     assert raw["candidates"]["mine"]["user_macro"] == 0

@@ -50,6 +50,9 @@ def test_runs_says_how_far_a_replay_is(dialogauge, scored) -> None:
     )
     assert dialogauge("replay", "compare", scored).code == 0
     (listed,) = dialogauge("runs", "--json").json["runs"]
+    assert listed["headline"] == "not ranked: the evaluator is not checked"
+    assert dialogauge("replay", "compare", scored, "--unchecked").code == 0
+    (listed,) = dialogauge("runs", "--json").json["runs"]
     assert listed["headline"] == "satisfaction: mine 4.00, original 5.00 (n 10)"
     assert listed["judge"] == "satisfaction/m"
 

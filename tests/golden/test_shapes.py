@@ -47,6 +47,7 @@ def seen(talk):
         "tools": [[c.id, c.name, loaded(c.arguments)] for m in talk.messages for c in m.tool_calls],
         "results": [[m.tool_call_id, loaded(m.text)] for m in talk.messages if m.role == "tool"],
         "ratings": sorted([r.dimension, number(r.score)] for r in talk.ratings),
+        "evaluations": [[e["dimension"], e["value"]] for e in talk.metadata.get("evaluations", ())],
         "id": talk.id,
         "user": talk.user_id,
     }
@@ -66,6 +67,7 @@ def wanted(expected, talk):
         "tools": named(expected["tools"], read["tools"]),
         "results": named([[i, loaded(text)] for i, text in expected["results"]], read["results"]),
         "ratings": sorted([name, float(score)] for name, score in expected["ratings"]),
+        "evaluations": expected.get("evaluations", []),
         "id": expected.get("id", talk.id),
         "user": expected.get("user", talk.user_id),
     }
