@@ -133,7 +133,7 @@ def test_agents_stand_side_by_side_with_what_is_known_of_them(dialogauge, serve,
         gone,
     )  # fmt: skip
     at = ("--model", "stub-model", "--base-url", serve(scores()).url, "-o", "run")
-    done = dialogauge("judge", runs, "--rubric", "td-turn", *at)
+    done = dialogauge("judge", runs, "--rubric", "td-turn", "--unchecked", *at)
     assert done.code == 0, done.err
     summary = json.loads((tmp_path / "run" / "summary.json").read_text())
     # of a: "The Blue Door is cheap and central." and "It is.", twice; of b: "It is booked."
@@ -144,7 +144,7 @@ def test_agents_stand_side_by_side_with_what_is_known_of_them(dialogauge, serve,
     groups = {g["name"]: g["dimensions"] for g in summary["by"]["candidate"]["groups"]}
     assert groups["a"]["backend"]["histogram"] == [0, 4, 0, 0, 0]
     assert groups["b"]["policy"]["histogram"] == [0, 0, 0, 1, 0]
-    assert "0 / 4 / 0 / 0 / 0" in done.out
+    assert done.out.index("UNCHECKED") < done.out.index("0 / 4 / 0 / 0 / 0")
     assert "· 2 turns · reward 1" in dialogauge("show", "run", "trip_0__a__0").out
     for again in (False, True):
         page = (tmp_path / "run" / "report.html").read_text()
@@ -154,6 +154,12 @@ def test_agents_stand_side_by_side_with_what_is_known_of_them(dialogauge, serve,
         assert "By candidate" not in page
         if not again:
             assert dialogauge("report", "run").code == 0
+    plain = dialogauge("judge", runs, "--rubric", "td-turn", *at[:-1], "plain")
+    assert plain.code == 0, plain.err
+    assert "0 / 4 / 0 / 0 / 0" not in plain.out
+    page = (tmp_path / "plain" / "report.html").read_text()
+    assert "how often 1 to 5" not in page, "nobody rated them: no ranks"
+    assert "words a reply" in page
 
 
 @pytest.mark.parametrize("calls", ["joint", "separate"])
@@ -176,12 +182,14 @@ def test_agents_in_several_scenarios_are_on_the_page_by_both(dialogauge, serve, 
         for n, (a, d) in enumerate((a, d) for a in "ab" for d in ("sea", "land"))
     ]
     at = ("--model", "stub-model", "--base-url", serve(scores()).url, "-o", "run")
-    done = dialogauge("judge", log(*runs), "--rubric", "td-turn", *at)
+    done = dialogauge("judge", log(*runs), "--rubric", "td-turn", "--unchecked", *at)
     assert done.code == 0, done.err
     page = (tmp_path / "run" / "report.html").read_text()
     assert "By agent and scenario" in page
     assert "By candidate_scenario" not in page
     assert "By agent and scenario" not in done.out
+    assert dialogauge("judge", log(*runs), "--rubric", "td-turn", *at[:-1], "plain").code == 0
+    assert "By agent and scenario" not in (tmp_path / "plain" / "report.html").read_text()
 
 
 def test_a_policy_of_ones_own(dialogauge, serve, log, tmp_path):
