@@ -47,7 +47,12 @@ def rated_by_people(folder: str) -> None:
             some = len(item["id"]) + (turn or 0) + number
             return ("left", "right", "tie")[some % 3] if question["level"] == "pair" else 3 + some % 3
 
-        saved(Path(f"{page.stem}.jsonl"), answered(task_of(page), opinion))
+        rows = list(answered(task_of(page), opinion))
+        of_turns = {row["item"]: row for row in rows if row.get("turn") is not None}
+        for row in of_turns.values():  # of each conversation one reply, as the rater would have written it
+            kept = {key: row[key] for key in row if key not in ("dimension", "score", "reason")}
+            rows.append({**kept, "correction": "It arrives tomorrow, and nothing else has to be done."})
+        saved(Path(f"{page.stem}.jsonl"), rows)
 
 
 # What pages have in common
@@ -107,10 +112,10 @@ def two_models() -> None:
         dialogues(Path(f"{name}.jsonl"), share, count=30)
 
 
-def rated_turns(file: str, raters: Iterable[str], seed: int = 1) -> None:
-    """Ratings of every turn of the log by some raters."""
+def rated_turns(file: str, raters: Iterable[str], seed: int = 1, log: str = "log.jsonl") -> None:
+    """Ratings of every turn of a log by some raters."""
     rng = random.Random(seed)
-    turns = [(talk.id, turn.number) for talk in dialogauge.read("log.jsonl") for turn in talk.turns]
+    turns = [(talk.id, turn.number) for talk in dialogauge.read(log) for turn in talk.turns]
     rows = [(*turn, "satisfaction", rater, rng.randint(2, 5)) for turn in turns for rater in raters]
     table(file, ("conversation_id", "turn", "dimension", "rater", "score"), *rows)
 
@@ -203,7 +208,14 @@ def for_comparing() -> None:
 
 def for_preference_data() -> None:
     a_log()
-    two_models()
+    for seed, (name, answer) in enumerate(
+        {"old": "Please look at our website.", "new": "Within 14 days."}.items()
+    ):
+        asked = ({"role": "user", "content": f"Until when can I return item {n}?"} for n in range(30))
+        replied = {"role": "assistant", "content": answer}
+        talks = ({"conversation_id": f"q{n}", "messages": [one, replied]} for n, one in enumerate(asked))
+        lines(f"{name}.jsonl", talks)
+        rated_turns(f"{name}-ratings.jsonl", ("ann",), seed, f"{name}.jsonl")
     rated_turns("ratings.jsonl", ("ann",))
 
 
@@ -323,7 +335,10 @@ _WORDS = {
 _OF_PAGES = {
     "docs/agreement.md": {"A B": "gpt ann"},
     "docs/arena.md": {"RUN": "arenas/people", "ID": "3"},
-    "docs/file-formats.md": {"DATA -o RUN": "set.txt -o fits/set", "KIND -o FILE": "kto -o kto.jsonl"},
+    "docs/file-formats.md": {
+        "DATA -o RUN": "set.txt -o fits/set",
+        "RUN... | FOLDER... --kind KIND -o FILE": "runs/log --unchecked --kind kto -o kto.jsonl",
+    },
     "docs/local-judge.md": {"RUN": "runs/new"},
     "docs/replay.md": {"RUN RUN": "runs/new runs/other", "RUN ITEM": "runs/new en-support-late-parcel"},
     "docs/satisfaction.md": {"DATA": "sessions.json"},

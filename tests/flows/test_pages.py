@@ -80,8 +80,8 @@ def test_every_block_of_a_report_is_explained(dialogauge, serve):
     model = ("--model", "m", "--base-url", serve(replied).url)
     dialogauge("judge", "log.jsonl", "-o", "local")
     dialogauge("judge", "log.jsonl", "--ratings", "ratings.csv", "-o", "rated")
-    dialogauge("judge", "log.jsonl", *model, "-o", "model")
-    dialogauge("judge", "agent.jsonl", "--rubric", "td-turn", *model, "-o", "agents")
+    dialogauge("judge", "log.jsonl", *model, "--unchecked", "-o", "model")
+    dialogauge("judge", "agent.jsonl", "--rubric", "td-turn", *model, "--unchecked", "-o", "agents")
     explained = text_of("docs/report.md").replace("'", "’")
     titles = {
         title

@@ -378,8 +378,7 @@ def _made(result: RunComparison) -> Section:
     how = (
         "A difference leaves the same cluster out of both runs (jackknife, Student’s t)."
         if p.paired
-        else "The runs are two samples: a difference has the spread of both, and the degrees of freedom of "
-        "the smaller."
+        else "The runs are two samples: the interval of a difference is made of both figures’ own intervals."
     )
     scored = " A figure is compared on conversations that have it in both." if p.paired else ""
     return Section(
