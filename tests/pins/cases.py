@@ -36,7 +36,14 @@ _RUN = ("run/summary.json", "run/judgements.jsonl")
 
 #: Cases of `judge` that are pinned whole, and what is condensed of the others.
 _WHOLE = ("local-card-hindsight", "model-card", "model-card-faulty")
-_PARTS = ("by", "dimensions.*.by_turn", "dimensions.*.histogram", "findings.kinds", "trust.checks.*")
+_PARTS = (
+    "by",
+    "dimensions.*.by_turn",
+    "dimensions.*.histogram",
+    "findings.kinds",
+    "trust.checks.*",
+    "evidence.dimensions",
+)
 #: Tables of the satisfaction study of which the headline is enough, but for one case that pins them whole.
 _TABLES = (
     "calibrations.*",
@@ -51,6 +58,7 @@ _TABLES = (
     "reliability",
     "rationale.*",
     "users",
+    "light",
     *_PARTS,
     "rows",
 )
@@ -101,10 +109,14 @@ _JUDGE = (
     _judge("local-factuality", "examples.jsonl --rubric factuality"),
     _judge("local-repeats", "log.jsonl --repeats 2 --sample 3 --seed 5", brief=True),
     _judge(
-        "local-gate-met", "log.jsonl --gate helpfulness.value>=1 --gate verdict.value>=poor:1", brief=True
+        "local-gate-met",
+        "log.jsonl --unchecked --gate helpfulness.value>=1 --gate verdict.value>=poor:1",
+        brief=True,
     ),
     _judge(
-        "local-gate-not-met", "log.jsonl --gate verdict>=good:0.9 --gate helpfulness.mean>=4.9", brief=True
+        "local-gate-not-met",
+        "log.jsonl --unchecked --gate verdict>=good:0.9 --gate helpfulness.mean>=4.9",
+        brief=True,
     ),
     _judge("local-gate-unreadable", "log.jsonl --gate helpfulness>=4"),
     _judge("local-ratings", "log.jsonl --ratings people.csv", brief=True),
@@ -172,6 +184,7 @@ _LOOKING = (
         "trust run --json",
         "trust run --scenario-sample 3 --json",
         pins=("run/summary.json",),
+        condensed=("planted",),
     ),
     _case(
         "trust-model",
@@ -221,7 +234,7 @@ _LOOKING = (
 
 _AGREEMENT_BLOCKS = (
     *("people", "between", "groups", "ranks", "judges.constants", "judges.raters", "judges.levels"),
-    *("judges.controls", "judges.against_controls"),
+    *("judges.controls", "judges.against_controls", "lights.*"),
 )
 _AGREEMENT_TABLES = (*_AGREEMENT_BLOCKS, "judges.figures", "satisfaction.*.*")
 _AGREEMENT = (
@@ -269,7 +282,7 @@ _FIT = (
         "fit-rated-run",
         "fit rated.jsonl --cv 4 --json -o run",
         pins=("run/model.json",),
-        condensed=("parts", "weights", "columns"),
+        condensed=("parts", "weights", "columns", "evidence.dimensions"),
     ),
     _case("fit-local", "fit rated.jsonl --cv 3 --json -o model.json", pins=("model.json",)),
     _case("fit-local-split", "fit rated.jsonl --split-file split.json -o model.json", pins=("model.json",)),
@@ -395,7 +408,7 @@ _REPLAY = (
         "replay score run --judge history-mean",
         "replay compare run --judge history-mean -o other",
         pins=(*_REPLAY_RUN, "other/summary.json"),
-        condensed=("views.mean-shift", "views.reference-cdf", "views.*.controls", "rows"),
+        condensed=("views.mean-shift", "views.reference-cdf", "views.*.controls", "planted", "rows"),
     ),
     _case(
         "replay-reference",
@@ -416,7 +429,7 @@ _REPLAY = (
         "--candidate long --candidate replies:short.jsonl --agents agents.toml --judge-family stub "
         "-o run",
         pins=_REPLAY_RUN,
-        condensed=("views.mean-shift", "views.reference-cdf.controls"),
+        condensed=("views.mean-shift", "views.reference-cdf.controls", "planted"),
     ),
     _case(
         "replay-run-private",
@@ -431,7 +444,7 @@ _REPLAY = (
         "replay run rated.jsonl --split-file split.json --rule random -n 8 --judge zero-shot MODEL "
         "--candidate m=stub-model@SERVER --context profile -o run",
         pins=_REPLAY_RUN,
-        condensed=("views.mean-shift", "views.reference-cdf"),
+        condensed=("views.mean-shift", "views.reference-cdf", "planted"),
     ),
     *(
         _case(
