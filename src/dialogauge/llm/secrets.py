@@ -180,16 +180,21 @@ class Secrets:
         values = [value for value in values if len(value) >= _LEAST]
         self._forms = sorted({form for value in values for form in _forms(value)})
         self._backward = [form[::-1] for form in self._forms]
+        starts = {re.escape(value[:n]) for value in values for n in range(_LEAST, _LONG)}
+        stops = {re.escape(value[-n:]) for value in values for n in range(_LEAST, _LONG)}
+        mask, first, last = re.escape(MASK), *("|".join(sorted(of, reverse=True)) for of in (starts, stops))
+        self._ends = re.compile(rf"(?:{first})[\W_]*{mask}|{mask}[\W_]*(?:{last})") if values else None
         self._long = {form: row for value in values for form, row in _rows(value) if len(form) >= _LONG}
         self._blocks = {
             form[i : i + row // 2] for form, row in self._long.items() for i in _starts(form, row)
         }
 
     def mask(self, text: str) -> str:
-        """Return the text without secrets."""
+        """Return the text without secrets, and without the ends of one beside what was masked before."""
         raw = text.encode("utf-8", "surrogatepass")
         masked = self.mask_bytes(raw)
-        return text if masked is raw else masked.decode("utf-8", "replace")
+        shown = text if masked is raw else masked.decode("utf-8", "replace")
+        return shown if self._ends is None or MASK not in shown else self._ends.sub(MASK, shown)
 
     def mask_bytes(self, raw: bytes) -> bytes:
         """Return the bytes of a text without secrets."""
