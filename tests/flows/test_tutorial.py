@@ -12,7 +12,7 @@ from flows.conftest import SAMPLES
 from flows.rating_pages import answered, saved, task_of
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "tutorial.md"
-ENDS = {"dialogauge compare runs/old runs/new --gate 'helpfulness.delta>=-0.05'": 100}
+ENDS = {"dialogauge compare runs/old runs/new --gate 'finding.refuses.delta<=0.05'": 100}
 """The exit codes that are not 0."""
 
 
