@@ -170,8 +170,8 @@ def test_one_text_is_a_list_of_one() -> None:
 
 
 def test_a_setting_that_is_needed_is_missing() -> None:
-    with pytest.raises(UsageError, match="the setting 'judge' is missing"):
-        settings_from(SatisfactionOptions, inputs=("data",))
+    with pytest.raises(UsageError, match="the setting 'out' is missing"):
+        settings_from(PairOptions, inputs=("run",), kind="kto")
 
 
 def test_paths_and_whole_numbers_become_what_settings_hold() -> None:
@@ -194,7 +194,7 @@ def test_limits_and_privacy_of_the_file_hold_for_every_judge(kind: Any) -> None:
 
 def test_the_limits_of_the_file_are_no_limits_of_commands_that_do_not_judge() -> None:
     Path("dialogauge.toml").write_text("[judge]\nmax_calls = 5\n")
-    assert settings_from(PairOptions, run="r", out="o", kind="kto").max_calls is None
+    assert settings_from(PairOptions, inputs=("r",), out="o", kind="kto").max_calls is None
 
 
 @pytest.mark.parametrize(
@@ -290,15 +290,15 @@ def test_every_setting_is_explained_and_its_default_is_one_of_its_values(kind: t
 def test_settings_are_frozen_records() -> None:
     from dataclasses import FrozenInstanceError, replace
 
-    settings = PairOptions(run="r", out="o")
-    assert settings == PairOptions(run="r", out="o") != replace(settings, limit=3)
+    settings = PairOptions(inputs=("r",), out="o")
+    assert settings == PairOptions(inputs=("r",), out="o") != replace(settings, limit=3)
     assert "limit=None" in repr(settings)
     with pytest.raises(FrozenInstanceError):
         settings.limit = 3  # type: ignore[misc]
     with pytest.raises(TypeError, match="PairOptions needs out"):
-        PairOptions(run="r")  # type: ignore[call-arg]
+        PairOptions(inputs=("r",))  # type: ignore[call-arg]
     with pytest.raises(TypeError, match="PairOptions has no size"):
-        PairOptions(run="r", out="o", size=3)  # type: ignore[call-arg]
+        PairOptions(inputs=("r",), out="o", size=3)  # type: ignore[call-arg]
 
 
 OUT_OF_RANGE = (-1, 2**63, -(2**63) - 1, 10**400, 10**5000, float("inf"), float("-inf"), float("nan"))
