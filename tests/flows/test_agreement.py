@@ -77,7 +77,7 @@ def test_the_sentence_says_yes_no_or_cannot_tell(dialogauge, rated):
     assert "The answer is about giving exactly the same score. " + nearness in near.unwrapped
     few = dialogauge("agreement", rated({"X": X[:4], "Y": Y[:4]}), "--scale", "1-5")
     assert "Cannot tell whether raters agree with each other more" in few.unwrapped
-    assert "(too few conversations: 4, and an interval takes 5). Alpha " in few.unwrapped
+    assert "(too few conversations: 4, and the interval of a difference takes 6). Alpha " in few.unwrapped
 
 
 def test_raters_are_taken_together(dialogauge, rated):

@@ -219,8 +219,9 @@ def test_satisfaction_by_name(dialogauge, log, tmp_path) -> None:
     assert "<td>constant</td><td>undefined</td>" in shown
     with pytest.raises(UsageError, match="has no gates"):
         run.gate("failed<=0.5")
-    with pytest.raises(UsageError, match="'judge' is missing"):
-        library.run("satisfaction", data)
+    fitted = library.run("satisfaction", data)
+    assert fitted.manifest.judge["name"] == "local-user"
+    assert list(fitted.rows()) == list(library.run("satisfaction", data, judge="local-user").rows())
 
 
 def test_fit_by_name(dialogauge, log, tmp_path) -> None:

@@ -91,7 +91,8 @@ def test_agreement_compares_thumbs_by_class_and_not_by_kappa(dialogauge, rated):
     assert {"auc", "f1_dsat"} <= judge["figures"].keys()
     assert not {"qwk", "pearson", "mae"} & judge["figures"].keys()
     assert judge["dissatisfied"] == 24
-    assert dialogauge("agreement", "run").err.count("thumbs: 48 up, 24 down") == 1
+    whole = dialogauge("agreement", "run")
+    assert (whole.code, whole.unwrapped.count("read as thumbs: 48 up, 24 down")) == (0, 1)
     turned = dialogauge("agreement", "run", "--dimension", "satisfaction", "--dissatisfied", "yes", "--json")
     assert turned.json["judges"][0]["dissatisfied"] == 48
 
@@ -201,12 +202,13 @@ def test_rewards_outside_0_to_1_are_named(dialogauge, log, talk):
     assert "read as numbers" not in run(*[0, 1, 0.5] * 5)
     stray = run(*[0, 1] * 10, 7)
     assert "1 rating of reward (conversation) not used: off the scale 0-1 (7)" in stray
+    assert "failed 50.0 %" in stray
     assert "ratings of reward (conversation): read as numbers from -3 to 12" in run(*[-3, 12, 0, 1] * 5)
     slips = run(*[0, 0.9] * 20, 1.7, -0.2)
     assert "2 ratings of reward (conversation) not used: off the scale 0-1 (1.7, -0.2)" in slips
     assert "mean reward 0.45" in slips
-    assert "failed 50.0 %" in slips
-    assert "0.5 or less" in slips
+    assert "failed 100 %" in slips  # a reward of 0.9 is no success
+    assert "meaning below 1" in slips
     assert "rated dissatisfied" not in slips
 
 
