@@ -37,7 +37,12 @@ def honesty(folder: Path, command: Command, *, item_s: float | None = None, seed
         words = ("--model", "stub-model", "--base-url", stub.url)
         if item_s is not None:
             words = patience(folder, stub.url, attempt_s=item_s, item_s=item_s)
-        done = command("judge", cases.log, "--rubric", cases.rubric, *words, "--no-cache", "-o", "run")
+        words = ("judge", cases.log, "--rubric", cases.rubric, *words, "--no-cache", "-o", "run")
+        unasked = command(*words)
+        done = command(*words, "--unchecked")
+    # Nothing shows that these scores agree with people: the first screen has them only on demand.
+    _check_failures(findings, "the terminal without --unchecked", unasked.out)
+    findings.hold("0.500" not in unasked.out, "the terminal says an unchecked mean unasked")
     _check_summary(findings, folder, done)
     _check_words(findings, "the terminal", done.out)
     _check_words(findings, "the page", _text_of((folder / "run" / "report.html").read_text()))
@@ -69,7 +74,11 @@ def _check_words(findings: Findings, where: str, text: str) -> None:
     text = " ".join(text.split())
     for told in ("0.500", "160/200", "0.400–0.600"):
         findings.hold(told in text, f"{where} does not say {told}")
+    _check_failures(findings, where, text)
+    findings.say(f"{where}: " + ", ".join(w for w in ("0.500", "160/200", "0.400–0.600") if w in text))
+
+
+def _check_failures(findings: Findings, where: str, text: str) -> None:
     for kind in ("invalid json", "server error"):
         told = re.search(rf"{kind}\W{{1,3}}20\b", text, re.IGNORECASE)
         findings.hold(told is not None, f"{where} does not say {kind} 20")
-    findings.say(f"{where}: " + ", ".join(w for w in ("0.500", "160/200", "0.400–0.600") if w in text))

@@ -190,7 +190,7 @@ def test_a_mistake_is_said_in_a_line(folder: Path, name: str) -> None:
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("success log.jsonl", b"Error: Missing option '--kind'. multiwoz: goals and a database; tau: "),
+        ("annotate make log.jsonl", b"Error: Missing option '--raters'. Number of raters."),
         ("show run", b"Error: Missing argument 'ID'. A conversation's id, as on the page."),
     ],
 )
