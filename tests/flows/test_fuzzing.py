@@ -64,7 +64,7 @@ def test_broken_files_end_every_command_as_any_may_end(target: str, tmp_path: Pa
 
 def test_every_setting_that_names_a_file_is_fuzzed() -> None:
     folder = Path(dialogauge.__file__).parent
-    for path in folder.glob("app/**/settings.py"):
+    for path in (*folder.glob("app/**/settings.py"), *folder.glob("app/**/option_groups.py")):
         import_module(".".join(("dialogauge", *path.relative_to(folder).with_suffix("").parts)))
     texts = {
         name

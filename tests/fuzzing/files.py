@@ -334,7 +334,11 @@ FILES: dict[str, Case] = {
         "replay select few.jsonl --rule random -n 4 --split-file split.json -o new.json",
     ),
     "configuration": reading(
-        "config.toml", _toml, "log.jsonl", f"judge log.jsonl --config config.toml --limit 2 {_NEW}"
+        "config.toml",
+        _toml,
+        "log.jsonl",
+        f"judge log.jsonl --config config.toml --limit 2 {_NEW}",
+        f"judge log.jsonl --config config.toml --limit 2 --unchecked {_NEW}",
     ),
     "price table": reading(
         "prices.toml", _toml, "log.jsonl", f"{_JUDGE_MODEL} --prices prices.toml --max-cost 3"
@@ -377,6 +381,12 @@ FILES: dict[str, Case] = {
     "summary of satisfaction": reading("personal/summary.json", _json, "few.jsonl split.json", *_OF_PERSONAL),
     "summary of replay": reading(
         "replayed/summary.json", _json, "few.jsonl split.json long.jsonl items.json", *_OF_REPLAYED
+    ),
+    "stored agreement": reading(
+        "agreed/agreement.json", _json, "log.jsonl", f"judge log.jsonl --checked-by agreed {_NEW}"
+    ),
+    "run that checks": reading(
+        "judged/run.db", databases.spoil, "log.jsonl", f"judge log.jsonl --checked-by judged {_NEW}"
     ),
     "run compared": reading("judged/run.db", databases.spoil, "earlier", *_COMPARED),
     "manifest compared": reading("earlier/manifest.json", _json, "judged", *_COMPARED),
@@ -421,6 +431,7 @@ SETTINGS: Final[Mapping[str, tuple[str, ...]]] = {
     "agents_file": ("agents",),
     "b": ("run compared", "manifest compared"),
     "candidates": ("reply file",),
+    "checked_by": ("stored agreement", "run that checks"),
     "config_file": ("config", "configuration"),
     "encoder": ("encoder folder",),
     "files": ("rating page", "rating table", "labelled tasks", "choices"),
@@ -476,6 +487,7 @@ READERS: Final[Mapping[str, tuple[str, ...]]] = {
     "app/annotate/folder.py": ("rating plan", "plan of pairs"),
     "app/build.py": ("source", "local model", "fitted model"),
     "app/candidates.py": ("reply file",),
+    "app/judge.py": ("stored agreement",),
     "app/merging.py": ("configuration", "agents"),
     "data/archives.py": ("zip file",),
     "data/workbooks.py": ("workbook",),

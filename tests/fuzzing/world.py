@@ -25,6 +25,7 @@ _RUNS = (
     "judge log.jsonl --mode foresight -o earlier",
     f"judge log.jsonl --rubric own.toml {MODEL} -o asked",
     "judge corrected.jsonl -o corrected",
+    "agreement judged -o agreed",
     "trust asked --scenario-sample 2",
     f"satisfaction {RATED} --judge history-mean -o personal",
     f"satisfaction {RATED} --judge memory {MODEL} -o remembered",

@@ -47,6 +47,10 @@ def judge_log(options: JudgeOptions, *, as_json: bool = False) -> NoReturn:
         share, of = run.result.summary.failed_share or 0.0, run.result.summary.replied
         sentence = f"{words.percent(share)} of {counted(of, 'target')} failed, more than --max-failed allows"
         typer.echo(f"dialogauge: {sentence} ({words.percent(outcome.max_failed)}): exit code 3", err=True)
+    elif outcome.exit_code == 2:
+        refused = sum(gate.refused for gate in run.result.gates)
+        sentence = f"{counted(refused, 'gate')} on what is not checked; --unchecked takes it all the same"
+        typer.echo(f"dialogauge: {sentence}: exit code 2", err=True)
     raise typer.Exit(outcome.exit_code)
 
 

@@ -143,7 +143,8 @@ def expect_study(directory: RunDirectory, studies: Collection[str]) -> None:
 def _expect_study(database: RunDatabase, studies: Collection[str]) -> None:
     study = database.get_meta(STUDY)
     if study is not None and study not in studies:
-        msg = f"{database.path.parent} is a run of `dialogauge {study}`"
+        kind = f"`dialogauge {study}`" if isinstance(study, str) else "no known command"
+        msg = f"{database.path.parent} is a run of {kind}"
         *others, last = (f"`dialogauge {name}`" for name in studies)
         wanted = f"{', '.join(others)} or {last}" if others else last
         raise StoreError(msg, hint=f"give a run of {wanted}")

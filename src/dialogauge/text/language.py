@@ -1,8 +1,9 @@
 """The language of a text: English, Chinese or another one.
 
 Shares of scripts decide; within the Latin script, frequent words of English and of other languages. Code
-blocks, links and addresses do not count. What says nothing (names, a few rare words, one word over and over)
-is taken for English; many different words with hardly a frequent English one among them are not.
+blocks, links and addresses do not count, nor do codes (`c_7de1`) beside words. What says nothing (names, a
+few rare words, one word over and over) is taken for English; many different words with hardly a frequent
+English one among them are not.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from dialogauge.text.tokens import ENGLISH_STOP, FOREIGN_STOP
 Language = Literal["en", "zh", "other"]
 
 _NOISE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`|https?://\S+|\S+@\S+", re.DOTALL)
+_CODE = re.compile("(?<![A-Za-z0-9_])[A-Za-z_]*[0-9][A-Za-z0-9_]*")
 _HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff]+")
 _KANA_HANGUL = re.compile("[\u3040-\u30ff\u1100-\u11ff\uac00-\ud7af]+")
 _LATIN = re.compile("[A-Za-z\u00c0-\u024f\u1e00-\u1eff]+(?:'[a-z]+)?")
@@ -58,6 +60,8 @@ class LanguageTally:
         text = text[:_LENGTH]
         if "`" in text or "http" in text or "@" in text:
             text = _NOISE.sub(" ", text)
+        if _LATIN.search(plain := _CODE.sub(" ", text)):
+            text = plain
         latin = _LATIN.findall(text.lower().replace("\u2019", "'"))
         english = sum(map(ENGLISH_STOP.__contains__, latin))
         self.latin += len(latin)

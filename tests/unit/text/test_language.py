@@ -66,3 +66,14 @@ def test_a_tally_adds_up():
 @given(st.text(max_size=300))
 def test_every_text_has_one_of_three(text):
     assert detect_language(text) in ("en", "zh", "other")
+
+
+def test_codes_are_no_words() -> None:
+    """A masked id in a short text may hold pieces that look like words of another language."""
+    code = "c_7ce42c8218072e8c"
+    assert detect_language(f"Question 1: when does museum {code} open?", f"Write to {code}.") == "en"
+    assert detect_language("GPT4") == "en"  # with nothing else, a code is a name
+    assert (
+        detect_language(f"Où est la clé de la porte {code}?", "Elle est dans le tiroir de la table.")
+        == "other"
+    )
