@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from benchmarks.tables import table
 from dialogauge.core import PlainDimension
-from dialogauge.studies.judging.light import people_of
+from dialogauge.studies.judging.light import agreement_of
 from dialogauge.studies.judging.people import Agreement, Light
 from dialogauge.studies.judging.people_tally import PeopleTally
 
@@ -109,11 +109,11 @@ def light_of(ratings: Ratings, scores: Floats) -> Light:
         level.add(int(conversation), float(turn), float(length), {"satisfaction": float(score)})
         level.ratings.setdefault("satisfaction", {})[place] = float(ratings.scores[place])
     tally.raters["turn", "satisfaction"] = {"users"}
-    people = people_of(tally)
-    if people is None:
+    light = agreement_of(tally, "satisfaction", "turn")
+    if light is None:
         msg = "nobody rated anything"
         raise RuntimeError(msg)
-    return people.light
+    return light
 
 
 def run(times: int, *, quick: bool = False) -> dict[str, Any]:
