@@ -123,7 +123,7 @@ class RunEvidence:
         merged = dict(self.dimensions)
         for name, check in stored:
             reason = check.covers(self)
-            for dimension in (d for d in check.checked if not self.of(d).checked):
+            for dimension in (d for d in check.checked if not merged.get(d, UNCHECKED).checked):
                 merged[dimension] = DimensionEvidence(
                     checked=not reason,
                     by="" if reason else f"{check.of(dimension).by} (stored in {name})",

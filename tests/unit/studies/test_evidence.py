@@ -70,6 +70,13 @@ def test_a_stored_check_speaks_for_the_same_judge_rubric_and_kind_of_data(change
     assert merged.of("coherence") == UNCHECKED
 
 
+def test_a_stored_check_that_speaks_stands_whatever_others_do_not_say():
+    new = replace(RUN, dimensions={"helpfulness": UNCHECKED})
+    other = replace(RUN, judge="another")
+    for checks in ([("rated", RUN), ("other", other)], [("other", other), ("rated", RUN)]):
+        assert new.with_stored(checks).of("helpfulness").by == "the ratings of this run (stored in rated)"
+
+
 def test_a_runs_own_ratings_come_before_a_stored_check():
     own = DimensionEvidence(checked=True, by="own")
     merged = replace(RUN, dimensions={"helpfulness": own}).with_stored([("old", RUN)])
