@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -105,7 +106,7 @@ def test_the_page_is_made_again(dialogauge, scored) -> None:
     assert done.code == 0, done.err
     hidden = Path("hidden.html").read_text()
     assert MAIL not in hidden
-    assert "c0__turn_0" not in hidden
+    assert not re.search(r"\bc0__turn_0", hidden)
     assert "I would rather say this to [email]." in hidden
 
 
