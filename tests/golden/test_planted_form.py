@@ -19,7 +19,6 @@ DIALOGUES = [dialogue for planted in SETS for dialogue in planted]
 KINDS = {"unsupported", "contradicted", "empty_ignored", "missing_slot", "count_rule", "history"}
 
 each_set = pytest.mark.parametrize("dialogues", SETS, ids=[path.stem for path in PLANTED])
-each_dialogue = pytest.mark.parametrize("dialogue", DIALOGUES, ids=lambda d: d["id"])
 
 
 def turns_of(messages: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
@@ -35,11 +34,12 @@ def turns_of(messages: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
     return turns
 
 
-@each_dialogue
-def test_every_turn_ends_with_a_reply_and_every_call_has_its_result(dialogue: dict[str, Any]) -> None:
+def expect_form(dialogue: dict[str, Any]) -> None:
+    """Every turn ends with a reply, every call has its result, and an expected fault lies in a turn."""
     assert set(dialogue) == {"id", "language", "domain", "messages", "expected", "note"}
     assert all(m["role"] != "system" for m in dialogue["messages"][1:])
-    for turn in turns_of(dialogue["messages"]):
+    turns = turns_of(dialogue["messages"])
+    for turn in turns:
         assert turn[0]["role"] == "user"
         assert turn[-1]["role"] == "assistant"
         assert turn[-1]["content"]
@@ -57,16 +57,21 @@ def test_every_turn_ends_with_a_reply_and_every_call_has_its_result(dialogue: di
             results.append(message["tool_call_id"])
     assert calls == results
     assert len(set(calls)) == len(calls)
-
-
-@each_dialogue
-def test_an_expected_fault_lies_in_a_turn_of_the_dialogue(dialogue: dict[str, Any]) -> None:
     assert len(dialogue["expected"]) <= 1
     for fault in dialogue["expected"]:
         assert set(fault) == {"turn", "fault"}
         assert fault["fault"] in KINDS
-        assert 1 <= fault["turn"] <= len(turns_of(dialogue["messages"]))
+        assert 1 <= fault["turn"] <= len(turns)
     assert dialogue["note"]
+
+
+def test_every_dialogue_has_the_form() -> None:
+    for dialogue in DIALOGUES:
+        try:
+            expect_form(dialogue)
+        except AssertionError as fault:
+            fault.add_note(f"in the dialogue {dialogue['id']}")
+            raise
 
 
 @each_set

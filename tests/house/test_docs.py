@@ -11,11 +11,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import get_args
 
-import pytest
-
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
-NAMES = [str(p.relative_to(ROOT)) for p in PAGES]
 
 _FENCE = re.compile(r"^ *(```|~~~)")
 _LINK = re.compile(r"!?\[[^\]]*\]\(([^()\s]+)(?: \"[^\"]*\")?\)")
@@ -104,31 +101,30 @@ def test_readme_names_every_command() -> None:
     assert [name for name in REFERENCE.commands() if f"`{name}`" not in readme] == []
 
 
-@pytest.mark.parametrize("page", PAGES, ids=NAMES)
-def test_links_lead_somewhere(page: Path) -> None:
+def test_links_lead_somewhere() -> None:
     broken = []
-    for line in _prose(page):
-        for link in _LINK.findall(line):
+    for page in PAGES:
+        for link in (link for line in _prose(page) for link in _LINK.findall(line)):
             if re.match(r"[a-z]+:", link):
                 continue
             path, _, anchor = link.partition("#")
             target = (page.parent / path).resolve() if path else page
             if not target.exists() or (anchor and anchor not in _anchors(target)):
-                broken.append(link)
+                broken.append(f"{page.name}: {link}")
     assert broken == []
 
 
-@pytest.mark.parametrize("page", PAGES, ids=NAMES)
-def test_options_exist(page: Path) -> None:
+def test_options_exist() -> None:
     unknown = []
-    for code in _code(page):
+    for page, code in ((p, code) for p in PAGES for code in _code(p)):
         found = _COMMAND.search(code)
         if found is None:
-            unknown += [o for o in _OPTION.findall(code) if o not in ALL_FLAGS]
+            unknown += [(page.name, o) for o in _OPTION.findall(code) if o not in ALL_FLAGS]
         elif found[1] not in FLAGS:
-            unknown.append(f"dialogauge {found[1]}")
+            unknown.append((page.name, f"dialogauge {found[1]}"))
         else:
-            unknown += [f"{found[1]} {o}" for o in _options(found[2]) if o not in FLAGS[found[1]]]
+            options = _options(found[2])
+            unknown += [(page.name, f"{found[1]} {o}") for o in options if o not in FLAGS[found[1]]]
     assert unknown == []
 
 
@@ -188,20 +184,19 @@ def test_every_format_has_an_example() -> None:
     assert sorted(EXAMPLES) == sorted(format_names())
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
-def test_examples_of_formats_are_read(name: str, tmp_path: Path) -> None:
+def test_examples_of_formats_are_read(tmp_path: Path) -> None:
     from dialogauge.core import Conversation
     from dialogauge.data import read_conversations
 
-    ending, text = EXAMPLES[name]
-    file = tmp_path / "User_1" / "trip" / f"0.{ending}"
-    file.parent.mkdir(parents=True)
-    file.write_text(text, encoding="utf-8")
-    reader = read_conversations([str(file)])
-    read = list(reader)
-    assert [f.format for f in reader.files.values()] == [name]
-    assert all(isinstance(c, Conversation) for c in read), read
-    assert all(c.replied_turns for c in read if isinstance(c, Conversation))
+    for name, (ending, text) in EXAMPLES.items():
+        file = tmp_path / name / "User_1" / "trip" / f"0.{ending}"
+        file.parent.mkdir(parents=True)
+        file.write_text(text, encoding="utf-8")
+        reader = read_conversations([str(file)])
+        read = list(reader)
+        assert [f.format for f in reader.files.values()] == [name]
+        assert all(isinstance(c, Conversation) for c in read), read
+        assert all(c.replied_turns for c in read if isinstance(c, Conversation)), name
 
 
 def test_findings_of_the_local_judge_exist() -> None:
