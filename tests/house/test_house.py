@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import importlib
 import os
 import pkgutil
@@ -21,6 +22,12 @@ SOURCE = ROOT / "src" / "dialogauge"
 FILES = sorted(SOURCE.rglob("*.py"))
 HEAVY = ("torch", "transformers", "ray", "fastapi", "pandas", "matplotlib", "scipy", "sklearn", "pyarrow")
 HEAVY += ("numpy", "pydantic", "aiohttp", "asyncio", "sqlite3", "rich")
+
+
+@functools.cache
+def tree_of(path: Path) -> list[ast.AST]:
+    """All nodes of a file; read once, since most tests here walk over all of them."""
+    return list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
 
 
 def test_imports_point_downward() -> None:
@@ -44,7 +51,7 @@ def test_files_are_short_and_well_named() -> None:
             faults.append(f"{name} says nothing")
         if path.name != "__init__.py" and "\n__all__" in text:
             faults.append(f"{name} lists names: only the faces of packages do")
-        for node in ast.walk(ast.parse(text)):
+        for node in tree_of(path):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 body = node.body[1:] if ast.get_docstring(node) else node.body
                 if body and (length := (node.end_lineno or 0) - body[0].lineno + 1) > 60:
@@ -67,7 +74,7 @@ def test_faces_list_what_is_there() -> None:
 def test_no_two_classes_share_a_name() -> None:
     homes: dict[str, list[str]] = {}
     for path in FILES:
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in tree_of(path):
             if isinstance(node, ast.ClassDef):
                 homes.setdefault(node.name, []).append(str(path.relative_to(SOURCE)))
     shared = {name: files for name, files in homes.items() if len(files) > 1}
@@ -81,7 +88,7 @@ WHAT_WAS_DONE_TO_IT = {"found", "told", "held", "said", "given"}
 def test_names_say_what_things_are() -> None:
     vague = []
     for path in FILES:
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in tree_of(path):
             stored = isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
             name = (
                 node.id if stored else node.arg if isinstance(node, ast.arg) else getattr(node, "name", None)
@@ -102,7 +109,7 @@ def test_face_lists_what_other_rooms_use(room: str) -> None:
     others += [*(ROOT / "benchmarks").rglob("*.py"), *(ROOT / "tools").rglob("*.py")]
     used: set[str] = set()
     for path in others:
-        nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+        nodes = tree_of(path)
         imports = [node for node in nodes if isinstance(node, ast.ImportFrom)]
         for node in imports:
             if f"{node.module}.".startswith(f"dialogauge.{room}."):
@@ -150,8 +157,7 @@ def test_types_are_checked_without_any_extra() -> None:
     missing = {name for rule in project["tool"]["mypy"]["overrides"] for name in rule["module"]}
     core = {re.split(r"[<>=\[]", name)[0] for name in project["project"]["dependencies"]}
     core |= {"dialogauge", "pytest", "multidict", "yarl"}
-    trees = (ast.parse(path.read_text(encoding="utf-8")) for path in FILES)
-    nodes = [node for tree in trees for node in ast.walk(tree)]
+    nodes = [node for path in FILES for node in tree_of(path)]
     named = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
     named |= {node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)}
     extra = {name.partition(".")[0] for name in named} - sys.stdlib_module_names - core - {"compression"}
