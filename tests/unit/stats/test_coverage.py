@@ -3,7 +3,15 @@
 from statistics import fmean
 
 import pytest
-from benchmarks.coverage import Sampling, coverage, levels, rare_faults, replay_level, uneven_level
+from benchmarks.coverage import (
+    Sampling,
+    coverage,
+    levels,
+    rare_faults,
+    replay_level,
+    uneven_level,
+    worst_scenario,
+)
 from benchmarks.two_samples import missed
 
 FIGURES = ("pearson", "qwk", "exact", "mae", "f1_dsat", "auc", "ac1", "alpha_ordinal")
@@ -57,3 +65,8 @@ def test_two_equal_samples_are_told_apart_as_rarely_as_the_level_says(sizes):
 def test_two_equal_samples_of_several_targets_in_each_cluster_are_too():
     assert missed("share, five each", (10, 100), (0.05, 0.05), 120) <= 0.08
     assert missed("scores 1 to 5, five each", (5, 50), (4.0, 4.0), 120) <= 0.08
+
+
+def test_the_worst_scenario_is_named_and_no_other_group():
+    assert worst_scenario(50, 8, 15, wrong=0.7) == (1, 0)
+    assert worst_scenario(50, 8, 15, wrong=0.3) == (0, 0)
