@@ -1,6 +1,7 @@
 """Replies cut off, echoes, miscopied codes: how many planted ones are found, and sound replies flagged.
 
 Needs the shared data (`DIALOGAUGE_SHARED`). Figures of a `chosen` source were seen while rules were written.
+Logs named in `DIALOGAUGE_LOGS`, joined as the paths of `PATH` are, are measured as well, each a source.
 """
 
 from __future__ import annotations
@@ -108,6 +109,8 @@ def _sources(data: Path) -> Iterator[tuple[str, bool, list[Conversation]]]:
     yield "LoCoMo", False, list(_sessions(data / "membench" / "locomo_corpus.jsonl"))
     yield "LexEval answers", False, list(_answers(data / "membench" / "lexeval_qa_sample.jsonl"))
     yield "Sotopia", False, list(_episodes(data / "roleplay" / "sotopia_pi_human_session.jsonl"))
+    for log in filter(None, os.environ.get("DIALOGAUGE_LOGS", "").split(os.pathsep)):
+        yield Path(log).stem, False, _read(Path(log))
 
 
 def _sound(*paths: Path) -> list[Conversation]:
