@@ -36,6 +36,15 @@ def text(words: str) -> Html:
     return Html(visible(words).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;"))
 
 
+def page_bytes(words: str) -> int:
+    """Return how many bytes a text takes on a page at most."""
+    size = len(words.encode("utf-8", "replace"))
+    if _SPECIAL.search(words) is None:
+        return size
+    marks = 4 * words.count("&") + 3 * (words.count("<") + words.count(">"))
+    return size + marks + 11 * len(re.findall(INVISIBLE, words))
+
+
 def quotable(words: str) -> Html:
     """Escape a text for an attribute, between double quotes."""
     return Html(text(words).replace('"', "&quot;"))

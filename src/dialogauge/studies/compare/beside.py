@@ -104,7 +104,7 @@ def _transcripts(run: StoredRun, ids: Sequence[str], only: str | None) -> Mappin
     rows = (row for row in run.rows_of(wanted) if only in (None, row["candidate"]))
     for _ in sampler.through(rows):
         pass
-    cases = {case.conversation_id: case for case in reversed(sampler.result().shown)}
+    cases = {case.conversation_id: case for case in reversed(sampler.result().listed)}
     verdicts = run.directory.read_json("summary").get("verdicts") is not None
     keys = [case.key for case in cases.values()]
     writer = writer_of(run, keys, run.dimensions, stored_findings(run), verdicts=verdicts)

@@ -179,5 +179,7 @@ def policies_section(sample: ShownConversations) -> list[Section]:
         folds.append(
             Callout((f"{counted(more, 'more policy', 'more policies')}: see dialogauge show RUN ID.",))
         )
-    lead = "The system prompts of the agents. The judge read them as the policy to comply with."
+    lead = (
+        "The agents' system prompts in the conversations of this page, which the judge read as their policy."
+    )
     return [Section("Policies", tuple(folds), lead, anchor="policies")] if folds else []

@@ -71,6 +71,12 @@ from dialogauge.text import counted
 
 _CURVE_TURNS: Final = 24
 _LISTED_FIRST: Final = 40
+_LIST_BYTES: Final = 500_000
+"""What the table of scores takes at most."""
+_ROW_BYTES: Final = 130
+"""Of a conversation, beside its scores."""
+_CELL_BYTES: Final = 16
+"""Of a score."""
 _UNREADABLE_SHOWN: Final = 5
 _WHAT_IT_IS_NOT: Final = (
     Span("What this page is not.", "strong"),
@@ -449,26 +455,30 @@ def _groups_section(
 
 
 def _list_section(summary: Summary, sample: ShownConversations, *, graded: bool) -> Section:
-    survey, talks = sample.survey, sample.transcripts
-    shown = len(talks.transcripts)
-    lead = "Every conversation, turn by turn" if shown == survey.total else _some(shown, survey.total)
-    lead += f"; of {summary.repeats} repeats the first" if summary.repeats > 1 else ""
-    blocks: list[Block] = [talks] if shown else []
+    talks = sample.transcripts
+    blocks: list[Block] = [talks] if talks.transcripts else []
     blocks.append(Fold("Their scores as a table", (_scores_table(summary, sample, graded=graded),)))
-    where = (
-        f"{lead}. Those to read first are at the top. Long messages are cut; ",
+    return Section(
+        "Conversations", tuple(blocks), conversations_lead(sample, summary.repeats), anchor="conversations"
+    )
+
+
+def conversations_lead(sample: ShownConversations, repeats: int = 1) -> Prose:
+    """Say which conversations a page shows, and how to read the others."""
+    shown, total = len(sample.transcripts.transcripts), sample.survey.total
+    lead, others = "Every conversation, turn by turn, those to read first at the top", ""
+    if shown < total:
+        lead = (
+            f"{shown:,} of {counted(total, 'conversation')}, turn by turn: those to read first, the worst, "
+            "examples of findings, and some others, chosen by their id"
+        )
+        others = f"opens the other {total - shown:,}, and "
+    return (
+        f"{lead}{f'; of {repeats} repeats the first' if repeats > 1 else ''}. Long messages are cut; ",
         Span("dialogauge show RUN ID", "code"),
-        " prints a whole conversation, and every judgement is in ",
+        f" {others}prints any conversation whole. Every judgement is in ",
         Span("judgements.jsonl", "code"),
         ".",
-    )
-    return Section("Conversations", tuple(blocks), where, anchor="conversations")
-
-
-def _some(shown: int, total: int) -> str:
-    return (
-        f"{shown:,} of {counted(total, 'conversation')}, turn by turn: mostly those to read first, and "
-        "some of the others, chosen by their id"
     )
 
 
@@ -484,11 +494,12 @@ def _scores_table(summary: Summary, sample: ShownConversations, *, graded: bool)
         "weakest turn",
         *(words.name(d.name) for d in summary.dimensions),
     )
+    listed = survey.listed[: _LIST_BYTES // (_ROW_BYTES + _CELL_BYTES * len(levels))]
     rows = (
         TableRow(_list_cells(case, levels, places.get(case.key, ""), graded=graded, rated=rated))
-        for case in survey.listed
+        for case in listed
     )
-    left_out = survey.total - len(survey.listed)
+    left_out = survey.total - len(listed)
     title = "A score of a turn dimension is the mean over the turns."
     title += f" {left_out:,} more conversations are not listed." if left_out else ""
     if graded and summary.verdicts is not None and summary.verdicts.basis.get("partial"):

@@ -17,22 +17,21 @@ from dialogauge.studies.judging.people import stored_people
 from dialogauge.studies.judging.sampling import Sampler
 from dialogauge.studies.judging.summary import Summary, summarise
 from dialogauge.studies.judging.transcripts import read_sample
-from dialogauge.studies.judging.worst import GroupTally
+from dialogauge.studies.judging.worst import WorstGroup
 from dialogauge.studies.passing import ByConversation
 from dialogauge.studies.trust.result import Trust, TrustCase
 
 
 def stored_page(run: StoredRun, against_users: Sequence[Section] = ()) -> Page:
     """Return the page of a finished run; before the scores what the users themselves said, if known."""
-    sampler, groups = Sampler(run.dimensions), GroupTally()
-    people, findings = stored_people(run), stored_findings(run)
-    summary, evidence = summary_of(run, sampler, groups), evidence_in(run.directory.read_json("summary"))
+    sampler, people, findings = Sampler(run.dimensions), stored_people(run), stored_findings(run)
+    summary, evidence = summary_of(run, sampler), evidence_in(run.directory.read_json("summary"))
     sample = read_sample(run, sampler.result(), summary.dimensions, findings)
     return report_page(
         run,
         summary,
         sample,
-        Known(stored_trust(run), people, findings, groups.worst(sample.weeks), stored_agents(run), evidence),
+        Known(stored_trust(run), people, findings, _stored_worst(run), stored_agents(run), evidence),
         against_users=against_users,
     )
 
@@ -82,6 +81,18 @@ def stored_findings(run: StoredRun) -> FindingsSummary | None:
     kinds = tuple(replace(kind, example=_hidden_example(run, kind.example)) for kind in findings.kinds)
     first = tuple(_hidden_place(run, place) for place in findings.first)
     return replace(findings, kinds=kinds, first=first)
+
+
+def _stored_worst(run: StoredRun) -> WorstGroup | None:
+    """Return the group that stands out in the run's summary, masked as the run is; None where none does."""
+    value = run.directory.read_json("summary").get("worst_group")
+    if value is None:
+        return None
+    worst = read_as(value, WorstGroup)
+    if run.mask is None:
+        return worst
+    hidden = run.mask.id("user", worst.name) if worst.field == "user" else run.mask.value(worst.name)
+    return replace(worst, name=hidden)
 
 
 def _hidden_case(run: StoredRun, case: TrustCase) -> TrustCase:

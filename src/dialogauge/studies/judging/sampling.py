@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from itertools import chain
 from typing import Any, Final, get_args
 
 from dialogauge.core import DimensionSpec, Verdict, digest_text
@@ -21,12 +23,10 @@ _UNRANKED = 8
 _FAILED = 9
 """Nothing was judged: last, for there is nothing to learn about the assistant."""
 
-_LISTED: Final = 10_000
+LISTED: Final = 2_000
 """Conversations in the list of a page."""
-WHOLE: Final = 2_000
-"""A run of up to so many conversations is shown in full."""
-_TRANSCRIPTS: Final = 300
-"""Of a larger run so many: two thirds the weakest, one third spread over the others."""
+SHOWN: Final = 200
+"""Conversations that a page shows turn by turn."""
 _WEAK_TURNS: Final = 12
 
 
@@ -65,23 +65,35 @@ class Survey:
     total: int
     listed: tuple[Case, ...]
     """What is to be read first, then weakest first."""
-    shown: tuple[Case, ...]
-    """To be shown in full, in the same order."""
     weak: tuple[Case, ...]
     """With the weakest of the weakest turns."""
+    spread: tuple[Case, ...]
+    """Chosen by their id."""
+    shown: tuple[Case, ...] = ()
+    """To be shown turn by turn, in the order of the list."""
 
-    def led_by(self, first: Iterable[str]) -> Survey:
-        """Return the same with the conversations of some ids at its head, in their order."""
+    def choose(self, first: Iterable[str], examples: Collection[str], named: Iterable[Case] = ()) -> Survey:
+        """Choose what is shown: to be read first, the worst up to half, examples, and a spread of the rest.
+
+        Args:
+            first: Ids of conversations to read first, which lead the list too.
+            examples: Ids of those that findings are quoted from.
+            named: Cases of such ids that are not in the list.
+        """
         places = {id: place for place, id in enumerate(dict.fromkeys(first))}
-        if not places:
-            return self
-        shown = {case.key for case in self.shown}
-        named = [c for c in self.listed if c.conversation_id in places and c.key not in shown]
+        cases = (*self.listed, *named)
+        leading = (case for case in cases if case.conversation_id in places)
+        quoted = (case for case in cases if case.conversation_id in examples)
+        order = chain(leading, self.weak, self.listed[: SHOWN // 2], quoted, self.spread)
+        shown = list({case.key: case for case in order}.values())[:SHOWN]
+        place = partial(_place, places)
+        return replace(
+            self, listed=tuple(sorted(self.listed, key=place)), shown=tuple(sorted(shown, key=place))
+        )
 
-        def led(cases: Iterable[Case]) -> tuple[Case, ...]:
-            return tuple(sorted(cases, key=lambda case: places.get(case.conversation_id, len(places))))
 
-        return replace(self, listed=led(self.listed), shown=led((*named, *self.shown)))
+def _place(first: Mapping[str, int], case: Case) -> tuple[int, tuple[int, float, str]]:
+    return first.get(case.conversation_id, len(first)), case.order
 
 
 @dataclass(slots=True)
@@ -109,9 +121,9 @@ class Sampler(ByConversation):
         """Take note of what is scored."""
         super().__init__()
         self._dimensions = dimensions
-        self._listed = Smallest[Case](_LISTED)
+        self._listed = Smallest[Case](LISTED)
         self._weak = Smallest[Case](_WEAK_TURNS)
-        self._spread = Smallest[Case](_TRANSCRIPTS)
+        self._spread = Smallest[Case](SHOWN)
         self._total = 0
 
     def take(self, unit: Sequence[Row]) -> None:
@@ -126,17 +138,8 @@ class Sampler(ByConversation):
     def result(self) -> Survey:
         """Return what was chosen, once all rows have passed."""
         self.close()
-        ordered = self._listed.ascending()
-        shown = ordered if self._total <= WHOLE else _shown(ordered, self._spread.ascending())
-        return Survey(self._total, tuple(ordered), tuple(shown), tuple(self._weak.ascending()))
-
-
-def _shown(ordered: Sequence[Case], spread: Sequence[Case]) -> list[Case]:
-    weakest = ordered[: _TRANSCRIPTS - _TRANSCRIPTS // 3]
-    taken = {case.key for case in weakest}
-    others = [case for case in spread if case.key not in taken]
-    chosen = [*weakest, *others[: _TRANSCRIPTS - len(weakest)]]
-    return sorted(chosen, key=lambda case: case.order)
+        kept = (tuple(cases.ascending()) for cases in (self._listed, self._weak, self._spread))
+        return Survey(self._total, *kept)
 
 
 def _case(unit: Sequence[Row], dimensions: Sequence[DimensionSpec]) -> Case:

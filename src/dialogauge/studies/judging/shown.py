@@ -9,11 +9,13 @@ from dialogauge.core import UsageError
 from dialogauge.report import Transcript
 from dialogauge.runs import StoredRun
 from dialogauge.studies.judging.report import stored_findings
-from dialogauge.studies.judging.sampling import WHOLE, Sampler
+from dialogauge.studies.judging.sampling import Sampler
 from dialogauge.studies.judging.transcripts import writer_of
 
 _NEAR: Final = 5
 """Ids that are named in place of one that is not there."""
+_COMPARED: Final = 20_000
+"""Ids that are looked through for one written alike."""
 
 
 def show_conversation(run: StoredRun, id: str, turn: int | None = None) -> tuple[Transcript, ...]:
@@ -34,7 +36,7 @@ def show_conversation(run: StoredRun, id: str, turn: int | None = None) -> tuple
     sampler = Sampler(run.dimensions)
     for _ in sampler.through(run.rows_of([ids[id]])):
         pass
-    cases = [case for case in sampler.result().shown if case.conversation_id == id]
+    cases = [case for case in sampler.result().listed if case.conversation_id == id]
     if not cases:
         msg = f"the conversation {id!r} is stored and not judged"
         raise UsageError(msg, hint="judge its input to the end")
@@ -54,7 +56,7 @@ def near(id: str, ids: list[str], listed: str = _LISTED) -> str:
 
     words = id.lower()
     holding = [name for name in ids if words in name.lower()]
-    near = holding[:_NEAR] or get_close_matches(id, ids[: 10 * WHOLE], _NEAR, 0.5)
+    near = holding[:_NEAR] or get_close_matches(id, ids[:_COMPARED], _NEAR, 0.5)
     more = f", and {len(holding) - _NEAR:,} more" if len(holding) > _NEAR else ""
     if near:
         return f"did you mean {', '.join(map(repr, near))}{more}?"

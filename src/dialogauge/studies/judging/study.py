@@ -47,7 +47,7 @@ from dialogauge.studies.judging.people_tally import PeopleTally, judges_by_signa
 from dialogauge.studies.judging.sampling import RatedAs, Sampler
 from dialogauge.studies.judging.summary import Summary, summarise
 from dialogauge.studies.judging.transcripts import ShownConversations, read_sample
-from dialogauge.studies.judging.worst import GroupTally, WorstGroup
+from dialogauge.studies.judging.worst import GroupTally, WorstGroup, week_of
 from dialogauge.studies.rated import SeenRatings, ratings_by_turn, row_changes
 from dialogauge.studies.trust.look import kept_from, look_into, rubric_facts
 from dialogauge.studies.trust.result import Trust, TrustThresholds
@@ -56,6 +56,8 @@ from dialogauge.text import counted
 
 _LANGUAGE_SHARE: Final = 0.1
 """Of the conversations, from which on a language belongs to the kind of data."""
+_DATED: Final = 2_000
+"""A run of up to so many conversations is looked at by week."""
 JUDGE: Final = "judge"
 """The kind of run, and the study's part in the identity of a unit."""
 
@@ -140,6 +142,8 @@ class JudgingStudy(Study[JudgingResult]):
     agents: AgentTally = field(default_factory=AgentTally)
     """Who wrote the dialogues, and how much."""
     _database: RunDatabase | None = field(default=None, init=False, repr=False)
+    _weeks: dict[tuple[str, str | None], str] = field(default_factory=dict, init=False, repr=False)
+    """Of conversations whose time is known, by id and candidate."""
 
     name = JUDGE
 
@@ -212,6 +216,9 @@ class JudgingStudy(Study[JudgingResult]):
         target, judge = conversation_digest(conversation), self.judge
         self.agents.see(conversation)
         self.with_tools += any(message.tool_calls for message in conversation.messages)
+        if len(self._weeks) <= _DATED:
+            week = week_of(conversation.metadata, *(m.extra for m in conversation.messages))
+            self._weeks |= {} if week is None else {(conversation.id, conversation.candidate): week}
         if conversation.ratings:
             self.rated.add(bytes.fromhex(target))
             self.seen_ratings.add(conversation)
@@ -277,7 +284,7 @@ class JudgingStudy(Study[JudgingResult]):
         sample = read_sample(run, sampler.result(), summary.dimensions, findings)
         figures = () if people is None else people.figures
         scales: dict[RatedAs, Scale] = {(f.level, f.dimension): f.scale for f in figures if f.scale}
-        worst = groups.worst(sample.weeks, scales)
+        worst = groups.worst(self._weeks if sample.survey.total <= _DATED else {}, scales)
         evidence = self._evidence(summary, people, finds=findings is not None)
         summary = summary.with_evidence(evidence)
         gates = tuple(g.evaluate(summary, evidence, people) for g in read_gates(self.gates, self.rubric))

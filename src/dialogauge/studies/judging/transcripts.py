@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import accumulate
 from typing import Any, Final, NamedTuple
 
 from dialogauge.core import Conversation, DimensionSpec, Turn, digest_text
@@ -19,14 +21,14 @@ from dialogauge.report import (
     TranscriptList,
     TranscriptMessage,
     TranscriptTurn,
+    page_bytes,
     words,
 )
 from dialogauge.runs import StoredRun
 from dialogauge.runs.records import own_scores
 from dialogauge.studies.judging.findings import FindingsSummary
-from dialogauge.studies.judging.sampling import WHOLE, Case, Survey
+from dialogauge.studies.judging.sampling import LISTED, Case, Sampler, Survey
 from dialogauge.studies.judging.summary import DimensionSummary
-from dialogauge.studies.judging.worst import week_of
 from dialogauge.text import counted
 
 _TONES: Final[Mapping[str, Tone]] = {
@@ -71,8 +73,9 @@ _RATED: Final = "people’s rating, lowest first"
 _LONGEST: Final = "turns, most first"
 _FIRST: Final = 12
 """Turns to read first."""
-_ROOM: Final = 13_000_000
-"""Bytes of all transcripts together; what does not fit is left out, the last to read first."""
+_ROOM: Final = 2_300_000
+"""Bytes of all transcripts and policies together, so that a page has at most 3 MB; what does not fit is left
+out, the last to read first."""
 _TURN_BYTES: Final = 420
 """What a turn takes beside its text."""
 _STEP_BYTES: Final = 140
@@ -116,10 +119,8 @@ class ShownConversations:
     """The turns to read first, each a transcript of one turn with the reason."""
     transcripts: TranscriptList
     """As many of the conversations as a page has room for."""
-    weeks: Mapping[Key, str] = field(default_factory=dict)
-    """Of conversations whose time is known; of a run that is not shown whole none."""
     policies: Mapping[str, Counter[str]] = field(default_factory=dict)
-    """The system prompts that were the agents' policies, each with how many conversations by scenario."""
+    """Their system prompts that were the agents' policies, each with how many of them by scenario."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,14 +220,15 @@ class TranscriptWriter:
             folded=False,
         )
 
-    def size(self, key: Key, cut_at: _Cut) -> int:
-        """Return about how many bytes a conversation takes on the page."""
+    def size(self, key: Key, cut_at: _Cut, number: int | None = None) -> int:
+        """Return about how many bytes a conversation takes on the page, or its turn of that number alone."""
         conversation = self._conversation(key)
         turns = conversation.turns[: cut_at.turns] if conversation else ()
+        turns = turns if number is None else tuple(turn for turn in turns if turn.number == number)
         texts = [text[: cut_at.text] for turn in turns for text in (turn.user_text, turn.reply_text)]
         steps = [text[: cut_at.step] for turn in turns for text in _step_texts(turn)]
         texts += steps + [text for row in self.rows.get(key, ()) for text in _notes(row).values()]
-        bytes = sum(len(text.encode("utf-8", "replace")) for text in texts)
+        bytes = sum(map(page_bytes, texts))
         beside = _TURN_BYTES * (len(turns) + 2) + _STEP_BYTES * len(steps)
         return round(_MARKUP * bytes) + beside + _FOLD_BYTES * sum(len(text) > _STEP_CHARS for text in texts)
 
@@ -371,32 +373,40 @@ def read_sample(
     findings: FindingsSummary | None = None,
 ) -> ShownConversations:
     """Read the text of what a survey of the run's rows shows; `findings` name the turns to read first."""
-    if findings is not None:
-        survey = survey.led_by(place.conversation_id for place in findings.first)
+    first = () if findings is None else tuple(place.conversation_id for place in findings.first)
+    examples = () if findings is None else {kind.example.conversation_id for kind in findings.kinds}
+    survey = survey.choose(first, examples, _unlisted(run, survey, dimensions, {*first, *examples}))
     cases = {case.key: case for case in (*survey.shown, *survey.weak)}
     by_id = {id: key for key in reversed(cases) for id in key[:1]}
     places = [(case.key, case.weakest_turn, "") for case in survey.weak]
     if findings is not None:
         # Of each conversation its first: whoever opens it sees the others there.
-        first = {f.conversation_id: f for f in reversed(findings.first)}
-        ids = list(dict.fromkeys(f.conversation_id for f in findings.first))[:_FIRST]
-        places = [(by_id.get(id, (id, None)), first[id].turn, first[id].reason) for id in ids]
+        turns = {f.conversation_id: f for f in reversed(findings.first)}
+        ids = list(dict.fromkeys(first))[:_FIRST]
+        places = [(by_id.get(id, (id, None)), turns[id].turn, turns[id].reason) for id in ids]
     wanted = {*cases, *(key for key, _, _ in places)}
     # Of a dimension that the judge never scores, n/a beside every turn says nothing.
     verdicts = any(case.verdict for case in survey.listed)
     writer = writer_of(run, wanted, [d for d in dimensions if d.n], findings, verdicts=verdicts)
-    writer = replace(writer, cut_at=_cut_of(writer, survey.shown))
-    weak = (writer.turn(*place) for place in places)
-    weeks = {}
-    if survey.total <= WHOLE:
-        dated = (
-            (key, week_of(c.metadata, *(m.extra for m in c.messages)))
-            for key, c in writer.conversations.items()
-        )
-        weeks = {key: week for key, week in dated if week is not None}
-    talks = _listed(writer, survey, dimensions)
     policies = writer.policies(case.key for case in survey.shown)
-    return ShownConversations(survey, tuple(filter(None, weak)), talks, weeks, policies)
+    cut_at, shown = _fitting(writer, survey.shown, places, _ROOM - sum(map(page_bytes, policies)))
+    writer = replace(writer, cut_at=cut_at)
+    weak = (writer.turn(*place) for place in places)
+    talks = _listed(writer, shown, dimensions)
+    return ShownConversations(replace(survey, shown=shown), tuple(filter(None, weak)), talks, policies)
+
+
+def _unlisted(
+    run: StoredRun, survey: Survey, dimensions: Sequence[DimensionSpec], ids: Collection[str]
+) -> tuple[Case, ...]:
+    """Return the cases of those ids that are not among the conversations that a survey lists."""
+    missing = set(ids) - {case.conversation_id for case in survey.listed} if survey.total > LISTED else None
+    if not missing:
+        return ()
+    sampler = Sampler(dimensions)
+    for row in run.rows_of(missing):
+        sampler.add(row)
+    return sampler.result().listed
 
 
 def writer_of(
@@ -425,24 +435,22 @@ def writer_of(
     )
 
 
-def _cut_of(writer: TranscriptWriter, cases: Sequence[Case]) -> _Cut:
-    """Return where to cut texts and conversations, so that all conversations have room."""
+def _fitting(
+    writer: TranscriptWriter, cases: Sequence[Case], turns: Sequence[tuple[Key, int | None, str]], room: int
+) -> tuple[_Cut, tuple[Case, ...]]:
+    """Return where to cut texts so that all conversations have room beside single turns, and which have."""
     for cut_at in _CUTS:
-        if sum(writer.size(case.key, cut_at) for case in cases) <= _ROOM:
-            return cut_at
-    return _CUTS[-1]
+        left = room - sum(writer.size(key, cut_at, number) for key, number, _ in turns)
+        ends = list(accumulate(writer.size(case.key, cut_at) for case in cases))
+        if not ends or ends[-1] <= left:
+            break
+    return cut_at, tuple(cases[: bisect_right(ends, left)])
 
 
 def _listed(
-    writer: TranscriptWriter, survey: Survey, dimensions: Sequence[DimensionSummary]
+    writer: TranscriptWriter, cases: Sequence[Case], dimensions: Sequence[DimensionSummary]
 ) -> TranscriptList:
-    """Write transcripts in their order until the page has no more room, with what to sort and choose by."""
-    room, cases = _ROOM, []
-    for case in survey.shown:
-        room -= writer.size(case.key, writer.cut_at or _CUTS[0])
-        if room < 0:
-            break
-        cases.append(case)
+    """Write transcripts in their order, with what to sort and choose by."""
     groups = {name: [writer.group(case, name) for case in cases] for name in _FILTERS}
     filters = [name for name, values in groups.items() if 1 < len(set().union(*values)) <= _OPTIONS]
     rated = [_RATED] if any(case.rating is not None for case in cases) else []

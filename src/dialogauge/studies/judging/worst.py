@@ -213,7 +213,7 @@ def week_of(*places: Mapping[str, Any]) -> str | None:
     Args:
         *places: Its metadata, then what its messages hold beside their text; the first time counts.
     """
-    for values, key in product(places, _TIMES):
+    for values, key in product(filter(None, places), _TIMES):
         moment = _moment(values.get(key))
         if moment is not None and _YEARS[0] <= moment.year < _YEARS[1]:
             year, week, _ = moment.isocalendar()

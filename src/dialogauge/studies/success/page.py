@@ -31,7 +31,7 @@ from dialogauge.runs import Manifest, StoredRun
 from dialogauge.stats import Estimate
 from dialogauge.studies.judging.agents import AgentFacts, stored_agents
 from dialogauge.studies.judging.agents_page import agents_section
-from dialogauge.studies.judging.page import not_judged
+from dialogauge.studies.judging.page import conversations_lead, not_judged
 from dialogauge.studies.judging.people import People, stored_people
 from dialogauge.studies.judging.people_page import people_section
 from dialogauge.studies.judging.report import summary_of
@@ -71,8 +71,7 @@ def success_page(
         Section(
             "Conversations",
             (sample.transcripts,),
-            "Turn by turn, with calls and results; at the top the checks that failed. Every row is in "
-            "judgements.jsonl.",
+            conversations_lead(sample),
             anchor="conversations",
         ),
         _settings_section(manifest),

@@ -5,10 +5,12 @@ import numpy as np
 import pytest
 
 import browser
-from dialogauge.core import Conversation, Message
+from dialogauge.core import Conversation, Message, Scale
 from dialogauge.report import Figure
 from dialogauge.report.words import figure_line
-from dialogauge.studies.judging import transcripts
+from dialogauge.studies.judging import sampling, transcripts
+from dialogauge.studies.judging.findings import FindingsTally
+from dialogauge.studies.judging.opening import Known
 from dialogauge.studies.trust.result import (
     Calibration,
     CalibrationDimension,
@@ -30,6 +32,9 @@ SECTIONS = (
     "cost",
     "settings",
 )
+
+
+SATISFACTION = dimension("satisfaction", scale=Scale(0, 1, integer=False))
 
 
 @lru_cache(maxsize=1)
@@ -210,10 +215,78 @@ def test_ten_thousand_conversations_stay_small():
         for r in made.rows
     ]
     _, html = judged_html(Made([], many[: 7 * 10_000]))
-    assert len(html.encode()) < 3_000_000
+    assert len(html.encode()) < 2_000_000
     page = ParsedPage(html)
-    assert "300 of 10,000 conversations, turn by turn: mostly those to read first" in page.text
-    assert "The other 9,960" in page.text
+    assert "200 of 10,000 conversations, turn by turn: those to read first" in page.text
+    assert "dialogauge show RUN ID opens the other 9,800, and prints any" in page.text
+    assert "The other 1,960" in page.text
+
+
+def finding(id, turn, kind):
+    """A turn in which a judge that names kinds of findings saw one."""
+    return row(
+        id, turn=turn, scores={"satisfaction": 0.5}, issues=[f"shows {kind}"],
+        evidence=[{"turn": turn, "quote": "Prices vary.", "signal": kind}],
+        details={"language": "en", "signals": [{"name": kind, "strength": 1.0, "note": f"shows {kind}"}]},
+    )  # fmt: skip
+
+
+def texts(id, words, turns=6):
+    said = [Message("assistant" if n % 2 else "user", words) for n in range(2 * turns)]
+    return Conversation(id, tuple(said))
+
+
+@pytest.mark.parametrize(
+    ("number", "words", "least"),
+    [
+        (694, "Prices vary. " * 110, 200),
+        (300, "<&>" * 700, 200),
+        (210, "\u202e" * 300, 100),
+        (1, "x" * 5_000_000, 1),
+    ],
+    ids=["plain", "marks", "invisible", "huge"],
+)
+def test_a_page_has_at_most_200_conversations_and_3_megabytes(number, words, least):
+    ids = [f"c{n}" for n in range(number)]
+    rows = [finding(id, turn, f"kind_{n % 40}") for n, id in enumerate(ids) for turn in range(1, 7)]
+    made = Made([texts(id, words) for id in ids], rows)
+    findings = FindingsTally()
+    for _ in findings.through(made.rows):
+        pass
+    _, html = judged_html(made, known=Known(findings=findings.result()), dimensions=(SATISFACTION,))
+    assert len(html.encode()) <= 3_000_000
+    page = ParsedPage(html)
+    shown = html.count('class="talk"')
+    assert least <= shown <= 200
+    if number > 200:
+        assert f"{shown} of {number} conversations, turn by turn" in page.text
+        assert f"opens the other {number - shown}, and prints any conversation whole" in page.text
+    targets = {value[1:] for name, value in page.attributes if name == "href"}
+    assert targets <= set(page.ids)
+    # What the headline and the turns to read first point to is on the page.
+    assert {
+        f"{transcripts.anchor_of((id, None))}-1"
+        for id in list(dict.fromkeys(f.conversation_id for f in findings.result().first))[:12]
+    } <= targets
+
+
+def test_what_findings_are_quoted_from_is_on_the_page_of_a_run_too_large_to_list(monkeypatch):
+    monkeypatch.setattr(sampling, "LISTED", 30)
+    monkeypatch.setattr(transcripts, "LISTED", 30)
+    monkeypatch.setattr(sampling, "SHOWN", 20)
+    rows = [
+        row(f"a{n:03}", turn=1, scores={"satisfaction": 0.1}, details={"language": "en"}) for n in range(200)
+    ]
+    rows += [{**finding("z1", 1, "doubt"), "scores": {"satisfaction": 0.9}}]
+    made = Made([texts(r["conversation_id"], "Prices vary.", 1) for r in rows], rows)
+    findings = FindingsTally()
+    for _ in findings.through(made.rows):
+        pass
+    _, html = judged_html(made, known=Known(findings=findings.result()), dimensions=(SATISFACTION,))
+    page = ParsedPage(html)
+    assert html.count('class="talk"') == 20
+    assert transcripts.anchor_of(("z1", None)) in page.ids
+    assert {value[1:] for name, value in page.attributes if name == "href"} <= set(page.ids)
 
 
 @pytest.mark.chromium
@@ -271,7 +344,7 @@ def test_messages_are_cut_further_until_every_conversation_has_room(monkeypatch)
     made = made_run(60, failing=0)
     full = judged_html(made)[1]
     assert "more characters)" not in full
-    monkeypatch.setattr(transcripts, "_ROOM", 235_000)
+    monkeypatch.setattr(transcripts, "_ROOM", 250_000)
     tight = judged_html(made)[1]
     assert len(tight) < len(full)
     assert "Every conversation, turn by turn" in tight
@@ -279,7 +352,7 @@ def test_messages_are_cut_further_until_every_conversation_has_room(monkeypatch)
     assert "more characters)" in tight
     monkeypatch.setattr(transcripts, "_ROOM", 20_000)
     least = judged_html(made)[1]
-    assert "of 60 conversations, turn by turn: mostly those to read first" in ParsedPage(least).text
+    assert "of 60 conversations, turn by turn: those to read first, the worst" in ParsedPage(least).text
 
 
 def test_the_place_of_a_conversation_is_made_of_its_id_and_candidate():
