@@ -202,6 +202,7 @@ def test_unsupported_dimension_and_missing_text_are_said():
     assert "The text of this conversation was not at hand" in page.text
 
 
+@pytest.mark.long
 def test_ten_thousand_conversations_stay_small():
     made = made_run(300)
     many = [
@@ -216,6 +217,7 @@ def test_ten_thousand_conversations_stay_small():
     assert "The other 9,960" in page.text
 
 
+@pytest.mark.long
 @pytest.mark.chromium
 @needs_chromium
 @pytest.mark.parametrize("width", [360, 390, 1280])
@@ -241,6 +243,7 @@ def test_nothing_overflows_and_sections_have_a_size(tmp_path, width):
     assert found["opened"] > 500
 
 
+@pytest.mark.long
 @pytest.mark.chromium
 @needs_chromium
 @pytest.mark.parametrize("width", [390, 1280])
