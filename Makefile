@@ -4,12 +4,15 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 WORKERS ?= auto
 
-.PHONY: demo test lint types floors tests package docs site bench soak servers inspect clean
+.PHONY: demo test test-all lint types floors tests tests-all package docs site bench soak servers inspect clean
 
 demo: .venv/installed
 	$(BIN)/dialogauge demo
 
 test: lint types floors tests
+
+# What CI runs: every test, with all examples. `make test` leaves out those that are marked `long`.
+test-all: lint types floors tests-all
 
 lint: .venv/installed-dev
 	$(BIN)/ruff check .
@@ -24,6 +27,9 @@ floors: .venv/installed-dev
 
 # Last, so that the test runner's summary closes the output.
 tests: .venv/installed-dev
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup --short
+
+tests-all: .venv/installed-dev
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup
 
 # What an installation gets: wheel and source distribution, checked, and the wheel run away from the clone.
@@ -52,7 +58,7 @@ site: docs
 bench: .venv/installed-dev
 	$(BIN)/python -m benchmarks
 
-# The long campaigns; `make test` runs a short version of each. Inputs and examples are new each time, drawn
+# The long campaigns; `make test-all` runs a short version of each. Inputs and examples are new each time, drawn
 # from the seed that is printed: `make soak SEED=...` draws the same again.
 soak: SEED := $(strip $(shell od -An -N4 -tu4 /dev/urandom))
 soak: .venv/installed-dev

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 
+import pytest
 from hypothesis import HealthCheck, settings
+
+from sets import PART
 
 # As every command does before it loads numpy: with more threads an iterative fit ends a few digits elsewhere.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -20,6 +23,26 @@ settings.register_profile(
     # Of a test that takes `tmp_path` each example writes over the files of the one before.
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
+# What `make test` draws.
+settings.register_profile("short", settings.get_profile("house"), max_examples=60 // PART)
 # `make soak` draws new ones, from the seed that it prints.
 settings.register_profile("fresh", settings.get_profile("house"), derandomize=False, print_blob=True)
 settings.load_profile("house")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--short", action="store_true", help="without the tests that are marked long, and with fewer examples"
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("--short"):
+        settings.load_profile("short")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.getoption("--short"):
+        long = [item for item in items if item.get_closest_marker("long")]
+        items[:] = [item for item in items if not item.get_closest_marker("long")]
+        config.hook.pytest_deselected(items=long)

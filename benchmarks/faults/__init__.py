@@ -1,7 +1,7 @@
 """Fault campaigns: the main job against a server that misbehaves by a seeded plan, a full disk, `kill -9`.
 
     python -m benchmarks.faults                  # all, long (`make soak`)
-    python -m benchmarks.faults honesty --short  # one, as `make test` runs it
+    python -m benchmarks.faults honesty --short  # one, as `make test-all` runs it
 
 Each campaign runs `dialogauge judge` as a user would, knows what the server was made to do, and compares.
 It prints its counts and says whether all held; the command exits with 1 if any did not.

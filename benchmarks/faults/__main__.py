@@ -97,7 +97,7 @@ def main() -> int:
     parser.add_argument(
         "names", nargs="*", metavar="CAMPAIGN", help=f"of {', '.join(CAMPAIGNS)}; default: all"
     )
-    parser.add_argument("--short", action="store_true", help="as `make test` runs them")
+    parser.add_argument("--short", action="store_true", help="as `make test-all` runs them")
     given = parser.parse_args()
     unknown = set(given.names) - set(CAMPAIGNS)
     if unknown:

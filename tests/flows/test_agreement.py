@@ -323,6 +323,7 @@ def test_a_judge_without_a_name_has_that_of_its_file(dialogauge, judged, tmp_pat
     assert (judge["name"], judge["fractions"]) == ("lm unit", True)
 
 
+@pytest.mark.long
 def test_two_sources_by_name_against_the_consensus_without_either(dialogauge, judged):
     people, scores = judged
     words = ("agreement", scores, "--ratings", people, "--scale", "1-5")
@@ -338,6 +339,7 @@ def test_two_sources_by_name_against_the_consensus_without_either(dialogauge, ju
     assert "no target in common that a third one rated" in dialogauge(*words, "--compare", "X", "Y").err
 
 
+@pytest.mark.long
 def test_a_judge_that_is_called_as_a_person_is_told_from_them(dialogauge, judged, rated, runs):
     people, _ = judged
     scores = rated({"X": [3] * 120, "people": [1, 5] * 60}, "same names.csv")
@@ -489,6 +491,7 @@ def test_a_judge_on_another_scale_than_people_has_no_coefficients(dialogauge, ru
     assert done.json["groups"] == []
 
 
+@pytest.mark.long
 @pytest.mark.shared
 @pytest.mark.skipif(not SHARED, reason="DIALOGAUGE_SHARED is not set")
 def test_the_pilot_of_td_eval(dialogauge):
@@ -504,6 +507,7 @@ def test_the_pilot_of_td_eval(dialogauge):
     assert alphas == pytest.approx([0.046, 0.130, 0.169], abs=0.0005)
 
 
+@pytest.mark.long
 def test_a_comparison_of_judges_names_what_was_asked(dialogauge, rated):
     people = [rated({"P": X}, "people.csv"), rated({"P": Y}, "care.csv", dimension="care")]
     both = people[0].parent / "both.csv"

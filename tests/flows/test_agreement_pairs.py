@@ -128,6 +128,7 @@ def judged(tmp_path):
 ASKED = ("agreement", "judges.csv", "--ratings", "people.csv", "--scale", "1-5", "--power")
 
 
+@pytest.mark.long
 def test_what_it_takes_to_tell_two_judges_apart(dialogauge, judged, tmp_path):
     asked = (*ASKED, "--compare", "good", "poor", "--measure", "spearman")
     done = dialogauge(*asked, "-o", "out")

@@ -39,6 +39,7 @@ def rounded(estimates, *names):
     return [round(estimates[name]["value"], 4) for name in names]
 
 
+@pytest.mark.long
 def test_raters_of_the_pilot(agreement):
     result = agreement(HUMAN, "--scale", "1-5", "--where", "phase=irr", "--level", "turn")
     found = {one["dimension"]: one for one in result["people"]}
@@ -54,6 +55,7 @@ def test_raters_of_the_pilot(agreement):
     assert alphas == [0.0458, 0.1299, 0.1690]
 
 
+@pytest.mark.long
 def test_judges_beside_the_rater_of_each_turn(agreement, scores):
     where = ("--where", "phase=main", "--where", "in_batch=1", "--level", "turn")
     files = [scores / f"{name}.csv" for name in ("gpt-4o", "claude", "lmunit")]

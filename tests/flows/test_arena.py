@@ -450,6 +450,7 @@ def unequal(folder, names=("alpha", "beta"), count=30):
     return [folder / f"{name}.jsonl" for name in names]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("judge", ["scores", "local", "model"])
 def test_an_unchecked_judge_ranks_nobody(dialogauge, runs, serve, tmp_path, judge):
     files = [tmp_path / f"{name}.jsonl" for name in ("alpha", "beta", "gamma")]

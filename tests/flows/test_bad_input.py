@@ -42,6 +42,7 @@ def test_not_utf8(dialogauge, log, talk, tmp_path):
     assert len(rows_of(tmp_path / "run")) == 2
 
 
+@pytest.mark.long
 def test_truncated_gzip_keeps_what_came_before(dialogauge, talk, tmp_path):
     lines = b"".join(json.dumps(talk(f"c{i}", "x" * 50)).encode() + b"\n" for i in range(3000))
     packed = gzip.compress(lines, 1)
@@ -71,6 +72,7 @@ def test_unknown_role(dialogauge, log, talk):
     assert "log.jsonl:1" in done.err
 
 
+@pytest.mark.long
 def test_a_message_of_ten_megabytes_is_judged(dialogauge, log, talk):
     done = dialogauge("judge", log(talk("a", "word " * 2_000_000)), "-o", "run")
     assert done.code == 0
@@ -305,6 +307,7 @@ def test_a_newer_run_is_refused_too_and_fresh_begins_again(dialogauge, log, talk
     assert json.loads((tmp_path / "run" / "manifest.json").read_text())["schema"] == 2
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("form", ["pipe", "standard input", "its device"])
 def test_what_comes_through_a_pipe_is_judged_whole_and_goes_on(talk, tmp_path, form):
     lines = b"".join(json.dumps(talk(f"c{i}")).encode() + b"\n" for i in range(300))

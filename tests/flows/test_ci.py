@@ -44,6 +44,7 @@ def kept(upload, folder):
     return [folder / line for line in upload["with"]["path"].splitlines()]
 
 
+@pytest.mark.long
 def test_the_workflow_judges_and_keeps_the_page_of_a_gate_that_is_not_met(dialogauge, blocks, log):
     workflow, _ = blocks
     assert workflow["name"] == "quality"
@@ -85,6 +86,7 @@ def test_the_workflow_with_a_model_asks_it_and_keeps_its_replies(dialogauge, blo
     assert (log / cache["with"]["path"]).is_dir()
 
 
+@pytest.mark.long
 def test_the_command_and_the_comparison_with_a_release(dialogauge, log):
     assert run(dialogauge, FIRST).code == NOT_MET
     shutil.copytree(log / "quality", log / "released")

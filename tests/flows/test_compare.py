@@ -70,6 +70,7 @@ def test_a_log_with_worse_replies_is_a_regression(dialogauge, two, tmp_path):
     assert dialogauge("compare", "old", "new", "--json").json == {**written, "gates": []}
 
 
+@pytest.mark.long
 def test_what_is_unchecked_is_listed_apart_and_gates_only_where_it_is_asked_for(dialogauge, two, tmp_path):
     gate = ("--gate", "helpfulness.delta>=-0.1")
     refused = dialogauge("compare", "old", "new", *gate)
@@ -92,6 +93,7 @@ def test_what_is_unchecked_is_listed_apart_and_gates_only_where_it_is_asked_for(
     assert written["dimensions"]["helpfulness"]["answer"] == "worse"
 
 
+@pytest.mark.long
 def test_what_one_run_shows_of_the_judge_holds_for_the_other(dialogauge, two, monkeypatch):
     from dialogauge.app import compare as app
     from dialogauge.core.errors import UsageError
@@ -122,6 +124,7 @@ def test_what_one_run_shows_of_the_judge_holds_for_the_other(dialogauge, two, mo
         library.compare("old", "new", gates=gate)
 
 
+@pytest.mark.long
 def test_the_same_log_judged_twice_does_not_differ(dialogauge, log, samples):
     for run in ("one", "two"):
         dialogauge("judge", log(*samples()[:12]), "-o", run)
@@ -133,6 +136,7 @@ def test_the_same_log_judged_twice_does_not_differ(dialogauge, log, samples):
     assert "it cannot show a change of 5 points" in missed.unwrapped
 
 
+@pytest.mark.long
 def test_groups_and_what_is_not_paired(dialogauge, log, samples):
     records = samples()
     dialogauge("judge", log(*records[:10], name="a.jsonl"), "-o", "a")
@@ -145,6 +149,7 @@ def test_groups_and_what_is_not_paired(dialogauge, log, samples):
     assert dialogauge("compare", "a", "b", "--by", "colour").code == 2
 
 
+@pytest.mark.long
 def test_two_versions_in_one_log(dialogauge, log, samples, tmp_path):
     # One log holds both versions; what is said is what is said of a log for each.
     by_version = {"v1": samples()[:9], "v2": samples()[9:18]}
@@ -233,6 +238,7 @@ def test_what_cannot_be_compared_is_refused(dialogauge, log, talk, tmp_path):
     assert dialogauge("compare", "card", "other", "--gate", "good>=1").code == 2
 
 
+@pytest.mark.long
 def test_failures_on_one_side_are_counted_and_bound_the_difference(dialogauge, log, samples):
     records = samples()[:8]
     dialogauge("judge", log(*records, name="a.jsonl"), "-o", "a")
@@ -248,6 +254,7 @@ def test_failures_on_one_side_are_counted_and_bound_the_difference(dialogauge, l
     assert "Failed in B:" in dialogauge("compare", "a", "b").out
 
 
+@pytest.mark.long
 def test_from_python(dialogauge, two, tmp_path):
     change = library.compare("old", library.open_run("new"), gates=["findings.delta<=0.05"])
     assert not change

@@ -9,6 +9,7 @@ import pytest
 
 from rated import rated_users
 from servers.contented import contented
+from sets import some_short
 from talks import conversation_record
 
 PRICES = """
@@ -71,7 +72,7 @@ def by_model(asked, model):
     return [body for body in asked if body["model"] == model]
 
 
-@pytest.mark.parametrize("judge", ["zero-shot", "few-shot", "prometheus", "rag", "no-memory"])
+@pytest.mark.parametrize("judge", some_short(["zero-shot", "few-shot", "prometheus", "rag", "no-memory"]))
 def test_a_judge_whose_prompts_are_known(dialogauge, serve, data, prices, tmp_path, judge):
     stub = serve(contented())
     words = ("satisfaction", data, "--judge", judge, "--model", "m", "--base-url", stub.url, *prices)
@@ -87,6 +88,7 @@ def test_a_judge_whose_prompts_are_known(dialogauge, serve, data, prices, tmp_pa
     assert dialogauge(*words, "--dry-run", "--json").json["asking"]["calls"] == 0
 
 
+@pytest.mark.long
 def test_memories_are_counted_with_the_model_that_writes_them(dialogauge, serve, data, prices, tmp_path):
     """Four users in three scenarios: a memory for each of the twelve blocks, and sixty targets."""
     stub = serve(talkative())
@@ -140,6 +142,7 @@ def test_a_judge_without_a_model_asks_none(dialogauge, data):
     assert plan.json["turns"] == 60
 
 
+@pytest.mark.long
 def test_a_replay_counts_replies_and_what_scoring_them_takes(dialogauge, serve, data, prices, tmp_path):
     """Ten items: a reply to each, which is scored, and so are three planted ones and all original ones."""
     stub = serve(talkative())
@@ -161,6 +164,7 @@ def test_a_replay_counts_replies_and_what_scoring_them_takes(dialogauge, serve, 
     assert sorted((tmp_path / "run").iterdir()) == files
 
 
+@pytest.mark.long
 def test_the_parts_of_a_replay_say_what_they_would_ask(dialogauge, serve, data, prices):
     stub = serve(talkative())
     chosen = ("--rule", "random", "-n", 6, "--split", "all", "-o", "items.json")

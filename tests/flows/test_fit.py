@@ -121,6 +121,7 @@ def same(summary):
     return {k: v for k, v in json.loads(summary.read_text()).items() if k != "seconds"}
 
 
+@pytest.mark.long
 def test_a_fit_goes_on_after_an_interrupt(dialogauge, tmp_path, fits):
     data, run = uss_file(tmp_path / "set.txt"), tmp_path / "run"
     words = ("fit", str(data), "--cv", "3", "-o")

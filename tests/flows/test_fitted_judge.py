@@ -64,6 +64,7 @@ def test_resumes_and_the_model_file_alone_names_the_judge(dialogauge, model, new
     assert "6 requested, 6 judged" in done.out
 
 
+@pytest.mark.long
 def test_is_held_against_people_as_other_judges_are(dialogauge, model, new_log, tmp_path):
     dialogauge("judge", new_log, "--fitted-model", model, "-o", "run")
     ratings = tmp_path / "people.csv"

@@ -11,7 +11,7 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import dialogauge
@@ -26,8 +26,7 @@ from fuzzing import seeds
 from fuzzing.files import FILES, NO_FILE, OWN_FILES, READERS, SETTINGS, SLOW
 from fuzzing.logs import ENDINGS
 from fuzzing.targets import TARGETS
-
-MANY = settings(max_examples=150)
+from sets import examples, some_short
 
 JSON = st.recursive(
     st.none()
@@ -51,12 +50,12 @@ JSON = st.recursive(
 
 @pytest.mark.parametrize("target", TARGETS)
 @given(seed=st.integers(0, 2**32))
-@MANY
+@examples(150)
 def test_broken_inputs_are_read_or_refused(target: str, seed: int, tmp_path: Path) -> None:
     TARGETS[target](random.Random(seed), tmp_path)
 
 
-@pytest.mark.parametrize("target", FILES)
+@pytest.mark.parametrize("target", some_short(list(FILES)))
 def test_broken_files_end_every_command_as_any_may_end(target: str, tmp_path: Path) -> None:
     for number in range(2):
         FILES[target](random.Random(f"{target}/{number}"), tmp_path)
@@ -102,7 +101,7 @@ def _name(function: ast.expr) -> str:
 
 @pytest.mark.parametrize("format", format_names())
 @given(record=JSON)
-@settings(MANY, max_examples=60)
+@examples(60)
 def test_any_json_is_read_or_refused(format: str, record: object, tmp_path: Path) -> None:
     path = tmp_path / "log.jsonl"
     path.write_text(json.dumps(record) + "\n", encoding="utf-8")
@@ -110,7 +109,7 @@ def test_any_json_is_read_or_refused(format: str, record: object, tmp_path: Path
 
 
 @given(data=st.binary(max_size=200))
-@settings(MANY, max_examples=300)
+@examples(300)
 @example(data=b"[")
 @example(data=b"\xff\xfe[")
 @example(data=b"role,content\n\x00,\x00\n")
@@ -147,7 +146,7 @@ def _placed(error: InputError) -> None:
 
 
 @given(text=st.text(st.sampled_from('{}[]"\\:,<>/`\nthink1a n'), max_size=60), value=JSON)
-@settings(MANY, max_examples=400)
+@examples(400)
 def test_any_reply_is_read_or_refused(text: str, value: object) -> None:
     card = load_rubric("card")
     for reply in (text, text + json.dumps(value), json.dumps({"per_turn": value, "verdict": value}) + text):

@@ -258,6 +258,7 @@ def _judge_by_model(run: Run) -> None:
     run("export model", "export", "model", "-o", "model.csv")
 
 
+@pytest.mark.long
 def test_everything_was_judged(run: Run) -> None:
     unread = {(HOSTILE["zero width"], "unsupported_language")}  # signs within its words make it no English
     for name, expected in (("run", unread), ("model", set())):
@@ -338,6 +339,7 @@ def test_a_page_shows_what_hides(run: Run, page: str) -> None:
         assert "49" not in re.sub(r"<[^>]*>", "", text.split("{{ 7 * 7 }}")[1][:40])
 
 
+@pytest.mark.long
 @pytest.mark.chromium
 @pytest.mark.skipif(binary() is None, reason="no Chromium")
 @pytest.mark.parametrize("page", PAGES)

@@ -16,6 +16,7 @@ from flows.conftest import EXAMPLES
 from pins.cases import Case
 from pins.running import run_case
 from printed import check_printed, misfit
+from sets import some_short
 
 ROOT = EXAMPLES.parent
 MODEL = "--model stub-model --base-url SERVER --max-concurrency 1"
@@ -108,7 +109,7 @@ def test_every_command_with_json_has_a_schema_and_an_example() -> None:
     assert commands_with_json() == PRINTED.keys() == STEPS.keys()
 
 
-@pytest.mark.parametrize("command", STEPS)
+@pytest.mark.parametrize("command", some_short(list(STEPS), 2))
 def test_what_a_command_prints_is_as_its_schema_says(command: str, tmp_path: Path) -> None:
     steps = tuple(tuple(line.split()) for line in STEPS[command])
     record = run_case(Case(command, steps), tmp_path)

@@ -39,6 +39,7 @@ def records() -> list[dict]:
     return [json.loads(line) for line in FILE.read_text(encoding="utf-8").splitlines()]
 
 
+@pytest.mark.long
 def test_every_source_gives_the_rows_of_the_command_line(dialogauge, tmp_path) -> None:
     import dialogauge as library
 
@@ -205,6 +206,7 @@ def test_ctrl_c_in_a_script_stores_what_was_judged(serve, tmp_path) -> None:
     assert 4 <= len(list(run.rows())) < 120
 
 
+@pytest.mark.long
 def test_satisfaction_by_name(dialogauge, log, tmp_path) -> None:
     import dialogauge as library
 
@@ -224,6 +226,7 @@ def test_satisfaction_by_name(dialogauge, log, tmp_path) -> None:
     assert list(fitted.rows()) == list(library.run("satisfaction", data, judge="local-user").rows())
 
 
+@pytest.mark.long
 def test_fit_by_name(dialogauge, log, tmp_path) -> None:
     import dialogauge as library
 
@@ -246,6 +249,7 @@ def test_fit_by_name(dialogauge, log, tmp_path) -> None:
     assert not (tmp_path / "coefficients.json").exists()
 
 
+@pytest.mark.long
 def test_replay_by_name(dialogauge, log, tmp_path, monkeypatch) -> None:
     import dialogauge as library
 
@@ -277,6 +281,7 @@ def test_replay_by_name(dialogauge, log, tmp_path, monkeypatch) -> None:
         library.run("replay", data, out="run", **{**asked, "size": 10})
 
 
+@pytest.mark.long
 def test_replay_whose_budget_is_spent_goes_on(serve) -> None:
     stub = serve(ideal)
     asked = {"judge": "history-mean", "candidates": f"m=m@{stub.url}", "size": 20, "out": "run"}

@@ -35,6 +35,7 @@ def light_in(path, *keys):
     return {key: value[key] for key in FIGURES}
 
 
+@pytest.mark.long
 def test_the_three_commands_print_the_same_answer(rated, dialogauge):
     judged = dialogauge("judge", "log.jsonl", "-o", "run")
     personal = ("--judge", "local", "--mode", "hindsight", "--split", "all", "-o", "said")
@@ -54,6 +55,7 @@ def test_the_three_commands_print_the_same_answer(rated, dialogauge):
     assert summary["judges"][0]["figures"]["auc"]["value"] == pytest.approx(first["judge"]["value"])
 
 
+@pytest.mark.long
 def test_agreement_uses_the_ratings_that_the_run_holds_or_those_that_are_given(rated, dialogauge):
     dialogauge("judge", "log.jsonl", "-o", "run")
     done = dialogauge("agreement", "run")
@@ -103,6 +105,7 @@ def refusals(tmp_path):
     return tmp_path
 
 
+@pytest.mark.long
 def test_a_stored_check_lets_the_same_judge_gate_other_conversations_of_its_kind(refusals, dialogauge):
     talks = [json.loads(line) for line in (refusals / "log.jsonl").read_text().splitlines()]
     new = [{**talk, "conversation_id": f"n{n}", "ratings": []} for n, talk in enumerate(talks)]

@@ -33,6 +33,7 @@ def made(name: bytes) -> str:
     return os.fsdecode(name)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.skipif(sys.platform == "darwin", reason="its file names are UTF-8")
 def test_work_is_stored_whatever_files_folders_and_runs_are_called(dialogauge, talk, serve, tmp_path, name):
@@ -306,6 +307,7 @@ def world(dialogauge, log, talk, tmp_path):
     return lambda: {path: content(path) for path in files}
 
 
+@pytest.mark.long
 def test_no_output_is_written_over_a_file_of_any_run(dialogauge, world):
     before = world()
     for name, command in WRITERS.items():
@@ -321,6 +323,7 @@ def test_no_output_is_written_over_a_file_of_any_run(dialogauge, world):
     assert world() == before
 
 
+@pytest.mark.long
 def test_no_output_is_written_over_the_run_that_is_being_made(dialogauge, world):
     before = world()
     for file in ("", ".", *FILES_OF_A_RUN):
@@ -333,6 +336,7 @@ def test_no_output_is_written_over_the_run_that_is_being_made(dialogauge, world)
     assert (inside.code, Path("fresh/junit.xml").is_file()) == (0, True)
 
 
+@pytest.mark.long
 def test_no_folder_of_results_becomes_another_run(dialogauge, world):
     before = world()
     kinds = {"one": "judge", "contented": "satisfaction", "votes-one": "arena", "other-replay": "replay"}

@@ -12,6 +12,7 @@ from benchmarks.__main__ import NAMES as BENCHES
 
 from flows.page_commands import PAGES, ROOT, commands_of, outputs_of, snippets_of, text_of
 from flows.page_worlds import BEFORE, WORLDS, filled_in, rated_by_people, replied
+from sets import some_short
 
 ELSEWHERE = {
     "CHANGELOG.md": "names commands, and tells nobody to type them",
@@ -49,7 +50,7 @@ def is_shown(block: str, unwrapped: str) -> bool:
 TYPED = [page for page in PAGES if page not in ELSEWHERE and not all(map(not_run, commands_of(page)))]
 
 
-@pytest.mark.parametrize("page", TYPED)
+@pytest.mark.parametrize("page", some_short(TYPED))
 def test_every_command_of_a_page_runs(page, dialogauge, serve, monkeypatch):
     url = serve(replied).url
     WORLDS[page]()
@@ -74,6 +75,7 @@ def test_every_command_of_a_page_runs(page, dialogauge, serve, monkeypatch):
     assert [block for block in outputs_of(page) if not any(is_shown(block, text) for text in printed)] == []
 
 
+@pytest.mark.long
 def test_every_block_of_a_report_is_explained(dialogauge, serve):
     """Of the local judge with and without ratings, of a model, and of agents that use tools."""
     WORLDS["docs/local-judge.md"]()

@@ -219,6 +219,7 @@ def test_no_rows_are_made_of_the_word_of_a_judge_that_nobody_checked(
     assert (stub.asked, (tmp_path / "rows.jsonl").exists()) == ([], False)
 
 
+@pytest.mark.long
 def test_rows_of_a_judge_that_people_contradicted_are_left_out_and_counted(dialogauge, log, talk, tmp_path):
     def score(number, turn):
         return None if turn == 3 and number % 2 else (number * 7 + turn * 5) % 5 + 1
@@ -262,6 +263,7 @@ def test_a_judge_that_is_checked_labels_what_people_did_not_rate(dialogauge, log
     assert not any("unchecked" in row for row in [*sources, *lines(tmp_path / "kto.jsonl")])
 
 
+@pytest.mark.long
 def test_weak_turns_by_the_word_of_a_judge_that_people_contradicted_are_not_paid_for(
     dialogauge, log, talk, serve, tmp_path
 ):

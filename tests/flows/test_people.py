@@ -98,6 +98,7 @@ def test_what_is_off_the_judges_scale_is_named_and_not_averaged(dialogauge, log,
     assert (figure["n"], figure["mean"]["value"]) == (11, 2)
 
 
+@pytest.mark.long
 def test_what_counts_as_dissatisfied_can_be_asked_for(dialogauge, log, talk, tmp_path):
     path = log(*(rated(talk, f"c{n}", n % 5 + 1) for n in range(10)))
     for rule, words, share in (("<3", "below 3", 0.4), ("4", "4 or less", 0.8)):

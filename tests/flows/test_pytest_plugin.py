@@ -58,6 +58,7 @@ def run(suite: pytest.Pytester, *arguments: str) -> pytest.RunResult:
     return suite.runpytest_subprocess(*LOADED, "-p", "no:cacheprovider", *arguments)
 
 
+@pytest.mark.long
 def test_a_failure_quotes_the_turn_and_the_evidence(suite):
     result = run(suite)
     result.assert_outcomes(passed=1, failed=1)
@@ -71,6 +72,7 @@ def test_a_failure_quotes_the_turn_and_the_evidence(suite):
     assert not [path for path in suite.path.iterdir() if path.name == "runs"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("page", "snippet"),
     [
@@ -107,6 +109,7 @@ def test_the_tests_that_a_page_shows_find_the_fault(suite, page, snippet):
         assert [line for line in shown.splitlines() if line not in printed] == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("workers", [(), ("-n", "2")])
 def test_a_session_has_one_page(suite, workers):
     for _ in range(2):  # the second session takes the place of the first
@@ -141,6 +144,7 @@ def test_settings_and_conditions_come_from_markers_and_calls(suite):
     run(suite).assert_outcomes(passed=2)
 
 
+@pytest.mark.long
 def test_what_was_asked_wrongly_is_said_without_our_code(suite):
     suite.makepyfile('def test_a_log(assert_quality):\n    assert_quality("log.jsonl", "helpfullness>=4")')
     result = run(suite)
@@ -149,6 +153,7 @@ def test_what_was_asked_wrongly_is_said_without_our_code(suite):
     assert "condition.py" not in result.stdout.str()
 
 
+@pytest.mark.long
 def test_a_log_that_cannot_be_read_is_no_empty_test(suite):
     suite.path.joinpath("log.jsonl").write_text('{"messages": 3}\n')
     result = run(suite)

@@ -44,6 +44,7 @@ def two_scales(good, number):
     return five(good, number) if number % 2 else 80 + number % 15
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("pair", THUMBS)
 def test_thumbs_are_read_as_satisfied_or_not_and_said(dialogauge, rated, tmp_path, pair):
     path = rated(lambda good, _: pair[0 if good else 1])
@@ -105,6 +106,7 @@ def test_pairs_follow_thumbs(dialogauge, rated, tmp_path):
     assert (labels.count(True), labels.count(False)) == (48, 24)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("score", "why"),
     [
@@ -242,6 +244,7 @@ def test_check_says_how_ratings_are_read(dialogauge, rated):
     assert dialogauge("check", rated(five)).unwrapped.count("read as") == 1  # the format of the file
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("text", "code", "why"),
     [

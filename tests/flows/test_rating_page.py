@@ -658,6 +658,7 @@ async def test_the_end_follows_what_is_done_in_another_tab(tmp_path):
         await one.until("document.querySelector('h1').textContent === 'Nearly done'")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("place", "shows"),
     [

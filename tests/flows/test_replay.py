@@ -67,6 +67,7 @@ def test_candidates_made_of_the_data_have_a_reply_for_every_item(items, data) ->
         assert all(line["reply"] for line in found)
 
 
+@pytest.mark.long
 def test_from_data_to_leaderboard(dialogauge, data, tmp_path) -> None:
     dialogauge("replay", "select", data, "--rule", "stratified", "-n", 20, "-o", "items.json")
     chosen = json.loads(Path("items.json").read_text())["items"]
@@ -115,6 +116,7 @@ def test_from_data_to_leaderboard(dialogauge, data, tmp_path) -> None:
     assert again.json["views"] == summary["views"]
 
 
+@pytest.mark.long
 def test_the_parts_by_themselves_and_several_runs(dialogauge, items) -> None:
     replies("one.jsonl", items)
     replies("two.jsonl", items, "short")
@@ -151,6 +153,7 @@ def test_the_parts_by_themselves_and_several_runs(dialogauge, items) -> None:
     assert {name.rpartition(" ")[2] for name in named} == {"(one)", "(old)"}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "context", ["prefix", "task", "profile", "memory-tfidf", "memory-diverse", "memory-compressed"]
 )
@@ -186,6 +189,7 @@ def test_what_candidates_are_sent(dialogauge, items, data, serve, context) -> No
     assert len(seen) == len(items)
 
 
+@pytest.mark.long
 def test_a_reply_that_fails_is_a_failure_and_never_the_original(dialogauge, items, serve) -> None:
     asked = []
 
@@ -257,6 +261,7 @@ def test_a_request_that_has_changed_is_made_anew(dialogauge, items, data, serve)
     assert all("pilot" in b["messages"][0]["content"] for b in again)
 
 
+@pytest.mark.long
 def test_a_reply_that_is_made_anew_is_scored_anew(dialogauge, items, data, serve) -> None:
     server = serve("A reply.")
     words = ("--candidate", f"m=stub-model@{server.url}", "--context", "profile", "-o", "run", "--no-cache")
@@ -371,6 +376,7 @@ def test_faults_of_a_file_of_replies(dialogauge, items) -> None:
     assert "20 of 20 replies" in collect(dialogauge, "replies:r.jsonl").out
 
 
+@pytest.mark.long
 def test_a_run_ends_as_its_parts_do(dialogauge, data) -> None:
     words = ("replay", "run", data, "--rule", "stratified", "-n", 20, "--judge", "history-mean")
     dialogauge("replay", "select", data, "--rule", "stratified", "-n", 20, "-o", "chosen.json")
@@ -391,6 +397,7 @@ def test_a_memory_of_the_target_scenario_is_refused(dialogauge, items) -> None:
     assert "other scenarios only" in done.err
 
 
+@pytest.mark.long
 def test_items_whose_prefix_is_gone(dialogauge, items, data) -> None:
     replies("r.jsonl", items)
     kept = [
@@ -452,6 +459,7 @@ def test_runs_and_items_that_do_not_fit(dialogauge, items, data) -> None:
     assert (wrong.code, "no item set" in wrong.err) == (1, True)
 
 
+@pytest.mark.long
 def test_a_judge_with_a_model(dialogauge, items, serve) -> None:
     server = serve(contented(lambda body: 5 if "rather say this" in body["messages"][-1]["content"] else 3))
     replies("r.jsonl", items)
@@ -477,6 +485,7 @@ def test_a_judge_with_a_model(dialogauge, items, serve) -> None:
     assert "needs a language model" in without.err
 
 
+@pytest.mark.long
 def test_a_budget_smaller_than_a_block_still_gets_on(dialogauge, data, serve) -> None:
     """Every run asks about as many of a block's 5 rated replies as it may, and about none twice."""
     dialogauge("replay", "select", data, "--rule", "stratified", "-n", 4, "-o", "items.json")
@@ -500,6 +509,7 @@ def test_a_budget_smaller_than_a_block_still_gets_on(dialogauge, data, serve) ->
     assert len({json.dumps(body["messages"]) for body in server.asked}) == wanted
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("judge", ["local", "local-user", "episodic-nearest"])
 def test_a_candidate_that_repeats_the_original_replies_ties_with_them(dialogauge, data, judge) -> None:
     """Several items of one conversation are judged apart: each with the original replies before it."""
@@ -518,6 +528,7 @@ def test_a_candidate_that_repeats_the_original_replies_ties_with_them(dialogauge
         assert (pair["items"]["ties"], pair["user_macro_delta"]) == (len(items), 0)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("train", "warned"), [(2, True), (4, False)])
 def test_an_evaluator_that_could_not_learn_what_answers_is_warned_of(dialogauge, log, train, warned) -> None:
     data = log(*(conversation_record(t) for t in rated_users(6)), name="some.jsonl")

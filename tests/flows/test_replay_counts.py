@@ -52,6 +52,7 @@ def holds_together(summary, rows):
             assert all(r["failure"] is None for r in mine if r not in missing)
 
 
+@pytest.mark.long
 def test_replies_and_scores_that_are_not_there(dialogauge, items, serve) -> None:
     replies("r.jsonl", items[3:])
     collect(dialogauge, "replies:r.jsonl")
@@ -74,6 +75,7 @@ def test_replies_and_scores_that_are_not_there(dialogauge, items, serve) -> None
             assert (row["length"], row["failure"]) == (None, "reply: no_reply")
 
 
+@pytest.mark.long
 def test_replies_that_were_never_asked_for(dialogauge, items, serve) -> None:
     server = serve("A reply.")
     collect(dialogauge, f"m=stub@{server.url}", "--no-cache", "--max-calls", 5, "--max-concurrency", 1)
@@ -104,6 +106,7 @@ def test_items_that_are_gone_are_nobodys_failures(dialogauge, items) -> None:
     assert f"r  {12 - left} of {12 - left} replies" in done.out
 
 
+@pytest.mark.long
 def test_replies_that_were_cut_short_are_counted(dialogauge, items, serve) -> None:
     server = serve("A reply that goes on.", faults=FaultPlan(["cut"] * 4))
     collect(dialogauge, f"m=stub@{server.url}", "--no-cache", "--max-concurrency", 1)
@@ -115,6 +118,7 @@ def test_replies_that_were_cut_short_are_counted(dialogauge, items, serve) -> No
     assert "in a filter: m 4" in Path("run/report.html").read_text()
 
 
+@pytest.mark.long
 def test_originals_that_the_judge_fails_on_are_failures(dialogauge, items, serve) -> None:
     replies("r.jsonl", items)
     collect(dialogauge, "replies:r.jsonl")
@@ -126,6 +130,7 @@ def test_originals_that_the_judge_fails_on_are_failures(dialogauge, items, serve
     assert re.search(r"r +12 replies scored$", scored.out, re.M)
 
 
+@pytest.mark.long
 def test_a_benchmark_without_a_reference_keeps_its_replies_and_says_so(dialogauge, items, serve) -> None:
     server = serve(lambda b: "no" if "response_format" in b else "I would rather say this.")
     words = ("--judge", "zero-shot", "--model", "tiny", "--base-url", server.url, "--no-cache", "-n", 12)
@@ -140,6 +145,7 @@ def test_a_benchmark_without_a_reference_keeps_its_replies_and_says_so(dialogaug
     assert "out='whole' continues" in caught.value.__notes__[0]
 
 
+@pytest.mark.long
 def test_a_cap_is_of_the_whole_benchmark(dialogauge, items, serve) -> None:
     server = serve(lambda b: contented(4)(b) if "response_format" in b else "I would rather say this.")
     words = ("--judge", "zero-shot", "--model", "tiny", "--base-url", server.url, "--no-cache", "-n", 12)

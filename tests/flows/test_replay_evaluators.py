@@ -31,6 +31,7 @@ def run(dialogauge, log):
     return Path("run")
 
 
+@pytest.mark.long
 def test_a_model_of_ratings_scores_replies_as_it_does_in_judge(dialogauge, run, tmp_path) -> None:
     """In the ratings it was fitted to people gave 2 to the sorry reply, and 3 to an address."""
     data = uss_file(tmp_path / "set.txt")
@@ -55,6 +56,7 @@ def test_a_model_of_ratings_scores_replies_as_it_does_in_judge(dialogauge, run, 
     assert "was fitted to people's ratings of" not in shown.unwrapped
 
 
+@pytest.mark.long
 def test_what_the_evaluator_was_fitted_to_is_said(dialogauge, log, tmp_path) -> None:
     """The sorry conversations stand in the fitted set word for word, those with this address do not."""
     data = uss_file(tmp_path / "set.txt")
@@ -104,6 +106,7 @@ def test_one_call_for_each_dimension(dialogauge, run, serve) -> None:
     assert apart % 36 == 0
 
 
+@pytest.mark.long
 def test_a_page_shows_the_items_on_which_its_own_evaluator_differs(dialogauge, run, serve) -> None:
     """One judge dislikes what a candidate says to the last item, the other what it says to the one before."""
     items = [item["id"] for item in stored("items.json")["items"]]
@@ -156,6 +159,7 @@ REFUSED = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("case", REFUSED)
 def test_a_setting_of_another_judge_is_refused(dialogauge, run, case) -> None:
     Path("f.txt").write_text("A fact.")

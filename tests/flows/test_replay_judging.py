@@ -33,6 +33,7 @@ def score(dialogauge, judge, server, *more):
     return dialogauge("replay", "score", "run", "--judge", judge, *model, *more)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("judge", ["memory", "rag"])
 def test_a_candidate_that_comes_later_is_judged_as_the_first(dialogauge, items, serve, judge) -> None:
     """The first two answer only the last turn of each block; the second and the third come a run later."""
@@ -55,6 +56,7 @@ def test_a_candidate_that_comes_later_is_judged_as_the_first(dialogauge, items, 
     assert all(len(set(p)) == 1 for p in prompts)
 
 
+@pytest.mark.long
 def test_retrying_asks_again_for_nothing_that_stands(dialogauge, items, serve) -> None:
     collect(dialogauge, "r", items, "I would say")
     bad = f"I would say {items[3]['id']}"

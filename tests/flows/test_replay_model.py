@@ -91,6 +91,7 @@ def server(tmp_path_factory):
         yield server
 
 
+@pytest.mark.long
 def test_candidate_and_judge_over_http(dialogauge, server, log) -> None:
     data = log(*(conversation_record(t) for t in talks(4)), name="data.jsonl")
     here = ("--split", "all", "--rule", "all", "-o", "run")

@@ -55,6 +55,7 @@ def test_a_page_shows_a_state_and_two_replies_without_names(duel) -> None:
         assert "I would rather say this, as […] does." in text
 
 
+@pytest.mark.long
 def test_the_evaluator_is_held_against_people(dialogauge, run, duel, serve) -> None:
     """It scores the log's replies above the candidate's: as people do at two of three requests."""
     server = serve(scored_as(lambda text: 4 if "I would rather" in text else 5))

@@ -158,6 +158,7 @@ def test_failures_of_candidate_and_judge_widen_the_bounds(dialogauge, data, serv
     assert sum(found["candidates"]["mine"]["failures"].values()) == 24
 
 
+@pytest.mark.long
 def test_a_judge_that_fails_on_all_leaves_nothing_to_compare(dialogauge, data, serve) -> None:
     server = serve("no verdict at all")
     write = dialogauge("replay", "select", data, "--rule", "random", "-n", 3, "-o", "items.json")
@@ -183,6 +184,7 @@ def test_a_judge_that_fails_on_all_leaves_nothing_to_compare(dialogauge, data, s
     assert "has no scores of the original replies" in dialogauge("replay", "compare", "r").err
 
 
+@pytest.mark.long
 def test_contexts_of_one_candidate_stand_side_by_side(dialogauge, log, serve) -> None:
     records = [record(n, user_id=f"u{n % 2}", scenario=f"s{n % 3}", context="help") for n in range(6)]
     data = log(*records, name="data.jsonl")
@@ -360,6 +362,7 @@ def test_ratings_that_do_not_suit_are_left_out_on_demand(dialogauge, log) -> Non
     assert {i["gold"] for i in stored("items.json")["items"]} == {None}
 
 
+@pytest.mark.long
 def test_a_rubric_scores_rated_items_too(dialogauge, log) -> None:
     def rated(number):
         user, scenario = f"u{number % 4}", f"s{number // 4}"
@@ -379,6 +382,7 @@ def test_a_rubric_scores_rated_items_too(dialogauge, log) -> None:
     assert "dimensions" in dialogauge("replay", "compare", "run", "--judge", "card", "--json").json
 
 
+@pytest.mark.long
 def test_from_python_by_a_rubric(serve) -> None:
     server = serve("I do not know.")
     talks = [record(n, user_id=f"u{n % 5}") for n in range(USERS)]

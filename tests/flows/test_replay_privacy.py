@@ -45,6 +45,7 @@ def answered(path, items):
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
 
 
+@pytest.mark.long
 def test_nothing_raw_is_stored_sent_cached_or_written(dialogauge, data, serve, tmp_path) -> None:
     select = ("replay", "select", data, "--rule", "stratified", "-n", 20, "-o", "open.json")
     assert dialogauge(*select).code == 0
@@ -88,6 +89,7 @@ def test_the_parts_by_themselves_keep_the_mask_of_the_items(dialogauge, data, tm
         assert_none(everything(tmp_path / folder), (PHONE, MAIL, "support-customer", *USERS))
 
 
+@pytest.mark.long
 def test_open_and_masked_never_share_a_run(dialogauge, data, tmp_path) -> None:
     select = ("replay", "select", data, *RUN[3:7], "-o", "open.json")
     assert dialogauge(*select).code == 0

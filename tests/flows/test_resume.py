@@ -97,6 +97,7 @@ def test_a_retry_asks_for_the_failed_turn_alone_and_keeps_the_scores(dialogauge,
     assert len(stub.asked) - before <= 2
 
 
+@pytest.mark.long
 def test_ratings_that_come_later_are_stored_and_shown(dialogauge, log, talk, tmp_path):
     path = log(talk("a"), talk("b"))
     rating = {"turn": 1, "dimension": "helpfulness", "rater": "r"}
@@ -156,6 +157,7 @@ def test_what_the_model_writes_into_a_masked_run_is_masked(dialogauge, serve, lo
     assert "[email]" in stored
 
 
+@pytest.mark.long
 def test_a_function_that_changed_judges_anew(log, talk, tmp_path, serve):
     from flows.test_interrupt import start  # a process each: a module is imported once
 
@@ -171,6 +173,7 @@ def test_a_function_that_changed_judges_anew(log, talk, tmp_path, serve):
     assert ["another judge or prompt" in text for text, _ in said] == [False, False, True]
 
 
+@pytest.mark.long
 def test_a_finished_run_of_another_input_is_replaced_only_where_that_is_asked_for(
     dialogauge, log, talk, tmp_path
 ):

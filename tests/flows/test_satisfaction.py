@@ -24,6 +24,7 @@ def summary_of(run):
     return json.loads((run / "summary.json").read_text())
 
 
+@pytest.mark.long
 def test_without_a_judge_it_is_the_one_that_needs_no_model(dialogauge, data):
     done = dialogauge("satisfaction", data, "-o", "run")
     assert done.code == 0, done.err
@@ -53,6 +54,7 @@ def test_a_study_from_data_to_report(dialogauge, data, tmp_path) -> None:
     assert (tmp_path / "run" / "report.html").stat().st_size > 1000
 
 
+@pytest.mark.long
 def test_calibrated_scores_stand_in_the_rows(dialogauge, data, tmp_path) -> None:
     done = dialogauge(
         "satisfaction",
@@ -76,6 +78,7 @@ def test_calibrated_scores_stand_in_the_rows(dialogauge, data, tmp_path) -> None
     assert all(abs(own_scores(r)["satisfaction"] - r["scores"]["satisfaction"]) <= 0.5 for r in changed)
 
 
+@pytest.mark.long
 def test_the_run_is_a_run_like_any_other(dialogauge, data, tmp_path) -> None:
     assert dialogauge("satisfaction", data, "--judge", "nearest-3", "-o", "one").code == 0
     assert dialogauge("satisfaction", data, "--judge", "local", "-o", "two").code == 0
@@ -100,6 +103,7 @@ def test_the_run_is_a_run_like_any_other(dialogauge, data, tmp_path) -> None:
     assert summary_of(tmp_path / "six")["metrics"] == summary_of(tmp_path / "one")["metrics"]
 
 
+@pytest.mark.long
 def test_the_judge_that_is_fitted_to_the_user(dialogauge, data, tmp_path) -> None:
     words = (
         "--judge",
@@ -133,6 +137,7 @@ def test_a_split_file_wins_and_users_without_history_are_apart(dialogauge, log, 
     assert done.json["study"]["left_out"] == {"block of a user outside the split": 6}
 
 
+@pytest.mark.long
 def test_users_of_the_split_that_are_not_there_are_named(dialogauge, data, tmp_path) -> None:
     split = tmp_path / "split.json"
     split.write_text(json.dumps({"train": ["user0", "q"], "test": ["user1", "zz"]}))
@@ -205,6 +210,7 @@ def test_one_user_only(dialogauge, log) -> None:
     assert "\nfailed       15, " in done.out
 
 
+@pytest.mark.long
 def test_one_user_with_five_thousand_turns(dialogauge, log) -> None:
     talks = [rated_talk("u", s, 0, [3 + i % 3 for i in range(1250)]) for s in "abcd"]
     data = log(*(conversation_record(c) for c in talks))
@@ -220,6 +226,7 @@ def two_runs(dialogauge, data):
     return "nearest-3", "history-mean"
 
 
+@pytest.mark.long
 def test_several_judges_on_one_table(dialogauge, two_runs, tmp_path) -> None:
     done = dialogauge("agreement", *two_runs, "-o", "out")
     assert done.code == 0, done.err
@@ -246,6 +253,7 @@ def test_several_judges_on_one_table(dialogauge, two_runs, tmp_path) -> None:
     assert alone.json["satisfaction"]["comparisons"] == []
 
 
+@pytest.mark.long
 def test_predictions_that_do_not_match_the_ratings_are_refused(dialogauge, two_runs, tmp_path) -> None:
     file = tmp_path / "other.csv"
     file.write_text("conversation_id,turn,dimension,rater,score\nelse__cook__0,1,satisfaction,x,4\n")
@@ -256,6 +264,7 @@ def test_predictions_that_do_not_match_the_ratings_are_refused(dialogauge, two_r
     assert "and 140 more" in done.err
 
 
+@pytest.mark.long
 def test_a_run_of_another_kind_is_compared_as_before(dialogauge, data, two_runs) -> None:
     assert dialogauge("judge", data, "--rubric", "satisfaction", "-o", "plain").code == 0
     done = dialogauge("agreement", "plain", "nearest-3", "--json")
@@ -263,6 +272,7 @@ def test_a_run_of_another_kind_is_compared_as_before(dialogauge, data, two_runs)
     assert "satisfaction" not in done.json
 
 
+@pytest.mark.long
 def test_what_people_named_is_held_against_predicted_satisfaction(dialogauge, log, tmp_path) -> None:
     """Names were not predicted: there is an order to compare, and nothing under calibration."""
     talks = rated_users(12)
@@ -282,6 +292,7 @@ def test_what_people_named_is_held_against_predicted_satisfaction(dialogauge, lo
     assert done.json["judges"][0]["figures"]["auc"]["n"] == 150
 
 
+@pytest.mark.long
 def test_reference_calibrations_stand_on_another_run(dialogauge, data, tmp_path) -> None:
     base = ("satisfaction", data, "--judge", "nearest-3")
     assert dialogauge(*base, "-o", "first").code == 0
@@ -300,6 +311,7 @@ def test_reference_calibrations_stand_on_another_run(dialogauge, data, tmp_path)
     assert third["reference-mean-shift"]["metrics"] != third["mean-shift"]["metrics"]
 
 
+@pytest.mark.long
 def test_a_reference_that_is_of_no_use_is_refused(dialogauge, data, log, tmp_path) -> None:
     base = ("satisfaction", data, "--judge", "nearest-3", "-o", "run", "--reference")
     assert "no finished run" in dialogauge(*base, "gone").err or dialogauge(*base, "gone").code == 1
@@ -319,11 +331,13 @@ def test_a_reference_that_is_of_no_use_is_refused(dialogauge, data, log, tmp_pat
     assert not (tmp_path / "run").exists()
 
 
+@pytest.mark.long
 def test_a_judge_without_reasons_has_no_rationale_check(dialogauge, data) -> None:
     done = dialogauge("satisfaction", data, "--judge", "history-mean", "--json", "-o", "r")
     assert done.json["rationale"] is None
 
 
+@pytest.mark.long
 @pytest.mark.torch
 @pytest.mark.xdist_group("torch")
 def test_an_encoder_is_fine_tuned_and_told_of(dialogauge, data, tmp_path) -> None:
@@ -341,6 +355,7 @@ def test_an_encoder_is_fine_tuned_and_told_of(dialogauge, data, tmp_path) -> Non
     assert manifest["judge"]["settings"]["learning_rate"] == 2e-5
 
 
+@pytest.mark.long
 def test_agreement_and_study_state_the_same_figures(dialogauge, log, tmp_path) -> None:
     """Of the whole scores: the expected rating of the judge `local-user` stands beside them."""
     data = log(*(conversation_record(c) for c in rated_users(9)))
@@ -356,6 +371,7 @@ def test_agreement_and_study_state_the_same_figures(dialogauge, log, tmp_path) -
         assert done.json["satisfaction"]["metrics"]["run"][name] == pytest.approx(study[name])
 
 
+@pytest.mark.long
 def test_a_turn_that_one_run_lacks_is_named(dialogauge, log) -> None:
     talks = [conversation_record(c) for c in rated_users(6)]
     words = ("--judge", "history-mean", "--split", "all", "-o")

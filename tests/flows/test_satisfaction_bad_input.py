@@ -99,6 +99,7 @@ def table(tmp_path):
     return write
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("command", ["satisfaction", "fit"])
 def test_a_bad_rating_in_a_table_is_named_with_its_own_line(dialogauge, table, command) -> None:
     words = WORDS if command == "satisfaction" else ()
@@ -107,6 +108,7 @@ def test_a_bad_rating_in_a_table_is_named_with_its_own_line(dialogauge, table, c
     assert "table.csv:9, conversation 'c1', turn 2: the rating 7 is" in done.err
 
 
+@pytest.mark.long
 def test_ratings_without_a_rater_on_one_turn_are_counted(dialogauge, table) -> None:
     plain = dialogauge("satisfaction", table(), *WORDS, "-o", "plain")
     assert "without a rater" not in plain.out
@@ -130,6 +132,7 @@ def test_published_data_with_a_bad_rating(dialogauge, tmp_path) -> None:
     assert done.json["metrics"]["n"] == 3
 
 
+@pytest.mark.long
 def test_conversations_and_turns_given_twice(dialogauge, log, records) -> None:
     done = dialogauge("satisfaction", log(*records, records[0]), *WORDS, "--json")
     assert done.code == 1
@@ -174,6 +177,7 @@ def personal(log):
     return log(*talks, name="personal.jsonl")
 
 
+@pytest.mark.long
 def test_what_is_hidden_stands_in_no_file_of_the_run(dialogauge, personal, tmp_path) -> None:
     words = ("--judge", "nearest-3")
     assert dialogauge("satisfaction", personal, *words, "-o", "open").code == 0
@@ -193,6 +197,7 @@ def test_what_is_hidden_stands_in_no_file_of_the_run(dialogauge, personal, tmp_p
     assert figures[0]["metrics"]["n"] == figures[1]["metrics"]["n"] == 150
 
 
+@pytest.mark.long
 def test_hidden_ids_change_no_figure(dialogauge, personal, tmp_path) -> None:
     words = ("--judge", "nearest-3")
     dialogauge("satisfaction", personal, *words, "-o", "open")
@@ -207,6 +212,7 @@ def test_hidden_ids_change_no_figure(dialogauge, personal, tmp_path) -> None:
     assert "was judged with --hash-ids" in mixed.err
 
 
+@pytest.mark.long
 def test_a_configuration_that_hides_holds_for_every_judge(dialogauge, personal, tmp_path) -> None:
     (tmp_path / "dialogauge.toml").write_text("[judge]\nredact = true\nhash_ids = true\n")
     done = dialogauge("satisfaction", personal, "--judge", "nearest-3", "-o", "run")
@@ -216,6 +222,7 @@ def test_a_configuration_that_hides_holds_for_every_judge(dialogauge, personal, 
     assert "ann-user3" not in shown
 
 
+@pytest.mark.long
 def test_an_open_run_is_shown_masked(dialogauge, personal, tmp_path) -> None:
     dialogauge("satisfaction", personal, "--judge", "nearest-3", "-o", "open")
     done = dialogauge("report", "open", "--redact", "--hash-ids", "-o", "page.html")
@@ -225,6 +232,7 @@ def test_an_open_run_is_shown_masked(dialogauge, personal, tmp_path) -> None:
         assert secret not in page
 
 
+@pytest.mark.long
 def test_ratings_join_a_run_with_hidden_ids(dialogauge, personal, records, tmp_path) -> None:
     dialogauge("satisfaction", personal, "--judge", "nearest-3", "--hash-ids", "-o", "run")
     assert rows_of(tmp_path / "run")

@@ -30,6 +30,7 @@ def dialogue(body):
     return body["messages"][-1]["content"].split("<dialogue>")[-1]
 
 
+@pytest.mark.long
 def test_rag_from_data_to_report(dialogauge, serve, data, tmp_path) -> None:
     stub = serve(contented(lambda body: 3 if "answer 2" in dialogue(body) else 5))
     words = judging("rag", stub, "--k", 3, "--strategy", "boundary-paired", "-o", "run")
@@ -47,6 +48,7 @@ def test_rag_from_data_to_report(dialogauge, serve, data, tmp_path) -> None:
     assert all(text.count('"score":') == 3 for text in of(stub, "rag"))
 
 
+@pytest.mark.long
 def test_rag_asks_anew_when_the_history_changes(dialogauge, serve, log) -> None:
     talks = [conversation_record(c) for c in rated_users(6)]
     stub = serve(contented())
@@ -59,6 +61,7 @@ def test_rag_asks_anew_when_the_history_changes(dialogauge, serve, log) -> None:
     assert len(stub.asked) - asked <= 10 + 1
 
 
+@pytest.mark.long
 def test_spur_induces_once_and_is_marked(dialogauge, serve, data, tmp_path) -> None:
     stub = serve(contented(lambda body: 3 if "question 2" in dialogue(body) else 4))
     words = judging("spur", stub, "-o", "run", "--no-cache")
@@ -82,6 +85,7 @@ def test_spur_induces_once_and_is_marked(dialogauge, serve, data, tmp_path) -> N
     assert 0 <= sum(r["usage"]["calls"] for r in rows) - (found + 75) <= 2  # and each run's probe
 
 
+@pytest.mark.long
 def test_spur_without_criteria_fails_and_recovers(dialogauge, serve, data, tmp_path) -> None:
     def reply(body):
         name = body["response_format"]["json_schema"]["name"]
@@ -97,6 +101,7 @@ def test_spur_without_criteria_fails_and_recovers(dialogauge, serve, data, tmp_p
     assert again.code == 0, again.err
 
 
+@pytest.mark.long
 def test_reasons_and_rationales_are_checked(dialogauge, serve, log, tmp_path) -> None:
     """A judge that gives `other` for all it minds, and speaks of trips wherever it judges gifts."""
     talks = [conversation_record(c) for c in rated_users(6)]

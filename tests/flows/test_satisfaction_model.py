@@ -56,6 +56,7 @@ def test_failures_that_differ_in_numbers_are_one_line(dialogauge, serve, data) -
     assert len(re.findall("^failed +60, ", done.out, re.M)) == 1
 
 
+@pytest.mark.long
 def test_finished_turns_are_not_asked_again(dialogauge, serve, data, tmp_path) -> None:
     stub = serve(contented())
     words = ("satisfaction", data, *judging("zero-shot", stub, *SMALL, "-o", "run", "--no-cache"))
@@ -80,6 +81,7 @@ def test_finished_turns_are_not_asked_again(dialogauge, serve, data, tmp_path) -
     assert len(stub.asked) == asked  # another map needs no new judgement
 
 
+@pytest.mark.long
 def test_a_rating_of_others_does_not_matter_to_a_judge_that_reads_none(dialogauge, serve, log) -> None:
     talks = [conversation_record(c) for c in rated_users(4)]
     stub = serve(contented())
@@ -93,6 +95,7 @@ def test_a_rating_of_others_does_not_matter_to_a_judge_that_reads_none(dialogaug
     assert len(stub.asked) - asked <= 3 + 1
 
 
+@pytest.mark.long
 def test_words_of_others_matter_to_a_judge_that_is_shown_them(dialogauge, serve, log, tmp_path) -> None:
     talks = [conversation_record(c) for c in rated_users(4)]
     split = {"train": ["user0", "user1", "user2"], "test": ["user3"]}
@@ -109,6 +112,7 @@ def test_words_of_others_matter_to_a_judge_that_is_shown_them(dialogauge, serve,
     assert len(stub.asked) - asked >= 15  # every turn of user3
 
 
+@pytest.mark.long
 def test_rows_of_what_has_changed_since_are_not_shown(dialogauge, serve, log, tmp_path) -> None:
     talks = [conversation_record(c) for c in rated_users(4)]
     stub = serve(contented())
@@ -122,6 +126,7 @@ def test_rows_of_what_has_changed_since_are_not_shown(dialogauge, serve, log, tm
     assert (done.json["metrics"]["n"], done.err) == (60, "")
 
 
+@pytest.mark.long
 def test_a_failed_turn_fails_alone(dialogauge, serve, data, tmp_path) -> None:
     broken = ["hello question 1 of cook"]
 
@@ -156,6 +161,7 @@ def test_an_endpoint_of_no_use_ends_the_study(dialogauge, serve, data, tmp_path)
     assert manifest_of(tmp_path / "run")["ended"] == "error"
 
 
+@pytest.mark.long
 def test_ctrl_c_keeps_what_is_done(serve, log, dialogauge, tmp_path) -> None:
     data = log(*(conversation_record(c) for c in rated_users(4)))
     stub = serve(contented(), latency=0.2)
@@ -190,6 +196,7 @@ def test_what_cannot_be_done_is_refused(dialogauge, data, tmp_path, words, said)
     assert not (tmp_path / "run").exists()
 
 
+@pytest.mark.long
 def test_the_run_is_a_run_like_any_other(dialogauge, serve, data, tmp_path) -> None:
     stub = serve(contented(lambda body: 2 if "answer 1" in body["messages"][-1]["content"] else 5))
     words = judging("memory", stub, "--split", "all", "--calibrate", "cdf", "-o", "run")
@@ -207,6 +214,7 @@ def test_the_run_is_a_run_like_any_other(dialogauge, serve, data, tmp_path) -> N
     assert [j["judge"] for j in done.json["judges"]] == ["memory/m", "history-mean"]
 
 
+@pytest.mark.long
 def test_one_user_with_very_many_turns(dialogauge, serve, log) -> None:
     talks = [rated_talk("u", s, 0, [3 + i % 3 for i in range(200)], text="喜欢散步") for s in "ab"]
     data = log(*(conversation_record(c) for c in talks))
@@ -229,6 +237,7 @@ def builds(stub):
     return [body for body in stub.asked if "scoring_style" in wanted(body)]
 
 
+@pytest.mark.long
 def test_a_memory_is_built_once_per_block_before_its_first_turn(dialogauge, serve, data, tmp_path) -> None:
     stub = serve(contented())
     words = ("satisfaction", data, *judging("memory", stub, *SMALL, "-o", "run", "--no-cache"))
@@ -258,6 +267,7 @@ def test_a_memory_is_built_once_per_block_before_its_first_turn(dialogauge, serv
     assert temperatures == {0.3}
 
 
+@pytest.mark.long
 def test_no_target_rating_and_no_prediction_reaches_a_memory(dialogauge, serve, log) -> None:
     talks = [conversation_record(c) for c in rated_users(1)]
     asked = []
@@ -274,6 +284,7 @@ def test_no_target_rating_and_no_prediction_reaches_a_memory(dialogauge, serve, 
     assert len(asked[0]) == 1  # the block whose target is the trip
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("judge", ["zero-shot", "few-shot", "task-rubric", "prometheus"])
 def test_generic_judges_see_nothing_of_the_user(dialogauge, serve, log, judge) -> None:
     talks = []
@@ -299,6 +310,7 @@ def test_generic_judges_see_nothing_of_the_user(dialogauge, serve, log, judge) -
     assert bool(shots) == (judge == "few-shot")
 
 
+@pytest.mark.long
 def test_the_judges_that_know_their_user_see_the_profile(dialogauge, serve, log) -> None:
     talks = [conversation_record(c) for c in rated_users(1)]
     for judge, sees_history in (("memory", True), ("no-memory", False)):
@@ -332,6 +344,7 @@ def test_users_with_little_or_no_history(dialogauge, serve, log, tmp_path) -> No
     assert all("What other users gave: 30 replies" in text for text in alone)
 
 
+@pytest.mark.long
 def test_a_memory_of_another_version_is_refused(dialogauge, serve, data, tmp_path, monkeypatch) -> None:
     stub = serve(contented())
     words = ("satisfaction", data, *judging("memory", stub, *SMALL, "-o", "run", "--no-cache"))
@@ -372,6 +385,7 @@ def test_chinese_data_is_judged_in_chinese(dialogauge, serve, log) -> None:
     assert all("用户资料" in shown_to(body) for body in stub.asked if body.get("response_format"))
 
 
+@pytest.mark.long
 def test_a_builder_of_its_own(dialogauge, serve, data) -> None:
     judge, builder = serve(contented()), serve(contented())
     words = judging("memory", judge, *SMALL, "-o", "run", "--role", f"memory_builder=big@{builder.url}")
@@ -382,6 +396,7 @@ def test_a_builder_of_its_own(dialogauge, serve, data) -> None:
     assert {body["model"] for body in builder.asked} == {"big"}
 
 
+@pytest.mark.long
 def test_roles_and_limits_from_the_configuration_file(dialogauge, serve, data, tmp_path) -> None:
     judge, builder = serve(contented()), serve(contented())
     (tmp_path / "dialogauge.toml").write_text(

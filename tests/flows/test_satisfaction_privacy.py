@@ -26,6 +26,7 @@ def telling(body):
     return json.dumps(value)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("ids", ["ann-user{}", "k{}"])
 def test_memories_are_hidden_like_rows(dialogauge, serve, log, tmp_path, ids) -> None:
     talks = []

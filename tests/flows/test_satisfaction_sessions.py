@@ -84,6 +84,7 @@ def test_a_rating_of_a_session_without_a_reply_is_named_and_left_out(dialogauge,
     assert "a rating of a session that has no reply (it is left out)" in done.err
 
 
+@pytest.mark.long
 def test_the_mean_of_the_other_sessions_without_a_model(dialogauge, urs, tmp_path) -> None:
     done = dialogauge("satisfaction", urs, "--judge", "history-mean", *SESSION)
     assert done.code == 0, done.err
@@ -99,6 +100,7 @@ def test_the_mean_of_the_other_sessions_without_a_model(dialogauge, urs, tmp_pat
     assert met.json["satisfaction"]["n"] == 36
 
 
+@pytest.mark.long
 def test_a_memory_of_the_other_sessions(dialogauge, serve, urs, tmp_path) -> None:
     stub = serve(contented(lambda body: 3 if "Leisure 1" in body["messages"][-1]["content"] else 4))
     words = ("satisfaction", urs, *judging("memory", stub), *SESSION)
@@ -143,6 +145,7 @@ def finding_faults(body):
 FAULTS = {"Ask for Advice 1": "wrong", "Leisure 1": "generic"}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("judge", ["memory", "zero-shot"])
 def test_a_failed_condition_caps_a_session_also_when_calibrated(
     dialogauge, serve, urs, tmp_path, judge
@@ -177,6 +180,7 @@ def test_a_failed_condition_caps_a_session_also_when_calibrated(
     assert plain["judge"]["digest"] != manifest["judge"]["digest"]
 
 
+@pytest.mark.long
 def test_the_local_judge_reads_sessions_with_and_without_the_guard(dialogauge, urs, tmp_path) -> None:
     talks = json.loads(urs.read_text())
     for talk in talks[::3]:

@@ -85,6 +85,7 @@ def digest(run):
     return json.loads((run / "manifest.json").read_text())["judge"]["digest"]
 
 
+@pytest.mark.long
 def test_a_models_scores_end_to_end(judged, told, tmp_path) -> None:
     assert judged().code == 0
     assert told(out="alone").code == 0
@@ -108,6 +109,7 @@ def test_a_models_scores_end_to_end(judged, told, tmp_path) -> None:
     assert manifest["judge"]["signals"] == {"zero": signal["weight"]}
 
 
+@pytest.mark.long
 def test_the_targets_own_ratings_do_not_come_through_the_signal(judged, told, log, tmp_path) -> None:
     """The whole chain again, from data in which the block's ratings are others."""
     assert judged().code == 0
@@ -126,6 +128,7 @@ def test_the_targets_own_ratings_do_not_come_through_the_signal(judged, told, lo
     assert any(after[id] != before[id] for id in before if id.startswith("user7"))
 
 
+@pytest.mark.long
 def test_the_same_scores_are_the_same_judge_and_others_are_not(judged, told, tmp_path) -> None:
     assert judged().code == 0
     assert told("--signal", "zero").code == 0
@@ -144,6 +147,7 @@ def test_the_same_scores_are_the_same_judge_and_others_are_not(judged, told, tmp
     assert digest(tmp_path / "other") != first
 
 
+@pytest.mark.long
 def test_missing_scores_are_counted_and_never_a_number(judged, told, serve, log, tmp_path) -> None:
     failing = {
         re.search(r"ref\d+", t["messages"][1]["content"])[0] for t in talks() if t["scenario"] == "gift"
@@ -176,6 +180,7 @@ def test_missing_scores_are_counted_and_never_a_number(judged, told, serve, log,
     assert not any(row["failure"] for row in rows_of(tmp_path / "both"))
 
 
+@pytest.mark.long
 def test_a_run_of_the_test_users_alone_has_no_weight(dialogauge, serve, data, told, tmp_path) -> None:
     stub = serve(contented(seen))
     words = ("--judge", "zero-shot", "--model", "m", "--base-url", stub.url, "--split-file", "split.json")
@@ -187,6 +192,7 @@ def test_a_run_of_the_test_users_alone_has_no_weight(dialogauge, serve, data, to
     assert values(tmp_path / "both") == values(tmp_path / "alone")
 
 
+@pytest.mark.long
 def test_redacted_data_and_a_redacted_signal(judged, told, tmp_path) -> None:
     assert judged("--redact").code == 0
     assert told("--signal", "zero", "--redact").code == 0

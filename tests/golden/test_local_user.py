@@ -66,6 +66,7 @@ def dev():
     return study, judged(study, judge), judge.describe()["fitted_on"]
 
 
+@pytest.mark.long
 def test_the_floor_on_the_dev_users_from_one_whole_score() -> None:
     study, said, _ = dev()
     found = figures(study, said, column=0)
@@ -79,6 +80,7 @@ def test_the_floor_on_the_training_users_left_out() -> None:
     assert fitted["left_out_pearson"] >= 0.43
 
 
+@pytest.mark.long
 def test_a_reply_that_another_user_got_in_the_same_task_is_rated_lower() -> None:
     """User macro of whole scores over all dev turns, 20 users: at least half a point, at every user lower."""
     study, said, _ = dev()
@@ -118,6 +120,7 @@ COURTESIES = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("opening", "closing"), COURTESIES)
 def test_courtesies_around_a_reply_gain_nothing(opening: str, closing: str) -> None:
     """Expected ratings of all dev turns, 20 users: the user macro moves by a thousandth at most."""
@@ -135,6 +138,7 @@ def test_courtesies_around_a_reply_gain_nothing(opening: str, closing: str) -> N
     assert np.mean([np.mean(of_user) for of_user in more.values()]) < 0.001
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", [0, 1])
 def test_no_forbidden_rating_is_used(seed: int) -> None:
     """Scrambled ratings of the block itself and of all other judged users leave its values, bit by bit."""

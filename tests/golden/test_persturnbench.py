@@ -148,6 +148,7 @@ def test_pt07_block_and_population() -> None:
     assert len(block.view.history) == given["history_turns"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("row", PT07)
 def test_pt07_baselines(row) -> None:
     expected, block = pt07_block()
@@ -155,6 +156,7 @@ def test_pt07_baselines(row) -> None:
     assert [g.score for g in found] == expected["expect"]["pred"][row]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("strategy", "row", "shown"),
     [

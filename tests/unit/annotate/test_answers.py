@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dialogauge.annotate.answers import Answer, merge_answers, rating_rows, read_answers, standing_answers
@@ -7,6 +7,7 @@ from dialogauge.annotate.plan import Eligible, PlanRequest, assignment_plan
 from dialogauge.annotate.progress import progress_of
 from dialogauge.annotate.questions import RatingQuestion
 from dialogauge.core import Place, Scale
+from sets import examples
 
 SATISFACTION = RatingQuestion("satisfaction", "turn", "satisfaction", "?")
 REPAIR = RatingQuestion("repair", "conversation", "repair", "?", na=True)
@@ -34,11 +35,12 @@ SCORED = st.builds(
     st.integers(1, 5),
     at=WHEN,
 )
+
 SKIPPED = st.builds(Answer, *WHO, st.just("skipped"), note=st.just("why"), at=WHEN)
 ANSWERS = st.lists(SCORED | SKIPPED, max_size=12, unique_by=lambda answer: (answer.place, answer.at))
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(ANSWERS, st.integers(0, 12))
 def test_what_arrived_last_counts_whatever_its_time(answers, cut):
     once = merge_answers([], answers)
@@ -49,7 +51,7 @@ def test_what_arrived_last_counts_whatever_its_time(answers, cut):
     assert (again.answers, again.twice, again.backwards) == (once.answers, frozenset(), 0)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(ANSWERS)
 def test_whoever_skips_last_gives_no_rating(answers):
     standing = standing_answers(merge_answers([], answers).answers)

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dialogauge.annotate.plan import (
@@ -18,6 +18,7 @@ from dialogauge.annotate.plan import (
 )
 from dialogauge.annotate.questions import RatingQuestion, preference_question
 from dialogauge.core import UsageError
+from sets import examples
 
 QUESTION = RatingQuestion("satisfaction", "turn", "satisfaction", "How satisfied?")
 ABOUT = {"rubric": {}, "inputs": {}, "settings": {}}
@@ -94,7 +95,7 @@ def test_ids_say_nothing_of_the_order_of_choice():
 # Chances
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(GROUPS, st.integers(1, 30), st.integers(0, 99))
 def test_a_random_choice_weighs_as_much_as_the_whole(groups, number, seed):
     eligible = [Eligible(i, f"c{i}", c, s) for i, (c, s) in enumerate(groups)]

@@ -47,6 +47,7 @@ def test_what_a_terminal_would_obey_becomes_visible(text: str, shown: str) -> No
     assert plain(text) == shown
 
 
+@pytest.mark.long
 @given(st.text())
 def test_nothing_is_left_that_moves_the_cursor(text: str) -> None:
     shown = plain(text)

@@ -1,10 +1,11 @@
 """Records read back as the same conversations."""
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dialogauge.core import Conversation, Message, Rating, ToolCall
 from dialogauge.data import read_conversations
+from sets import examples
 from talks import write_conversations
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
@@ -27,6 +28,7 @@ MESSAGES = st.one_of(
     ),
     st.builds(Message, st.just("tool"), TEXT, tool_call_id=NAME),
 )
+
 SCORES = st.integers(-5, 5) | st.just(2.5) | st.sampled_from(["yes", "no"])
 
 
@@ -51,7 +53,7 @@ def conversations(draw):
     )
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(st.lists(conversations(), min_size=1, max_size=3, unique_by=lambda c: c.id))
 def test_reading_what_was_written_gives_the_same(tmp_path, written):
     path = tmp_path / "x.jsonl"

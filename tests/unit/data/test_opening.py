@@ -10,12 +10,13 @@ import sys
 import threading
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dialogauge.core import FileFault, RecordFault
 from dialogauge.data import read_conversations, read_ratings, read_replies
 from dialogauge.data.opening import Pipe, pipe_of
+from sets import examples
 
 
 def log(count: int) -> bytes:
@@ -122,7 +123,7 @@ def test_what_is_a_pipe(tmp_path):
     assert not any(map(pipe_of, (str(tmp_path / "file"), str(tmp_path), "a\0b", "x" * 5000)))
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(
     st.lists(st.binary(max_size=40), max_size=60),
     st.lists(st.tuples(st.integers(0, 2000), st.integers(1, 300)), max_size=30),
@@ -178,7 +179,7 @@ PIECES = [
 ]
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(
     st.lists(st.sampled_from(PIECES), min_size=1, max_size=12),
     st.sampled_from([b"\n", b"\r\n", b",\n", b""]),

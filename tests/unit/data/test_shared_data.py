@@ -59,6 +59,7 @@ def test_uss_counts():
     assert rated == 12_553, "every USER line is rated, the overall one included"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("folder", ["recllmsim", "tdeval/tau_trajectories", "uss"])
 def test_real_conversations_survive_writing(tmp_path, folder):
     found = read_conversations([str(DATA / folder)])

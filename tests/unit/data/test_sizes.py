@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dialogauge.core import Conversation, FileFault, RecordFault
@@ -17,6 +17,7 @@ from dialogauge.data.json_values import JsonValue, json_values
 from dialogauge.data.opening import locate
 from dialogauge.data.rating_files import read_ratings
 from dialogauge.data.sources import LARGEST, LineStream
+from sets import examples
 
 PEAK = """
 import re, sys
@@ -74,6 +75,7 @@ HUGE = {
 }
 
 
+@pytest.mark.long
 @linux
 @pytest.mark.parametrize("what", HUGE)
 def test_no_file_takes_more_than_300_mb(tmp_path, what):
@@ -93,6 +95,7 @@ TABLES = {
 }
 
 
+@pytest.mark.long
 @linux
 @pytest.mark.parametrize("what", TABLES)
 def test_no_table_takes_more_than_300_mb(tmp_path, what):
@@ -104,6 +107,7 @@ def test_no_table_takes_more_than_300_mb(tmp_path, what):
     assert re.search("larger than 16 MiB|longer than 10 million", messages)
 
 
+@pytest.mark.long
 @linux
 def test_no_session_of_uss_takes_more_than_300_mb(tmp_path):
     path = tmp_path / "huge.txt.gz"
@@ -149,7 +153,7 @@ values = st.recursive(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(
     st.lists(values, min_size=1, max_size=8),
     st.sampled_from([None, 1]),
@@ -227,6 +231,7 @@ def test_numbers_without_end_are_no_error(tmp_path):
     assert [o.id for o in read_conversations([str(path)]) if isinstance(o, Conversation)][-1] == "b"
 
 
+@pytest.mark.long
 @linux
 @pytest.mark.parametrize("line", [b"{}\n", b'{"id": ""}\n', b'{"id": "a", "score": 1}\n'])
 def test_no_rating_file_takes_more_than_300_mb(tmp_path, line):

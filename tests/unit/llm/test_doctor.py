@@ -5,7 +5,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dialogauge.llm import (
@@ -20,6 +20,7 @@ from dialogauge.llm.doctor import is_same_model
 from dialogauge.llm.transport import Response
 from servers.asking import quick
 from servers.faults import FaultPlan
+from sets import examples
 
 
 def by_name(report):
@@ -187,7 +188,7 @@ ANSWERS = JSON | st.fixed_dictionaries(
 
 
 @given(st.lists(ANSWERS, min_size=1, max_size=6), st.sampled_from([200, 200, 200, 400, 404, 500]))
-@settings(max_examples=60, deadline=None)
+@examples(60)
 async def test_any_answer_is_a_finding(answers, status):
     turn = iter(range(10**6))
 

@@ -257,6 +257,7 @@ def seconds_of(text: str) -> float:
     return time.process_time() - began
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("size", [LONGEST - 1000, 1_000_000])
 def test_a_text_of_any_kind_takes_time_by_its_length_alone(size: int) -> None:
     """Eight times the text takes about eight times as long, in the same run; what is quadratic 64 times."""

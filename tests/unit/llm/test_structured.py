@@ -208,6 +208,7 @@ async def test_a_long_unusable_reply_is_kept_and_shown_again_in_part():
     assert len(requests[1].messages[-2]["content"]) < 20_100
 
 
+@pytest.mark.long
 async def test_a_long_reply_of_any_kind_lets_others_work():
     """A heart beats beside the reading; a quarter of a second leaves room for what else the machine does."""
     loop = asyncio.get_running_loop()

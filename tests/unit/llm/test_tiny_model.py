@@ -43,6 +43,7 @@ def unseen(count, **options):
     ]
 
 
+@pytest.mark.long
 async def test_the_model_is_held_to_the_schema_over_http(server, connect):
     client = connect(server.url, "tiny", retry=RetrySettings())
     for messages, gold in unseen(10):
@@ -56,6 +57,7 @@ async def test_the_model_is_held_to_the_schema_over_http(server, connect):
     assert client.describe()["schema_support"]["rung"] == "json_schema"
 
 
+@pytest.mark.long
 async def test_the_model_has_learnt_the_schema_by_itself(server, connect):
     client = connect(server.url, "tiny", retry=RetrySettings())
     valid = 0

@@ -111,6 +111,7 @@ async def test_a_packed_answer_is_unpacked(body, encoding):
     assert (response.body, response.payload) == (b'{"a": 1}', {"a": 1})
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("encoding", ["gzip", "deflate", "raw deflate", "gzip, gzip"])
 async def test_a_bomb_is_given_up_early(encoding):
     bomb = packed(bytes(300 << 20), encoding.partition(",")[0])

@@ -268,6 +268,7 @@ def test_nothing_overflows(tmp_path, width):
     assert min(found["heights"]) > 60
 
 
+@pytest.mark.long
 @pytest.mark.chromium
 @needs_chromium
 @pytest.mark.parametrize("width", [390, 1280])
@@ -305,6 +306,7 @@ def listed(tmp_path, script):
     return browser.measure(html(), tmp_path, asked, width=1280)
 
 
+@pytest.mark.long
 @pytest.mark.chromium
 @needs_chromium
 def test_a_list_is_sorted_and_filtered_by_script_and_whole_without(tmp_path):

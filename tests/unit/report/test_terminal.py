@@ -38,6 +38,7 @@ def wide_table(columns=14, name="judge"):
     return data_table("Wide", heads, [(name, *cells), (name * 2, *cells)])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("width", [40, 60, 80, 100, 120, 200])
 @pytest.mark.parametrize("word", ["aubergine", "我周五想去杭州玩两天预算一千五能帮我安排一下吗" * 3, HOSTILE])
 def test_every_line_fits(width, word):

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dialogauge.core import Scale
@@ -15,6 +15,7 @@ from dialogauge.stats.measures import MEASURES, correlated_users, title_of, two_
 from dialogauge.stats.pairs import pair_up
 from dialogauge.stats.table import ScoreTable, parse_rule, scores_of
 from pt11 import GOLD, PT11, SAID, USERS
+from sets import examples
 
 RULE = parse_rule("<4")
 
@@ -321,7 +322,7 @@ rows = st.lists(
 )
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(rows, st.randoms())
 def test_the_order_of_the_targets_makes_no_difference(rows, random):
     shuffled = list(rows)
@@ -334,7 +335,7 @@ def test_the_order_of_the_targets_makes_no_difference(rows, random):
         assert a[name] == (None if b[name] is None else pytest.approx(b[name], abs=1e-9)), name
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(rows)
 def test_a_judge_that_repeats_people_is_perfect(rows):
     gold = [g for _, g, _ in rows]
@@ -347,7 +348,7 @@ def test_a_judge_that_repeats_people_is_perfect(rows):
         assert found[name] is None or found[name] == pytest.approx(1.0)
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(rows)
 def test_correlations_do_not_change_with_the_scale(rows):
     said, gold = [s for *_, s in rows], [g for _, g, _ in rows]

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dialogauge.stats import (
@@ -18,6 +18,7 @@ from dialogauge.stats.coefficients import (
     recall_draws,
     spearman_draws,
 )
+from sets import examples
 
 
 def once(draws, x, y):
@@ -94,7 +95,7 @@ def test_bad_columns_are_refused():
         once(auc_draws, [1, 2], [1, 3])
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(st.lists(st.tuples(st.integers(1, 5), st.integers(1, 5)), min_size=2, max_size=20), st.data())
 def test_weights_mean_repetition(pairs, data):
     times = data.draw(st.lists(st.integers(0, 3), min_size=len(pairs), max_size=len(pairs)))
@@ -108,7 +109,7 @@ def test_weights_mean_repetition(pairs, data):
     assert np.isnan(found) if expected is None else found == pytest.approx(expected)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(st.lists(st.tuples(st.integers(1, 5), st.booleans(), st.integers(0, 4)), min_size=1, max_size=30))
 def test_the_auc_without_each_part_is_that_of_the_others(rows):
     scores, positive, part = (np.array(column) for column in zip(*rows, strict=True))
@@ -118,7 +119,7 @@ def test_the_auc_without_each_part_is_that_of_the_others(rows):
     )
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(st.lists(st.tuples(st.integers(1, 5), st.integers(1, 5)), min_size=3, max_size=20))
 def test_coefficients_are_symmetric_and_bounded(pairs):
     x, y = np.array(pairs, dtype=float).T

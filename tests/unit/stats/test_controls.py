@@ -4,7 +4,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dialogauge.core import ONE_TO_FIVE, Scale
@@ -12,6 +12,7 @@ from dialogauge.stats.agreement import figures_of
 from dialogauge.stats.comparison import compare_pairs
 from dialogauge.stats.controls import CONTROLS, control_columns, controls_of, deal_by, deals, thirds
 from dialogauge.stats.table import ScoreTable, parse_rule, scores_of
+from sets import examples
 
 
 def table(said, gold, *, lengths=None, positions=None, blocks=None, **judge):
@@ -77,7 +78,7 @@ def test_each_figure_has_the_direction_in_which_it_is_better():
         assert both.values[name] == max(one.values[name] for one in alone)
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(
     st.lists(st.tuples(*[st.integers(1, 5)] * 2, *[st.integers(0, 3)] * 2), min_size=2, max_size=12),
     st.randoms(),
@@ -127,7 +128,7 @@ def test_shuffled_scores_stay_in_their_block():
     assert [v.values.tolist() for v in again] == [v.values.tolist() for v in found]
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(st.lists(st.sampled_from("abc"), max_size=12), st.integers(0, 9))
 def test_deals_are_orders_within_blocks(blocks, seed):
     of = table([3] * len(blocks), [3] * len(blocks), blocks=tuple(blocks))
@@ -136,7 +137,7 @@ def test_deals_are_orders_within_blocks(blocks, seed):
         assert [blocks[i] for i in order] == blocks
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(
     st.lists(
         st.tuples(st.integers(1, 5), st.integers(0, 50)), min_size=1, max_size=20, unique_by=lambda p: p[1]

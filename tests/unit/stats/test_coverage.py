@@ -17,6 +17,7 @@ from benchmarks.two_samples import missed
 FIGURES = ("pearson", "qwk", "exact", "mae", "f1_dsat", "auc", "ac1", "alpha_ordinal")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("users", [5, 10, 20])
 def test_intervals_hold_the_truth_as_often_as_they_say(users):
     """Of 250 samples a coverage of .92 shows at least .885 in 97 of 100 tries; more of five users."""
@@ -32,6 +33,7 @@ def test_four_users_show_nothing():
     assert set(levels(Sampling(), FIGURES, 4, 20).values()) == {0}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("users", [6, 20])
 def test_equal_judges_are_seldom_told_apart(users):
     found = levels(Sampling(), FIGURES, users, 200)
@@ -54,6 +56,7 @@ def test_rare_faults_are_covered_by_intervals_that_say_something(share, users, t
     assert width < widest
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("sizes", [(5, 50), (10, 100), (20, 200), (50, 50)])
 def test_two_equal_samples_are_told_apart_as_rarely_as_the_level_says(sizes):
     """A side whose clusters are all alike tells as little as its own interval: at most .08 of all samples."""
@@ -67,6 +70,7 @@ def test_two_equal_samples_of_several_targets_in_each_cluster_are_too():
     assert missed("scores 1 to 5, five each", (5, 50), (4.0, 4.0), 120) <= 0.08
 
 
+@pytest.mark.long
 def test_the_worst_scenario_is_named_and_no_other_group():
     assert worst_scenario(50, 8, 15, wrong=0.7) == (1, 0)
     assert worst_scenario(50, 8, 15, wrong=0.3) == (0, 0)

@@ -47,6 +47,7 @@ def test_the_power_of_a_difference_of_means_is_that_of_theory():
         assert share == pytest.approx(theory, abs=0.06), size
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("measure", ["spearman", "qwk", "kappa"])
 def test_studies_made_one_by_one_say_the_same(measure):
     table, ratings = data(seed=3, clusters=40, per=3, noise=(0.8, 1.2), raters=1)
@@ -69,6 +70,7 @@ def test_studies_made_one_by_one_say_the_same(measure):
         assert fast[size] == pytest.approx(apart / 150, abs=0.12), size
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("measure", ["spearman", "exact", "ac1"])
 def test_judges_that_are_alike_are_told_apart_about_as_often_as_chance_allows(measure):
     table, ratings = data(seed=7, clusters=50, noise=(1.0, 1.0))
@@ -87,6 +89,7 @@ def test_judges_that_are_alike_are_told_apart_about_as_often_as_chance_allows(me
     assert all(0.025 <= p.apart.value <= 0.085 for p in power.points if p.clusters <= 400)
 
 
+@pytest.mark.long
 def test_more_targets_and_more_raters_tell_more():
     table, ratings = data()
     power = power_of(table, ("A", "B"), ratings, "spearman")

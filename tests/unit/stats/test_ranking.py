@@ -2,13 +2,14 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from dialogauge.core import NotConverged
 from dialogauge.stats.ranking import CENTRE, ELO, RIDGE, Davidson, strengths
 from dialogauge.stats.votes import votes_of
+from sets import examples
 
 UNDEFEATED = [("A", "B", 1)] * 30 + [("A", "C", 1)] * 30 + [("B", "C", 1)] * 20 + [("B", "C", 0)] * 10
 
@@ -111,7 +112,7 @@ def test_groups_that_no_vote_links_lie_each_around_the_mean():
     assert fitted.logits[2:].sum() == pytest.approx(0)
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(st.integers(0, 10**6), st.sampled_from(["davidson", "half"]))
 def test_order_names_and_sides_change_nothing(seed, ties):
     first, second, score, _ = drawn(seed, m=40)

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from dialogauge.core import InputError, UsageError
@@ -18,6 +18,7 @@ from dialogauge.stats import (
     coefficients_of,
     whole_scores,
 )
+from sets import examples, some_short
 
 NAN = float("nan")
 
@@ -368,7 +369,7 @@ SOFTWARE = (of_irr_cac, of_krippendorff, of_pairs, of_variance)
 
 
 @pytest.mark.parametrize("software", SOFTWARE)
-@pytest.mark.parametrize("part", range(10))
+@pytest.mark.parametrize("part", some_short(range(10), 10))
 @pytest.mark.filterwarnings("ignore")
 def test_200_random_grids_with_holes_agree_with_other_software(software, part):
     for seed in range(part, 200, 10):
@@ -385,6 +386,7 @@ def test_what_all_rated_of_200_random_grids_agrees_with_statsmodels():
             close(figures(full), of_statsmodels(full))
 
 
+@pytest.mark.long
 def test_random_grids_with_holes_agree_with_loops():
     for seed in range(50):
         of = random_grid(seed)
@@ -400,7 +402,7 @@ def same(one, other, names=COEFFICIENTS):
     assert {n: one[n] for n in names} == pytest.approx({n: other[n] for n in names}, abs=1e-9)
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(ratings, st.randoms(use_true_random=False))
 def test_the_order_of_targets_and_of_raters_changes_nothing(of, chance):
     rows, columns = (chance.sample(range(size), size) for size in of.values.shape)
@@ -409,14 +411,14 @@ def test_the_order_of_targets_and_of_raters_changes_nothing(of, chance):
     same(figures(of), figures(moved))
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(ratings)
 def test_a_scale_read_backwards_changes_ratios_alone(of):
     turned = replace(of, values=len(of.categories) + 1 - of.values)
     same(figures(of), figures(turned), COEFFICIENTS.keys() - {"alpha_ratio"})
 
 
-@settings(max_examples=50, deadline=None)
+@examples(50)
 @given(
     st.lists(st.sampled_from([1, 3, 5]), min_size=4, max_size=20).filter(lambda of: len(set(of)) > 1),
     st.integers(1, 4),
@@ -433,7 +435,7 @@ def test_permuting_one_raters_column_changes_every_coefficient(column, others, c
     assert all(value < 1 - 1e-9 for value in after.values())
 
 
-@settings(max_examples=50, deadline=None)
+@examples(50)
 @given(ratings, st.randoms(use_true_random=False))
 def test_permuting_one_raters_column_changes_what_it_changes_of_exact_agreement(of, chance):
     """A permutation leaves how often each category is chosen. So of any ratings, what counts exact agreement

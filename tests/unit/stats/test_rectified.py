@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dialogauge.stats.estimate import Basis, freedom_of
 from dialogauge.stats.means import mean_estimate
 from dialogauge.stats.rectified import rectified_mean
+from sets import examples
 
 RANGE = (0.0, 10.0)
 
@@ -42,7 +43,7 @@ def drawn(rng, *, clusters, skill, share=0.3, own_level=0.0):
     return np.where(rated, people, np.nan), judge, codes
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(st.integers(0, 2**32 - 1), st.integers(6, 15), st.sampled_from([0.0, 0.5, 1.0]))
 def test_it_is_what_its_definition_says(seed, clusters, skill):
     ratings, judge, codes = drawn(np.random.default_rng(seed), clusters=clusters, skill=skill)
@@ -89,6 +90,7 @@ def test_a_judge_that_says_the_same_of_all_changes_nothing():
     assert mean.rectified.interval == pytest.approx(mean.rated_only.interval, rel=1e-3)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("clusters", "skill", "widest"), [(10, 0, 1.5), (20, 0.5, 1.1), (100, 0, 1.03), (100, 1, 0.8)]
 )
@@ -158,7 +160,7 @@ def slowly_weighted(ratings, judge, clusters, weights):
     return mean + factor * (every - own), factor
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(st.integers(0, 2**32 - 1), st.integers(6, 15), st.sampled_from([0.0, 0.5, 1.0]))
 def test_with_weights_it_is_what_its_definition_says(seed, clusters, skill):
     rng = np.random.default_rng(seed)
@@ -175,6 +177,7 @@ def test_with_weights_it_is_what_its_definition_says(seed, clusters, skill):
     assert mean.rated_only.n == rated.sum()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("all_", "rated", "skill"), [(300, 40, 1.0), (300, 40, 0.0), (120, 30, 0.6)])
 def test_weights_make_up_for_a_choice_by_the_judges_scores(all_, rated, skill):
     """Half of the rated ones are the judge's lowest: the truth is covered as often as it should be."""

@@ -40,6 +40,7 @@ def test_the_widest_is_of_the_top_alone():
     assert widest(ranking_of(votes_of(["A"], ["B"], [1]))) is None
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(3))
 def test_the_same_interval_takes_at_most_half_of_the_comparisons(seed):
     """`python -m benchmarks arena` has 20 seeds."""

@@ -94,6 +94,7 @@ def test_what_length_is_worth_has_an_interval():
     assert board.longer.low < 2 * 173.7 / 3 < board.longer.high
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("agents", "dialogues"), [(4, 10), (7, 30)])
 def test_intervals_of_ranks_and_ratings_hold_the_truth(agents, dialogues):
     """Of 60 contests 95 % show at least 54 in 97 of 100 tries; ranks are all held together."""

@@ -3,12 +3,13 @@
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dialogauge.core import ROLES, Conversation, RecordFault
 from dialogauge.data import read_conversations
 from dialogauge.data.formats.roles import ROLE_ALIASES
+from sets import examples
 
 ALIASES = sorted({*ROLE_ALIASES, "user", "assistant", "Agent", "Bot", "USER"})
 
@@ -25,7 +26,7 @@ SHAPES = {
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-@settings(max_examples=60)
+@examples(60)
 @given(names=st.lists(st.sampled_from(ALIASES), min_size=2, max_size=5))
 def test_two_names_are_never_one_role_without_a_word(shape, names, tmp_path):
     path = tmp_path / "log.jsonl"

@@ -64,6 +64,7 @@ async def scores(judge, id="me__b", population=STUDY.population):
     return [r.outcome.numbers["satisfaction"] for r in rows]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("ordinal", [False, True])
 async def test_it_learns_what_the_training_users_liked(encoder, ordinal) -> None:
     judge = EncoderJudge(settings(encoder, ordinal=ordinal))

@@ -2,13 +2,14 @@ import json
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dialogauge.core import Conversation, Judgement, Message, Rating, Request, ToolCall, UsageError
 from dialogauge.judges.local.evidence import load_evidence
 from dialogauge.judges.local.judge import LocalJudge
 from dialogauge.signals import find_signals, read_dialogue
+from sets import examples
 
 
 def talk(*texts, **fields):
@@ -33,6 +34,7 @@ BAD = talk(
     "I already told you: FG-55102.",
     "Thank you, the refund for FG-55102 is on its way.",
 )
+
 SPANISH = talk("Hola, quiero reservar una mesa para dos", "Claro, ¿para qué hora quiere la mesa?")
 
 
@@ -149,7 +151,7 @@ def test_ratings_and_metadata_are_never_read():
 
 @pytest.mark.parametrize("rubric", ["card", "satisfaction"])
 @given(later=st.lists(st.text(max_size=60), min_size=1, max_size=4), turn=st.integers(1, 3))
-@settings(max_examples=40, deadline=None)
+@examples(40)
 def test_foresight_does_not_see_what_follows(rubric, later, turn):
     local = LocalJudge("foresight", rubric_id=rubric)
     kept = BAD.until(turn).messages
@@ -211,7 +213,7 @@ def test_unknown_settings_are_refused(settings):
 
 
 @given(st.lists(st.text(max_size=80), min_size=2, max_size=8))
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_any_text_is_judged_without_error(texts):
     for row in LocalJudge().judge_now(talk(*texts)):
         assert isinstance(row.outcome, Judgement) or row.outcome.kind == "unsupported_language"

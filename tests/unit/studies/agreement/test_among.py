@@ -51,6 +51,7 @@ def test_targets_of_one_rater_alone_are_no_evidence_that_raters_agree():
     assert enough.verdict == "no"
 
 
+@pytest.mark.long
 def test_very_many_raters_are_all_in_what_needs_no_names():
     of = crowd(400)
     found = among(TONE, of, SCALE, shuffles=2, seed=0)

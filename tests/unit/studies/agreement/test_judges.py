@@ -223,6 +223,7 @@ def test_judges_without_shared_targets_are_not_compared():
     assert compare_judges([named("a", a), named("b", b)], None) == ()
 
 
+@pytest.mark.long
 @given(st.permutations(range(30)))
 def test_the_order_of_the_targets_makes_no_difference_to_the_figures(order):
     rows = random_table(30)

@@ -117,6 +117,7 @@ def whole_page(name):
     return to_html(agreement_page(result, gates, ratings=name, created="2026-11-20", version="1"))
 
 
+@pytest.mark.long
 def test_hostile_names_of_raters_and_judges_stay_text():
     page = whole_page(HOSTILE)
     assert "<script" not in page
@@ -126,6 +127,7 @@ def test_hostile_names_of_raters_and_judges_stay_text():
     assert "\u202e" not in to_text(brief(result, gates))
 
 
+@pytest.mark.long
 def test_of_very_many_raters_those_who_rated_most_are_said_to_be_shown():
     result, gates = everything("r")
     few, many = (
@@ -137,6 +139,7 @@ def test_of_very_many_raters_those_who_rated_most_are_said_to_be_shown():
     assert said in " ".join(to_text(brief(many, gates)).split())
 
 
+@pytest.mark.long
 def test_the_answers_come_first():
     result, gates = everything("R")
     text = to_text(brief(result, gates))
@@ -145,6 +148,7 @@ def test_the_answers_come_first():
     assert "each dimension by itself (here: --dimension NAME)" in text
 
 
+@pytest.mark.long
 @pytest.mark.chromium
 @needs_chromium
 @pytest.mark.parametrize("width", [360, 1200])
@@ -160,6 +164,7 @@ def test_the_page_does_not_overflow_a_phone(tmp_path):
     assert browser.measure(html("a" * 90), tmp_path, wide, width=360) <= 360
 
 
+@pytest.mark.long
 def test_which_of_two_judges_is_nearer_is_short_on_a_terminal_and_whole_on_a_page():
     result, gates = everything("kind")
     dimensions = [c.pair.rated for c in result.comparisons]

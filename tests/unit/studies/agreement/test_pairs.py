@@ -4,13 +4,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dialogauge.core import PairRating, UsageError
 from dialogauge.data import votes_in
 from dialogauge.stats import RatingGrid, coefficients_of
 from dialogauge.studies.agreement.pairs import CHOICES, consensus, pair_agreement, remarks_on
+from sets import examples
 
 
 def pairs(*rows):
@@ -103,7 +104,7 @@ def key(row):
     return row[0], row[1], frozenset(row[2])
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(rows)
 def test_who_is_shown_first_changes_only_what_is_said_of_the_first_shown(drawn):
     once = list({key(row): row for row in drawn}.values())

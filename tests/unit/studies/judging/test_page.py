@@ -207,6 +207,7 @@ def test_unsupported_dimension_and_missing_text_are_said():
     assert "The text of this conversation was not at hand" in page.text
 
 
+@pytest.mark.long
 def test_ten_thousand_conversations_stay_small():
     made = made_run(300)
     many = [
@@ -289,6 +290,7 @@ def test_what_findings_are_quoted_from_is_on_the_page_of_a_run_too_large_to_list
     assert {value[1:] for name, value in page.attributes if name == "href"} <= set(page.ids)
 
 
+@pytest.mark.long
 @pytest.mark.chromium
 @needs_chromium
 @pytest.mark.parametrize("width", [360, 390, 1280])
@@ -314,6 +316,7 @@ def test_nothing_overflows_and_sections_have_a_size(tmp_path, width):
     assert found["opened"] > 500
 
 
+@pytest.mark.long
 @pytest.mark.chromium
 @needs_chromium
 @pytest.mark.parametrize("width", [390, 1280])

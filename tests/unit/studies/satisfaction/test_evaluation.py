@@ -137,6 +137,7 @@ def test_rare_reasons_are_taken_together() -> None:
     assert found.by["reason"]["(all others)"].n == 30
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("method", CALIBRATIONS)
 def test_no_calibration_lifts_a_score_above_what_a_failed_condition_allows(method) -> None:
     answers, histories = study()

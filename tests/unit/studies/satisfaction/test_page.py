@@ -117,6 +117,7 @@ def page_blocks():
     return page(summary())
 
 
+@pytest.mark.long
 def test_the_page_shows_judge_controls_and_ceiling_under_every_calibration() -> None:
     shown = ParsedPage(html())
     for part in ("users", "pictures", "calibrations", "slices"):
@@ -214,6 +215,7 @@ def test_nothing_overflows(tmp_path, width) -> None:
     assert found["thin"] == 0
 
 
+@pytest.mark.long
 @pytest.mark.chromium
 @needs_chromium
 @pytest.mark.parametrize("scheme", ["light", "dark"])
