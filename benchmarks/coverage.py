@@ -32,7 +32,8 @@ from dialogauge.stats import (
 )
 from dialogauge.stats.comparison import sign_flip_p
 from dialogauge.stats.pairs import Weights
-from dialogauge.studies.judging.worst import GroupTally
+from dialogauge.stats.reading import table_of
+from dialogauge.studies.judging.worst import worst_group
 
 __all__ = [
     "FIGURES",
@@ -61,6 +62,7 @@ _UNEVEN = ((0.5,), (0.5, 0.25), (0.35, 0.35), (0.4, 0.4), (0.27, 0.27, 0.26))
 _BEYOND = (6, 8, 12, 20, 50)
 """Users of samples that hide what intervals stand on."""
 _ROW = {"turn": 1, "repeat": 1, "level": "turn", "scores": {"helpfulness": 3}, "candidate": None}
+_ROW |= {"failure": None, "whole": None, "verdict": None, "weakest_turn": None}
 """What all rows have in common of which the worst group is found."""
 _ALPHA = 0.05
 _DRAWS = 200
@@ -269,12 +271,12 @@ def worst_scenario(users: int, turns: int, samples: int, *, wrong: float) -> tup
     """
     rng, found, others = np.random.default_rng([users, turns]), 0, 0
     for _ in range(samples):
-        tally = GroupTally()
+        rows = []
         for number, place in enumerate(rng.choice(3, users * turns, p=[0.5, 0.3, 0.2])):
             issues = ["x"] * (rng.random() < (wrong if place == 2 else 0.3))
             fields = {"scenario": f"s{place}", "user_id": f"u{number % users}"}
-            tally.add({**_ROW, **fields, "conversation_id": str(number), "details": {"signals": issues}})
-        worst = tally.worst({})
+            rows.append({**_ROW, **fields, "conversation_id": str(number), "details": {"signals": issues}})
+        worst = worst_group(table_of(rows), {})
         found += worst is not None and worst.name == "s2"
         others += worst is not None and worst.name != "s2"
     return found / samples, others / samples

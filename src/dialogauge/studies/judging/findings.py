@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -18,9 +18,10 @@ from dialogauge.judges.local.evidence import (
     load_evidence,
 )
 from dialogauge.stats import Basis, divided, parse_rule
+from dialogauge.stats.rows import Entries, Labels, Row, Table
+from dialogauge.stats.table import Mask
 from dialogauge.studies.judging.people import People
-from dialogauge.studies.judging.sampling import ratings_of
-from dialogauge.studies.passing import ByConversation, Row, Smallest
+from dialogauge.studies.judging.worst import said_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,156 +93,199 @@ _FIRST: Final = 60
 _KEPT: Final = 4 * _FIRST
 """Turns of which these are taken, so that not all are of one kind."""
 _TENTH: Final = 10
+OTHER: Final = "other"
+"""The language of a row that names none."""
 _PLAIN: Final = "No finding: by the fitted model the least satisfying of the turns without one."
 
 
-class FindingsTally(ByConversation):
-    """Takes rows of a judge whose `details` list findings (`signals`), and keeps counts and a few places."""
+def findings_of(
+    rows: Table,
+    texts: Callable[[Collection[str]], Iterable[Row]],
+    *,
+    mode: str = "hindsight",
+    people: People | None = None,
+) -> FindingsSummary | None:
+    """Return what a judge whose `details` list findings (`signals`) saw; None where no row lists any.
 
-    def __init__(self, mode: str = "hindsight") -> None:
-        """Begin before the first row; `mode` is the judge's, and says which evidence is to the point."""
-        super().__init__()
-        self._mode = mode
-        self._names = False
-        self._judged = self._with = 0
-        self._unsupported: Counter[str] = Counter()
-        self._languages: Counter[str] = Counter()
-        self._scored = self._named = 0
-        self._turns: Counter[str] = Counter()
-        self._conversations: Counter[str] = Counter()
-        self._examples: dict[str, tuple[float, FindingExample]] = {}
-        self._first = Smallest[tuple[str, ReadFirst]](_KEPT)
-        self._rated: list[tuple[str, str, float, frozenset[str]]] = []
-        """Of each rated turn the user (else the conversation), the dimension, the rating and the kinds."""
-        self._wholes: list[tuple[str, str, float, bool]] = []
-        """Of each rated conversation level and dimension, the lowest rating, and whether it has a finding."""
-
-    def take(self, unit: Sequence[Row]) -> None:
-        """Count one conversation."""
-        judged = [row for row in unit if not row["failure"]]
-        if not judged:
-            failures = {row["failure"]["kind"] for row in unit}
-            language = unit[0]["details"].get("language") or "other"
-            self._unsupported[language] += "unsupported_language" in failures
-            return
-        self._judged += 1
-        self._languages[judged[-1]["details"].get("language", "other")] += 1
-        kinds: set[str] = set()
-        for row in judged:
-            if row["turn"] is not None and (findings := row["details"].get("signals")) is not None:
-                self._names = True
-                kinds |= self._turn(row, findings)
-                self._rate(row, findings)
-        self._with += bool(kinds)
-        self._conversations.update(kinds)
-        rated_as, ratings = ratings_of(unit)
-        if rated_as is not None:
-            self._wholes.append((*rated_as, min(ratings), bool(kinds)))
-
-    def _rate(self, row: Row, findings: Sequence[Mapping[str, Any]]) -> None:
-        rating = row.get("rating")
-        if rating and not isinstance(rating["score"], str):
-            who = row.get("user_id") or row["conversation_id"]
-            kinds = frozenset(finding["name"] for finding in findings)
-            self._rated.append((who, rating["dimension"], float(rating["score"]), kinds))
-
-    def _turn(self, row: Row, findings: Sequence[Mapping[str, Any]]) -> set[str]:
-        quotes = {e.get("signal"): e["quote"] for e in reversed(row["evidence"])}
-        best: tuple[float, str, str] = (0.0, "", _PLAIN)
-        weights = load_evidence().weights
-        for finding in findings:
-            name, strength = finding["name"], finding["strength"]
-            self._turns[name] += 1
-            place = FindingExample(row["conversation_id"], row["turn"], quotes.get(name, ""), finding["note"])
-            if name not in self._examples or strength > self._examples[name][0]:
-                self._examples[name] = (strength, place)
-            best = max(best, (weights.get(name, 0.0) + strength / 100, name, finding["note"]))
-        order = row["scores"].get("satisfaction")
-        if isinstance(order, int | float) and (findings or "order_from" not in row["details"]):
-            self._scored += 1
-            self._named += bool(findings)
-            turn = ReadFirst(row["conversation_id"], row["turn"], best[2])
-            self._first.offer((order, row["conversation_id"], row["turn"]), self._judged, (best[1], turn))
-        return {finding["name"] for finding in findings}
-
-    def result(self, people: People | None = None) -> FindingsSummary | None:
-        """Return the summary once all rows have passed; None where no row lists findings.
-
-        Args:
-            people: What people said, which says what is poor; without it shipped figures are cited.
-        """
-        self.close()
-        if not self._names and not self._unsupported.total():
-            return None
-        language = max(self._languages, key=lambda one: self._languages[one], default="other")
-        table = load_evidence()
-        here = self._here(people, language)
-        kinds = tuple(
-            KindSummary(
-                kind,
-                TITLES.get(kind) or OF_TOOLS.get(kind, kind),
-                turns,
-                self._conversations[kind],
-                table.best(kind, self._mode, language) if here is None else here.get(kind),
-                self._examples[kind][1],
-            )
-            for kind, turns in sorted(
-                self._turns.most_common(), key=lambda one: one[0] not in table.borne_out
-            )
+    Args:
+        rows: Of a run; of several repeats the first counts.
+        texts: Returns the rows of the conversations of some ids: their words are quoted.
+        mode: The judge's, which says which evidence is to the point.
+        people: What people said, which says what is poor; without it shipped figures are cited.
+    """
+    table = rows.where(repeat=1)
+    dialogues, judged = table.dialogues, ~table.failed
+    read = dialogues.any(judged)
+    languages = _languages(table, judged)
+    first = Labels(table.language.codes[dialogues.first], table.language.names).take(~read).list()
+    refused = dialogues.any(table.column("failure").mask("unsupported_language"))[~read].tolist()
+    unsupported = Counter(name or OTHER for name, no in zip(first, refused, strict=True) if no)
+    listed = judged & table.listed & (table.turn >= 0)
+    if not listed.any() and not unsupported:
+        return None
+    found = table.entries["finding"]
+    found = found.only(listed[found.rows])
+    language = max(languages, key=lambda name: languages[name], default=OTHER)
+    shipped, turns = load_evidence(), found.tally()
+    here = _here(table, listed, found, people, mode, language)
+    order = sorted(Counter(turns).most_common(), key=lambda pair: pair[0] not in shipped.borne_out)
+    strongest = {kind: _strongest(found.of(kind)) for kind, _ in order}
+    places = _worth_reading(table, listed, found)
+    words = _Words(table, texts, [*strongest.values(), *(place.row for place in places)])
+    kinds = tuple(
+        KindSummary(
+            kind,
+            TITLES.get(kind) or OF_TOOLS.get(kind, kind),
+            n,
+            int(np.unique(dialogues.of[found.of(kind).rows]).size),
+            shipped.best(kind, mode, language) if here is None else here.get(kind),
+            words.example(strongest[kind], kind),
         )
-        unsupported = {name: n for name, n in self._unsupported.items() if n}
-        worth = min(_FIRST, max(self._named, -(-self._scored // _TENTH)))  # a small log is not read in full
-        first = _spread(self._first.ascending(), worth)
-        missed = self._missed(people, language) if self._judged else None
-        return FindingsSummary(self._judged, self._with, unsupported, kinds, first, missed)
-
-    def _here(self, people: People | None, language: str) -> dict[str, KindEvidence] | None:
-        """Return by kind how many turns with it the ratings of this data call poor; None without any."""
-        figure = None if people is None else people.main("turn")
-        if figure is None:
-            return None
-        rule = parse_rule(figure.cut)
-        rated = [one for one in self._rated if one[1] == figure.dimension]
-        names, codes = np.unique([one[0] for one in rated], return_inverse=True)
-        poor = np.array([rule.holds(one[2]) for one in rated], dtype=np.float64)
-        base = np.bincount(codes, poor, names.size), np.bincount(codes, minlength=names.size)
-        out = {}
-        for kind in {name for one in rated for name in one[3]}:
-            fires = np.array([kind in one[3] for one in rated], dtype=np.float64)
-            hits, seen = np.bincount(codes, fires * poor, names.size), np.bincount(codes, fires, names.size)
-            if seen.sum() < TELLING or not poor.any():
-                continue
-            shares = divided(hits.sum() - hits, seen.sum() - seen)
-            moved = divided(shares, divided(base[0].sum() - base[0], base[1].sum() - base[1]))
-            share, usual = float(hits.sum() / seen.sum()), float(poor.mean())
-            basis = Basis(int(seen.sum()), names.size, "users")
-            lift = basis.estimate(share / usual, moved, (0.0, 1 / usual), support=int((seen > 0).sum()))
-            out[kind] = KindEvidence(HERE, self._mode, language, int(seen.sum()), share, usual, lift)
-        return out
-
-    def _missed(self, people: People | None, language: str) -> Missed | None:
-        """Return how many poor conversations have no finding; without ratings the shipped figures."""
-        for figure in people.figures if people is not None else ():
-            mine = [one for one in self._wholes if one[:2] == (figure.level, figure.dimension)]
-            if figure.cut and mine:
-                poor = [named for *_, rating, named in mine if parse_rule(figure.cut).holds(rating)]
-                return Missed("conversations", len(poor), poor.count(False), HERE)
-        shipped = [m for m in load_evidence().missed if m.mode == self._mode and not m.chosen_on]
-        best = max(shipped, key=lambda m: (m.language == language, m.poor), default=None)
-        return None if best is None else Missed(best.what, best.poor, best.without, best.source)
+        for kind, n in order
+    )
+    with_finding = np.zeros(dialogues.size, dtype=np.bool_)
+    with_finding[dialogues.of[found.rows]] = True
+    return FindingsSummary(
+        int(read.sum()),
+        int(with_finding.sum()),
+        dict(unsupported),
+        kinds,
+        tuple(words.place(place.row, place.kind) for place in places),
+        _missed(table, with_finding, people, mode, language) if read.any() else None,
+    )
 
 
-def _spread(turns: Iterable[tuple[str, ReadFirst]], size: int) -> tuple[ReadFirst, ...]:
+def _languages(table: Table, judged: Mask) -> Counter[str]:
+    """Count the languages of dialogues: what the last judged row of each says."""
+    last = np.full(table.dialogues.size, -1)
+    rows = np.flatnonzero(judged)
+    np.maximum.at(last, table.dialogues.of[rows], rows)
+    return Counter(name or OTHER for name in table.language.take(last[last >= 0]).list())
+
+
+def _strongest(found: Entries) -> int:
+    """Return the row of the strongest of some findings, of equal ones the first."""
+    return int(found.rows[np.argmax(found.numbers)])
+
+
+class _Place(NamedTuple):
+    """A turn that is worth reading."""
+
+    row: int
+    kind: str
+    """Of the finding that tells the most; empty where there is none."""
+
+
+def _worth_reading(table: Table, listed: Mask, found: Entries) -> list[_Place]:
+    """Return the turns to read first; of a large log few, of a small one not all."""
+    order = table.value("satisfaction")
+    faulty = np.zeros(table.n, dtype=np.bool_)
+    faulty[found.rows] = True
+    able = np.flatnonzero(listed & ~np.isnan(order) & (faulty | ~table.ordered))
+    worth = min(_FIRST, max(int(faulty[able].sum()), -(-able.size // _TENTH)))
+    if able.size > _KEPT:
+        able = able[order[able] <= np.partition(order[able], _KEPT - 1)[_KEPT - 1]]
+    ids = table.column("conversation_id")
+    rows = sorted(able.tolist(), key=lambda row: (order[row], ids[row], table.turn[row], row))[:_KEPT]
+    weights, best = load_evidence().weights, dict[int, tuple[float, str]]()
+    for row, code, strength in zip(*found.among(rows), strict=True):
+        kind = found.names[code]
+        best[row] = max(best.get(row, (0.0, "")), (weights.get(kind, 0.0) + strength / 100, kind))
+    return _spread((_Place(row, best.get(row, (0.0, ""))[1]) for row in rows), worth)
+
+
+class _Words:
+    """What some rows say, in words, which the table does not hold."""
+
+    def __init__(
+        self, table: Table, texts: Callable[[Collection[str]], Iterable[Row]], rows: Sequence[int]
+    ) -> None:
+        ids, candidates = table.column("conversation_id"), table.column("candidate")
+        self._keys = {row: (ids[row], candidates[row], int(table.turn[row])) for row in rows}
+        wanted = set(self._keys.values())
+        self._rows = {
+            key: row
+            for row in (texts({str(key[0]) for key in wanted}) if wanted else ())
+            if row["repeat"] == 1
+            and (key := (row["conversation_id"], row["candidate"], row["turn"])) in wanted
+        }
+
+    def example(self, row: int, kind: str) -> FindingExample:
+        """Return the finding of a kind in a row."""
+        stored = self._rows[self._keys[row]]
+        quotes = {e.get("signal"): e["quote"] for e in reversed(stored["evidence"])}
+        finding = max((f for f in stored["details"]["signals"] if f["name"] == kind), key=_strength)
+        return FindingExample(
+            stored["conversation_id"], stored["turn"], quotes.get(kind, ""), finding["note"]
+        )
+
+    def place(self, row: int, kind: str) -> ReadFirst:
+        """Return a turn to read, and why."""
+        stored = self._rows[self._keys[row]]
+        mine = [(_strength(f), f["note"]) for f in stored["details"]["signals"] if f["name"] == kind]
+        return ReadFirst(stored["conversation_id"], stored["turn"], max(mine)[1] if mine else _PLAIN)
+
+
+def _strength(finding: Mapping[str, Any]) -> float:
+    return float(finding["strength"])
+
+
+def _here(
+    table: Table, listed: Mask, found: Entries, people: People | None, mode: str, language: str
+) -> dict[str, KindEvidence] | None:
+    """Return by kind how many turns with it the ratings of this data call poor; None without any."""
+    figure = None if people is None else people.main("turn")
+    if figure is None:
+        return None
+    said = table.entries["rating"].of(figure.dimension)
+    said = said.only(listed[said.rows] & ~np.isnan(said.numbers))
+    poor = parse_rule(figure.cut).classes(said.numbers)
+    users, ids = table.column("user_id").codes, table.column("conversation_id").codes
+    whose = np.where(users >= 0, users, users.max(initial=-1) + 1 + ids)[said.rows]
+    names, codes = np.unique(whose, return_inverse=True)
+    base = np.bincount(codes, poor, names.size), np.bincount(codes, minlength=names.size)
+    out = {}
+    for kind in found.names:
+        fires = np.isin(said.rows, found.of(kind).rows).astype(np.float64)
+        hits, seen = np.bincount(codes, fires * poor, names.size), np.bincount(codes, fires, names.size)
+        if seen.sum() < TELLING or not poor.any():
+            continue
+        shares = divided(hits.sum() - hits, seen.sum() - seen)
+        moved = divided(shares, divided(base[0].sum() - base[0], base[1].sum() - base[1]))
+        share, usual = float(hits.sum() / seen.sum()), float(poor.mean())
+        basis = Basis(int(seen.sum()), names.size, "users")
+        lift = basis.estimate(share / usual, moved, (0.0, 1 / usual), support=int((seen > 0).sum()))
+        out[kind] = KindEvidence(HERE, mode, language, int(seen.sum()), share, usual, lift)
+    return out
+
+
+def _missed(
+    table: Table, with_finding: Mask, people: People | None, mode: str, language: str
+) -> Missed | None:
+    """Return how many poor conversations have no finding; without ratings the shipped figures."""
+    for figure in people.figures if people is not None else ():
+        said, kind = said_of(table), (figure.level, figure.dimension)
+        mine = said.kind == (said.kinds.index(kind) if kind in said.kinds else -2)
+        mine &= table.dialogues.any(~table.failed)
+        if figure.cut and mine.any():
+            poor = mine & (parse_rule(figure.cut).classes(said.lowest) > 0)
+            return Missed("conversations", int(poor.sum()), int((poor & ~with_finding).sum()), HERE)
+    shipped = [m for m in load_evidence().missed if m.mode == mode and not m.chosen_on]
+    best = max(shipped, key=lambda m: (m.language == language, m.poor), default=None)
+    return None if best is None else Missed(best.what, best.poor, best.without, best.source)
+
+
+def _spread(turns: Iterable[_Place], size: int) -> list[_Place]:
     """Return the first turns, so that of every three each kind of finding has one, where there are others.
 
     A turn without a finding keeps its place.
     """
     left = list(turns)
-    chosen: list[ReadFirst] = []
+    chosen: list[_Place] = []
     counts: Counter[str] = Counter()
     while left and len(chosen) < size:
-        fits = (i for i, (kind, _) in enumerate(left) if kind and counts[kind] <= len(chosen) // 3)
-        kind, turn = left.pop(next(fits, 0) if left[0][0] else 0)
-        counts[kind] += 1
-        chosen.append(turn)
-    return tuple(chosen)
+        fits = (i for i, place in enumerate(left) if place.kind and counts[place.kind] <= len(chosen) // 3)
+        place = left.pop(next(fits, 0) if left[0].kind else 0)
+        counts[place.kind] += 1
+        chosen.append(place)
+    return chosen

@@ -12,7 +12,7 @@ from dialogauge.judges.local.evidence import TITLES
 from dialogauge.report import words
 from dialogauge.rubrics import NO_RUBRIC, load_rubric
 from dialogauge.studies.evidence import NOTHING_CHECKED, RunEvidence
-from dialogauge.studies.judging.tally import ANY_KIND, NO_KIND
+from dialogauge.studies.judging.summary import ANY_KIND, NO_KIND
 from dialogauge.text import counted
 
 if TYPE_CHECKING:

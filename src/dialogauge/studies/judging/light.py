@@ -20,7 +20,7 @@ conversation: a judge that gives each user one score is above chance over all, a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
@@ -43,9 +43,11 @@ from dialogauge.stats import (
     scores_of,
     whole_scores,
 )
+from dialogauge.stats.reading import table_of
+from dialogauge.stats.rows import Row
 from dialogauge.studies.judging.people import Agreement, Grouping, Light, People, Within
 from dialogauge.studies.judging.people_figures import figure_of, rectified_of
-from dialogauge.studies.judging.people_tally import LEVELS, PeopleTally, Row, judges_by_signals
+from dialogauge.studies.judging.people_tally import LEVELS, PeopleTally, judges_by_signals
 from dialogauge.studies.judging.rated_targets import (
     LEAST_EACH,
     NOTHING,
@@ -246,10 +248,14 @@ def rated_tally(
         by_signals=judges_by_signals(judge),
     )
     admissions = seen.admissions()
-    for conversation, rows in judged():
-        ratings = ratings_by_turn(conversation, admissions)
-        tally.take(rows, conversation if conversation.ratings else None, ratings)
-    return tally, seen
+
+    def rows() -> Iterator[Row]:
+        for conversation, of_conversation in judged():
+            if conversation.ratings:
+                tally.rate(conversation, ratings_by_turn(conversation, admissions))
+            yield from of_conversation
+
+    return tally.read(table_of(rows())), seen
 
 
 def _compared_by(

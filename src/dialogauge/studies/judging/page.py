@@ -55,8 +55,8 @@ from dialogauge.studies.judging.summary import (
     DimensionSummary,
     Summary,
     VerdictSummary,
+    marked,
 )
-from dialogauge.studies.judging.tally import marked
 from dialogauge.studies.judging.transcripts import (
     ID_CHARS,
     ShownConversations,

@@ -14,11 +14,12 @@ import numpy as np
 from dialogauge.core import Conversation, DimensionSpec, Level, Scale
 from dialogauge.core.unit import words_digest
 from dialogauge.judges.local.evidence import looked_at
-from dialogauge.stats import Floats, reply_length
+from dialogauge.stats import Floats, divided, reply_length
+from dialogauge.stats.rows import LEVELS as ROW_LEVELS
+from dialogauge.stats.rows import Table
+from dialogauge.stats.table import Codes
 from dialogauge.studies.judging.people import Raters
 from dialogauge.studies.rated import TargetRating
-
-Row = Mapping[str, Any]
 
 LEVELS: Final[tuple[Level, ...]] = ("turn", "conversation")
 MEAN: Final = "\0mean"
@@ -63,6 +64,10 @@ class LevelTargets:
             column.append(figures.get(name, _NAN))
         return place
 
+    def put(self, name: str, values: Floats) -> None:
+        """Put a figure of all targets in, shape (n,)."""
+        self.figures[name] = array("d", values.tobytes())
+
     def column(self, name: str) -> Floats:
         """Return a figure of the judge, shape (n,)."""
         return np.array(self.figures.get(name, [_NAN] * len(self.turns)), dtype=np.float64)
@@ -73,8 +78,21 @@ def judges_by_signals(judge: Mapping[str, Any]) -> bool:
     return judge.get("judge") == "local"
 
 
+@dataclass(frozen=True, slots=True)
+class _Rated:
+    """A rated conversation: what people said of its turns, and under None of the whole."""
+
+    ratings: Mapping[int | None, Sequence[TargetRating]]
+    lengths: Mapping[int | None, float]
+    """Characters of the replies."""
+    replied: frozenset[int]
+    seen: bool
+    """Whether the judge was fitted to it."""
+    looked_at: bool
+
+
 class PeopleTally:
-    """Takes conversations with their rows of all repeats; keeps figures, no text."""
+    """The targets of a run with what people said of them, of all repeats; figures, no text."""
 
     def __init__(
         self,
@@ -100,95 +118,102 @@ class PeopleTally:
         """The ids likewise."""
         self.raters: dict[tuple[Level, str], set[Raters]] = {}
         """By level and dimension who rated."""
+        self._rated: dict[tuple[str, str | None], _Rated] = {}
 
-    def take(
-        self,
-        rows: Sequence[Row],
-        rated: Conversation | None = None,
-        ratings: Mapping[int | None, Sequence[TargetRating]] | None = None,
-    ) -> None:
-        """Take one conversation.
-
-        Args:
-            rows: Its rows, of all repeats.
-            rated: The conversation, where people rated it.
-            ratings: What they said of each turn and, under None, of the whole.
-        """
-        number = len(self.users)
-        self.users.append(rows[0]["user_id"])
-        self.names.append(rows[0]["conversation_id"])
-        lengths: dict[int | None, float] = {}
-        if rated is not None:
-            lengths = {turn.number: reply_length(turn.reply_text) for turn in rated.turns}
-            lengths[None] = sum(lengths.values())
-        by_target: dict[tuple[Level, int | None], list[Row]] = {}
-        for row in rows:
-            if row["level"] in LEVELS and (row["failure"] or {}).get("kind") not in ("no_reply", "absent"):
-                by_target.setdefault((row["level"], row["turn"]), []).append(row)
-        self._whole_of_turns(by_target, rows)
-        replied = set() if rated is None else {turn.number for turn in rated.replied_turns}
-        for turn in ratings or ():
-            if turn in replied:  # also where the judge is asked about whole conversations alone
-                by_target.setdefault(("turn", turn), [])
-        places = {}
-        turns = sum(level == "turn" for level, _ in by_target)
-        for (level, turn), of_target in by_target.items():
-            figures = self._figures(level, of_target)
-            position = turns if turn is None else turn
-            places[level, turn] = self.levels[level].add(number, position, lengths.get(turn, _NAN), figures)
-        if rated is not None:
-            self._rate(rated, ratings or {}, places)
-
-    def _whole_of_turns(
-        self, by_target: dict[tuple[Level, int | None], list[Row]], rows: Sequence[Row]
-    ) -> None:
-        """Of a rubric that judges turns alone, let the turns speak for the whole."""
-        whole = by_target.setdefault(("conversation", None), [])
-        if not any(row["scores"] for row in whole):
-            whole += [{**row, "level": "conversation"} for row in rows if row["level"] == "turn"]
-
-    def _figures(self, level: Level, rows: Sequence[Row]) -> dict[str, float]:
-        """Return the mean of every score over the rows, and the mean of those that the rubric asks for."""
-        values: dict[str, list[float]] = {}
-        for row in rows:
-            qualities = []
-            for name, score in (row["scores"] or {}).items():
-                if isinstance(score, str) or score is None:
-                    continue
-                values.setdefault(name, []).append(float(score))
-                scale = self.scales.get((row["level"], name)) or self.scales.get(("turn", name))
-                if scale is not None:
-                    qualities.append(scale.quality(row["whole"].get(name, score)))
-            if qualities:
-                values.setdefault(MEAN, []).append(sum(qualities) / len(qualities))
-        return {name: sum(of) / len(of) for name, of in values.items()}
-
-    def _rate(
-        self,
-        conversation: Conversation,
-        by_turn: Mapping[int | None, Sequence[TargetRating]],
-        places: Mapping[tuple[Level, int | None], int],
-    ) -> None:
-        seen = self.fitted_to and words_digest(conversation) in self.fitted_to
+    def rate(self, conversation: Conversation, ratings: Mapping[int | None, Sequence[TargetRating]]) -> None:
+        """Take what people said of a conversation, by turn."""
+        lengths: dict[int | None, float] = {t.number: reply_length(t.reply_text) for t in conversation.turns}
+        lengths[None] = sum(lengths.values())
+        replied = frozenset(turn.number for turn in conversation.replied_turns)
+        seen = bool(self.fitted_to) and words_digest(conversation) in self.fitted_to
         looked = self.by_signals and looked_at(conversation)
-        for turn, ratings in by_turn.items():
-            level: Level = "conversation" if turn is None else "turn"
-            if (place := places.get((level, turn))) is not None:
-                targets = self.levels[level]
-                for one in ratings:
+        key = conversation.id, conversation.candidate
+        self._rated[key] = _Rated(ratings, lengths, replied, seen, looked)
+        for rating in conversation.ratings:
+            level: Level = "conversation" if rating.turn is None else "turn"
+            who = rating.rater
+            own = who is not None and who == conversation.user_id
+            kind: Raters = "users" if own else "environment" if who == "environment" else "people"
+            self.raters.setdefault((level, rating.dimension), set()).add(kind)
+
+    def read(self, rows: Table) -> PeopleTally:
+        """Take the targets of a judged run; what people said of them was taken before."""
+        self.levels = {level: LevelTargets() for level in LEVELS}
+        every, failure = rows.dialogues, rows.column("failure")
+        ids, candidates, users = (
+            rows.whose[name].take(every.numbers).list()
+            for name in ("conversation_id", "candidate", "user_id")
+        )
+        self.users, self.names = users, [str(id) for id in ids]
+        keys = enumerate(zip(self.names, candidates, strict=True))
+        rated = {at: self._rated[key] for at, key in keys if key in self._rated}
+        live = ~(failure.mask("no_reply") | failure.mask("absent"))
+        at_turn, whole = (live & (rows.levels == ROW_LEVELS.index(level)) for level in LEVELS)
+        width = int(rows.turn.max(initial=0)) + 2
+        width = max([width, *(turn + 2 for one in rated.values() for turn in one.replied)])
+        # Turns count that are rated and not judged: the judge may be asked about whole conversations alone.
+        rated_turns = [at * width + t for at, one in rated.items() for t in one.replied if t in one.ratings]
+        judged = every.of[at_turn] * width + rows.turn[at_turn]
+        targets = np.unique(np.concatenate([judged, np.array(rated_turns, dtype=np.intp)]))
+        dialogue, turn = targets // width, targets % width
+        place = np.searchsorted(targets, judged)
+        self._fill("turn", dialogue, turn, rows, np.flatnonzero(at_turn), place)
+        # Of a rubric that judges turns alone, the turns speak for the whole.
+        speaks = at_turn & ~every.any(whole & rows.scored)[every.of] | whole
+        size = np.bincount(dialogue, minlength=every.size)
+        self._fill(
+            "conversation", np.arange(every.size), size, rows, np.flatnonzero(speaks), every.of[speaks]
+        )
+        ends = np.searchsorted(dialogue, np.arange(every.size + 1)).tolist()
+        for at, one in rated.items():
+            places = dict(
+                zip(turn[ends[at] : ends[at + 1]].tolist(), range(ends[at], ends[at + 1]), strict=True)
+            )
+            self._rate(one, at, places)
+        return self
+
+    def _fill(
+        self, level: Level, dialogue: Codes, turn: Codes, rows: Table, judged: Codes, place: Codes
+    ) -> None:
+        """Put the targets of a level in, with the mean of every score over the rows that judged each."""
+        targets, size = self.levels[level], dialogue.size
+        targets.conversations.frombytes(dialogue.astype(np.int64).tobytes())
+        targets.turns.frombytes(turn.astype(np.float64).tobytes())
+        targets.lengths.frombytes(np.full(size, _NAN).tobytes())
+        own = level if level == "turn" else "conversation"
+        quality, asked = np.zeros(judged.size), np.zeros(judged.size)
+        for name in rows.dimensions:
+            values, whole = rows.value(name)[judged], rows.whole(name)[judged]
+            known = ~np.isnan(values)
+            if not known.any():
+                continue
+            targets.put(name, _means(values[known], place[known], size))
+            if (scale := self.scales.get((own, name)) or self.scales.get(("turn", name))) is not None:
+                quality[known] += scale.quality(whole[known])  # type: ignore[arg-type]
+                asked += known
+        if asked.any():
+            some = asked > 0
+            targets.put(MEAN, _means(quality[some] / asked[some], place[some], size))
+
+    def _rate(self, rated: _Rated, conversation: int, places: Mapping[int, int]) -> None:
+        by_level: dict[Level, Mapping[Any, int]] = {"turn": places, "conversation": {None: conversation}}
+        for level, of_level in by_level.items():
+            targets = self.levels[level]
+            for turn, place in of_level.items():
+                targets.lengths[place] = rated.lengths.get(turn, _NAN)
+                for one in rated.ratings.get(turn, ()):
                     targets.ratings.setdefault(one.dimension, {})[place] = one.score
                     targets.counts[one.dimension] += one.raters
                     if one.weight is not None:
                         targets.weights.setdefault(one.dimension, {})[place] = one.weight
                     if one.raters > 1 and not isinstance(one.score, str):
                         targets.apart.setdefault(one.dimension, {})[place] = one.apart
-                if seen:
+                if turn in rated.ratings and rated.seen:
                     targets.seen.add(place)
-                if looked:
+                if turn in rated.ratings and rated.looked_at:
                     targets.looked_at.add(place)
-        for rating in conversation.ratings:
-            level = "conversation" if rating.turn is None else "turn"
-            who = rating.rater
-            own = who is not None and who == conversation.user_id
-            kind: Raters = "users" if own else "environment" if who == "environment" else "people"
-            self.raters.setdefault((level, rating.dimension), set()).add(kind)
+
+
+def _means(values: Floats, places: Codes, size: int) -> Floats:
+    sums = np.bincount(places, values, size).astype(np.float64)
+    return divided(sums, np.bincount(places, minlength=size).astype(np.float64))

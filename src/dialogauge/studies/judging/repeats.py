@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +18,7 @@ _MOST: Final = 30
 _APART: Final = 2
 _CATEGORIES: Final = 101
 Floats = npt.NDArray[np.float64]
+Places = npt.NDArray[np.integer[Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,43 +40,29 @@ class Spread:
     """Share of the targets whose scores span two or more; None on a scale that spans less."""
 
 
-class RepeatScores:
-    """The scores of every target in every repeat, by dimension."""
+def spread_among(
+    values: Floats, targets: Places, repeats: Places, clusters: Places, scale: Scale, unit: str
+) -> Spread:
+    """Return how far repeats lie apart on one dimension.
 
-    def __init__(self, dimensions: int) -> None:
-        self._targets: dict[tuple[int, int | None], int] = {}
-        self._cells = array("l")
-        self._at = [(array("l"), array("l"), array("d")) for _ in range(dimensions)]
-
-    def add(self, cell: int, turn: int | None, repeat: int, position: int, value: float) -> None:
-        """Add one score of one target."""
-        target = self._targets.setdefault((cell, turn), len(self._targets))
-        if target == len(self._cells):
-            self._cells.append(cell)
-        targets, repeats, values = self._at[position]
-        targets.append(target)
-        repeats.append(repeat - 1)
-        values.append(value)
-
-    def spread(self, position: int, scale: Scale, of: npt.NDArray[np.intp], unit: str) -> Spread:
-        """Return how far the repeats lie apart on one dimension.
-
-        Args:
-            position: Of the dimension.
-            scale: Of the dimension.
-            of: Shape (cells,), the cluster of each cell.
-            unit: What a cluster is.
-        """
-        target, repeat, value = (np.array(numbers) for numbers in self._at[position])
-        table = np.full((len(self._targets), int(repeat.max(initial=0)) + 1), np.nan)
-        if value.size:
-            table[target, repeat] = value
-        several = np.count_nonzero(~np.isnan(table), axis=1) >= 2
-        if not several.any():
-            return Spread(0, None)
-        table, cells = table[several], np.array(self._cells)[several]
-        sd = float(np.nanstd(table, axis=1, ddof=1).mean())
-        return Spread(len(table), sd, *_agreement(table, scale, of[cells].tolist(), unit))
+    Args:
+        values: Shape (n,), the scores.
+        targets: Shape (n,), a number for what each is of.
+        repeats: Shape (n,), from 1.
+        clusters: Shape (n,).
+        scale: Of the dimension.
+        unit: What a cluster is.
+    """
+    _, first, target = np.unique(targets, return_index=True, return_inverse=True)
+    table = np.full((first.size, int(repeats.max(initial=1))), np.nan)
+    table[target, repeats - 1] = values
+    several = np.count_nonzero(~np.isnan(table), axis=1) >= 2
+    if not several.any():
+        return Spread(0, None)
+    sd = float(np.nanstd(table[several], axis=1, ddof=1).mean())
+    return Spread(
+        int(several.sum()), sd, *_agreement(table[several], scale, clusters[first][several].tolist(), unit)
+    )
 
 
 def _agreement(

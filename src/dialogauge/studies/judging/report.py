@@ -8,6 +8,8 @@ from dataclasses import replace
 from dialogauge.core.shape import read_as
 from dialogauge.report import Page, Section
 from dialogauge.runs import StoredRun
+from dialogauge.stats.reading import table_of
+from dialogauge.stats.rows import Table
 from dialogauge.studies.evidence import evidence_in
 from dialogauge.studies.judging.agents import stored_agents
 from dialogauge.studies.judging.findings import FindingExample, FindingsSummary, ReadFirst
@@ -18,14 +20,14 @@ from dialogauge.studies.judging.sampling import Sampler
 from dialogauge.studies.judging.summary import Summary, summarise
 from dialogauge.studies.judging.transcripts import read_sample
 from dialogauge.studies.judging.worst import WorstGroup
-from dialogauge.studies.passing import ByConversation
 from dialogauge.studies.trust.result import Trust, TrustCase
 
 
 def stored_page(run: StoredRun, against_users: Sequence[Section] = ()) -> Page:
     """Return the page of a finished run; before the scores what the users themselves said, if known."""
     sampler, people, findings = Sampler(run.dimensions), stored_people(run), stored_findings(run)
-    summary, evidence = summary_of(run, sampler), evidence_in(run.directory.read_json("summary"))
+    table = table_of(sampler.through(run.rows()))
+    summary, evidence = summary_of(run, table), evidence_in(run.directory.read_json("summary"))
     sample = read_sample(run, sampler.result(), summary.dimensions, findings)
     return report_page(
         run,
@@ -36,19 +38,16 @@ def stored_page(run: StoredRun, against_users: Sequence[Section] = ()) -> Page:
     )
 
 
-def summary_of(run: StoredRun, *passing: ByConversation) -> Summary:
-    """Compute the summary of a finished run from its rows, which others see on their way.
+def summary_of(run: StoredRun, table: Table | None = None) -> Summary:
+    """Compute the summary of a finished run from its rows, or from the table of them.
 
     What is checked is what the run's `summary.json` says.
     """
     manifest = run.manifest
     # Of an open run they quote what could not be read: a masked page counts them only.
     shown = list(manifest.unreadable_records) if run.mask is None else []
-    rows = run.rows()
-    for one in passing:
-        rows = one.through(rows)
     summary = summarise(
-        rows,
+        run.rows() if table is None else table,
         dimensions=run.dimensions,
         # The manifest keeps the first messages; the others still count.
         unreadable=[*shown, *[""] * (manifest.unreadable - len(shown))],

@@ -29,6 +29,7 @@ from dialogauge.data import Mask, RatingTable, absent_turns
 from dialogauge.report import Page
 from dialogauge.runs import Ending, Row, RunDatabase, StoredRun, StoredUnit, Study, StudyFacts, standing
 from dialogauge.stats import DissatisfiedRule
+from dialogauge.stats.reading import table_of
 from dialogauge.studies.evidence import (
     NOTHING_CHECKED,
     DimensionEvidence,
@@ -37,7 +38,7 @@ from dialogauge.studies.evidence import (
 )
 from dialogauge.studies.judging.agents import AgentFacts, AgentTally
 from dialogauge.studies.judging.checking import checked_by_ratings
-from dialogauge.studies.judging.findings import FindingsSummary, FindingsTally
+from dialogauge.studies.judging.findings import FindingsSummary, findings_of
 from dialogauge.studies.judging.gate import GateResult, read_gates
 from dialogauge.studies.judging.light import people_of
 from dialogauge.studies.judging.opening import Known
@@ -47,11 +48,10 @@ from dialogauge.studies.judging.people_tally import PeopleTally, judges_by_signa
 from dialogauge.studies.judging.sampling import RatedAs, Sampler
 from dialogauge.studies.judging.summary import Summary, summarise
 from dialogauge.studies.judging.transcripts import ShownConversations, read_sample
-from dialogauge.studies.judging.worst import GroupTally, WorstGroup, week_of
+from dialogauge.studies.judging.worst import WorstGroup, week_of, worst_group
 from dialogauge.studies.rated import SeenRatings, ratings_by_turn, row_changes
 from dialogauge.studies.trust.look import kept_from, look_into, rubric_facts
 from dialogauge.studies.trust.result import Trust, TrustThresholds
-from dialogauge.studies.trust.tally import TrustTally
 from dialogauge.text import counted
 
 _LANGUAGE_SHARE: Final = 0.1
@@ -245,32 +245,28 @@ class JudgingStudy(Study[JudgingResult]):
         by_signals = judges_by_signals(self.judge.describe())
         self.people = PeopleTally(self.judge.dimensions, fitted_on.get("seen", ()), by_signals=by_signals)
         for target, group in groupby(units, key=lambda unit: unit.target):
-            of_target = list(group)
-            rows = [row for unit in of_target for row in unit.rows]
             conversation = database.conversation(target) if target in self.rated else None
             if conversation is None:
-                self.people.take(rows)
                 continue
             ratings = ratings_by_turn(conversation, admissions)
-            self.people.take(rows, conversation, ratings)
-            changed = ((unit.key, row_changes(ratings, unit.rows)) for unit in of_target)
+            self.people.rate(conversation, ratings)
+            changed = ((unit.key, row_changes(ratings, unit.rows)) for unit in group)
             changes |= {key: rows for key, rows in changed if rows is not None}
         return changes
 
     def summarise(self, rows: Iterator[Row], run: StoredRun, ending: Ending) -> JudgingResult:
         """Bring the rows to summary, checks, gates and a sample, in one pass."""
-        tally = TrustTally(self.judge.dimensions, sample=self.thresholds.sample)
-        sampler, groups = Sampler(self.judge.dimensions), GroupTally()
-        by_kind = FindingsTally(self.judge.describe().get("mode", "hindsight"))
+        sampler = Sampler(self.judge.dimensions)
+        table = table_of(sampler.through(rows))
         summary = summarise(
-            by_kind.through(groups.through(sampler.through(tally.through(rows)))),
+            table,
             dimensions=self.judge.dimensions,
             unreadable=[str(f) for f in self.faults],
             pending=-(-ending.pending // self.repeats),
             repeats=self.repeats,
         )
         kept = replace(kept_from(run), calibration=None)  # it is of the ratings that are named now
-        trust = look_into(run, tally, self.thresholds, self.ratings, kept)
+        trust = look_into(run, table, self.thresholds, self.ratings, kept)
         unusable = self.seen_ratings.unusable
         if self.ratings is not None and self.ratings.ratings and not self.seen_ratings.counts:
             unusable = (
@@ -278,13 +274,16 @@ class JudgingStudy(Study[JudgingResult]):
                 "conversation of this run, so none is used: do both call the conversations the same?"
             )
         rule = self.dissatisfied
+        if self.people is not None:
+            self.people.read(table)
         rated = self.people or (PeopleTally(self.judge.dimensions) if unusable else None)
         people = None if rated is None else people_of(rated, rule, unusable=unusable)
-        findings = by_kind.result(people)
+        mode = self.judge.describe().get("mode", "hindsight")
+        findings = findings_of(table, run.rows_of, mode=mode, people=people)
         sample = read_sample(run, sampler.result(), summary.dimensions, findings)
         figures = () if people is None else people.figures
         scales: dict[RatedAs, Scale] = {(f.level, f.dimension): f.scale for f in figures if f.scale}
-        worst = groups.worst(self._weeks if sample.survey.total <= _DATED else {}, scales)
+        worst = worst_group(table, self._weeks if sample.survey.total <= _DATED else {}, scales)
         evidence = self._evidence(summary, people, finds=findings is not None)
         summary = summary.with_evidence(evidence)
         gates = tuple(g.evaluate(summary, evidence, people) for g in read_gates(self.gates, self.rubric))

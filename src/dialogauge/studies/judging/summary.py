@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any, Final, get_args
 
 import numpy as np
@@ -12,22 +14,48 @@ import numpy.typing as npt
 from dialogauge.core import DimensionSpec, Level, Scale, Usage, Verdict
 from dialogauge.core.json_keys import INSIDE, keys
 from dialogauge.stats import Estimate, mean_bounds, mean_of_sums
+from dialogauge.stats.reading import MAX_OPTIONS, OTHERS, table_of
+from dialogauge.stats.rows import LEVELS, Labels, Table
 from dialogauge.studies.evidence import UNCHECKED, DimensionEvidence, RunEvidence
 from dialogauge.studies.judging.named import Named
-from dialogauge.studies.judging.repeats import Spread
-from dialogauge.studies.judging.tally import (
-    ANY_KIND,
-    GROUP_FIELDS,
-    LEVELS,
-    NO_KIND,
-    Bins,
-    Clusters,
-    JudgingTally,
-)
+from dialogauge.studies.judging.repeats import Spread, spread_among
 from dialogauge.text import counted
 
 Floats = npt.NDArray[np.float64]
 Counts = npt.NDArray[np.intp]
+Mask = npt.NDArray[np.bool_]
+
+MARKS: Final = {
+    "repaired": "replies whose JSON had to be repaired",
+    "reasked": "replies that were asked for once more",
+    "basis_cut": "decision bases over 40 words, cut",
+    "extra_keys": "keys that were not asked for, dropped",
+    "quotes_unsupported": "quotes that do not occur in the conversation, dropped",
+    "calls_without_result": "tool calls without a result",
+    "results_without_call": "tool results without a call",
+    "arguments_unread": "tool calls whose arguments are no JSON object",
+    "steps_unread": "steps as text without an action that can be read",
+    "tool_results_cut": "tool results that were cut to fit the prompt",
+}
+"""Counters in the details and what they count."""
+_OF_DIALOGUES: Final = frozenset({"calls_without_result", "results_without_call", "arguments_unread"})
+_OF_ENDPOINT: Final = frozenset(
+    {"timeout", "rate_limited", "server_error", "connection", "rejected", "too_long", "empty_reply"}
+)
+"""Kinds of failures whose message is the endpoint's."""
+ANY_KIND: Final = "any"
+"""Under which conversations with a finding of any kind are counted."""
+NO_KIND: Final = ""
+"""Under which turns without a finding are."""
+
+
+def marked(marks: Mapping[str, int]) -> dict[str, str]:
+    """Say what was irregular in the dialogues, and what was mended or cut in prompts and replies."""
+    places: dict[str, list[str]] = {}
+    for name, n in marks.items():
+        place = "in the dialogues" if name in _OF_DIALOGUES else "mended or cut"
+        places.setdefault(place, []).append(f"{n:,} {MARKS[name]}")
+    return {place: "; ".join(what) for place, what in places.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -359,7 +387,7 @@ _UNREADABLE_SHOWN = 20
 
 
 def summarise(
-    rows: Iterable[Mapping[str, Any]],
+    rows: Iterable[Mapping[str, Any]] | Table,
     *,
     dimensions: Sequence[DimensionSpec],
     unreadable: Sequence[str] = (),
@@ -369,75 +397,114 @@ def summarise(
     """Summarise the rows of a run.
 
     Args:
-        rows: As `row_json` writes them, in any order; read once, not kept.
+        rows: As `row_json` writes them, in any order; read once, not kept. Or the table of them.
         dimensions: What the judge was asked to score.
         unreadable: One message per record that could not be read; each counts as a failed conversation.
         pending: Conversations that were asked for and are not done.
-        repeats: How often each conversation was judged; 1 saves the memory that the spread of repeats
-            needs, None finds out.
+        repeats: How often each conversation was judged; None finds out.
 
-    Of the `details` of a row, `model_verdict` (the verdict that the model gave itself), `language` and
-    what `extras` names are read, where present.
+    Of the `details` of a row what `stats.rows` reads is counted, where present.
     """
-    tally = JudgingTally(dimensions, follow_repeats=repeats != 1)
-    for row in rows:
-        tally.add(row)
-    sums, lost, clusters = tally.sums(), len(unreadable), tally.clusters()
-    by, left_out = _breakdowns(tally, sums, clusters)
-    failures = dict(sorted(tally.failures.items(), key=lambda kv: (-kv[1], kv[0])))
+    every = rows if isinstance(rows, Table) else table_of(rows)
+    levels = {spec.level for spec in dimensions}
+    unasked = np.array([level not in levels for level in LEVELS])[every.levels]
+    # A rubric of turns has no question for the row of a conversation.
+    table = every.where(every.failed | every.scored | (every.column("verdict").codes >= 0) | ~unasked)
+    live, lost, clusters = ~table.absent, len(unreadable), table.clusters
+    made, numbers = [], np.zeros(table.n, dtype=np.intp)
+    for spec in dimensions:
+        values = table.whole(spec.name)
+        made.append(_dimension(table, values, spec, lost))
+        numbers += ~np.isnan(values)
+    requested, failed = int(live.sum()), int((live & table.failed).sum())
+    scored = int((~table.failed & ((numbers > 0) | ~table.scored)).sum())
+    failures = table.where(live).column("failure").counts() if failed else {}
+    failures = dict(sorted(failures.items(), key=lambda kv: (-kv[1], kv[0])))
     if lost:
         failures["unreadable"] = failures.get("unreadable", 0) + lost
-    conversations = _conversations(tally, lost, pending)
-    times = max(repeats or tally.max_repeat, 1)
+    said = Counter[str]()
+    for (kind, message), n in table.entries["message"].counts().items():
+        if kind in _OF_ENDPOINT:
+            said[message] += n
+    times = max(repeats or int(table.repeat[~table.failed].max(initial=1)), 1)
+    by, left_out = _breakdowns(table, [sums for _, sums in made], dimensions)
+    whole = table.levels == LEVELS.index("conversation")
     return Summary(
-        requested=tally.requested.total() + lost,
-        scored=tally.outcomes["scored"],
-        not_applicable=tally.outcomes["not_applicable"],
-        failed=tally.outcomes["failed"] + lost,
+        requested=requested + lost,
+        scored=scored,
+        not_applicable=requested - scored - failed,
+        failed=failed + lost,
         failures=failures,
-        commonest=next(iter(tally.messages.most_common(1)), None),
-        conversations=conversations,
+        commonest=next(iter(said.most_common(1)), None),
+        conversations=_conversations(table, lost, pending),
         clustered_by=clusters.unit,
         users=clusters.users,
-        dimensions=tuple(_dimension(tally, sums, clusters, i, lost) for i in range(len(tally.dimensions))),
-        verdicts=_verdicts(tally, lost + pending * times),
-        named=_named(tally, sums, clusters, lost + pending * times),
-        findings_of=_findings_of(tally, clusters),
-        weakest_named=tally.weakest_named,
-        windows=tuple(WindowDifference(k, int(n), s / n) for k, (n, s) in tally.extras.windows.items()),
-        labels={name: dict(counts.most_common()) for name, counts in tally.extras.labels.items()},
-        marks={name: n for name, n in tally.extras.marks.items() if n},
+        dimensions=tuple(dimension for dimension, _ in made),
+        verdicts=_verdicts(table, whole & live, lost + pending * times),
+        named=_named(table, whole, lost + pending * times),
+        findings_of=_findings_of(table),
+        weakest_named=int(whole[table.entries["weakest_turn"].rows].sum()),
+        windows=_windows(table, dimensions),
+        labels=_labels(table),
+        marks={name: n for name, n in table.entries["mark"].counts().items() if n and name in MARKS},
         repeats=times,
-        total=tally.total.usage(),
-        by_role={role: sums.usage() for role, sums in tally.roles.items()},
+        total=every.used,
+        by_role=every.used_by_role,
         by=by,
         groups_left_out=left_out,
         unreadable=tuple(unreadable[:_UNREADABLE_SHOWN]),
     )
 
 
-def _conversations(tally: JudgingTally, lost: int, pending: int) -> ConversationCounts:
-    states = tally.states()
-    judged = int(((states & 1) == 1).sum())
-    without = int((states == 4).sum())
-    absent = int(tally.absent.sum())
-    failed = len(states) - judged - without - absent
-    return ConversationCounts(len(states) + lost + pending, judged, failed, without, lost, pending, absent)
+def _conversations(table: Table, lost: int, pending: int) -> ConversationCounts:
+    dialogues = table.dialogues
+    judged = int(dialogues.any(~table.failed).sum())
+    without = int(dialogues.every(table.column("failure").mask("no_reply")).sum())
+    absent = int(dialogues.every(table.absent).sum())
+    failed = dialogues.size - judged - without - absent
+    return ConversationCounts(dialogues.size + lost + pending, judged, failed, without, lost, pending, absent)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Sums:
+    """One dimension by dialogue, shape (dialogues,) each; and by candidate."""
+
+    total: Floats
+    count: Counts
+    n_na: Counts
+    asked: Counts
+    bins: Mapping[str, tuple[int, ...]]
+    """How many scores of each candidate are in each bin."""
 
 
 def _dimension(
-    tally: JudgingTally, sums: Floats, clusters: Clusters, position: int, lost: int
-) -> DimensionSummary:
-    spec = tally.dimensions[position]
-    total, count, n_na = (sums[:, 3 * position + k] for k in range(3))
-    requested = tally.requested[spec.level] + (lost if spec.level == "conversation" else 0)
-    mean = _mean(total, count, clusters.of, clusters.unit, spec.scale)
+    table: Table, values: Floats, spec: DimensionSpec, lost: int
+) -> tuple[DimensionSummary, _Sums]:
+    """Return the figures of a dimension; `values` are its scores, shape (n,)."""
+    scale, clusters, dialogues = spec.scale, table.clusters, table.dialogues
+    rows = np.flatnonzero(~np.isnan(values))
+    score, dialogue, repeats, at = values[rows], dialogues.of[rows], table.repeat[rows], table.turn[rows]
+    of = clusters.of[dialogue]
+    asked = dialogues.count(~table.absent & (table.levels == LEVELS.index(spec.level)))
+    n_na = dialogues.count(table.not_applicable(spec.name))
+    requested = int(asked.sum()) + (lost if spec.level == "conversation" else 0)
+    mean = _mean(score, of, clusters.unit, scale)
     n_failed = requested - mean.n - int(n_na.sum())
-    scale, bins = spec.scale, tally.bins[position]
+    edges, place = bins_of(scale, score)
+    candidates = table.column("candidate")
+    crossed = np.bincount(
+        (candidates.codes[rows] + 1) * len(edges) + place, minlength=(len(candidates.names) + 1) * len(edges)
+    ).reshape(-1, len(edges))
     spread = None
-    if tally.repeats is not None and tally.max_repeat > 1:
-        spread = tally.repeats.spread(position, spec.scale, clusters.of, clusters.unit)
-    return DimensionSummary(
+    if table.repeat[~table.failed].max(initial=1) > 1:
+        target = dialogue * (int(table.turn.max()) + 2) + at
+        spread = spread_among(score, target, repeats, of, scale, clusters.unit)
+    turn = np.where(repeats == 1, at, -1)
+    curve = (
+        CurvePoint(t, _mean(score[turn == t], of[turn == t], clusters.unit, scale))
+        for t in np.unique(turn[turn >= 0]).tolist()
+    )
+    summary = DimensionSummary(
         name=spec.name,
         level=spec.level,
         scale=scale,
@@ -445,126 +512,176 @@ def _dimension(
         mean=mean,
         n_na=int(n_na.sum()),
         n_failed=n_failed,
-        bounds=mean_bounds(float(total.sum()), mean.n, n_failed, worst=scale.worst, best=scale.best),
-        bins=tuple(Bin(lo, hi, c) for (lo, hi), c in zip(bins.edges(), bins.counts, strict=True)),
-        curve=tuple(_curve(tally, clusters, position)),
+        bounds=mean_bounds(float(score.sum()), mean.n, n_failed, worst=scale.worst, best=scale.best),
+        bins=tuple(Bin(lo, hi, n) for (lo, hi), n in zip(edges, crossed.sum(axis=0).tolist(), strict=True)),
+        curve=tuple(curve),
         spread=spread,
-        reasons=dict(tally.extras.reasons.get(spec.name, {})),
+        reasons={
+            reason: n for (name, reason), n in table.entries["reason"].counts().items() if name == spec.name
+        },
     )
-
-
-def _mean(total: Floats, count: Floats, of: npt.NDArray[np.intp], unit: str, scale: Scale) -> Estimate:
-    sums = np.bincount(of, total).astype(np.float64)
-    return mean_of_sums(sums, np.bincount(of, count), limits=(scale.low, scale.high), unit=unit)
-
-
-def _curve(tally: JudgingTally, clusters: Clusters, position: int) -> Iterator[CurvePoint]:
-    scale = tally.dimensions[position].scale
-    for turn, scores in sorted(tally.curves.items()):
-        values = np.array(scores.values[position])
-        known = ~np.isnan(values)
-        if known.any():
-            of = clusters.of[np.array(scores.cells, dtype=np.intp)[known]]
-            mean = _mean(values[known], np.ones(of.size), of, clusters.unit, scale)
-            yield CurvePoint(turn, mean)
-
-
-def _verdicts(tally: JudgingTally, absent: int) -> VerdictSummary | None:
-    if not tally.verdicts:
-        return None
-    known = [v for v in get_args(Verdict) if v in tally.verdicts]
-    names = [*known, *sorted(set(tally.verdicts) - set(known))]
-    return VerdictSummary(
-        requested=tally.conversation_rows + absent,
-        counts={name: tally.verdicts[name] for name in names},
-        basis={name: tally.bases[name] for name in ("full", "partial")},
-        compared=tally.verdicts_compared,
-        mismatched=tally.verdicts_mismatched,
-    )
-
-
-def _named(tally: JudgingTally, sums: Floats, clusters: Clusters, absent: int) -> Named:
-    asked = sums[:, 3 * len(tally.dimensions) :]
-    requested = {
-        level: np.bincount(clusters.of, asked[:, at]).astype(np.intp) for at, level in enumerate(LEVELS)
+    sums = np.bincount(dialogue, score, minlength=dialogues.size).astype(np.float64)
+    counts = np.bincount(dialogue, minlength=dialogues.size)
+    bins = {
+        name: tuple(counted) for name, counted in zip(candidates.names, crossed[1:].tolist(), strict=True)
     }
-    counts = tally.verdict_cells["verdict" if tally.verdicts else "class"].by_cluster(clusters.of)
-    return Named(clusters.unit, requested, counts, absent)
+    return summary, _Sums(sums, counts, n_na, asked, bins)
 
 
-def _findings_of(tally: JudgingTally, clusters: Clusters) -> dict[str, Estimate]:
-    if not (cells := tally.verdict_cells["finding"]):
+def bins_of(scale: Scale, values: Floats) -> tuple[tuple[tuple[float, float], ...], Counts]:
+    """Return a histogram's bins over a scale: one per whole number, or equal steps on a scale of fractions.
+
+    Returns:
+        Lower and upper end of each bin, the same number twice for a whole number; and the bin of each value,
+        shape (n,). What lies outside the scale goes to the nearest bin.
+    """
+    span = scale.high - scale.low
+    steps = 1 if span <= 0 else int(2 * span) if span in (2, 3, 4, 5) else 10
+    size = int(span) + 1 if scale.integer else steps
+    width = 1.0 if scale.integer else span / size
+    at = np.floor((values - scale.low) / width + 0.5 * scale.integer) if width else np.zeros(values.size)
+    starts = [scale.low + i * width for i in range(size)]
+    edges = tuple((s, s) if scale.integer else (s, s + width) for s in starts)
+    return edges, np.clip(at, 0, size - 1).astype(np.intp)
+
+
+def _mean(values: Floats, of: Counts, unit: str, scale: Scale) -> Estimate:
+    sums = np.bincount(of, values).astype(np.float64)
+    return mean_of_sums(sums, np.bincount(of), limits=(scale.low, scale.high), unit=unit)
+
+
+def _verdicts(table: Table, whole: Mask, absent: int) -> VerdictSummary | None:
+    verdict, own = table.column("verdict"), table.column("model_verdict")
+    counts = verdict.take(whole).counts()
+    if not counts:
+        return None
+    known = [v for v in get_args(Verdict) if v in counts]
+    names = np.array([*verdict.names, None], dtype=object)
+    both = whole & (verdict.codes >= 0) & (own.codes >= 0)
+    differ = names[verdict.codes[both]] != np.array(own.names, dtype=object)[own.codes[both]]
+    bases = table.column("basis").take(whole).counts()
+    return VerdictSummary(
+        requested=int(whole.sum()) + absent,
+        counts={name: counts[name] for name in (*known, *sorted({*counts} - {*known}))},
+        basis={name: bases.get(name, 0) for name in ("full", "partial")},
+        compared=int(both.sum()),
+        mismatched=int(np.count_nonzero(differ)),
+    )
+
+
+def _named(table: Table, whole: Mask, absent: int) -> Named:
+    of = table.clusters.of[table.dialogues.of]
+    size, live = int(table.clusters.of.max(initial=-1)) + 1, ~table.absent
+    requested = {
+        level: np.bincount(of[live & (table.levels == at)], minlength=size) for at, level in enumerate(LEVELS)
+    }
+    given = table.entries["verdict"]
+    given = given.only(whole[given.rows])
+    if not given.rows.size:
+        given = table.entries["class" if table.entries["class"].rows.size else "label"]
+    counts = {
+        name: np.bincount(of[given.rows[given.codes == code]], minlength=size)
+        for code, name in enumerate(given.names)
+    }
+    return Named(table.clusters.unit, requested, {name: n for name, n in counts.items() if n.any()}, absent)
+
+
+def _findings_of(table: Table) -> dict[str, Estimate]:
+    turns = table.levels == LEVELS.index("turn")
+    if not (turns & table.listed).any():
         return {}
-    judged = np.bincount(clusters.of, (tally.states() & 1) == 1)
+    found, clusters, dialogues = table.entries["finding"], table.clusters, table.dialogues
+    found = found.only(turns[found.rows])
+    judged = np.bincount(clusters.of, dialogues.any(~table.failed))
+    kinds = {name: found.rows[found.codes == code] for code, name in enumerate(found.names)}
+    kinds = {name: rows for name, rows in sorted(kinds.items()) if rows.size}
     shares = {}
-    for kind in (ANY_KIND, NO_KIND, *sorted({*cells} - {ANY_KIND, NO_KIND})):
-        seen = cells.of(kind) if kind != NO_KIND else cells.of(kind)[:0]
-        hits = np.bincount(clusters.of[seen], minlength=judged.size).astype(np.float64)
-        shares[kind] = mean_of_sums(hits, judged, limits=(0.0, 1.0), unit=clusters.unit)
+    for kind, rows in {ANY_KIND: found.rows, NO_KIND: found.rows[:0], **kinds}.items():
+        hits = np.bincount(clusters.of[np.unique(dialogues.of[rows])], minlength=judged.size)
+        shares[kind] = mean_of_sums(hits.astype(np.float64), judged, limits=(0.0, 1.0), unit=clusters.unit)
     return shares
 
 
+def _windows(table: Table, dimensions: Sequence[DimensionSpec]) -> tuple[WindowDifference, ...]:
+    """Return how far overlapping windows differ; the row of a conversation sums it up under other keys."""
+    apart, names = table.entries["difference"], {spec.name for spec in dimensions}
+    sums, counts = (np.bincount(apart.codes, of, len(apart.names)) for of in (apart.numbers, None))
+    return tuple(
+        WindowDifference(name, int(n), float(total / n))
+        for name, n, total in zip(apart.names, counts, sums, strict=True)
+        if name in names and n
+    )
+
+
+def _labels(table: Table) -> dict[str, dict[str, int]]:
+    """Return per question how often each option was chosen, the commonest first; classes are one question."""
+    labels: dict[str, Counter[str]] = {}
+    classes = (table.entries[key].counts().items() for key in ("class", "label"))
+    for at, (name, n) in enumerate(chain(*classes)):
+        labels.setdefault("class", Counter())[name if at < MAX_OPTIONS else OTHERS] += n
+    for (question, option), n in table.entries["option"].counts().items():
+        labels.setdefault(question, Counter())[option] += n
+    return {question: dict(counts.most_common()) for question, counts in labels.items()}
+
+
 def _breakdowns(
-    tally: JudgingTally, sums: Floats, clusters: Clusters
+    table: Table, sums: Sequence[_Sums], dimensions: Sequence[DimensionSpec]
 ) -> tuple[dict[str, tuple[GroupSummary, ...]], dict[str, int]]:
+    dialogues, gone = table.dialogues, table.dialogues.every(table.absent)
+    columns = {name: table.whose[name].take(dialogues.numbers) for name in ("scenario", "candidate")}
+    columns = {"language": _language(table), **columns}
+
+    def group(name: str | None, member: Mask) -> GroupSummary:
+        _, of = np.unique(table.clusters.of[member], return_inverse=True)
+        means, n_na, failed = {}, {}, {}
+        for spec, one in zip(dimensions, sums, strict=True):
+            total, count, none, asked = (each[member] for each in (one.total, one.count, one.n_na, one.asked))
+            limits = spec.scale.low, spec.scale.high
+            totals, counts = (np.bincount(of, each).astype(np.float64) for each in (total, count))
+            means[spec.name] = mean_of_sums(totals, counts, limits=limits, unit=table.clusters.unit)
+            n_na[spec.name] = int(none.sum())
+            failed[spec.name] = int(asked.sum() - count.sum() - none.sum())
+        return GroupSummary(name, int(member.sum()), means, n_na, failed, int(gone[member].sum()))
+
+    bins = {
+        of: {spec.name: one.bins[of] for spec, one in zip(dimensions, sums, strict=True)}
+        for of in table.whose["candidate"].names
+    }
     shown: dict[str, tuple[GroupSummary, ...]] = {}
     left_out: dict[str, int] = {}
-    for group in GROUP_FIELDS:
-        names, code = tally.groups(group)
-        if not any(name is not None for name in names):
+    for name, column in columns.items():
+        sizes = Counter(column.list())
+        if not {*sizes} - {None}:
             continue
-        sizes = np.bincount(code, minlength=len(names))
-        groups = [g for g in range(len(names)) if sizes[g]]
-        order = sorted(groups, key=lambda g: (-sizes[g], names[g] or ""))
-        shown[group] = tuple(_group(tally, sums, clusters, names[g], code == g) for g in order[:MAX_GROUPS])
-        if group == "candidate":
-            shown[group] = tuple(_with_bins(tally, one) for one in shown[group])
-        left_out[group] = max(len(order) - MAX_GROUPS, 0)
-    crossed = _crossed(tally, sums, clusters)
-    return (shown | {"candidate_scenario": crossed}) if crossed else shown, left_out
-
-
-def _crossed(tally: JudgingTally, sums: Floats, clusters: Clusters) -> tuple[GroupSummary, ...]:
-    """Return each candidate in each scenario, where there are several of both and not too many."""
-    candidates, of = tally.groups("candidate")
-    scenarios, within = tally.groups("scenario")
+        order = sorted(sizes, key=lambda of: (-sizes[of], of or ""))
+        groups = [group(of, column.mask(of)) for of in order[:MAX_GROUPS]]
+        if name == "candidate":
+            groups = [one if one.name is None else replace(one, bins=bins[one.name]) for one in groups]
+        shown[name] = tuple(groups)
+        left_out[name] = max(len(order) - MAX_GROUPS, 0)
     pairs = sorted(
-        (candidates[c], scenarios[s], c, s)
-        for c, s in {*zip(of.tolist(), within.tolist(), strict=True)}
-        if candidates[c] is not None and scenarios[s] is not None
+        (candidate, scenario)
+        for candidate, scenario in {
+            *zip(columns["candidate"].list(), columns["scenario"].list(), strict=True)
+        }
+        if candidate is not None and scenario is not None
     )
-    if (
-        min(len({pair[2] for pair in pairs}), len({pair[3] for pair in pairs})) <= 1
-        or len(pairs) > MAX_GROUPS
-    ):
-        return ()
-    return tuple(
-        replace(_group(tally, sums, clusters, name, (of == c) & (within == s)), scenario=scenario)
-        for name, scenario, c, s in pairs
-    )
+    several = min(len({candidate for candidate, _ in pairs}), len({scenario for _, scenario in pairs})) > 1
+    if several and len(pairs) <= MAX_GROUPS:
+        shown["candidate_scenario"] = tuple(
+            replace(
+                group(name, columns["candidate"].mask(name) & columns["scenario"].mask(scenario)),
+                scenario=scenario,
+            )
+            for name, scenario in pairs
+        )
+    return shown, left_out
 
 
-def _with_bins(tally: JudgingTally, group: GroupSummary) -> GroupSummary:
-    if group.name is None:
-        return group
-    bins = tally.bins_of.get(group.name) or [Bins(d.scale) for d in tally.dimensions]
-    counts = {d.name: tuple(b.counts) for d, b in zip(tally.dimensions, bins, strict=True)}
-    return replace(group, bins=counts)
-
-
-def _group(
-    tally: JudgingTally, sums: Floats, clusters: Clusters, name: str | None, member: npt.NDArray[np.bool_]
-) -> GroupSummary:
-    mine = sums[member]
-    _, of = np.unique(clusters.of[member], return_inverse=True)
-    means: dict[str, Estimate] = {}
-    absent: dict[str, int] = {}
-    failed: dict[str, int] = {}
-    for i, spec in enumerate(tally.dimensions):
-        total, count, n_na = (mine[:, 3 * i + k] for k in range(3))
-        asked = mine[:, 3 * len(tally.dimensions) + LEVELS.index(spec.level)].sum()
-        means[spec.name] = _mean(total, count, of, clusters.unit, spec.scale)
-        absent[spec.name] = int(n_na.sum())
-        failed[spec.name] = int(asked - count.sum() - n_na.sum())
-    gone = int(tally.absent[member].sum())
-    return GroupSummary(name, int(member.sum()), means, absent, failed, gone)
+def _language(table: Table) -> Labels:
+    """Return the language of each dialogue; a judge may say only on the conversation's row which it found."""
+    codes = table.language.codes[table.dialogues.first]
+    says = np.flatnonzero((table.levels == LEVELS.index("conversation")) & (table.language.codes >= 0))[::-1]
+    later = codes.copy()
+    later[table.dialogues.of[says]] = table.language.codes[says]
+    return Labels(np.where(codes < 0, later, codes), table.language.names)

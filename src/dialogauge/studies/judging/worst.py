@@ -7,10 +7,8 @@ so many were compared (Bonferroni, over all groups of all kinds).
 
 from __future__ import annotations
 
-import math
-from array import array
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import product
@@ -19,18 +17,19 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from dialogauge.core import Scale
+from dialogauge.core import Level, Scale
 from dialogauge.report import words
 from dialogauge.stats import Estimate, Floats, compare_gain, gain_of_sums, mean_estimate
-from dialogauge.studies.judging.sampling import RatedAs, ratings_of
-from dialogauge.studies.passing import ByConversation
+from dialogauge.stats.rows import LEVELS, Table, labels_of
+from dialogauge.studies.judging.sampling import RatedAs
 from dialogauge.studies.rated import scale_of
 from dialogauge.text import counted
 
-Row = Mapping[str, Any]
+Codes = npt.NDArray[np.intp]
 Mask = npt.NDArray[np.bool_]
 
 _FIELDS: Final = {"scenario": "scenario", "candidate": "candidate", "user": "user_id"}
+_RATED: Final[tuple[Level, ...]] = ("conversation", "turn")
 _LEAST: Final = 5
 """Clusters in a group, and outside of it, below which nothing is said of it."""
 _MOST: Final = 200
@@ -84,107 +83,119 @@ class WorstGroup:
         return f"{words.decimal(estimate.value)} {words.interval(estimate.interval)}"
 
 
-class GroupTally(ByConversation):
-    """Takes conversations while their rows pass: what people or the judge said, and the groups each is in."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Said:
+    """What people said of each dialogue of a table, shape (dialogues,) each; NaN where no number.
 
-    def __init__(self) -> None:
-        """Begin before the first row."""
-        super().__init__()
-        self._ratings = array("d")
-        self._rated: list[RatedAs | None] = []
-        self._weights = array("d")
-        self._faulty = array("d")
-        self._finds = False
-        self._keys: list[tuple[str, str | None]] = []
-        self._names: dict[str, list[str | None]] = {field: [] for field in _FIELDS}
+    Dimensions are never taken together: of the whole, else of its turns, the one with most ratings counts.
+    """
 
-    def take(self, unit: Sequence[Row]) -> None:
-        """Take one conversation, unless nothing of it was judged."""
-        judged = [row for row in unit if row["scores"] is not None]
-        if not judged:
-            return
-        rated_as, ratings = ratings_of(unit)
-        self._rated.append(rated_as)
-        self._ratings.append(sum(ratings) / len(ratings) if ratings else math.nan)
-        weights = [row["rating"].get("weight") or 1.0 for row in unit if row.get("rating")]
-        self._weights.append(sum(weights) / len(weights) if weights else 1.0)
-        named = [row["details"].get("signals") for row in judged if row["turn"] is not None]
-        self._finds |= any(findings is not None for findings in named)
-        self._faulty.append(float(any(named)))
-        self._keys.append((unit[0]["conversation_id"], unit[0]["candidate"]))
-        for field, key in _FIELDS.items():
-            self._names[field].append(unit[0][key])
+    kinds: tuple[RatedAs, ...]
+    kind: Codes
+    """Its place in `kinds`, -1 where nothing was rated."""
+    mean: Floats
+    lowest: Floats
 
-    def worst(
-        self, weeks: Mapping[tuple[str, str | None], str], scales: Mapping[RatedAs, Scale] | None = None
-    ) -> WorstGroup | None:
-        """Return the group that stands out most for the worse; None where none does.
 
-        Args:
-            weeks: By id and candidate, of conversations whose time is known.
-            scales: Of people's ratings, where known: which end of them is the better one.
-        """
-        self.close()
-        ratings = np.array(self._ratings)
-        used_ratings = [kind for kind, _ in Counter(filter(None, self._rated)).most_common(1)]
-        rated = np.array([kind in used_ratings for kind in self._rated], dtype=bool)
-        by_people = int(rated.sum()) >= 2 * _LEAST
-        if not (by_people or self._finds):
-            return None
-        values = ratings if by_people else np.array(self._faulty)
-        used = rated if by_people else np.ones(values.size, dtype=bool)
-        weights = np.array(self._weights) if by_people else np.ones(values.size)
-        scale = (scales or {}).get(used_ratings[0]) if by_people else None
-        high_is_bad = not by_people or (scale is not None and not scale.higher_is_better)
-        names = {**self._names, "week": [weeks.get(key) for key in self._keys]}
-        known: list[tuple[float, str, str, Mask]] = []
-        for field, groups in names.items():
-            clusters, _ = self._clusters(field)
-            for name, member in _members(groups):
+def said_of(table: Table) -> Said:
+    """Return what people said of each dialogue."""
+    ratings, size = table.entries["rating"], table.dialogues.size
+    level = table.levels[ratings.rows]
+    numbers = ~np.isnan(ratings.numbers) & np.isin(level, [LEVELS.index(name) for name in _RATED])
+    rated, width = ratings.only(numbers), len(ratings.names)
+    turns = (table.levels[rated.rows] == LEVELS.index("turn")).astype(np.intp)
+    key = (table.dialogues.of[rated.rows] * 2 + turns) * width + rated.codes
+    keys, first, of, counts = np.unique(key, return_index=True, return_inverse=True, return_counts=True)
+    sums, lowest = np.bincount(of, rated.numbers, keys.size), np.full(keys.size, np.inf)
+    np.minimum.at(lowest, of, rated.numbers)
+    kind, mean, least = np.full(size, -1), np.full(size, np.nan), np.full(size, np.nan)
+    if keys.size:
+        dialogue = keys // (2 * width)
+        best = np.lexsort((first, -counts, keys // width))[::-1]  # the first of a dialogue is written last
+        kind[dialogue[best]] = keys[best] % (2 * width)
+        mean[dialogue[best]], least[dialogue[best]] = (sums / counts)[best], lowest[best]
+    return Said(tuple((of, name) for of in _RATED for name in ratings.names), kind, mean, least)
+
+
+def worst_group(
+    rows: Table,
+    weeks: Mapping[tuple[str, str | None], str],
+    scales: Mapping[RatedAs, Scale] | None = None,
+) -> WorstGroup | None:
+    """Return the group that stands out most for the worse; None where none does.
+
+    Args:
+        rows: Of a run; of several repeats the first counts, and dialogues of which nothing was judged do not.
+        weeks: By id and candidate, of conversations whose time is known.
+        scales: Of people's ratings, where known: which end of them is the better one.
+    """
+    table = rows.where(repeat=1)
+    table = table.where(table.dialogues.any(table.answered)[table.dialogues.of])
+    said, dialogues, found = said_of(table), table.dialogues, table.entries["finding"]
+    used_kinds = Counter(said.kind[said.kind >= 0].tolist()).most_common(1)
+    rated = said.kind == used_kinds[0][0] if used_kinds else np.zeros(dialogues.size, dtype=bool)
+    by_people = int(rated.sum()) >= 2 * _LEAST
+    if not (by_people or (table.listed & (table.turn >= 0)).any()):
+        return None
+    values, used, weights = said.mean, rated, _weights(table)
+    kind = said.kinds[used_kinds[0][0]] if by_people else None
+    if not by_people:
+        faulty = np.unique(dialogues.of[found.rows[table.turn[found.rows] >= 0]])
+        values, used, weights = np.zeros(dialogues.size), ~(rated & False), np.ones(dialogues.size)
+        values[faulty] = 1.0
+    scale = (scales or {}).get(kind) if kind else None
+    high_is_bad = not by_people or (scale is not None and not scale.higher_is_better)
+    columns = {name: table.whose[key].take(dialogues.numbers) for name, key in _FIELDS.items()}
+    keys = zip(
+        *(table.whose[name].take(dialogues.numbers).list() for name in ("conversation_id", "candidate")),
+        strict=True,
+    )
+    columns["week"] = labels_of([weeks.get(key) for key in keys] if weeks else [None] * dialogues.size)
+    users = columns["user"].codes
+    every = np.arange(dialogues.size)
+    known: list[tuple[float, str, str, Mask]] = []
+    for field, column in columns.items():
+        clusters = every if field == "user" or (users < 0).any() else users
+        sizes = Counter(column.list())
+        del sizes[None]
+        for name, size in sizes.most_common(_MOST) if len(sizes) > 1 else ():
+            if size >= _LEAST:
+                member = column.mask(name)
                 of = values[used] if high_is_bad else -values[used]
                 p = _worse(of, weights[used], member[used], clusters[used])
-                known += [] if p is None else [(p, field, name, member & used)]
-        if not known:
-            return None
-        p, field, name, member = min(known, key=lambda one: one[0])
-        if p * len(known) > _LEVEL:
-            return None
-        clusters, unit = self._clusters(field)
-        scale = scale or (scale_of(values[used].tolist()) if by_people else Scale(0, 1, integer=False))
-        group, others = (
-            mean_estimate(
-                values[side],
-                clusters[side].tolist(),
-                weights=None if (weights == 1).all() else weights[side],
-                limits=(scale.low, scale.high),
-                unit=unit,
-            )
-            for side in (member, used & ~member)
+                known += [] if p is None else [(p, field, str(name), member & used)]
+    if not known:
+        return None
+    p, field, name, member = min(known, key=lambda one: one[0])
+    if p * len(known) > _LEVEL:
+        return None
+    by_user = field != "user" and bool((users >= 0).all())
+    clusters, unit = (users, "users") if by_user else (every, "conversations")
+    scale = scale or (scale_of(values[used].tolist()) if by_people else Scale(0, 1, integer=False))
+    group, others = (
+        mean_estimate(
+            values[side],
+            clusters[side].tolist(),
+            weights=None if (weights == 1).all() else weights[side],
+            limits=(scale.low, scale.high),
+            unit=unit,
         )
-        what = "share with a named fault"
-        if by_people:
-            what = "mean reward" if used_ratings[0][-1] == "reward" else "people’s mean rating"
-        return WorstGroup(field, name, int(member.sum()), what, not by_people, group, others, len(known))
-
-    def _clusters(self, field: str) -> tuple[npt.NDArray[np.intp], str]:
-        """Return the cluster of each conversation as a number, and what it is: its user where that is known.
-
-        Of users, and where the user of some is not known, it is the conversation.
-        """
-        users = self._names["user"]
-        if field == "user" or None in users:
-            return np.arange(len(users)), "conversations"
-        return np.unique(np.array(users, dtype=object).astype(str), return_inverse=True)[1], "users"
+        for side in (member, used & ~member)
+    )
+    what = "share with a named fault"
+    if kind is not None:
+        what = "mean reward" if kind[-1] == "reward" else "people’s mean rating"
+    return WorstGroup(field, name, int(member.sum()), what, not by_people, group, others, len(known))
 
 
-def _members(names: Sequence[str | None]) -> Iterator[tuple[str, Mask]]:
-    """Yield each of at least two groups with its members, the largest first."""
-    sizes = Counter(name for name in names if name is not None)
-    codes = {name: code for code, name in enumerate(sizes)}
-    code = np.array([-1 if name is None else codes[name] for name in names])
-    for name, size in sizes.most_common(_MOST) if len(sizes) > 1 else ():
-        if size >= _LEAST:
-            yield name, code == codes[name]
+def _weights(table: Table) -> Floats:
+    """Return how many targets the ratings of each dialogue stand for, on average; 1 where nothing says."""
+    rated, weight = table.entries["rating"].rows, np.ones(table.n)
+    says = table.entries["weight"]
+    weight[says.rows] = np.where(says.numbers == 0, 1.0, says.numbers)
+    of, size = table.dialogues.of[rated], table.dialogues.size
+    count = np.bincount(of, minlength=size)
+    return np.where(count > 0, np.bincount(of, weight[rated], size) / np.maximum(count, 1), 1.0)
 
 
 def _worse(values: Floats, weights: Floats, member: Mask, clusters: npt.NDArray[np.intp]) -> float | None:

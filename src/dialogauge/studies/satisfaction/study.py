@@ -41,6 +41,7 @@ from dialogauge.report import Page
 from dialogauge.runs import Ending, Row, StoredRun, StoredUnit, Study, StudyFacts, judged_of
 from dialogauge.runs.manifest import FAULTS_KEPT
 from dialogauge.stats import Calibrated
+from dialogauge.stats.reading import without_numbers
 from dialogauge.studies.evidence import NOTHING_CHECKED, RunEvidence, evidence_in
 from dialogauge.studies.judging.checking import by_light
 from dialogauge.studies.judging.gate import GateResult
@@ -48,7 +49,6 @@ from dialogauge.studies.judging.light import people_in
 from dialogauge.studies.judging.people import Light
 from dialogauge.studies.judging.sampling import Sampler
 from dialogauge.studies.judging.summary import Summary, summarise
-from dialogauge.studies.judging.tally import without_numbers
 from dialogauge.studies.judging.transcripts import ShownConversations, read_sample
 from dialogauge.studies.satisfaction.answers import (
     SATISFACTION,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -11,9 +11,10 @@ import numpy as np
 from dialogauge.core import NOT_APPLICABLE, Conversation
 from dialogauge.signals import cut, read_dialogue, read_repairs
 from dialogauge.stats import Floats, cluster_labels, mean_estimate, pearson, spearman
+from dialogauge.stats.rows import Row
 from dialogauge.studies.rated import SeenRatings, ratings_by_turn
+from dialogauge.studies.trust.figures import LONG, NEAR, Sampled, Seen, TrustFigures
 from dialogauge.studies.trust.result import Status, TrustCase, TrustCheck, TrustFigure, TrustThresholds
-from dialogauge.studies.trust.tally import LONG, NEAR, Sampled, Seen, TrustTally
 from dialogauge.text import counted, pieces
 
 
@@ -56,26 +57,26 @@ def conclude(  # noqa: PLR0913 - what a check comes to
     return TrustCheck(name, title, status, sentence, n, limit, threshold, figures, shown, len(cases))
 
 
-def check_aggregation(tally: TrustTally, limits: TrustThresholds, judge: str) -> TrustCheck:
+def check_aggregation(read: TrustFigures, limits: TrustThresholds, judge: str) -> TrustCheck:
     """Whether the conversation's scores are more than the average of its turns'."""
-    table: Floats = np.array(tally.pairs, dtype=np.float64).reshape(-1, 2)
+    table = read.pairs
     n = len(table)
     r = pearson(table[:, 0], table[:, 1])
     chance = _chance(table)
     figures = (
-        share_figure("within half a point of the turns’ mean", tally.near),
+        share_figure("within half a point of the turns’ mean", read.near),
         TrustFigure("the same between unrelated conversations", chance, n, share=True),
         TrustFigure("correlation with the turns’ mean", r, n),
     )
-    status, sentence = _averages(tally, figures, limits, judge)
+    status, sentence = _averages(read, figures, limits, judge)
     return conclude("single_turn_aggregation", limits, status, sentence, n, figures)
 
 
 def _averages(
-    tally: TrustTally, figures: Sequence[TrustFigure], limits: TrustThresholds, judge: str
+    read: TrustFigures, figures: Sequence[TrustFigure], limits: TrustThresholds, judge: str
 ) -> tuple[Status, str]:
     (share, chance, r), n = (f.value for f in figures), figures[0].n
-    if not tally.whole or not tally.turn:
+    if not read.whole or not read.turn:
         return "cannot tell", "The rubric does not score both turns and conversations."
     if n < _ENOUGH or share is None or chance is None:
         return (
@@ -114,13 +115,13 @@ def _chance(table: Floats) -> float | None:
     return float((int((high - low).sum()) - own) / (n * (n - 1)))
 
 
-def check_verdicts(tally: TrustTally, limits: TrustThresholds) -> TrustCheck:
+def check_verdicts(read: TrustFigures, limits: TrustThresholds) -> TrustCheck:
     """Whether the verdict that the model gives itself follows from its own scores."""
-    compared, mismatched = len(tally.mismatched.holds), tally.mismatched.hits
-    figure = share_figure("own verdict differs from the computed one", tally.mismatched)
+    compared, mismatched = read.mismatched.n, read.mismatched.hits
+    figure = share_figure("own verdict differs from the computed one", read.mismatched)
     status: Status = "cannot tell"
     sentence = "There are no verdicts."
-    if tally.decided:
+    if read.decided:
         sentence = "The judge gives no verdict of its own; the verdict is computed from its scores."
     if figure.value is not None:
         status = "flagged" if figure.value > limits.verdict_mismatch_share else "ok"
@@ -132,7 +133,7 @@ def check_verdicts(tally: TrustTally, limits: TrustThresholds) -> TrustCheck:
 
 
 def check_identical(
-    tally: TrustTally,
+    read: TrustFigures,
     limits: TrustThresholds,
     conversations: Callable[[list[tuple[str, str | None]]], Iterable[Conversation]],
     *,
@@ -143,9 +144,9 @@ def check_identical(
     Turns differ where people's ratings of them do by half of their scale or more; in a conversation whose
     turns nobody rated, where some have a finding and others none, unless the scores were made of findings.
     """
-    of_long, of_short = tally.identical["long"], tally.identical["short"]
-    long, alike, short, short_alike = len(of_long.holds), of_long.hits, len(of_short.holds), of_short.hits
-    talks = list(conversations(tally.alike()))
+    of_long, of_short = read.identical["long"], read.identical["short"]
+    long, alike, short, short_alike = of_long.n, of_long.hits, of_short.n, of_short.hits
+    talks = list(conversations(list(read.alike)))
     lowest = _lowest_by_ratings(talks)
     if by_findings:
         lowest = {at: lowest[at] if at in lowest else _gravest(c) for at, c in enumerate(talks)}
@@ -184,8 +185,7 @@ def _percent(share: float) -> str:
 
 def share_figure(name: str, seen: Seen) -> TrustFigure:
     """Return the share of which something holds, with its interval."""
-    share = seen.share()
-    return TrustFigure(name, share.value, share.n, share.interval, share=True)
+    return TrustFigure(name, seen.share.value, seen.n, seen.share.interval, share=True)
 
 
 def _lowest_by_ratings(talks: Sequence[Conversation]) -> dict[int, TrustCase | None]:
@@ -242,23 +242,43 @@ class TextFindings:
     characters: list[float] = field(default_factory=list)
     users: list[str | None] = field(default_factory=list)
     conversations: list[str] = field(default_factory=list)
-    corrected: Seen = field(default_factory=Seen)
-    """Conversations with a correction of the assistant and something said of repair handling: whether that
-    is n/a."""
+    corrected: list[tuple[str | None, str, bool]] = field(default_factory=list)
+    """User and id of conversations with a correction of the assistant and something said of repair handling,
+    and whether that is n/a."""
     passed_over: list[TrustCase] = field(default_factory=list)
     """... where that is n/a."""
 
 
-def read_texts(sampled: Sequence[Sampled], conversations: Iterable[Conversation]) -> TextFindings:
-    """Read the sampled conversations, one after the other."""
+def read_texts(
+    sampled: Sequence[Sampled],
+    conversations: Iterable[Conversation],
+    rows_of: Callable[[Collection[str]], Iterable[Row]],
+) -> TextFindings:
+    """Read the sampled conversations, one after the other; what the judge noted stands in their rows."""
     texts = TextFindings()
     known = {(s.conversation_id, s.candidate): s for s in sampled}
+    over: dict[tuple[str, str | None], tuple[int, str]] = {}
     for conversation in conversations:
-        sample = known.get((conversation.id, conversation.candidate))
-        if sample is not None:
-            _measure(texts, conversation, sample.helpfulness)
-            if sample.repair is not None:
-                _look_for_repairs(texts, conversation, sample)
+        key = conversation.id, conversation.candidate
+        if (sample := known.get(key)) is None:
+            continue
+        _measure(texts, conversation, sample.helpfulness)
+        if sample.repair is None:
+            continue
+        # Corrections are read alike in every language; to detect it would take a quarter of the time.
+        repairs = [r for r in read_repairs(read_dialogue(conversation, "en")) if r.on_assistant]
+        if repairs:
+            texts.corrected.append((conversation.user_id, conversation.id, sample.repair == NOT_APPLICABLE))
+        if repairs and sample.repair == NOT_APPLICABLE:
+            over[key] = repairs[0].turn, f"“{cut(conversation.turn(repairs[0].turn).user_text)}”"
+    notes: dict[tuple[str, str | None], str] = {}
+    for row in rows_of({id for id, _ in over}) if over else ():
+        note = (row["details"] or {}).get("notes", {}).get("repair_handling")
+        if row["level"] == "conversation" and row["repeat"] == 1 and note is not None:
+            notes[row["conversation_id"], row["candidate"]] = f" The judge notes: {cut(str(note))}"
+    texts.passed_over += [
+        TrustCase(key[0], turn, quote + notes.get(key, "")) for key, (turn, quote) in over.items()
+    ]
     return texts
 
 
@@ -273,26 +293,12 @@ def _measure(texts: TextFindings, conversation: Conversation, scores: Mapping[in
             texts.conversations.append(conversation.id)
 
 
-def _look_for_repairs(texts: TextFindings, conversation: Conversation, sample: Sampled) -> None:
-    # Corrections are read alike in every language; to detect it would take a quarter of the time.
-    repairs = [r for r in read_repairs(read_dialogue(conversation, "en")) if r.on_assistant]
-    if not repairs:
-        return
-    passed_over = sample.repair == NOT_APPLICABLE
-    texts.corrected.add(conversation.user_id, conversation.id, holds=passed_over)
-    if passed_over:
-        number = repairs[0].turn
-        quote = f"“{cut(conversation.turn(number).user_text)}”"
-        note = f" The judge notes: {cut(sample.repair_note)}" if sample.repair_note else ""
-        texts.passed_over.append(TrustCase(conversation.id, number, quote + note))
-
-
-def check_repair(texts: TextFindings, tally: TrustTally, limits: TrustThresholds) -> TrustCheck:
+def check_repair(texts: TextFindings, read: TrustFigures, limits: TrustThresholds) -> TrustCheck:
     """Whether corrections by the user are passed over as not applicable."""
-    n, passed = len(texts.corrected.holds), len(texts.passed_over)
-    figure = share_figure("repair handling n/a although the user corrects", texts.corrected)
+    n, passed = len(texts.corrected), len(texts.passed_over)
+    figure = share_figure("repair handling n/a although the user corrects", Seen.of_each(texts.corrected))
     status: Status = "cannot tell"
-    if "repair_handling" not in tally.whole:
+    if "repair_handling" not in read.whole:
         sentence = "The rubric has no repair_handling."
     elif n < _ENOUGH_REPAIRS or figure.value is None:
         seen = only(n, "conversation that was read has", "conversations that were read have")
@@ -306,9 +312,9 @@ def check_repair(texts: TextFindings, tally: TrustTally, limits: TrustThresholds
     return conclude("repair_false_na", limits, status, sentence, n, (figure,), texts.passed_over)
 
 
-def check_length(texts: TextFindings, tally: TrustTally, limits: TrustThresholds) -> TrustCheck:
+def check_length(texts: TextFindings, read: TrustFigures, limits: TrustThresholds) -> TrustCheck:
     """Whether long replies are scored as more helpful."""
-    name, n = tally.helpful_name, len(texts.scores)
+    name, n = read.helpful_name, len(texts.scores)
     coefficients = (
         ("Pearson, tokens", pearson(texts.scores, texts.tokens)),
         ("Spearman, tokens", spearman(texts.scores, texts.tokens)),
@@ -334,10 +340,10 @@ def check_length(texts: TextFindings, tally: TrustTally, limits: TrustThresholds
             leaning = "slightly favours short replies" if least >= -limit else "scores long replies lower"
             at = f"{least:z.2f} at the lowest"
         sentence = f"The judge {leaning}: {name} correlates with reply length at {at} ({n:,} replies)."
-    return conclude("length", limits, status, sentence, n, figures + _terciles(texts, tally))
+    return conclude("length", limits, status, sentence, n, figures + _terciles(texts, read))
 
 
-def _terciles(texts: TextFindings, tally: TrustTally) -> tuple[TrustFigure, ...]:
+def _terciles(texts: TextFindings, read: TrustFigures) -> tuple[TrustFigure, ...]:
     """Mean score of the shortest, the middling and the longest third of the replies."""
     if not texts.scores:
         return ()
@@ -349,6 +355,6 @@ def _terciles(texts: TextFindings, tally: TrustTally) -> tuple[TrustFigure, ...]
         _PARTS, (tokens <= low, (tokens > low) & (tokens <= high), tokens > high), strict=True
     ):
         clusters = [label for label, there in zip(labels, here.tolist(), strict=True) if there]
-        mean = mean_estimate(scores[here], clusters, limits=tally.range_of_helpful, unit=unit)
-        out.append(TrustFigure(f"{tally.helpful_name}, {label}", mean.value, mean.n, mean.interval))
+        mean = mean_estimate(scores[here], clusters, limits=read.range_of_helpful, unit=unit)
+        out.append(TrustFigure(f"{read.helpful_name}, {label}", mean.value, mean.n, mean.interval))
     return tuple(out)

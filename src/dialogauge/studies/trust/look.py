@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import groupby, islice
 from typing import Any, Final
@@ -14,6 +14,7 @@ from dialogauge.core.unit import words_digest
 from dialogauge.data import RatingTable
 from dialogauge.rubrics import NO_RUBRIC, ScenarioRule, load_rubric
 from dialogauge.runs import StoredRun, ratings_as_stored, read_manifest
+from dialogauge.stats.rows import Row, Table
 from dialogauge.studies.planted.blind_spots import BlindSpots
 from dialogauge.studies.trust.checks import (
     check_aggregation,
@@ -23,6 +24,7 @@ from dialogauge.studies.trust.checks import (
     check_verdicts,
     read_texts,
 )
+from dialogauge.studies.trust.figures import TrustFigures, trust_figures
 from dialogauge.studies.trust.result import (
     Calibration,
     Trust,
@@ -30,10 +32,7 @@ from dialogauge.studies.trust.result import (
     TrustThresholds,
 )
 from dialogauge.studies.trust.scenario import RuleFindings, check_rules, find_breaches, not_checked
-from dialogauge.studies.trust.tally import TrustTally
 from dialogauge.text import counted
-
-Row = Mapping[str, Any]
 
 _AT_ONCE = 100
 LOCAL: Final = "local"
@@ -78,12 +77,12 @@ def kept_from(run: StoredRun) -> EarlierChecks:
 
 def look_into(
     run: StoredRun,
-    tally: TrustTally,
+    rows: Table,
     limits: TrustThresholds,
     ratings: RatingTable | None,
     kept: EarlierChecks,
 ) -> Trust:
-    """Make the checks of a run, whose rows have passed through the tally.
+    """Make the checks of a run by the table of its rows.
 
     Without people's ratings the earlier calibration stays.
     """
@@ -91,8 +90,9 @@ def look_into(
     if ratings is not None:
         kept = replace(kept, calibration=_calibration(run, ratings, limits))
     return examine(
-        tally,
+        trust_figures(rows, run.dimensions, sample=limits.sample),
         run.conversations,
+        run.rows_of,
         judge=run.manifest.judge["name"],
         limits=limits,
         kept=kept,
@@ -102,8 +102,9 @@ def look_into(
 
 
 def examine(  # noqa: PLR0913 - what other steps found, each with a default
-    tally: TrustTally,
+    read: TrustFigures,
     fetch: Callable[[Collection[str]], Iterable[Conversation]],
+    rows_of: Callable[[Collection[str]], Iterable[Row]],
     *,
     judge: str,
     limits: TrustThresholds,
@@ -111,11 +112,12 @@ def examine(  # noqa: PLR0913 - what other steps found, each with a default
     scenario_shown: bool = True,
     rules: RuleFindings | None = None,
 ) -> Trust:
-    """Draw up the checks from what the tally holds.
+    """Draw up the checks.
 
     Args:
-        tally: Through which the rows have passed.
+        read: What was read of the rows.
         fetch: Returns the conversations of these ids; asked for a few at a time.
+        rows_of: Returns their rows.
         judge: What sentences call the judge.
         limits: From which figure on a check is flagged.
         kept: What was found before, to stand among the checks.
@@ -123,7 +125,7 @@ def examine(  # noqa: PLR0913 - what other steps found, each with a default
         rules: What was found of the rubric's scenario rules; None when it has none.
     """
     kept = kept or EarlierChecks()
-    sampled = tally.sampled()
+    sampled = read.sampled
 
     def conversations(keys: Sequence[tuple[str, str | None]]) -> Iterator[Conversation]:
         wanted = set(keys)
@@ -131,15 +133,16 @@ def examine(  # noqa: PLR0913 - what other steps found, each with a default
         while block := list(islice(ids, _AT_ONCE)):
             yield from (c for c in fetch(block) if (c.id, c.candidate) in wanted)
 
-    texts = read_texts(sampled, conversations([(s.conversation_id, s.candidate) for s in sampled]))
+    keys = [(s.conversation_id, s.candidate) for s in sampled]
+    texts = read_texts(sampled, conversations(keys), rows_of)
     checks = (
-        check_aggregation(tally, limits, judge),
-        check_repair(texts, tally, limits),
+        check_aggregation(read, limits, judge),
+        check_repair(texts, read, limits),
         kept.scenario or not_checked(shown=scenario_shown),
         *([] if rules is None else [check_rules(rules, limits)]),
-        check_length(texts, tally, limits),
-        check_verdicts(tally, limits),
-        check_identical(tally, limits, conversations, by_findings=judge != LOCAL),
+        check_length(texts, read, limits),
+        check_verdicts(read, limits),
+        check_identical(read, limits, conversations, by_findings=judge != LOCAL),
     )
     return Trust(checks, limits, kept.calibration, kept.planted)
 

@@ -13,8 +13,8 @@ from dialogauge.runs.records import own_scores
 from dialogauge.signals import cut
 from dialogauge.stats import cluster_labels, mean_estimate
 from dialogauge.studies.trust.checks import conclude, only, share_figure
+from dialogauge.studies.trust.figures import Seen
 from dialogauge.studies.trust.result import Status, TrustCase, TrustCheck, TrustFigure, TrustThresholds
-from dialogauge.studies.trust.tally import Seen
 
 Row = Mapping[str, Any]
 Changes = Mapping[str, Mapping[str, Sequence[tuple[str, float]]]]
@@ -154,10 +154,8 @@ def _figures(
                 label = f"{kind}: {name.replace('_', ' ')}" if name else f"change {words}"
                 yield TrustFigure(label, mean.value, mean.n, mean.interval)
         if "" in of_kind:
-            seen = Seen()
-            for conversation, change in of_kind[""]:
-                seen.add(users[conversation], conversation, holds=abs(change) > 1e-9)
-            yield share_figure(f"{kind}: conversations that change", seen)
+            moved = [(users[id], id, abs(change) > 1e-9) for id, change in of_kind[""]]
+            yield share_figure(f"{kind}: conversations that change", Seen.of_each(moved))
 
 
 def _conclusion(figures: Sequence[TrustFigure], changes: Changes, failed: int) -> tuple[Status, str]:
@@ -193,8 +191,8 @@ def _change_words(figure: TrustFigure, words: str) -> str:
 class RuleFindings:
     """Breaches found and what became of them."""
 
-    above: Seen = field(default_factory=Seen)
-    """Of each scored breach whether it was scored above the limit."""
+    scored: list[tuple[str | None, str, bool]] = field(default_factory=list)
+    """Of each scored breach user and conversation, and whether it was scored above the limit."""
     unscored: int = 0
     cases: list[TrustCase] = field(default_factory=list)
     rules: int = 0
@@ -259,15 +257,15 @@ def _count(
         findings.unscored += 1
         return
     above = score > rule.at_most
-    findings.above.add(user, case.conversation_id, holds=above)
+    findings.scored.append((user, case.conversation_id, above))
     if above:
         findings.cases.append(case)
 
 
 def check_rules(findings: RuleFindings, limits: TrustThresholds) -> TrustCheck:
     """Whether breaches of the scenario's rules lower the score."""
-    n, above = len(findings.above.holds), findings.above.hits
-    figure = share_figure("breaches scored above the limit", findings.above)
+    seen = Seen.of_each(findings.scored)
+    n, above, figure = seen.n, seen.hits, share_figure("breaches scored above the limit", seen)
     status: Status = "cannot tell"
     sentence = f"No scored reply breaks one of the {findings.rules} scenario rules."
     if figure.value is not None:

@@ -13,11 +13,11 @@ from dialogauge.core.protocols import Request
 from dialogauge.data import RatingTable
 from dialogauge.report import Page
 from dialogauge.runs import Ending, Row, StoredRun, Study, standing
+from dialogauge.stats.reading import table_of
 from dialogauge.studies.planted.blind_spots import BlindSpots
 from dialogauge.studies.trust.look import kept_from, look_into
 from dialogauge.studies.trust.result import Trust, TrustCheck, TrustThresholds
 from dialogauge.studies.trust.scenario import Variant, check_scenario
-from dialogauge.studies.trust.tally import TrustTally
 
 TRUST: Final = "trust"
 
@@ -135,10 +135,7 @@ class TrustStudy(Study[TrustResult]):
         earlier = 0 if kept.planted is None else kept.planted.judged
         if self.planted is not None and self.planted.judged >= earlier:
             kept = replace(kept, planted=self.planted)
-        tally = TrustTally(run.dimensions, sample=self.thresholds.sample)
-        for _ in tally.through(run.rows()):
-            pass
-        trust = look_into(run, tally, self.thresholds, self.ratings, kept)
+        trust = look_into(run, table_of(run.rows()), self.thresholds, self.ratings, kept)
         return TrustResult(trust, run.directory.read_json("summary"))
 
     def _scenario(

@@ -17,7 +17,8 @@ from dialogauge.judges.local.evidence import (
 )
 from dialogauge.signals.signal import _NOTES, NAMED_FROM, Signal
 from dialogauge.stats import Estimate
-from dialogauge.studies.judging.findings import FindingsSummary, FindingsTally, Missed
+from dialogauge.stats.reading import table_of
+from dialogauge.studies.judging.findings import FindingsSummary, Missed, findings_of
 from dialogauge.studies.judging.people import Light, People, PeopleFigure
 
 
@@ -31,6 +32,9 @@ def row(id, turn, satisfaction, *findings, language="en"):
         "repeat": 1,
         "level": "turn",
         "turn": turn,
+        "whole": {},
+        "verdict": None,
+        "weakest_turn": None,
         "failure": None,
         "scores": {"satisfaction": satisfaction},
         "evidence": evidence,
@@ -44,9 +48,9 @@ def unsupported(id, language=None):
 
 
 def tallied(*rows, mode="hindsight"):
-    tally = FindingsTally(mode)
-    list(tally.through(rows))
-    return tally.result()
+    return findings_of(
+        table_of(rows), lambda ids: [r for r in rows if r["conversation_id"] in ids], mode=mode
+    )
 
 
 def test_kinds_are_counted_by_turns_and_by_conversations():
@@ -232,13 +236,12 @@ def rated(id, turn, score, *findings):
 
 def test_a_rated_run_cites_its_own_figures_and_what_it_missed():
     """Six turns with a doubt, five of them poor; ten rated turns, six poor: .833 over .6."""
-    tally = FindingsTally()
     doubt = ("doubted", 0.5)
     doubted = {"a": (1, 2), "b": (3, 2), "c": (1, 5)}
     rows = [rated(id, n, score, doubt) for id, scores in doubted.items() for n, score in enumerate(scores, 1)]
     rows += [rated("d", 1, 2), *(rated(id, 3, 5) for id in "abc")]
-    list(tally.through(sorted(rows, key=lambda one: (one["conversation_id"], one["turn"]))))
-    summary = tally.result(RATED)
+    rows.sort(key=lambda one: (one["conversation_id"], one["turn"]))
+    summary = findings_of(table_of(rows), lambda ids: rows, people=RATED)
     cited = summary.kinds[0].evidence
     assert (cited.source, cited.fires, cited.base) == (HERE, 6, 0.6)
     assert cited.share == pytest.approx(5 / 6)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from benchmarks.light import JUDGES, draw, light_of
@@ -10,12 +12,16 @@ from dialogauge.core import ONE_TO_FIVE, PlainDimension, Rating, Scale
 from dialogauge.core.json_keys import as_json
 from dialogauge.core.unit import words_digest
 from dialogauge.stats import Comparison, Estimate, parse_rule
+from dialogauge.stats.reading import table_of
 from dialogauge.studies.evidence import UNCHECKED
 from dialogauge.studies.judging.checking import checked_by_ratings
-from dialogauge.studies.judging.light import _answer, agreement_of, people_of, rule_words
+from dialogauge.studies.judging.light import _answer, rule_words
+from dialogauge.studies.judging.light import agreement_of as of_agreement
+from dialogauge.studies.judging.light import people_of as of_people
 from dialogauge.studies.judging.people import People
 from dialogauge.studies.judging.people_tally import MEAN, PeopleTally
 from dialogauge.studies.rated import ratings_by_turn, scale_of
+from report_samples import row as made_row
 from talks import talk
 
 HELP = PlainDimension("helpfulness", "turn")
@@ -25,22 +31,43 @@ SHARE = 1 - 0.025 ** (1 / 30)
 
 def row(name, turn, scores, *, user=None):
     level = "conversation" if turn is None else "turn"
-    plain = {"conversation_id": name, "user_id": user, "level": level, "turn": turn, "failure": None}
-    return {**plain, "scores": scores, "whole": {}}
+    return made_row(name, level, turn, user_id=user, scores=scores)
+
+
+class Tally(PeopleTally):
+    """Reads the rows that it took when it is asked about them."""
+
+    def __init__(self, *arguments):
+        super().__init__(*arguments)
+        self.rows, self.done = [], 0
+
+    def read_all(self):
+        if len(self.rows) > self.done:
+            self.read(table_of(self.rows))
+            self.done = len(self.rows)
+        return self
 
 
 def take(tally, rows, conversation):
+    tally.rows += rows
     if conversation.ratings:
-        tally.take(rows, conversation, ratings_by_turn(conversation, {}))
-    else:
-        tally.take(rows)
+        same = replace(conversation, id=rows[0]["conversation_id"])
+        tally.rate(same, ratings_by_turn(same, {}))
+
+
+def people_of(tally, *rule):
+    return of_people(tally.read_all(), *rule)
+
+
+def agreement_of(tally, *of):
+    return of_agreement(tally.read_all(), *of)
 
 
 def tally_of(
     *, conversations=40, turns=5, people, judge, users=None, length=None, rated=1.0, seed=0, seen=()
 ):
     """Make a tally of conversations in which people's rating and the judge's score follow a quality."""
-    rng, tally = np.random.default_rng(seed), PeopleTally([HELP], seen)
+    rng, tally = np.random.default_rng(seed), Tally([HELP], seen)
     for number in range(conversations):
         name, user = f"c{number}", None if users is None else f"u{number % users}"
         qualities = rng.normal(size=turns)
@@ -52,12 +79,12 @@ def tally_of(
         kept = tuple(ratings) if rng.random() < rated else ()
         rows = [row(name, t, {"helpfulness": judge(q, rng)}, user=user) for t, q in enumerate(qualities, 1)]
         take(tally, rows, talk(*lines, id=name, user_id=user, ratings=kept))
-    return tally
+    return tally.read_all()
 
 
 def of_users(judge, *, spread=1.0, users=30, seed=3, candidates=1):
     """Make a tally in which users differ in how they rate; the judge sees the user's level and the turn."""
-    rng, tally = np.random.default_rng(seed), PeopleTally([PlainDimension("satisfaction", "turn")])
+    rng, tally = np.random.default_rng(seed), Tally([PlainDimension("satisfaction", "turn")])
     for user in range(users):
         level = rng.normal(0, spread)
         for number in range(4):
@@ -69,7 +96,7 @@ def of_users(judge, *, spread=1.0, users=30, seed=3, candidates=1):
             rows = [row(name, n, {"satisfaction": s}, user=f"u{user}") for n, s in enumerate(said, 1)]
             lines = [line for _ in turns for line in ("u: so?", f"a: {'x' * int(rng.integers(20, 90))}")]
             take(tally, rows, talk(*lines, id=name, user_id=f"u{user}", ratings=tuple(ratings)))
-    return tally
+    return tally.read_all()
 
 
 def test_a_judge_with_one_score_a_user_tells_which_users():
@@ -218,13 +245,13 @@ def test_where_the_liked_come_first_it_is_said_how_to_turn_the_ratings_round():
 
 
 def test_what_is_kept_of_a_conversation():
-    tally = PeopleTally([HELP, PlainDimension("tone", "turn", Scale(1, 3))])
+    tally = Tally([HELP, PlainDimension("tone", "turn", Scale(1, 3))])
     lines = ("u: so?", f"a: {'x' * 10}", "u: and?", f"a: {'x' * 20}", "u: so?", "a: y")
     rated = talk(*lines, id="c", ratings=(Rating("c", "fun", 4, 1), Rating("c", "fun", 2)))
     unread = {**row("c", 3, None), "failure": {"kind": "no_reply", "message": ""}}
     rows = [row("c", 1, {"helpfulness": 5, "tone": 1, "mood": 3}), row("c", 1, {"helpfulness": 3, "tone": 1})]
     take(tally, [*rows, row("c", 2, {"helpfulness": 1}), unread], rated)
-    turns, whole = tally.levels["turn"], tally.levels["conversation"]
+    turns, whole = (tally.read_all().levels[level] for level in ("turn", "conversation"))
     assert (turns.turns.tolist(), turns.lengths.tolist()) == ([1, 2], [10, 20])
     assert turns.column("helpfulness").tolist() == [4, 1]
     assert turns.column("mood").tolist() == pytest.approx([3, np.nan], nan_ok=True)
@@ -354,7 +381,7 @@ def test_a_name_counts_as_dissatisfied_where_it_is_asked_for():
     ],
 )
 def test_a_one_alone_is_good_or_bad_only_where_its_scale_is_known(dimension, asked, scale, dissatisfied):
-    tally = PeopleTally([HELP])
+    tally = Tally([HELP])
     take(
         tally,
         [row("c", 1, {"helpfulness": 4})],
@@ -370,7 +397,7 @@ def test_a_one_alone_is_good_or_bad_only_where_its_scale_is_known(dimension, ask
 
 
 def test_the_light_stands_on_the_level_with_more_ratings_and_the_others_are_figures():
-    tally = PeopleTally([HELP])
+    tally = Tally([HELP])
     rng = np.random.default_rng(0)
     for number in range(30):
         name = f"c{number}"
@@ -392,7 +419,7 @@ def test_the_light_stands_on_the_level_with_more_ratings_and_the_others_are_figu
 
 
 def test_the_light_stands_on_whole_conversations_where_more_of_them_were_rated():
-    tally, rng = PeopleTally([HELP]), np.random.default_rng(0)
+    tally, rng = Tally([HELP]), np.random.default_rng(0)
     for number in range(30):
         name, score = f"c{number}", five(rng.normal(), rng)
         ratings = [Rating(name, "helpfulness", score), *[Rating(name, "helpfulness", 4, 1)] * (number < 20)]
@@ -435,7 +462,7 @@ def test_where_few_are_rated_the_mean_of_all_is_rectified():
 
 @pytest.mark.parametrize(("turn", "given"), [(1, False), (5, False), (3, True)])
 def test_ratings_of_first_or_last_turns_alone_stand_for_no_others(turn, given):
-    rng, tally = np.random.default_rng(0), PeopleTally([HELP])
+    rng, tally = np.random.default_rng(0), Tally([HELP])
     for number in range(60):
         name, lines = f"c{number}", ("u: so?", "a: x") * 5
         rows = [row(name, t, {"helpfulness": five(0, rng)}) for t in range(1, 6)]
@@ -496,7 +523,7 @@ def test_where_most_say_the_middle_only_what_lies_below_it_is_dissatisfied():
 
 def weighted_tally(weights):
     """Make a tally of two of four conversations rated, 2 and 4, by two raters who say the same."""
-    tally = PeopleTally([HELP])
+    tally = Tally([HELP])
     for number, score in enumerate([2, 4, None, None, 2, 4]):
         name = f"c{number}"
         ratings = tuple(
@@ -505,7 +532,7 @@ def weighted_tally(weights):
             if score is not None
         )
         take(tally, [row(name, 1, {"helpfulness": 3})], talk("u: so?", "a: yes", id=name, ratings=ratings))
-    return tally
+    return tally.read_all()
 
 
 def both(weights):
@@ -537,7 +564,7 @@ def test_weights_that_are_alike_change_nothing_and_those_of_some_are_not_used(we
 
 
 def test_the_rectified_mean_is_weighted_too():
-    rng, tally = np.random.default_rng(3), PeopleTally([HELP])
+    rng, tally = np.random.default_rng(3), Tally([HELP])
     qualities = rng.normal(size=200)
     lowest = set(np.argsort(qualities)[:20].tolist())
     at_random = set(rng.choice([i for i in range(200) if i not in lowest], 20, replace=False).tolist())
@@ -564,7 +591,7 @@ def test_a_dimension_is_checked_where_it_agrees_and_says_why_where_it_does_not()
         users=30,
     )
     whole = PlainDimension("coherence", "conversation")
-    checked = checked_by_ratings(tally, (HELP, PlainDimension("noise", "turn"), whole))
+    checked = checked_by_ratings(tally.read_all(), (HELP, PlainDimension("noise", "turn"), whole))
     assert checked["helpfulness"].checked
     assert checked["helpfulness"].by.startswith("the ratings of this run (9")
     assert not checked["noise"].checked

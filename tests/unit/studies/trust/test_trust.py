@@ -9,6 +9,7 @@ from dialogauge.core import Conversation, Message, Rating
 from dialogauge.core.json_keys import as_json
 from dialogauge.report import to_text
 from dialogauge.rubrics import ScenarioRule
+from dialogauge.stats.reading import table_of
 from dialogauge.studies.agreement.agreement import AgreementSettings
 from dialogauge.studies.agreement.targets import (
     DimensionPair,
@@ -18,6 +19,7 @@ from dialogauge.studies.agreement.targets import (
 )
 from dialogauge.studies.trust.calibration import calibrate
 from dialogauge.studies.trust.checks import only
+from dialogauge.studies.trust.figures import trust_figures
 from dialogauge.studies.trust.look import EarlierChecks, examine
 from dialogauge.studies.trust.page import trust_brief
 from dialogauge.studies.trust.result import Trust, TrustThresholds
@@ -27,7 +29,6 @@ from dialogauge.studies.trust.scenario import (
     find_breaches,
     scenario_text,
 )
-from dialogauge.studies.trust.tally import TrustTally
 from report_samples import CARD, row
 
 LIMITS = TrustThresholds()
@@ -51,13 +52,13 @@ def judged_rows(name, turns, whole, **more):
 
 
 def look(rows, conversations=(), limits=LIMITS, scenario=None, calibration=None, judge="the judge", **more):
-    tally = TrustTally(CARD, sample=limits.sample)
-    for one in rows:
-        tally.add(one)
-    tally.close()
+    rows = list(rows)
     held = {c.id: c for c in conversations}
     found = examine(
-        tally, lambda ids: [held[i] for i in ids if i in held], judge=judge, limits=limits,
+        trust_figures(table_of(rows), CARD, sample=limits.sample),
+        lambda ids: [held[i] for i in ids if i in held],
+        lambda ids: [r for r in rows if r["conversation_id"] in ids],
+        judge=judge, limits=limits,
         kept=EarlierChecks(scenario, calibration), **more,
     )  # fmt: skip
     return found, {c.name: c for c in found.checks}
@@ -380,7 +381,7 @@ def lawyer(name, score, context="A LEGAL helpline"):
 def test_breaches_of_a_scenario_rule_must_cost_points():
     made = [lawyer("a", 5), lawyer("b", 2), lawyer("c", 5, "a bakery"), lawyer("d", "n/a")]
     found = find_breaches(made, [LAW])
-    assert (list(found.above.holds), found.unscored) == ([1, 0], 1)
+    assert ([above for *_, above in found.scored], found.unscored) == ([True, False], 1)
     check = look([], rules=found)[1]["scenario_rules"]
     assert (check.status, check.n, check.cases_total) == ("flagged", 2, 1)
     assert (check.cases[0].conversation_id, check.cases[0].turn) == ("a", 2)
@@ -388,7 +389,7 @@ def test_breaches_of_a_scenario_rule_must_cost_points():
     assert fine.status == "ok"
     assert look([], rules=find_breaches([], [LAW]))[1]["scenario_rules"].status == "cannot tell"
     whole = ScenarioRule("whole", "legal", "sue", "coherence", 2)
-    assert find_breaches([lawyer("a", 5)], [whole]).above.holds.tolist() == [1]
+    assert [above for *_, above in find_breaches([lawyer("a", 5)], [whole]).scored] == [True]
 
 
 def rated(n, noise, per=2, name="coherence"):
