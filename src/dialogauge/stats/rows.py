@@ -338,9 +338,9 @@ class Table:
     # What goes together ----------------------------------------------------------------------------------
 
     @cached_property
-    def dialogues(self) -> Dialogues:
+    def dialogues(self) -> DialogueRows:
         """The dialogues that the rows are of."""
-        return Dialogues(*np.unique(self.dialogue, return_index=True, return_inverse=True))
+        return DialogueRows(*np.unique(self.dialogue, return_index=True, return_inverse=True))
 
     @cached_property
     def clusters(self) -> Clusters:
@@ -368,7 +368,7 @@ class Table:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Dialogues:
+class DialogueRows:
     """The dialogues of a table."""
 
     numbers: Numbers

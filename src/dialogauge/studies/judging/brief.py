@@ -21,11 +21,13 @@ from dialogauge.report import (
 from dialogauge.runs import Manifest
 from dialogauge.studies.evidence import VERDICT, RunEvidence
 from dialogauge.studies.judging.agents_page import agents_section
+from dialogauge.studies.judging.counts import marked
+from dialogauge.studies.judging.named import VerdictSummary
 from dialogauge.studies.judging.opening import Known, opening
 from dialogauge.studies.judging.page import figure_of, not_judged
 from dialogauge.studies.judging.people_page import rectified_section
 from dialogauge.studies.judging.repeats import spread_of
-from dialogauge.studies.judging.summary import DimensionSummary, Summary, VerdictSummary, marked
+from dialogauge.studies.judging.summary import DimensionSummary, Summary
 from dialogauge.studies.judging.transcripts import ShownConversations
 from dialogauge.studies.trust.page import trust_brief
 from dialogauge.text import counted

@@ -111,7 +111,7 @@ def findings_of(
         rows: Of a run; of several repeats the first counts.
         texts: Returns the rows of the conversations of some ids: their words are quoted.
         mode: The judge's, which says which evidence is to the point.
-        people: What people said, which says what is poor; without it shipped figures are cited.
+        people: What people rated, which says what is poor; without it shipped figures are cited.
     """
     table = rows.where(repeat=1)
     dialogues, judged = table.dialogues, ~table.failed
@@ -123,28 +123,28 @@ def findings_of(
     listed = judged & table.listed & (table.turn >= 0)
     if not listed.any() and not unsupported:
         return None
-    found = table.entries["finding"]
-    found = found.only(listed[found.rows])
+    entries = table.entries["finding"]
+    entries = entries.only(listed[entries.rows])
     language = max(languages, key=lambda name: languages[name], default=OTHER)
-    shipped, turns = load_evidence(), found.tally()
-    here = _here(table, listed, found, people, mode, language)
+    shipped, turns = load_evidence(), entries.tally()
+    here = _here(table, listed, entries, people, mode, language)
     order = sorted(Counter(turns).most_common(), key=lambda pair: pair[0] not in shipped.borne_out)
-    strongest = {kind: _strongest(found.of(kind)) for kind, _ in order}
-    places = _worth_reading(table, listed, found)
+    strongest = {kind: _strongest(entries.of(kind)) for kind, _ in order}
+    places = _worth_reading(table, listed, entries)
     words = _Words(table, texts, [*strongest.values(), *(place.row for place in places)])
     kinds = tuple(
         KindSummary(
             kind,
             TITLES.get(kind) or OF_TOOLS.get(kind, kind),
             n,
-            int(np.unique(dialogues.of[found.of(kind).rows]).size),
+            int(np.unique(dialogues.of[entries.of(kind).rows]).size),
             shipped.best(kind, mode, language) if here is None else here.get(kind),
             words.example(strongest[kind], kind),
         )
         for kind, n in order
     )
     with_finding = np.zeros(dialogues.size, dtype=np.bool_)
-    with_finding[dialogues.of[found.rows]] = True
+    with_finding[dialogues.of[entries.rows]] = True
     return FindingsSummary(
         int(read.sum()),
         int(with_finding.sum()),
@@ -163,12 +163,12 @@ def _languages(table: Table, judged: Mask) -> Counter[str]:
     return Counter(name or OTHER for name in table.language.take(last[last >= 0]).list())
 
 
-def _strongest(found: Entries) -> int:
+def _strongest(entries: Entries) -> int:
     """Return the row of the strongest of some findings, of equal ones the first."""
-    return int(found.rows[np.argmax(found.numbers)])
+    return int(entries.rows[np.argmax(entries.numbers)])
 
 
-class _Place(NamedTuple):
+class _WorthReading(NamedTuple):
     """A turn that is worth reading."""
 
     row: int
@@ -176,11 +176,11 @@ class _Place(NamedTuple):
     """Of the finding that tells the most; empty where there is none."""
 
 
-def _worth_reading(table: Table, listed: Mask, found: Entries) -> list[_Place]:
+def _worth_reading(table: Table, listed: Mask, entries: Entries) -> list[_WorthReading]:
     """Return the turns to read first; of a large log few, of a small one not all."""
     order = table.value("satisfaction")
     faulty = np.zeros(table.n, dtype=np.bool_)
-    faulty[found.rows] = True
+    faulty[entries.rows] = True
     able = np.flatnonzero(listed & ~np.isnan(order) & (faulty | ~table.ordered))
     worth = min(_FIRST, max(int(faulty[able].sum()), -(-able.size // _TENTH)))
     if able.size > _KEPT:
@@ -188,10 +188,10 @@ def _worth_reading(table: Table, listed: Mask, found: Entries) -> list[_Place]:
     ids = table.column("conversation_id")
     rows = sorted(able.tolist(), key=lambda row: (order[row], ids[row], table.turn[row], row))[:_KEPT]
     weights, best = load_evidence().weights, dict[int, tuple[float, str]]()
-    for row, code, strength in zip(*found.among(rows), strict=True):
-        kind = found.names[code]
+    for row, code, strength in zip(*entries.among(rows), strict=True):
+        kind = entries.names[code]
         best[row] = max(best.get(row, (0.0, "")), (weights.get(kind, 0.0) + strength / 100, kind))
-    return _spread((_Place(row, best.get(row, (0.0, ""))[1]) for row in rows), worth)
+    return _spread((_WorthReading(row, best.get(row, (0.0, ""))[1]) for row in rows), worth)
 
 
 class _Words:
@@ -231,22 +231,22 @@ def _strength(finding: Mapping[str, Any]) -> float:
 
 
 def _here(
-    table: Table, listed: Mask, found: Entries, people: People | None, mode: str, language: str
+    table: Table, listed: Mask, entries: Entries, people: People | None, mode: str, language: str
 ) -> dict[str, KindEvidence] | None:
     """Return by kind how many turns with it the ratings of this data call poor; None without any."""
     figure = None if people is None else people.main("turn")
     if figure is None:
         return None
-    said = table.entries["rating"].of(figure.dimension)
-    said = said.only(listed[said.rows] & ~np.isnan(said.numbers))
-    poor = parse_rule(figure.cut).classes(said.numbers)
+    rated = table.entries["rating"].of(figure.dimension)
+    rated = rated.only(listed[rated.rows] & ~np.isnan(rated.numbers))
+    poor = parse_rule(figure.cut).classes(rated.numbers)
     users, ids = table.column("user_id").codes, table.column("conversation_id").codes
-    whose = np.where(users >= 0, users, users.max(initial=-1) + 1 + ids)[said.rows]
+    whose = np.where(users >= 0, users, users.max(initial=-1) + 1 + ids)[rated.rows]
     names, codes = np.unique(whose, return_inverse=True)
     base = np.bincount(codes, poor, names.size), np.bincount(codes, minlength=names.size)
     out = {}
-    for kind in found.names:
-        fires = np.isin(said.rows, found.of(kind).rows).astype(np.float64)
+    for kind in entries.names:
+        fires = np.isin(rated.rows, entries.of(kind).rows).astype(np.float64)
         hits, seen = np.bincount(codes, fires * poor, names.size), np.bincount(codes, fires, names.size)
         if seen.sum() < TELLING or not poor.any():
             continue
@@ -264,24 +264,24 @@ def _missed(
 ) -> Missed | None:
     """Return how many poor conversations have no finding; without ratings the shipped figures."""
     for figure in people.figures if people is not None else ():
-        said, kind = said_of(table), (figure.level, figure.dimension)
-        mine = said.kind == (said.kinds.index(kind) if kind in said.kinds else -2)
+        rated, kind = said_of(table), (figure.level, figure.dimension)
+        mine = rated.kind == (rated.kinds.index(kind) if kind in rated.kinds else -2)
         mine &= table.dialogues.any(~table.failed)
         if figure.cut and mine.any():
-            poor = mine & (parse_rule(figure.cut).classes(said.lowest) > 0)
+            poor = mine & (parse_rule(figure.cut).classes(rated.lowest) > 0)
             return Missed("conversations", int(poor.sum()), int((poor & ~with_finding).sum()), HERE)
     shipped = [m for m in load_evidence().missed if m.mode == mode and not m.chosen_on]
     best = max(shipped, key=lambda m: (m.language == language, m.poor), default=None)
     return None if best is None else Missed(best.what, best.poor, best.without, best.source)
 
 
-def _spread(turns: Iterable[_Place], size: int) -> list[_Place]:
+def _spread(turns: Iterable[_WorthReading], size: int) -> list[_WorthReading]:
     """Return the first turns, so that of every three each kind of finding has one, where there are others.
 
     A turn without a finding keeps its place.
     """
     left = list(turns)
-    chosen: list[_Place] = []
+    chosen: list[_WorthReading] = []
     counts: Counter[str] = Counter()
     while left and len(chosen) < size:
         fits = (i for i, place in enumerate(left) if place.kind and counts[place.kind] <= len(chosen) // 3)

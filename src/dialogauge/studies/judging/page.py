@@ -45,18 +45,14 @@ from dialogauge.report import (
 from dialogauge.runs import Manifest, StoredRun
 from dialogauge.studies.evidence import VERDICT
 from dialogauge.studies.judging.agents_page import agents_section, group_row, policies_section
+from dialogauge.studies.judging.counts import marked
 from dialogauge.studies.judging.findings import FindingsSummary
+from dialogauge.studies.judging.named import VerdictSummary
 from dialogauge.studies.judging.opening import Known, opening
 from dialogauge.studies.judging.people_page import people_section
 from dialogauge.studies.judging.repeats import spread_of
 from dialogauge.studies.judging.sampling import Case
-from dialogauge.studies.judging.summary import (
-    ConversationCounts,
-    DimensionSummary,
-    Summary,
-    VerdictSummary,
-    marked,
-)
+from dialogauge.studies.judging.summary import ConversationCounts, DimensionSummary, Summary
 from dialogauge.studies.judging.transcripts import (
     ID_CHARS,
     ShownConversations,

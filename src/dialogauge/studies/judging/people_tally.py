@@ -79,7 +79,7 @@ def judges_by_signals(judge: Mapping[str, Any]) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class _Rated:
+class _RatedConversation:
     """A rated conversation: what people said of its turns, and under None of the whole."""
 
     ratings: Mapping[int | None, Sequence[TargetRating]]
@@ -118,7 +118,7 @@ class PeopleTally:
         """The ids likewise."""
         self.raters: dict[tuple[Level, str], set[Raters]] = {}
         """By level and dimension who rated."""
-        self._rated: dict[tuple[str, str | None], _Rated] = {}
+        self._rated: dict[tuple[str, str | None], _RatedConversation] = {}
 
     def rate(self, conversation: Conversation, ratings: Mapping[int | None, Sequence[TargetRating]]) -> None:
         """Take what people said of a conversation, by turn."""
@@ -128,7 +128,7 @@ class PeopleTally:
         seen = bool(self.fitted_to) and words_digest(conversation) in self.fitted_to
         looked = self.by_signals and looked_at(conversation)
         key = conversation.id, conversation.candidate
-        self._rated[key] = _Rated(ratings, lengths, replied, seen, looked)
+        self._rated[key] = _RatedConversation(ratings, lengths, replied, seen, looked)
         for rating in conversation.ratings:
             level: Level = "conversation" if rating.turn is None else "turn"
             who = rating.rater
@@ -195,7 +195,7 @@ class PeopleTally:
             some = asked > 0
             targets.put(MEAN, _means(quality[some] / asked[some], place[some], size))
 
-    def _rate(self, rated: _Rated, conversation: int, places: Mapping[int, int]) -> None:
+    def _rate(self, rated: _RatedConversation, conversation: int, places: Mapping[int, int]) -> None:
         by_level: dict[Level, Mapping[Any, int]] = {"turn": places, "conversation": {None: conversation}}
         for level, of_level in by_level.items():
             targets = self.levels[level]

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from dialogauge.core.shape import read_as
 from dialogauge.report import Page, Section
 from dialogauge.runs import StoredRun
-from dialogauge.stats.reading import table_of
-from dialogauge.stats.rows import Table
+from dialogauge.stats.rows import Row
 from dialogauge.studies.evidence import evidence_in
 from dialogauge.studies.judging.agents import stored_agents
 from dialogauge.studies.judging.findings import FindingExample, FindingsSummary, ReadFirst
@@ -26,8 +25,8 @@ from dialogauge.studies.trust.result import Trust, TrustCase
 def stored_page(run: StoredRun, against_users: Sequence[Section] = ()) -> Page:
     """Return the page of a finished run; before the scores what the users themselves said, if known."""
     sampler, people, findings = Sampler(run.dimensions), stored_people(run), stored_findings(run)
-    table = table_of(sampler.through(run.rows()))
-    summary, evidence = summary_of(run, table), evidence_in(run.directory.read_json("summary"))
+    summary = summary_of(run, sampler.through(run.rows()))
+    evidence = evidence_in(run.directory.read_json("summary"))
     sample = read_sample(run, sampler.result(), summary.dimensions, findings)
     return report_page(
         run,
@@ -38,8 +37,8 @@ def stored_page(run: StoredRun, against_users: Sequence[Section] = ()) -> Page:
     )
 
 
-def summary_of(run: StoredRun, table: Table | None = None) -> Summary:
-    """Compute the summary of a finished run from its rows, or from the table of them.
+def summary_of(run: StoredRun, rows: Iterable[Row] | None = None) -> Summary:
+    """Compute the summary of a finished run from its rows, which others may see on their way.
 
     What is checked is what the run's `summary.json` says.
     """
@@ -47,7 +46,7 @@ def summary_of(run: StoredRun, table: Table | None = None) -> Summary:
     # Of an open run they quote what could not be read: a masked page counts them only.
     shown = list(manifest.unreadable_records) if run.mask is None else []
     summary = summarise(
-        run.rows() if table is None else table,
+        run.rows() if rows is None else rows,
         dimensions=run.dimensions,
         # The manifest keeps the first messages; the others still count.
         unreadable=[*shown, *[""] * (manifest.unreadable - len(shown))],

@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain
-from typing import Any, Final, get_args
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from dialogauge.core import DimensionSpec, Level, Scale, Usage, Verdict
+from dialogauge.core import DimensionSpec, Level, Scale, Usage
 from dialogauge.core.json_keys import INSIDE, keys
 from dialogauge.stats import Estimate, mean_bounds, mean_of_sums
-from dialogauge.stats.reading import MAX_OPTIONS, OTHERS, table_of
+from dialogauge.stats.reading import table_of
 from dialogauge.stats.rows import LEVELS, Labels, Table
 from dialogauge.studies.evidence import UNCHECKED, DimensionEvidence, RunEvidence
-from dialogauge.studies.judging.named import Named
+from dialogauge.studies.judging.counts import MARKS, WindowDifference, options_of, windows_of
+from dialogauge.studies.judging.named import Named, VerdictSummary, named_of, verdicts_of
 from dialogauge.studies.judging.repeats import Spread, spread_among
 from dialogauge.text import counted
 
@@ -25,20 +25,6 @@ Floats = npt.NDArray[np.float64]
 Counts = npt.NDArray[np.intp]
 Mask = npt.NDArray[np.bool_]
 
-MARKS: Final = {
-    "repaired": "replies whose JSON had to be repaired",
-    "reasked": "replies that were asked for once more",
-    "basis_cut": "decision bases over 40 words, cut",
-    "extra_keys": "keys that were not asked for, dropped",
-    "quotes_unsupported": "quotes that do not occur in the conversation, dropped",
-    "calls_without_result": "tool calls without a result",
-    "results_without_call": "tool results without a call",
-    "arguments_unread": "tool calls whose arguments are no JSON object",
-    "steps_unread": "steps as text without an action that can be read",
-    "tool_results_cut": "tool results that were cut to fit the prompt",
-}
-"""Counters in the details and what they count."""
-_OF_DIALOGUES: Final = frozenset({"calls_without_result", "results_without_call", "arguments_unread"})
 _OF_ENDPOINT: Final = frozenset(
     {"timeout", "rate_limited", "server_error", "connection", "rejected", "too_long", "empty_reply"}
 )
@@ -47,15 +33,6 @@ ANY_KIND: Final = "any"
 """Under which conversations with a finding of any kind are counted."""
 NO_KIND: Final = ""
 """Under which turns without a finding are."""
-
-
-def marked(marks: Mapping[str, int]) -> dict[str, str]:
-    """Say what was irregular in the dialogues, and what was mended or cut in prompts and replies."""
-    places: dict[str, list[str]] = {}
-    for name, n in marks.items():
-        place = "in the dialogues" if name in _OF_DIALOGUES else "mended or cut"
-        places.setdefault(place, []).append(f"{n:,} {MARKS[name]}")
-    return {place: "; ".join(what) for place, what in places.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,49 +149,6 @@ class ConversationCounts:
     """Not done yet."""
     absent: int = 0
     """Runs that failed at their source: they hold no message, and nothing was asked of them."""
-
-
-@dataclass(frozen=True, slots=True)
-class ModelVerdicts:
-    """The model's own verdicts."""
-
-    compared: int
-    mismatched: int
-    """So many differ from the computed one."""
-
-
-@keys(missing="missing", compared=None, mismatched=None, model_verdicts="model_verdicts")
-@dataclass(frozen=True, slots=True)
-class VerdictSummary:
-    """Verdicts of conversations (times repeats)."""
-
-    requested: int
-    """Conversations asked for; those that failed, were unreadable or are pending included."""
-    counts: Mapping[str, int]
-    basis: Mapping[str, int]
-    compared: int
-    """Conversations for which the model gave a verdict of its own."""
-    mismatched: int
-    """... that differs from the computed one."""
-
-    @property
-    def missing(self) -> int:
-        """Conversations without a verdict."""
-        return self.requested - sum(self.counts.values())
-
-    @property
-    def model_verdicts(self) -> ModelVerdicts:
-        """The model's own, against the computed ones."""
-        return ModelVerdicts(self.compared, self.mismatched)
-
-
-@dataclass(frozen=True, slots=True)
-class WindowDifference:
-    """Turns that two overlapping windows judged."""
-
-    dimension: str
-    n: int
-    mean_absolute: float
 
 
 @keys(mean=INSIDE, histogram="histogram?")
@@ -422,10 +356,10 @@ def summarise(
     failures = dict(sorted(failures.items(), key=lambda kv: (-kv[1], kv[0])))
     if lost:
         failures["unreadable"] = failures.get("unreadable", 0) + lost
-    said = Counter[str]()
+    messages = Counter[str]()
     for (kind, message), n in table.entries["message"].counts().items():
         if kind in _OF_ENDPOINT:
-            said[message] += n
+            messages[message] += n
     times = max(repeats or int(table.repeat[~table.failed].max(initial=1)), 1)
     by, left_out = _breakdowns(table, [sums for _, sums in made], dimensions)
     whole = table.levels == LEVELS.index("conversation")
@@ -435,17 +369,17 @@ def summarise(
         not_applicable=requested - scored - failed,
         failed=failed + lost,
         failures=failures,
-        commonest=next(iter(said.most_common(1)), None),
+        commonest=next(iter(messages.most_common(1)), None),
         conversations=_conversations(table, lost, pending),
         clustered_by=clusters.unit,
         users=clusters.users,
         dimensions=tuple(dimension for dimension, _ in made),
-        verdicts=_verdicts(table, whole & live, lost + pending * times),
-        named=_named(table, whole, lost + pending * times),
+        verdicts=verdicts_of(table, whole & live, lost + pending * times),
+        named=named_of(table, whole, lost + pending * times),
         findings_of=_findings_of(table),
         weakest_named=int(whole[table.entries["weakest_turn"].rows].sum()),
-        windows=_windows(table, dimensions),
-        labels=_labels(table),
+        windows=windows_of(table, dimensions),
+        labels=options_of(table),
         marks={name: n for name, n in table.entries["mark"].counts().items() if n and name in MARKS},
         repeats=times,
         total=every.used,
@@ -466,7 +400,7 @@ def _conversations(table: Table, lost: int, pending: int) -> ConversationCounts:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Sums:
+class _ByDialogue:
     """One dimension by dialogue, shape (dialogues,) each; and by candidate."""
 
     total: Floats
@@ -479,7 +413,7 @@ class _Sums:
 
 def _dimension(
     table: Table, values: Floats, spec: DimensionSpec, lost: int
-) -> tuple[DimensionSummary, _Sums]:
+) -> tuple[DimensionSummary, _ByDialogue]:
     """Return the figures of a dimension; `values` are its scores, shape (n,)."""
     scale, clusters, dialogues = spec.scale, table.clusters, table.dialogues
     rows = np.flatnonzero(~np.isnan(values))
@@ -525,7 +459,7 @@ def _dimension(
     bins = {
         name: tuple(counted) for name, counted in zip(candidates.names, crossed[1:].tolist(), strict=True)
     }
-    return summary, _Sums(sums, counts, n_na, asked, bins)
+    return summary, _ByDialogue(sums, counts, n_na, asked, bins)
 
 
 def bins_of(scale: Scale, values: Floats) -> tuple[tuple[tuple[float, float], ...], Counts]:
@@ -550,82 +484,24 @@ def _mean(values: Floats, of: Counts, unit: str, scale: Scale) -> Estimate:
     return mean_of_sums(sums, np.bincount(of), limits=(scale.low, scale.high), unit=unit)
 
 
-def _verdicts(table: Table, whole: Mask, absent: int) -> VerdictSummary | None:
-    verdict, own = table.column("verdict"), table.column("model_verdict")
-    counts = verdict.take(whole).counts()
-    if not counts:
-        return None
-    known = [v for v in get_args(Verdict) if v in counts]
-    names = np.array([*verdict.names, None], dtype=object)
-    both = whole & (verdict.codes >= 0) & (own.codes >= 0)
-    differ = names[verdict.codes[both]] != np.array(own.names, dtype=object)[own.codes[both]]
-    bases = table.column("basis").take(whole).counts()
-    return VerdictSummary(
-        requested=int(whole.sum()) + absent,
-        counts={name: counts[name] for name in (*known, *sorted({*counts} - {*known}))},
-        basis={name: bases.get(name, 0) for name in ("full", "partial")},
-        compared=int(both.sum()),
-        mismatched=int(np.count_nonzero(differ)),
-    )
-
-
-def _named(table: Table, whole: Mask, absent: int) -> Named:
-    of = table.clusters.of[table.dialogues.of]
-    size, live = int(table.clusters.of.max(initial=-1)) + 1, ~table.absent
-    requested = {
-        level: np.bincount(of[live & (table.levels == at)], minlength=size) for at, level in enumerate(LEVELS)
-    }
-    given = table.entries["verdict"]
-    given = given.only(whole[given.rows])
-    if not given.rows.size:
-        given = table.entries["class" if table.entries["class"].rows.size else "label"]
-    counts = {
-        name: np.bincount(of[given.rows[given.codes == code]], minlength=size)
-        for code, name in enumerate(given.names)
-    }
-    return Named(table.clusters.unit, requested, {name: n for name, n in counts.items() if n.any()}, absent)
-
-
 def _findings_of(table: Table) -> dict[str, Estimate]:
     turns = table.levels == LEVELS.index("turn")
     if not (turns & table.listed).any():
         return {}
-    found, clusters, dialogues = table.entries["finding"], table.clusters, table.dialogues
-    found = found.only(turns[found.rows])
+    findings, clusters, dialogues = table.entries["finding"], table.clusters, table.dialogues
+    findings = findings.only(turns[findings.rows])
     judged = np.bincount(clusters.of, dialogues.any(~table.failed))
-    kinds = {name: found.rows[found.codes == code] for code, name in enumerate(found.names)}
+    kinds = {name: findings.rows[findings.codes == code] for code, name in enumerate(findings.names)}
     kinds = {name: rows for name, rows in sorted(kinds.items()) if rows.size}
     shares = {}
-    for kind, rows in {ANY_KIND: found.rows, NO_KIND: found.rows[:0], **kinds}.items():
+    for kind, rows in {ANY_KIND: findings.rows, NO_KIND: findings.rows[:0], **kinds}.items():
         hits = np.bincount(clusters.of[np.unique(dialogues.of[rows])], minlength=judged.size)
         shares[kind] = mean_of_sums(hits.astype(np.float64), judged, limits=(0.0, 1.0), unit=clusters.unit)
     return shares
 
 
-def _windows(table: Table, dimensions: Sequence[DimensionSpec]) -> tuple[WindowDifference, ...]:
-    """Return how far overlapping windows differ; the row of a conversation sums it up under other keys."""
-    apart, names = table.entries["difference"], {spec.name for spec in dimensions}
-    sums, counts = (np.bincount(apart.codes, of, len(apart.names)) for of in (apart.numbers, None))
-    return tuple(
-        WindowDifference(name, int(n), float(total / n))
-        for name, n, total in zip(apart.names, counts, sums, strict=True)
-        if name in names and n
-    )
-
-
-def _labels(table: Table) -> dict[str, dict[str, int]]:
-    """Return per question how often each option was chosen, the commonest first; classes are one question."""
-    labels: dict[str, Counter[str]] = {}
-    classes = (table.entries[key].counts().items() for key in ("class", "label"))
-    for at, (name, n) in enumerate(chain(*classes)):
-        labels.setdefault("class", Counter())[name if at < MAX_OPTIONS else OTHERS] += n
-    for (question, option), n in table.entries["option"].counts().items():
-        labels.setdefault(question, Counter())[option] += n
-    return {question: dict(counts.most_common()) for question, counts in labels.items()}
-
-
 def _breakdowns(
-    table: Table, sums: Sequence[_Sums], dimensions: Sequence[DimensionSpec]
+    table: Table, sums: Sequence[_ByDialogue], dimensions: Sequence[DimensionSpec]
 ) -> tuple[dict[str, tuple[GroupSummary, ...]], dict[str, int]]:
     dialogues, gone = table.dialogues, table.dialogues.every(table.absent)
     columns = {name: table.whose[name].take(dialogues.numbers) for name in ("scenario", "candidate")}

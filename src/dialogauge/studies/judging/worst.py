@@ -131,16 +131,16 @@ def worst_group(
     """
     table = rows.where(repeat=1)
     table = table.where(table.dialogues.any(table.answered)[table.dialogues.of])
-    said, dialogues, found = said_of(table), table.dialogues, table.entries["finding"]
-    used_kinds = Counter(said.kind[said.kind >= 0].tolist()).most_common(1)
-    rated = said.kind == used_kinds[0][0] if used_kinds else np.zeros(dialogues.size, dtype=bool)
+    by_dialogue, dialogues, findings = said_of(table), table.dialogues, table.entries["finding"]
+    used_kinds = Counter(by_dialogue.kind[by_dialogue.kind >= 0].tolist()).most_common(1)
+    rated = by_dialogue.kind == used_kinds[0][0] if used_kinds else np.zeros(dialogues.size, dtype=bool)
     by_people = int(rated.sum()) >= 2 * _LEAST
     if not (by_people or (table.listed & (table.turn >= 0)).any()):
         return None
-    values, used, weights = said.mean, rated, _weights(table)
-    kind = said.kinds[used_kinds[0][0]] if by_people else None
+    values, used, weights = by_dialogue.mean, rated, _weights(table)
+    kind = by_dialogue.kinds[used_kinds[0][0]] if by_people else None
     if not by_people:
-        faulty = np.unique(dialogues.of[found.rows[table.turn[found.rows] >= 0]])
+        faulty = np.unique(dialogues.of[findings.rows[table.turn[findings.rows] >= 0]])
         values, used, weights = np.zeros(dialogues.size), ~(rated & False), np.ones(dialogues.size)
         values[faulty] = 1.0
     scale = (scales or {}).get(kind) if kind else None

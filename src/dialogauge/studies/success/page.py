@@ -29,7 +29,6 @@ from dialogauge.report import (
 )
 from dialogauge.runs import Manifest, StoredRun
 from dialogauge.stats import Estimate
-from dialogauge.stats.reading import table_of
 from dialogauge.studies.judging.agents import AgentFacts, stored_agents
 from dialogauge.studies.judging.agents_page import agents_section
 from dialogauge.studies.judging.page import conversations_lead, not_judged
@@ -95,7 +94,7 @@ def success_page(
 def stored_page(run: StoredRun) -> Page:
     """Return the page of a finished run."""
     sampler, tally, people = Sampler(run.dimensions), SuccessTally(), stored_people(run)
-    summary = summary_of(run, table_of(tally.through(sampler.through(run.rows()))))
+    summary = summary_of(run, tally.through(sampler.through(run.rows())))
     sample = read_sample(run, sampler.result(), summary.dimensions, None)
     return success_page(run, summary, people, sample, tally.result(), stored_agents(run))
 

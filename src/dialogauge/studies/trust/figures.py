@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import nsmallest
 from typing import Final
@@ -126,24 +126,13 @@ def trust_figures(rows: Table, dimensions: Sequence[DimensionSpec], *, sample: i
     both = ~np.isnan(judged).all(axis=1) & (turns > 0) & ~same
     pairs = np.stack([_mean_of(judged[both]), of_turns[both]], axis=1)
 
-    computed, own = (_first_named(table, names) for names in (("verdict", "class"), ("model_verdict",)))
-    asked = np.array(
-        [at >= 0 and computed[at] is not None and own[at] is not None for at in whole_row.tolist()],
-        dtype=np.bool_,
-    )
-    differ = np.array([computed[at] != own[at] for at in whole_row[asked].tolist()], dtype=np.bool_)
     long, short = turns > LONG, (turns >= SHORT) & (turns <= LONG)
 
-    names, candidates = (
-        table.whose[name].take(dialogues.numbers) for name in ("conversation_id", "candidate")
-    )
-    ranks = [digest_text(str(name)) for name in names.list()]
-    chosen = nsmallest(sample, range(size), key=lambda at: (ranks[at], at))
-    alike = nsmallest(_IDENTICAL_KEPT, np.flatnonzero(long & same).tolist(), key=lambda at: (ranks[at], at))
-
-    def key(at: int) -> tuple[str, str | None]:
-        return str(names[at]), candidates[at]
-
+    columns = (table.whose[name].take(dialogues.numbers) for name in ("conversation_id", "candidate"))
+    keys = [(str(id), candidate) for id, candidate in zip(*(c.list() for c in columns), strict=True)]
+    ranks = [(digest_text(id), at) for at, (id, _) in enumerate(keys)]
+    chosen = nsmallest(sample, range(size), key=ranks.__getitem__)
+    alike = nsmallest(_IDENTICAL_KEPT, np.flatnonzero(long & same).tolist(), key=ranks.__getitem__)
     return TrustFigures(
         turn,
         whole,
@@ -151,15 +140,31 @@ def trust_figures(rows: Table, dimensions: Sequence[DimensionSpec], *, sample: i
         (scale.low, scale.high),
         pairs,
         Seen.of(np.abs(pairs[:, 0] - pairs[:, 1]) <= NEAR, users[both], ids[both]),
-        Seen.of(differ, users[asked], ids[asked]),
+        _mismatched(table, whole_row, users, ids),
         any(table.entries[name].rows.size for name in ("verdict", "class")),
         {
             name: Seen.of(same[some], users[some], ids[some])
             for name, some in (("long", long), ("short", short))
         },
-        tuple(_sampled(table, key, chosen, whole_row, helpful)),
-        tuple(key(at) for at in alike),
+        tuple(_sampled(table, keys, chosen, whole_row, helpful)),
+        tuple(keys[at] for at in alike),
     )
+
+
+def _mismatched(table: Table, whole: Codes, users: Numbers, ids: Numbers) -> Seen:
+    """Say of the model's own verdicts whether each is not the computed one.
+
+    Args:
+        table: Of the run.
+        whole: Shape (dialogues,), the row of each conversation as a whole; -1 where there is none.
+        users: Shape (dialogues,).
+        ids: Of the conversations, shape (dialogues,).
+    """
+    named = zip(*(table.column(name).list() for name in ("verdict", "class", "model_verdict")), strict=True)
+    rows = [(verdict if verdict is not None else kind, own) for verdict, kind, own in named]
+    both = np.array([at >= 0 and None not in rows[at] for at in whole.tolist()], dtype=np.bool_)
+    differ = np.array([rows[at][0] != rows[at][1] for at in whole[both].tolist()], dtype=np.bool_)
+    return Seen.of(differ, users[both], ids[both])
 
 
 def _places(table: Table, rows: Codes, dimensions: Mapping[str, DimensionSpec]) -> Floats:
@@ -175,15 +180,9 @@ def _mean_of(places: Floats) -> Floats:
     return divided(np.nansum(places, axis=1), (~np.isnan(places)).sum(axis=1).astype(np.float64))
 
 
-def _first_named(table: Table, columns: Sequence[str]) -> list[str | None]:
-    """Return of each row what the first of some columns says that says anything."""
-    named = [table.column(name).list() for name in columns]
-    return [next((name for name in names if name is not None), None) for names in zip(*named, strict=True)]
-
-
 def _sampled(
     table: Table,
-    key: Callable[[int], tuple[str, str | None]],
+    keys: Sequence[tuple[str, str | None]],
     chosen: Sequence[int],
     whole_row: Codes,
     helpful: str | None,
@@ -201,4 +200,4 @@ def _sampled(
     for at in chosen:
         row = int(whole_row[at])
         number = None if row < 0 or np.isnan(repair[row]) else float(repair[row])
-        yield Sampled(*key(at), turns[at], NOT_APPLICABLE if row >= 0 and passed[row] else number)
+        yield Sampled(*keys[at], turns[at], NOT_APPLICABLE if row >= 0 and passed[row] else number)

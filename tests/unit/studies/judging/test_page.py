@@ -8,8 +8,9 @@ import browser
 from dialogauge.core import Conversation, Message, Scale
 from dialogauge.report import Figure
 from dialogauge.report.words import figure_line
+from dialogauge.stats.reading import table_of
 from dialogauge.studies.judging import sampling, transcripts
-from dialogauge.studies.judging.findings import FindingsTally
+from dialogauge.studies.judging.findings import findings_of
 from dialogauge.studies.judging.opening import Known
 from dialogauge.studies.trust.result import (
     Calibration,
@@ -251,10 +252,8 @@ def test_a_page_has_at_most_200_conversations_and_3_megabytes(number, words, lea
     ids = [f"c{n}" for n in range(number)]
     rows = [finding(id, turn, f"kind_{n % 40}") for n, id in enumerate(ids) for turn in range(1, 7)]
     made = Made([texts(id, words) for id in ids], rows)
-    findings = FindingsTally()
-    for _ in findings.through(made.rows):
-        pass
-    _, html = judged_html(made, known=Known(findings=findings.result()), dimensions=(SATISFACTION,))
+    findings = findings_of(table_of(made.rows), lambda _: made.rows)
+    _, html = judged_html(made, known=Known(findings=findings), dimensions=(SATISFACTION,))
     assert len(html.encode()) <= 3_000_000
     page = ParsedPage(html)
     shown = html.count('class="talk"')
@@ -267,7 +266,7 @@ def test_a_page_has_at_most_200_conversations_and_3_megabytes(number, words, lea
     # What the headline and the turns to read first point to is on the page.
     assert {
         f"{transcripts.anchor_of((id, None))}-1"
-        for id in list(dict.fromkeys(f.conversation_id for f in findings.result().first))[:12]
+        for id in list(dict.fromkeys(f.conversation_id for f in findings.first))[:12]
     } <= targets
 
 
@@ -280,10 +279,8 @@ def test_what_findings_are_quoted_from_is_on_the_page_of_a_run_too_large_to_list
     ]
     rows += [{**finding("z1", 1, "doubt"), "scores": {"satisfaction": 0.9}}]
     made = Made([texts(r["conversation_id"], "Prices vary.", 1) for r in rows], rows)
-    findings = FindingsTally()
-    for _ in findings.through(made.rows):
-        pass
-    _, html = judged_html(made, known=Known(findings=findings.result()), dimensions=(SATISFACTION,))
+    findings = findings_of(table_of(made.rows), lambda _: made.rows)
+    _, html = judged_html(made, known=Known(findings=findings), dimensions=(SATISFACTION,))
     page = ParsedPage(html)
     assert html.count('class="talk"') == 20
     assert transcripts.anchor_of(("z1", None)) in page.ids
