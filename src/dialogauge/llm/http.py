@@ -171,8 +171,8 @@ class HttpChatClient:
     async def complete(self, request: ChatRequest) -> ChatReply | ChatFailure:
         """Ask the model; see `ChatClient.complete`."""
         earlier = self._health.failure
-        if request.schema is None:
-            return await self._ask(request, None, earlier)
+        if request.schema is None or self._ladder.settled:
+            return await self._ask(request, None if request.schema is None else self._ladder.rung, earlier)
 
         async def probe(question: ChatRequest, rung: Rung) -> ChatReply | ChatFailure:
             return await self._ask(question, rung, earlier, probing=True)
@@ -438,8 +438,7 @@ class HttpChatClient:
             self._health.last_answer = self._timing.clock()
             if self._watch.read(body["messages"], outcome):
                 _log.warning("%s", self.notice)
-            reply = self._reply(outcome)
-            return replace(reply, usage=reply.usage + retries.lost)
+            return self._reply(outcome, retries.lost)
         if outcome.kind == "timeout" and retries.shortened and last is not None:
             outcome = replace(_out_of_time(last, "no time for another attempt"), overload=False)
         retries.note_problem(outcome)
@@ -480,6 +479,8 @@ class HttpChatClient:
     async def _wait_for_slot(self, retries: RetryState) -> bool:
         """Wait for the limiter; False if the item's deadline comes first."""
         remaining = retries.remaining
+        if (remaining is None or remaining > 0) and self._limiter.take():
+            return True
         try:
             async with asyncio.timeout(None if remaining is None else max(remaining, 0.0)):
                 await self._limiter.acquire(again=retries.attempts > 0)
@@ -531,11 +532,11 @@ class HttpChatClient:
             self.model, answer.prompt_tokens, answer.completion_tokens, answer.cached_tokens
         )
 
-    def _reply(self, answer: Completion) -> ChatReply | ChatFailure:
+    def _reply(self, answer: Completion, lost: Usage) -> ChatReply | ChatFailure:
         if answer.joined:
             mask = self.endpoint.redact
             answer = replace(answer, text=mask(answer.text), reasoning=mask(answer.reasoning or "") or None)
-        usage = Usage(1, 0, answer.prompt_tokens, answer.completion_tokens, self._price(answer))
+        usage = Usage(1, 0, answer.prompt_tokens, answer.completion_tokens, self._price(answer)) + lost
         if not answer.text.strip() and answer.finish not in ("length", "filter"):
             return ChatFailure("empty_reply", "the reply is empty", usage, answer.reasoning)
         return ChatReply(answer.text, answer.finish, usage, answer.reasoning, answer.model)

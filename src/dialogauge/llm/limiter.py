@@ -97,10 +97,15 @@ class AdaptiveLimiter:
         waiting = len(self._waiters)
         return LimiterState(int(self._limit), self.maximum, self._in_flight, waiting, paused, self._cuts)
 
+    def take(self) -> bool:
+        """Take a slot that nobody waits for; False where there is none."""
+        free = not self._waiters and self._has_room()
+        self._in_flight += free
+        return free
+
     async def acquire(self, *, again: bool = False) -> None:
         """Wait for a slot; return it with `release`. Who asks `again` has been waiting longest."""
-        if not self._waiters and self._has_room():
-            self._in_flight += 1
+        if self.take():
             return
         self._crowded = True
         waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()

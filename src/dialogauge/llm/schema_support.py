@@ -65,6 +65,11 @@ class SchemaLadder:
         """The rung to use; the prompt alone before the probe."""
         return self._rung or "prompt"
 
+    @property
+    def settled(self) -> bool:
+        """Whether nobody need probe."""
+        return self._rung is not None
+
     def describe(self) -> dict[str, Any]:
         """Return the rung (None before the probe) and the finding on each rung."""
         return {"rung": self._rung, "findings": dict(self._findings)}

@@ -8,7 +8,6 @@ import socket
 import zlib
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from typing import Final
 
@@ -105,14 +104,17 @@ class Transport:
         packed = ",".join(response.headers.getall("Content-Encoding", ())).lower().split(",")
         layers = [name for name in map(str.strip, packed) if name not in ("", "identity")]
         raw = bytearray()
-        async with AsyncExitStack() as turn:
+        try:
             async for chunk in response.content.iter_any():
                 if len(raw) <= _LARGE < len(raw) + len(chunk):
-                    await turn.enter_async_context(self._large)
+                    await self._large.acquire()
                 raw += chunk
                 if len(raw) > self._max_bytes:
                     return self._too_large(response.status)
             return await self._finish(response, bytes(raw), layers)
+        finally:
+            if len(raw) > _LARGE:
+                self._large.release()
 
     async def _finish(
         self, response: aiohttp.ClientResponse, raw: bytes, layers: list[str]

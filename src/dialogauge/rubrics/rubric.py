@@ -244,6 +244,8 @@ class Rubric:
         Args:
             labels: Label -> the option that was chosen.
         """
+        if not labels:
+            return None
         highest = {d.name: d.scale.high for d in self.dimensions}
         caps = (
             o.fits[1]

@@ -16,11 +16,9 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 from dialogauge.core.errors import BudgetSpent, DialogaugeError
-from dialogauge.core.judgement import Usage
+from dialogauge.core.judgement import NO_USAGE, Usage
 from dialogauge.core.protocols import Record
 from dialogauge.core.unit import WorkUnit
-
-_NOTHING = Usage()
 
 
 @dataclass
@@ -52,7 +50,7 @@ class Progress:
         self.done += 1
         self.failed += any(row.failed for row in rows)
         for row in rows:
-            if row.usage != _NOTHING:
+            if row.usage is not NO_USAGE:
                 self.usage = self.usage + row.usage
 
     @property

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import sqlite3
 import time
 import zlib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, NamedTuple, NotRequired, TypedDict
@@ -71,14 +71,21 @@ class NotesToRead(RunNotes):
         """Keep nothing."""
 
 
-@contextmanager
-def store_errors(path: Path) -> Iterator[None]:
-    """Turn what SQLite says of a file into a StoreError."""
-    try:
-        yield
-    except (sqlite3.Error, zlib.error, OverflowError, ValueError) as error:
-        msg = f"the run file {path} cannot be used: {error}"
-        raise StoreError(msg, hint=_hint(str(error))) from error
+class store_errors:
+    """Turns what SQLite says of a file into a StoreError."""
+
+    def __init__(self, path: Path) -> None:
+        """Take the file."""
+        self._path = path
+
+    def __enter__(self) -> None:
+        """Begin."""
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        """Raise the error that it is to a user."""
+        if isinstance(error, sqlite3.Error | zlib.error | OverflowError | ValueError):
+            msg = f"the run file {self._path} cannot be used: {error}"
+            raise StoreError(msg, hint=_hint(str(error))) from error
 
 
 def _hint(text: str) -> str:
@@ -129,10 +136,10 @@ _PUT_CONVERSATION = (
 )
 
 
-def _file_at(path: Path) -> tuple[tuple[int, int] | None, int]:
+def _file_at(path: str) -> tuple[tuple[int, int] | None, int]:
     """Return what names the file at a path, None where there is none, and its size."""
     try:
-        stat = path.stat()
+        stat = os.stat(path)  # noqa: PTH116 - once a unit
     except OSError:
         return None, 0
     return (stat.st_dev, stat.st_ino), stat.st_size
@@ -188,7 +195,8 @@ class RunDatabase:
                 self._db.executescript(_SCHEMA)
             self._check_version()
             unless_opened.pop_all()
-        self._file, self._size = None if readonly else _file_at(path)[0], 0
+        self._place = str(path)
+        self._file, self._size = None if readonly else _file_at(self._place)[0], 0
 
     def _expect_own_tables(self) -> None:
         """Raise StoreError for the database of another program: nothing is written into it."""
@@ -323,7 +331,7 @@ class RunDatabase:
         """Raise StoreError where the file is not the one that was opened: nothing more would be kept."""
         if self._file is None:
             return
-        file, size = _file_at(self.path)
+        file, size = _file_at(self._place)
         if file == self._file and size >= self._size:
             self._size = size
             return

@@ -70,8 +70,10 @@ def turn_judgement(
 
 def with_means(rubric: Rubric, level: Level, part: ParsedPart) -> ParsedPart:
     """Add the dimensions that are means of others: of the numbers alone, `n/a` where there is none."""
+    if not (means := [d for d in rubric.at(level) if d.mean_of]):
+        return part
     scores, whole = dict(part.scores), dict(part.whole)
-    for d in (d for d in rubric.at(level) if d.mean_of):
+    for d in means:
         numbers = [v for name in d.mean_of if not isinstance(v := part.scores[name], str)]
         mean = sum(numbers) / len(numbers) if numbers else NOT_APPLICABLE
         scores[d.name] = mean

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
-from typing import Any, Final, get_args
+from typing import Any, Final, NamedTuple, get_args
 
 from dialogauge.core import DimensionSpec, Verdict, digest_text
 from dialogauge.data.admission import DOWN, UP
@@ -111,6 +111,16 @@ class _Sums:
         return self.mean if self.n else "n/a" if self.na else None
 
 
+class _Dimension(NamedTuple):
+    name: str
+    worst: float
+    best: float
+
+    def quality(self, value: float) -> float:
+        """Return where a value lies: 0 the worst, 1 the best."""
+        return (value - self.worst) / (self.best - self.worst) if self.best != self.worst else 1.0
+
+
 class Sampler(ByConversation):
     """Chooses from all rows what a page lists, shows in full and names as weakest turns, while they pass.
 
@@ -120,7 +130,7 @@ class Sampler(ByConversation):
     def __init__(self, dimensions: Sequence[DimensionSpec]) -> None:
         """Take note of what is scored."""
         super().__init__()
-        self._dimensions = dimensions
+        self._dimensions = tuple(_Dimension(d.name, d.scale.worst, d.scale.best) for d in dimensions)
         self._listed = Smallest[Case](LISTED)
         self._weak = Smallest[Case](_WEAK_TURNS)
         self._spread = Smallest[Case](SHOWN)
@@ -142,7 +152,7 @@ class Sampler(ByConversation):
         return Survey(self._total, *kept)
 
 
-def _case(unit: Sequence[Row], dimensions: Sequence[DimensionSpec]) -> Case:
+def _case(unit: Sequence[Row], dimensions: Sequence[_Dimension]) -> Case:
     sums = {d.name: _Sums() for d in dimensions}
     qualities: dict[int, float] = {}
     head: Row = unit[-1]
@@ -217,25 +227,25 @@ def _kinds(unit: Sequence[Row]) -> tuple[str, ...]:
     return (*sorted(counts, key=lambda kind: (-counts[kind], kind)), *checks)
 
 
-def _add(
-    scores: Mapping[str, Any], sums: dict[str, _Sums], dimensions: Sequence[DimensionSpec]
-) -> float | None:
+def _add(scores: Mapping[str, Any], sums: dict[str, _Sums], dimensions: Sequence[_Dimension]) -> float | None:
     """Add a row's scores to the sums; return its mean quality from 0 to 1."""
     total, n = 0.0, 0
     for dimension in dimensions:
         value = scores.get(dimension.name)
+        if value is None:
+            continue
         of_dimension = sums[dimension.name]
         if isinstance(value, str):
             of_dimension.na += 1
-        elif value is not None:
+        else:
             of_dimension.total += value
             of_dimension.n += 1
-            total += dimension.scale.quality(value)
+            total += dimension.quality(value)
             n += 1
     return total / n if n else None
 
 
-def _overall(sums: Mapping[str, _Sums], dimensions: Sequence[DimensionSpec]) -> float | None:
-    means = ((d.scale, sums[d.name].mean) for d in dimensions)
-    qualities = [scale.quality(mean) for scale, mean in means if mean is not None]
+def _overall(sums: Mapping[str, _Sums], dimensions: Sequence[_Dimension]) -> float | None:
+    means = ((d, sums[d.name].mean) for d in dimensions)
+    qualities = [d.quality(mean) for d, mean in means if mean is not None]
     return sum(qualities) / len(qualities) if qualities else None
