@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dialogauge.app.printed.commands import PRINTED, json_schema
+from dialogauge.app.printed.commands import json_schema, printing_commands
 
 HINT = "name its record in src/dialogauge/app/printed/commands.py"
 _TYPES = {
@@ -21,7 +21,7 @@ _TYPES = {
 def command_of(words: tuple[str, ...]) -> str:
     """Return the command that the words of a command line name."""
     two = " ".join(words[:2])
-    return two if two in PRINTED else words[0]
+    return two if two in printing_commands() else words[0]
 
 
 def misfit(value: Any, schema: dict[str, Any]) -> str | None:
@@ -32,7 +32,7 @@ def misfit(value: Any, schema: dict[str, Any]) -> str | None:
 def check_printed(words: tuple[str, ...], value: Any) -> None:
     """Fail where a command prints what its schema does not know."""
     command = command_of(words)
-    assert command in PRINTED, f"`{command} --json` has no schema: {HINT}"
+    assert command in printing_commands(), f"`{command} --json` has no schema: {HINT}"
     wrong = misfit(value, json_schema(command))
     assert wrong is None, f"the schema of `{command} --json` does not fit: {wrong}; {HINT}"
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from dialogauge.app.printed.commands import PRINTED, json_schema
+from dialogauge.app.printed.commands import json_schema, printing_commands
 
 TARGET = Path(__file__).resolve().parents[1] / "docs" / "json.md"
 HEAD = """\
@@ -42,7 +42,7 @@ _MANY = 10
 
 def render() -> str:
     """Return the page."""
-    return HEAD + "".join(line for command in PRINTED for line in _section(command))
+    return HEAD + "".join(line for command in printing_commands() for line in _section(command))
 
 
 def _section(command: str) -> Iterator[str]:

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.process import ROOT, environment
-from dialogauge.app.judge import judge_data
+from dialogauge.app.judge import ENTRY
 from dialogauge.app.merging import load_config
 from dialogauge.app.settings import JudgeOptions
 from dialogauge.llm import LimiterState
@@ -131,7 +131,7 @@ def main() -> None:
     role = load_config(config).roles["stub"]
     options = JudgeOptions(inputs=(log,), rubric=rubric, judge="llm", role=role, out=run, cache=False)
     watcher = Watcher()
-    outcome = asyncio.run(judge_data(options, watcher))
+    outcome = ENTRY.carry_out(options, watcher)
     seen = {
         "code": outcome.exit_code,
         "series": watcher.series,

@@ -21,12 +21,12 @@ from unittest import mock
 
 from benchmarks.faults.running import Findings
 from dialogauge.app.config import RoleSettings
-from dialogauge.app.judge import judge_data
+from dialogauge.app.judge import ENTRY as JUDGE
 from dialogauge.app.replay.collect import collect
 from dialogauge.app.replay.score import score
 from dialogauge.app.replay.select import select
 from dialogauge.app.replay.settings import CollectOptions, ScoreOptions, SelectOptions
-from dialogauge.app.satisfaction import judge_satisfaction_data
+from dialogauge.app.satisfaction import ENTRY as SATISFACTION
 from dialogauge.app.settings import JudgeOptions, SatisfactionOptions
 from dialogauge.core import Usage, digest, digest_text
 from dialogauge.llm.budget import BudgetedClient
@@ -138,7 +138,7 @@ Run = Callable[[Path, dict[str, Any], dict[str, Any]], Any]
 def _judge(name: str, **more: Any) -> Run:  # noqa: ANN401 - settings
     def run(out: Path, asked: dict[str, Any], how: dict[str, Any]) -> Any:  # noqa: ANN401 - a coroutine
         options = {"judge": name, "role": _ROLE if name == "llm" else None, "inputs": ("log.jsonl",), **more}
-        return judge_data(
+        return JUDGE.run(
             JudgeOptions(out=str(out), cache=False, **options, **asked, **how), _Quiet(), stop=STOP.get()
         )
 
@@ -153,7 +153,7 @@ def _satisfaction(name: str) -> Run:
         settings = {"inputs": ("log.jsonl",), "judge": name, "part": "all", "cache": False}
         asked = {key: value for key, value in asked.items() if key in ("seed", "max_concurrency")}
         options = SatisfactionOptions(out=str(out), roles={"judge": _ROLE}, **settings, **asked, **how)
-        return judge_satisfaction_data(options, _Quiet(), stop=STOP.get())
+        return SATISFACTION.run(options, _Quiet(), stop=STOP.get())
 
     return run
 

@@ -15,11 +15,9 @@ from dialogauge.core.version import __version__
 TYPE_CHECKING = False  # as type checkers take it; `typing` is slow to load, and a command starts here
 if TYPE_CHECKING:
     from dialogauge.core import Conversation, DialogaugeError, JudgeFailure, Judgement, Message, Rating, Score
-    from dialogauge.door.agreement import Agreement, agreement
-    from dialogauge.door.arena import arena
-    from dialogauge.door.compare import RunChange, compare
-    from dialogauge.door.library import ajudge, judge, open_run, read, run
+    from dialogauge.door.library import ajudge, arena, judge, open_run, read, run
     from dialogauge.door.quality import assert_quality
+    from dialogauge.door.results import Agreement, RunChange, agreement, compare
     from dialogauge.door.run import Run
     from dialogauge.rubrics import Rubric
 

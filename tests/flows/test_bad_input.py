@@ -319,7 +319,7 @@ def test_what_comes_through_a_pipe_is_judged_whole_and_goes_on(talk, tmp_path, f
         done = subprocess.run(["bash", "-c", command], cwd=tmp_path, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
         assert len({r["conversation_id"] for r in rows_of(tmp_path / "run")}) == 300
-    assert "already judged" in done.stdout
+    assert "already done" in done.stdout
 
 
 def test_one_pipe_is_not_log_and_ratings_at_once(dialogauge, tmp_path):

@@ -129,7 +129,8 @@ def test_a_fit_goes_on_after_an_interrupt(dialogauge, tmp_path, fits):
     fits.done, fits.ctrl_c = 0, 1
     broken = dialogauge(*words, str(run))
     assert (broken.code, fits.done) == (130, 1), broken.err
-    assert "there is no model yet; the same command continues" in broken.err
+    assert "not done yet: 1 cross-validation; " in broken.err
+    assert "the same command continues" in broken.err
     assert sorted(p.name for p in run.iterdir() if p.suffix == ".json") == ["manifest.json", "summary.json"]
     manifest = json.loads((run / "manifest.json").read_text())
     told = (manifest["study"], manifest["schema"], manifest["ended"], manifest["pending_units"])

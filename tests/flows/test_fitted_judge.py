@@ -60,7 +60,7 @@ def test_resumes_and_the_model_file_alone_names_the_judge(dialogauge, model, new
     file = model / "model.json"
     assert dialogauge("judge", new_log, "--fitted-model", file, "--limit", 2, "-o", "run").code == 0
     done = dialogauge("judge", new_log, "--judge", "fitted", "--fitted-model", model, "-o", "run")
-    assert "2 already judged by an earlier run" in done.out
+    assert "2 already done by an earlier run" in done.out
     assert "6 requested, 6 judged" in done.out
 
 

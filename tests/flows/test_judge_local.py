@@ -67,7 +67,7 @@ def test_the_same_command_continues(dialogauge, log, talk):
     dialogauge("judge", path, "--limit", 1, "-o", "run")
     done = dialogauge("judge", path, "-o", "run")
     assert done.code == 0
-    assert "1 already judged by an earlier run" in done.out
+    assert "1 already done by an earlier run" in done.out
     assert "2 requested, 2 judged" in done.out
 
 
@@ -153,7 +153,9 @@ def test_an_unsupported_language_is_not_guessed(dialogauge, log, tmp_path):
     done = dialogauge("judge", log(record), "-o", "run")
     assert done.code == 3  # more failed than --max-failed
     assert "in a language that the judge was not checked on; a language model" in done.out
-    assert "100 % of 2 targets failed, more than --max-failed allows (5.0 %): exit code 3" in done.err
+    assert (
+        "100 % of what was asked for failed, more than --max-failed allows (5.0 %): exit code 3" in done.err
+    )
     assert {row["failure"]["kind"] for row in rows_of(tmp_path / "run")} == {"unsupported_language"}
     # The data say which language it is, so the page does.
     told = dialogauge("judge", log(record | {"language": "es"}), "-o", "told")

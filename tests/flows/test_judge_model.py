@@ -197,7 +197,7 @@ def test_refused_connection(dialogauge, log, talk):
     )
     assert done.code == 1
     assert "127.0.0.1:9" in done.err
-    assert done.out.splitlines()[-1].startswith("nothing was judged: correct")
+    assert done.out.splitlines()[-1].startswith("nothing was done: correct")
     assert "trust" not in done.out
     assert "coherence" not in done.out
 

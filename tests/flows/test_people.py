@@ -49,7 +49,7 @@ def test_ratings_that_come_later_change_or_go_are_on_the_rows_without_judging_ag
             json.dumps({"conversation_id": "b", "turn": 1, "dimension": "help", "score": score})
         )
         done = dialogauge("judge", path, "--ratings", ratings, "-o", "run")
-        assert "2 already judged" in done.out
+        assert "2 already done" in done.out
         assert [row.get("rating", {}).get("score") for row in rows_of(tmp_path / "run")] == [
             None,
             None,

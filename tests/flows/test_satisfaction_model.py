@@ -63,7 +63,7 @@ def test_finished_turns_are_not_asked_again(dialogauge, serve, data, tmp_path) -
     done = dialogauge(*words, "--max-calls", 20, "--max-concurrency", 1)
     assert done.code == 1
     assert "the cap of 20 calls is reached" in done.err
-    assert "not judged yet: 41 turns" in done.err
+    assert "not done yet: 41 turns" in done.err
     before = len(rows_of(tmp_path / "run"))
     manifest = manifest_of(tmp_path / "run")
     assert (manifest["ended"], manifest["pending_units"]) == ("budget", 60 - before)

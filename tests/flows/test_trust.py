@@ -200,7 +200,7 @@ def test_scenario_rules_of_a_rubric_are_checked_and_faulty_ones_refused(dialogau
     # a rule changes no judgement: with another, nothing is judged again
     rubric.write_text(card + RULE.replace("opens at nine", "never said"))
     done = dialogauge("judge", rated[0], "--rubric", rubric, "-o", "run")
-    assert "30 already judged" in done.out
+    assert "30 already done" in done.out
     assert trust_of(tmp_path / "run")["checks"]["scenario_rules"]["status"] == "cannot tell"
     for old, new, told in (
         ('"opens at nine"', '"("', "not a regular expression"),

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Final
 
 from dialogauge.app.agreement_files import (
     add_judges,
@@ -19,22 +20,21 @@ from dialogauge.app.agreement_files import (
 from dialogauge.app.agreement_replays import add_replays, is_replay
 from dialogauge.app.agreement_runs import add_runs, evidence_by, lights_of, ratings_within, run_names
 from dialogauge.app.beside import choices_alone
+from dialogauge.app.command import NO_INPUT, Measurement
 from dialogauge.app.merging import load_config
-from dialogauge.app.outputs import spare
+from dialogauge.app.outcome import CommandOutcome
 from dialogauge.app.settings import AgreementOptions
-from dialogauge.app.sources import JUDGED, is_run
+from dialogauge.app.sources import JUDGED, PythonInput, is_run
 from dialogauge.core.errors import RecordFault, UsageError
-from dialogauge.core.json_keys import INSIDE, as_json, keys
+from dialogauge.core.json_keys import INSIDE, keys
 from dialogauge.core.version import __version__
 from dialogauge.data import RatingTable
-from dialogauge.report import Callout, Page, Span, html_bytes
+from dialogauge.report import Block, Callout, Page, Span
 from dialogauge.runs import open_run
-from dialogauge.runs.directory import write_whole
-from dialogauge.runs.records import json_document
 from dialogauge.stats import parse_rule
 from dialogauge.studies.agreement.agreement import AgreementSettings, JudgeAgreement
 from dialogauge.studies.agreement.asked import Asked
-from dialogauge.studies.agreement.page import agreement_page
+from dialogauge.studies.agreement.page import agreement_page, brief
 from dialogauge.studies.agreement.sources import ALL
 from dialogauge.studies.agreement.study import AgreementResult, measure
 from dialogauge.studies.agreement.targets import Panel
@@ -48,7 +48,7 @@ from dialogauge.studies.satisfaction.comparison import (
     collect_predictions,
     compare_runs,
 )
-from dialogauge.studies.satisfaction.several_page import several_sections
+from dialogauge.studies.satisfaction.several_page import several_brief, several_sections
 from dialogauge.studies.trust.calibration import judge_gate
 from dialogauge.studies.trust.result import CalibrationDimension, Readiness
 
@@ -76,7 +76,6 @@ class GatedJudge:
     faults=None,
     notes=None,
     ratings=None,
-    files=None,
     judges="judges",
     satisfaction="satisfaction?",
     people=None,
@@ -95,7 +94,6 @@ class AgreementOutcome:
     """Where people's ratings are from."""
     satisfaction: SeveralJudges | None = None
     """Where all runs are satisfaction runs: the judges under every calibration, and each against each."""
-    files: tuple[Path, ...] = ()
     people: Mapping[str, tuple[People, ...]] = field(default_factory=dict)
     """By run what people said, and whether its judge agrees: the answer of `judge`."""
     evidence: Mapping[str, RunEvidence] = field(default_factory=dict)
@@ -140,6 +138,30 @@ class AgreementOutcome:
         return ["" if gate is None else gate.sentence for gate in self.gates]
 
 
+class AgreementEntry(Measurement[AgreementOptions, AgreementOutcome]):
+    """`agreement`: people and judges, among each other and with the consensus of people."""
+
+    name = "agreement"
+    prints = AgreementOutcome
+
+    def measure(
+        self, options: AgreementOptions, python: PythonInput = NO_INPUT
+    ) -> CommandOutcome[AgreementOutcome]:
+        """Measure it; see `measure_agreement`."""
+        result = measure_agreement(options, python.ratings)
+        return CommandOutcome(result=result, faults=result.faults, notes=result.notes)
+
+    def view(self, outcome: CommandOutcome[AgreementOutcome], options: AgreementOptions) -> Iterable[Block]:
+        """Return the answers, then the figures."""
+        del options
+        measured = outcome.result
+        judges = () if measured.satisfaction is None else several_brief(measured.satisfaction)
+        return (*measured.first, *judges, *brief(measured.result, measured.verdicts))
+
+
+ENTRY: Final = AgreementEntry()
+
+
 def measure_agreement(options: AgreementOptions, people: RatingTable | None = None) -> AgreementOutcome:
     """Measure how far people and judges agree, among each other and with the consensus of people.
 
@@ -150,8 +172,6 @@ def measure_agreement(options: AgreementOptions, people: RatingTable | None = No
     Raises UsageError where nothing can be compared, InputError for ratings that cannot be read, StoreError
     for a directory without a run.
     """
-    if options.out is not None:
-        spare([Path(options.out) / name for name in ("agreement.json", "agreement.html")], options)
     rule = None if options.dissatisfied is None else parse_rule(options.dissatisfied)
     runs, replays, files = _sorted_out(options.sources)
     sources = Panel()
@@ -175,7 +195,7 @@ def measure_agreement(options: AgreementOptions, people: RatingTable | None = No
     asked = Asked(options.compare, options.measure if options.power else None)
     result = measure(sources, rule, AgreementSettings(seed=options.seed), by=by_names(options), asked=asked)
     limits = load_config(options.config_file).trust
-    outcome = AgreementOutcome(
+    return AgreementOutcome(
         result,
         tuple(
             None if j.pair.rated == ALL or not j.about.run else judge_gate(j, limits) for j in result.judges
@@ -187,9 +207,6 @@ def measure_agreement(options: AgreementOptions, people: RatingTable | None = No
         people=lights_of(runs, people, options, rule),
         evidence=evidence_by(runs, people, options, rule),
     )
-    if options.out is not None:
-        outcome = replace(outcome, files=_write(Path(options.out), outcome))
-    return outcome
 
 
 def _sorted_out(paths: Sequence[str]) -> tuple[list[str], list[str], list[str]]:
@@ -231,13 +248,3 @@ def _satisfaction(
             judged = ((replace(c, ratings=tuple(ratings_of(c))), rows) for c, rows in run.judged())
             predictions.append(collect_predictions(about, judged, dimension))
     return compare_runs(predictions) if any(one.scored for one in predictions) else None
-
-
-def _write(out: Path, outcome: AgreementOutcome) -> tuple[Path, ...]:
-    files = {
-        out / "agreement.json": [json_document(as_json(outcome))],
-        out / "agreement.html": html_bytes(outcome.page),
-    }
-    for path, chunks in files.items():
-        write_whole(path, chunks)
-    return tuple(files)

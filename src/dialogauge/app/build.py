@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from dialogauge.app.config import RoleSettings, read_key
 from dialogauge.app.environment import cache_folder
@@ -115,31 +115,12 @@ Limits = Callable[[], LimiterState | None]
 """What the adaptive limiter of an endpoint does just now; None where there is none."""
 
 
-def no_limits() -> None:
-    """Return what a judge without an endpoint has to say of limits and calls."""
-
-
-def no_notices(stored: int) -> tuple[str, ...]:
-    """Return what a judge without an endpoint has to say after a run."""
-    del stored
-    return ()
-
-
-async def _close_nothing() -> None: ...
-
-
 @dataclass(frozen=True, slots=True)
 class BuiltJudge:
-    """A judge, and what goes with the clients that it asks, where it asks any."""
+    """A judge, and the clients that it asks, if any."""
 
     judge: Judge
-    limits: Limits = no_limits
-    notices: Callable[[int], tuple[str, ...]] = no_notices
-    """What users should know of the endpoint, once so many calls have led to results."""
-    close: Callable[[], Coroutine[Any, Any, None]] = _close_nothing
-    """Frees what the clients hold."""
-    counted: Callable[[], Expected | None] = no_limits
-    """What it would have asked, for a judge with dry clients; None where no model is asked."""
+    clients: Clients = field(default_factory=lambda: Clients(LimitOptions()))
     worked_examples: frozenset[str] = frozenset()
     """Ids of conversations that its prompt shows solved, and that it may not judge."""
 
@@ -176,9 +157,7 @@ def build_judge(options: JudgeOptions, *, dry: bool = False) -> BuiltJudge:
         policies=policies,
         calls=options.calls,
     )
-    return BuiltJudge(
-        judge, clients.limits, clients.notices, clients.close, clients.counted, rubric.example_ids
-    )
+    return BuiltJudge(judge, clients, rubric.example_ids)
 
 
 def _read(path: Path, what: str, hint: str) -> str:

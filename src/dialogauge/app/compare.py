@@ -2,33 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NotRequired, TypedDict
 
 import numpy as np
 
-from dialogauge.app.outputs import spare
-from dialogauge.app.planted import JUDGE, planted_for
+from dialogauge.app.command import NO_INPUT, Measurement
+from dialogauge.app.outcome import CommandOutcome, Plan
+from dialogauge.app.planted import JUDGE, count_planted, planted_for
 from dialogauge.app.settings import TwoRunsOptions
-from dialogauge.app.sources import is_run
+from dialogauge.app.sources import PythonInput, is_run
 from dialogauge.core import Conversation, DimensionSpec
 from dialogauge.core.errors import UsageError
-from dialogauge.core.json_keys import INSIDE, as_json, keys
+from dialogauge.core.json_keys import INSIDE, keys
 from dialogauge.core.version import __version__
-from dialogauge.report import Page, Section, html_bytes
+from dialogauge.llm import Expected
+from dialogauge.report import Block, Page, Section
 from dialogauge.runs import Privacy, StoredRun, key_of, open_run, under_one_key
-from dialogauge.runs.directory import write_whole
-from dialogauge.runs.records import json_document
 from dialogauge.runs.run import Row
 from dialogauge.studies.compare.answer import headline
 from dialogauge.studies.compare.beside import pairs_beside
 from dialogauge.studies.compare.comparison import RunComparison, compare_sides
 from dialogauge.studies.compare.gate import parse_delta_gate
-from dialogauge.studies.compare.page import comparison_page
+from dialogauge.studies.compare.page import brief, comparison_page
 from dialogauge.studies.compare.talks import Side, read_side
 from dialogauge.studies.evidence import VERDICT, DimensionEvidence, RunEvidence, evidence_of
 from dialogauge.studies.judging.gate import GateResult
@@ -44,7 +44,7 @@ _SEED: Final = 0
 """Of what corrects for several figures."""
 
 
-@keys(answer="answer", result=INSIDE, beside=None, few=None, paths=None, files=None)
+@keys(answer="answer", result=INSIDE, beside=None, few=None, paths=None)
 @dataclass(frozen=True, slots=True)
 class CompareOutcome:
     """What was compared, and how the gates ended."""
@@ -57,12 +57,6 @@ class CompareOutcome:
     """The same for a terminal: fewer, and of each the turn at which the two part."""
     paths: tuple[str, str]
     """Of the runs."""
-    files: tuple[Path, ...] = ()
-
-    @property
-    def met(self) -> bool:
-        """Whether every gate was met."""
-        return all(gate.met for gate in self.gates)
 
     @property
     def answer(self) -> tuple[str, ...]:
@@ -79,12 +73,51 @@ class CompareOutcome:
         )
 
 
-def compare_runs(options: TwoRunsOptions, names: tuple[str, str] | None = None) -> CompareOutcome:
-    """Compare two runs; with `out` write `compare.json` and `compare.html` there.
+class ComparePlanJson(TypedDict):
+    """What `compare` would judge."""
 
-    Args:
-        options: The settings.
-        names: What the runs are called; None names them by their paths.
+    planted: int
+    """Conversations with a planted fault."""
+    asking: NotRequired[Expected]
+
+
+class CompareEntry(Measurement[TwoRunsOptions, CompareOutcome]):
+    """`compare`: two runs of one rubric."""
+
+    name = "compare"
+    prints = CompareOutcome
+    plans = ComparePlanJson
+
+    def measure(
+        self, options: TwoRunsOptions, python: PythonInput = NO_INPUT
+    ) -> CommandOutcome[CompareOutcome]:
+        """Compare the runs; see `compare_runs`."""
+        del python
+        result = compare_runs(options)
+        return CommandOutcome(result=result, gates=result.gates)
+
+    def plan(self, options: TwoRunsOptions) -> Plan:
+        """Count the replies with a planted fault, which the judge of A would judge."""
+        only = None if options.candidates is None else options.candidates.partition(",")[0].strip()
+        planted, asking = count_planted(options.a, options, only=only)
+        return Plan(None, "", {"planted": planted}, planted, (), (), asking)
+
+    def plan_words(self, plan: Plan, options: TwoRunsOptions) -> str:
+        """Say how many replies would be judged."""
+        del options
+        return f"would judge {plan.left:,} replies with a planted fault"
+
+    def view(self, outcome: CommandOutcome[CompareOutcome], options: TwoRunsOptions) -> Iterable[Block]:
+        """Return what changed, without the gates, which stand behind it."""
+        compared = outcome.result
+        return brief(compared.result, (), compared.few, paths=compared.paths, verbose=options.verbose)
+
+
+ENTRY: Final = CompareEntry()
+
+
+def compare_runs(options: TwoRunsOptions) -> CompareOutcome:
+    """Compare two runs.
 
     Raises:
         UsageError: One of the two is no run, the rubrics differ, or a gate asks for what they lack or what is
@@ -95,8 +128,6 @@ def compare_runs(options: TwoRunsOptions, names: tuple[str, str] | None = None) 
     by = _fields(options.by or "")
     candidates = _candidates(options.candidates)
     _expect_runs(options)
-    if options.out is not None:
-        spare([Path(options.out) / name for name in ("compare.json", "compare.html")], options)
     with ExitStack() as stack:
         a, b = (
             stack.enter_context(open_run(path, Privacy(redact=options.redact), studies=COMPARED))
@@ -104,7 +135,7 @@ def compare_runs(options: TwoRunsOptions, names: tuple[str, str] | None = None) 
         )
         a, b = under_one_key(a, b, hash_ids=options.hash_ids)
         notes = [*_expect_one_rubric(a, b), *_hidden_ids(a, b)]
-        names = candidates or names or _names(options.a, options.b)
+        names = candidates or options.names or _names(options.a, options.b)
         dimensions = _shared_dimensions(a, b)
         only = candidates or (None, None)
         was, new = (_side(*one, dimensions) for one in zip((a, b), names, only, strict=True))
@@ -123,8 +154,7 @@ def compare_runs(options: TwoRunsOptions, names: tuple[str, str] | None = None) 
         outcomes = tuple(gate.evaluate(result) for gate in gates)
         beside = tuple(pairs_beside(a, b, result, _ON_PAGE, only=only))
         few = tuple(pairs_beside(a, b, result, options.pairs, turns=1, only=only))
-    outcome = CompareOutcome(result, outcomes, beside, few, (options.a, options.b))
-    return outcome if options.out is None else replace(outcome, files=_write(Path(options.out), outcome))
+    return CompareOutcome(result, outcomes, beside, few, (options.a, options.b))
 
 
 def _fields(text: str) -> tuple[str, ...]:
@@ -266,13 +296,3 @@ def _side(run: StoredRun, name: str, only: str | None, dimensions: Sequence[Dime
         msg = f"the run {run.directory.path} has no candidate {only!r}"
         raise UsageError(msg, hint=f"it has {', '.join(sorted(known - {''})) or 'none'}")
     return side
-
-
-def _write(out: Path, outcome: CompareOutcome) -> tuple[Path, ...]:
-    files = {
-        out / "compare.json": [json_document(as_json(outcome))],
-        out / "compare.html": html_bytes(outcome.page),
-    }
-    for path, chunks in files.items():
-        write_whole(path, chunks)
-    return tuple(files)

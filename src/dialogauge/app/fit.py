@@ -4,24 +4,28 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
-from dialogauge.app.outcome import StudyOutcome
-from dialogauge.app.outputs import output_file, run_files, spare
+from dialogauge.app.command import NO_INPUT, ReadyStudy, StudyEntry
+from dialogauge.app.outcome import CommandOutcome
+from dialogauge.app.outputs import output_file, spare
+from dialogauge.app.printed.fit import FitFileJson, FitRunJson
 from dialogauge.app.settings import FitOptions
-from dialogauge.app.sources import InputData, input_data
+from dialogauge.app.shown import Overview, agreement_overview
+from dialogauge.app.sources import InputData, PythonInput, input_data
 from dialogauge.core import Conversation, InputError, UsageError
-from dialogauge.core.settings import narrowed, recorded
 from dialogauge.data import RatedDimensions, RatingTable, read_split, thumb_of
 from dialogauge.data.admission import DOWN, UP
 from dialogauge.data.ratings import LEVELS, usable_ratings
 from dialogauge.judges.fitted.features import RatedPlace, rated_places
 from dialogauge.judges.local.fit import fit_local
-from dialogauge.runs import Observer, RunDirectory, RunSettings, StopSignal, run_study
+from dialogauge.report import Block
+from dialogauge.runs import Observer, StopSignal, StudyRun
 from dialogauge.runs.directory import write_whole
+from dialogauge.studies.fit.page import file_brief, run_brief
 from dialogauge.studies.fit.study import LEAST, FitResult, FitStudy
 from dialogauge.text import counted
 
@@ -50,7 +54,7 @@ def _rated(
             yield rated.add(ratings.joined(item))
 
 
-def fit_file(options: FitOptions) -> dict[str, Any]:
+def fit_file(options: FitOptions) -> CommandOutcome[Any]:
     """Fit, write the coefficients, and return them with their out-of-fold figures and the faults met.
 
     Raises UsageError when there is too little to fit, ConfigError for a faulty split file.
@@ -58,10 +62,11 @@ def fit_file(options: FitOptions) -> dict[str, Any]:
     target = output_file(options.out)
     spare([target], options)
     faults: list[InputError] = []
-    fitted = fit_local(_usable_ones(options, faults), dimension=options.dimension, folds=options.folds)
-    text = fitted.to_json()
+    usable = _usable_ones(options, faults)
+    text = fit_local(usable, dimension=options.dimension, folds=options.folds).to_json()
     write_whole(target, [text.encode()])
-    return {**json.loads(text), "faults": [str(f) for f in faults]}
+    fitted = {**json.loads(text), "faults": [str(f) for f in faults]}
+    return CommandOutcome(result=fitted, faults=faults, files={"coefficients": Path(options.out)})
 
 
 def _usable_ones(options: FitOptions, faults: list[InputError]) -> Iterator[Conversation]:
@@ -80,61 +85,96 @@ def _usable(conversation: Conversation, dimension: str, faults: list[InputError]
     return replace(conversation, ratings=(*others, *(rating for rating, _ in usable)))
 
 
-async def fit_data(
-    options: FitOptions,
-    observer: Observer,
-    data: InputData | None = None,
-    stop: StopSignal | None = None,
-) -> StudyOutcome[FitResult]:
-    """Validate, fit, and write the run; a cross-validation that it holds is not done again.
+Fitting = ReadyStudy[FitOptions, FitStudy]
+"""Rated places that are ready to be fitted to."""
 
-    Args:
-        options: What is asked for.
-        observer: Who is told.
-        data: Read in place of what `inputs` and `ratings_file` of the options name.
-        stop: Ends the run early when it is requested.
 
-    Raises:
-        UsageError: Too few examples, fewer conversations than parts, or ratings that are all alike.
-        StoreError: The directory cannot be written, or holds a run of another study.
-    """
-    if not options.is_run:
-        msg = f"{options.out} is no name for a run directory"
-        raise UsageError(msg, hint="a name in .json is for the coefficients that the command writes")
-    directory = RunDirectory(Path(options.out))
-    spare(run_files(directory), options)
-    started = time.process_time()
-    faults: list[InputError] = []
-    unreadable: list[InputError] = []
-    examples: list[RatedPlace] = []
-    data = data or input_data(options)
-    rated, dimension = RatedDimensions(), options.dimension
-    conversations = [
-        conversation
-        for conversation in _rated(options, data, faults, unreadable, rated)
-        if any(rating.dimension == dimension for rating in conversation.ratings)
-    ]
-    if not (two_sided := rated.two_sided(dimension)):
-        rated.expect_one_to_five(dimension)
-    for conversation in conversations:
-        graded = _as_grades(conversation, dimension) if two_sided else conversation
-        places, wrong = rated_places(graded, dimension)
-        examples += places
-        faults += wrong
-    _check(examples, options)
-    study = FitStudy(
-        examples,
-        dimension,
-        parts=options.folds,
-        two_sided=two_sided,
-        seed=options.seed,
-        faults=faults,
-        unreadable=unreadable,
-        started=started,
-    )
-    settings = narrowed(RunSettings, options, directory=directory, settings=recorded(options))
-    run = await run_study(study, settings, observer, stop=stop)
-    return StudyOutcome(run, tuple(faults), tuple(map(str, data.notes)))
+class FitEntry(StudyEntry[FitOptions, Fitting, FitResult]):
+    """`fit`: a run with a model of ratings, or the file of the local judge's coefficients."""
+
+    name = "fit"
+    prints = FitRunJson | FitFileJson
+    plans = None
+    unit = "cross-validation"
+
+    async def prepare(self, options: FitOptions, python: PythonInput, *, dry: bool) -> Fitting:
+        """Read the rated places.
+
+        Raises UsageError for too few of them, fewer conversations than parts, or ratings that are all alike.
+        """
+        del dry
+        if not options.is_run:
+            msg = f"{options.out} is no name for a run directory"
+            raise UsageError(msg, hint="a name in .json is for the coefficients that the command writes")
+        started = time.process_time()
+        faults: list[InputError] = []
+        unreadable: list[InputError] = []
+        examples: list[RatedPlace] = []
+        data = input_data(options, python)
+        rated, dimension = RatedDimensions(), options.dimension
+        conversations = [
+            conversation
+            for conversation in _rated(options, data, faults, unreadable, rated)
+            if any(rating.dimension == dimension for rating in conversation.ratings)
+        ]
+        if not (two_sided := rated.two_sided(dimension)):
+            rated.expect_one_to_five(dimension)
+        for conversation in conversations:
+            graded = _as_grades(conversation, dimension) if two_sided else conversation
+            places, wrong = rated_places(graded, dimension)
+            examples += places
+            faults += wrong
+        _check(examples, options)
+        study = FitStudy(
+            examples,
+            dimension,
+            parts=options.folds,
+            two_sided=two_sided,
+            seed=options.seed,
+            faults=faults,
+            unreadable=unreadable,
+            started=started,
+        )
+        return ReadyStudy(options=options, study=study, data=data)
+
+    async def run(
+        self,
+        options: FitOptions,
+        observer: Observer,
+        python: PythonInput = NO_INPUT,
+        stop: StopSignal | None = None,
+    ) -> CommandOutcome[Any]:
+        """Fit; coefficients are fitted at once, and are no run."""
+        if options.is_run or python.source is not None:
+            return await super().run(options, observer, python, stop)
+        return fit_file(options)
+
+    def faults(self, prepared: Fitting, run: StudyRun[FitResult] | None) -> Iterable[InputError]:
+        """Return what cannot be used: records, and ratings."""
+        del run
+        return prepared.study.faults
+
+    def outcome(self, prepared: Fitting, run: StudyRun[FitResult]) -> CommandOutcome[FitResult]:
+        """Name the run: `judge` takes it."""
+        outcome = super().outcome(prepared, run)
+        return replace(outcome, files={**outcome.files, "run": run.directory.path})
+
+    def printed(self, outcome: CommandOutcome[Any]) -> object:
+        """Return `summary.json`, or the file with the faults."""
+        result = outcome.result
+        return result if isinstance(result, dict) else result.to_json()
+
+    def view(self, outcome: CommandOutcome[Any], options: FitOptions) -> Iterable[Block]:
+        """Return the out-of-fold figures beside controls."""
+        fitted: Any = self.printed(outcome)
+        return run_brief(fitted) if options.is_run else file_brief(fitted)
+
+    def overview(self, judge: str, summary: Mapping[str, Any]) -> Overview:
+        """Return the model beside its controls."""
+        return agreement_overview(("uar", "kappa", "auc_below3"), judge, summary)
+
+
+ENTRY: Final = FitEntry()
 
 
 def _as_grades(conversation: Conversation, dimension: str) -> Conversation:

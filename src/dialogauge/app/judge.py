@@ -2,183 +2,194 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import Final
 
 import orjson
 
-from dialogauge.app.build import BuiltJudge, build_judge
+from dialogauge.app.build import build_judge
+from dialogauge.app.command import ReadyStudy, StudyEntry
 from dialogauge.app.config import shown_role
-from dialogauge.app.outcome import Plan, StudyOutcome, units_to_do
-from dialogauge.app.outputs import output_file, run_files, spare
-from dialogauge.app.settings import JudgeOptions, SatisfactionOptions, SuccessOptions
-from dialogauge.app.sources import (
-    InputData,
-    Source,
-    default_run_directory,
-    expect_own_input,
-    input_data,
-    is_run,
-    may_wait,
-    shown_notes,
-)
+from dialogauge.app.outcome import CommandOutcome, Plan, PlanJson
+from dialogauge.app.outputs import output_file, run_named_after, spare
+from dialogauge.app.settings import JudgeOptions
+from dialogauge.app.sources import PythonInput, Source, input_data, is_run, may_wait
 from dialogauge.core import Judge
 from dialogauge.core.errors import InputError, StoreError, UsageError
-from dialogauge.core.settings import narrowed, recorded
 from dialogauge.core.shape import read_as
-from dialogauge.data import (
-    RatingTable,
-    other_words,
-    thumb_of,
-    unknown_ids,
-    unknown_turns,
-)
-from dialogauge.runs import (
-    Observer,
-    RunDirectory,
-    RunSettings,
-    StopSignal,
-    StudyRun,
-    open_run,
-    run_study,
-)
+from dialogauge.data import other_words, thumb_of, unknown_ids, unknown_turns
+from dialogauge.report import Block, Page
+from dialogauge.runs import RunDirectory, StoredRun, StudyRun, open_run
 from dialogauge.runs.directory import write_whole
-from dialogauge.stats import DissatisfiedRule, parse_rule
+from dialogauge.stats import parse_rule
 from dialogauge.studies.evidence import NOTHING_CHECKED, RunEvidence, evidence_of
-from dialogauge.studies.judging.gate import read_gates
+from dialogauge.studies.judging.brief import brief
+from dialogauge.studies.judging.gate import GateResult, read_gates
 from dialogauge.studies.judging.junit import junit_chunks
-from dialogauge.studies.judging.people import People
+from dialogauge.studies.judging.report import stored_page, summary_of
 from dialogauge.studies.judging.study import JudgingResult, JudgingStudy, sampled
+from dialogauge.studies.judging.summary import Summary
 from dialogauge.text import counted
 
 
-@dataclass(frozen=True)
-class JudgeOutcome(StudyOutcome[JudgingResult]):
-    """What comes of a judging run."""
+class JudgePlanJson(PlanJson):
+    """What `judge` would do."""
 
-    max_failed: float = 1.0
-
-    @property
-    def exit_code(self) -> int:
-        """130 or 1, 3, 2, 100: interrupted, error or faults; too many failures; a gate refused; not met."""
-        result = self.run.result
-        if code := super().exit_code:
-            return code
-        if (result.summary.failed_share or 0.0) > self.max_failed:
-            return 3
-        if any(gate.refused for gate in result.gates):
-            return 2
-        return 0 if all(result.gates) else 100
+    conversations: int
+    units: int
+    """Conversations times repeats."""
 
 
-def spare_the_input(
-    options: JudgeOptions | SatisfactionOptions | SuccessOptions, directory: RunDirectory
-) -> None:
-    """Raise UsageError where the run would be written over an input, or another finished run be replaced."""
-    path = directory.path
-    spare(run_files(directory), options)
-    if options.fresh and any(is_run(i) and Path(i).resolve() == path.resolve() for i in options.inputs):
-        msg = f"--fresh would delete {path}, and it is the run that is to be judged"
-        raise UsageError(msg, hint="choose another directory with -o, or leave --fresh out")
-    if not (options.replace or options.fresh):
-        satisfaction = "satisfaction" if isinstance(options, SatisfactionOptions) else "success"
-        study = "judge" if isinstance(options, JudgeOptions) else satisfaction
-        expect_own_input(options, directory, study)
+Judging = ReadyStudy[JudgeOptions, JudgingStudy]
+"""A log that is ready to be judged."""
 
 
-async def judge_data(
-    options: JudgeOptions,
-    observer: Observer,
-    data: InputData | None = None,
-    stop: StopSignal | None = None,
-) -> JudgeOutcome:
-    """Judge conversations, and write the run directory.
+class JudgeEntry(StudyEntry[JudgeOptions, Judging, JudgingResult]):
+    """`judge`: conversations, turn by turn and as a whole."""
 
-    Args:
-        options: What is asked for.
-        observer: Who is told.
-        data: Judged in place of what `inputs` and `ratings_file` of the options name.
-        stop: Ends the run early when it is requested.
+    name = "judge"
+    prints = JudgingResult
+    plans = JudgePlanJson
 
-    Raises UsageError before anything is done, StoreError when the run directory is of no use. What
-    goes wrong in between ends up in the outcome, and everything finished by then is stored.
-    """
-    gates = read_gates(options.gates, options.rubric)
-    spare_the_input(options, _directory(options))
-    junit = None if options.junit is None else _junit_file(options.junit, options)
-    data = data or input_data(options)
-    built = build_judge(options)
-    try:
-        for gate in gates:
-            gate.expect([d.name for d in built.judge.dimensions])
-        study = _study(options, data, built, _count_ahead(options, data.source))
-        run = await run_study(study, _run_settings(options), observer, built.limits, stop)
-    finally:
-        await built.close()
-    rating_faults = _rating_faults(options, data.ratings, study, run)
-    faults = [*study.faults, *(f if run.mask is None else run.mask.fault(f) for f in rating_faults)]
-    if junit is not None:
-        _write_junit(junit, options, run, faults)
-    notes = (*shown_notes(data.notes, run.mask), *built.notices(run.progress.usage.calls))
-    notes = (*notes, *_rating_notes(study), *_rule_notes(options, study.dissatisfied, run.result.people))
-    if study.left_out:
-        notes = (*notes, f"{study.left_out} not judged: the rubric shows them as worked examples")
-    return JudgeOutcome(run, tuple(faults), notes, options.max_failed)
+    async def prepare(self, options: JudgeOptions, python: PythonInput, *, dry: bool) -> Judging:
+        """Open the log, and build the judge."""
+        gates = read_gates(options.gates, options.rubric)
+        if options.junit is not None:
+            spare([output_file(options.junit)], options, making=self.directory(options).path)
+        data = input_data(options, python)
+        built = build_judge(options, dry=dry)
+        judge = built.judge
+        try:
+            for gate in gates:
+                gate.expect([d.name for d in judge.dimensions])
+            checks = _stored_checks(options, judge)
+        except BaseException:
+            await built.clients.close()
+            raise
+        source = sampled(data.source, limit=options.limit, sample=options.sample, seed=options.seed)
+        study = JudgingStudy(
+            judge,
+            source,
+            may_wait=may_wait(options.inputs),
+            expected=None if dry else _count_ahead(options, data.source),
+            repeats=options.repeats,
+            seed=options.seed,
+            ratings=data.ratings,
+            strict=options.strict,
+            worked_examples=built.worked_examples,
+            gates=options.gates,
+            rubric=options.rubric,
+            dissatisfied=None if options.dissatisfied is None else parse_rule(options.dissatisfied),
+            thresholds=options.trust,
+            unchecked=options.unchecked,
+            checked_by=checks,
+        )
+        return ReadyStudy(
+            options=options,
+            study=study,
+            clients=built.clients,
+            judge=judge.name,
+            data=data,
+            workers=options.max_concurrency if options.judge == "llm" else 1,
+            recorded={} if options.role is None else {"role": shown_role(options.role)},
+        )
+
+    def directory(self, options: JudgeOptions) -> RunDirectory:
+        """Name a run after its first input; a run judged again gets rubric and judge added to its name."""
+        if options.out is not None:
+            return RunDirectory(Path(options.out))
+        first = Path(options.inputs[0])
+        if is_run(options.inputs[0]):
+            again = f"{first.name}-{Path(options.rubric).stem}-{options.judge}"
+            return RunDirectory(first.parent / again)
+        return RunDirectory(run_named_after(options.inputs))
+
+    def faults(self, prepared: Judging, run: StudyRun[JudgingResult] | None) -> Iterable[InputError]:
+        """Return the records that are no conversations, and after a run the ratings that join nothing."""
+        study, options, ratings = prepared.study, prepared.options, prepared.study.ratings
+        if run is None or ratings is None:
+            return study.faults
+        file = str(options.ratings_file)
+        faults: list[InputError] = [*ratings.faults, *study.seen_ratings.faults(ratings.ratings)]
+        faults += unknown_turns(study.absent_turns, file)
+        faults += other_words(study.other_words, file)
+        if run.ending.outcome.ended == "finished" and options.limit is None and options.sample is None:
+            faults += unknown_ids(ratings.ids - study.rated_ids, file)
+        return [*study.faults, *(f if run.mask is None else run.mask.fault(f) for f in faults)]
+
+    def notes(self, prepared: Judging, run: StudyRun[JudgingResult] | None) -> Iterator[str]:
+        """Say what of people's ratings is not used, and why, and what is not judged."""
+        study = prepared.study
+        if run is not None:
+            if study.clashes:
+                theirs, ours = study.clashes[0]
+                where = "" if theirs.turn is None else f", turn {theirs.turn}"
+                example = (
+                    f" (e.g. {theirs.conversation_id!r}{where}: {theirs.dimension} {theirs.score} in the "
+                    f"data, {ours.score} in the file)"
+                )
+                clashing = counted(len(study.clashes), "rating")
+                example = example if study.mask is None else ""
+                yield f"{clashing} in the data and in --ratings differ, and the file's count{example}"
+            yield from study.seen_ratings.remarks()
+            rule, people, asked = study.dissatisfied, run.result.people, prepared.options.dissatisfied
+            if rule is not None and people is not None and people.figures:
+                cuts = {str(rule), f"={thumb_of(rule.category or '')}"}
+                if not any(figure.cut in cuts for figure in people.figures):
+                    taken = people.figures[0].rule
+                    instead = f", so what counts is: {taken}" if taken else ""
+                    yield f"--dissatisfied {asked} fits none of these ratings{instead}"
+        if study.left_out:
+            yield f"{study.left_out} not judged: the rubric shows them as worked examples"
+
+    def failed_share(self, result: JudgingResult) -> float | None:
+        """Return the share of the targets."""
+        return result.summary.failed_share
+
+    def gates(self, result: JudgingResult) -> tuple[GateResult, ...]:
+        """Return the gates of the summary."""
+        return result.gates
+
+    def counts(self, prepared: Judging, units: int) -> dict[str, int]:
+        """Count conversations, and units of work."""
+        return {"conversations": units // prepared.study.repeats, "units": units}
+
+    def plan_words(self, plan: Plan, options: JudgeOptions) -> str:
+        """Say how many units would be judged, and by whom."""
+        units = plan.counts["units"]
+        return f"would judge {plan.left} of {units} ({units - plan.left} done already) with {plan.judge}"
+
+    def outcome(self, prepared: Judging, run: StudyRun[JudgingResult]) -> CommandOutcome[JudgingResult]:
+        """Write JUnit XML where it is asked for."""
+        outcome, options = super().outcome(prepared, run), prepared.options
+        if options.junit is not None:
+            ended = run.ending.outcome
+            stopped = None if ended.ended == "finished" else str(ended.error or f"the run was {ended.ended}")
+            gates = dict(zip(options.gates, run.result.gates, strict=True))
+            name, faults = run.directory.path.name, outcome.faults
+            with open_run(str(run.directory.path)) as stored:
+                chunks = junit_chunks(name, stored.rows(), gates, stopped, faults)
+                write_whole(output_file(options.junit), chunks)
+        return outcome
+
+    def view(self, outcome: CommandOutcome[JudgingResult], options: JudgeOptions) -> Iterable[Block]:
+        """Return the first screen, what to know, and the scores."""
+        del options
+        result, run = outcome.result, outcome.run
+        return () if run is None else brief(result.summary, result.sample, result.known, run.manifest)
+
+    def page(self, run: StoredRun) -> Page:
+        """Return the report."""
+        return stored_page(run)
+
+    def scores(self, run: StoredRun) -> Summary:
+        """Compute the summary of the rows anew."""
+        return summary_of(run)
 
 
-def _junit_file(name: str, options: JudgeOptions) -> Path:
-    """Return where JUnit XML goes; UsageError where something would be lost there."""
-    file = output_file(name)
-    spare([file], options, making=_directory(options).path)
-    return file
-
-
-def _write_junit(
-    file: Path, options: JudgeOptions, run: StudyRun[JudgingResult], faults: Sequence[InputError]
-) -> None:
-    ended = run.ending.outcome
-    stopped = None if ended.ended == "finished" else str(ended.error or f"the run was {ended.ended}")
-    gates = dict(zip(options.gates, run.result.gates, strict=True))
-    with open_run(str(run.directory.path)) as stored:
-        write_whole(file, junit_chunks(run.directory.path.name, stored.rows(), gates, stopped, faults))
-
-
-def plan_log(options: JudgeOptions) -> Plan:
-    """Say what a run would do, without a model call and without writing anything."""
-    data, built = input_data(options), build_judge(options, dry=True)
-    study = _study(options, data, built, None)
-    settings = _run_settings(options)
-    units, left, mask = units_to_do(study, settings, built)
-    return Plan(
-        settings.directory.path,
-        built.judge.name,
-        {"conversations": units // options.repeats, "units": units},
-        left,
-        tuple(study.faults),
-        shown_notes(data.source.notes, mask),
-        built.counted(),
-    )
-
-
-def _study(options: JudgeOptions, data: InputData, built: BuiltJudge, expected: int | None) -> JudgingStudy:
-    return JudgingStudy(
-        built.judge,
-        sampled(data.source, limit=options.limit, sample=options.sample, seed=options.seed),
-        may_wait=may_wait(options.inputs),
-        expected=expected,
-        repeats=options.repeats,
-        seed=options.seed,
-        ratings=data.ratings,
-        strict=options.strict,
-        worked_examples=built.worked_examples,
-        gates=options.gates,
-        rubric=options.rubric,
-        dissatisfied=None if options.dissatisfied is None else parse_rule(options.dissatisfied),
-        thresholds=options.trust,
-        unchecked=options.unchecked,
-        checked_by=_stored_checks(options, built.judge),
-    )
+ENTRY: Final = JudgeEntry()
 
 
 def _stored_checks(options: JudgeOptions, judge: Judge) -> tuple[tuple[str, RunEvidence], ...]:
@@ -217,20 +228,6 @@ def _stored_evidence(path: str) -> list[RunEvidence]:
     return list(written.values()) or [NOTHING_CHECKED]
 
 
-def _run_settings(options: JudgeOptions) -> RunSettings:
-    settings = recorded(options)
-    if options.role is not None:
-        settings["role"] = shown_role(options.role)
-    return narrowed(
-        RunSettings,
-        options,
-        directory=_directory(options),
-        # A judge without an endpoint never waits: more workers would only hold more conversations in memory.
-        workers=options.max_concurrency if options.judge == "llm" else 1,
-        settings=settings,
-    )
-
-
 def _count_ahead(options: JudgeOptions, source: Source) -> int | None:
     """Count the units at most, so that the time left can be said; None where that is not to be had.
 
@@ -243,50 +240,3 @@ def _count_ahead(options: JudgeOptions, source: Source) -> int | None:
     except InputError:
         return None
     return options.repeats * min(n for n in (conversations, options.limit, options.sample) if n is not None)
-
-
-def _directory(options: JudgeOptions) -> RunDirectory:
-    if options.out is not None:
-        return RunDirectory(Path(options.out))
-    return RunDirectory(default_run_directory(options.inputs, rubric=options.rubric, judge=options.judge))
-
-
-def _rating_notes(study: JudgingStudy) -> Iterator[str]:
-    """Say what of people's ratings is not used, and why."""
-    if study.clashes:
-        theirs, ours = study.clashes[0]
-        where = "" if theirs.turn is None else f", turn {theirs.turn}"
-        example = (
-            f" (e.g. {theirs.conversation_id!r}{where}: {theirs.dimension} {theirs.score} in the data, "
-            f"{ours.score} in the file)"
-        )
-        clashing = counted(len(study.clashes), "rating")
-        example = example if study.mask is None else ""
-        yield f"{clashing} in the data and in --ratings differ, and the file's count{example}"
-    yield from study.seen_ratings.remarks()
-
-
-def _rule_notes(
-    options: JudgeOptions, asked: DissatisfiedRule | None, people: People | None
-) -> Iterator[str]:
-    """Say where what was asked for as dissatisfied fits none of the ratings."""
-    if asked is None or people is None or not people.figures:
-        return
-    cuts = {str(asked), f"={thumb_of(asked.category or '')}"}
-    if not any(figure.cut in cuts for figure in people.figures):
-        taken = people.figures[0].rule
-        instead = f", so what counts is: {taken}" if taken else ""
-        yield f"--dissatisfied {options.dissatisfied} fits none of these ratings{instead}"
-
-
-def _rating_faults(
-    options: JudgeOptions, ratings: RatingTable | None, study: JudgingStudy, run: StudyRun[JudgingResult]
-) -> list[InputError]:
-    if ratings is None:
-        return []
-    faults: list[InputError] = [*ratings.faults, *study.seen_ratings.faults(ratings.ratings)]
-    faults += unknown_turns(study.absent_turns, str(options.ratings_file))
-    faults += other_words(study.other_words, str(options.ratings_file))
-    if run.ending.outcome.ended == "finished" and options.limit is None and options.sample is None:
-        faults += unknown_ids(ratings.ids - study.rated_ids, str(options.ratings_file))
-    return faults

@@ -57,7 +57,7 @@ async def judge_of_run(run: StoredRun, options: PlantingOptions, *, dry: bool = 
     built = build_judge(_judge_options(run, options, load_config(options.config_file)), dry=dry)
     if built.judge.digest == run.manifest.judge_digest:
         return built
-    await built.close()
+    await built.clients.close()
     msg = "the judge built from the run's settings is not the one that judged it"
     differ = "; ".join(differences(run.manifest, built.judge.describe()))
     differ = differ or "its code, or a model behind a file or a function"

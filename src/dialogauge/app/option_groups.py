@@ -318,3 +318,14 @@ class RubricJudgeOptions(Options):
         metavar="FILE.toml",
     )
     calls: Literal["joint", "separate"] = setting("joint", "One call for all dimensions, or one for each.")
+
+
+class AgentsOptions(Options):
+    """What is known of candidates."""
+
+    agents_file: str | None = setting(
+        None,
+        "agents.toml: who candidates are, and how to reach them.",
+        "--agents",
+        metavar="FILE",
+    )

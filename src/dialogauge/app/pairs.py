@@ -4,44 +4,54 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Final, TypeVar
 
 from dialogauge.app.annotate.folder import PlanFiles
 from dialogauge.app.build import Clients
+from dialogauge.app.command import NO_INPUT, Command
 from dialogauge.app.config import model_of
 from dialogauge.app.merging import load_config, references
+from dialogauge.app.outcome import FINISHED, CommandOutcome, Plan
 from dialogauge.app.outputs import output_file, spare
 from dialogauge.app.pairs_of_people import people_rows
 from dialogauge.app.pairs_of_replay import Row, replay_pairs
+from dialogauge.app.progress import ProgressObserver
 from dialogauge.app.settings import PairOptions
-from dialogauge.app.sources import JUDGED
+from dialogauge.app.sources import JUDGED, PythonInput
 from dialogauge.core.conversation import Message
-from dialogauge.core.errors import DialogaugeError, UsageError
-from dialogauge.llm import ChatFailure, Expected
-from dialogauge.runs import StopSignal
+from dialogauge.core.errors import UsageError
+from dialogauge.report import Block
+from dialogauge.runs import Observer, Outcome, RunDirectory, RunSettings, StopSignal, run_study
 from dialogauge.runs.directory import expect_writable, write_whole
-from dialogauge.runs.execute import stop_on_interrupt
 from dialogauge.runs.records import json_line
 from dialogauge.runs.run import StoredRun, open_run
 from dialogauge.stats import parse_rule
-from dialogauge.studies.evidence import VERDICT, DimensionEvidence, RunEvidence, evidence_of
+from dialogauge.studies.evidence import (
+    UNCHECKED_FIRST,
+    VERDICT,
+    DimensionEvidence,
+    RunEvidence,
+    evidence_of,
+)
 from dialogauge.studies.judging.people import People, stored_people
 from dialogauge.studies.judging.people_tally import LEVELS
-from dialogauge.text import counted, detect_language
+from dialogauge.text import counted
 from dialogauge.training import (
     Fork,
     JudgedConversation,
     PersonRating,
+    RepairStudy,
     Source,
     dpo_row,
     fork_of,
     judged_conversation,
     kto_rows,
     rank_for_labelling,
-    repair,
     reply_pairs,
     sft_row,
     unfit,
@@ -57,6 +67,10 @@ _UNCHECKED: Final = "rests on a judge that is not checked (--unchecked takes it)
 T = TypeVar("T")
 
 
+_MAX_FAILED: Final = 0.05
+"""Share of missing replies above which the exit code is 3."""
+
+
 @dataclass(frozen=True, slots=True)
 class PairResult:
     """What was written."""
@@ -64,10 +78,6 @@ class PairResult:
     written: int
     left_out: Mapping[str, int]
     """Reason to number."""
-    error: DialogaugeError | None = None
-    """What ended the repairs early, when something did."""
-    interrupted: bool = False
-    """Whether a Ctrl-C ended them."""
     unchecked: int = 0
     """How many rows rest on the word of a judge that nobody showed to agree with people or outcomes."""
     repaired: int = 0
@@ -76,8 +86,6 @@ class PairResult:
     """What the rows are, and whose word that is, to number: `desirable by people's ratings`."""
     notes: tuple[str, ...] = ()
     """What to know of the rows."""
-    asking: Expected | None = None
-    """Of a dry run: what a model would be asked; None where none is."""
 
     @property
     def failed_share(self) -> float:
@@ -85,59 +93,106 @@ class PairResult:
         failed = sum(n for why, n in self.left_out.items() if why.startswith(_NO_REPLY))
         return failed / (failed + self.repaired) if failed else 0.0
 
+    @property
+    def lines(self) -> Iterator[str]:
+        """Yield what is to be said: first whether rows rest on what is not checked."""
+        if self.unchecked:
+            yield f"{UNCHECKED_FIRST} Such scores made {counted(self.unchecked, 'row')}."
+        yield from (f"{number:,} {what}" for what, number in self.balance.items())
+        yield from self.notes
+        yield from (f"{number:,} left out: {reason}" for reason, number in self.left_out.items())
 
-def write_pairs(
-    options: PairOptions, notify: Callable[[bool], None] = lambda _: None, *, dry: bool = False
-) -> PairResult:
-    """Write the rows, and beside them `NAME.provenance.jsonl`, one line for each row.
 
-    Args:
-        options: What is asked for.
-        notify: Called at each Ctrl-C while a model writes, with whether it was the first. Replies that came
-            by then are written; the first waits for those in flight.
-        dry: Count what a model would be asked, and write nothing.
+class PairsEntry(Command[PairOptions, PairResult]):
+    """`pairs`: rows for training, and beside them `NAME.provenance.jsonl`, one line for each row."""
 
-    Raises UsageError where all rows would rest on a judge that is not checked, and where nothing gives a
-    better reply.
-    """
-    left_out: Counter[str] = Counter()
-    stop = StopSignal()
-    target = output_file(options.out)
-    files = (target, output_file(str(target.with_suffix(".provenance.jsonl"))))
-    spare(files, options)
-    folders = {path: folder for path in options.inputs if (folder := PlanFiles.behind(path)) is not None}
-    with ExitStack() as stack:
-        runs = []
-        for path in options.inputs:
-            if path not in folders:
-                studies = (*JUDGED, "replay")
-                run = stack.enter_context(open_run(path, options.privacy, studies=studies))
-                spare(files, run.manifest.settings)
-                runs.append(_RatedRun.of(path, run, unchecked=options.unchecked))
-        clients = Clients(options, dry=dry)
-        made = _Making(options, tuple(runs), left_out, clients)
-        if len(options.inputs) > 1 and (options.kind == "active" or any(run.of_replay for run in runs)):
-            what = "what to label next is chosen" if options.kind == "active" else "a replay run is read"
-            msg = f"{what} from one input alone, and there are {len(options.inputs)}"
-            raise UsageError(msg, hint="give one run")
-        for file in files if references(options) and not dry else ():
-            expect_writable(file)
-        by_people = [row for folder in folders.values() for row in people_rows(folder, options, left_out)]
-        by_runs, error = made.rows(stop, notify)
-        rows = made.admitted([*by_people, *by_runs])
-        notes = tuple(f"{run.name}: {n}" if len(runs) > 1 else n for run in runs for n in run.notes())
-    rows = _limited(rows, options.limit, left_out)
-    if not dry:
-        write_whole(files[0], (json_line(row) for row, _ in rows))
-        write_whole(files[1], (json_line(source) for _, source in rows))
-    lost = {why: n for why, n in left_out.items() if n}
-    asked = options.kind == "dpo" and bool(references(options))
-    repaired = sum("chosen_turn" not in s and "item" not in s for _, s in rows) if asked else 0
-    unchecked = sum("unchecked" in source for _, source in rows)
-    balance, asking = _balance(options.kind, rows), clients.counted()
-    if asking is not None:
-        asking = replace(asking, assumed=0)  # the replies go into rows, and into no prompt
-    return PairResult(len(rows), lost, error, stop.requested, unchecked, repaired, balance, notes, asking)
+    name = "pairs"
+
+    async def run(
+        self,
+        options: PairOptions,
+        observer: Observer,
+        python: PythonInput = NO_INPUT,
+        stop: StopSignal | None = None,
+    ) -> CommandOutcome[PairResult]:
+        """Write the rows; what a model wrote before a Ctrl-C or an error is among them.
+
+        Raises UsageError where all rows would rest on a judge that is not checked, and where nothing gives a
+        better reply.
+        """
+        del python
+        made = await self._made(options, observer, stop, dry=False)
+        result, file = made.result, Path(options.out)
+        return CommandOutcome(
+            result=result,
+            notes=tuple(result.lines),
+            ending=made.ending,
+            files={counted(result.written, "row"): file},
+            failed_share=result.failed_share,
+            max_failed=_MAX_FAILED,
+        )
+
+    def plan(self, options: PairOptions) -> Plan:
+        """Count the rows, and what a model would be asked."""
+        made = asyncio.run(self._made(options, ProgressObserver(quiet=True), None, dry=True))
+        asking = made.clients.counted()
+        if asking is not None:
+            asking = replace(asking, assumed=0)  # the replies go into rows, and into no prompt
+        rows, lines = made.result.written, tuple(made.result.lines)
+        return Plan(None, "", {"rows": rows}, rows, (), lines, asking)
+
+    def plan_words(self, plan: Plan, options: PairOptions) -> str:
+        """Say how many rows would be written."""
+        return f"would write {counted(plan.left, 'row')}: {options.out}"
+
+    def view(self, outcome: CommandOutcome[PairResult], options: PairOptions) -> Iterable[Block]:
+        """Return nothing: all there is to say stands in the notes."""
+        del outcome, options
+        return ()
+
+    async def _made(
+        self, options: PairOptions, observer: Observer, stop: StopSignal | None, *, dry: bool
+    ) -> _Making:
+        """Make the rows, and write them unless it is dry."""
+        left_out: Counter[str] = Counter()
+        target = output_file(options.out)
+        files = (target, output_file(str(target.with_suffix(".provenance.jsonl"))))
+        spare(files, options)
+        folders = {path: one for path in options.inputs if (one := PlanFiles.behind(path)) is not None}
+        with ExitStack() as stack:
+            runs = []
+            for path in options.inputs:
+                if path not in folders:
+                    run = stack.enter_context(open_run(path, options.privacy, studies=(*JUDGED, "replay")))
+                    spare(files, run.manifest.settings)
+                    runs.append(_RatedRun.of(path, run, unchecked=options.unchecked))
+            if len(options.inputs) > 1 and (options.kind == "active" or any(r.of_replay for r in runs)):
+                what = "what to label next is chosen" if options.kind == "active" else "a replay run is read"
+                msg = f"{what} from one input alone, and there are {len(options.inputs)}"
+                raise UsageError(msg, hint="give one run")
+            for file in files if references(options) and not dry else ():
+                expect_writable(file)
+            made = _Making(options, tuple(runs), left_out, Clients(options, dry=dry), observer, stop)
+            by_people = [row for one in folders.values() for row in people_rows(one, options, left_out)]
+            rows = made.admitted([*by_people, *await made.rows()])
+            notes = tuple(f"{run.name}: {n}" if len(runs) > 1 else n for run in runs for n in run.notes())
+        rows = _limited(rows, options.limit, left_out)
+        if not dry:
+            write_whole(files[0], (json_line(row) for row, _ in rows))
+            write_whole(files[1], (json_line(source) for _, source in rows))
+        asked = options.kind == "dpo" and bool(references(options))
+        made.result = PairResult(
+            len(rows),
+            {why: n for why, n in left_out.items() if n},
+            sum("unchecked" in source for _, source in rows),
+            sum("chosen_turn" not in s and "item" not in s for _, s in rows) if asked else 0,
+            _balance(options.kind, rows),
+            notes,
+        )
+        return made
+
+
+ENTRY: Final = PairsEntry()
 
 
 def _balance(kind: str, rows: Iterable[Row]) -> dict[str, int]:
@@ -240,7 +295,7 @@ class _RatedRun:
             yield f"people's ratings say nothing of good and bad, and {judge}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Making:
     """Makes rows of runs."""
 
@@ -249,6 +304,11 @@ class _Making:
     left_out: Counter[str]
     clients: Clients
     """Of the model that writes better replies."""
+    observer: Observer
+    stop: StopSignal | None
+    ending: Outcome = FINISHED
+    """How the repairs ended."""
+    result: PairResult = PairResult(0, {})
 
     def admitted(self, rows: Sequence[Row]) -> list[Row]:
         """Return the rows without those of an unchecked judge; with `--unchecked` all, these marked.
@@ -298,22 +358,18 @@ class _Making:
             **more,
         }
 
-    def rows(
-        self, stop: StopSignal, notify: Callable[[bool], None]
-    ) -> tuple[list[Row], DialogaugeError | None]:
-        """Return the rows of the kind that is asked for, and what ended the repairs early."""
+    async def rows(self) -> list[Row]:
+        """Return the rows of the kind that is asked for."""
         if self.runs and self.runs[0].of_replay:
             mark = {} if self.runs[0].counts("dpo", checked=True) else {"unchecked": True}
             pairs = replay_pairs(self.runs[0].run, self.options, self.left_out)
-            return [(row, {**mark, **source}) for row, source in pairs], None
+            return [(row, {**mark, **source}) for row, source in pairs]
         if self.options.kind == "dpo":
-            return self.dpo(stop, notify)
+            return await self.dpo()
         kinds = {"kto": self.kto, "sft": self.sft, "active": self.active}
-        return list(kinds[self.options.kind]()) if self.runs else [], None
+        return list(kinds[self.options.kind]()) if self.runs else []
 
-    def dpo(
-        self, stop: StopSignal, notify: Callable[[bool], None]
-    ) -> tuple[list[Row], DialogaugeError | None]:
+    async def dpo(self) -> list[Row]:
         """Pair replies to the same messages by people's ratings, and weak replies with better ones.
 
         Raises UsageError where no rows came of runs alone, and not because replies tie or are not rated.
@@ -335,7 +391,7 @@ class _Making:
             rows.append((dpo_row(fork, pair.chosen), source))
         if options.chosen_field is None and not references(options):
             if rows or len(options.inputs) > len(self.runs) or (several and self.left_out):
-                return rows, None
+                return rows
             msg = "a preference pair needs a better reply, and nothing supplies one: no ratings, model or "
             msg += "column"
             hint = "--model NAME --base-url URL has a model write it; --chosen-field KEY takes it from your "
@@ -351,9 +407,8 @@ class _Making:
             if (j.run if several else None, fork.conversation_id, fork.turn) not in paired
         ]
         if options.chosen_field is not None:
-            return [*rows, *self.from_field(forks, options.chosen_field)], None
-        repaired, error = asyncio.run(self.repaired(forks, stop, notify))
-        return [*rows, *repaired], error
+            return [*rows, *self.from_field(forks, options.chosen_field)]
+        return [*rows, *await self.repaired(_limited(forks, options.limit, self.left_out))]
 
     def from_field(self, forks: Iterable[tuple[JudgedConversation, Fork]], field: str) -> Iterator[Row]:
         """Yield pairs whose better reply stands on the weak reply's own message, or on the conversation."""
@@ -369,51 +424,35 @@ class _Making:
                 source = self.source(judged, fork.turn, fork.source, chosen_from=f"field {field}")
                 yield dpo_row(fork, chosen), source
 
-    async def repaired(
-        self,
-        forks: list[tuple[JudgedConversation, Fork]],
-        stop: StopSignal,
-        notify: Callable[[bool], None],
-    ) -> tuple[list[Row], DialogaugeError | None]:
-        """Have a model write the better replies, in parallel; the rows keep the order of the run."""
-        options, left_out = self.options, self.left_out
+    async def repaired(self, forks: Sequence[tuple[JudgedConversation, Fork]]) -> list[Row]:
+        """Have a model write the better replies; the rows keep the order of the run.
+
+        They are a study in a run that is gone afterwards: what was asked, the response cache keeps.
+        """
+        options = self.options
         config = load_config(options.config_file)
         settings = model_of(references(options)["repair"], "repair", config.roles)
-        client = self.clients.build(settings, "repair")
-        forks = _limited(forks, options.limit, left_out)
-        gate = asyncio.Semaphore(options.max_concurrency)
-        ended: list[DialogaugeError] = []
-
-        async def one(judged: JudgedConversation, fork: Fork) -> Row | None:
-            async with gate:
-                if ended or stop.requested:
-                    left_out["not asked: the run ended early"] += 1
-                    return None
-                try:
-                    language = "zh" if detect_language(fork.rejected) == "zh" else "en"
-                    reply = await repair(client, fork, language=language)
-                except DialogaugeError as error:
-                    ended.append(error)
-                    left_out["not asked: the run ended early"] += 1
-                    return None
-            if isinstance(reply, ChatFailure):
-                left_out[_NO_REPLY + reply.kind] += 1
-                return None
-            source = self.source(judged, fork.turn, fork.source, chosen_from=client.name)
-            return dpo_row(fork, reply.value), source
-
         try:
-            with stop_on_interrupt(stop, notify):
-                tasks = [asyncio.create_task(one(judged, fork)) for judged, fork in forks]
-                for task in tasks:  # a second Ctrl-C drops those that have not come
-                    stop.watch(task)
-                results = await asyncio.gather(*tasks, return_exceptions=True)
+            client = self.clients.build(settings, "repair")
+            study = RepairStudy(client, [fork for _, fork in forks])
+            with TemporaryDirectory() as folder:
+                workers = RunSettings(
+                    directory=RunDirectory(Path(folder) / "repairs"), workers=options.max_concurrency
+                )
+                run = await run_study(study, workers, self.observer, self.clients.limits, self.stop)
         finally:
             await self.clients.close()
-        for result in results:
-            if isinstance(result, Exception):
-                raise result
-        return [row for row in results if isinstance(row, tuple)], ended[0] if ended else None
+        self.ending, rows = run.ending.outcome, list[Row]()
+        for judged, fork in forks:
+            reply = run.result.rows.get(study.unit(fork).key)
+            if reply is None:
+                self.left_out["not asked: the run ended early"] += 1
+            elif reply["failure"] is not None:
+                self.left_out[_NO_REPLY + reply["failure"]] += 1
+            else:
+                source = self.source(judged, fork.turn, fork.source, chosen_from=client.name)
+                rows.append((dpo_row(fork, reply["reply"]), source))
+        return rows
 
     def forks(self) -> Iterator[tuple[JudgedConversation, Fork]]:
         """Yield the weak turns with a reply that can be bettered."""

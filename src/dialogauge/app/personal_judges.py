@@ -74,7 +74,7 @@ def build_satisfaction_judge(
     if name in MODEL_JUDGES:
         models = Models(options, dry=dry)
         judge = model_judge(models)
-        return BuiltJudge(judge, models.limits, models.notices, models.close, models.counted)
+        return BuiltJudge(judge, models)
     if name == "local-user":
         from dialogauge.judges.local_user.judge import LocalUserJudge
 

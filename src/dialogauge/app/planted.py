@@ -91,11 +91,11 @@ def count_planted(
     async def counted(run: StoredRun, plants: list[Plant]) -> Expected | None:
         built = await judge_of_run(run, options, dry=True)
         try:
-            if built.counted() is not None:
+            if built.clients.counted() is not None:
                 await judge_plants(built.judge, plants)
-            return built.counted()
+            return built.clients.counted()
         finally:
-            await built.close()
+            await built.clients.close()
 
     with open_run(path) as run:
         size = plants_wanted(run, options)
@@ -108,7 +108,7 @@ async def _judged(run: StoredRun, options: PlantingOptions, plants: list[Plant],
     try:
         after = await judge_plants(built.judge, plants, workers=options.max_concurrency)
     finally:
-        await built.close()
+        await built.clients.close()
     return blind_spots(plants, after, built.judge, size=size)
 
 

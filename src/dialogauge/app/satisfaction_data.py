@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Final
 
 from dialogauge.app.option_groups import RatedDataOptions
-from dialogauge.app.outputs import run_named_after
 from dialogauge.app.settings import SatisfactionOptions
 from dialogauge.app.sources import InputData, input_data, is_run, shown_notes
 from dialogauge.core.conversation import Conversation, Rating
@@ -19,16 +18,6 @@ from dialogauge.runs import RunDirectory, StoredRun, open_run, read_manifest
 from dialogauge.studies.satisfaction.answers import SATISFACTION, JudgedReply, reference_answers
 from dialogauge.studies.satisfaction.blocks import StudyData, rated_as_session
 from dialogauge.studies.satisfaction.signals import StoredScores, collect_scores, refuse_strangers
-
-
-def run_directory(options: SatisfactionOptions) -> RunDirectory:
-    """Return the directory that was asked for; else one that is named after the input and the judge."""
-    if options.out is not None:
-        return RunDirectory(Path(options.out))
-    first, judge = Path(options.inputs[0]), f"{options.judge}-guarded" if options.guard else options.judge
-    if is_run(options.inputs[0]):
-        return RunDirectory(first.parent / f"{first.resolve().name}-{judge}")
-    return RunDirectory(run_named_after(options.inputs, f"-{judge}"))
 
 
 def masked_words(
@@ -62,8 +51,10 @@ SIGNAL_JUDGES: Final = ("local", "zero-shot", "task-rubric", "prometheus", "no-m
 target, or what a training user gave that very turn."""
 
 
-def read_signals(options: SatisfactionOptions, study: StudyData) -> tuple[StoredScores, ...]:
-    """Read what the runs say that were named as signals; nothing where none was.
+def read_signals(
+    options: SatisfactionOptions, study: StudyData, directory: RunDirectory
+) -> tuple[StoredScores, ...]:
+    """Read what the runs say that were named as signals for a run in a directory; nothing where none was.
 
     Raises:
         UsageError: A run is of another kind or of other data, its judge read ratings or more of a
@@ -77,8 +68,8 @@ def read_signals(options: SatisfactionOptions, study: StudyData) -> tuple[Stored
     if len(set(paths)) < len(paths):
         msg = "a run is given twice as --signal"
         raise UsageError(msg, hint="a signal counts once")
-    if run_directory(options).path.resolve() in paths:
-        msg = f"the run would be written over its own signal, {run_directory(options).path}"
+    if directory.path.resolve() in paths:
+        msg = f"the run would be written over its own signal, {directory.path}"
         raise UsageError(msg, hint="choose another directory with -o")
     scores = tuple(_read(run, options) for run in options.signals)
     for stored in scores:

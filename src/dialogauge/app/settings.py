@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from dialogauge.app.option_groups import (
     SEEDS,
+    AgentsOptions,
     ConfigOptions,
     DataOptions,
     FreshOptions,
@@ -60,7 +61,10 @@ class JudgeOptions(
     JudgingOptions,
     ReplaceOptions,
 ):
-    """`dialogauge judge`."""
+    """Judge a log, turn by turn and as a whole.
+
+    Without a model the local judge is used: no key, no network.
+    """
 
     inputs: tuple[str, ...] = argument("INPUT... | RUN", "Files, folders, - for stdin, or a run.")
     rubric: str = setting(
@@ -112,7 +116,11 @@ class JudgeOptions(
 class SatisfactionOptions(
     UserJudgeOptions, TiesOptions, JudgingOptions, ReplaceOptions, ShuffleOptions, RatedDataOptions
 ):
-    """`dialogauge satisfaction`."""
+    """Judge each reply for its own user.
+
+    A judge knows how this user rated other scenarios. The results show it raw and under each calibration,
+    beside controls and the ceiling.
+    """
 
     level: Literal["turn", "session"] = setting("turn", "Judge replies, or whole sessions.")
     guard: bool = setting(False, "A failed condition caps a session's score (memory, zero-shot, local).")
@@ -144,7 +152,12 @@ class SatisfactionOptions(
 
 
 class SuccessOptions(DataOptions, StrictOptions, FreshOptions, ReplaceOptions):
-    """`dialogauge success`."""
+    """Check whether agents solved their tasks.
+
+    Reads goals, databases and rewards; asks no model. multiwoz: Inform and Success as
+    published. tau: the stored reward, the required outputs, and with --environment the database
+    after the calls.
+    """
 
     kind: Literal["multiwoz", "tau"] | None = setting(
         None,
@@ -183,6 +196,51 @@ class SuccessOptions(DataOptions, StrictOptions, FreshOptions, ReplaceOptions):
     command: str = ""
 
 
+class ArenaOptions(
+    RatingOptions, LanguageOptions, ModelOptions, UncheckedOptions, JudgingOptions, AgentsOptions
+):
+    """Rank agents by who did better on the same dialogue.
+
+    Dialogues are matched by id. With one more agent, the same command compares only what is new.
+    """
+
+    from_file: ClassVar[bool] = True
+
+    inputs: tuple[str, ...] = argument(
+        "INPUT...",
+        "A run or a file of conversations per agent (NAME= names it), files of votes, or arenas to combine.",
+    )
+    judge: Literal["people", "scores", "local", "llm"] | None = setting(
+        None,
+        "Who votes (scores: those in the runs).",
+        otherwise="llm with a model, people with votes, else scores",
+    )
+    ratings_file: str | None = setting(
+        None, "People's votes between the agents: a, b, winner.", "--ratings", metavar="PAIRS"
+    )
+    dimensions: tuple[str, ...] = setting(
+        (), "Compare by this dimension (scores; default: all).", "--dimension"
+    )
+    rubric: str = setting("pair", "Shipped rubric of the level pair, or a file (llm).", metavar="NAME|FILE")
+    schedule: Literal["all", "adaptive"] = setting(
+        "all",
+        "All comparisons, or the most telling about the top three (llm).",
+    )
+    budget: int | None = setting(None, "At most N comparisons (llm).", low=1)
+    until: float | None = setting(
+        None,
+        "Stop once the top three's ratings are known within so many points (adaptive).",
+        low=0,
+        metavar="POINTS",
+    )
+    ties: Literal["davidson", "half"] = setting(
+        "davidson", "Ties are an outcome of their own, or half a win each."
+    )
+    equal_length: bool = setting(False, "Rate agents as if their replies were equally long.")
+    draws: int = setting(0, "Add percentiles of N clustered draws.", low=0, high=100_000)
+    seed: int = setting(0, "Seed of all random choices.", low=0, high=SEEDS)
+
+
 class CheckOptions(DataOptions, StrictOptions):
     """`dialogauge check`."""
 
@@ -211,7 +269,12 @@ class RunsOptions(Options):
 
 
 class TwoRunsOptions(PrivacyOptions, PlantingOptions, UncheckedOptions):
-    """`dialogauge compare`."""
+    """Compare two runs of one rubric.
+
+    Says what changed most, and how sure that is. Conversations are paired by id, else by task, else by
+    scenario and user; else the runs are two samples. The judge of A also judges a sample of replies with
+    planted faults, to say which it would not notice; a model does so with --planted only.
+    """
 
     a: str = argument("A", "The run from before.")
     b: str = argument("B", "The run from after, with the same rubric.")
@@ -228,6 +291,8 @@ class TwoRunsOptions(PrivacyOptions, PlantingOptions, UncheckedOptions):
     pairs: int = setting(0, "How many turned pairs to print of each kind.", low=0)
     verbose: bool = setting(False, "Print all findings, scores and controls.", "-v", "--verbose")
     out: str | None = setting(None, "Folder for compare.json and compare.html.", "-o", "--out", metavar="DIR")
+    names: tuple[str, str] | None = None
+    """What the runs are called; None names them by their paths."""
 
 
 class ExportOptions(RunInput, PrivacyOptions):
@@ -243,7 +308,12 @@ class ExportOptions(RunInput, PrivacyOptions):
 
 
 class RecheckOptions(RunInput, RatingOptions, PlantingOptions, RetryOptions):
-    """`dialogauge trust`."""
+    """Check a run for known faults of its judge.
+
+    The results are written into its report. The thresholds are in the [trust] table of the configuration
+    file. The judge of the run judges a sample of replies with planted faults, and says which it would not
+    notice; a model does so with --planted only. --scenario-sample takes two judgements per conversation.
+    """
 
     scenario_sample: int | None = setting(
         None, "Judge N conversations again, without and with another scenario.", low=1
@@ -253,7 +323,11 @@ class RecheckOptions(RunInput, RatingOptions, PlantingOptions, RetryOptions):
 
 
 class AgreementOptions(RatingOptions, RuleOptions, ConfigOptions, ShuffleOptions):
-    """`dialogauge agreement`."""
+    """Measure how well raters and judges agree.
+
+    Intervals are clustered by user, else by conversation. Several runs are compared on their common targets;
+    satisfaction runs under every calibration.
+    """
 
     sources: tuple[str, ...] = argument(
         "RATINGS...|RUN...", "Ratings and runs; with --ratings also files of judges' scores."
@@ -293,7 +367,10 @@ class AgreementOptions(RatingOptions, RuleOptions, ConfigOptions, ShuffleOptions
 
 
 class PairOptions(UncheckedOptions, ModelOptions, LimitOptions, PrivacyOptions):
-    """`dialogauge pairs`."""
+    """Write training rows, or list what to label next.
+
+    Rows are preference pairs, KTO or SFT, of runs, or of what people chose and wrote on rating pages.
+    """
 
     asks: ClassVar[tuple[str, ...]] = ("repair",)
 
@@ -313,7 +390,11 @@ class PairOptions(UncheckedOptions, ModelOptions, LimitOptions, PrivacyOptions):
 
 
 class FitOptions(ShuffleOptions, DataOptions, FreshOptions):
-    """`dialogauge fit`."""
+    """Fit a judge to rated conversations.
+
+    The report says how well it does on held-out ones. `judge` takes FILE.json with
+    --local-model, and a run with --fitted-model.
+    """
 
     inputs: tuple[str, ...] = argument("DATA...", "Rated conversations.")
     out: str = setting(

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import contextlib
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Protocol
 
 from dialogauge.app.beside import field_map, ratings_of_file, refuse_one_pipe_twice
+from dialogauge.app.entries import JUDGED as JUDGED
 from dialogauge.app.option_groups import DataOptions, StrictOptions
-from dialogauge.app.outputs import run_named_after
 from dialogauge.core.conversation import Conversation
 from dialogauge.core.errors import InputError, UsageError
 from dialogauge.core.settings import recorded
@@ -27,11 +27,6 @@ from dialogauge.data import (
 from dialogauge.runs import RunDirectory, expect_study, read_manifest
 from dialogauge.runs.privacy import mask_of
 from dialogauge.text import counted
-
-JUDGED: Final = ("judge", "satisfaction", "success")
-"""The kinds of run whose rows are judgements."""
-SHOWN: Final = (*JUDGED, "arena", "replay")
-"""Those whose rows can be shown and exported: judgements or votes."""
 
 
 class Source(Protocol):
@@ -58,6 +53,16 @@ class InputData:
     def notes(self) -> tuple[object, ...]:
         """What was recognised and assumed of both, each a line when written with `str`."""
         return (*self.source.notes, *(() if self.ratings is None else self.ratings.notes))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PythonInput:
+    """What Python hands over in place of files."""
+
+    source: Source | None = None
+    ratings: RatingTable | None = None
+    agents: Mapping[str, Iterable[Conversation | InputError]] = field(default_factory=dict)
+    """Dialogues by the agent that led them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,25 +154,22 @@ def open_source(
     return read_conversations(inputs, format=format, mapping=mapping, strict=strict)
 
 
-def input_data(options: DataOptions) -> InputData:
+def input_data(options: DataOptions, python: PythonInput | None = None) -> InputData:
     """Open the conversations that the settings name, and read the ratings where they name a file of them.
+
+    Args:
+        options: They name both.
+        python: What stands in memory is taken in their place.
 
     Raises UsageError where one pipe would be both.
     """
+    if python is not None and python.source is not None:
+        return InputData(python.source, python.ratings)
     strict = isinstance(options, StrictOptions) and options.strict
     refuse_one_pipe_twice(options)
     mapping = field_map(options)
     source = open_source(options.inputs, format=options.format, mapping=mapping, strict=strict)
     return InputData(source, ratings_of_file(options, mapping))
-
-
-def default_run_directory(inputs: Sequence[str], *, rubric: str, judge: str) -> Path:
-    """Name a run after its first input; a run judged again gets rubric and judge added to its name."""
-    first = inputs[0]
-    if is_run(first):
-        run = Path(first)
-        return run.parent / f"{run.name}-{Path(rubric).stem}-{judge}"
-    return run_named_after(inputs)
 
 
 def shown_notes(notes: Sequence[object], mask: Mask | None) -> tuple[str, ...]:

@@ -2,84 +2,101 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Iterable
+from typing import Final
 
 from dialogauge.agents import tau_bench_environment
+from dialogauge.app.command import ReadyStudy, StudyEntry
 from dialogauge.app.functions import load_environment
-from dialogauge.app.judge import spare_the_input
-from dialogauge.app.outcome import StudyOutcome
-from dialogauge.app.outputs import run_named_after
+from dialogauge.app.outcome import CommandOutcome
 from dialogauge.app.settings import SuccessOptions
-from dialogauge.app.sources import InputData, input_data, may_wait, shown_notes
-from dialogauge.core.errors import UsageError
+from dialogauge.app.sources import PythonInput, input_data, may_wait
+from dialogauge.core.errors import InputError, UsageError
 from dialogauge.core.protocols import Environment
-from dialogauge.core.settings import recorded
 from dialogauge.data import unknown_ids
 from dialogauge.judges.success.goals import NO_GOALS, read_goals
 from dialogauge.judges.success.multiwoz import MultiwozSuccess
 from dialogauge.judges.success.tau import TauSuccess
 from dialogauge.judges.success.venues import read_venues
+from dialogauge.report import Block, Page
 from dialogauge.rubrics import NO_RUBRIC
-from dialogauge.runs import Observer, RunDirectory, RunSettings, StopSignal, run_study
-from dialogauge.studies.judging.gate import read_gates
+from dialogauge.runs import StoredRun, StudyRun
+from dialogauge.studies.judging.gate import GateResult, read_gates
+from dialogauge.studies.judging.report import summary_of
 from dialogauge.studies.judging.study import JudgingResult
-from dialogauge.studies.success.study import SuccessJudge, SuccessStudy
+from dialogauge.studies.judging.summary import Summary
+from dialogauge.studies.success.page import stored_page, success_brief
+from dialogauge.studies.success.study import SuccessJudge, SuccessResult, SuccessStudy
+
+Checking = ReadyStudy[SuccessOptions, SuccessStudy]
+"""Dialogues that are ready to be checked."""
 
 
-@dataclass(frozen=True)
-class SuccessOutcome(StudyOutcome[JudgingResult]):
-    """What comes of a run."""
+class SuccessEntry(StudyEntry[SuccessOptions, Checking, JudgingResult]):
+    """`success`: goals, databases and rewards."""
 
-    @property
-    def exit_code(self) -> int:
-        """130 or 1 before 100: interrupted, error or faults, a gate not met."""
-        return super().exit_code or (0 if all(self.run.result.gates) else 100)
+    name = "success"
+    prints = SuccessResult
+    ending = "-success"
+    unit = "conversation"
+
+    async def prepare(self, options: SuccessOptions, python: PythonInput, *, dry: bool) -> Checking:
+        """Read goals and tables, and open the dialogues."""
+        del dry
+        gates = read_gates(options.gates, NO_RUBRIC)
+        judge = success_judge(options)
+        for gate in gates:
+            gate.expect([d.name for d in judge.dimensions])
+        data = input_data(options, python)
+        study = SuccessStudy(
+            judge,
+            data.source,
+            may_wait=may_wait(options.inputs),
+            ratings=data.ratings,
+            strict=options.strict,
+            gates=options.gates,
+            rubric=NO_RUBRIC,
+        )
+        recorded = {"rubric": NO_RUBRIC, "mode": "hindsight", "repeats": 1}
+        return ReadyStudy(options=options, study=study, judge=judge.name, data=data, recorded=recorded)
+
+    def faults(self, prepared: Checking, run: StudyRun[JudgingResult] | None) -> Iterable[InputError]:
+        """Return the records that cannot be checked, and after a run the ratings that join nothing."""
+        study, ratings = prepared.study, prepared.study.ratings
+        faults = [*study.faults]
+        if run is not None and ratings is not None:
+            faults += [*ratings.faults, *study.seen_ratings.faults(ratings.ratings)]
+            if run.ending.outcome.ended == "finished":
+                missing = ratings.ids - study.rated_ids
+                faults += unknown_ids(missing, str(prepared.options.ratings_file))
+        return faults
+
+    def notes(self, prepared: Checking, run: StudyRun[JudgingResult] | None) -> Iterable[str]:
+        """Say what of people's ratings is not used."""
+        return () if run is None else prepared.study.seen_ratings.remarks()
+
+    def gates(self, result: JudgingResult) -> tuple[GateResult, ...]:
+        """Return the gates of the summary."""
+        return result.gates
+
+    def view(self, outcome: CommandOutcome[JudgingResult], options: SuccessOptions) -> Iterable[Block]:
+        """Return the figures by domain and agent."""
+        del options
+        result = outcome.result
+        if not isinstance(result, SuccessResult) or result.success is None:
+            return ()
+        return success_brief(result.summary, result.success)
+
+    def page(self, run: StoredRun) -> Page:
+        """Return the page of a finished run."""
+        return stored_page(run)
+
+    def scores(self, run: StoredRun) -> Summary:
+        """Compute the summary of the rows anew."""
+        return summary_of(run)
 
 
-async def check_success(
-    options: SuccessOptions, observer: Observer, data: InputData | None = None, stop: StopSignal | None = None
-) -> SuccessOutcome:
-    """Check whether tasks came about, and write the run directory.
-
-    Args:
-        options: What is asked for.
-        observer: Who is told.
-        data: Checked in place of what `inputs` and `ratings_file` of the options name.
-        stop: Ends the run early when it is requested.
-
-    Raises UsageError before anything is done, InputError where goals or data base cannot be read.
-    """
-    directory = RunDirectory(
-        Path(options.out) if options.out else run_named_after(options.inputs, "-success")
-    )
-    gates = read_gates(options.gates, NO_RUBRIC)
-    spare_the_input(options, directory)
-    judge = success_judge(options)
-    for gate in gates:
-        gate.expect([d.name for d in judge.dimensions])
-    data = data or input_data(options)
-    study = SuccessStudy(
-        judge,
-        data.source,
-        may_wait=may_wait(options.inputs),
-        ratings=data.ratings,
-        strict=options.strict,
-        gates=options.gates,
-        rubric=NO_RUBRIC,
-    )
-    settings = {**recorded(options), "rubric": NO_RUBRIC, "mode": "hindsight", "repeats": 1}
-    run_settings = RunSettings(
-        directory=directory, fresh=options.fresh, settings=settings, command=options.command
-    )
-    run = await run_study(study, run_settings, observer, stop=stop)
-    faults = [*study.faults]
-    if data.ratings is not None:
-        faults += [*data.ratings.faults, *study.seen_ratings.faults(data.ratings.ratings)]
-        if run.ending.outcome.ended == "finished":
-            faults += unknown_ids(data.ratings.ids - study.rated_ids, str(options.ratings_file))
-    notes = (*shown_notes(data.notes, run.mask), *study.seen_ratings.remarks())
-    return SuccessOutcome(run, tuple(faults), notes)
+ENTRY: Final = SuccessEntry()
 
 
 def success_judge(options: SuccessOptions) -> SuccessJudge:

@@ -5,113 +5,132 @@ A sample of conversations without their scenario, and one with planted faults.
 
 from __future__ import annotations
 
-import asyncio
-from contextlib import AsyncExitStack
+from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from dialogauge.app.beside import field_map, ratings_of_file
-from dialogauge.app.build import BuiltJudge, Limits, no_limits
+from dialogauge.app.command import ReadyStudy, StudyEntry, entry_of
+from dialogauge.app.entries import JUDGED
 from dialogauge.app.judge_of_run import judge_of_run
 from dialogauge.app.merging import load_config
-from dialogauge.app.outcome import Plan, StudyOutcome, units_to_do
+from dialogauge.app.outcome import CommandOutcome, Plan, PlanJson
 from dialogauge.app.planted import plants_of, plants_wanted
-from dialogauge.app.report import page_of
 from dialogauge.app.settings import RecheckOptions
-from dialogauge.app.sources import JUDGED
+from dialogauge.app.sources import PythonInput
 from dialogauge.core import UsageError
-from dialogauge.data import RatingTable
-from dialogauge.runs import Observer, RunDirectory, RunSettings, StopSignal, StoredRun, open_run, run_study
+from dialogauge.core.json_keys import as_json
+from dialogauge.report import Block
+from dialogauge.runs import Observer, RunDirectory, StoredRun, open_run
 from dialogauge.studies.planted.blind_spots import SIZE, Plant, blind_spots, judge_plants
+from dialogauge.studies.trust.page import trust_brief
+from dialogauge.studies.trust.result import Trust
 from dialogauge.studies.trust.scenario import Variant, draw_variants
 from dialogauge.studies.trust.study import TrustResult, TrustStudy
 
 
-async def recheck_run(
-    options: RecheckOptions,
-    observer: Observer,
-    ratings: RatingTable | None = None,
-    stop: StopSignal | None = None,
-) -> StudyOutcome[TrustResult]:
-    """Make the checks of a run anew, and write them into its summary and its page.
+class TrustPlanJson(PlanJson):
+    """What `trust` would judge again."""
 
-    What was judged of the scenario sample is kept in the run: the same call again goes on with the rest.
+    variants: int
+    """Conversations of the sample without their scenario, and with another's."""
+    planted: int
+    """Conversations with a planted fault."""
 
-    Args:
-        options: What is asked for.
-        observer: Who is told.
-        ratings: Taken in place of what `ratings_file` of the options names.
-        stop: Ends the scenario sample early when it is requested.
 
-    Raises UsageError when the judge of the run cannot be built again, StoreError when there is no run.
-    """
-    study, settings = _study(options, ratings)
-    async with AsyncExitStack() as clients:
-        limits: Limits = no_limits
+@dataclass(kw_only=True)
+class Recheck(ReadyStudy[RecheckOptions, TrustStudy]):
+    """Checks that are ready to be made anew."""
+
+    plants: list[Plant]
+    """Replies with planted faults, which are judged before the variants."""
+
+
+class TrustEntry(StudyEntry[RecheckOptions, Recheck, TrustResult]):
+    """`trust`: the checks of a finished run; what is judged of the samples is kept in it."""
+
+    name = "trust"
+    prints = Trust
+    plans = TrustPlanJson
+
+    async def prepare(self, options: RecheckOptions, python: PythonInput, *, dry: bool) -> Recheck:
+        """Draw the samples, and build the judge of the run.
+
+        Without either sample there is no judge. Nor is there where it cannot be built and nobody asked for
+        it.
+        """
+        ratings = python.ratings or ratings_of_file(options, field_map(options))
+        limits = load_config(options.config_file).trust
         with open_run(options.run, studies=JUDGED) as run:
-            built, plants = await _with_samples(study, run, options, dry=False)
-        if built is not None:
-            clients.push_async_callback(built.close)
-            limits = built.limits
-            if plants:
-                after = await judge_plants(built.judge, plants, workers=options.max_concurrency)
-                study.planted = blind_spots(
-                    plants, after, built.judge, size=options.planted or SIZE, seed=options.seed
-                )
-        return StudyOutcome(await run_study(study, settings, observer, limits, stop))
+            page = entry_of(run.manifest.study).page
+            study = TrustStudy(JUDGED, page, thresholds=limits, ratings=ratings, seed=options.seed)
+            prepared = Recheck(
+                options=options,
+                study=study,
+                judge=str(run.manifest.judge["name"]),
+                workers=options.max_concurrency,
+                plants=[],
+            )
+            size = plants_wanted(run, options)
+            plants = plants_of(run, size, options.seed) if size else []
+            variants = [] if options.scenario_sample is None else _variants(run, options)
+            if not plants and not variants:
+                return prepared
+            try:
+                built = await judge_of_run(run, options, dry=dry)
+            except UsageError:
+                if variants or options.planted is not None:
+                    raise
+                return prepared
+        study.judge, study.variants = built.judge, variants
+        prepared.plants, prepared.clients = plants, built.clients
+        return prepared
 
+    def directory(self, options: RecheckOptions) -> RunDirectory:
+        """Return that of the run that is checked."""
+        return RunDirectory(Path(options.run))
 
-def plan_recheck(options: RecheckOptions) -> Plan:
-    """Say what would be judged of the samples, without a model call and without writing anything."""
-    study, settings = _study(options, None)
-    with open_run(options.run, studies=JUDGED) as run:
-        judge = str(run.manifest.judge["name"])
-        built, plants = asyncio.run(_with_samples(study, run, options, dry=True))
-    if built is None:
-        return Plan(settings.directory.path, judge, {"variants": 0, "planted": 0}, 0, (), ())
-    if built.counted() is not None:
-        asyncio.run(judge_plants(built.judge, plants))
-    variants, left, _ = units_to_do(study, settings, built)
-    counts = {"variants": variants, "planted": len(plants)}
-    return Plan(settings.directory.path, judge, counts, left + len(plants), (), (), built.counted())
+    def expect_free(self, options: RecheckOptions, directory: RunDirectory) -> None:
+        """Nothing is written over: the checks stand in the run."""
 
+    async def begin(self, prepared: Recheck, observer: Observer | None) -> None:
+        """Judge the replies with planted faults; a plan counts what that asks."""
+        study, options, plants = prepared.study, prepared.options, prepared.plants
+        if study.judge is None or not plants or (observer is None and prepared.clients.counted() is None):
+            return
+        after = await judge_plants(study.judge, plants, workers=options.max_concurrency)
+        if observer is not None:
+            size = options.planted or SIZE
+            study.planted = blind_spots(plants, after, study.judge, size=size, seed=options.seed)
 
-def _study(options: RecheckOptions, ratings: RatingTable | None) -> tuple[TrustStudy, RunSettings]:
-    study = TrustStudy(
-        JUDGED,
-        page_of,
-        thresholds=load_config(options.config_file).trust,
-        ratings=ratings or ratings_of_file(options, field_map(options)),
-        seed=options.seed,
-    )
-    settings = RunSettings(
-        directory=RunDirectory(Path(options.run)),
-        workers=options.max_concurrency,
-        retry_failed=options.retry_failed,
-    )
-    return study, settings
+    def counts(self, prepared: Recheck, units: int) -> dict[str, int]:
+        """Count conversations with another scenario or none, and with a planted fault."""
+        return {"variants": units, "planted": len(prepared.plants)}
 
+    def left(self, prepared: Recheck, units: int, left: int) -> int:
+        """Count the planted faults too: they are judged each time."""
+        del units
+        return left + len(prepared.plants)
 
-async def _with_samples(
-    study: TrustStudy, run: StoredRun, options: RecheckOptions, *, dry: bool
-) -> tuple[BuiltJudge | None, list[Plant]]:
-    """Give the study its variants and the judge of the run; return that, and what is planted.
+    def plan_words(self, plan: Plan, options: RecheckOptions) -> str:
+        """Say what would be judged of either sample."""
+        del options
+        variants, planted = plan.counts["variants"], plan.counts["planted"]
+        parts = [f"{plan.left - planted} of {variants} conversations with another scenario or none"]
+        parts = parts * (variants > 0) + [f"{planted} replies with a planted fault"] * (planted > 0)
+        if not parts:
+            return "would make the checks anew; nothing is judged"
+        return f"would judge {' and '.join(parts)}, by {plan.judge}"
 
-    Without either sample there is no judge. Nor is there where it cannot be built and nobody asked for it.
-    """
-    size = plants_wanted(run, options)
-    plants = plants_of(run, size, options.seed) if size else []
-    if options.scenario_sample is not None:
-        study.variants = _variants(run, options)
-    if not plants and not study.variants:
-        return None, []
-    try:
-        built = await judge_of_run(run, options, dry=dry)
-    except UsageError:
-        if study.variants or options.planted is not None:
-            raise
-        return None, []
-    study.judge = built.judge
-    return built, plants
+    def printed(self, outcome: CommandOutcome[TrustResult]) -> object:
+        """Return the checks."""
+        return as_json(outcome.result.trust)
+
+    def view(self, outcome: CommandOutcome[TrustResult], options: RecheckOptions) -> Iterable[Block]:
+        """Return the checks."""
+        del options
+        return trust_brief(outcome.result.trust)
 
 
 def _variants(run: StoredRun, options: RecheckOptions) -> list[Variant]:
@@ -123,3 +142,6 @@ def _variants(run: StoredRun, options: RecheckOptions) -> list[Variant]:
         msg = "no conversation of the run has a scenario, a description or instructions"
         raise UsageError(msg, hint="name the column that holds it in a field map, and judge again")
     return variants
+
+
+ENTRY: Final = TrustEntry()

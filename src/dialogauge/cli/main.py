@@ -9,61 +9,39 @@ from typing import Any, Final
 
 import typer
 
-from dialogauge.cli.agreement import agreement
+from dialogauge.app.entries import studies
 from dialogauge.cli.annotate import annotate
-from dialogauge.cli.arena import arena
 from dialogauge.cli.check import check
-from dialogauge.cli.compare import compare
-from dialogauge.cli.demo import demo
 from dialogauge.cli.doctor import doctor
-from dialogauge.cli.export import export
-from dialogauge.cli.fit import fit
-from dialogauge.cli.init import init
-from dialogauge.cli.judge import judge
+from dialogauge.cli.finished import export, report, runs, show
 from dialogauge.cli.options import GroupedCommand
-from dialogauge.cli.pairs import pairs
 from dialogauge.cli.replay import replay
-from dialogauge.cli.report import report
-from dialogauge.cli.runs import runs
-from dialogauge.cli.satisfaction import satisfaction
-from dialogauge.cli.show import show
-from dialogauge.cli.success import success
-from dialogauge.cli.trust import trust
+from dialogauge.cli.start import demo, init
+from dialogauge.cli.studies import study_command
 from dialogauge.core.errors import DialogaugeError, UsageError, without_user_info
 from dialogauge.core.version import __version__
 from dialogauge.report import plain
 
 _INTERRUPTED: Final = 130
 
-app = typer.Typer(
-    name="dialogauge",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-)
-for command in (
-    demo,
-    judge,
-    check,
-    report,
-    show,
-    runs,
-    compare,
-    trust,
-    agreement,
-    export,
-    pairs,
-    fit,
-    satisfaction,
-    success,
-    arena,
-    doctor,
-    init,
-):
-    app.command(cls=GroupedCommand)(command)
-app.add_typer(annotate)
-app.add_typer(replay)
+
+def command_line() -> typer.Typer:
+    """Make the command line: the commands of the table of studies, and those that read and prepare."""
+    app = typer.Typer(
+        name="dialogauge",
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,
+    )
+    app.callback()(_root)
+    first, *others = (study for study in studies() if study.command)
+    made = [study_command(study) for study in others]
+    for command in (demo, study_command(first), check, report, show, runs, export, *made, doctor, init):
+        app.command(cls=GroupedCommand)(command)
+    app.add_typer(annotate)
+    app.add_typer(replay)
+    return app
 
 
 def _version(show: bool) -> None:
@@ -72,7 +50,6 @@ def _version(show: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def _root(
     version: bool = typer.Option(
         False, "--version", callback=_version, is_eager=True, help="Print the version."
@@ -84,6 +61,8 @@ def _root(
     names the options of a command.
     """
 
+
+app = command_line()
 
 _Misuse: type[Exception] = typer.BadParameter.__mro__[2]
 """What click raises of words that it cannot take (`ClickException`); typer keeps click where it likes."""

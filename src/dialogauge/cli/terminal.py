@@ -8,14 +8,12 @@ import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
 from contextvars import ContextVar
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Final, NoReturn, TextIO
 
 import typer
 
 from dialogauge.app.environment import colour_wanted
 from dialogauge.app.progress import ProgressObserver
-from dialogauge.core.files import shown_path
 from dialogauge.core.json_keys import as_json
 from dialogauge.report import plain, words
 from dialogauge.text.counting import counted
@@ -84,16 +82,15 @@ def print_json(value: object) -> None:
 def print_plan(plan: Plan, text: str, *, as_json: bool) -> NoReturn:
     """Print what a command would do, in words or with its counts as JSON, and exit."""
     if as_json:
-        whole = {"run": shown_path(plan.directory), "judge": plan.judge, **plan.counts, "left": plan.left}
-        asking = {} if plan.asking is None else {"asking": asdict(plan.asking)}
-        print_json({**whole, **asking, "faults": [str(f) for f in plan.faults]})
+        print_json(plan.to_json())
     else:
         for note in plan.notes:
             typer.echo(f"  {plain(note)}")
         typer.echo(plain(text))
         if plan.asking is not None:
             print_asking(plan.asking)
-        typer.echo(plain(f"into {plan.directory}"))
+        if plan.directory is not None:
+            typer.echo(plain(f"into {plan.directory}"))
     print_faults(plan.faults)
     raise typer.Exit(1 if plan.faults else 0)
 

@@ -16,14 +16,14 @@ from contextlib import contextmanager
 from dataclasses import replace
 from os import PathLike, fspath
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol, cast, get_args
+from typing import TYPE_CHECKING, Any, cast
 
+from dialogauge.app.entries import listed_study
+from dialogauge.app.option_groups import DataOptions, RunInput
 from dialogauge.app.progress import ProgressObserver, shows_live
-from dialogauge.app.sources import InputData, Source, open_source
+from dialogauge.app.sources import InputData, PythonInput, Source, open_source
 from dialogauge.core import (
-    BudgetSpent,
     Conversation,
-    DialogaugeError,
     InputError,
     Place,
     Rating,
@@ -46,15 +46,11 @@ from dialogauge.rubrics import Rubric
 from dialogauge.runs import FILES, Outcome, StopSignal
 
 if TYPE_CHECKING:
-    from dialogauge.app.option_groups import Options
-    from dialogauge.app.replay.run_all import Ran
-    from dialogauge.app.replay.settings import BenchmarkOptions
-    from dialogauge.runs import Observer
+    from dialogauge.app.outcome import CommandOutcome
 
 _LOG = logging.getLogger("dialogauge")
 
 AnyPath = str | PathLike[str]
-StudyName = Literal["judge", "satisfaction", "fit", "trust", "replay", "success"]
 Sources = (
     AnyPath
     | Run
@@ -192,7 +188,7 @@ async def ajudge(  # noqa: PLR0913 - the everyday settings by name
 
 
 def run(
-    study: StudyName,
+    study: str,
     source: Sources,
     *,
     out: AnyPath | None = None,
@@ -212,11 +208,77 @@ def run(
         progress: Whether progress is shown; None for yes in a terminal or a notebook.
         settings: The settings of the command `dialogauge STUDY`, by their names in docs/library.md.
     """
-    if study == "trust":
-        return _trust(source, out, ratings, progress, settings)
+    kind = listed_study(study).options
+    if issubclass(kind, RunInput):
+        return _worked_on(study, source, out, ratings, progress, settings)
+    if not issubclass(kind, DataOptions):
+        msg = f"{study} reads no conversations that could be a source"
+        raise UsageError(msg, hint="dialogauge.arena, .agreement, .compare and Run.pairs are for the others")
     with run_directory(out) as path:
         work = _work(study, source, path, ratings, progress, settings)
         return finished_run(path, carry_out(work), temporary=out is None)
+
+
+def arena(  # noqa: PLR0913 - the everyday settings by name
+    source: AnyPath | Run | Sequence[AnyPath | Run] | Mapping[str, Sources],
+    *,
+    judge: str | None = None,
+    ratings: AnyPath | None = None,
+    model: str | None = None,
+    base_url: str | None = None,
+    api_key_env: str | None = None,
+    out: AnyPath | None = None,
+    progress: bool | None = None,
+    **settings: Any,  # noqa: ANN401 - of any setting
+) -> Run:
+    """Rank agents by who did better on the same dialogue, or by votes.
+
+    Args:
+        source: Judged runs or files of conversations, one of each agent; files of votes; or arenas to put
+            together. By name: `{"alpha": ..., "beta": ...}`, each a run, a path, or conversations in memory.
+        judge: `people`, `scores`, `local` or `llm`; None for `llm` where a model is given, `people` where
+            there are votes, else `scores`.
+        ratings: A file of people's votes between the agents.
+        model: A model that compares, as for `judge`.
+        base_url: The endpoint.
+        api_key_env: The name of the variable that holds the key.
+        out: The run directory; a temporary one where None. With the same one only what is new is asked.
+        progress: Whether progress is shown; None for yes in a terminal or a notebook.
+        settings: Every other setting of `dialogauge arena`, by its name in docs/library.md.
+
+    Returns:
+        The run. `summary.answers` says in sentences who leads; `summary.agents` has ratings, intervals and
+        ranks; a DataFrame of it has a vote a row.
+
+    Raises:
+        UsageError: One agent alone, no dialogue in common, or a setting that is unknown or of no use.
+        InputError: A file cannot be read, or not one vote in it.
+        StoreError: The run directory is of no use.
+        EndpointError: The endpoint as a whole is of no use. What was judged is stored.
+    """
+    inputs: list[str] = []
+    talks: dict[str, list[Conversation | InputError]] = {}
+    if isinstance(source, Mapping):
+        for name, one in source.items():
+            if isinstance(one, str | PathLike | Run):
+                inputs.append(f"{name}={path_of(one)}")
+            else:
+                conversations = read(one)
+                talks[name] = [*conversations, *conversations.faults]
+    else:
+        inputs += map(path_of, [source] if isinstance(source, str | PathLike | Run) else source)
+    everyday = {"judge": judge, "model": model, "base_url": base_url, "api_key_env": api_key_env}
+    everyday["ratings_file"] = None if ratings is None else fspath(ratings)
+    chosen = {**settings, **{name: value for name, value in everyday.items() if value is not None}}
+    with run_directory(out) as path:
+        values = {**chosen, "inputs": tuple(inputs), "out": fspath(path)}
+        work = _running("arena", values, lambda _: PythonInput(agents=talks), progress)
+        return finished_run(path, carry_out(work), temporary=out is None)
+
+
+def path_of(run: AnyPath | Run) -> str:
+    """Return the path of a run, or of a file."""
+    return fspath(run.path if isinstance(run, Run) else run)
 
 
 def open_run(path: AnyPath) -> Run:
@@ -228,18 +290,7 @@ def open_run(path: AnyPath) -> Run:
     return Run(Path(path))
 
 
-class _Ended(Protocol):
-    """What came of a study, whichever it is."""
-
-    @property
-    def outcome(self) -> Outcome: ...
-    @property
-    def faults(self) -> tuple[InputError, ...]: ...
-    @property
-    def notes(self) -> tuple[str, ...]: ...
-
-
-_Work = Callable[[StopSignal], Coroutine[Any, Any, _Ended]]
+_Work = Callable[[StopSignal], Coroutine[Any, Any, "CommandOutcome[Any]"]]
 
 
 @contextmanager
@@ -261,6 +312,29 @@ def run_directory(out: AnyPath | None) -> Iterator[Path]:
         raise
 
 
+def _running(
+    study: str,
+    values: Mapping[str, Any],
+    read_in: Callable[[Any], PythonInput],
+    progress: bool | None,  # noqa: FBT001 - handed on
+) -> _Work:
+    """Return what runs a study; UsageError or InputError where it cannot.
+
+    Args:
+        study: Its name.
+        values: Of the settings.
+        read_in: Takes the settings, and returns what stands in memory.
+        progress: Whether it is shown.
+    """
+    from dialogauge.app.command import load
+    from dialogauge.app.merging import settings_from
+
+    listed = listed_study(study)
+    options = settings_from(listed.options, **values)
+    python, entry, observer = read_in(options), load(listed), observer_for(progress)
+    return lambda stop: entry.run(options, observer, python, stop)
+
+
 def _work(
     study: str,
     source: Sources,
@@ -269,94 +343,46 @@ def _work(
     progress: bool | None,  # noqa: FBT001 - handed on
     settings: Mapping[str, Any],
 ) -> _Work:
-    """Return what runs the study; UsageError or InputError where it cannot."""
-    from dialogauge.app.merging import settings_from
-
-    kind, carry = _study(study)
+    """Return what runs a study of conversations."""
     values = {**settings, "out": path, "inputs": _names(source)}
     if ratings is not None:
         in_file = isinstance(ratings, str | PathLike)
         values["ratings_file"] = str(ratings) if in_file else "ratings in memory"
-    options: Any = settings_from(kind, **values)
-    strict = getattr(options, "strict", False)
-    data = _input(source, ratings, format=options.format, map_file=options.map_file, strict=strict)
-    observer = observer_for(progress)
 
-    return lambda stop: carry(options, observer, data, stop)
+    def read_in(options: Any) -> PythonInput:  # noqa: ANN401 - of any study of conversations
+        strict = getattr(options, "strict", False)
+        data = _input(source, ratings, format=options.format, map_file=options.map_file, strict=strict)
+        return PythonInput(source=data.source, ratings=data.ratings)
+
+    return _running(study, values, read_in, progress)
 
 
-def _trust(
+def _worked_on(
+    study: str,
     source: Sources,
     out: AnyPath | None,
     ratings: Ratings | None,
     progress: bool | None,  # noqa: FBT001 - handed on
     settings: Mapping[str, Any],
 ) -> Run:
-    """Check a run where it is, and open it anew."""
-    from dialogauge.app.merging import settings_from
-    from dialogauge.app.settings import RecheckOptions
-    from dialogauge.app.trust import recheck_run
-
+    """Run a study of a finished run where that is, and open it anew."""
     if out is not None or not isinstance(source, Run | str | PathLike):
-        msg = "trust checks a finished run, and writes into it"
+        msg = f"{study} checks a finished run, and writes into it"
         raise UsageError(msg, hint="give the run, or its path, as the source; and no out")
-    path = source.path if isinstance(source, Run) else Path(source)
-    options = settings_from(RecheckOptions, **settings, run=fspath(path))
-    mapping = None if options.map_file is None else read_field_map(options.map_file)
-    table = rating_table(ratings, mapping)
-    observer = observer_for(progress)
-    _raise_what_ended(carry_out(lambda stop: recheck_run(options, observer, table, stop)).outcome)
-    return Run(path, owner=source if isinstance(source, Run) else None)
+
+    def read_in(options: Any) -> PythonInput:  # noqa: ANN401 - of any study of a run
+        mapping = None if options.map_file is None else read_field_map(options.map_file)
+        return PythonInput(ratings=rating_table(ratings, mapping))
+
+    path = path_of(source)
+    ended = carry_out(_running(study, {**settings, "run": path}, read_in, progress))
+    _raise_what_ended(ended.ending)
+    return Run(Path(path), owner=source if isinstance(source, Run) else None)
 
 
-def _study(name: str) -> tuple[type[Options], Callable[..., Coroutine[Any, Any, _Ended]]]:
-    """Return the settings of a study, and what carries it out.
-
-    The latter takes them, an observer, the data and a signal to stop.
-    """
-    from dialogauge.app import settings
-
-    if name == "judge":
-        from dialogauge.app.judge import judge_data
-
-        return settings.JudgeOptions, judge_data
-    if name == "fit":
-        from dialogauge.app.fit import fit_data
-
-        return settings.FitOptions, fit_data
-    if name == "satisfaction":
-        from dialogauge.app.satisfaction import judge_satisfaction_data
-
-        return settings.SatisfactionOptions, judge_satisfaction_data
-    if name == "replay":
-        from dialogauge.app.replay.settings import BenchmarkOptions
-
-        return BenchmarkOptions, _compared
-    if name == "success":
-        from dialogauge.app.success import check_success
-
-        return settings.SuccessOptions, check_success
-    msg = f"there is no study {name!r}"
-    raise UsageError(msg, hint=f"there are {', '.join(get_args(StudyName))}")
-
-
-async def _compared(options: BenchmarkOptions, observer: Observer, data: InputData, stop: StopSignal) -> Ran:
-    """Run a benchmark to its comparison."""
-    from dialogauge.app.replay.run_all import run_benchmark
-
-    ran = await run_benchmark(options, observer, data, stop)
-    if ran.outcome.ended == "budget":
-        msg = "the budget was spent before all candidates could be compared"
-        raise BudgetSpent(msg, hint="the same call with a higher max_calls or max_cost goes on")
-    if ran.outcome.ended == "finished" and ran.compared is None:
-        msg = "the evaluator failed on every original reply, and without a reference nothing is compared"
-        raise DialogaugeError(msg, hint="the same call with retry_failed=True asks it again")
-    return ran
-
-
-def finished_run(path: Path, ended: _Ended, *, temporary: bool) -> Run:
+def finished_run(path: Path, ended: CommandOutcome[Any], *, temporary: bool) -> Run:
     """Return the run; raise what ended it, if that was an error or a Ctrl-C."""
-    _raise_what_ended(ended.outcome)
+    _raise_what_ended(ended.ending)
     return Run(path, faults=ended.faults, notes=ended.notes, temporary=temporary)
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import shutil
 import weakref
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from html import escape
 from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
+from dialogauge.app.entries import JUDGED, SHOWN
 from dialogauge.core import (
     Conversation,
     InputError,
@@ -22,13 +22,14 @@ from dialogauge.core import (
     StoreError,
     UsageError,
 )
+from dialogauge.door.working import carry_out
 from dialogauge.runs import FILES, Manifest, StoredRun, judged_of, open_run
 from dialogauge.text import counted
 
 if TYPE_CHECKING:
-    from dialogauge.app.export import ExportColumns
+    from dialogauge.app.columns import ExportColumns
+    from dialogauge.app.command import StudyEntry
     from dialogauge.core import Level
-    from dialogauge.door.notebook import Frame
     from dialogauge.rubrics import Rubric
     from dialogauge.studies.evidence import RunEvidence
     from dialogauge.studies.judging.gate import GateResult
@@ -91,6 +92,23 @@ def _figures(value: Any) -> Any:  # noqa: ANN401 - any JSON value
     if isinstance(value, dict):
         return RunSummary(value)
     return tuple(_figures(v) for v in value) if isinstance(value, list) else value
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """A page in a frame of its own: its style and its script stay inside, and it loads nothing."""
+
+    title: str
+    html: str = field(repr=False)
+    """A whole document."""
+    height: int
+    """In pixels."""
+
+    def _repr_html_(self) -> str:
+        return (
+            f'<iframe title="{escape(self.title)}" srcdoc="{escape(self.html)}" sandbox="allow-scripts" '
+            f'style="width: 100%; height: {self.height}px; border: 0"></iframe>'
+        )
 
 
 class Run:
@@ -162,10 +180,8 @@ class Run:
 
         Of a replay there is one for every reply of the log and of the candidates, or for every pair.
         """
-        from dialogauge.app.export import rows_of
-
         with self._open() as run:
-            for row in rows_of(run):
+            for row in self._entry.rows(run):
                 yield dict(row)
 
     def judgements(self) -> Iterator[Judged]:
@@ -173,8 +189,6 @@ class Run:
 
         Raises UsageError for a run of a study that judges nothing, such as `fit`.
         """
-        from dialogauge.app.sources import JUDGED
-
         self._expect_rows_of(JUDGED)
         return (judged_of(row) for row in self.rows())
 
@@ -184,11 +198,7 @@ class Run:
         Of a replay one for each reply, under its item's id and with its `candidate`.
         """
         with self._open() as run:
-            if self.study == "replay":
-                from dialogauge.studies.replay.states import ReplayStates
-
-                return [talk for state in ReplayStates.of(run) for talk in state.conversations()]
-            return list({(c.id, c.candidate): c for c, _ in run.judged()}.values())
+            return list(self._entry.conversations(run))
 
     def to_pandas(self, level: Level | None = None) -> Any:  # noqa: ANN401 - pandas is not imported
         """Return the rows as a pandas DataFrame: one column per dimension, as `dialogauge export` writes.
@@ -242,17 +252,13 @@ class Run:
             UsageError: The run holds no such conversation, or the conversation no such turn.
             StoreError: There is no page.
         """
-        from dialogauge.door.notebook import Frame
-
         if id is None:
             return Frame(f"{self.path.name}: report", self.page(), height)
-        from dialogauge.app.show import shown_of
-        from dialogauge.app.sources import SHOWN
         from dialogauge.report import Page, Transcript, to_html
 
         self._expect_rows_of(SHOWN)
         with self._open() as run:
-            blocks = shown_of(run, id, turn)
+            blocks = self._entry.shown(run, id, turn)
         opened = (replace(b, folded=False) if isinstance(b, Transcript) else b for b in blocks)
         return Frame(id, to_html(Page(id, tuple(opened))), height)
 
@@ -265,7 +271,6 @@ class Run:
 
         Raises UsageError for an unknown dimension, and for a run without scores.
         """
-        from dialogauge.door.notebook import Frame
         from dialogauge.report import to_html
         from dialogauge.studies.judging.page import distributions_page
 
@@ -313,7 +318,7 @@ class Run:
         from dialogauge.studies.judging.gate import read_gates
         from dialogauge.studies.judging.people import stored_people
 
-        summary, evidence = self._scores("gates"), self.evidence
+        summary, evidence = self._scores(), self.evidence
         (gate,) = read_gates((expression,), self.manifest.settings["rubric"])
         with self._open() as run:
             people = stored_people(run)
@@ -357,31 +362,31 @@ class Run:
         Raises UsageError where nothing gives a better reply, or all rows would rest on an unchecked judge.
         """
         from dialogauge.app.merging import settings_from
-        from dialogauge.app.pairs import write_pairs
+        from dialogauge.app.pairs import ENTRY
+        from dialogauge.app.progress import ProgressObserver
         from dialogauge.app.settings import PairOptions
 
         options = settings_from(
             PairOptions, **settings, inputs=fspath(self.path), out=fspath(path), kind=kind
         )
-        with ThreadPoolExecutor(1) as aside:  # a loop may be running here
-            result = aside.submit(write_pairs, options).result()
-        if result.error is not None:
-            raise result.error
-        return result.written
+        observer = ProgressObserver(quiet=True)
+        outcome = carry_out(lambda stop: ENTRY.run(options, observer, stop=stop))
+        if outcome.ending.error is not None:
+            raise outcome.ending.error
+        return outcome.result.written
 
-    def _scores(self, what: str = "plots") -> Summary:
+    def _scores(self) -> Summary:
         """Compute the summary of the rows, once; raise UsageError for a study without it."""
-        from dialogauge.studies.judging.report import summary_of
-
-        if self.study not in ("judge", "success"):
-            msg = f"a run of {self.study} has no {what}"
-            raise UsageError(
-                msg, hint=f"{what} are for runs of judge and success; look at its summary instead"
-            )
         if self._judging is None:
             with self._open() as run:
-                self._judging = summary_of(run)
+                self._judging = self._entry.scores(run)
         return self._judging
+
+    @property
+    def _entry(self) -> StudyEntry[Any, Any, Any]:
+        from dialogauge.app.command import entry_of
+
+        return entry_of(self.study)
 
     def _open(self) -> AbstractContextManager[StoredRun]:
         return open_run(fspath(self.path))
@@ -392,12 +397,9 @@ class Run:
             raise UsageError(msg, hint="`rows()` yields what it holds, `summary` its figures")
 
     def _table(self, level: Level | None) -> tuple[ExportColumns, list[dict[str, Any]]]:
-        from dialogauge.app.export import export_columns
-        from dialogauge.app.sources import SHOWN
-
         self._expect_rows_of(SHOWN)
         with self._open() as run:
-            columns = export_columns(run)
+            columns = self._entry.columns(run)
         rows = (row for row in self.rows() if level is None or row.get("level") == level)
         return columns, [columns.flat(row) for row in rows]
 
@@ -422,7 +424,7 @@ class Run:
         by = f" by {escape(judge)}" if judge not in ("", self.study) else ""
         head = f"<p><b>{escape(self.study)}</b>{by}: "
         head += f"{escape(self._counts())}<br><small>{escape(str(self.path))}</small></p>"
-        names, rows = _overview(self.study, judge, self.summary)
+        names, rows = self._entry.overview(judge, self.summary)
         dimensions = (self.summary.get("dimensions") or {}).items() if self.study == "judge" else ()
         if unchecked := [name for name, of in dimensions if of["n"] and not of.get("checked")]:
             head += f"<p>unchecked: {escape(', '.join(unchecked).replace('_', ' '))}</p>"
@@ -438,71 +440,3 @@ def _types(columns: ExportColumns, whole: T, fraction: T, text: T) -> dict[str, 
 
 
 _COUNTS = ("scored", "not_applicable", "failed", "asked", "votes")
-_AGREEMENT = {"satisfaction": ("pearson", "qwk", "mae", "auc"), "fit": ("uar", "kappa", "auc_below3")}
-"""By study whose scores are held against people's: the measures that a notebook shows."""
-
-
-def _overview(
-    study: str, judge: str, summary: Mapping[str, Any]
-) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-    """Return the columns and rows that a notebook shows: each figure with its counts, beside its controls."""
-    if study in _AGREEMENT:
-        measures = _AGREEMENT[study]
-        sources = {judge: summary["metrics"], **summary["controls"]}
-        sources |= {"ceiling": summary["ceiling"]} if "ceiling" in summary else {}
-        return ("against people", *measures, "n"), [
-            (name, *(_interval(of[m], of["intervals"].get(m)) for m in measures), f"{of['n']:,}")
-            for name, of in sources.items()
-        ]
-    if study == "replay":
-        return ("replies of", "mean over users", "n", "failed"), list(_replayed(summary))
-    if study == "arena":
-        return ("agent", "rating", "ranks", "won, tied, lost", "votes"), [
-            (
-                one["agent"],
-                f"{one['rating']['value']:,.0f}{_whole_span(one['rating']['low'], one['rating']['high'])}",
-                f"{one['best']}–{one['worst']}",
-                f"{one['wins']:,} / {one['ties']:,} / {one['losses']:,}",
-                f"{one['votes']:,}",
-            )
-            for one in summary["agents"]
-        ]
-    columns = ("dimension", "level", "mean", "95 %", "n", "n/a", "failed", "bounds")
-    counts = (summary.get("evidence") or {}).get("unchecked", False)
-    dimensions = (summary.get("dimensions") or {}).items()
-    return columns, [(name, *_cells(of)) for name, of in dimensions if counts or of.get("checked")]
-
-
-def _replayed(summary: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
-    """Yield the rows of a benchmark: of a rubric, those of each dimension."""
-    by_dimension = summary.get("dimensions") or {"": summary}
-    for dimension, figures in by_dimension.items():
-        raw = figures["views"]["raw"]
-        always = {f"always {score}": of for score, of in raw["ceiling"]["constant"].items()}
-        for name, of in {**raw["candidates"], **always}.items():
-            mean = _interval(of["user_macro"], of["user_macro_interval"])
-            shown = f"{name}, {dimension.replace('_', ' ')}" if dimension else name
-            yield shown, mean, f"{of['n']:,}", f"{of['failed']:,}"
-
-
-def _cells(figures: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return what is shown of a dimension: a mean is never without its counts."""
-    counts = (str(figures[name]) for name in ("n", "n_na", "n_failed"))
-    interval, bounds = _span(figures["interval95"]), _span(figures["bounds"])
-    return (figures["level"], _number(figures["mean"]), interval, *counts, bounds)
-
-
-def _interval(value: float | None, ends: Sequence[float] | None) -> str:
-    return f"{_number(value)} [{_span(ends)}]" if ends else _number(value)
-
-
-def _whole_span(low: float | None, high: float | None) -> str:
-    return "" if low is None or high is None else f" [{low:,.0f}, {high:,.0f}]"
-
-
-def _number(value: float | None) -> str:
-    return "undefined" if value is None else f"{value:.2f}"
-
-
-def _span(ends: Sequence[float] | None) -> str:
-    return "" if ends is None else f"{ends[0]:.2f} to {ends[1]:.2f}"

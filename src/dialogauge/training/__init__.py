@@ -17,16 +17,17 @@ from dialogauge.training.pairs import (
     fork_of,
     judged_conversation,
     plain_message,
-    repair,
     unfit,
     weak_turn,
 )
 from dialogauge.training.preferences import reply_pairs
+from dialogauge.training.repairs import RepairStudy
 
 __all__ = [
     "Fork",
     "JudgedConversation",
     "PersonRating",
+    "RepairStudy",
     "Source",
     "corrected_row",
     "dpo_row",
@@ -36,7 +37,6 @@ __all__ = [
     "kto_rows",
     "plain_message",
     "rank_for_labelling",
-    "repair",
     "reply_pairs",
     "sft_row",
     "unfit",

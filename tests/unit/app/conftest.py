@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import json
 from collections.abc import Callable, Iterator
@@ -11,7 +10,8 @@ from typing import Any
 import pytest
 
 from dialogauge.app.build import BuiltJudge
-from dialogauge.app.judge import JudgeOutcome, judge_data
+from dialogauge.app.judge import ENTRY
+from dialogauge.app.outcome import CommandOutcome
 from dialogauge.app.settings import JudgeOptions
 from dialogauge.core import Conversation
 from talks import FakeJudge
@@ -57,9 +57,9 @@ class Desk:
         path.write_text("".join(json.dumps(r, ensure_ascii=False) + "\n" for r in records), encoding="utf-8")
         return str(path)
 
-    def run(self, *inputs: str, out: str = "run", **options: Any) -> JudgeOutcome:
+    def run(self, *inputs: str, out: str = "run", **options: Any) -> CommandOutcome[Any]:
         settings = JudgeOptions(inputs=inputs, out=str(self.folder / out), **options)
-        return asyncio.run(judge_data(settings, self.watcher))
+        return ENTRY.carry_out(settings, self.watcher)
 
     def rows(self, out: str = "run") -> list[dict[str, Any]]:
         lines = (self.folder / out / "judgements.jsonl").read_text(encoding="utf-8").splitlines()

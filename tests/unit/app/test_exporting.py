@@ -185,7 +185,7 @@ def test_what_is_no_run_cannot_be_exported(tmp_path: Path) -> None:
 
 
 def test_a_failure_of_a_whole_conversation_keeps_its_kind() -> None:
-    from dialogauge.app.export import JudgementColumns
+    from dialogauge.app.columns import JudgementColumns
     from dialogauge.core.judgement import row_json
 
     judged = Judged(Target("c", "conversation"), JudgeFailure("refused", "no", raw="sorry"))

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from dialogauge.app.judge import plan_log
+from dialogauge.app.judge import ENTRY
 from dialogauge.app.settings import JudgeOptions
 from dialogauge.core import BudgetSpent, Conversation, EndpointError, Judged, UsageError, digest_text
 from dialogauge.runs import open_run
@@ -314,12 +314,12 @@ def test_another_judge_in_the_same_directory_is_announced(desk: Any) -> None:
 def test_a_plan_writes_nothing_and_asks_nothing(desk: Any) -> None:
     log = desk.log(A, B, C)
     options = JudgeOptions(inputs=(log,), out=str(desk.folder / "run"), repeats=2)
-    plan = plan_log(options)
+    plan = ENTRY.plan(options)
     assert (plan.counts, plan.left) == ({"conversations": 3, "units": 6}, 6)
     assert not (desk.folder / "run").exists()
     desk.run(log, limit=1, repeats=2)
     desk.judge.seen.clear()
-    assert (plan_log(options).counts["units"], plan_log(options).left) == (6, 4)
+    assert (ENTRY.plan(options).counts["units"], ENTRY.plan(options).left) == (6, 4)
     assert desk.judge.seen == []
 
 

@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 
 from dialogauge.app.merging import settings_from
-from dialogauge.app.pairs import PairResult, write_pairs
+from dialogauge.app.outcome import CommandOutcome
+from dialogauge.app.pairs import ENTRY, PairResult
+from dialogauge.app.progress import ProgressObserver
 from dialogauge.app.settings import PairOptions
 from dialogauge.core import (
     BudgetSpent,
@@ -86,9 +88,13 @@ def lines(path: Path) -> list[dict[str, Any]]:
 
 def pairs(run: str, **options: Any) -> tuple[PairResult, list[dict[str, Any]], list[dict[str, Any]]]:
     out = Path(run).parent / "made" / "pairs.jsonl"
+    return outcome_of(run, **options).result, lines(out), lines(out.with_name("pairs.provenance.jsonl"))
+
+
+def outcome_of(run: str, **options: Any) -> CommandOutcome[PairResult]:
+    out = Path(run).parent / "made" / "pairs.jsonl"
     settings = {"inputs": (run,), "out": str(out), "unchecked": True, **options}
-    result = write_pairs(settings_from(PairOptions, **settings))
-    return result, lines(out), lines(out.with_name("pairs.provenance.jsonl"))
+    return ENTRY.carry_out(settings_from(PairOptions, **settings), ProgressObserver(quiet=True))
 
 
 # -- preference pairs -----------------------------------------------------------------------------
@@ -136,7 +142,6 @@ def test_what_a_model_cannot_better_is_left_out_and_counted(desk: Any, run: str)
     result, found, _ = pairs(run, model=f"py:{desk.module}:broken")
     assert found == []
     assert result.left_out == {"no weakest turn": 1, "no better reply: judge_error": 2}
-    assert result.error is None
 
 
 def test_a_limit_saves_calls_and_is_counted(desk: Any, run: str) -> None:
@@ -148,10 +153,11 @@ def test_a_limit_saves_calls_and_is_counted(desk: Any, run: str) -> None:
 
 
 def test_a_spent_budget_keeps_what_was_written(desk: Any, run: str) -> None:
-    result, found, sources = pairs(run, model=f"py:{desk.module}:better", max_calls=1, max_concurrency=1)
-    assert len(found) == len(sources) == 1
-    assert isinstance(result.error, BudgetSpent)
-    assert result.left_out == {"no weakest turn": 1, "not asked: the run ended early": 1}
+    outcome = outcome_of(run, model=f"py:{desk.module}:better", max_calls=1, max_concurrency=1)
+    assert outcome.result.written == len(lines(Path(run).parent / "made" / "pairs.jsonl")) == 1
+    assert isinstance(outcome.ending.error, BudgetSpent)
+    assert outcome.exit_code == 1
+    assert outcome.result.left_out == {"no weakest turn": 1, "not asked: the run ended early": 1}
 
 
 @pytest.mark.parametrize(

@@ -1,15 +1,14 @@
 from __future__ import annotations
 
-from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from dialogauge.app.config import RoleSettings
-from dialogauge.app.judge import JudgeOutcome
+from dialogauge.app.outcome import CommandOutcome
 from dialogauge.core import BudgetSpent, EndpointError, RecordFault, StoreError
-from dialogauge.runs import Ending, Outcome, Progress
+from dialogauge.runs import Outcome, Progress
 from dialogauge.runs.study import unread_units
 from dialogauge.studies.judging.gate import GateResult
 from talks import judged_rows, talk
@@ -19,20 +18,14 @@ MET, UNMET = GateResult(True, 1.0, ""), GateResult(False, 0.0, "")
 FAULT = RecordFault("not JSON")
 
 
-@dataclass
-class Failed:
-    failed_share: float | None
-
-
 @pytest.mark.parametrize(
     ("ended", "share", "gates", "faults", "code"),
     [
         (FINISHED, 0.0, [], [], 0),
-        (FINISHED, None, [], [], 0),
         (FINISHED, 0.05, [MET], [], 0),
         (FINISHED, 0.051, [], [], 3),
         (FINISHED, 0.0, [MET, UNMET], [], 100),
-        (FINISHED, None, [UNMET], [], 100),
+        (FINISHED, 0.0, [UNMET], [], 100),
         (FINISHED, 0.0, [], [FAULT], 1),
         (Outcome("error", EndpointError("refused")), 0.0, [], [], 1),
         (Outcome("error", StoreError("full")), 0.0, [], [], 1),
@@ -45,10 +38,11 @@ class Failed:
         (Outcome("interrupted"), 1.0, [UNMET], [FAULT], 130),
     ],
 )
-def test_exit_codes(ended: Outcome, share: float | None, gates: Any, faults: Any, code: int) -> None:
-    result = SimpleNamespace(summary=Failed(share), gates=gates)
-    run: Any = SimpleNamespace(ending=Ending(ended, 1, 0), result=result)
-    assert JudgeOutcome(run, tuple(faults), (), 0.05).exit_code == code
+def test_exit_codes(ended: Outcome, share: float, gates: Any, faults: Any, code: int) -> None:
+    outcome = CommandOutcome(
+        result=None, ending=ended, faults=faults, gates=gates, failed_share=share, max_failed=0.05
+    )
+    assert outcome.exit_code == code
 
 
 SECRETS = ("hunter2", "s3cret-query", "s3cret-header", "s3cret-key")

@@ -10,7 +10,7 @@ import pytest
 
 import dialogauge
 from dialogauge import JudgeFailure, Judgement, Run, Score
-from dialogauge.app.export import JudgementColumns
+from dialogauge.app.columns import JudgementColumns
 from dialogauge.core import MissingExtra, RubricError, StoreError, UsageError
 from dialogauge.door.run import RunSummary
 from parsed_pages import without_own_script

@@ -12,10 +12,10 @@ from typing import Any, Final
 import orjson
 
 from dialogauge.app.agreement_runs import run_names
-from dialogauge.app.arena.settings import ArenaOptions
 from dialogauge.app.beside import field_map
 from dialogauge.app.candidates import read_agents
 from dialogauge.app.outputs import stem
+from dialogauge.app.settings import ArenaOptions
 from dialogauge.app.sources import JUDGED, is_run
 from dialogauge.core import conversation_digest
 from dialogauge.core.conversation import Conversation

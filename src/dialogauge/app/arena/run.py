@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from dialogauge.app.arena.gather import UNKNOWN, Entrants, gather, judge_of, meetings
-from dialogauge.app.arena.settings import ArenaOptions
 from dialogauge.app.build import Clients
+from dialogauge.app.columns import ExportColumns, VoteColumns
+from dialogauge.app.command import ReadyStudy, StudyEntry
 from dialogauge.app.config import model_of
 from dialogauge.app.merging import load_config, references
-from dialogauge.app.outcome import Plan, StudyOutcome
-from dialogauge.app.outputs import run_files, run_named_after, spare
-from dialogauge.app.sources import is_run
-from dialogauge.core import Conversation, WorkUnit
-from dialogauge.core.errors import InputError, UsageError
-from dialogauge.core.settings import narrowed, recorded
+from dialogauge.app.outcome import CommandOutcome, Plan, PlanJson
+from dialogauge.app.outputs import run_files, spare
+from dialogauge.app.settings import ArenaOptions
+from dialogauge.app.shown import Overview
+from dialogauge.app.sources import PythonInput, is_run
+from dialogauge.core.errors import UsageError
+from dialogauge.core.settings import narrowed
 from dialogauge.judges.pairwise import PairJudge
+from dialogauge.report import Block, Page
 from dialogauge.rubrics import load_rubric
-from dialogauge.runs import Observer, RunDirectory, RunSettings, StopSignal, run_study, units_left
+from dialogauge.runs import Observer, RunDirectory, StoredRun, StudyRun
 from dialogauge.studies.arena.agents import Agents
 from dialogauge.studies.arena.meetings import (
     AskedTwice,
@@ -32,151 +34,169 @@ from dialogauge.studies.arena.meetings import (
     PeoplesVotes,
     Referee,
 )
+from dialogauge.studies.arena.page import brief
 from dialogauge.studies.arena.scheduling import Schedule
+from dialogauge.studies.arena.stored import shown_votes, stored_page
 from dialogauge.studies.arena.study import ArenaStudy
-from dialogauge.studies.arena.summary import ArenaResult, ArenaSettings
+from dialogauge.studies.arena.summary import ArenaResult, ArenaSettings, ArenaSummary
 from dialogauge.studies.evidence import DimensionEvidence
+from dialogauge.text import counted
 
 _NO_RANKS: Final = (
     "Nobody will be ranked: nobody voted on these meetings (--ratings), and there is no --unchecked; what "
     "the model says will name dialogues to read."
 )
-_SAMPLE: Final = 200
-"""Meetings of which the prompts are measured for a plan."""
 
 
-@dataclass(frozen=True)
-class ArenaOutcome(StudyOutcome[ArenaResult]):
-    """What comes of an arena."""
+class ArenaPlanJson(PlanJson):
+    """What `arena` would do."""
 
-    max_failed: float = 1.0
+    agents: int
+    meetings: int
+
+
+@dataclass(kw_only=True)
+class PreparedArena(ReadyStudy[ArenaOptions, ArenaStudy]):
+    """An arena whose meetings are known."""
+
+    gathered: Entrants
+    schedule: Schedule | None = None
+    """Of a plan: which meetings it asks hangs on the answers, and only how many is known."""
 
     @property
-    def exit_code(self) -> int:
-        """As of any study; 3 where too many meetings gave no verdict."""
-        too_many = (self.run.result.failed_share or 0.0) > self.max_failed
-        return super().exit_code or (3 if too_many else 0)
+    def ranks_nobody(self) -> bool:
+        """Whether a model would be asked, and nothing could show that it agrees with people."""
+        unshown = not (self.options.unchecked or self.gathered.votes)
+        return isinstance(self.study.referee, AskedTwice) and unshown
 
 
-async def run_arena(
-    options: ArenaOptions,
-    observer: Observer,
-    talks: Mapping[str, Iterable[Conversation | InputError]] | None = None,
-    stop: StopSignal | None = None,
-) -> ArenaOutcome:
-    """Put every meeting to the referee, and write the run; the same call again asks only what is new.
+class ArenaEntry(StudyEntry[ArenaOptions, PreparedArena, ArenaResult]):
+    """`arena`: agents ranked by who did better; the same call again asks only what is new."""
 
-    Args:
-        options: What is asked for.
-        observer: Who is told.
-        talks: Dialogues in memory by agent, beside what `inputs` names.
-        stop: Ends the run early when it is requested.
+    name = "arena"
+    prints = ArenaSummary
+    plans = ArenaPlanJson
+    unit = "meeting"
+    notes_last = True
+    measured = 200
 
-    Raises:
-        UsageError: As `gather`; or the referee cannot say anything of these inputs; or the arena would be
-            written over an input, or into one of the arenas.
-        StoreError: The directory cannot be written, or holds a run of another study.
-    """
-    arena = _arena(options, talks)
-    _spare_the_inputs(options, arena.settings.directory)
-    if _ranks_nobody(options, arena):
-        observer.say(_NO_RANKS)
-    try:
-        run = await run_study(arena.study, arena.settings, observer, arena.clients.limits, stop)
-    finally:
-        await arena.clients.close()
-    notes = (*arena.gathered.notes, *arena.clients.notices(run.progress.usage.calls))
-    return ArenaOutcome(run, tuple(arena.gathered.faults), notes, options.max_failed)
+    async def prepare(self, options: ArenaOptions, python: PythonInput, *, dry: bool) -> PreparedArena:
+        """Gather who meets whom, and the referee.
+
+        Raises UsageError as `gather`, and where the referee cannot say anything of these inputs.
+        """
+        gathered, clients = gather(options, python.agents), Clients(options, dry=dry)
+        referee, asked = _asked(options, gathered, clients)
+        names = tuple(gathered.names) or tuple(dict.fromkeys(n for one in asked for n in (one.a, one.b)))
+        known = {name: gathered.about.get(name, {}) for name in names}
+        model, schedule = isinstance(referee, AskedTwice), None
+        if options.schedule == "adaptive":
+            schedule = Schedule(options.budget, options.until, options.ties)
+        elif options.budget is not None:
+            asked = asked[: options.budget]
+        study = ArenaStudy(
+            referee,
+            asked,
+            Agents(names, known, gathered.missing, gathered.absent),
+            settings=narrowed(ArenaSettings, options),
+            people=() if isinstance(referee, PeoplesVotes) else gathered.votes,
+            evidence=_evidence(referee, gathered),
+            unreadable=gathered.faults,
+            together=not model,
+            schedule=None if dry else schedule,
+        )
+        workers = options.max_concurrency if model else 1
+        return PreparedArena(
+            options=options,
+            study=study,
+            clients=clients,
+            judge=referee.name,
+            workers=workers if schedule is None else min(workers, schedule.batch(len(names))),
+            gathered=gathered,
+            schedule=schedule,
+        )
+
+    def expect_free(self, options: ArenaOptions, directory: RunDirectory) -> None:
+        """Raise UsageError where the arena would be written over an input, or into one of the arenas."""
+        spare(run_files(directory), options)
+        runs = (text if Path(text).exists() else text.partition("=")[2] for text in options.inputs)
+        if any(is_run(run) and Path(run).resolve() == directory.path.resolve() for run in runs):
+            message = f"{directory.path} is one of the arenas that are put together"
+            raise UsageError(message, hint="choose another directory with -o")
+
+    async def begin(self, prepared: PreparedArena, observer: Observer | None) -> None:
+        """Say before a model is asked that nobody will be ranked."""
+        if observer is not None and prepared.ranks_nobody:
+            observer.say(_NO_RANKS)
+
+    def notes(self, prepared: PreparedArena, run: StudyRun[ArenaResult] | None) -> Iterable[str]:
+        """Say how dialogues were read and matched; a plan says that nobody will be ranked."""
+        return (*prepared.gathered.notes, *([_NO_RANKS] if run is None and prepared.ranks_nobody else []))
+
+    def failed_share(self, result: ArenaResult) -> float | None:
+        """Return the share of the meetings without a verdict."""
+        return result.failed_share
+
+    def counts(self, prepared: PreparedArena, units: int) -> dict[str, int]:
+        """Count agents and meetings."""
+        del units
+        return {"agents": len(prepared.study.agents.names), "meetings": len(prepared.study.meetings)}
+
+    def left(self, prepared: PreparedArena, units: int, left: int) -> int:
+        """Of a schedule with a budget no more is asked; votes that cost nothing are all taken again."""
+        schedule = prepared.schedule
+        if prepared.clients.counted() is None:
+            return len(prepared.study.meetings)
+        if schedule is not None and schedule.budget is not None:
+            return max(0, min(left, schedule.budget - (units - left)))
+        return left
+
+    def plan_words(self, plan: Plan, options: ArenaOptions) -> str:
+        """Say how many meetings would be compared, and by whom."""
+        agents, every = counted(plan.counts["agents"], "agent"), plan.counts["meetings"]
+        free = "" if plan.asking is not None else "; no model is asked"
+        left = f"{plan.left:,} of " if plan.asking is not None else ""
+        most = "at most " if options.schedule == "adaptive" else ""
+        return f"{agents}: would compare {most}{left}{counted(every, 'meeting')} by {plan.judge}{free}"
+
+    def view(self, outcome: CommandOutcome[ArenaResult], options: ArenaOptions) -> Iterable[Block]:
+        """Return who leads, and where to read."""
+        del options
+        return brief(outcome.result)
+
+    def page(self, run: StoredRun) -> Page:
+        """Return the page of a finished run."""
+        return stored_page(run)
+
+    def shown(self, run: StoredRun, id: str, turn: int | None) -> tuple[Block, ...]:
+        """Return the dialogue as each agent led it, with the votes on it."""
+        return shown_votes(run, id, turn)
+
+    def columns(self, run: StoredRun) -> ExportColumns:
+        """Return the columns of votes."""
+        del run
+        return VoteColumns()
+
+    def overview(self, judge: str, summary: Mapping[str, Any]) -> Overview:
+        """Return ratings, ranks and votes of the agents."""
+        del judge
+        return ("agent", "rating", "ranks", "won, tied, lost", "votes"), [
+            (
+                one["agent"],
+                f"{one['rating']['value']:,.0f}{_whole_span(one['rating']['low'], one['rating']['high'])}",
+                f"{one['best']}–{one['worst']}",
+                f"{one['wins']:,} / {one['ties']:,} / {one['losses']:,}",
+                f"{one['votes']:,}",
+            )
+            for one in summary["agents"]
+        ]
 
 
-def plan_arena(options: ArenaOptions) -> Plan:
-    """Say what an arena would ask, without a model call and without writing anything."""
-    arena = _arena(options, None, dry=True)
-    study, schedule = arena.study, arena.study.schedule
-    study.schedule = None  # which meetings it asks hangs on the answers, and only how many is known
-    waiting: list[WorkUnit] = []
-    units, left, _ = units_left(study, arena.settings, waiting.append)
-    counts = {"agents": len(study.agents.names), "meetings": len(study.meetings)}
-    if schedule is not None and schedule.budget is not None:
-        left = max(0, min(left, schedule.budget - (units - left)))
-    asking = arena.clients.counted()
-    with asyncio.Runner() as runner:
-        if asking is None:
-            left = len(study.meetings)
-        elif waiting:
-            sample = waiting[:: -(-len(waiting) // _SAMPLE)]
-            for unit in sample:
-                runner.run(study.run(unit))
-            asking = arena.clients.counted(left / len(sample))
-        runner.run(arena.clients.close())
-    faults = tuple(arena.gathered.faults)
-    notes = (*arena.gathered.notes, *([_NO_RANKS] if _ranks_nobody(options, arena) else []))
-    return Plan(arena.settings.directory.path, study.referee.name, counts, left, faults, notes, asking)
+ENTRY: Final = ArenaEntry()
 
 
-def _spare_the_inputs(options: ArenaOptions, directory: RunDirectory) -> None:
-    """Raise UsageError where the arena would be written over an input, or into one of the arenas."""
-    spare(run_files(directory), options)
-    runs = (text if Path(text).exists() else text.partition("=")[2] for text in options.inputs)
-    if any(is_run(run) and Path(run).resolve() == directory.path.resolve() for run in runs):
-        message = f"{directory.path} is one of the arenas that are put together"
-        raise UsageError(message, hint="choose another directory with -o")
-
-
-def _ranks_nobody(options: ArenaOptions, arena: _Arena) -> bool:
-    """Say whether a model would be asked, and nothing could show that it agrees with people."""
-    unshown = not (options.unchecked or arena.gathered.votes)
-    return isinstance(arena.study.referee, AskedTwice) and unshown
-
-
-@dataclass(frozen=True, slots=True)
-class _Arena:
-    """All that a run of an arena takes."""
-
-    study: ArenaStudy
-    settings: RunSettings
-    clients: Clients
-    gathered: Entrants
-
-
-def _arena(
-    options: ArenaOptions,
-    talks: Mapping[str, Iterable[Conversation | InputError]] | None,
-    *,
-    dry: bool = False,
-) -> _Arena:
-    directory = RunDirectory(run_named_after(options.inputs) if options.out is None else Path(options.out))
-    gathered = gather(options, talks)
-    clients = Clients(options, dry=dry)
-    referee, asked = _asked(options, gathered, clients)
-    names = tuple(gathered.names) or tuple(dict.fromkeys(n for one in asked for n in (one.a, one.b)))
-    known = {name: gathered.about.get(name, {}) for name in names}
-    model = isinstance(referee, AskedTwice)
-    schedule = None
-    if options.schedule == "adaptive":
-        schedule = Schedule(options.budget, options.until, options.ties)
-    elif options.budget is not None:
-        asked = asked[: options.budget]
-    study = ArenaStudy(
-        referee,
-        asked,
-        Agents(names, known, gathered.missing, gathered.absent),
-        settings=narrowed(ArenaSettings, options),
-        people=() if isinstance(referee, PeoplesVotes) else gathered.votes,
-        evidence=_evidence(referee, gathered),
-        unreadable=gathered.faults,
-        together=not model,
-        schedule=schedule,
-    )
-    workers = options.max_concurrency if model else 1
-    settings = narrowed(
-        RunSettings,
-        options,
-        directory=directory,
-        workers=workers if schedule is None else min(workers, schedule.batch(len(names))),
-        settings=recorded(options),
-    )
-    return _Arena(study, settings, clients, gathered)
+def _whole_span(low: float | None, high: float | None) -> str:
+    return "" if low is None or high is None else f" [{low:,.0f}, {high:,.0f}]"
 
 
 def _check(options: ArenaOptions, *, model: bool) -> None:

@@ -5,45 +5,37 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from dialogauge.app.agreement import AgreementOutcome
-from dialogauge.app.compare import CompareOutcome
-from dialogauge.app.printed.fit import FitFileJson, FitRunJson
+from dialogauge.app.command import load
+from dialogauge.app.entries import listed_study, studies
 from dialogauge.app.printed.inputs import AnnotateStatusJson, CheckJson, DoctorJson, RunsJson
-from dialogauge.app.printed.plans import (
-    ArenaPlanJson,
-    ComparePlanJson,
-    JudgePlanJson,
-    ReplayPlanJson,
-    SatisfactionPlanJson,
-    TrustPlanJson,
-)
 from dialogauge.app.printed.replaying import ReplayJson, RubricReplayJson
 from dialogauge.core.json_schema import Schema, schema_of
-from dialogauge.studies.arena.summary import ArenaSummary
-from dialogauge.studies.judging.study import JudgingResult
-from dialogauge.studies.satisfaction.study import SatisfactionSummary
-from dialogauge.studies.success.study import SuccessResult
-from dialogauge.studies.trust.result import Trust
 
-PRINTED: Final[Mapping[str, Any]] = {
-    "judge": JudgingResult | JudgePlanJson,
+_OTHERS: Final[Mapping[str, Any]] = {
     "check": CheckJson,
     "runs": RunsJson,
-    "compare": CompareOutcome | ComparePlanJson,
-    "trust": Trust | TrustPlanJson,
-    "agreement": AgreementOutcome,
-    "fit": FitRunJson | FitFileJson,
-    "satisfaction": SatisfactionSummary | SatisfactionPlanJson,
-    "success": SuccessResult,
-    "arena": ArenaSummary | ArenaPlanJson,
     "doctor": DoctorJson,
     "annotate status": AnnotateStatusJson,
     "replay compare": ReplayJson | RubricReplayJson,
-    "replay run": ReplayJson | RubricReplayJson | ReplayPlanJson | None,
 }
-"""By command; of two shapes the second is that of `--dry-run`, or of another kind of output."""
+"""Of the commands that are no studies."""
+
+
+def printing_commands() -> list[str]:
+    """Return the commands that print JSON, in the order of the help."""
+    named = [study.name for study in studies() if study.json and study.command]
+    first, *others = named
+    check, runs, *last = _OTHERS
+    return [first, check, runs, *others, *last, "replay run"]
 
 
 def json_schema(command: str) -> Schema:
-    """Return the schema of what a command prints with `--json`, for example of `annotate status`."""
-    return schema_of(PRINTED[command], f"dialogauge {command} --json")
+    """Return the schema of what a command prints with `--json`, for example of `annotate status`.
+
+    Of two shapes the last is that of `--dry-run`, or of another kind of output.
+    """
+    if command in _OTHERS:
+        return schema_of(_OTHERS[command], f"dialogauge {command} --json")
+    entry = load(listed_study(command.removesuffix(" run")))
+    shape = entry.prints if entry.plans is None else entry.prints | entry.plans
+    return schema_of(shape, f"dialogauge {command} --json")

@@ -76,7 +76,13 @@ def _personal(options: ScoreOptions, items: ItemSet, *, dry: bool) -> Evaluator:
         judge, data = built.judge, opened.study
         return ScoresStudy(opened.stage, about, judge=judge, data=data, reference=options.reference)
 
-    return Evaluator(study, built.limits, built.close, built.counted, waits=not built.judge.together)
+    return Evaluator(
+        study,
+        built.clients.limits,
+        built.clients.close,
+        built.clients.counted,
+        waits=not built.judge.together,
+    )
 
 
 def _by_rubric(options: ScoreOptions, rubric: str, *, dry: bool) -> Evaluator:
@@ -105,7 +111,9 @@ def _by_rubric(options: ScoreOptions, rubric: str, *, dry: bool) -> Evaluator:
         }
         return RubricScoresStudy(opened.stage, about, judge=judge)
 
-    return Evaluator(study, built.limits, built.close, built.counted, waits=options.judge == "llm")
+    return Evaluator(
+        study, built.clients.limits, built.clients.close, built.clients.counted, waits=options.judge == "llm"
+    )
 
 
 def _by_pairs(options: ScoreOptions, rubric: str, *, dry: bool) -> Evaluator:

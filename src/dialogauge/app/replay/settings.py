@@ -16,6 +16,7 @@ from dialogauge.app.merging import (
 )
 from dialogauge.app.option_groups import (
     SEEDS,
+    AgentsOptions,
     ConfigOptions,
     LimitOptions,
     Options,
@@ -57,17 +58,6 @@ class ItemOptions(ReplaySeedOptions, RatedDataOptions, ConfigOptions, PrivacyOpt
     )
     size: int = setting(300, "Maximum number of turns.", "-n", "--size", low=1)
     licence: str | None = setting(None, "Licence of the data, for the item set's card.", metavar="TEXT")
-
-
-class AgentsOptions(Options):
-    """What is known of candidates."""
-
-    agents_file: str | None = setting(
-        None,
-        "agents.toml: who candidates are, and how to reach them.",
-        "--agents",
-        metavar="FILE",
-    )
 
 
 class CandidateOptions(AgentsOptions, ReplaySeedOptions, LimitOptions, RetryOptions):

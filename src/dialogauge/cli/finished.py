@@ -1,11 +1,46 @@
-"""`dialogauge runs`: the runs below a folder."""
+"""`report`, `show`, `runs`, `export`: what is made of finished runs."""
 
 from __future__ import annotations
 
 import typer
 
-from dialogauge.app.settings import RunsOptions
+from dialogauge.app.settings import ExportOptions, ReportOptions, RunsOptions, ShowOptions
 from dialogauge.cli.options import AsJson, takes
+
+
+@takes(ReportOptions)
+def report(options: ReportOptions) -> None:
+    """Rewrite the report of a run from its stored results."""
+    from dialogauge.app.stored import rebuild_report
+    from dialogauge.report import plain
+
+    typer.echo(plain(f"report: {rebuild_report(options.run, options.out, options.privacy)}"))
+
+
+@takes(ShowOptions)
+def show(options: ShowOptions) -> None:
+    """Print one conversation of a run.
+
+    Each turn is shown with what people and the judge say about it.
+    """
+    from dialogauge.app.stored import conversation_of
+    from dialogauge.cli.terminal import print_blocks
+
+    print_blocks(conversation_of(options))
+
+
+@takes(ExportOptions)
+def export(options: ExportOptions) -> None:
+    """Export the judgements of a run.
+
+    The file extension sets the format.
+    """
+    from dialogauge.app.export import export_run
+    from dialogauge.report import plain
+    from dialogauge.text import counted
+
+    written = export_run(options.run, options.out, options.privacy)
+    typer.echo(plain(f"{counted(written, 'row')}: {options.out}"))
 
 
 @takes(RunsOptions)

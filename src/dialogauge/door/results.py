@@ -1,25 +1,74 @@
-"""Agreement from Python: files and runs, or a matrix whose axes have names."""
+"""Agreement and comparison from Python: what was measured, with its figures, answers and page."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from html import escape
 from os import PathLike, fspath
-from typing import TYPE_CHECKING, Any, Final
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Protocol, overload
 
 import numpy as np
 
+from dialogauge.app.entries import listed_study
+from dialogauge.app.sources import PythonInput
 from dialogauge.core import InputError, Place, Rating, UsageError
 from dialogauge.core.json_keys import as_json
 from dialogauge.data import RatingTable
 from dialogauge.data.ratings import as_score
-from dialogauge.door.library import AnyPath, Ratings, rating_table
-from dialogauge.door.paged import Paged
+from dialogauge.door.library import AnyPath, Ratings, path_of, rating_table
 from dialogauge.door.run import Run, RunSummary
 
 if TYPE_CHECKING:
     from dialogauge.app.agreement import AgreementOutcome
+    from dialogauge.app.compare import CompareOutcome
+    from dialogauge.app.outcome import CommandOutcome
+    from dialogauge.report import Page
     from dialogauge.stats import Estimate
+
+
+class _WithPage(Protocol):
+    @property
+    def page(self) -> Page: ...
+
+
+class Paged:
+    """A result of which there is a page."""
+
+    __slots__ = ()
+    _result: _WithPage
+
+    @overload
+    def page(self, path: None = None) -> str: ...
+    @overload
+    def page(self, path: AnyPath) -> Path: ...
+    def page(self, path: AnyPath | None = None) -> str | Path:
+        """Return the page as HTML; with a path, write it there and return the path."""
+        from dialogauge.app.outputs import output_file
+        from dialogauge.report import to_html
+        from dialogauge.runs.directory import write_whole
+
+        page = to_html(self._result.page)
+        if path is None:
+            return page
+        write_whole(output_file(fspath(path)), [page.encode()])
+        return Path(path)
+
+
+def _measured(
+    study: str, values: Mapping[str, Any], out: AnyPath | None, python: PythonInput, **made: object
+) -> CommandOutcome[Any]:
+    """Compute what a command computes, with the settings that are chosen."""
+    from dialogauge.app.command import load
+    from dialogauge.app.merging import settings_from
+
+    listed = listed_study(study)
+    entry: Any = load(listed)
+    options = settings_from(listed.options, **values, **({} if out is None else {"out": fspath(out)}))
+    outcome: CommandOutcome[Any] = entry.measured(replace(options, **made), python)
+    return outcome
+
 
 Target = str | tuple[str, int]
 """The id of a conversation, or of a conversation and the number of a turn."""
@@ -44,15 +93,15 @@ class Agreement(Paged):
     notes: tuple[str, ...]
     """What was recognised and assumed."""
 
-    _outcome: AgreementOutcome
+    _result: AgreementOutcome
 
-    def __init__(self, outcome: AgreementOutcome) -> None:
+    def __init__(self, outcome: CommandOutcome[AgreementOutcome]) -> None:
         from dialogauge.studies.agreement.page import answers_in_words
 
-        self._outcome = outcome
-        self.figures = RunSummary(as_json(outcome))
-        self.answers = answers_in_words(outcome.result)
-        self.faults, self.notes = outcome.faults, outcome.notes
+        self._result = outcome.result
+        self.figures = RunSummary(as_json(outcome.result))
+        self.answers = answers_in_words(outcome.result.result)
+        self.faults, self.notes = tuple(outcome.faults), tuple(outcome.notes)
 
     def __repr__(self) -> str:
         return f"<Agreement: {' '.join(self.answers[:1]) or 'no answer'}>"
@@ -66,7 +115,7 @@ class Agreement(Paged):
         return f"{sentences}<table><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>"
 
     def _rows(self) -> Iterator[tuple[str, ...]]:
-        result = self._outcome.result
+        result = self._result.result
         for judge in result.judges:
             level = "" if judge.level is None else f" of {judge.level}s"
             yield _row(f"{judge.about.name}, {judge.pair}{level}", judge.figures, judge.counts.scored)
@@ -116,14 +165,9 @@ def agreement(  # noqa: PLR0913 - the everyday settings by name
         InputError: A file cannot be read.
         StoreError: A run cannot be read.
     """
-    from dialogauge.app.agreement import measure_agreement
-    from dialogauge.app.merging import settings_from
-    from dialogauge.app.settings import AgreementOptions
-
     several = [source] if isinstance(source, str | PathLike | Run) else list(source)
-    chosen = {**settings, "sources": tuple(fspath(s.path if isinstance(s, Run) else s) for s in several)}
+    chosen = {**settings, "sources": tuple(map(path_of, several))}
     chosen |= {} if scale is None else {"scale": scale}
-    chosen |= {} if out is None else {"out": fspath(out)}
     people: RatingTable | None = None
     if values is not None or targets is not None or raters is not None:
         if several or ratings is not None:
@@ -137,7 +181,7 @@ def agreement(  # noqa: PLR0913 - the everyday settings by name
     elif not several:
         msg = "there is nothing to compare"
         raise UsageError(msg, hint="give rating files or runs, or values with targets and raters")
-    return Agreement(measure_agreement(settings_from(AgreementOptions, **chosen), people))
+    return Agreement(_measured("agreement", chosen, out, PythonInput(ratings=people)))
 
 
 def _matrix(
@@ -165,3 +209,74 @@ def _matrix(
                 score = as_score(value.item() if isinstance(value, np.generic) else value)
                 ratings.append(Rating(name, _DIMENSION, score, turn, rater, place=Place(f"values[{i}][{j}]")))
     return RatingTable(tuple(ratings))
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class RunChange(Paged):
+    """What changed from one run to another; true where every gate was met."""
+
+    figures: RunSummary
+    """The content of `compare.json`: `findings`, `ratings`, `dimensions`, `verdicts`, `down`, `up` ..."""
+    answers: tuple[str, ...]
+    """In sentences, what changed most first."""
+    gates: tuple[str, ...]
+    """How each gate ended, in a sentence."""
+    met: bool
+    """Whether every gate was met; without gates it is."""
+    _result: CompareOutcome = field(repr=False, compare=False)
+
+    def __bool__(self) -> bool:
+        return self.met
+
+    def __repr__(self) -> str:
+        return f"<RunChange: {' '.join((*self.answers[: 1 + self._result.result.unchecked], *self.gates))}>"
+
+    def _repr_html_(self) -> str:
+        return "".join(f"<p>{escape(one)}</p>" for one in (*self.answers, *self.gates))
+
+
+def compare(
+    a: AnyPath | Run,
+    b: AnyPath | Run,
+    *,
+    by: Sequence[str] = (),
+    gates: Sequence[str] = (),
+    out: AnyPath | None = None,
+    **settings: Any,  # noqa: ANN401 - of any setting
+) -> RunChange:
+    """Compare two finished runs of one rubric, on the same conversations or not.
+
+    Args:
+        a: A run, or its directory: what was.
+        b: What is new.
+        by: `scenario`, `user`, `language`: differences by group too.
+        gates: Such as `findings.delta<=0.05`.
+        out: A folder for `compare.json` and `compare.html`.
+        settings: Every other setting of `dialogauge compare`, by its name in docs/library.md.
+
+    Raises:
+        UsageError: One of the two is no run, the rubrics differ, or a gate asks for what they lack or what is
+            not checked.
+        StoreError: A run cannot be read.
+    """
+    paths = {"a": path_of(a), "b": path_of(b)}
+    chosen = {**settings, **paths, "gates": tuple(gates)}
+    chosen |= {"by": ",".join(by)} if by else {}
+    outcome = _measured("compare", chosen, out, PythonInput(), names=_names(a, b))
+    result, sentences = outcome.result, tuple(gate.sentence for gate in outcome.gates)
+    return RunChange(RunSummary(as_json(result)), result.answer, sentences, not outcome.exit_code, result)
+
+
+def _names(a: AnyPath | Run, b: AnyPath | Run) -> tuple[str, str] | None:
+    """Name two runs where the path of one is made up; None where both have a path of their own."""
+    if not any(isinstance(run, Run) and run.temporary for run in (a, b)):
+        return None
+    first, second = _name(a, "A"), _name(b, "B")
+    return ("A", "B") if first == second else (first, second)
+
+
+def _name(run: AnyPath | Run, letter: str) -> str:
+    if not isinstance(run, Run) or not run.temporary:
+        return Path(run.path if isinstance(run, Run) else run).name
+    inputs: Sequence[str] = run.manifest.settings.get("inputs") or ()
+    return Path(inputs[0]).stem if len(inputs) == 1 and Path(inputs[0]).is_file() else letter

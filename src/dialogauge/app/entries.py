@@ -1,0 +1,140 @@
+"""The table of studies: of each the name, the options, and the module that holds its entry.
+
+Command line, library, `report`, `show` and `export` are made of this table. It is light: an entry is loaded
+when its study is used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Final, Literal
+
+from dialogauge.app.option_groups import Options
+from dialogauge.app.settings import (
+    AgreementOptions,
+    ArenaOptions,
+    FitOptions,
+    JudgeOptions,
+    PairOptions,
+    RecheckOptions,
+    SatisfactionOptions,
+    SuccessOptions,
+    TwoRunsOptions,
+)
+from dialogauge.core.errors import UsageError
+
+Rows = Literal["judgements", "votes", "replies"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListedStudy:
+    """A study as it stands in the table."""
+
+    name: str
+    settings: type[Options] | str
+    """The options, or `MODULE:NAME` of them; their docstring is the help of the command."""
+    entry: object
+    """The name of the module that holds it as `ENTRY`, or the entry itself (`app/command.py`)."""
+    rows: Rows | None = None
+    """What the rows of its runs are, as `show` and `export` take them; None where a run has none."""
+    command: bool = True
+    """Whether it is a command by its own name."""
+    json: bool = True
+    """Whether the command has `--json`."""
+    dry_run: bool = True
+    """Whether the command has `--dry-run`."""
+
+    @property
+    def options(self) -> type[Options]:
+        """The options."""
+        if not isinstance(self.settings, str):
+            return self.settings
+        module, _, name = self.settings.partition(":")
+        options: type[Options] = getattr(import_module(module), name)
+        return options
+
+
+_TABLE: Final[dict[str, ListedStudy]] = {}
+OTHERS: Final = (
+    *("demo", "check", "report", "show", "runs", "export", "doctor", "init", "annotate", "replay"),
+    *("read", "ajudge", "open_run", "run", "assert_quality"),
+)
+"""What else is called by a name: no study can have it."""
+
+
+def add_study(study: ListedStudy) -> None:
+    """Put a study into the table.
+
+    Raises UsageError where its name is taken, or is no name.
+    """
+    taken = study.name in _TABLE or (study.command and study.name in OTHERS)
+    if taken or not study.name.replace("-", "_").isidentifier():
+        why = "the name is taken" if taken else "it is no name"
+        msg = f"no study can be called {study.name!r}: {why}"
+        raise UsageError(msg, hint=f"taken are {', '.join((*_TABLE, *OTHERS))}")
+    _TABLE[study.name] = study
+
+
+def remove_study(name: str) -> None:
+    """Take a study out of the table."""
+    del _TABLE[name]
+
+
+def studies() -> list[ListedStudy]:
+    """Return all studies, in the order of the help."""
+    return list(_TABLE.values())
+
+
+def listed_study(name: str) -> ListedStudy:
+    """Return a study by name; UsageError where there is none."""
+    if name not in _TABLE:
+        msg = f"there is no study {name!r}"
+        raise UsageError(msg, hint=f"there are {', '.join(_TABLE)}")
+    return _TABLE[name]
+
+
+@dataclass(frozen=True, slots=True)
+class Kinds(Collection[str]):
+    """The kinds of run whose rows are of some sort, as the table has them now."""
+
+    rows: tuple[Rows, ...]
+
+    def __contains__(self, kind: object) -> bool:
+        return any(kind == one for one in self)
+
+    def __iter__(self) -> Iterator[str]:
+        return (study.name for study in _TABLE.values() if study.rows in self.rows)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+JUDGED: Final = Kinds(("judgements",))
+"""The kinds of run whose rows are judgements."""
+SHOWN: Final = Kinds(("judgements", "votes", "replies"))
+"""Those whose rows can be shown and exported."""
+
+_APP: Final = "dialogauge.app"
+for _study in (
+    ListedStudy(name="judge", settings=JudgeOptions, entry=f"{_APP}.judge", rows="judgements"),
+    ListedStudy(name="compare", settings=TwoRunsOptions, entry=f"{_APP}.compare"),
+    ListedStudy(name="trust", settings=RecheckOptions, entry=f"{_APP}.trust"),
+    ListedStudy(name="agreement", settings=AgreementOptions, entry=f"{_APP}.agreement", dry_run=False),
+    ListedStudy(name="pairs", settings=PairOptions, entry=f"{_APP}.pairs", json=False),
+    ListedStudy(name="fit", settings=FitOptions, entry=f"{_APP}.fit", dry_run=False),
+    ListedStudy(
+        name="satisfaction", settings=SatisfactionOptions, entry=f"{_APP}.satisfaction", rows="judgements"
+    ),
+    ListedStudy(name="success", settings=SuccessOptions, entry=f"{_APP}.success", rows="judgements"),
+    ListedStudy(name="arena", settings=ArenaOptions, entry=f"{_APP}.arena.run", rows="votes"),
+    ListedStudy(
+        name="replay",
+        settings=f"{_APP}.replay.settings:BenchmarkOptions",
+        entry=f"{_APP}.replay.entry",
+        rows="replies",
+        command=False,
+    ),
+):
+    add_study(_study)

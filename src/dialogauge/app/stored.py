@@ -1,0 +1,36 @@
+"""`report` and `show`: the page of a finished run written anew, and one conversation of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from dialogauge.app.command import entry_of
+from dialogauge.app.entries import SHOWN
+from dialogauge.app.outputs import output_file, spare
+from dialogauge.app.settings import ShowOptions
+from dialogauge.report import Block, html_bytes
+from dialogauge.runs import OPEN, Privacy, open_run
+from dialogauge.runs.directory import write_whole
+
+
+def rebuild_report(run: str, out: str | None, privacy: Privacy = OPEN) -> Path:
+    """Write the page of a finished run anew, from run file, manifest and summary; masked if asked.
+
+    Returns the path of the page.
+    """
+    with open_run(run, privacy, studies=SHOWN) as finished:
+        target = finished.directory.file("report") if out is None else output_file(out, but="report")
+        spare([target], finished.manifest.settings)
+        write_whole(target, html_bytes(entry_of(finished.manifest.study).page(finished)))
+        return target
+
+
+def conversation_of(options: ShowOptions) -> tuple[Block, ...]:
+    """Return a conversation of a run with what is said of it, for each candidate one.
+
+    Raises:
+        StoreError: There is no finished run.
+        UsageError: The run holds no such conversation or turn.
+    """
+    with open_run(options.run, options.privacy, studies=SHOWN) as run:
+        return entry_of(run.manifest.study).shown(run, options.id, options.turn)
