@@ -1,22 +1,31 @@
 """Patterns of two languages that try a wording only on texts that can contain it.
 
 `re` tries one long alternation at every character, and most texts contain none of the wordings. So each
-wording is tried alone, and only if the text contains a string that every match needs. English texts are
-ASCII and most Chinese sentences have no Latin letter: they skip the wordings of the other language.
+wording is tried alone, and only if the text contains the strings that every match needs. Which strings a
+text contains is looked up once for all patterns: by its words in Latin script, which are the same in many
+texts, and by its pairs of other characters.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from itertools import pairwise
+from collections.abc import Iterable
+from functools import lru_cache
+from operator import add
 from typing import Final
 
 from dialogauge.signals.caching import lazy_property
-from dialogauge.text import alternatives, needles_of
+from dialogauge.text import required, spread
+from dialogauge.text.tokens import ENGLISH_STOP
 
-_LATIN = re.compile("[a-z?!]")  # some English wordings have marks and no word
-_SHORT = 32  # characters up to which one alternation is faster
+_LATIN = re.compile("[!-~]+")
+_TEXTS, _WORDS, _WORD = 512, 1 << 16, 40
+"""Texts and words of which it is kept what they may contain, and the longest such word."""
+_COMMON: Final = {c: n for n, c in enumerate(" etaoinshrdlcumwfgypbvkjxqz")}
+"""Characters of English text by frequency; all others count as rarer."""
+
+_ALL: Final[list[Marker]] = []
+"""All markers by their number."""
 
 
 class Marker:
@@ -25,33 +34,25 @@ class Marker:
     def __init__(self, *parts: str) -> None:
         """Take patterns without flags and without numbered references."""
         self._parts = parts
+        self._number = len(_ALL)
+        _ALL.append(self)
 
     @lazy_property
     def wordings(self) -> list[Wording]:
         """The alternatives in order."""
-        return [Wording(a) for a in alternatives("|".join(self._parts))]
-
-    @lazy_property
-    def _mixed(self) -> _Wordings:
-        return _Wordings(self.wordings)
-
-    @lazy_property
-    def _english(self) -> _Wordings:
-        return _Wordings([w for w in self.wordings if not w.needles or any(map(str.isascii, w.needles))])
-
-    @lazy_property
-    def _chinese(self) -> _Wordings:
-        return _Wordings([w for w in self.wordings if not w.needles or not all(map(_latin, w.needles))])
+        return [Wording(source) for source in spread("|".join(self._parts))]
 
     def search(self, text: str) -> re.Match[str] | None:
-        """Return the match that one alternation of all parts would return."""
-        if text.isascii():
-            return self._english.search(text)
-        return (self._mixed if _LATIN.search(text) else self._chinese).search(text)
+        """Return the match that one alternation of all parts would return.
 
-
-def _latin(needle: str) -> bool:
-    return _LATIN.search(needle) is not None
+        It is the leftmost one, of several at one place that of the first wording.
+        """
+        best: re.Match[str] | None = None
+        for number in sorted(_possible(text).get(self._number, ())):
+            hit = self.wordings[number].search(text)
+            if hit is not None and (best is None or hit.start() < best.start()):
+                best = hit
+        return best
 
 
 class Wording:
@@ -60,102 +61,124 @@ class Wording:
     def __init__(self, source: str) -> None:
         """Take the source of the alternative."""
         self.source = source
-        self.needles = needles_of(source)
-        """Every match contains one of these strings; None without such strings."""
+        first, *rest = required(source) or [frozenset[str]()]
+        self.needles = first
+        """Every match contains one of these strings; empty without such strings."""
+        self._others = [tuple(strings) for strings in rest]
 
     @lazy_property
     def pattern(self) -> re.Pattern[str]:
         """The compiled alternative."""
         return re.compile(self.source)
 
-
-class _Wordings:
-    """Alternatives in order."""
-
-    def __init__(self, wordings: list[Wording]) -> None:
-        self.all = wordings
-        self._always = [(n, w) for n, w in enumerate(wordings) if not w.needles]
-        self._by_needle = [(x, n, w) for n, w in enumerate(wordings) for x in sorted(w.needles or ())]
-
-    @lazy_property
-    def _pattern(self) -> re.Pattern[str]:
-        return re.compile("|".join(w.source for w in self.all) or "(?!)")
-
     def search(self, text: str) -> re.Match[str] | None:
-        """Return the leftmost match, of several at one place that of the first wording."""
-        if len(text) <= _SHORT:
-            return self._pattern.search(text)
-        possible = dict(self._always)
-        for needle, number, wording in self._by_needle:
-            if needle in text:
-                possible[number] = wording
-        best: re.Match[str] | None = None
-        for number in sorted(possible):
-            hit = possible[number].pattern.search(text)
-            if hit is not None and (best is None or hit.start() < best.start()):
-                best = hit
-        return best
-
-
-_COMMON: Final = {c: n for n, c in enumerate(" etaoinshrdlcumwfgypbvkjxqz")}
-"""Characters of English text by frequency; all others count as rarer."""
+        """Return the first match in a text with one of the needles."""
+        for strings in self._others:
+            if not any(string in text for string in strings):
+                return None
+        return self.pattern.search(text)
 
 
 class MarkerSet:
-    """Markers under names."""
+    """Markers under names; several may share one."""
 
     def __init__(self, markers: Iterable[tuple[str, Marker]]) -> None:
-        """Take names and markers; several markers may share a name."""
-        self._markers = tuple(markers)
+        """Take names and markers."""
+        self._names = {marker._number: name for name, marker in markers}
 
     def matching(self, text: str) -> frozenset[str]:
         """Return the names with a marker that matches the text."""
         names: set[str] = set()
-        for name, wording in self._possible(text):
-            if name not in names and wording.pattern.search(text):
-                names.add(name)
+        for number, wordings in _possible(text).items():
+            name = self._names.get(number)
+            if name is not None and name not in names:
+                every = _ALL[number].wordings
+                if any(every[n].search(text) for n in wordings):
+                    names.add(name)
         return frozenset(names)
 
-    def _possible(self, text: str) -> Iterator[tuple[str, Wording]]:
-        yield from self._always
-        for key in self._keys & _strings(text):
-            for needle, name, wording in self._by_key[key]:
+
+class _Index:
+    """The needles of markers by the string under which they are looked up, and what it said of texts."""
+
+    def __init__(self, markers: list[Marker]) -> None:
+        self.texts: dict[str, dict[int, set[int]]] = {}
+        self._words: dict[str, list[tuple[str, int, int]]] = {}
+        self._always: list[tuple[int, int]] = []
+        self._by_word: dict[str, list[tuple[str, str, bool, bool, int, int]]] = {}
+        """Up to three characters of a word: the needle, its rarest word, marker and wording."""
+        self._by_pair: dict[str, list[tuple[str, int, int]]] = {}
+        """A character or a pair beyond ASCII: the needle, marker and wording."""
+        for marker in markers:
+            for number, wording in enumerate(marker.wordings):
+                if not wording.needles:
+                    self._always.append((marker._number, number))
+                for needle in wording.needles:
+                    self._add(needle, marker._number, number)
+
+    def _add(self, needle: str, marker: int, wording: int) -> None:
+        strings = [*map(add, needle, needle[1:]), *needle]
+        if beyond := [string for string in strings if not any(map(str.isascii, string))]:
+            self._by_pair.setdefault(max(beyond, key=_rarity), []).append((needle, marker, wording))
+        elif needle.isspace():
+            self._always.append((marker, wording))
+        else:
+            word = max(needle.split(), key=lambda word: (word not in ENGLISH_STOP, len(word)))
+            key = max((word[i : i + 3] for i in range(max(1, len(word) - 2))), key=_rarity)
+            begins, ends = f" {word}" in needle, f"{word} " in needle
+            self._by_word.setdefault(key, []).append((needle, word, begins, ends, marker, wording))
+
+    def read(self, text: str) -> dict[int, set[int]]:
+        """Return the wordings that a text may contain, by their marker."""
+        possible: dict[int, set[int]] = {}
+        for marker, wording in self._always:
+            possible.setdefault(marker, set()).add(wording)
+        if text.isascii():
+            words = set(text.split())
+        else:
+            words = set(_LATIN.findall(text))
+            for key in self._by_pair.keys() & {*text, *map(add, text, text[1:])}:
+                for needle, marker, wording in self._by_pair[key]:
+                    if needle in text:
+                        possible.setdefault(marker, set()).add(wording)
+        for word in words:
+            needles = self._words.get(word)
+            for needle, marker, wording in self._of_word(word) if needles is None else needles:
                 if needle in text:
-                    yield name, wording
+                    possible.setdefault(marker, set()).add(wording)
+        if len(self.texts) >= _TEXTS:
+            self.texts.clear()
+        self.texts[text] = possible
+        return possible
 
-    @lazy_property
-    def _always(self) -> list[tuple[str, Wording]]:
-        return [(name, w) for name, marker in self._markers for w in marker.wordings if not w.needles]
-
-    @lazy_property
-    def _by_key(self) -> Mapping[str, list[tuple[str, str, Wording]]]:
-        """Key of a needle -> the needle, the name of its marker, the wording."""
-        by_key: dict[str, list[tuple[str, str, Wording]]] = {}
-        for name, marker in self._markers:
-            for wording in marker.wordings:
-                for needle in wording.needles or ():
-                    by_key.setdefault(_key(needle), []).append((needle, name, wording))
-        return by_key
-
-    @lazy_property
-    def _keys(self) -> frozenset[str]:
-        return frozenset(self._by_key)
-
-
-def _strings(text: str) -> set[str]:
-    """Return all characters and runs of three, and for a text that is not ASCII all pairs."""
-    strings = {*text, *map("".join, zip(text, text[1:], text[2:], strict=False))}
-    if not text.isascii():
-        strings.update(map("".join, pairwise(text)))
-    return strings
+    def _of_word(self, word: str) -> list[tuple[str, int, int]]:
+        """Return the needles whose rarest word is in a word, empty where that is all of the needle."""
+        strings = {word[i : i + n] for n in (1, 2, 3) for i in range(len(word) - n + 1)}
+        needles = [
+            ("" if needle == part else needle, marker, wording)
+            for key in strings & self._by_word.keys()
+            for needle, part, begins, ends, marker, wording in self._by_word[key]
+            if part in word
+            if not begins or word.startswith(part)
+            if not ends or word.endswith(part)
+        ]
+        if len(word) <= _WORD:
+            if len(self._words) >= _WORDS:
+                self._words.clear()
+            self._words[word] = needles
+        return needles
 
 
-def _key(needle: str) -> str:
-    """Return the rarest string in the `_strings` of every text with the needle."""
-    pairs = [needle[i : i + 2] for i in range(len(needle) - 1)]
-    beyond = [pair for pair in pairs if not pair.isascii()]
-    runs = [needle[i : i + 3] for i in range(len(needle) - 2)]
-    return max(beyond or runs or needle, key=_rarity)
+@lru_cache(maxsize=1)
+def _index(size: int) -> _Index:
+    """Return the index of the first so many markers: a module that is loaded later adds its own."""
+    return _Index(_ALL[:size])
+
+
+def _possible(text: str) -> dict[int, set[int]]:
+    index = _index(len(_ALL))
+    possible = index.texts.get(text)
+    return index.read(text) if possible is None else possible
 
 
 def _rarity(string: str) -> int:
