@@ -12,13 +12,14 @@ from dialogauge.signals import reply_markers, user_markers
 from dialogauge.signals.caching import cached_on_view
 from dialogauge.signals.dialogue import Dialogue, Sentence, TextView, TurnView
 from dialogauge.signals.facts import Fact
+from dialogauge.signals.markers import Marker
 from dialogauge.signals.reactions import react
 from dialogauge.signals.repair import had_to_act
 from dialogauge.signals.signal import Signal, finding
 
 T = TypeVar("T")
 
-_CHANGES = re.compile(
+_CHANGES = Marker(
     r"\b(?:actually|instead|not|changed?|moved?|wrong|rather|after all|turns out|make it|have to be)\b"
     r"|其实|改|换成|变成|不是|错|重新|更正|应该是|提前|推迟"
 )

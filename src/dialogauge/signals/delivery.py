@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from dialogauge.signals.dialogue import Dialogue, TurnView
+from dialogauge.signals.markers import Marker
 from dialogauge.signals.signal import Signal, finding
 
 _DEBRIS = re.compile(
@@ -23,12 +24,12 @@ _ERROR = re.compile(
 )
 _ERROR_WORDS = 20
 """Longest reply, in words, that is an error message and nothing else."""
-_TECHNICAL = re.compile(
+_TECHNICAL = Marker(
     r"json|xml|html|markup|\btags?\b|code|script|python|\bapi\b|regex|error|exception|token|template|schema"
     r"|代码|编程|标签|报错|错误|接口|脚本|格式"
 )
 """Talk in which markup and error messages are the subject."""
-_ASKS_LANGUAGE = re.compile(
+_ASKS_LANGUAGE = Marker(
     r"translat|english|chinese|mandarin|language|英文|英语|中文|汉语|翻译|译成|外语|双语|语言(?!模型)|口语|单词|作文|词汇"
 )
 _LETTERS = bytes(range(ord("A"), ord("Z") + 1)) + bytes(range(ord("a"), ord("z") + 1))

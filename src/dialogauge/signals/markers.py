@@ -42,13 +42,18 @@ class Marker:
         """The alternatives in order."""
         return [Wording(source) for source in spread("|".join(self._parts))]
 
-    def search(self, text: str) -> re.Match[str] | None:
+    def may_match(self, text: str) -> bool:
+        """Say at little cost whether a text has what a match cannot do without."""
+        return self._number in _possible(text)
+
+    def search(self, text: str, within: str = "") -> re.Match[str] | None:
         """Return the match that one alternation of all parts would return.
 
-        It is the leftmost one, of several at one place that of the first wording.
+        It is the leftmost one, of several at one place that of the first wording. If the text is a part of
+        another one, `within`, in which it is looked for too, it is not looked up by itself.
         """
         best: re.Match[str] | None = None
-        for number in sorted(_possible(text).get(self._number, ())):
+        for number in sorted(_possible(within or text).get(self._number, ())):
             hit = self.wordings[number].search(text)
             if hit is not None and (best is None or hit.start() < best.start()):
                 best = hit
@@ -61,10 +66,9 @@ class Wording:
     def __init__(self, source: str) -> None:
         """Take the source of the alternative."""
         self.source = source
-        first, *rest = required(source) or [frozenset[str]()]
-        self.needles = first
+        self._required = [tuple(strings) for strings in required(source)]
+        self.needles = self._required[0] if self._required else ()
         """Every match contains one of these strings; empty without such strings."""
-        self._others = [tuple(strings) for strings in rest]
 
     @lazy_property
     def pattern(self) -> re.Pattern[str]:
@@ -72,9 +76,12 @@ class Wording:
         return re.compile(self.source)
 
     def search(self, text: str) -> re.Match[str] | None:
-        """Return the first match in a text with one of the needles."""
-        for strings in self._others:
-            if not any(string in text for string in strings):
+        """Return the first match; the needles that are most often missing are looked for first."""
+        for strings in self._required:
+            for string in strings:
+                if string in text:
+                    break
+            else:
                 return None
         return self.pattern.search(text)
 

@@ -35,11 +35,6 @@ BEYOND = Marker(
 )
 """Declines because the request lies outside of what the assistant does."""
 
-MAY_REFUSE = Marker(
-    "n't|not|unable|declin|refus|rather|pass|stay away|leave|steer|keep|avoid|as an? |as your |as the |only|solely|just (?:able|allowed|permitted)|limited|restricted|confined|against|outside|beyond|violat|无法|不|没|恕|拒|超出|超过|作为|身为|只|仅|限|请|爱莫"
-)
-"""Every match of `REFUSES`, `OUT_OF_ROLE` and `BEYOND` contains one of these; they are cheaper to find."""
-
 ALTERNATIVE = Marker(
     r"\b(?:but i can(?!'t|not)|however,? i can(?!'t|not)|i can (?:instead|help you|offer|show|explain)|instead,? (?:i|you|we|here)|here(?:'s| is| are) (?:how|what|some|a|an|another)|what i can do|i could)\b",
     r"但(?:是)?(?:我)?可以|不过(?:我)?可以|我可以(?:帮|给|为|先|教|告诉)|可以(?:改为|换|先|试|考虑)|替代|以下是|建议您?(?:可以)?(?:先|这样)",
