@@ -10,9 +10,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from functools import lru_cache
 from operator import add
-from typing import Final
+from typing import ClassVar, Final
 
 from dialogauge.signals.caching import lazy_property
 from dialogauge.text import required, spread
@@ -24,18 +23,20 @@ _TEXTS, _WORDS, _WORD = 512, 1 << 16, 40
 _COMMON: Final = {c: n for n, c in enumerate(" etaoinshrdlcumwfgypbvkjxqz")}
 """Characters of English text by frequency; all others count as rarer."""
 
-_ALL: Final[list[Marker]] = []
-"""All markers by their number."""
 
 
 class Marker:
     """Alternative patterns for `normalise`d text."""
 
+    _all: ClassVar[list[Marker]] = []
+    """The markers that are looked up together, by their number."""
+    _index: ClassVar[_Index]
+
     def __init__(self, *parts: str) -> None:
         """Take patterns without flags and without numbered references."""
         self._parts = parts
-        self._number = len(_ALL)
-        _ALL.append(self)
+        self._number = len(self._all)
+        self._all.append(self)
 
     @lazy_property
     def wordings(self) -> list[Wording]:
@@ -44,7 +45,15 @@ class Marker:
 
     def may_match(self, text: str) -> bool:
         """Say at little cost whether a text has what a match cannot do without."""
-        return self._number in _possible(text)
+        return self._number in self.possible(text)
+
+    @classmethod
+    def possible(cls, text: str) -> dict[int, int]:
+        """Return the wordings that a text may contain, as bits by the number of their marker."""
+        if cls._index.size != len(cls._all):  # a module that is loaded later adds its own
+            cls._index = _Index(cls._all)
+        possible = cls._index.texts.get(text)
+        return cls._index.read(text) if possible is None else possible
 
     def search(self, text: str, within: str = "") -> re.Match[str] | None:
         """Return the match that one alternation of all parts would return.
@@ -53,11 +62,20 @@ class Marker:
         another one, `within`, in which it is looked for too, it is not looked up by itself.
         """
         best: re.Match[str] | None = None
-        for number in sorted(_possible(within or text).get(self._number, ())):
+        bits = self.possible(within or text).get(self._number, 0)
+        while bits:
+            number = (bits & -bits).bit_length() - 1
+            bits &= bits - 1
             hit = self.wordings[number].search(text)
             if hit is not None and (best is None or hit.start() < best.start()):
                 best = hit
         return best
+
+
+class ReplyMarker(Marker):
+    """A marker of what assistants say: it is looked up apart from those of what users say."""
+
+    _all: ClassVar[list[Marker]] = []
 
 
 class Wording:
@@ -91,84 +109,79 @@ class MarkerSet:
 
     def __init__(self, markers: Iterable[tuple[str, Marker]]) -> None:
         """Take names and markers."""
-        self._names = {marker._number: name for name, marker in markers}
+        self._markers = tuple(markers)
 
     def matching(self, text: str) -> frozenset[str]:
         """Return the names with a marker that matches the text."""
-        names: set[str] = set()
-        for number, wordings in _possible(text).items():
-            name = self._names.get(number)
-            if name is not None and name not in names:
-                every = _ALL[number].wordings
-                if any(every[n].search(text) for n in wordings):
-                    names.add(name)
-        return frozenset(names)
+        return frozenset(name for name, marker in self._markers if marker.search(text))
 
 
 class _Index:
     """The needles of markers by the string under which they are looked up, and what it said of texts."""
 
     def __init__(self, markers: list[Marker]) -> None:
-        self.texts: dict[str, dict[int, set[int]]] = {}
-        self._words: dict[str, list[tuple[str, int, int]]] = {}
+        self.size = len(markers)
+        self.texts: dict[str, dict[int, int]] = {}
+        self._words: dict[str, tuple[tuple[str, int, int], ...]] = {}
         self._always: list[tuple[int, int]] = []
         self._by_word: dict[str, list[tuple[str, str, bool, bool, int, int]]] = {}
-        """Up to three characters of a word: the needle, its rarest word, marker and wording."""
+        """Up to three characters of a word: the needle, its rarest word, whether that begins and ends in
+        the text where it does in the needle, and marker and bit of the wording."""
         self._by_pair: dict[str, list[tuple[str, int, int]]] = {}
-        """A character or a pair beyond ASCII: the needle, marker and wording."""
+        """A character or a pair beyond ASCII: the needle, and marker and bit of the wording."""
         for marker in markers:
             for number, wording in enumerate(marker.wordings):
                 if not wording.needles:
-                    self._always.append((marker._number, number))
+                    self._always.append((marker._number, 1 << number))
                 for needle in wording.needles:
-                    self._add(needle, marker._number, number)
+                    self._add(needle, marker._number, 1 << number)
 
-    def _add(self, needle: str, marker: int, wording: int) -> None:
+    def _add(self, needle: str, marker: int, bit: int) -> None:
         strings = [*map(add, needle, needle[1:]), *needle]
         if beyond := [string for string in strings if not any(map(str.isascii, string))]:
-            self._by_pair.setdefault(max(beyond, key=_rarity), []).append((needle, marker, wording))
+            self._by_pair.setdefault(max(beyond, key=_rarity), []).append((needle, marker, bit))
         elif needle.isspace():
-            self._always.append((marker, wording))
+            self._always.append((marker, bit))
         else:
             word = max(needle.split(), key=lambda word: (word not in ENGLISH_STOP, len(word)))
             key = max((word[i : i + 3] for i in range(max(1, len(word) - 2))), key=_rarity)
             begins, ends = f" {word}" in needle, f"{word} " in needle
-            self._by_word.setdefault(key, []).append((needle, word, begins, ends, marker, wording))
+            self._by_word.setdefault(key, []).append((needle, word, begins, ends, marker, bit))
 
-    def read(self, text: str) -> dict[int, set[int]]:
-        """Return the wordings that a text may contain, by their marker."""
-        possible: dict[int, set[int]] = {}
-        for marker, wording in self._always:
-            possible.setdefault(marker, set()).add(wording)
+    def read(self, text: str) -> dict[int, int]:
+        """Return the wordings that a text may contain, as bits by the number of their marker."""
+        possible: dict[int, int] = {}
+        for marker, bit in self._always:
+            possible[marker] = possible.get(marker, 0) | bit
         if text.isascii():
             words = set(text.split())
         else:
             words = set(_LATIN.findall(text))
             for key in self._by_pair.keys() & {*text, *map(add, text, text[1:])}:
-                for needle, marker, wording in self._by_pair[key]:
+                for needle, marker, bit in self._by_pair[key]:
                     if needle in text:
-                        possible.setdefault(marker, set()).add(wording)
+                        possible[marker] = possible.get(marker, 0) | bit
         for word in words:
             needles = self._words.get(word)
-            for needle, marker, wording in self._of_word(word) if needles is None else needles:
+            for needle, marker, bit in self._of_word(word) if needles is None else needles:
                 if needle in text:
-                    possible.setdefault(marker, set()).add(wording)
+                    possible[marker] = possible.get(marker, 0) | bit
         if len(self.texts) >= _TEXTS:
             self.texts.clear()
         self.texts[text] = possible
         return possible
 
-    def _of_word(self, word: str) -> list[tuple[str, int, int]]:
+    def _of_word(self, word: str) -> tuple[tuple[str, int, int], ...]:
         """Return the needles whose rarest word is in a word, empty where that is all of the needle."""
         strings = {word[i : i + n] for n in (1, 2, 3) for i in range(len(word) - n + 1)}
-        needles = [
-            ("" if needle == part else needle, marker, wording)
+        needles = tuple(
+            ("" if needle == part else needle, marker, bit)
             for key in strings & self._by_word.keys()
-            for needle, part, begins, ends, marker, wording in self._by_word[key]
+            for needle, part, begins, ends, marker, bit in self._by_word[key]
             if part in word
             if not begins or word.startswith(part)
             if not ends or word.endswith(part)
-        ]
+        )
         if len(word) <= _WORD:
             if len(self._words) >= _WORDS:
                 self._words.clear()
@@ -176,16 +189,7 @@ class _Index:
         return needles
 
 
-@lru_cache(maxsize=1)
-def _index(size: int) -> _Index:
-    """Return the index of the first so many markers: a module that is loaded later adds its own."""
-    return _Index(_ALL[:size])
-
-
-def _possible(text: str) -> dict[int, set[int]]:
-    index = _index(len(_ALL))
-    possible = index.texts.get(text)
-    return index.read(text) if possible is None else possible
+Marker._index = ReplyMarker._index = _Index([])
 
 
 def _rarity(string: str) -> int:
