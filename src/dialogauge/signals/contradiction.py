@@ -28,6 +28,7 @@ _LOOSE_UNITS = frozenset({"money", "percent", "minute", "gram", "calorie"})
 _MANY = 6  # values of one unit in a reply
 _CLAIMS = 80  # earlier claims that a reply is compared with
 _SENTENCES = 40  # of a reply that are searched for claims
+_SHARED = 3  # content terms of two claims that are about the same
 _NOT = re.compile(
     r"\b(?:not|no|never|cannot|can't|isn't|aren't|doesn't|don't|won't|wasn't"
     r"|without|closed|unavailable|impossible)\b|不|没|无|未|非"
@@ -80,15 +81,24 @@ class _Claims:
 
     _replies: list[TurnView] = field(default_factory=list)
     """Not searched yet."""
+    _terms: list[frozenset[str]] = field(default_factory=list)
+    """Of all of them."""
     _claims: list[tuple[int, _Claim]] = field(default_factory=list)
 
     def clear(self) -> None:
         self._replies.clear()
         self._claims.clear()
+        self._terms.clear()
 
     def add(self, turn: TurnView) -> None:
         if _makes_claims(turn):
             self._replies.append(turn)
+            self._terms.append(turn.reply.terms)
+
+    def may_oppose(self, reply: TextView) -> bool:
+        """Whether a reply has enough words in common with one of the earlier ones."""
+        many = len(self._terms) > _CLAIMS  # of which to compare each would take longer than the claims
+        return many or any(len(reply.terms & terms) >= _SHARED for terms in self._terms)
 
     def last(self) -> list[tuple[int, _Claim]]:
         """Return turn and claim of the last claims since the user asked for something else."""
@@ -130,15 +140,15 @@ def _reversals(turn: TurnView, claims: _Claims, users: Sequence[TextView]) -> It
     Of two claims one negates the other, or they differ in their one figure, which the user did not name.
     `users` are the user's messages up to the reply.
     """
-    earlier = claims.last() if _makes_claims(turn) else []
+    earlier = claims.last() if _makes_claims(turn) and claims.may_oppose(turn.reply) else []
     for now in _claims(turn.reply) if earlier else ():
         for number, before in earlier:
             if now.negated is not before.negated:
                 shared = len(now.sentence.terms & before.sentence.terms)
-                opposed = shared >= 3 and shared / len(now.sentence.terms | before.sentence.terms) >= 0.6
+                opposed = shared >= _SHARED and shared / len(now.sentence.terms | before.sentence.terms) >= 0.6
             elif len(now.figures) == 1 == len(before.figures) and now.figures != before.figures:
                 shared = len(now.words & before.words)
-                alike = shared >= 3 and shared / len(now.words | before.words) >= 0.8
+                alike = shared >= _SHARED and shared / len(now.words | before.words) >= 0.8
                 opposed = alike and not any(now.figures & user.terms for user in users)
             else:
                 continue

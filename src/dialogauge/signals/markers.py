@@ -113,7 +113,7 @@ class MarkerSet:
 
     def matching(self, text: str) -> frozenset[str]:
         """Return the names with a marker that matches the text."""
-        return frozenset(name for name, marker in self._markers if marker.search(text))
+        return frozenset(name for name, m in self._markers if m.may_match(text) and m.search(text))
 
 
 class _Index:
@@ -137,9 +137,10 @@ class _Index:
                     self._add(needle, marker._number, 1 << number)
 
     def _add(self, needle: str, marker: int, bit: int) -> None:
-        strings = [*map(add, needle, needle[1:]), *needle]
-        if beyond := [string for string in strings if not any(map(str.isascii, string))]:
-            self._by_pair.setdefault(max(beyond, key=_rarity), []).append((needle, marker, bit))
+        if not needle.isascii():
+            strings = (*map(add, needle, needle[1:]), *needle)
+            key = max(strings, key=lambda string: (not any(map(str.isascii, string)), _rarity(string)))
+            self._by_pair.setdefault(key, []).append((needle, marker, bit))
         elif needle.isspace():
             self._always.append((marker, bit))
         else:

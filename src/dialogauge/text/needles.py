@@ -9,9 +9,8 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 
 from dialogauge.text.tokens import ENGLISH_STOP, HAN_STOP
 
@@ -118,12 +117,16 @@ def _strings_of(pattern: str) -> frozenset[str] | None:
 
 def _shortest(strings: frozenset[str]) -> frozenset[str]:
     """Leave out the strings that contain another of them."""
+    if len(strings) < 2:
+        return strings
     return frozenset(n for n in strings if not any(other in n for other in strings if other != n))
 
 
+@lru_cache(maxsize=4096)
 def _frequency(string: str) -> float:
     """Guess how often a string is in a text of some length: function words in nearly every one."""
-    rare = [w for w in re.findall("[a-z']+|[\u4e00-\u9fff]", string) if w not in ENGLISH_STOP | HAN_STOP]
+    words = re.findall("[a-z']+|[\u4e00-\u9fff]", string)
+    rare = [word for word in words if word not in ENGLISH_STOP and word not in HAN_STOP]
     letters = sum(len(w) if w.isascii() else 2 for w in rare)
     return 0.35**letters if letters else 1.0 / len(string.strip() or " ")
 
@@ -173,8 +176,7 @@ def _candidates(text: str) -> Iterator[frozenset[str]]:
         yield frozenset({run})
 
 
-@dataclass(frozen=True, slots=True)
-class _Piece:
+class _Piece(NamedTuple):
     """An element of a sequence with its repeat sign; elements without width are left out."""
 
     letter: str
