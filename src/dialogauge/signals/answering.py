@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from dialogauge.signals import reply_markers as mark
 from dialogauge.signals import user_markers
 from dialogauge.signals.caching import cached_on_view
 from dialogauge.signals.dialogue import Dialogue, Sentence, TextView, ToolResult, TurnView
+from dialogauge.signals.markers import Marker
 from dialogauge.signals.refusal import refuses
 from dialogauge.signals.signal import Signal, finding
 from dialogauge.text import content_terms, pieces
 
-_QUESTION = re.compile(
-    r"[?？]|\b(?:please|can you|could you|would you|will you|help me|tell me|give me|show me|explain"
+_REQUEST = Marker(
+    r"\b(?:please|can you|could you|would you|will you|help me|tell me|give me|show me|explain"
     r"|how (?:do|can|to|much|many)|what|which|why|i want|i need|i'd like|i would like"
     r"|i'm looking|we need|we want)\b"
     r"|(?:^|[.!;] )(?:and |then |now |also )?(?:make|write|plan|find|book|suggest|recommend|list|calculate"
@@ -39,7 +40,7 @@ _CLOSING_WORDS = 60
 
 def asks_something(text: str) -> bool:
     """Say whether a user message holds a question or a request."""
-    return bool(_QUESTION.search(text))
+    return "?" in text or "？" in text or _REQUEST.search(text) is not None
 
 
 def overlap(turn: TurnView) -> float:
@@ -48,10 +49,12 @@ def overlap(turn: TurnView) -> float:
     return len(request & turn.reply.terms) / len(request) if request else 1.0
 
 
-@cached_on_view
-def is_vague(sentence: Sentence) -> bool:
-    """Say whether a sentence would fit any question: a general phrase and nothing specific."""
-    return not _is_firm(sentence) and bool(mark.VAGUE.search(sentence.plain))
+def vague_sentences(reply: TextView, sentences: Sequence[Sentence]) -> list[Sentence]:
+    """Return those of a reply's sentences that would fit any question: a general phrase, nothing specific."""
+    whole = reply.whole
+    if whole and not mark.VAGUE.may_match(whole):
+        return []
+    return [s for s in sentences if mark.VAGUE.search(s.plain, whole) and not _is_firm(s)]
 
 
 @cached_on_view
@@ -100,7 +103,7 @@ def _vague(turn: TurnView) -> Iterator[Signal]:
         return
     if any(s.text.rstrip()[-1] in "?？" for s in sentences) and overlap(turn) > 0.1:
         return  # a question about the topic is no evasion
-    vague = [s for s in sentences if is_vague(s)]
+    vague = vague_sentences(reply, sentences)
     share = sum(s.units for s in vague) / sum(s.units for s in sentences)
     if share < 0.3:
         return

@@ -12,13 +12,14 @@ from dialogauge.signals import reply_markers, user_markers
 from dialogauge.signals.caching import cached_on_view
 from dialogauge.signals.dialogue import Dialogue, Sentence, TextView, TurnView
 from dialogauge.signals.facts import Fact
+from dialogauge.signals.markers import Marker
 from dialogauge.signals.reactions import react
 from dialogauge.signals.repair import had_to_act
 from dialogauge.signals.signal import Signal, finding
 
 T = TypeVar("T")
 
-_CHANGES = re.compile(
+_CHANGES = Marker(
     r"\b(?:actually|instead|not|changed?|moved?|wrong|rather|after all|turns out|make it|have to be)\b"
     r"|其实|改|换成|变成|不是|错|重新|更正|应该是|提前|推迟"
 )
@@ -27,6 +28,7 @@ _LOOSE_UNITS = frozenset({"money", "percent", "minute", "gram", "calorie"})
 _MANY = 6  # values of one unit in a reply
 _CLAIMS = 80  # earlier claims that a reply is compared with
 _SENTENCES = 40  # of a reply that are searched for claims
+_SHARED = 3  # content terms of two claims that are about the same
 _NOT = re.compile(
     r"\b(?:not|no|never|cannot|can't|isn't|aren't|doesn't|don't|won't|wasn't"
     r"|without|closed|unavailable|impossible)\b|不|没|无|未|非"
@@ -61,26 +63,47 @@ def find_contradictions(dialogue: Dialogue) -> Iterator[Signal]:
             claims.add(turn)
 
 
+@dataclass(frozen=True, slots=True)
+class _Claim:
+    """A sentence that claims something."""
+
+    sentence: Sentence
+    negated: bool
+    figures: frozenset[str]
+    """Its content terms that begin with a digit."""
+    words: frozenset[str]
+    """The others."""
+
+
 @dataclass(slots=True)
 class _Claims:
     """The claims of earlier replies."""
 
     _replies: list[TurnView] = field(default_factory=list)
     """Not searched yet."""
-    _claims: list[tuple[int, Sentence, bool]] = field(default_factory=list)
+    _terms: list[frozenset[str]] = field(default_factory=list)
+    """Of all of them."""
+    _claims: list[tuple[int, _Claim]] = field(default_factory=list)
 
     def clear(self) -> None:
         self._replies.clear()
         self._claims.clear()
+        self._terms.clear()
 
     def add(self, turn: TurnView) -> None:
         if _makes_claims(turn):
             self._replies.append(turn)
+            self._terms.append(turn.reply.terms)
 
-    def last(self) -> list[tuple[int, Sentence, bool]]:
-        """Return turn, sentence and negation of the last claims since the user asked for something else."""
+    def may_oppose(self, reply: TextView) -> bool:
+        """Whether a reply has enough words in common with one of the earlier ones."""
+        many = len(self._terms) > _CLAIMS  # of which to compare each would take longer than the claims
+        return many or any(len(reply.terms & terms) >= _SHARED for terms in self._terms)
+
+    def last(self) -> list[tuple[int, _Claim]]:
+        """Return turn and claim of the last claims since the user asked for something else."""
         for turn in _drain(self._replies):
-            self._claims.extend((turn.number, *claim) for claim in _claims(turn.reply))
+            self._claims.extend((turn.number, claim) for claim in _claims(turn.reply))
         del self._claims[:-_CLAIMS]
         return self._claims
 
@@ -100,49 +123,40 @@ def _makes_claims(turn: TurnView) -> bool:
 
 
 @cached_on_view
-def _claims(reply: TextView) -> tuple[tuple[Sentence, bool], ...]:
-    """The sentences with a claim, and whether each negates it."""
-    return tuple(
-        (sentence, bool(_NOT.search(sentence.plain)))
-        for sentence in reply.sentences[:_SENTENCES]
-        if sentence.text[-1] not in "?？" and 4 <= sentence.units <= 25 and len(sentence.terms) >= 3
-    )
+def _claims(reply: TextView) -> tuple[_Claim, ...]:
+    """The sentences with a claim."""
+    claims = []
+    for sentence in reply.sentences[:_SENTENCES]:
+        if sentence.text[-1] not in "?？" and 4 <= sentence.units <= 25 and len(sentence.terms) >= 3:
+            figures = frozenset(term for term in sentence.terms if term[0].isdigit())
+            negated = _NOT.search(sentence.plain) is not None
+            claims.append(_Claim(sentence, negated, figures, sentence.terms - figures))
+    return tuple(claims)
 
 
 def _reversals(turn: TurnView, claims: _Claims, users: Sequence[TextView]) -> Iterator[Signal]:
     """Yield a claim that goes against an earlier one in almost the same words.
 
+    Of two claims one negates the other, or they differ in their one figure, which the user did not name.
     `users` are the user's messages up to the reply.
     """
-    earlier = claims.last() if _makes_claims(turn) else []
-    for sentence, negated in _claims(turn.reply) if earlier else ():
-        for number, other, before in earlier:
-            if _opposed(sentence, other) if before is not negated else _other_value(sentence, other, users):
-                if reply_markers.ACKNOWLEDGES.search(turn.reply.head):
-                    return
-                yield finding(
-                    turn, "reversed", 0.7, sentence.text, "context_use", "contradiction", turn=number
-                )
+    earlier = claims.last() if _makes_claims(turn) and claims.may_oppose(turn.reply) else []
+    for now in _claims(turn.reply) if earlier else ():
+        for number, before in earlier:
+            if now.negated is not before.negated:
+                shared = len(now.sentence.terms & before.sentence.terms)
+                opposed = shared >= _SHARED and shared / len(now.sentence.terms | before.sentence.terms) >= 0.6
+            elif len(now.figures) == 1 == len(before.figures) and now.figures != before.figures:
+                shared = len(now.words & before.words)
+                alike = shared >= _SHARED and shared / len(now.words | before.words) >= 0.8
+                opposed = alike and not any(now.figures & user.terms for user in users)
+            else:
+                continue
+            if opposed:
+                if not reply_markers.ACKNOWLEDGES.search(turn.reply.head):
+                    quote = now.sentence.text
+                    yield finding(turn, "reversed", 0.7, quote, "context_use", "contradiction", turn=number)
                 return
-
-
-def _opposed(a: Sentence, b: Sentence) -> bool:
-    """Whether two claims, of which one is negated, are made of the same words."""
-    shared = len(a.terms & b.terms)
-    return shared >= 3 and shared / len(a.terms | b.terms) >= 0.6
-
-
-def _other_value(now: Sentence, before: Sentence, users: Sequence[TextView]) -> bool:
-    """Whether a claim says word for word what an earlier one said, but for its one figure.
-
-    A figure that the user named, just now or earlier, is what was asked for.
-    """
-    new, old = ({t for t in s.terms if t[0].isdigit()} for s in (now, before))
-    rest, other = now.terms - new, before.terms - old
-    if len(new) != 1 or len(old) != 1 or new == old or len(rest & other) < 3:
-        return False
-    alike = len(rest & other) / len(rest | other) >= 0.8
-    return alike and not any(new & user.terms for user in users)
 
 
 def find_replaced_values(dialogue: Dialogue) -> Iterator[Signal]:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from dialogauge.signals.dialogue import Dialogue, TurnView
+from dialogauge.signals.markers import Marker
 from dialogauge.signals.signal import Signal, finding
 
 _DEBRIS = re.compile(
@@ -14,6 +15,8 @@ _DEBRIS = re.compile(
     r"|(?:\\u[0-9a-f]{4}){3,}",
     re.IGNORECASE,
 )
+_DEBRIS_SIGNS = ("<", '{"', "[object o", "traceback (", "\ufffd\ufffd", "\\u")
+"""Every match has one of these in lower case, and a search for them is cheaper."""
 _ERROR = re.compile(
     r"^\W*(?:(?:api|internal|server|network|request|system|service|http|unknown|model)[ -]?)*"
     r"(?:error|timed? ?out|timeout|exception|rate limit\w*)\b|^\W*(?:5\d\d|429)\b"
@@ -21,16 +24,18 @@ _ERROR = re.compile(
 )
 _ERROR_WORDS = 20
 """Longest reply, in words, that is an error message and nothing else."""
-_TECHNICAL = re.compile(
+_TECHNICAL = Marker(
     r"json|xml|html|markup|\btags?\b|code|script|python|\bapi\b|regex|error|exception|token|template|schema"
     r"|代码|编程|标签|报错|错误|接口|脚本|格式"
 )
 """Talk in which markup and error messages are the subject."""
-_ASKS_LANGUAGE = re.compile(
+_ASKS_LANGUAGE = Marker(
     r"translat|english|chinese|mandarin|language|英文|英语|中文|汉语|翻译|译成|外语|双语|语言(?!模型)|口语|单词|作文|词汇"
 )
-_CHINESE = re.compile("[\u4e00-\u9fff]+")
-_LATIN = re.compile("[A-Za-z]+")
+_LETTERS = bytes(range(ord("A"), ord("Z") + 1)) + bytes(range(ord("a"), ord("z") + 1))
+_LEADS = bytes(range(0xE5, 0xEA))
+_E4 = re.compile(b"\xe4[\xb8-\xbf]")
+"""In UTF-8, U+4E00 to U+4FFF; from there to U+9FFF a character begins with one of `_LEADS`."""
 _LEAST = 20
 """Characters below which a language cannot be told."""
 
@@ -57,8 +62,10 @@ def find_undelivered(dialogue: Dialogue) -> Iterator[Signal]:
 
 def _debris(turn: TurnView) -> str:
     """Return what should not stand in a reply, or an empty string."""
-    if hit := _DEBRIS.search(turn.reply.prose):
-        return turn.reply.prose[hit.start() :]
+    prose = turn.reply.prose
+    plain = prose.lower()
+    if any(sign in plain for sign in _DEBRIS_SIGNS) and (hit := _DEBRIS.search(prose)):
+        return prose[hit.start() :]
     if turn.reply.units <= _ERROR_WORDS and not turn.called and _ERROR.search(turn.reply.plain):
         return turn.reply.text
     return ""
@@ -66,8 +73,11 @@ def _debris(turn: TurnView) -> str:
 
 def _script(text: str) -> str:
     """Return `zh` or `latin` where a text is nearly all of the one, else an empty string."""
-    chinese = sum(map(len, _CHINESE.findall(text)))
-    latin = sum(map(len, _LATIN.findall(text)))
+    encoded = text.encode("utf-8", "surrogatepass")
+    latin = len(encoded) - len(encoded.translate(None, _LETTERS))
+    chinese = 0
+    if len(encoded) > len(text):
+        chinese = len(encoded) - len(encoded.translate(None, _LEADS)) + len(_E4.findall(encoded))
     if 2 * chinese + latin < _LEAST:
         return ""
     if 2 * chinese > 0.8 * (2 * chinese + latin):

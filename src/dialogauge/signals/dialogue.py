@@ -99,6 +99,11 @@ class TextView:
             prose = prose[:_EDGE] + "\n" + prose[-_EDGE:]
         return normalise(prose)
 
+    @property
+    def whole(self) -> str:
+        """All of the prose, normalised; empty for a long text."""
+        return self.edges if len(self.prose) <= 2 * _EDGE else ""
+
     @lazy_property
     def head(self) -> str:
         """The first 300 characters of the prose, normalised."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from dialogauge.signals.markers import ReplyMarker
+
 # ruff: noqa: E501, SIM905 - a pattern is read as a whole, and so is a list of words
 
 
@@ -123,7 +125,7 @@ ATTRIBUTES: tuple[Attribute, ...] = (
     ),
 )
 
-ANY_QUESTION = re.compile("|".join(a.question.pattern for a in ATTRIBUTES))
+ANY_QUESTION = ReplyMarker(*(a.question.pattern for a in ATTRIBUTES))
 """Matches a question for any attribute; most sentences ask for none."""
 
 _MONTHS = {m: i for i, m in enumerate("jan feb mar apr may jun jul aug sep oct nov dec".split(), 1)}

@@ -18,8 +18,8 @@ from dialogauge.signals.answering import (
     find_drift,
     find_non_answers,
     find_not_knowing,
-    is_vague,
     overlap,
+    vague_sentences,
 )
 from dialogauge.signals.contradiction import find_contradictions, find_replaced_values
 from dialogauge.signals.copying import find_echoes, find_miscopied
@@ -230,7 +230,7 @@ def _share(part: Collection[str], of: Collection[str]) -> float:
 
 def _vague_share(reply: TextView) -> float:
     sentences = reply.sentences[:3] + reply.sentences[-2:]
-    return sum(map(is_vague, sentences)) / len(sentences) if sentences else 0.0
+    return len(vague_sentences(reply, sentences)) / len(sentences) if sentences else 0.0
 
 
 def _list_share(text: str) -> float:

@@ -1,57 +1,81 @@
 """Patterns of two languages that try a wording only on texts that can contain it.
 
 `re` tries one long alternation at every character, and most texts contain none of the wordings. So each
-wording is tried alone, and only if the text contains a string that every match needs. English texts are
-ASCII and most Chinese sentences have no Latin letter: they skip the wordings of the other language.
+wording is tried alone, and only if the text contains the strings that every match needs. Which strings a
+text contains is looked up once for all patterns: by its words in Latin script, which are the same in many
+texts, and by its pairs of other characters.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from itertools import pairwise
-from typing import Final
+from collections.abc import Iterable
+from operator import add
+from typing import ClassVar, Final
 
 from dialogauge.signals.caching import lazy_property
-from dialogauge.text import alternatives, needles_of
+from dialogauge.text import required, spread
+from dialogauge.text.tokens import ENGLISH_STOP
 
-_LATIN = re.compile("[a-z?!]")  # some English wordings have marks and no word
-_SHORT = 32  # characters up to which one alternation is faster
+_LATIN = re.compile("[!-~]+")
+_TEXTS, _WORDS, _WORD = 512, 1 << 16, 40
+"""Texts and words of which it is kept what they may contain, and the longest such word."""
+_COMMON: Final = {c: n for n, c in enumerate(" etaoinshrdlcumwfgypbvkjxqz")}
+"""Characters of English text by frequency; all others count as rarer."""
+
 
 
 class Marker:
     """Alternative patterns for `normalise`d text."""
 
+    _all: ClassVar[list[Marker]] = []
+    """The markers that are looked up together, by their number."""
+    _index: ClassVar[_Index]
+
     def __init__(self, *parts: str) -> None:
         """Take patterns without flags and without numbered references."""
         self._parts = parts
+        self._number = len(self._all)
+        self._all.append(self)
 
     @lazy_property
     def wordings(self) -> list[Wording]:
         """The alternatives in order."""
-        return [Wording(a) for a in alternatives("|".join(self._parts))]
+        return [Wording(source) for source in spread("|".join(self._parts))]
 
-    @lazy_property
-    def _mixed(self) -> _Wordings:
-        return _Wordings(self.wordings)
+    def may_match(self, text: str) -> bool:
+        """Say at little cost whether a text has what a match cannot do without."""
+        return self._number in self.possible(text)
 
-    @lazy_property
-    def _english(self) -> _Wordings:
-        return _Wordings([w for w in self.wordings if not w.needles or any(map(str.isascii, w.needles))])
+    @classmethod
+    def possible(cls, text: str) -> dict[int, int]:
+        """Return the wordings that a text may contain, as bits by the number of their marker."""
+        if cls._index.size != len(cls._all):  # a module that is loaded later adds its own
+            cls._index = _Index(cls._all)
+        possible = cls._index.texts.get(text)
+        return cls._index.read(text) if possible is None else possible
 
-    @lazy_property
-    def _chinese(self) -> _Wordings:
-        return _Wordings([w for w in self.wordings if not w.needles or not all(map(_latin, w.needles))])
+    def search(self, text: str, within: str = "") -> re.Match[str] | None:
+        """Return the match that one alternation of all parts would return.
 
-    def search(self, text: str) -> re.Match[str] | None:
-        """Return the match that one alternation of all parts would return."""
-        if text.isascii():
-            return self._english.search(text)
-        return (self._mixed if _LATIN.search(text) else self._chinese).search(text)
+        It is the leftmost one, of several at one place that of the first wording. If the text is a part of
+        another one, `within`, in which it is looked for too, it is not looked up by itself.
+        """
+        best: re.Match[str] | None = None
+        bits = self.possible(within or text).get(self._number, 0)
+        while bits:
+            number = (bits & -bits).bit_length() - 1
+            bits &= bits - 1
+            hit = self.wordings[number].search(text)
+            if hit is not None and (best is None or hit.start() < best.start()):
+                best = hit
+        return best
 
 
-def _latin(needle: str) -> bool:
-    return _LATIN.search(needle) is not None
+class ReplyMarker(Marker):
+    """A marker of what assistants say: it is looked up apart from those of what users say."""
+
+    _all: ClassVar[list[Marker]] = []
 
 
 class Wording:
@@ -60,102 +84,113 @@ class Wording:
     def __init__(self, source: str) -> None:
         """Take the source of the alternative."""
         self.source = source
-        self.needles = needles_of(source)
-        """Every match contains one of these strings; None without such strings."""
+        self._required = [tuple(strings) for strings in required(source)]
+        self.needles = self._required[0] if self._required else ()
+        """Every match contains one of these strings; empty without such strings."""
 
     @lazy_property
     def pattern(self) -> re.Pattern[str]:
         """The compiled alternative."""
         return re.compile(self.source)
 
-
-class _Wordings:
-    """Alternatives in order."""
-
-    def __init__(self, wordings: list[Wording]) -> None:
-        self.all = wordings
-        self._always = [(n, w) for n, w in enumerate(wordings) if not w.needles]
-        self._by_needle = [(x, n, w) for n, w in enumerate(wordings) for x in sorted(w.needles or ())]
-
-    @lazy_property
-    def _pattern(self) -> re.Pattern[str]:
-        return re.compile("|".join(w.source for w in self.all) or "(?!)")
-
     def search(self, text: str) -> re.Match[str] | None:
-        """Return the leftmost match, of several at one place that of the first wording."""
-        if len(text) <= _SHORT:
-            return self._pattern.search(text)
-        possible = dict(self._always)
-        for needle, number, wording in self._by_needle:
-            if needle in text:
-                possible[number] = wording
-        best: re.Match[str] | None = None
-        for number in sorted(possible):
-            hit = possible[number].pattern.search(text)
-            if hit is not None and (best is None or hit.start() < best.start()):
-                best = hit
-        return best
-
-
-_COMMON: Final = {c: n for n, c in enumerate(" etaoinshrdlcumwfgypbvkjxqz")}
-"""Characters of English text by frequency; all others count as rarer."""
+        """Return the first match; the needles that are most often missing are looked for first."""
+        for strings in self._required:
+            for string in strings:
+                if string in text:
+                    break
+            else:
+                return None
+        return self.pattern.search(text)
 
 
 class MarkerSet:
-    """Markers under names."""
+    """Markers under names; several may share one."""
 
     def __init__(self, markers: Iterable[tuple[str, Marker]]) -> None:
-        """Take names and markers; several markers may share a name."""
+        """Take names and markers."""
         self._markers = tuple(markers)
 
     def matching(self, text: str) -> frozenset[str]:
         """Return the names with a marker that matches the text."""
-        names: set[str] = set()
-        for name, wording in self._possible(text):
-            if name not in names and wording.pattern.search(text):
-                names.add(name)
-        return frozenset(names)
+        return frozenset(name for name, m in self._markers if m.may_match(text) and m.search(text))
 
-    def _possible(self, text: str) -> Iterator[tuple[str, Wording]]:
-        yield from self._always
-        for key in self._keys & _strings(text):
-            for needle, name, wording in self._by_key[key]:
+
+class _Index:
+    """The needles of markers by the string under which they are looked up, and what it said of texts."""
+
+    def __init__(self, markers: list[Marker]) -> None:
+        self.size = len(markers)
+        self.texts: dict[str, dict[int, int]] = {}
+        self._words: dict[str, tuple[tuple[str, int, int], ...]] = {}
+        self._always: list[tuple[int, int]] = []
+        self._by_word: dict[str, list[tuple[str, str, bool, bool, int, int]]] = {}
+        """Up to three characters of a word: the needle, its rarest word, whether that begins and ends in
+        the text where it does in the needle, and marker and bit of the wording."""
+        self._by_pair: dict[str, list[tuple[str, int, int]]] = {}
+        """A character or a pair beyond ASCII: the needle, and marker and bit of the wording."""
+        for marker in markers:
+            for number, wording in enumerate(marker.wordings):
+                if not wording.needles:
+                    self._always.append((marker._number, 1 << number))
+                for needle in wording.needles:
+                    self._add(needle, marker._number, 1 << number)
+
+    def _add(self, needle: str, marker: int, bit: int) -> None:
+        if not needle.isascii():
+            strings = (*map(add, needle, needle[1:]), *needle)
+            key = max(strings, key=lambda string: (not any(map(str.isascii, string)), _rarity(string)))
+            self._by_pair.setdefault(key, []).append((needle, marker, bit))
+        elif needle.isspace():
+            self._always.append((marker, bit))
+        else:
+            word = max(needle.split(), key=lambda word: (word not in ENGLISH_STOP, len(word)))
+            key = max((word[i : i + 3] for i in range(max(1, len(word) - 2))), key=_rarity)
+            begins, ends = f" {word}" in needle, f"{word} " in needle
+            self._by_word.setdefault(key, []).append((needle, word, begins, ends, marker, bit))
+
+    def read(self, text: str) -> dict[int, int]:
+        """Return the wordings that a text may contain, as bits by the number of their marker."""
+        possible: dict[int, int] = {}
+        for marker, bit in self._always:
+            possible[marker] = possible.get(marker, 0) | bit
+        if text.isascii():
+            words = set(text.split())
+        else:
+            words = set(_LATIN.findall(text))
+            for key in self._by_pair.keys() & {*text, *map(add, text, text[1:])}:
+                for needle, marker, bit in self._by_pair[key]:
+                    if needle in text:
+                        possible[marker] = possible.get(marker, 0) | bit
+        for word in words:
+            needles = self._words.get(word)
+            for needle, marker, bit in self._of_word(word) if needles is None else needles:
                 if needle in text:
-                    yield name, wording
+                    possible[marker] = possible.get(marker, 0) | bit
+        if len(self.texts) >= _TEXTS:
+            self.texts.clear()
+        self.texts[text] = possible
+        return possible
 
-    @lazy_property
-    def _always(self) -> list[tuple[str, Wording]]:
-        return [(name, w) for name, marker in self._markers for w in marker.wordings if not w.needles]
-
-    @lazy_property
-    def _by_key(self) -> Mapping[str, list[tuple[str, str, Wording]]]:
-        """Key of a needle -> the needle, the name of its marker, the wording."""
-        by_key: dict[str, list[tuple[str, str, Wording]]] = {}
-        for name, marker in self._markers:
-            for wording in marker.wordings:
-                for needle in wording.needles or ():
-                    by_key.setdefault(_key(needle), []).append((needle, name, wording))
-        return by_key
-
-    @lazy_property
-    def _keys(self) -> frozenset[str]:
-        return frozenset(self._by_key)
-
-
-def _strings(text: str) -> set[str]:
-    """Return all characters and runs of three, and for a text that is not ASCII all pairs."""
-    strings = {*text, *map("".join, zip(text, text[1:], text[2:], strict=False))}
-    if not text.isascii():
-        strings.update(map("".join, pairwise(text)))
-    return strings
+    def _of_word(self, word: str) -> tuple[tuple[str, int, int], ...]:
+        """Return the needles whose rarest word is in a word, empty where that is all of the needle."""
+        strings = {word[i : i + n] for n in (1, 2, 3) for i in range(len(word) - n + 1)}
+        needles = tuple(
+            ("" if needle == part else needle, marker, bit)
+            for key in strings & self._by_word.keys()
+            for needle, part, begins, ends, marker, bit in self._by_word[key]
+            if part in word
+            if not begins or word.startswith(part)
+            if not ends or word.endswith(part)
+        )
+        if len(word) <= _WORD:
+            if len(self._words) >= _WORDS:
+                self._words.clear()
+            self._words[word] = needles
+        return needles
 
 
-def _key(needle: str) -> str:
-    """Return the rarest string in the `_strings` of every text with the needle."""
-    pairs = [needle[i : i + 2] for i in range(len(needle) - 1)]
-    beyond = [pair for pair in pairs if not pair.isascii()]
-    runs = [needle[i : i + 3] for i in range(len(needle) - 2)]
-    return max(beyond or runs or needle, key=_rarity)
+Marker._index = ReplyMarker._index = _Index([])
 
 
 def _rarity(string: str) -> int:

@@ -60,8 +60,13 @@ def _has_reason(turn: TurnView) -> bool:
 
 
 def _needless_question(turn: TurnView, first_statement: Callable[[Attribute], int]) -> Iterator[Signal]:
+    whole = turn.reply.whole
+    if whole and not ANY_QUESTION.may_match(whole):
+        return
     questions = [
-        (s.text, s.plain) for s in _candidates(turn) if _is_question(s) and ANY_QUESTION.search(s.plain)
+        (s.text, s.plain)
+        for s in _candidates(turn)
+        if ANY_QUESTION.search(s.plain, whole) and _is_question(s)
     ]
     hits = [
         (a, text)

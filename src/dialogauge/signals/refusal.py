@@ -37,8 +37,6 @@ def refuses(turn: TurnView) -> str:
 @cached_on_view
 def _refuses(reply: TextView) -> str:
     head = reply.head
-    if not mark.MAY_REFUSE.search(head):
-        return ""
     for declines in (mark.OUT_OF_ROLE, mark.REFUSES, mark.BEYOND):
         if hit := declines.search(head):
             return hit.group()

@@ -8,16 +8,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
-
-import numpy as np
-from numpy.typing import NDArray
 
 from dialogauge.signals import reply_markers, user_markers
 from dialogauge.signals.caching import cached_on_view
-from dialogauge.signals.dialogue import Dialogue, Sentence, TextView, TurnView
+from dialogauge.signals.dialogue import Dialogue, Sentence, TurnView
 from dialogauge.signals.signal import Signal, finding
-from dialogauge.text import containment, hashed_grams
+from dialogauge.text import hashed_grams
 
 _LOOK_BACK = 6
 _GRAM = 8  # characters; 8 of Chinese say as much as 16 of English
@@ -29,17 +25,12 @@ _SHORT = 400
 """Characters up to which all n-grams count; of longer texts every fourth does, chosen by its hash."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Sketch:
-    grams: NDArray[np.uint64]
-    short: bool
-
-
 @cached_on_view
-def _sketch(reply: TextView) -> _Sketch:
-    text = reply.text.lower().strip()
-    short = len(text) <= _SHORT
-    return _Sketch(hashed_grams(text, _GRAM, one_in=1 if short else 4), short)
+def _grams(dialogue: Dialogue) -> dict[int, frozenset[int]]:
+    """Return the hashed n-grams of the replies by turn."""
+    texts = {turn.number: turn.reply.text.lower().strip() for turn in dialogue.replied}
+    one_in = [1 if len(text) <= _SHORT else 4 for text in texts.values()]
+    return dict(zip(texts, hashed_grams(tuple(texts.values()), _GRAM, one_in=one_in), strict=True))
 
 
 def find_repetition(dialogue: Dialogue) -> Iterator[Signal]:
@@ -47,30 +38,29 @@ def find_repetition(dialogue: Dialogue) -> Iterator[Signal]:
     earlier: list[TurnView] = []
     questions: dict[frozenset[str], int] = {}
     for turn in dialogue.replied:
-        yield from _of_earlier(turn, earlier)
+        yield from _of_earlier(dialogue, turn, earlier)
         yield from _within(turn)
         yield from _questions(turn, questions)
         earlier = [*earlier[-_LOOK_BACK + 1 :], turn]
 
 
-def _of_earlier(turn: TurnView, earlier: list[TurnView]) -> Iterator[Signal]:
+def _of_earlier(dialogue: Dialogue, turn: TurnView, earlier: list[TurnView]) -> Iterator[Signal]:
     """Compare with earlier replies of similar length: a short one within a long one is no loop."""
     if not earlier or turn.reply.units < 8:
         return
-    shares = [(_share(turn.reply, e.reply), e) for e in earlier]
-    share, source = max(shares, key=lambda s: s[0])
+    grams = _grams(dialogue)
+    mine, short = grams[turn.number], _is_short(turn)
+    alike = [e for e in earlier if _is_short(e) is short and len(grams[e.number]) >= _REPEATED * len(mine)]
+    shares = [(len(mine & grams[e.number]) / len(mine) if mine else 0.0, e) for e in alike]
+    share, source = max(shares, key=lambda s: s[0], default=(0.0, turn))
     if share < _REPEATED or _asks_to_repeat(turn):
         return
     strength = _loop_strength(turn, source, share)
     yield finding(turn, "repeats_reply", strength, turn.reply.text, "context_use", "loop", turn=source.number)
 
 
-def _share(reply: TextView, before: TextView) -> float:
-    """Return the share of the reply that is in an earlier one; 0 if it cannot reach the threshold."""
-    mine, other = _sketch(reply), _sketch(before)
-    if mine.short is not other.short or other.grams.size < _REPEATED * mine.grams.size:
-        return 0.0
-    return containment(mine.grams, other.grams)
+def _is_short(turn: TurnView) -> bool:
+    return len(turn.reply.text.lower().strip()) <= _SHORT
 
 
 def _loop_strength(turn: TurnView, source: TurnView, share: float) -> float:

@@ -5,13 +5,13 @@ Written by us, English and Chinese, matched against `normalise`d text.
 
 from __future__ import annotations
 
-from dialogauge.signals.markers import Marker
+from dialogauge.signals.markers import Marker, ReplyMarker
 
 # ruff: noqa: E501 - a pattern is read as a whole, not in lines
 
 # To admit that one cannot see, tell, say or know something is not a refusal.
 _CANNOT = "(?:can't|cannot|can not|couldn't|won't|will not|unable to|not able to|not (?:allowed|permitted|going|comfortable|willing|in a position|equipped) (?:to|with)?|don't feel (?:able|comfortable|right|at ease))"
-REFUSES = Marker(
+REFUSES = ReplyMarker(
     rf"\b(?:i|we)(?:'m| am| are|'re)?(?: sorry,? but i)?(?: really| simply| just| afraid i| therefore)? ?{_CANNOT} (?:to )?(?:help|assist|do (?:that|this|so)|provide|support|discuss|comment|engage|take part|take on|participate|fulfil|comply|continue|answer|advise|give|offer|play|write|create|generate|produce|recommend|share|talk|speak|role|pretend|act|complete|process|make|draft|suggest|weigh|compose)(?![^.!?:;]{{0,40}}\benough\b)",
     r"\b(?:i|we) (?:must|have to|need to|would have to|will have to|'ll have to|'d have to|am going to have to) (?:respectfully |politely )?(?:decline|refuse|pass)|\bi (?:respectfully |politely )?(?:decline|refuse)\b|\bi(?:'?d| would) rather not (?!guess|say|speculate|promise)|\b(?:something|a thing|a line|an area|territory|a topic|a subject) (?:that )?i(?:'d| have to| must| need to| should| would|'ll have to)? ?(?:rather )?(?:stay away from|leave out|leave aside|steer clear of|keep away from|keep out of|not (?:touch|do|write|take)|avoid|decline|pass on|can't|cannot|won't|will not|'m not (?:able|going|willing) to|am not (?:able|going|willing) to|'m unable to|am unable to)|\b(?:isn't|is not|aren't|not) (?:a thing|something|anything) i (?:can|could|may|will|am able to) (?:take on|help|do|write|support|produce|be part)|\bas an ai\b|\bas a language model\b|\b(?:against|outside|beyond|violates?) (?:my|our|the) (?:guidelines|policy|policies|scope|rules|capabilit\w+|remit|programming)|\b(?:go|goes|going|be|is) against (?:\w+(?:-\w+)? ){0,3}(?:principles|guidelines|policy|policies|rules|standards|safety)\b|\bnot something i (?:can|could|am able|'m able|do|will)|\bi(?:'m| am) not (?:in a position|qualified|permitted|authori[sz]ed)|\bdecline\b[^.]{0,40}\b(?:request|this|that|practice|part|task)|\bthat request\b[^.]{0,30}\bdeclin|\bcan't be of help|\bnot appropriate for me\b|\bnot (?:really )?(?:a )?(?:topic|subject|area)s? i\b",
     r"(?:我|本(?:助手|人|系统|平台|店|客服)|这边|这里|作为(?:一个|一名)?(?:ai|人工智能|语言模型|助手)[^。]{0,12})(?:暂时|目前|恐怕|实在|也|是|确实|很抱歉)*(?:无法|不能|不便|没办法|不方便|不可以|不会|没有办法|不适合)(?:为您|为你|帮|替|给|向|跟|协助|提供|回答|参与|讨论|扮演|满足|处理|完成|给出|代|陪|做|写|就|对|继续|支持|生成|评论|推荐|直接|涉及|谈)",
@@ -19,7 +19,7 @@ REFUSES = Marker(
 )
 """The assistant declines."""
 
-OUT_OF_ROLE = Marker(
+OUT_OF_ROLE = ReplyMarker(
     r"\bas (?:a|an|your|the) [\w ,-]{2,40}?,? i(?:'m| am)? ?(?:can(?:not|'t| not| only)\b|not\b|unable\b|only\b|have to (?:decline|refuse|pass)|must (?:decline|refuse)|won't\b|will not\b|do not\b|don't\b)",
     r"\bi(?:'m| am) (?:just |only |merely |simply )?(?:a|an|your|the) [\w -]{2,40},? (?:and|so)(?: i)? (?:can't|cannot|can only|am not|'m not|don't|do not|only)\b",
     r"\bi(?:'m| am)? ?(?:just (?:able|allowed|permitted)|(?:only|solely) (?:able|allowed|here|designed|built|meant|trained|permitted|set up)) to\b|\bi can only (?:assist|help|answer|talk|discuss|support|handle|deal|respond)\b|\bi only (?:handle|deal with|answer|cover|support|help with|talk about)\b",
@@ -29,24 +29,19 @@ OUT_OF_ROLE = Marker(
 )
 """Declines by a role that the assistant says it has."""
 
-BEYOND = Marker(
+BEYOND = ReplyMarker(
     r"\b(?:that|this|it|request|question|topic)(?:'s| is| falls| lies| goes)? (?:outside|beyond|not within) (?:of )?(?:my\b|what (?:i|we)\b|the scope|our\b)|\bi (?:won't|will not) be able to (?:do|help|assist|answer|provide|give|make|write|fulfil)|\b(?:isn't|is not|not) something (?:that )?i(?:'m| am) (?:allowed|able|permitted|meant|designed)|\bi (?:do not|don't) (?:write|draft|discuss|give|make|translate|answer|offer) (?:\w+ ){0,2}\w+[.!]",
     r"(?:不在|超出|超过)了?(?:我|我们|本)[^。]{0,10}(?:范围|职责|权限|能力)|(?:这个|这|那)?(?:我|忙)(?:实在|恐怕|可)?(?:做|帮|办|答|处理|写|弄)不(?:了|到|来)|(?:其他|别)的[^。]{0,4}帮不(?:了|上)|^\W*我不会(?:写|做|画|编|翻译|回答)",
 )
 """Declines because the request lies outside of what the assistant does."""
 
-MAY_REFUSE = Marker(
-    "n't|not|unable|declin|refus|rather|pass|stay away|leave|steer|keep|avoid|as an? |as your |as the |only|solely|just (?:able|allowed|permitted)|limited|restricted|confined|against|outside|beyond|violat|无法|不|没|恕|拒|超出|超过|作为|身为|只|仅|限|请|爱莫"
-)
-"""Every match of `REFUSES`, `OUT_OF_ROLE` and `BEYOND` contains one of these; they are cheaper to find."""
-
-ALTERNATIVE = Marker(
+ALTERNATIVE = ReplyMarker(
     r"\b(?:but i can(?!'t|not)|however,? i can(?!'t|not)|i can (?:instead|help you|offer|show|explain)|instead,? (?:i|you|we|here)|here(?:'s| is| are) (?:how|what|some|a|an|another)|what i can do|i could)\b",
     r"但(?:是)?(?:我)?可以|不过(?:我)?可以|我可以(?:帮|给|为|先|教|告诉)|可以(?:改为|换|先|试|考虑)|替代|以下是|建议您?(?:可以)?(?:先|这样)",
 )
 """A refusal that offers something in its place."""
 
-SCRUPLE = Marker(
+SCRUPLE = ReplyMarker(
     r"\b(?:hurt (?:\w+ )?feelings|at (?:a|the|someone's|somebody's) (?:\w+ )?(?:person's )?expense|more suitable|guidelines?|(?:in)?appropriate|ethic\w*|moral\w*|sensitive|harm\w*|unsafe|mislead\w*|offen[sc]\w+|misuse\w*|liabilit\w+|responsib\w+ (?:use|ai)|policy|privacy|as an ai|language model|qualified|professional\w*|counsell?or\w*|therapist\w*|psycholog\w+|mediator\w*|celebrant\w*|adviser\w*|advisor\w*|lawyer\w*|authorit\w+|hotline|helpline|licen[sc]ed|trained|specialist\w*|expert\w*|seek help|service of this kind|principles?|dangerous|(?:can|could|may|might) be (?:ab|mis)?used|safe[- ]use|(?:may|might|could) (?:want|wish) to (?:see|contact|consult|speak|talk))\b",
     r"准则|谨慎|焦虑|不当|不合适|不适(?:合|宜)|不妥|敏感|伤害|误导|冒犯|隐私|个人信息|风险|道德|伦理|合规|负面|不良|(?:专业|心理|法律|相关)(?:人士|人员|机构|咨询|医生|老师|部门|渠道)|咨询师|律师|保持(?:积极|健康|良好)|作为(?:一个|一名)?(?:ai|人工智能|语言模型)|多(?:和|跟|与)[^。]{1,8}沟通|正规渠道|影响[^。]{0,8}(?:关系|形象|声誉)",
 )
@@ -58,7 +53,7 @@ POLICY = Marker(
 )
 """Instructions that set limits: a refusal may be what they ask for."""
 
-CITES_RULE = Marker(
+CITES_RULE = ReplyMarker(
     r"\b(?:polic(?:y|ies)|rules?|not allowed|not permitted|eligible|terms and conditions|regulations?|make (?:an )?exceptions?|legally|not possible (?:once|after|because)|(?:already|has been|is) (?:been )?(?:delivered|shipped|processed|cancelled|used)|(?:the|our) system)\b",
     r"政策|规定|规则|条款|不支持|不符合|超过(?:了)?[^。]{0,8}(?:期限|时间|天)|系统(?:显示|限制)",
 )
@@ -70,7 +65,7 @@ HARM = Marker(
 )
 """A request that a careful assistant may well decline."""
 
-VAGUE = Marker(
+VAGUE = ReplyMarker(
     r"\b(?:great|good|interesting|important|excellent|fascinating|valid|fair|thoughtful|wonderful) (?:question|point|topic|thought|thing to)|\b(?:it|that|this|much|everything|a lot)(?: all| really| very much| largely| often)? (?:depends|varies|comes down)|\bdepend(?:s|ing)? (?:on|upon)\b|\b(?:is|are) unique\b|\bhave their (?:own )?(?:advantages|merits|charms?|strengths|pros)|\bfeel (?:comfortable|good|happy|at ease) (?:with|about) (?:your|the|it)|\bwhatever you (?:go for|choose|decide|pick|do)\b|\bthe main thing is\b|\bthere (?:are|is|can be|could be) (?:many|various|several|numerous|lots|a lot|plenty|all sorts|countless|a (?:number|variety|range|wide|lot|large))\b|\bmany (?:people|factors|things|ways|options|aspects|different|possib\w+)|\b(?:various|numerous|multiple|countless|different|a (?:large|wide|great) (?:number|variety|range) of) (?:factors|options|approaches|ways|aspects|things|possibilities|perspectives|considerations|elements)",
     r"\b(?:everyone|everybody|every (?:person|situation|case|individual|family|body|project)|each (?:person|situation|case|individual))(?:'s)? (?:is|has|are)? ?(?:different|unique|own|special)?|\bpros and cons\b|\badvantages and disadvantages\b|\bas a rule\b|\bin general\b|\bgenerally\b|\bat the end of the day\b|\bpersonal (?:preference|choice|circumstances|situation|taste)|\b(?:your|particular|individual|specific) (?:needs|circumstances|situation|preferences|goals)\b|\bright for you\b|\bsuits? (?:you|your|them)|\bwhat works (?:best )?for\b|\blisten to (?:your|yourself)|\btrust (?:your|yourself|the process)|\b(?:always|certainly|definitely) (?:something|worth|important|a good|wise|good)|\b(?:important|worth|wise|good|helpful|useful|essential|crucial) to (?:consider|think|keep|remember|take|weigh|bear|plan|do your|be|have|stay|find|understand|look|make|research|note|reflect)|\bkeep in mind\b|\bbear in mind\b|\btake (?:your )?time\b|\bconsider (?:all|your|the|various|different|carefully)|\bdo (?:your|some|more) (?:own )?research|\bconsult\b|\bprofessional\b|\bexpert",
     r"\b(?:feel free|don't hesitate|happy to help|here to help|let me know|hope (?:this|that|it) (?:helps|gives|is|was|has)|good luck|best of luck|wish you|happy (?:coding|travels|cooking|reading|learning|planning)|enjoy the|rest assured|in due course|looking into|as soon as possible|we (?:value|appreciate|understand)|your (?:patience|satisfaction|feedback|experience)|thank you for (?:asking|your|reaching|contacting|sharing)|no (?:one|single)[- ](?:size|answer|right)|no right or wrong|one step at a time|balance|journey|meaningful|possibilities|exciting|opportunit\w+|bottom line is|the key is|some useful direction)\b",
@@ -80,46 +75,46 @@ VAGUE = Marker(
 )
 """A sentence that would fit any question."""
 
-SHIFT = Marker(
+SHIFT = ReplyMarker(
     r"\b(?:by the way|speaking of|on another note|on a different note|that reminds me|fun fact|did you know|incidentally|before (?:i|we) (?:answer|get to|continue)|while (?:i|we)(?:'re| are) (?:at it|on)|let'?s talk about|have you (?:ever )?(?:considered|thought about|tried)|you might also (?:like|enjoy)|let me tell you about|in other news|talking of)\b",
     r"说到(?:这|这里|这个|[^，。]{1,6})[，,]|顺便(?:说|提|聊|一提)|话说(?:回来)?|对了[，,]|说说[^，。]{1,10}(?:吧|。)|聊聊|说起|你知道吗|不知道(?:你|您)(?:有没有|喜不喜欢|是否)|先不说|题外话|另外(?:想)?(?:聊|说)",
 )
 """The assistant turns to something else."""
 
-ACKNOWLEDGES = Marker(
+ACKNOWLEDGES = ReplyMarker(
     r"\b(?:sorry|apologi[sz]e|apologies|my mistake|my bad|my error|you'?re (?:absolutely |quite |completely |totally )?right|you are (?:absolutely |quite |completely )?right|good catch|well spotted|thanks for (?:the correction|correcting|pointing|clarif|letting|flagging|catching)|thank you for (?:the correction|correcting|pointing|clarif|letting|flagging|catching)|i (?:misunderst\w+|misread|mixed|got (?:that|it) wrong|should have|overlooked|missed|was wrong|stand corrected|told you something)|noted|understood|got it|updated|corrected|fixed|changed|fair (?:enough|point)|of course|no problem|sure|certainly|perfectly fine|alright|all right|great|absolutely|then\b|instead|now\b|will do|done|adjusted|revised|switched|replaced|removed|straight to it|no, it isn't|was wrong)\b",
     r"抱歉|对不起|不好意思|您说(?:得|的)对|你说(?:得|的)对|说得(?:对|没错)|确实|是我(?:的|没|弄|搞|看|记|疏忽|理解)|我的(?:错|失误|疏忽|问题)|感谢(?:指出|提醒|纠正|指正)|谢谢(?:指出|提醒|纠正|指正|更正)|已(?:经)?(?:改|更新|修改|更正|调整|换|删|为您|按)|更正|纠正|改(?:为|成|好|口)|明白|了解|收到|好的|没问题|当然|原来(?:是|如此)|那就|这样的话|调整后|重新|挨得不冤|幸好|回到",
 )
 """The assistant takes up an objection."""
 
-CONCEDES = Marker(
+CONCEDES = ReplyMarker(
     r"\b(?:i should(?:n't| not)? have|i was wrong|my (?:last|previous|earlier|first)? ?(?:answer|reply|message|figure|statement|list|mistake|error|fault|bad|oversight|apologies)\b|you(?:'re| are) (?:absolutely |quite |completely |totally |of course )?right|i (?:got|had) (?:it|that|this|the \w+) wrong|i (?:misread|misunderstood|misremembered|overlooked|missed|ignored|forgot|mixed|repeated|contradicted|planned|skipped|slipped|invented|made|told you|gave you|dodged|wandered|drifted|rambled|stand corrected|owe you)|that was (?:wrong|silly|my|not|no|a mistake|useless|unhelpful|off)|i (?:didn't|did not|never) (?:answer|read|listen|use|check|take)|was wrong|does not exist|straight past|(?:they|it|you) (?:were|was|did),? and i|i apologi[sz]e(?! for (?:the|any|this) (?:\w+ )?(?:inconvenience|confusion|trouble|delay))|sorry (?:for|about)(?! (?:the|any|this|that|your) (?:\w+ )?(?:inconvenience|confusion|trouble|delay|loss|wait))|sorry (?:that i|i)|sorry, (?:you|i|that|my)|good catch|well spotted|fair (?:enough|point|criticism)|point taken|guilty|caught me|straight to it)\b|^(?:so,? |right,? |ok\w*,? )?back to\b",
     r"是我(?:的)?(?:错|疏忽|失误|不对|没|忘|看漏|记错|说错|弄错|搞错|答非|跑题|偏|啰|漏|大意|粗心|理解)|我(?:刚才|刚刚|前面|之前|上一条|上次|上面)?(?:的)?(?:那条|那句|那个)?(?:回答|答复|回复|说法|话|说的|答的|列的|写的)?(?:是|都)?(?:说|答|写|列|算|记|看|弄|搞|讲)?(?:错了|错|有误|跑题|偏了|不对)|(?:刚才|前面|之前|上一条)[^。!]{0,10}(?:错|有误|不对|请忽略|作废|不该|漏)|不该(?:那样|这样|再|让|把|编|说)|(?:您|你)(?:说得|说的|提醒得|批评得|查到的)(?:很|都|才|完全)?(?:对|没错|是对的)|(?:没有|毫无)(?:任何)?依据|(?:非常|实在|很)?(?:抱歉|对不起|不好意思)|该(?:罚|打|骂|说)|不冤|以[^。]{1,8}为准|(?:严重)?疏忽|改口|幸好(?:你|您)(?:看|提|发|问)|回到|直接(?:说|给|回答)|说正题|言归正传",
 )
 """The assistant owns that an earlier reply of its own was at fault."""
 
-OWNS_UP = Marker(
+OWNS_UP = ReplyMarker(
     r"\b(?:i was wrong|my (?:last|previous|earlier|first) (?:answer|reply|message|figure|statement|list|plan) (?:was|is) (?:wrong|off|false|mistaken|incorrect|a mistake)|my confirmation was (?:false|wrong)|i told you something (?:false|wrong)|i (?:put|gave you|had|quoted|wrote|used) the wrong \w+|i answered the wrong|i (?:planned|went) straight past|i (?:did |really |completely |simply |clearly )?(?:miss(?:ed)?|overlook(?:ed)?|skip(?:ped)?) (?:it|that|this|what you|your|the (?:part|point|fact))|that was (?:wrong|my mistake|unhelpful|a (?:bad|wrong|poor) (?:answer|call|reply))|i (?:went|wandered|drifted|got) (?:off|side-?tracked|carried away)|i (?:shouldn't|should not) have (?:said|told|turned|written|claimed|refused|asked|declined|suggested|included|put)|there was no (?:reason|need|cause) (?:for me )?to (?:turn|declin|refus|avoid|dodge|hesitat)\w*|i should have (?:used|read|checked|remembered|kept|answered|listened|seen)|i (?:misread|ignored|overlooked|forgot|repeated|contradicted|invented|made (?:that|it|this) up|dodged|lost sight of|skipped over)\b)",
     r"(?:刚才|前面|之前|上一条|上条|上面)(?:那条|那句|那个|的)?[^。!,]{0,10}(?:讲|说|写|答|算|弄|搞|记)错|(?:答复|回答|回复|说法)[^。!,]{0,6}(?:是)?错|我(?:刚才|刚刚|前面|之前)?(?:讲|说|写|答|算|弄|搞|记)错|是我(?:没|忘|看漏|记错|说错|弄错|搞错|答非|跑题|漏|大意|粗心|讲错|写错|算错|疏忽|严重疏忽)|(?:没有|毫无)(?:任何)?依据|我不该(?:那样|这样|再|让|把|编|说|写|拒)|(?:刚才|刚刚|之前)(?:实在|真)?(?:不该|不应该)|我(?:确实|是)?(?:漏掉|漏看|忽略|看漏|没注意|没看(?:到|清))了?|(?:数|数字|金额|总额|说法|结论|答案|那句)(?:确实|也|就)?(?:是)?(?:错|不对)|确实(?:是)?(?:错|不对|漏)|答非所问|扯(?:到别|远|偏|开)|跑(?:偏|题)了|(?:答|讲|说|聊)(?:偏|岔|跑)了|岔开了|编出来的",
 )
 """The assistant says outright what it did wrong."""
 
 _FAILED = "(?:error|fail\\w*|unsuccessful|timed? ?out|unavailable|not (?:available|found|possible|work\\w*|go through|reserved|placed|booked|been able|respond\\w*)|no (?:results?|match\\w*|record\\w*|such|available|flights?|rooms?|orders?|answer|response|data|entr\\w+)|could ?n[o']t|couldn't|cannot|can't|unable|wasn't able|was not able|didn't (?:work|go|return|find|respond|answer)|did not (?:work|go|return|find|respond|answer)|doesn't (?:seem|exist|appear|look)|does not (?:seem|exist|appear|look)|isn't|is not|aren't|are not|don't (?:see|have|find)|nothing|none|problem|issue|trouble|sorry|apologi\\w+|unfortunately|however|declined|rejected|denied|invalid|incorrect|closed|down|offline|empty|try again|double[- ]check|only be|must be|can only|has to be|typo|maybe|might|verify|missing|without|different|transfer\\w*|human)"
-ADMITS_FAILURE = Marker(
+ADMITS_FAILURE = ReplyMarker(
     rf"\b{_FAILED}\b|\bthere(?:'s| is| are| were| was)(?: \w+)? no\b|^no\b",
     r"失败|出错|错误|报错|异常|超时|未(?:能|找到|查到|成功|返回)|没(?:有)?(?:能|找到|查到|成功|返回|结果|空|可用|符合|回应|办法|相关|订|下)|无法|不能|查不到|找不到|暂(?:时|无|未)|抱歉|遗憾|不存在|无(?:结果|记录|数据|相关|可)|为空|空的|不可用|维护|关闭|问题|稍后|重试|不足|售罄|满(?:了|员|房)|零(?:辆|个|条|间|张)|转(?:接|人工)",
 )
 """The assistant says that something did not work, or that nothing was found."""
 
 _PERFECT = "(?:complet\\w+|confirmed|booked|ordered|scheduled|placed|sent|saved|updated|cancel+ed|refunded|processed|created|added|reserved|arranged|renewed|submitted|paid|activated|registered|issued|changed|moved|removed|uploaded|deleted|transferred|upgraded)"
-CLAIMS_SUCCESS = Marker(
+CLAIMS_SUCCESS = ReplyMarker(
     rf"\b(?:has|have|had|is|are|was|were|'s|'re|been|now|i've|we've|got|all) (?:now |just |also |been |already |successfully |all )*{_PERFECT}\b|\bi (?:just |also |successfully )?{_PERFECT}\b|^(?:\W*){_PERFECT}\b",
     r"\b(?:done|all set|all sorted|all arranged|successful(?:ly)?|success|good news|here (?:are|is)|(?:is|are) (?:now )?(?:yours|ready|available|on (?:its|the) way|in place|under way)|(?:confirmation|order|booking|reference|ticket) (?:number|code|id) is|i found|i've found|we have|there (?:are|is) (?!no\b|not\b|an? (?:issue|problem|error)))\b",
     r"已(?:经)?(?:为您|为你|帮您|帮你|替您|替你|给您|给你)?(?:成功)?(?:预订|预定|订|下单|发送|发|完成|取消|到达|送达|出库|签收|生效|到账|恢复|开通|更新|修改|安排|办|提交|确认|创建|添加|退款|处理|登记|保存|加|设|约|寄|支付|续|改)|成功|办好|订好|搞定|安排好|下好单|发好|加好|设好|改好|完成了|好了|(?:单|编)号(?:是|为|:)|以下是|查到(?:了|有|以下)|有的|有一|还剩|还有[0-9]",
 )
 """The assistant says that something was done or found."""
 
-COURTESY_QUESTION = Marker(
+COURTESY_QUESTION = ReplyMarker(
     r"\b(?:anything else|something else|what else|shall i|should i|would you like|do you want|want me to|can i (?:help|assist)|how (?:does|can|may) (?:that|i)|is there|are you (?:ready|sure|okay)|does (?:that|this)|sound good|any (?:other|further|more)|proceed|confirm|yes/no)\b",
     r"还有什么|还需要|需要我|要不要|要我|是否(?:需要|要|确认)|可以吗|好吗|对吗|如何\?|怎么样|您看|你看|觉得|想不想|确认",
 )

@@ -17,7 +17,9 @@ from dialogauge.text.tokens import ENGLISH_STOP, FOREIGN_STOP
 Language = Literal["en", "zh", "other"]
 
 _NOISE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`|https?://\S+|\S+@\S+", re.DOTALL)
-_CODE = re.compile("(?<![A-Za-z0-9_])[A-Za-z_]*[0-9][A-Za-z0-9_]*")
+_DIGIT = re.compile("[0-9]")
+_CODE = re.compile("[A-Za-z0-9_](?<![A-Za-z0-9_].)(?:(?<=[0-9])|[A-Za-z_]*[0-9])[A-Za-z0-9_]*")
+"""A word with a digit, from its first character; it begins with a set, to which `re` skips quickly."""
 _HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff]+")
 _KANA_HANGUL = re.compile("[\u3040-\u30ff\u1100-\u11ff\uac00-\ud7af]+")
 _LATIN = re.compile("[A-Za-z\u00c0-\u024f\u1e00-\u1eff]+(?:'[a-z]+)?")
@@ -60,7 +62,7 @@ class LanguageTally:
         text = text[:_LENGTH]
         if "`" in text or "http" in text or "@" in text:
             text = _NOISE.sub(" ", text)
-        if _LATIN.search(plain := _CODE.sub(" ", text)):
+        if _DIGIT.search(text) and _LATIN.search(plain := _CODE.sub(" ", text)):
             text = plain
         latin = _LATIN.findall(text.lower().replace("\u2019", "'"))
         english = sum(map(ENGLISH_STOP.__contains__, latin))

@@ -9,8 +9,10 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Final
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from dialogauge.text.tokens import ENGLISH_STOP, HAN_STOP
 
 # An element of a pattern: escape, class, beginning of a group, end of one, bar, or a single character.
 _ELEMENT = re.compile(
@@ -23,6 +25,9 @@ _SPECIAL = re.compile(r"[\\.^$*+?{}\[\]()|]")
 _BRACKET = re.compile(r"[\\\[(]")
 _LITERAL_ESCAPE: Final = frozenset("\\.^$*+?{}[]()|-/'\"#&~ ")
 _NO_WIDTH: Final = frozenset("bBAZ")
+_NOTHING: Final = frozenset({""})
+_FEW = 12
+"""Strings in place of which a pattern is looked for."""
 _RARE, _ENOUGH = 2, 6  # letters: shorter strings are in every text, longer ones are no rarer
 
 
@@ -40,6 +45,93 @@ def alternatives(pattern: str) -> list[str]:
     return [*out, pattern[start:]]
 
 
+def spread(pattern: str) -> list[str]:
+    """Split a pattern at the bars outside groups, and at those of a group that it begins with.
+
+    `\\b(?:a|b)c` becomes `\\bac` and `\\bbc`. Tried in this order, the parts match what the pattern matches.
+    """
+    out = []
+    for part in alternatives(pattern):
+        at = 0
+        while (element := _ELEMENT.match(part, at)) is not None:
+            if element.lastgroup == "around":
+                at = _closing(part, element.end())
+            elif element.group() == "^" or (element.lastgroup == "escape" and element.group()[1] in _NO_WIDTH):
+                at = element.end()
+            else:
+                break
+        end = _closing(part, at + 3) if part.startswith("(?:", at) else at
+        if at == end or _REPEAT.match(part, end):
+            out.append(part)
+        else:
+            out += [part[:at] + inner + part[end:] for inner in spread(part[at + 3 : end - 1])]
+    return out
+
+
+def required(pattern: str) -> list[frozenset[str]]:
+    """Return sets of strings: every match contains at least one of each, the rarest set first.
+
+    For one alternative without flags. Sets with a string of a single letter are left out.
+    """
+    sets: set[frozenset[str]] = set()
+    run = _NOTHING
+    for piece in _pieces(pattern):
+        strings = frozenset({piece.letter}) if piece.letter else _strings_of(piece.inner)
+        if strings is None:
+            sets.add(run)
+            inner = needles_of(piece.inner) if piece.inner and piece.least else None
+            sets.add(inner or _NOTHING)
+            run = _NOTHING
+            continue
+        if not piece.least:
+            strings |= _NOTHING
+        longer = frozenset(first + second for first in run for second in strings)
+        if len(longer) > _FEW or piece.most > 1:
+            sets.add(run)
+            longer = strings
+        run = longer
+        if piece.most > 1:
+            sets.add(run)
+            run = _NOTHING
+    sets.add(run)
+    known = {_shortest(s) for s in sets if min(map(_letters, s)) >= _RARE}
+    return sorted(known, key=lambda strings: (sum(map(_frequency, strings)), sorted(strings)))
+
+
+@lru_cache(maxsize=4096)
+def _strings_of(pattern: str) -> frozenset[str] | None:
+    """Return all strings that a pattern matches, with what may stand around; None where they are many."""
+    every: set[str] = set()
+    for alternative in alternatives(pattern) if pattern else ():
+        strings = _NOTHING
+        for piece in _pieces(alternative):
+            more = frozenset({piece.letter}) if piece.letter else _strings_of(piece.inner)
+            if more is None or piece.most > 1:
+                return None
+            strings = frozenset(a + b for a in strings for b in (more if piece.least else more | _NOTHING))
+            if len(strings) > _FEW:
+                return None
+        every |= strings
+    return frozenset(every) if 0 < len(every) <= _FEW else None
+
+
+def _shortest(strings: frozenset[str]) -> frozenset[str]:
+    """Leave out the strings that contain another of them."""
+    if len(strings) < 2:
+        return strings
+    return frozenset(n for n in strings if not any(other in n for other in strings if other != n))
+
+
+@lru_cache(maxsize=4096)
+def _frequency(string: str) -> float:
+    """Guess how often a string is in a text of some length: function words in nearly every one."""
+    words = re.findall("[a-z']+|[\u4e00-\u9fff]", string)
+    rare = [word for word in words if word not in ENGLISH_STOP and word not in HAN_STOP]
+    letters = sum(len(w) if w.isascii() else 2 for w in rare)
+    return 0.35**letters if letters else 1.0 / len(string.strip() or " ")
+
+
+@lru_cache(maxsize=4096)  # spread parts share what follows the group
 def needles_of(pattern: str) -> frozenset[str] | None:
     """Return strings of which every match contains at least one; None without such strings.
 
@@ -48,8 +140,7 @@ def needles_of(pattern: str) -> frozenset[str] | None:
     sets = [_of_sequence(alternative) for alternative in alternatives(pattern)]
     if any(s is None for s in sets):
         return None
-    needles = frozenset().union(*(s for s in sets if s))
-    return frozenset(n for n in needles if not any(other in n for other in needles if other != n))
+    return _shortest(frozenset().union(*(s for s in sets if s)))
 
 
 def _of_sequence(text: str) -> frozenset[str] | None:
@@ -75,7 +166,7 @@ def _candidates(text: str) -> Iterator[frozenset[str]]:
     for piece in _pieces(text):
         if piece.letter and piece.least:
             run += piece.letter
-        if run and not (piece.letter and piece.once):
+        if run and not (piece.letter and piece.least == piece.most == 1):
             yield frozenset({run})
             run = ""
         inner = needles_of(piece.inner) if piece.inner and piece.least else None
@@ -85,8 +176,7 @@ def _candidates(text: str) -> Iterator[frozenset[str]]:
         yield frozenset({run})
 
 
-@dataclass(frozen=True, slots=True)
-class _Piece:
+class _Piece(NamedTuple):
     """An element of a sequence with its repeat sign; elements without width are left out."""
 
     letter: str
@@ -95,8 +185,8 @@ class _Piece:
     """The pattern inside a group."""
     least: int
     """The least number of occurrences."""
-    once: bool
-    """Whether it occurs exactly once."""
+    most: int
+    """The greatest number that is told apart: 0, 1 or more."""
 
 
 def _pieces(text: str) -> Iterator[_Piece]:
@@ -105,11 +195,11 @@ def _pieces(text: str) -> Iterator[_Piece]:
         kind, end = element.lastgroup, element.end()
         if kind in ("open", "around", "odd"):
             end = _closing(text, end)
-        least, at = _times(text, end)
+        least, most, at = _times(text, end)
         if kind == "around" or (kind == "escape" and element.group()[1] in _NO_WIDTH):
             continue
         inner = text[element.end() : end - 1] if kind == "open" else ""
-        yield _Piece(_letter(element), inner, least, at == end)
+        yield _Piece(_letter(element), inner, least, most)
 
 
 def _letter(element: re.Match[str]) -> str:
@@ -131,12 +221,12 @@ def _closing(text: str, at: int) -> int:
     return len(text)
 
 
-def _times(text: str, at: int) -> tuple[int, int]:
-    """Return the least occurrences of the element that ends at `at`, and the end of its repeat sign."""
+def _times(text: str, at: int) -> tuple[int, int, int]:
+    """Return the least and most occurrences of the element that ends at `at`, and the end of its repeat sign."""
     repeat = _REPEAT.match(text, at)
     if repeat is None:
-        return 1, at
+        return 1, 1, at
     sign = repeat.group()
     if sign[0] == "{":
-        return int(repeat.group(1) or 0), repeat.end()
-    return int(sign[0] == "+"), repeat.end()
+        return int(repeat.group(1) or 0), sys.maxsize, repeat.end()
+    return int(sign[0] == "+"), 1 if sign[0] == "?" else sys.maxsize, repeat.end()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final
 from zlib import crc32
@@ -87,40 +88,35 @@ def gram_number(gram: str, room: str) -> int:
 _BASE = np.uint64(0x9E3779B97F4A7C15)  # odd, so multiplication is invertible modulo 2**64
 
 
-def hashed_grams(text: str, n: int, *, one_in: int = 1) -> NDArray[np.uint64]:
-    """Return the distinct hashes of the character n-grams, sorted; empty for a shorter text.
+def hashed_grams(texts: Sequence[str], n: int, *, one_in: Sequence[int]) -> list[frozenset[int]]:
+    """Return the distinct hashes of the character n-grams of each text; none for a shorter text.
 
-    With `one_in`, only hashes divisible by it: the same sample in every text. The hash is a polynomial of the
-    code points modulo 2**64, mixed once.
+    Only those that can be divided by the text's number in `one_in`: the same sample in every text. The hash is
+    a polynomial of the code points modulo 2**64, mixed once; those of all texts are computed in one pass.
 
     Raises:
         ValueError: n < 1.
     """
-    if n < 1 or one_in < 1:
-        msg = f"an n-gram needs n >= 1 and one_in >= 1, not {n} and {one_in}"
+    if n < 1 or min(one_in, default=1) < 1:
+        msg = f"an n-gram needs n >= 1 and one_in >= 1, not {n} and {min(one_in, default=1)}"
         raise ValueError(msg)
-    points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32).astype(np.uint64)
-    if points.size < n:
-        return np.empty(0, dtype=np.uint64)
+    code = "".join(texts).encode("utf-32-le", "surrogatepass")
+    points = np.frombuffer(code, dtype=np.uint32).astype(np.uint64)
     points += np.uint64(1)
     hashes, width = points, 1
     power = _BASE
-    for bit in f"{n:b}"[1:]:  # two halves make a whole: log n steps
+    for bit in f"{n:b}"[1:] if points.size >= n else "":  # two halves make a whole: log n steps
         hashes, width = hashes[:-width] * power + hashes[width:], 2 * width
         power = np.multiply(power, power)
         if bit == "1":
             hashes, width = hashes[:-1] * _BASE + points[width:], width + 1
             power = np.multiply(power, _BASE)
-    hashes ^= hashes >> np.uint64(29)
-    if one_in > 1:
-        hashes = hashes[hashes % np.uint64(one_in) == 0]
-    hashes.sort()  # several times faster than np.unique
-    return hashes[np.concatenate(([True], hashes[1:] != hashes[:-1]))] if hashes.size else hashes
-
-
-def containment(part: NDArray[np.uint64], whole: NDArray[np.uint64]) -> float:
-    """Return the share of `part`'s grams in `whole`, 0..1; 0 for an empty `part`."""
-    if part.size == 0 or whole.size == 0:
-        return 0.0
-    nearest = whole.take(np.searchsorted(whole, part), mode="clip")
-    return int(np.count_nonzero(nearest == part)) / part.size
+    hashes = hashes ^ (hashes >> np.uint64(29))
+    out, start = [], 0
+    for text, divisor in zip(texts, one_in, strict=True):
+        grams = hashes[start : start + max(0, len(text) - n + 1)]
+        if divisor > 1:
+            grams = grams[grams % np.uint64(divisor) == 0]
+        out.append(frozenset(grams.tolist()))
+        start += len(text)
+    return out

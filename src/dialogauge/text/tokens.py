@@ -153,17 +153,36 @@ class Pieces:
     """Words and numbers in order, in lower case."""
     chinese: str
     """The text in lower case if it may contain Chinese, else empty."""
+    characters: int
+    """Chinese characters."""
 
     @property
     def units(self) -> float:
         """The length in words, a Chinese character counting as 0.6 of a word."""
-        return len(self.words) + 0.6 * sum(map(len, _CHINESE.findall(self.chinese)))
+        return len(self.words) + 0.6 * self.characters
 
 
 def pieces(text: str) -> Pieces:
     """Split a text into words, numbers and Chinese."""
     lowered = text.lower().replace("\u2019", "'")
-    return Pieces(_WORD.findall(lowered), "" if text.isascii() else lowered)
+    others = [lowered] if text.isascii() else _CHINESE.split(lowered)
+    words = [
+        word
+        for other in others
+        for part in other.split()
+        for word in (_words_in(part) if len(part) <= _LONG else _WORD.findall(part))
+    ]
+    return Pieces(words, "" if text.isascii() else lowered, len(lowered) - sum(map(len, others)))
+
+
+_LONG = 40
+"""Characters of the longest text whose words are kept."""
+
+
+@lru_cache(maxsize=1 << 16)
+def _words_in(part: str) -> list[str]:
+    """Return the words of a text without Chinese and white space: most texts are made of the same few."""
+    return _WORD.findall(part)
 
 
 def content_terms(text: Pieces) -> frozenset[str]:
