@@ -138,6 +138,8 @@ def _expected(scale: Scale, allow_na: bool) -> str:  # noqa: FBT001 (a private s
 class _Table:
     """An object of the reply: hands out its values, and remembers which were asked for."""
 
+    __slots__ = ("data", "faults", "known", "path")
+
     def __init__(self, data: Mapping[str, Any], path: str, faults: list[str], *known: str) -> None:
         self.data, self.path, self.faults, self.known = data, path, faults, set(known)
 
@@ -176,8 +178,8 @@ class _Table:
         value = self.typed(key, dict, expected)
         if value is None:
             return None
-        unknown = value.keys() - {d.name for d in asked}
-        self.faults += [f"{self.path}{key}.{k[:60]}: no such dimension" for k in value if k in unknown]
+        if unknown := value.keys() - {d.name for d in asked}:
+            self.faults += [f"{self.path}{key}.{k[:60]}: no such dimension" for k in value if k in unknown]
         return _Table(value, f"{self.path}{key}.", self.faults)
 
 

@@ -85,6 +85,8 @@ def with_means(rubric: Rubric, level: Level, part: ParsedPart) -> ParsedPart:
 def supported(quotes: Iterable[tuple[str, str]], turn: Turn) -> tuple[tuple[Evidence, ...], int]:
     """Keep the quotes that occur in the turn, spaces apart; return them and how many were dropped."""
     quotes = tuple(quotes)
+    if not quotes:
+        return (), 0
     material = Material(turn.messages)
     places = [(dimension, material.place(quote)) for dimension, quote in quotes]
     kept = tuple(Evidence(turn.number, plain, dimension) for dimension, plain in places if plain)
@@ -96,14 +98,10 @@ class Material:
 
     def __init__(self, messages: Iterable[Message], *texts: str) -> None:
         """Take messages with the arguments of their tool calls, and further texts."""
-        self._messages, self._texts = tuple(messages), texts
+        messages = tuple(messages)
+        arguments = (call.arguments for m in messages for call in m.tool_calls)
+        self._written = "\n".join((*(m.text for m in messages), *arguments, *texts))
         self._left = _MOST_QUOTES
-
-    @cached_property
-    def _written(self) -> str:
-        texts = [m.text for m in self._messages]
-        texts += [call.arguments for m in self._messages for call in m.tool_calls]
-        return "\n".join((*texts, *self._texts))
 
     @cached_property
     def _plain(self) -> str:
