@@ -27,6 +27,7 @@ NAMES = (
     "local_user_signal",
     "people",
     "large_runs",
+    "rows",
     "replay_scale",
     "peers",
 )

@@ -207,7 +207,7 @@ def freedom_of(sizes: Floats) -> float:
     """Return the degrees of freedom that clusters of these sizes have at most, shape (clusters,)."""
 
     def even(of: Floats) -> float:
-        return float(of.sum() ** 2 / (of @ of)) if of.any() else 1.0
+        return float(of.sum() ** 2 / np.square(of).sum()) if of.any() else 1.0
 
     return min(even(sizes), even(np.sort(sizes)[:-1]))
 
@@ -241,7 +241,7 @@ class Moves:
             most: Degrees of freedom at most, by the sizes of the clusters; None where each counts alike.
         """
         squares = np.where(np.abs(moves) > _NOTHING, moves, 0.0) ** 2
-        return cls.of_sums(float(squares.sum()), float(squares @ squares), clusters, most)
+        return cls.of_sums(float(squares.sum()), float(np.square(squares).sum()), clusters, most)
 
     @classmethod
     def of_sums(cls, total: float, fourth: float, clusters: int, most: float | None = None) -> Moves:

@@ -59,9 +59,8 @@ def table_of(rows: Iterable[Row]) -> Table:
         rows: As `row_json` writes them, with the `rating` that people gave a target where they did.
     """
     dialogues: dict[tuple[str, str | None], int] = {}
-    whose: tuple[list[int], ...] = ([], [], [])
-    names: tuple[dict[object, int], ...] = ({}, {}, {})
     sorts: dict[tuple[str, int, str | None, int], int] = {}
+    beside: list[tuple[dict[object, int], array[int], str]] = [({}, array("i"), name) for name in WHOSE[2:]]
     scored, wholes, sparse = _Blocks(), _Blocks(), _Sparse()
     dialogue_of, turn_of, sort_of = array("i"), array("i"), array("i")
     for n, row in enumerate(rows):
@@ -69,7 +68,7 @@ def table_of(rows: Iterable[Row]) -> Table:
         dialogue = dialogues.get(key)
         if dialogue is None:
             dialogue = dialogues[key] = len(dialogues)
-            for known, codes, name in zip(names, whose, WHOSE[2:], strict=True):
+            for known, codes, name in beside:
                 codes.append(known.setdefault(row.get(name), len(known)))
         turn, scores, details, usage = row["turn"], row["scores"], row.get("details"), row.get("usage")
         dialogue_of.append(dialogue)
@@ -98,8 +97,8 @@ def table_of(rows: Iterable[Row]) -> Table:
     of = _array(sort_of)
     columns = [list(column) for column in zip(*sorts, strict=True)] or [[], [], [], []]
     by_dialogue = [labels_of(key[at] for key in dialogues) for at in (0, 1)]
-    for known, codes in zip(names, whose, strict=True):
-        by_dialogue.append(labels_of(known).take(np.array(codes, dtype=np.intp)))
+    for known, codes, _ in beside:
+        by_dialogue.append(labels_of(known).take(_array(codes)))
     return Table(
         _array(dialogue_of),
         _array(turn_of),
@@ -121,41 +120,44 @@ def _array(numbers: array[Any]) -> npt.NDArray[Any]:
     return np.frombuffer(numbers, dtype=numbers.typecode) if numbers else np.empty(0, dtype=numbers.typecode)
 
 
-class _Blocks:
-    """Scores by the dimensions that rows score, in the order in which they do, one row after the other."""
+class _Scores:
+    """The scores of the rows that score the same dimensions in the same order, one row after the other."""
+
+    __slots__ = ("latest", "rows", "values")
 
     def __init__(self) -> None:
-        self._rows: dict[tuple[str, ...], array[int]] = {}
-        self._values: dict[tuple[str, ...], array[float]] = {}
-        self._latest: dict[tuple[str, ...], list[Any]] = {}
+        self.rows, self.values = array("i"), array("d")
+        self.latest: list[Any] = []
+
+    def settle(self) -> None:
+        """Put the latest scores among the numbers; most are numbers already."""
+        latest = self.latest
+        if None in latest or NOT_APPLICABLE in latest:
+            latest = [math.inf if v.__class__ is str else math.nan if v is None else v for v in latest]
+        self.values.frombytes(np.array(latest, dtype=np.float64).tobytes())
+        self.latest.clear()
+
+    def done(self, width: int) -> Block:
+        self.settle()
+        return Block(_array(self.rows), _array(self.values).reshape(-1, width))
+
+
+class _Blocks(dict[tuple[str, ...], _Scores]):
+    """Scores by the dimensions that rows score."""
 
     def add(self, row: int, scores: Mapping[str, Any]) -> None:
         """Add the scores of one row: numbers, n/a, or None of what is missing."""
         names = tuple(scores)
-        latest = self._latest.get(names)
-        if latest is None:
-            latest = self._latest[names] = []
-            self._rows[names], self._values[names] = array("i"), array("d")
-        latest += scores.values()
-        self._rows[names].append(row)
-        if len(latest) > _AT_ONCE:
-            self._settle(names)
-
-    def _settle(self, names: tuple[str, ...]) -> None:
-        """Put the latest scores among the numbers; most are numbers already."""
-        latest = self._latest[names]
-        if None in latest or NOT_APPLICABLE in latest:
-            latest = [math.inf if v.__class__ is str else math.nan if v is None else v for v in latest]
-        self._values[names].frombytes(np.array(latest, dtype=np.float64).tobytes())
-        self._latest[names].clear()
+        block = self.get(names)
+        if block is None:
+            block = self[names] = _Scores()
+        block.latest += scores.values()
+        block.rows.append(row)
+        if len(block.latest) > _AT_ONCE:
+            block.settle()
 
     def done(self) -> dict[tuple[str, ...], Block]:
-        for names in self._rows:
-            self._settle(names)
-        return {
-            names: Block(_array(rows), _array(self._values[names]).reshape(-1, len(names)))
-            for names, rows in self._rows.items()
-        }
+        return {names: block.done(len(names)) for names, block in self.items()}
 
 
 @dataclass(slots=True)
