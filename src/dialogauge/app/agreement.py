@@ -19,12 +19,11 @@ from dialogauge.app.agreement_files import (
 )
 from dialogauge.app.agreement_replays import add_replays, is_replay
 from dialogauge.app.agreement_runs import add_runs, evidence_by, lights_of, ratings_within, run_names
-from dialogauge.app.beside import choices_alone
-from dialogauge.app.command import NO_INPUT, Measurement
+from dialogauge.app.command import Measurement
 from dialogauge.app.merging import load_config
 from dialogauge.app.outcome import CommandOutcome
 from dialogauge.app.settings import AgreementOptions
-from dialogauge.app.sources import JUDGED, PythonInput, is_run
+from dialogauge.app.sources import JUDGED, PythonInput, choices_alone, is_run
 from dialogauge.core.errors import RecordFault, UsageError
 from dialogauge.core.json_keys import INSIDE, keys
 from dialogauge.core.version import __version__
@@ -138,28 +137,24 @@ class AgreementOutcome:
         return ["" if gate is None else gate.sentence for gate in self.gates]
 
 
-class AgreementEntry(Measurement[AgreementOptions, AgreementOutcome]):
-    """`agreement`: people and judges, among each other and with the consensus of people."""
-
-    name = "agreement"
-    prints = AgreementOutcome
-
-    def measure(
-        self, options: AgreementOptions, python: PythonInput = NO_INPUT
-    ) -> CommandOutcome[AgreementOutcome]:
-        """Measure it; see `measure_agreement`."""
-        result = measure_agreement(options, python.ratings)
-        return CommandOutcome(result=result, faults=result.faults, notes=result.notes)
-
-    def view(self, outcome: CommandOutcome[AgreementOutcome], options: AgreementOptions) -> Iterable[Block]:
-        """Return the answers, then the figures."""
-        del options
-        measured = outcome.result
-        judges = () if measured.satisfaction is None else several_brief(measured.satisfaction)
-        return (*measured.first, *judges, *brief(measured.result, measured.verdicts))
+def _measure(options: AgreementOptions, python: PythonInput) -> CommandOutcome[AgreementOutcome]:
+    result = measure_agreement(options, python.ratings)
+    return CommandOutcome(options=options, result=result, faults=result.faults, notes=result.notes)
 
 
-ENTRY: Final = AgreementEntry()
+def _view(outcome: CommandOutcome[AgreementOutcome]) -> Iterable[Block]:
+    """Return the answers, then the figures."""
+    measured = outcome.result
+    judges = () if measured.satisfaction is None else several_brief(measured.satisfaction)
+    return (*measured.first, *judges, *brief(measured.result, measured.verdicts))
+
+
+ENTRY: Final = Measurement(
+    name="agreement",
+    prints=AgreementOutcome,
+    measure=_measure,
+    view=_view,
+)
 
 
 def measure_agreement(options: AgreementOptions, people: RatingTable | None = None) -> AgreementOutcome:

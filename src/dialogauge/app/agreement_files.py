@@ -7,8 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from dialogauge.app.annotate.folder import PlanFiles
-from dialogauge.app.beside import field_map
 from dialogauge.app.settings import AgreementOptions
+from dialogauge.app.sources import field_map
 from dialogauge.core.conversation import PairRating, Rating
 from dialogauge.core.errors import Place, RecordFault, UsageError
 from dialogauge.data import RatingTable, has_groups, read_ratings, votes_in

@@ -6,8 +6,8 @@ from dataclasses import replace
 from secrets import token_bytes
 
 from dialogauge import data  # by attribute: each of its modules is loaded when it is needed
-from dialogauge.app.beside import field_map, refuse_one_pipe_twice
 from dialogauge.app.settings import CheckOptions
+from dialogauge.app.sources import field_map, refuse_one_pipe_twice
 from dialogauge.core.conversation import Conversation
 from dialogauge.core.errors import InputError
 

@@ -9,17 +9,19 @@ run, `--dry-run`, clients that are closed whatever happens, notes, faults, and t
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from dialogauge.app.build import Clients
+from dialogauge.app.columns import ExportColumns, judgement_columns
 from dialogauge.app.entries import ListedStudy, listed_study
 from dialogauge.app.option_groups import LimitOptions, Options, ReplaceOptions
 from dialogauge.app.outcome import CommandOutcome, Plan, UnitsPlanJson
 from dialogauge.app.outputs import run_files, run_named_after, spare
+from dialogauge.app.shown import Overview, dimensions_overview, judged_conversation
 from dialogauge.app.sources import (
     InputData,
     PythonInput,
@@ -45,13 +47,9 @@ from dialogauge.runs import (
 from dialogauge.runs.directory import write_whole
 from dialogauge.runs.records import json_document
 from dialogauge.runs.study import Study, StudyResult
+from dialogauge.studies.judging.gate import GateResult
+from dialogauge.studies.judging.summary import Summary
 from dialogauge.text import counted
-
-if TYPE_CHECKING:
-    from dialogauge.app.columns import ExportColumns
-    from dialogauge.app.shown import Overview
-    from dialogauge.studies.judging.gate import GateResult
-    from dialogauge.studies.judging.summary import Summary
 
 R = TypeVar("R")
 S = TypeVar("S", bound=Options)
@@ -62,17 +60,24 @@ W = TypeVar("W", bound=StudyResult)
 NO_INPUT = PythonInput()
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Command(Generic[S, R]):
-    """A command that computes something of its options; what has a body is what most of them say."""
+    """A command that computes something of its options; what has a default is what most of them say."""
 
-    name: ClassVar[str]
-    prints: ClassVar[Any]
-    """The shape of what `--json` prints."""
-    plans: ClassVar[Any] = None
+    name: str
+    prints: Any
+    """The shape of what `--json` prints; None where there is no such option."""
+    plans: Any = None
     """The shape of what `--dry-run --json` prints; None where there is no such option."""
-    unit: ClassVar[str] = "unit"
+    view: Callable[[CommandOutcome[R]], Iterable[Block]]
+    """Lays out what a terminal is shown."""
+    printed: Callable[[R], object] = as_json
+    """Returns what `--json` prints."""
+    plan_words: Callable[[Plan, S], str] | None = None
+    """Says what would be done, in a sentence."""
+    unit: str = "unit"
     """What a unit of work is called."""
-    notes_last: ClassVar[bool] = False
+    notes_last: bool = False
     """Whether a terminal is shown the notes behind the view, and not ahead of it."""
 
     async def run(
@@ -99,17 +104,9 @@ class Command(Generic[S, R]):
         """Say what would be done, without a model call and without writing anything."""
         raise NotImplementedError
 
-    def plan_words(self, plan: Plan, options: S) -> str:
+    def words(self, plan: Plan, options: S) -> str:
         """Say what would be done, in a sentence."""
-        raise NotImplementedError
-
-    def printed(self, outcome: CommandOutcome[R]) -> object:
-        """Return what `--json` prints."""
-        return as_json(outcome.result)
-
-    def view(self, outcome: CommandOutcome[R], options: S) -> Iterable[Block]:
-        """Lay out what a terminal is shown."""
-        raise NotImplementedError
+        return "" if self.plan_words is None else self.plan_words(plan, options)
 
 
 class WithPage(Protocol):
@@ -123,12 +120,13 @@ class WithPage(Protocol):
 M = TypeVar("M", bound=WithPage)
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Measurement(Command[S, M]):
     """A command that reads, computes and makes no run; `-o` names a folder for its JSON and its page."""
 
-    def measure(self, options: S, python: PythonInput = NO_INPUT) -> CommandOutcome[M]:
-        """Compute it; see `run`."""
-        raise NotImplementedError
+    measure: Callable[[S, PythonInput], CommandOutcome[M]]
+    planned: Callable[[S], Plan] | None = None
+    """Answers `--dry-run`, where there is anything to be done by somebody else."""
 
     async def run(
         self, options: S, observer: Observer, python: PythonInput = NO_INPUT, stop: StopSignal | None = None
@@ -142,14 +140,18 @@ class Measurement(Command[S, M]):
         del observer
         return self.measured(options, NO_INPUT)
 
+    def plan(self, options: S) -> Plan:
+        """Say what would be judged."""
+        return Plan(None, "", {}, 0, (), ()) if self.planned is None else self.planned(options)
+
     def measured(self, options: Any, python: PythonInput) -> CommandOutcome[M]:  # noqa: ANN401 - `out` is common
         """Compute it, and write the files where a folder is named."""
-        files = [Path(options.out or "") / f"{self.name}.{ending}" for ending in ("json", "html")]
         if options.out is None:
             return self.measure(options, python)
+        files = [Path(options.out) / f"{self.name}.{ending}" for ending in ("json", "html")]
         spare(files, options)
         outcome = self.measure(options, python)
-        write_whole(files[0], [json_document(self.printed(outcome))])
+        write_whole(files[0], [json_document(self.printed(outcome.result))])
         write_whole(files[1], html_bytes(outcome.result.page))
         return replace(outcome, files={"written": files[0], "page": files[1]})
 
@@ -172,122 +174,93 @@ class ReadyStudy(Generic[S, V]):
     """What the manifest holds beside the options."""
 
 
-class StudyEntry(Command[S, W], Generic[S, T, W]):
-    """A study as command, call and kind of run: options `S`, prepared as `T`, coming to `W`."""
+SC = TypeVar("SC", contravariant=True)
+TC = TypeVar("TC", covariant=True)
 
-    plans: ClassVar[Any] = UnitsPlanJson
-    ending: ClassVar[str] = ""
-    """Of the name of a run directory that nobody chose."""
-    measured: ClassVar[int | None] = None
-    """Units of which a plan measures the prompts, to reckon the others by; None for all."""
 
-    # How it is made
+class Preparation(Protocol[SC, TC]):
+    """How a study is made of its options and inputs."""
 
-    async def prepare(self, options: S, python: PythonInput, *, dry: bool) -> T:
+    def __call__(self, options: SC, python: PythonInput, *, dry: bool) -> Coroutine[Any, Any, TC]:
         """Read inputs, build the judge, and put the study together; a dry one asks nothing and counts.
 
         Raises UsageError for what cannot be done.
         """
-        raise NotImplementedError
 
-    def directory(self, options: Any) -> RunDirectory:  # noqa: ANN401 - all studies have inputs and `out`
-        """Return the run directory: the one that was asked for, else one named after the first input."""
-        return RunDirectory(
-            Path(options.out) if options.out else run_named_after(options.inputs, self.ending)
-        )
 
-    def expect_free(self, options: Any, directory: RunDirectory) -> None:  # noqa: ANN401 - all studies
-        """Raise UsageError where an input would be written over, or another finished run be replaced."""
-        path = directory.path
-        spare(run_files(directory), options)
-        if options.fresh and any(is_run(i) and Path(i).resolve() == path.resolve() for i in options.inputs):
-            msg = f"--fresh would delete {path}, and it is an input"
-            raise UsageError(msg, hint="choose another directory with -o, or leave --fresh out")
-        replaces = isinstance(options, ReplaceOptions)
-        if replaces and not (options.replace or options.fresh):
-            expect_own_input(options, directory, self.name)
+def no_faults(prepared: ReadyStudy[Any, Any], run: StudyRun[Any] | None) -> Iterable[InputError]:
+    """Return the records of the input that cannot be used: most studies know of no other faults."""
+    del run
+    unreadable: Sequence[InputError] = prepared.study.unreadable
+    return unreadable
 
-    async def begin(self, prepared: T, observer: Observer | None) -> None:
-        """Do what comes before the units: mostly nothing. Of a plan there is no observer."""
+
+def chosen_directory(options: Any, ending: str = "") -> RunDirectory:  # noqa: ANN401 - all have inputs and `out`
+    """Return the run directory: the one that was asked for, else one named after the first input."""
+    return RunDirectory(Path(options.out) if options.out else run_named_after(options.inputs, ending))
+
+
+def expect_free(study: str, options: Any, directory: RunDirectory) -> None:  # noqa: ANN401 - all have inputs
+    """Raise UsageError where an input would be written over, or another finished run be replaced."""
+    path = directory.path
+    spare(run_files(directory), options)
+    if options.fresh and any(is_run(i) and Path(i).resolve() == path.resolve() for i in options.inputs):
+        msg = f"--fresh would delete {path}, and it is an input"
+        raise UsageError(msg, hint="choose another directory with -o, or leave --fresh out")
+    replaces = isinstance(options, ReplaceOptions)
+    if replaces and not (options.replace or options.fresh):
+        expect_own_input(options, directory, study)
+
+
+def run_conversations(run: StoredRun) -> Iterable[Conversation]:
+    """Return the conversations of a run, in the order of the input."""
+    return {(c.id, c.candidate): c for c, _ in run.judged()}.values()
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class StudyEntry(Command[S, W], Generic[S, T, W]):
+    """A study as command, call and kind of run: options `S`, prepared as `T`, coming to `W`."""
+
+    plans: Any = UnitsPlanJson
+    printed: Callable[[W], object] = lambda result: result.to_json()
+
+    # How it is made
+    prepare: Preparation[S, T]
+    directory: Callable[[S], RunDirectory] = chosen_directory
+    expect_free: Callable[[str, S, RunDirectory], None] = expect_free
+    begin: Callable[[T, Observer | None], Coroutine[Any, Any, None]] | None = None
+    """Does what comes before the units. Of a plan there is no observer."""
+
+    after: Callable[[T, CommandOutcome[W]], None] | None = None
+    """Writes what there is to write beside the run."""
 
     # What is said of it
-
-    def faults(self, prepared: T, run: StudyRun[W] | None) -> Iterable[InputError]:
-        """Return what could not be used; without a run, as far as a plan tells."""
-        del run
-        unreadable: Sequence[InputError] = prepared.study.unreadable
-        return unreadable
-
-    def notes(self, prepared: T, run: StudyRun[W] | None) -> Iterable[str]:
-        """Yield what is to be said beside the notes on the input; without a run, of a plan."""
-        del prepared, run
-        return ()
-
-    def failed_share(self, result: W) -> float | None:
-        """Return the share of what was asked for that failed."""
-        del result
-        return None
-
-    def gates(self, result: W) -> Sequence[GateResult]:
-        """Return how the gates ended."""
-        del result
-        return ()
-
-    def counts(self, prepared: T, units: int) -> Mapping[str, int]:
-        """Return what a plan says there is to do."""
-        del prepared
-        return {"units": units}
-
-    def left(self, prepared: T, units: int, left: int) -> int:
-        """Return how much of what there is a plan calls left, of units and those that are not stored."""
-        del prepared, units
-        return left
-
-    def plan_words(self, plan: Plan, options: S) -> str:
-        """Say how much of it would be done, and by whom."""
-        del options
-        every = list(plan.counts.values())[-1]
-        by = f" by {plan.judge}" if plan.judge else ""
-        done = f"{every - plan.left:,} done already"
-        return f"would judge {plan.left:,} of {counted(every, self.unit)} ({done}){by}"
+    faults: Callable[[T, StudyRun[W] | None], Iterable[InputError]] = no_faults
+    """Returns what could not be used; without a run, as far as a plan tells."""
+    notes: Callable[[T, StudyRun[W] | None], Iterable[str]] = lambda prepared, run: ()
+    """Returns what is to be said beside the notes on the input; without a run, of a plan."""
+    failed_share: Callable[[W], float | None] = lambda result: None
+    """Returns the share of what was asked for that failed."""
+    gates: Callable[[W], Sequence[GateResult]] = lambda result: ()
+    counts: Callable[[T, int], Mapping[str, int]] = lambda prepared, units: {"units": units}
+    """Returns what a plan says there is to do."""
+    left: Callable[[T, int, int], int] = lambda prepared, units, left: left
+    """Returns how much of what there is a plan calls left, of units and those that are not stored."""
+    measured: int | None = None
+    """Units of which a plan measures the prompts, to reckon the others by; None for all."""
 
     # How a finished run is shown again
-
-    def page(self, run: StoredRun) -> Page:
-        """Return the page of a finished run."""
-        raise NotImplementedError
-
-    def shown(self, run: StoredRun, id: str, turn: int | None) -> tuple[Block, ...]:
-        """Return a conversation with what is said of it; UsageError where there is no such turn."""
-        from dialogauge.app.shown import judged_conversation
-
-        return judged_conversation(run, id, turn)
-
-    def conversations(self, run: StoredRun) -> Iterable[Conversation]:
-        """Return the conversations of a run, in the order of the input."""
-        return {(c.id, c.candidate): c for c, _ in run.judged()}.values()
-
-    def rows(self, run: StoredRun) -> Iterator[Row]:
-        """Yield the rows of a run."""
-        return run.rows()
-
-    def columns(self, run: StoredRun) -> ExportColumns:
-        """Return the columns of the rows as a table."""
-        from dialogauge.app.columns import judgement_columns
-
-        return judgement_columns(run)
-
-    def scores(self, run: StoredRun) -> Summary:
-        """Compute the summary of the rows anew; UsageError for a study that has none."""
-        msg = f"a run of {self.name} has no gates and no plots"
-        raise UsageError(msg, hint="they are for runs of judge and success; look at its summary instead")
-
-    def overview(self, judge: str, summary: Mapping[str, Any]) -> Overview:
-        """Return the columns and rows that a notebook shows: each figure with its counts."""
-        from dialogauge.app.shown import dimensions_overview
-
-        del judge
-        return dimensions_overview(summary)
+    page: Callable[[StoredRun], Page] | None = None
+    shown: Callable[[StoredRun, str, int | None], tuple[Block, ...]] = judged_conversation
+    """Returns a conversation with what is said of it; UsageError where there is no such turn."""
+    conversations: Callable[[StoredRun], Iterable[Conversation]] = run_conversations
+    rows: Callable[[StoredRun], Iterator[Row]] = StoredRun.rows
+    columns: Callable[[StoredRun], ExportColumns] = judgement_columns
+    """Returns the columns of the rows as a table."""
+    scores: Callable[[StoredRun], Summary] | None = None
+    """Computes the summary of the rows anew, for gates and plots; None for a study without them."""
+    overview: Callable[[str, Mapping[str, Any]], Overview] = dimensions_overview
+    """Returns what a notebook shows of a judge and a summary: each figure with its counts."""
 
     # What all studies share
 
@@ -296,11 +269,12 @@ class StudyEntry(Command[S, W], Generic[S, T, W]):
     ) -> CommandOutcome[W]:
         """Prepare the study, run it, and say what came of it."""
         directory = self.directory(options)
-        self.expect_free(options, directory)
+        self.expect_free(self.name, options, directory)
         prepared = await self.prepare(options, python, dry=False)
         clients = prepared.clients
         try:
-            await self.begin(prepared, observer)
+            if self.begin is not None:
+                await self.begin(prepared, observer)
             settings = _run_settings(directory, prepared)
             run = await run_study(prepared.study, settings, observer, clients.limits, stop)
         finally:
@@ -310,7 +284,8 @@ class StudyEntry(Command[S, W], Generic[S, T, W]):
     def outcome(self, prepared: T, run: StudyRun[W]) -> CommandOutcome[W]:
         """Say what came of a run."""
         notes = () if prepared.data is None else shown_notes(prepared.data.notes, run.mask)
-        return CommandOutcome(
+        outcome = CommandOutcome(
+            options=prepared.options,
             result=run.result,
             faults=tuple(self.faults(prepared, run)),
             notes=(*notes, *prepared.clients.notices(run.progress.usage.calls), *self.notes(prepared, run)),
@@ -321,6 +296,9 @@ class StudyEntry(Command[S, W], Generic[S, T, W]):
             gates=self.gates(run.result),
             run=run,
         )
+        if self.after is not None:
+            self.after(prepared, outcome)
+        return outcome
 
     def plan(self, options: S) -> Plan:
         """Say what would be done, without a model call and without writing anything.
@@ -328,7 +306,7 @@ class StudyEntry(Command[S, W], Generic[S, T, W]):
         Of dry clients the units that are left are done, which asks nothing and counts.
         """
         directory = self.directory(options)
-        self.expect_free(options, directory)
+        self.expect_free(self.name, options, directory)
         with asyncio.Runner() as runner:
             prepared = runner.run(self.prepare(options, NO_INPUT, dry=True))
             clients, study = prepared.clients, prepared.study
@@ -343,7 +321,8 @@ class StudyEntry(Command[S, W], Generic[S, T, W]):
                     waiting.append(unit)
 
             try:
-                runner.run(self.begin(prepared, None))
+                if self.begin is not None:
+                    runner.run(self.begin(prepared, None))
                 settings = _run_settings(directory, prepared)
                 units, left, mask = units_left(study, settings, see)
                 left = self.left(prepared, units, left)
@@ -363,9 +342,14 @@ class StudyEntry(Command[S, W], Generic[S, T, W]):
             finally:
                 runner.run(clients.close())
 
-    def printed(self, outcome: CommandOutcome[W]) -> object:
-        """Return `summary.json`."""
-        return outcome.result.to_json()
+    def words(self, plan: Plan, options: S) -> str:
+        """Say how much would be done, and by whom."""
+        if self.plan_words is not None:
+            return self.plan_words(plan, options)
+        every = list(plan.counts.values())[-1]
+        by = f" by {plan.judge}" if plan.judge else ""
+        done = f"{every - plan.left:,} done already"
+        return f"would judge {plan.left:,} of {counted(every, self.unit)} ({done}){by}"
 
 
 def _run_settings(directory: RunDirectory, prepared: ReadyStudy[Any, Any]) -> RunSettings:

@@ -11,7 +11,7 @@ from typing import Any, Final, NotRequired, TypedDict
 
 import numpy as np
 
-from dialogauge.app.command import NO_INPUT, Measurement
+from dialogauge.app.command import Measurement
 from dialogauge.app.outcome import CommandOutcome, Plan
 from dialogauge.app.planted import JUDGE, count_planted, planted_for
 from dialogauge.app.settings import TwoRunsOptions
@@ -81,39 +81,34 @@ class ComparePlanJson(TypedDict):
     asking: NotRequired[Expected]
 
 
-class CompareEntry(Measurement[TwoRunsOptions, CompareOutcome]):
-    """`compare`: two runs of one rubric."""
-
-    name = "compare"
-    prints = CompareOutcome
-    plans = ComparePlanJson
-
-    def measure(
-        self, options: TwoRunsOptions, python: PythonInput = NO_INPUT
-    ) -> CommandOutcome[CompareOutcome]:
-        """Compare the runs; see `compare_runs`."""
-        del python
-        result = compare_runs(options)
-        return CommandOutcome(result=result, gates=result.gates)
-
-    def plan(self, options: TwoRunsOptions) -> Plan:
-        """Count the replies with a planted fault, which the judge of A would judge."""
-        only = None if options.candidates is None else options.candidates.partition(",")[0].strip()
-        planted, asking = count_planted(options.a, options, only=only)
-        return Plan(None, "", {"planted": planted}, planted, (), (), asking)
-
-    def plan_words(self, plan: Plan, options: TwoRunsOptions) -> str:
-        """Say how many replies would be judged."""
-        del options
-        return f"would judge {plan.left:,} replies with a planted fault"
-
-    def view(self, outcome: CommandOutcome[CompareOutcome], options: TwoRunsOptions) -> Iterable[Block]:
-        """Return what changed, without the gates, which stand behind it."""
-        compared = outcome.result
-        return brief(compared.result, (), compared.few, paths=compared.paths, verbose=options.verbose)
+def _measure(options: TwoRunsOptions, python: PythonInput) -> CommandOutcome[CompareOutcome]:
+    del python
+    result = compare_runs(options)
+    return CommandOutcome(options=options, result=result, gates=result.gates)
 
 
-ENTRY: Final = CompareEntry()
+def _plan(options: TwoRunsOptions) -> Plan:
+    """Count the replies with a planted fault, which the judge of A would judge."""
+    only = None if options.candidates is None else options.candidates.partition(",")[0].strip()
+    planted, asking = count_planted(options.a, options, only=only)
+    return Plan(None, "", {"planted": planted}, planted, (), (), asking)
+
+
+def _view(outcome: CommandOutcome[CompareOutcome]) -> Iterable[Block]:
+    """Return what changed, without the gates, which stand behind it."""
+    compared, verbose = outcome.result, outcome.options.verbose
+    return brief(compared.result, (), compared.few, paths=compared.paths, verbose=verbose)
+
+
+ENTRY: Final = Measurement(
+    name="compare",
+    prints=CompareOutcome,
+    plans=ComparePlanJson,
+    measure=_measure,
+    planned=_plan,
+    plan_words=lambda plan, options: f"would judge {plan.left:,} replies with a planted fault",
+    view=_view,
+)
 
 
 def compare_runs(options: TwoRunsOptions) -> CompareOutcome:

@@ -128,7 +128,7 @@ for _study in (
         name="satisfaction", settings=SatisfactionOptions, entry=f"{_APP}.satisfaction", rows="judgements"
     ),
     ListedStudy(name="success", settings=SuccessOptions, entry=f"{_APP}.success", rows="judgements"),
-    ListedStudy(name="arena", settings=ArenaOptions, entry=f"{_APP}.arena.run", rows="votes"),
+    ListedStudy(name="arena", settings=ArenaOptions, entry=f"{_APP}.arena", rows="votes"),
     ListedStudy(
         name="replay",
         settings=f"{_APP}.replay.settings:BenchmarkOptions",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
@@ -14,7 +14,7 @@ from dialogauge.app.outcome import CommandOutcome
 from dialogauge.app.outputs import output_file, spare
 from dialogauge.app.printed.fit import FitFileJson, FitRunJson
 from dialogauge.app.settings import FitOptions
-from dialogauge.app.shown import Overview, agreement_overview
+from dialogauge.app.shown import agreement_overview
 from dialogauge.app.sources import InputData, PythonInput, input_data
 from dialogauge.core import Conversation, InputError, UsageError
 from dialogauge.data import RatedDimensions, RatingTable, read_split, thumb_of
@@ -23,7 +23,7 @@ from dialogauge.data.ratings import LEVELS, usable_ratings
 from dialogauge.judges.fitted.features import RatedPlace, rated_places
 from dialogauge.judges.local.fit import fit_local
 from dialogauge.report import Block
-from dialogauge.runs import Observer, StopSignal, StudyRun
+from dialogauge.runs import Observer, StopSignal
 from dialogauge.runs.directory import write_whole
 from dialogauge.studies.fit.page import file_brief, run_brief
 from dialogauge.studies.fit.study import LEAST, FitResult, FitStudy
@@ -66,7 +66,9 @@ def fit_file(options: FitOptions) -> CommandOutcome[Any]:
     text = fit_local(usable, dimension=options.dimension, folds=options.folds).to_json()
     write_whole(target, [text.encode()])
     fitted = {**json.loads(text), "faults": [str(f) for f in faults]}
-    return CommandOutcome(result=fitted, faults=faults, files={"coefficients": Path(options.out)})
+    return CommandOutcome(
+        options=options, result=fitted, faults=faults, files={"coefficients": Path(options.out)}
+    )
 
 
 def _usable_ones(options: FitOptions, faults: list[InputError]) -> Iterator[Conversation]:
@@ -89,53 +91,49 @@ Fitting = ReadyStudy[FitOptions, FitStudy]
 """Rated places that are ready to be fitted to."""
 
 
+async def _prepare(options: FitOptions, python: PythonInput, *, dry: bool) -> Fitting:
+    """Read the rated places.
+
+    Raises UsageError for too few of them, fewer conversations than parts, or ratings that are all alike.
+    """
+    del dry
+    if not options.is_run:
+        msg = f"{options.out} is no name for a run directory"
+        raise UsageError(msg, hint="a name in .json is for the coefficients that the command writes")
+    started = time.process_time()
+    faults: list[InputError] = []
+    unreadable: list[InputError] = []
+    examples: list[RatedPlace] = []
+    data = input_data(options, python)
+    rated, dimension = RatedDimensions(), options.dimension
+    conversations = [
+        conversation
+        for conversation in _rated(options, data, faults, unreadable, rated)
+        if any(rating.dimension == dimension for rating in conversation.ratings)
+    ]
+    if not (two_sided := rated.two_sided(dimension)):
+        rated.expect_one_to_five(dimension)
+    for conversation in conversations:
+        graded = _as_grades(conversation, dimension) if two_sided else conversation
+        places, wrong = rated_places(graded, dimension)
+        examples += places
+        faults += wrong
+    _check(examples, options)
+    study = FitStudy(
+        examples,
+        dimension,
+        parts=options.folds,
+        two_sided=two_sided,
+        seed=options.seed,
+        faults=faults,
+        unreadable=unreadable,
+        started=started,
+    )
+    return ReadyStudy(options=options, study=study, data=data)
+
+
 class FitEntry(StudyEntry[FitOptions, Fitting, FitResult]):
     """`fit`: a run with a model of ratings, or the file of the local judge's coefficients."""
-
-    name = "fit"
-    prints = FitRunJson | FitFileJson
-    plans = None
-    unit = "cross-validation"
-
-    async def prepare(self, options: FitOptions, python: PythonInput, *, dry: bool) -> Fitting:
-        """Read the rated places.
-
-        Raises UsageError for too few of them, fewer conversations than parts, or ratings that are all alike.
-        """
-        del dry
-        if not options.is_run:
-            msg = f"{options.out} is no name for a run directory"
-            raise UsageError(msg, hint="a name in .json is for the coefficients that the command writes")
-        started = time.process_time()
-        faults: list[InputError] = []
-        unreadable: list[InputError] = []
-        examples: list[RatedPlace] = []
-        data = input_data(options, python)
-        rated, dimension = RatedDimensions(), options.dimension
-        conversations = [
-            conversation
-            for conversation in _rated(options, data, faults, unreadable, rated)
-            if any(rating.dimension == dimension for rating in conversation.ratings)
-        ]
-        if not (two_sided := rated.two_sided(dimension)):
-            rated.expect_one_to_five(dimension)
-        for conversation in conversations:
-            graded = _as_grades(conversation, dimension) if two_sided else conversation
-            places, wrong = rated_places(graded, dimension)
-            examples += places
-            faults += wrong
-        _check(examples, options)
-        study = FitStudy(
-            examples,
-            dimension,
-            parts=options.folds,
-            two_sided=two_sided,
-            seed=options.seed,
-            faults=faults,
-            unreadable=unreadable,
-            started=started,
-        )
-        return ReadyStudy(options=options, study=study, data=data)
 
     async def run(
         self,
@@ -149,32 +147,29 @@ class FitEntry(StudyEntry[FitOptions, Fitting, FitResult]):
             return await super().run(options, observer, python, stop)
         return fit_file(options)
 
-    def faults(self, prepared: Fitting, run: StudyRun[FitResult] | None) -> Iterable[InputError]:
-        """Return what cannot be used: records, and ratings."""
-        del run
-        return prepared.study.faults
 
-    def outcome(self, prepared: Fitting, run: StudyRun[FitResult]) -> CommandOutcome[FitResult]:
-        """Name the run: `judge` takes it."""
-        outcome = super().outcome(prepared, run)
-        return replace(outcome, files={**outcome.files, "run": run.directory.path})
-
-    def printed(self, outcome: CommandOutcome[Any]) -> object:
-        """Return `summary.json`, or the file with the faults."""
-        result = outcome.result
-        return result if isinstance(result, dict) else result.to_json()
-
-    def view(self, outcome: CommandOutcome[Any], options: FitOptions) -> Iterable[Block]:
-        """Return the out-of-fold figures beside controls."""
-        fitted: Any = self.printed(outcome)
-        return run_brief(fitted) if options.is_run else file_brief(fitted)
-
-    def overview(self, judge: str, summary: Mapping[str, Any]) -> Overview:
-        """Return the model beside its controls."""
-        return agreement_overview(("uar", "kappa", "auc_below3"), judge, summary)
+def _printed(result: Any) -> dict[str, Any]:  # noqa: ANN401 - of a run or of a file
+    fitted: dict[str, Any] = result if isinstance(result, dict) else result.to_json()
+    return fitted
 
 
-ENTRY: Final = FitEntry()
+def _view(outcome: CommandOutcome[Any]) -> Iterable[Block]:
+    """Return the out-of-fold figures beside controls."""
+    fitted = _printed(outcome.result)
+    return run_brief(fitted) if outcome.options.is_run else file_brief(fitted)
+
+
+ENTRY: Final = FitEntry(
+    name="fit",
+    prints=FitRunJson | FitFileJson,
+    plans=None,
+    unit="cross-validation",
+    prepare=_prepare,
+    faults=lambda prepared, run: prepared.study.faults,
+    printed=_printed,
+    view=_view,
+    overview=lambda judge, summary: agreement_overview(("uar", "kappa", "auc_below3"), judge, summary),
+)
 
 
 def _as_grades(conversation: Conversation, dimension: str) -> Conversation:

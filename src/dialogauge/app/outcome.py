@@ -70,6 +70,8 @@ class Plan:
 class CommandOutcome(Generic[R]):
     """What came of a command."""
 
+    options: Any
+    """What was asked for."""
     result: R
     faults: Sequence[InputError] = ()
     """Records, files and ratings that could not be used."""

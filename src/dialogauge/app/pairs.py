@@ -25,7 +25,6 @@ from dialogauge.app.settings import PairOptions
 from dialogauge.app.sources import JUDGED, PythonInput
 from dialogauge.core.conversation import Message
 from dialogauge.core.errors import UsageError
-from dialogauge.report import Block
 from dialogauge.runs import Observer, Outcome, RunDirectory, RunSettings, StopSignal, run_study
 from dialogauge.runs.directory import expect_writable, write_whole
 from dialogauge.runs.records import json_line
@@ -106,8 +105,6 @@ class PairResult:
 class PairsEntry(Command[PairOptions, PairResult]):
     """`pairs`: rows for training, and beside them `NAME.provenance.jsonl`, one line for each row."""
 
-    name = "pairs"
-
     async def run(
         self,
         options: PairOptions,
@@ -124,6 +121,7 @@ class PairsEntry(Command[PairOptions, PairResult]):
         made = await self._made(options, observer, stop, dry=False)
         result, file = made.result, Path(options.out)
         return CommandOutcome(
+            options=options,
             result=result,
             notes=tuple(result.lines),
             ending=made.ending,
@@ -140,15 +138,6 @@ class PairsEntry(Command[PairOptions, PairResult]):
             asking = replace(asking, assumed=0)  # the replies go into rows, and into no prompt
         rows, lines = made.result.written, tuple(made.result.lines)
         return Plan(None, "", {"rows": rows}, rows, (), lines, asking)
-
-    def plan_words(self, plan: Plan, options: PairOptions) -> str:
-        """Say how many rows would be written."""
-        return f"would write {counted(plan.left, 'row')}: {options.out}"
-
-    def view(self, outcome: CommandOutcome[PairResult], options: PairOptions) -> Iterable[Block]:
-        """Return nothing: all there is to say stands in the notes."""
-        del outcome, options
-        return ()
 
     async def _made(
         self, options: PairOptions, observer: Observer, stop: StopSignal | None, *, dry: bool
@@ -192,7 +181,12 @@ class PairsEntry(Command[PairOptions, PairResult]):
         return made
 
 
-ENTRY: Final = PairsEntry()
+ENTRY: Final = PairsEntry(
+    name="pairs",
+    prints=None,
+    plan_words=lambda plan, options: f"would write {counted(plan.left, 'row')}: {options.out}",
+    view=lambda outcome: (),  # all there is to say stands in the notes
+)
 
 
 def _balance(kind: str, rows: Iterable[Row]) -> dict[str, int]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from dialogauge.app.command import ReadyStudy, StudyEntry
 from dialogauge.app.config import shown_role
@@ -15,12 +15,12 @@ from dialogauge.app.outputs import run_named_after
 from dialogauge.app.personal_judges import MODEL_JUDGES, build_satisfaction_judge
 from dialogauge.app.satisfaction_data import chosen_split, read_rated, read_reference, read_signals
 from dialogauge.app.settings import SatisfactionOptions
-from dialogauge.app.shown import Overview, agreement_overview
+from dialogauge.app.shown import agreement_overview
 from dialogauge.app.sources import PythonInput, input_data, is_run
 from dialogauge.core import InputError
 from dialogauge.core.settings import narrowed
-from dialogauge.report import Block, Page
-from dialogauge.runs import RunDirectory, StoredRun, StudyRun
+from dialogauge.report import Block
+from dialogauge.runs import RunDirectory, StudyRun
 from dialogauge.studies.satisfaction.blocks import study_data, unnamed_together
 from dialogauge.studies.satisfaction.page import brief, stored_page
 from dialogauge.studies.satisfaction.study import (
@@ -46,107 +46,82 @@ class RatedStudy(ReadyStudy[SatisfactionOptions, SatisfactionStudy]):
     """Turns with several ratings without a rater."""
 
 
-class SatisfactionEntry(StudyEntry[SatisfactionOptions, RatedStudy, SatisfactionResult]):
-    """`satisfaction`: each reply, for its own user."""
+async def _prepare(options: SatisfactionOptions, python: PythonInput, *, dry: bool) -> RatedStudy:
+    """Read the data, the runs that are named beside it, and say what is judged by whom."""
+    split = chosen_split(options)
+    data = input_data(options, python)
+    rated = read_rated(options, data)
+    conversations = rated.conversations.values()
+    studied = study_data(
+        conversations,
+        part=options.part,
+        split=split,
+        dimension=options.dimension,
+        sight=options.mode,
+        history=options.history,
+    )
+    signals = read_signals(options, studied, _directory(options))
+    reference = read_reference(options, studied)
+    built = build_satisfaction_judge(options, mode=options.mode, dry=dry)
+    study = SatisfactionStudy(
+        built.judge,
+        rated.conversations,
+        studied,
+        replace(study_settings(options), side_by_side=options.max_concurrency),
+        unreadable=rated.unreadable,
+        rating_faults=rated.rating_faults,
+        stored_signals=signals,
+    )
+    study.reference = reference
+    roles = {role: shown_role(of_role) for role, of_role in options.roles.items()}
+    return RatedStudy(
+        options=options,
+        study=study,
+        clients=built.clients,
+        judge=built.judge.name,
+        data=data,
+        workers=options.max_concurrency if options.judge in MODEL_JUDGES else 1,
+        recorded={"rubric": "satisfaction", "repeats": 1, "roles": roles},
+        together=unnamed_together(conversations, options.dimension),
+    )
 
-    name = "satisfaction"
-    prints = SatisfactionSummary
-    plans = SatisfactionPlanJson
-    unit = "turn"
 
-    async def prepare(self, options: SatisfactionOptions, python: PythonInput, *, dry: bool) -> RatedStudy:
-        """Read the data, the runs that are named beside it, and say what is judged by whom."""
-        split = chosen_split(options)
-        data = input_data(options, python)
-        rated = read_rated(options, data)
-        conversations = rated.conversations.values()
-        studied = study_data(
-            conversations,
-            part=options.part,
-            split=split,
-            dimension=options.dimension,
-            sight=options.mode,
-            history=options.history,
-        )
-        signals = read_signals(options, studied, self.directory(options))
-        reference = read_reference(options, studied)
-        built = build_satisfaction_judge(options, mode=options.mode, dry=dry)
-        study = SatisfactionStudy(
-            built.judge,
-            rated.conversations,
-            studied,
-            replace(study_settings(options), side_by_side=options.max_concurrency),
-            unreadable=rated.unreadable,
-            rating_faults=rated.rating_faults,
-            stored_signals=signals,
-        )
-        study.reference = reference
-        roles = {role: shown_role(of_role) for role, of_role in options.roles.items()}
-        return RatedStudy(
-            options=options,
-            study=study,
-            clients=built.clients,
-            judge=built.judge.name,
-            data=data,
-            workers=options.max_concurrency if options.judge in MODEL_JUDGES else 1,
-            recorded={"rubric": "satisfaction", "repeats": 1, "roles": roles},
-            together=unnamed_together(conversations, options.dimension),
-        )
+def _directory(options: SatisfactionOptions) -> RunDirectory:
+    """Name a run after its input and the judge."""
+    if options.out is not None:
+        return RunDirectory(Path(options.out))
+    judge = f"{options.judge}-guarded" if options.guard else options.judge
+    if is_run(options.inputs[0]):
+        first = Path(options.inputs[0])
+        return RunDirectory(first.parent / f"{first.resolve().name}-{judge}")
+    return RunDirectory(run_named_after(options.inputs, f"-{judge}"))
 
-    def directory(self, options: SatisfactionOptions) -> RunDirectory:
-        """Name a run after its input and the judge."""
-        if options.out is not None:
-            return RunDirectory(Path(options.out))
-        judge = f"{options.judge}-guarded" if options.guard else options.judge
-        if is_run(options.inputs[0]):
-            first = Path(options.inputs[0])
-            return RunDirectory(first.parent / f"{first.resolve().name}-{judge}")
-        return RunDirectory(run_named_after(options.inputs, f"-{judge}"))
 
-    def faults(self, prepared: RatedStudy, run: StudyRun[SatisfactionResult] | None) -> Iterable[InputError]:
-        """Return the unreadable records, and the ratings that cannot be used."""
-        study = prepared.study
-        ratings = (*study.rating_faults, *study.data.faults) if run is None else run.result.rating_faults
-        return (*study.unreadable, *ratings)
+def _faults(prepared: RatedStudy, run: StudyRun[SatisfactionResult] | None) -> Iterable[InputError]:
+    """Return the unreadable records, and the ratings that cannot be used."""
+    study = prepared.study
+    ratings = (*study.rating_faults, *study.data.faults) if run is None else run.result.rating_faults
+    return (*study.unreadable, *ratings)
 
-    def notes(self, prepared: RatedStudy, run: StudyRun[SatisfactionResult] | None) -> Iterator[str]:
-        """Say how ratings without a rater are read, and warn of users of the split who are not there."""
-        del run
-        if together := prepared.together:
-            turns = counted(together, "turn")
-            yield f"several ratings without a rater, read as several people's mean: {turns}"
-        split = prepared.study.data.split
-        users = {c.user_id or "" for c in prepared.study.conversations.values()}
-        if absent := sorted((split.train | split.test) - users):
-            names = ", ".join(absent[:5]) + (" ..." if len(absent) > 5 else "")
-            yield f"warning: not in the data: {counted(len(absent), 'user')} of the split: {names}"
 
-    def failed_share(self, result: SatisfactionResult) -> float | None:
-        """Return the share of the turns."""
-        return result.summary.failed_share
+def _notes(prepared: RatedStudy, run: StudyRun[SatisfactionResult] | None) -> Iterator[str]:
+    """Say how ratings without a rater are read, and warn of users of the split who are not there."""
+    del run
+    if together := prepared.together:
+        turns = counted(together, "turn")
+        yield f"several ratings without a rater, read as several people's mean: {turns}"
+    split = prepared.study.data.split
+    users = {c.user_id or "" for c in prepared.study.conversations.values()}
+    if absent := sorted((split.train | split.test) - users):
+        names = ", ".join(absent[:5]) + (" ..." if len(absent) > 5 else "")
+        yield f"warning: not in the data: {counted(len(absent), 'user')} of the split: {names}"
 
-    def counts(self, prepared: RatedStudy, units: int) -> dict[str, int]:
-        """Count turns."""
-        del prepared
-        return {"turns": units}
 
-    def view(
-        self, outcome: CommandOutcome[SatisfactionResult], options: SatisfactionOptions
-    ) -> Iterable[Block]:
-        """Return the figures beside controls and ceiling."""
-        del options
-        result, run = outcome.result, outcome.run
-        if run is None:
-            return ()
-        return brief(result.figures, result.summary, run.manifest, run.ending, result.failures)
-
-    def page(self, run: StoredRun) -> Page:
-        """Return the page of a finished run."""
-        return stored_page(run)
-
-    def overview(self, judge: str, summary: Mapping[str, Any]) -> Overview:
-        """Return judge, controls and ceiling against people."""
-        return agreement_overview(("pearson", "qwk", "mae", "auc"), judge, summary)
+def _view(outcome: CommandOutcome[SatisfactionResult]) -> Iterable[Block]:
+    result, run = outcome.result, outcome.run
+    if run is None:
+        return ()
+    return brief(result.figures, result.summary, run.manifest, run.ending, result.failures)
 
 
 def study_settings(options: RatedDataOptions) -> SatisfactionSettings:
@@ -154,4 +129,18 @@ def study_settings(options: RatedDataOptions) -> SatisfactionSettings:
     return narrowed(SatisfactionSettings, options, split_given=options.split_file is not None)
 
 
-ENTRY: Final = SatisfactionEntry()
+ENTRY: Final = StudyEntry(
+    name="satisfaction",
+    prints=SatisfactionSummary,
+    plans=SatisfactionPlanJson,
+    unit="turn",
+    prepare=_prepare,
+    directory=_directory,
+    faults=_faults,
+    notes=_notes,
+    failed_share=lambda result: result.summary.failed_share,
+    counts=lambda prepared, units: {"turns": units},
+    view=_view,
+    page=stored_page,
+    overview=lambda judge, summary: agreement_overview(("pearson", "qwk", "mae", "auc"), judge, summary),
+)

@@ -23,8 +23,9 @@ Overview = tuple[Sequence[str], list[Sequence[str]]]
 """Columns and rows: each figure with its counts, beside its controls."""
 
 
-def dimensions_overview(summary: Mapping[str, Any]) -> Overview:
+def dimensions_overview(judge: str, summary: Mapping[str, Any]) -> Overview:
     """Return what a notebook shows of judgements: the checked dimensions; a mean is never without counts."""
+    del judge
     columns = ("dimension", "level", "mean", "95 %", "n", "n/a", "failed", "bounds")
     counts = (summary.get("evidence") or {}).get("unchecked", False)
     rows: list[Sequence[str]] = []

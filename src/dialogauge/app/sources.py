@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
-from dialogauge.app.beside import field_map, ratings_of_file, refuse_one_pipe_twice
 from dialogauge.app.entries import JUDGED as JUDGED
-from dialogauge.app.option_groups import DataOptions, StrictOptions
+from dialogauge.app.option_groups import DataOptions, RatingOptions, StrictOptions
 from dialogauge.core.conversation import Conversation
 from dialogauge.core.errors import InputError, UsageError
+from dialogauge.core.files import shown_path
 from dialogauge.core.settings import recorded
 from dialogauge.core.unit import words_digest
 from dialogauge.data import (
@@ -23,6 +23,8 @@ from dialogauge.data import (
     RatingTable,
     pipe_of,
     read_conversations,
+    read_field_map,
+    read_ratings,
 )
 from dialogauge.runs import RunDirectory, expect_study, read_manifest
 from dialogauge.runs.privacy import mask_of
@@ -84,6 +86,42 @@ class _RunSource:
             yield from database.conversations()
         finally:
             database.close()
+
+
+def field_map(options: RatingOptions) -> FieldMap | None:
+    """Read the field map that the settings name; None where they name none."""
+    return None if options.map_file is None else read_field_map(options.map_file)
+
+
+def ratings_of_file(options: RatingOptions, mapping: FieldMap | None) -> RatingTable | None:
+    """Read people's ratings; None where the settings name no file of them.
+
+    Raises UsageError where they are choices between two.
+    """
+    if options.ratings_file is None:
+        return None
+    table = read_ratings(options.ratings_file, mapping=mapping)
+    if table.pairs and not table.ratings:
+        raise choices_alone(shown_path(options.ratings_file))
+    return table
+
+
+def choices_alone(file: str) -> UsageError:
+    """Return the error of choices between two where ratings are needed."""
+    msg = f"{file} has choices between two (a, b, winner), and no rating of either"
+    hint = "choices are held against choices: dialogauge agreement JUDGE.csv --ratings CHOICES.csv"
+    return UsageError(msg, hint=hint)
+
+
+def refuse_one_pipe_twice(options: DataOptions) -> None:
+    """Raise UsageError where one pipe is given for two things: what came for one is gone for the other."""
+    pipes = {pipe_of(name) for name in options.inputs} - {None}
+    for option, name in (("--ratings", options.ratings_file), ("--map", options.map_file)):
+        pipe = None if name is None else pipe_of(name)
+        if pipe in pipes:
+            msg = f"{option} {shown_path(name or '')} is a pipe that is read for something else too"
+            raise UsageError(msg, hint="it can be read but once: save it to a file")
+        pipes |= {pipe} - {None}
 
 
 def is_run(path: str) -> bool:

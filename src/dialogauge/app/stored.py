@@ -8,8 +8,9 @@ from dialogauge.app.command import entry_of
 from dialogauge.app.entries import SHOWN
 from dialogauge.app.outputs import output_file, spare
 from dialogauge.app.settings import ShowOptions
-from dialogauge.report import Block, html_bytes
-from dialogauge.runs import OPEN, Privacy, open_run
+from dialogauge.core.errors import StoreError
+from dialogauge.report import Block, Page, html_bytes
+from dialogauge.runs import OPEN, Privacy, StoredRun, open_run
 from dialogauge.runs.directory import write_whole
 
 
@@ -21,8 +22,17 @@ def rebuild_report(run: str, out: str | None, privacy: Privacy = OPEN) -> Path:
     with open_run(run, privacy, studies=SHOWN) as finished:
         target = finished.directory.file("report") if out is None else output_file(out, but="report")
         spare([target], finished.manifest.settings)
-        write_whole(target, html_bytes(entry_of(finished.manifest.study).page(finished)))
+        write_whole(target, html_bytes(page_of(finished)))
         return target
+
+
+def page_of(run: StoredRun) -> Page:
+    """Return the page of a finished run, whatever its study; StoreError for one that cannot be made anew."""
+    page = entry_of(run.manifest.study).page
+    if page is None:
+        msg = f"the page of a run of {run.manifest.study} cannot be written anew"
+        raise StoreError(msg, hint="give its command again")
+    return page(run)
 
 
 def conversation_of(options: ShowOptions) -> tuple[Block, ...]:

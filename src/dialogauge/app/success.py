@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from dialogauge.agents import tau_bench_environment
-from dialogauge.app.command import ReadyStudy, StudyEntry
+from dialogauge.app.command import ReadyStudy, StudyEntry, chosen_directory
 from dialogauge.app.functions import load_environment
 from dialogauge.app.outcome import CommandOutcome
 from dialogauge.app.settings import SuccessOptions
@@ -18,13 +18,12 @@ from dialogauge.judges.success.goals import NO_GOALS, read_goals
 from dialogauge.judges.success.multiwoz import MultiwozSuccess
 from dialogauge.judges.success.tau import TauSuccess
 from dialogauge.judges.success.venues import read_venues
-from dialogauge.report import Block, Page
+from dialogauge.report import Block
 from dialogauge.rubrics import NO_RUBRIC
-from dialogauge.runs import StoredRun, StudyRun
-from dialogauge.studies.judging.gate import GateResult, read_gates
+from dialogauge.runs import StudyRun
+from dialogauge.studies.judging.gate import read_gates
 from dialogauge.studies.judging.report import summary_of
 from dialogauge.studies.judging.study import JudgingResult
-from dialogauge.studies.judging.summary import Summary
 from dialogauge.studies.success.page import stored_page, success_brief
 from dialogauge.studies.success.study import SuccessJudge, SuccessResult, SuccessStudy
 
@@ -32,71 +31,59 @@ Checking = ReadyStudy[SuccessOptions, SuccessStudy]
 """Dialogues that are ready to be checked."""
 
 
-class SuccessEntry(StudyEntry[SuccessOptions, Checking, JudgingResult]):
-    """`success`: goals, databases and rewards."""
-
-    name = "success"
-    prints = SuccessResult
-    ending = "-success"
-    unit = "conversation"
-
-    async def prepare(self, options: SuccessOptions, python: PythonInput, *, dry: bool) -> Checking:
-        """Read goals and tables, and open the dialogues."""
-        del dry
-        gates = read_gates(options.gates, NO_RUBRIC)
-        judge = success_judge(options)
-        for gate in gates:
-            gate.expect([d.name for d in judge.dimensions])
-        data = input_data(options, python)
-        study = SuccessStudy(
-            judge,
-            data.source,
-            may_wait=may_wait(options.inputs),
-            ratings=data.ratings,
-            strict=options.strict,
-            gates=options.gates,
-            rubric=NO_RUBRIC,
-        )
-        recorded = {"rubric": NO_RUBRIC, "mode": "hindsight", "repeats": 1}
-        return ReadyStudy(options=options, study=study, judge=judge.name, data=data, recorded=recorded)
-
-    def faults(self, prepared: Checking, run: StudyRun[JudgingResult] | None) -> Iterable[InputError]:
-        """Return the records that cannot be checked, and after a run the ratings that join nothing."""
-        study, ratings = prepared.study, prepared.study.ratings
-        faults = [*study.faults]
-        if run is not None and ratings is not None:
-            faults += [*ratings.faults, *study.seen_ratings.faults(ratings.ratings)]
-            if run.ending.outcome.ended == "finished":
-                missing = ratings.ids - study.rated_ids
-                faults += unknown_ids(missing, str(prepared.options.ratings_file))
-        return faults
-
-    def notes(self, prepared: Checking, run: StudyRun[JudgingResult] | None) -> Iterable[str]:
-        """Say what of people's ratings is not used."""
-        return () if run is None else prepared.study.seen_ratings.remarks()
-
-    def gates(self, result: JudgingResult) -> tuple[GateResult, ...]:
-        """Return the gates of the summary."""
-        return result.gates
-
-    def view(self, outcome: CommandOutcome[JudgingResult], options: SuccessOptions) -> Iterable[Block]:
-        """Return the figures by domain and agent."""
-        del options
-        result = outcome.result
-        if not isinstance(result, SuccessResult) or result.success is None:
-            return ()
-        return success_brief(result.summary, result.success)
-
-    def page(self, run: StoredRun) -> Page:
-        """Return the page of a finished run."""
-        return stored_page(run)
-
-    def scores(self, run: StoredRun) -> Summary:
-        """Compute the summary of the rows anew."""
-        return summary_of(run)
+async def _prepare(options: SuccessOptions, python: PythonInput, *, dry: bool) -> Checking:
+    """Read goals and tables, and open the dialogues."""
+    del dry
+    gates = read_gates(options.gates, NO_RUBRIC)
+    judge = success_judge(options)
+    for gate in gates:
+        gate.expect([d.name for d in judge.dimensions])
+    data = input_data(options, python)
+    study = SuccessStudy(
+        judge,
+        data.source,
+        may_wait=may_wait(options.inputs),
+        ratings=data.ratings,
+        strict=options.strict,
+        gates=options.gates,
+        rubric=NO_RUBRIC,
+    )
+    recorded = {"rubric": NO_RUBRIC, "mode": "hindsight", "repeats": 1}
+    return ReadyStudy(options=options, study=study, judge=judge.name, data=data, recorded=recorded)
 
 
-ENTRY: Final = SuccessEntry()
+def _faults(prepared: Checking, run: StudyRun[JudgingResult] | None) -> Iterable[InputError]:
+    """Return the records that cannot be checked, and after a run the ratings that join nothing."""
+    study, ratings = prepared.study, prepared.study.ratings
+    faults = [*study.faults]
+    if run is not None and ratings is not None:
+        faults += [*ratings.faults, *study.seen_ratings.faults(ratings.ratings)]
+        if run.ending.outcome.ended == "finished":
+            missing = ratings.ids - study.rated_ids
+            faults += unknown_ids(missing, str(prepared.options.ratings_file))
+    return faults
+
+
+def _view(outcome: CommandOutcome[JudgingResult]) -> Iterable[Block]:
+    result = outcome.result
+    if not isinstance(result, SuccessResult) or result.success is None:
+        return ()
+    return success_brief(result.summary, result.success)
+
+
+ENTRY: Final = StudyEntry(
+    name="success",
+    prints=SuccessResult,
+    unit="conversation",
+    directory=lambda options: chosen_directory(options, "-success"),
+    prepare=_prepare,
+    faults=_faults,
+    notes=lambda prepared, run: () if run is None else prepared.study.seen_ratings.remarks(),
+    gates=lambda result: result.gates,
+    view=_view,
+    page=stored_page,
+    scores=summary_of,
+)
 
 
 def success_judge(options: SuccessOptions) -> SuccessJudge:

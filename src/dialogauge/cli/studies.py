@@ -43,20 +43,20 @@ def carry_out(
     entry = load(study)
     if dry_run:
         plan = entry.plan(options)
-        print_plan(plan, entry.plan_words(plan, options), as_json=as_json)
+        print_plan(plan, entry.words(plan, options), as_json=as_json)
     outcome = entry.carry_out(options, TerminalObserver(quiet=as_json))
     print_faults(outcome.faults, "" if outcome.run is None else ", listed in manifest.json")
     for line in _early_end(outcome, entry.unit):
         typer.echo(f"dialogauge: {plain(line)}", err=True)
     if as_json:
-        print_json(entry.printed(outcome))
+        print_json(entry.printed(outcome.result))
     elif _nothing_done(outcome):
         typer.echo("nothing was done: correct the error, then run the same command again")
     else:
         notes = [f"  {plain(note)}" for note in outcome.notes]
         if outcome.run is not None and (resumed := outcome.run.progress.resumed):
             notes.append(f"  {resumed:,} already done by an earlier run and reused")
-        blocks = tuple(entry.view(outcome, options))
+        blocks = tuple(entry.view(outcome))
         if not entry.notes_last:
             typer.echo("\n".join([*notes, ""]), nl=bool(notes))
         print_blocks(blocks)

@@ -378,8 +378,12 @@ class Run:
     def _scores(self) -> Summary:
         """Compute the summary of the rows, once; raise UsageError for a study without it."""
         if self._judging is None:
+            scores = self._entry.scores
+            if scores is None:
+                msg = f"a run of {self.study} has no gates and no plots"
+                raise UsageError(msg, hint="they are for runs of judge and success; look at its summary")
             with self._open() as run:
-                self._judging = self._entry.scores(run)
+                self._judging = scores(run)
         return self._judging
 
     @property

@@ -40,7 +40,13 @@ FAULT = RecordFault("not JSON")
 )
 def test_exit_codes(ended: Outcome, share: float, gates: Any, faults: Any, code: int) -> None:
     outcome = CommandOutcome(
-        result=None, ending=ended, faults=faults, gates=gates, failed_share=share, max_failed=0.05
+        options=None,
+        result=None,
+        ending=ended,
+        faults=faults,
+        gates=gates,
+        failed_share=share,
+        max_failed=0.05,
     )
     assert outcome.exit_code == code
 

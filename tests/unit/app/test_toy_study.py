@@ -12,10 +12,9 @@ import pytest
 from typer.testing import CliRunner
 
 import dialogauge
-from dialogauge.app.command import ReadyStudy, StudyEntry
+from dialogauge.app.command import ReadyStudy, StudyEntry, chosen_directory
 from dialogauge.app.entries import ListedStudy, add_study, listed_study, remove_study
 from dialogauge.app.option_groups import DataOptions, FreshOptions
-from dialogauge.app.outcome import CommandOutcome
 from dialogauge.app.printed.commands import json_schema, printing_commands
 from dialogauge.app.sources import PythonInput, input_data
 from dialogauge.cli.main import command_line
@@ -34,7 +33,7 @@ from dialogauge.core import (
 from dialogauge.core.protocols import PlainDimension
 from dialogauge.core.settings import setting
 from dialogauge.report import Block, Callout, Page, Section
-from dialogauge.runs import Ending, Row, StoredRun, Study, StudyFacts, StudyRun
+from dialogauge.runs import Ending, Row, StoredRun, Study, StudyFacts
 from printed import misfit
 from talks import talk, write_conversations
 
@@ -113,28 +112,24 @@ def blocks(figures: Any) -> Iterator[Block]:
 Brevity = ReadyStudy[BrevityOptions, BrevityStudy]
 
 
-class BrevityEntry(StudyEntry[BrevityOptions, Brevity, BrevityResult]):
-    name = "brevity"
-    prints = BrevityJson
-    ending = "-brevity"
-    unit = "conversation"
-
-    async def prepare(self, options: BrevityOptions, python: PythonInput, *, dry: bool) -> Brevity:
-        data = input_data(options, python)
-        study = BrevityStudy(data.source, options.most)
-        return ReadyStudy(options=options, study=study, data=data, judge="counter")
-
-    def notes(self, prepared: Brevity, run: StudyRun[BrevityResult] | None) -> Iterable[str]:
-        return (f"brief: {prepared.options.most} words or less",)
-
-    def view(self, outcome: CommandOutcome[BrevityResult], options: BrevityOptions) -> Iterable[Block]:
-        return blocks(outcome.result.figures)
-
-    def page(self, run: StoredRun) -> Page:
-        return Page("Brevity, anew", tuple(blocks(run.directory.read_json("summary"))))
+async def prepare(options: BrevityOptions, python: PythonInput, *, dry: bool) -> Brevity:
+    data = input_data(options, python)
+    return ReadyStudy(
+        options=options, study=BrevityStudy(data.source, options.most), data=data, judge="counter"
+    )
 
 
-LISTED: Final = ListedStudy(name="brevity", settings=BrevityOptions, entry=BrevityEntry(), rows="judgements")
+ENTRY: Final = StudyEntry(
+    name="brevity",
+    prints=BrevityJson,
+    unit="conversation",
+    prepare=prepare,
+    directory=lambda options: chosen_directory(options, "-brevity"),
+    notes=lambda prepared, run: (f"brief: {prepared.options.most} words or less",),
+    view=lambda outcome: blocks(outcome.result.figures),
+    page=lambda run: Page("Brevity, anew", tuple(blocks(run.directory.read_json("summary")))),
+)
+LISTED: Final = ListedStudy(name="brevity", settings=BrevityOptions, entry=ENTRY, rows="judgements")
 TALKS: Final = (
     talk("u: When?", "a: At nine.", "u: Why?", "a: " + "Because it is so. " * 9, id="a"),
     talk("u: Where?", "a: In Leeds.", id="b"),
@@ -220,12 +215,12 @@ def test_bad_input_and_outputs_are_handled_as_for_all(log: Path) -> None:
 @pytest.mark.parametrize("name", ["judge", "brevity", "check", "run", "replay"])
 def test_a_taken_name_is_refused(log: Path, name: str) -> None:
     with pytest.raises(UsageError, match=f"no study can be called '{name}': the name is taken"):
-        add_study(ListedStudy(name=name, settings=BrevityOptions, entry=BrevityEntry()))
+        add_study(ListedStudy(name=name, settings=BrevityOptions, entry=ENTRY))
     assert listed_study("brevity") is LISTED
 
 
 def test_what_is_no_name_is_refused(log: Path) -> None:
     with pytest.raises(UsageError, match="no study can be called 'a b': it is no name"):
-        add_study(ListedStudy(name="a b", settings=BrevityOptions, entry=BrevityEntry()))
+        add_study(ListedStudy(name="a b", settings=BrevityOptions, entry=ENTRY))
     with pytest.raises(UsageError, match="there is no study 'nope'"):
         dialogauge.run("nope", list(TALKS))

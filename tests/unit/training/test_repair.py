@@ -5,7 +5,8 @@ import json
 import pytest
 
 from dialogauge.llm import ChatFailure, ScriptedClient, Structured
-from dialogauge.training import Fork, repair
+from dialogauge.training import Fork
+from dialogauge.training.pairs import repair
 
 FORK = Fork(
     "c1",

@@ -24,9 +24,8 @@ from dialogauge.annotate.questions import RatingQuestion, preference_question, q
 from dialogauge.annotate.task import Shown, blindfold, rater_task
 from dialogauge.app.annotate.folder import PlanFiles
 from dialogauge.app.annotate.settings import AnnotateMakeOptions
-from dialogauge.app.beside import field_map
 from dialogauge.app.outputs import spare, stem
-from dialogauge.app.sources import JUDGED, Source, is_run, open_source, shown_notes
+from dialogauge.app.sources import JUDGED, Source, field_map, is_run, open_source, shown_notes
 from dialogauge.core.conversation import Conversation
 from dialogauge.core.errors import InputError, UsageError
 from dialogauge.core.settings import narrowed, recorded

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Final
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
 
 from dialogauge.core import Usage
 from dialogauge.report import (
@@ -255,3 +255,17 @@ def _elo(result: ArenaResult) -> DataTable:
         last = [Number(result.elo_orders.get(one.agent), 0)] if orders else []
         rows.append((one.agent, Number(one.rating.value, 0), Number(result.elo.get(one.agent), 0), *last))
     return data_table("Online Elo", heads, rows, captioned=False)
+
+
+def agents_overview(summary: Mapping[str, Any]) -> tuple[Sequence[str], list[Sequence[str]]]:
+    """Return the columns and rows that a notebook shows: ratings, ranks and votes of the agents."""
+
+    def row(one: Mapping[str, Any]) -> Sequence[str]:
+        rating, low, high = (one["rating"][key] for key in ("value", "low", "high"))
+        interval = "" if low is None or high is None else f" [{low:,.0f}, {high:,.0f}]"
+        outcomes = f"{one['wins']:,} / {one['ties']:,} / {one['losses']:,}"
+        ranks = f"{one['best']}–{one['worst']}"
+        return (one["agent"], f"{rating:,.0f}{interval}", ranks, outcomes, f"{one['votes']:,}")
+
+    columns = ("agent", "rating", "ranks", "won, tied, lost", "votes")
+    return columns, [row(one) for one in summary["agents"]]

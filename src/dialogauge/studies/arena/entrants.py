@@ -1,32 +1,19 @@
-"""Who meets whom on which dialogue: runs, files of conversations, votes and earlier arenas in."""
+"""Who takes part in an arena, and who meets whom on which dialogue."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations, permutations
-from pathlib import Path
 from typing import Any, Final
 
 import orjson
 
-from dialogauge.app.agreement_runs import run_names
-from dialogauge.app.beside import field_map
-from dialogauge.app.candidates import read_agents
-from dialogauge.app.outputs import stem
-from dialogauge.app.settings import ArenaOptions
-from dialogauge.app.sources import JUDGED, is_run
-from dialogauge.core import conversation_digest
 from dialogauge.core.conversation import Conversation
 from dialogauge.core.errors import InputError, Place, RecordFault, UsageError
-from dialogauge.data import FieldMap, is_pair_file, read_conversations, read_pairs
-from dialogauge.runs import RunDirectory, StoredRun, open_run, read_manifest
-from dialogauge.studies.arena.agents import said_of, said_together
+from dialogauge.studies.arena.agents import said_of
 from dialogauge.studies.arena.meetings import Meeting, mean_quality
-from dialogauge.studies.arena.stored import stored_evidence
-from dialogauge.studies.arena.study import ARENA
-from dialogauge.studies.evidence import BY_OUTCOME, UNCHECKED, DimensionEvidence, RunEvidence, evidence_of
+from dialogauge.studies.evidence import UNCHECKED, DimensionEvidence, RunEvidence
 from dialogauge.text import counted
 
 _VOTERS: Final = (
@@ -40,7 +27,6 @@ _SAME: Final = (
     "they are not compared on it; if it was one task all the same, state it in both: the same `scenario` or "
     "`context`"
 )
-_NAMED: Final = re.compile(r"([^=/]+)=(.+)", re.DOTALL)
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,59 +75,6 @@ class Entrants:
         return [one.agent for one in self.agents]
 
 
-def gather(
-    options: ArenaOptions, talks: Mapping[str, Iterable[Conversation | InputError]] | None = None
-) -> Entrants:
-    """Read the inputs.
-
-    Args:
-        options: What is asked for.
-        talks: Dialogues in memory by agent, beside what `inputs` names.
-
-    Raises:
-        UsageError: One agent alone, two agents of one name, no dialogue in common, or arenas together with
-            something else.
-        InputError: A file cannot be read, or not one vote in it.
-    """
-    out, mapping = Entrants(), field_map(options)
-    texts = [(None if Path(text).exists() else _NAMED.fullmatch(text), text) for text in options.inputs]
-    paths = [(name[1].strip(), name[2]) if name else (None, text) for name, text in texts]
-    runs = [path for name, path in paths if name is None and is_run(path)]
-    called = dict(zip(runs, run_names(runs), strict=True))
-    checked = _checked_in_all(runs)
-    for name, path in paths:
-        if not is_run(path):
-            _add_file(out, name, path, mapping)
-        elif (manifest := read_manifest(RunDirectory(Path(path)))) is not None and manifest.study == ARENA:
-            with open_run(path) as run:
-                _add_arena(out, run, name or called[path])
-        else:
-            with open_run(path, studies=JUDGED) as run:
-                wanted = options.dimensions or (() if options.unchecked else checked)
-                out.agents.append(_of_run(run, name or called[path], wanted, out.notes))
-    for agent, items in (talks or {}).items():
-        _add_agent(out, agent, items)
-    if options.ratings_file is not None:
-        _add_votes(out, options.ratings_file, mapping)
-    _check(out)
-    _describe(out, options.agents_file)
-    if out.agents:
-        _look_for_missing(out)
-        out.votes = list(_known(out))
-    return out
-
-
-def _checked_in_all(runs: Iterable[str]) -> tuple[str, ...]:
-    """Return the dimensions that are checked in every judged run."""
-    each: list[tuple[str, ...]] = []
-    for path in runs:
-        if (manifest := read_manifest(RunDirectory(Path(path)))) is not None and manifest.study in JUDGED:
-            with open_run(path, studies=JUDGED) as run:
-                evidence = evidence_of(run)
-                each.append(tuple(d.name for d in run.dimensions if evidence.of(d.name).checked))
-    return tuple(name for name in (each[0] if each else ()) if all(name in names for names in each))
-
-
 def meetings(out: Entrants) -> Iterator[Meeting]:
     """Yield every two agents on every dialogue that both have led, dialogue by dialogue."""
     ids = dict.fromkeys(name for agent in out.agents for name in agent.conversations)
@@ -187,59 +120,7 @@ def _opening(talk: Conversation) -> str:
     return " ".join(next((m.text for m in talk.messages if m.role == "user"), "").split())
 
 
-def _describe(out: Entrants, agents_file: str | None) -> None:
-    """Note what is known of each agent: what its dialogues say, then what the file does."""
-    for agent in out.agents:
-        out.about[agent.agent] = agent.about
-        if agent.absent:
-            out.absent[agent.agent] = agent.absent
-    if not out.agents:
-        shown: dict[str, dict[str, Conversation]] = {}
-        for vote in out.votes:
-            for talk in vote.conversations or ():
-                shown.setdefault(str(talk.candidate), {})[conversation_digest(talk)] = talk
-        out.about |= {name: said_of(name, talks.values()) for name, talks in shown.items()}
-    for name, entry in read_agents(agents_file).items():
-        keys = ("organisation", "version", "licence", "family")
-        more = {key: value for key in keys if (value := getattr(entry, key)) is not None}
-        out.about[name] = {**out.about.get(name, {}), **more}
-
-
-def _of_run(run: StoredRun, name: str, wanted: Sequence[str], notes: list[str]) -> Dialogues:
-    known = [d.name for d in run.dimensions]
-    if unknown := [d for d in wanted if d not in known]:
-        message = f"the run of {name} has no dimension {unknown[0]!r}"
-        raise UsageError(message, hint=f"it has {', '.join(known)}")
-    chosen = [d for d in run.dimensions if not wanted or d.name in wanted]
-    scales = {d.name: d.scale for d in chosen}
-    levels = {d.name: d.level for d in chosen}
-    level = "turn" if "turn" in levels.values() else "conversation"
-    judged = list(run.judged())
-    keys = _keys([talk for talk, _ in judged], notes)
-    qualities: dict[str, float | None] = {}
-    for key, (_, rows) in zip(keys, judged, strict=True):
-        qualities[key] = mean_quality(
-            scales[dimension].quality(score)
-            for row in rows
-            if row["level"] == level
-            for dimension, score in (row["scores"] or {}).items()
-            if isinstance(score, int | float) and levels.get(dimension) == level
-        )
-    manifest = run.manifest
-    mine = tuple(d for d, at in levels.items() if at == level)
-    led = _led(name, keys, [talk for talk, _ in judged])
-    return replace(
-        led,
-        qualities=qualities,
-        judge=manifest.judge["name"],
-        judge_digest=manifest.judge_digest,
-        dimensions=mine,
-        evidence=_of_dimensions(evidence_of(run), mine),
-        about={**led.about, "judged by": manifest.judge["name"]},
-    )
-
-
-def _of_dimensions(evidence: RunEvidence, names: Sequence[str]) -> DimensionEvidence:
+def evidence_of_all(evidence: RunEvidence, names: Sequence[str]) -> DimensionEvidence:
     """Return what is known of a mean over dimensions: it is checked where each of them is."""
     missing = [name for name in names if not evidence.of(name).checked]
     if missing or not names:
@@ -248,7 +129,7 @@ def _of_dimensions(evidence: RunEvidence, names: Sequence[str]) -> DimensionEvid
     return DimensionEvidence(checked=True, by=evidence.of(names[0]).by)
 
 
-def _rewards(talks: Mapping[str, Conversation]) -> dict[str, float | None]:
+def rewards_of(talks: Mapping[str, Conversation]) -> dict[str, float | None]:
     """Return the rewards of an environment, from 0 to 1, of the dialogues that have one."""
     scores_of = {
         key: [r.score for r in talk.ratings if r.rater == "environment" and r.turn is None]
@@ -261,14 +142,14 @@ def _rewards(talks: Mapping[str, Conversation]) -> dict[str, float | None]:
     }
 
 
-def _led(agent: str, keys: Sequence[str], talks: Sequence[Conversation]) -> Dialogues:
+def led_by(agent: str, keys: Sequence[str], talks: Sequence[Conversation]) -> Dialogues:
     """Tell what was led from what failed at its source."""
     led = {key: talk for key, talk in zip(keys, talks, strict=True) if talk.messages}
     absent = [key for key, talk in zip(keys, talks, strict=True) if not talk.messages]
     return Dialogues(agent, led, absent, about=said_of(agent, talks))
 
 
-def _keys(talks: Sequence[Conversation], notes: list[str]) -> list[str]:
+def matching_keys(talks: Sequence[Conversation], notes: list[str]) -> list[str]:
     """Return what dialogues are matched by: their ids, without the agent's name where they hold it."""
     ids = [talk.id for talk in talks]
     without = [talk.id.replace(talk.candidate, "*") if talk.candidate else talk.id for talk in talks]
@@ -279,59 +160,8 @@ def _keys(talks: Sequence[Conversation], notes: list[str]) -> list[str]:
     return without
 
 
-def _add_arena(out: Entrants, run: StoredRun, name: str) -> None:
-    """Take the votes of an arena, and what it says of its agents."""
-    if any(one.arena == name for one in out.earlier):
-        message = f"the arena {name} is given twice"
-        raise UsageError(message, hint="give each once; NAME= before one names it")
-    out.earlier += [
-        Meeting(row["conversation_id"], row["a"], row["b"], arena=name, earlier=row) for row in run.rows()
-    ]
-    summary = run.directory.read_json("summary")
-    out.earlier_evidence.append(stored_evidence(summary))
-    for one in (*summary["agents"], *summary.get("unranked", ())):
-        known, agent = out.about.get(one["agent"]), one["agent"]
-        out.about[agent] = one["about"] if known is None else said_together(known, one["about"])
-    for agent, ids in summary["absent"].items():
-        out.absent[agent] = [*out.absent.get(agent, ()), *ids]
-
-
-def _add_file(out: Entrants, name: str | None, path: str, mapping: FieldMap | None) -> None:
-    if name is None and is_pair_file(path, mapping=mapping):
-        _add_votes(out, path, mapping)
-        return
-    source = read_conversations([path], mapping=mapping)
-    _add_agent(out, name or stem(path), source)
-    out.notes += map(str, source.notes)
-
-
-def _add_agent(out: Entrants, name: str, items: Iterable[Conversation | InputError]) -> None:
-    read: list[Conversation] = []
-    for item in items:
-        if isinstance(item, Conversation):
-            read.append(item)
-        else:
-            out.faults.append(item)
-    led = _led(name, _keys(read, out.notes), read)
-    if rewards := _rewards(led.conversations):
-        evidence = DimensionEvidence(checked=True, by=BY_OUTCOME)
-        led = replace(
-            led, qualities=rewards, judge="the environment", judge_digest="environment", evidence=evidence
-        )
-    out.agents.append(led)
-
-
-def _add_votes(out: Entrants, path: str, mapping: FieldMap | None) -> None:
-    rows, faults, notes = read_pairs(path, mapping=mapping)
-    out.faults += faults
-    out.notes += map(str, notes)
-    out.votes += [
-        Meeting(row.rating.conversation_id, row.rating.a, row.rating.b, row.conversations, None, row.rating)
-        for row in rows
-    ]
-
-
-def _check(out: Entrants) -> None:
+def expect_an_arena(out: Entrants) -> None:
+    """Raise UsageError for one agent alone, or what cannot be put together; InputError for nothing at all."""
     names = out.names
     if twice := next((name for name in names if names.count(name) > 1), None):
         message = f"two agents are called {twice!r}"
@@ -376,7 +206,8 @@ def _expect_to_go_together(earlier: Sequence[Meeting]) -> None:
         raise UsageError(message, hint="compare an agent of the one with an agent of the other")
 
 
-def _look_for_missing(out: Entrants) -> None:
+def look_for_missing(out: Entrants) -> None:
+    """Note who lacks which dialogues; UsageError where no dialogue is shared."""
     everything = dict.fromkeys(name for agent in out.agents for name in agent.conversations)
     shared = [n for n in everything if sum(n in agent.conversations for agent in out.agents) > 1]
     if not shared:
@@ -388,7 +219,7 @@ def _look_for_missing(out: Entrants) -> None:
             out.missing[agent.agent] = lacking
 
 
-def _known(out: Entrants) -> Iterator[Meeting]:
+def known_votes(out: Entrants) -> Iterator[Meeting]:
     """Yield the votes between the agents at hand; the others are faults."""
     talks = {agent.agent: agent.conversations for agent in out.agents}
     for vote in out.votes:

@@ -1,1 +1,0 @@
-"""`dialogauge arena`: what is compared, by whom, and the run that comes of it."""
