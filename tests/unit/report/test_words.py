@@ -1,9 +1,17 @@
 import pytest
 
 from dialogauge.report import cells
-from dialogauge.report.cells import Count, Figure, Interval, Missing, Mix, Number, Part, Percent, Span, Text
-from dialogauge.report.visible import plain, visible
-from dialogauge.report.words import (
+from dialogauge.report.cells import (
+    Count,
+    Figure,
+    Interval,
+    Missing,
+    Mix,
+    Number,
+    Part,
+    Percent,
+    Span,
+    Text,
     bounds,
     cell_words,
     cost,
@@ -15,6 +23,7 @@ from dialogauge.report.words import (
     prose_words,
     score,
 )
+from dialogauge.report.elements import plain, visible
 
 
 @pytest.mark.parametrize(
