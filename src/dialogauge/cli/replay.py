@@ -221,7 +221,7 @@ def _print_compared(compared: Compared) -> None:
 
 def _ending(outcome: Outcome, usage: Usage) -> Iterator[tuple[str, str]]:
     """Say what the calls took, and how it ended where it ended early."""
-    from dialogauge.report.cells import cost
+    from dialogauge.report.words import cost
 
     if usage.calls or usage.cached:
         yield (

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 from typing import Final
 
-from dialogauge.report.cells import cell_words, name
 from dialogauge.report.elements import LATER, Html, element, filled, joined, text
 from dialogauge.report.markdown import is_markdown, markdown
 from dialogauge.report.transcripts import (
@@ -19,6 +18,7 @@ from dialogauge.report.transcripts import (
     TranscriptMessage,
     TranscriptTurn,
 )
+from dialogauge.report.words import cell_words, name
 
 _START: Final = 240
 """Columns of a clamped message that are shown before it is opened; a Chinese character takes two."""

@@ -10,8 +10,9 @@ import math
 from collections.abc import Iterable, Sequence
 
 from dialogauge.report.blocks import Axis, Bars, Curve, DotRow, Point, Reference, StackedBar
-from dialogauge.report.cells import Ends, Figure, Part, decimal, figure_line, interval, part_share, percent
+from dialogauge.report.cells import Ends, Figure, Part
 from dialogauge.report.elements import Child, Html, element, joined
+from dialogauge.report.words import decimal, figure_line, interval, part_share, percent
 
 _MOST_POINTS = 600
 """Points drawn in a chart; of more, evenly spread ones."""

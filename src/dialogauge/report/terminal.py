@@ -43,21 +43,7 @@ from dialogauge.report.blocks import (
     Tiles,
     data_table,
 )
-from dialogauge.report.cells import (
-    Cell,
-    Emphasis,
-    Figure,
-    Mix,
-    Number,
-    cell_words,
-    decimal,
-    figure_line,
-    mix_words,
-    name,
-    part_share,
-    percent,
-    prose_words,
-)
+from dialogauge.report.cells import Cell, Emphasis, Figure, Mix, Number
 from dialogauge.report.elements import plain
 from dialogauge.report.transcripts import (
     Finding,
@@ -66,6 +52,16 @@ from dialogauge.report.transcripts import (
     TranscriptCall,
     TranscriptList,
     TranscriptTurn,
+)
+from dialogauge.report.words import (
+    cell_words,
+    decimal,
+    figure_line,
+    mix_words,
+    name,
+    part_share,
+    percent,
+    prose_words,
 )
 
 _GAP: Final = 2
@@ -236,19 +232,22 @@ class _Lines:
         for number, piece in enumerate(_pieces(_strips(block.columns, groups), self._width)):
             if number:
                 self._apart()
-            if block.headed:
-                table = piece.table()
-                table.add_row(*(Line(s.title, style="bold", overflow="fold") for s in piece.strips))
-                table.add_row(*(Line("─" * w, style="dim") for w in piece.widths))
-                self._console.print(table)
-            words = piece.rows()
-            for group in groups:
-                if group.title:
-                    tag = f"({group.tag})" if group.tag else ""
-                    self.paragraph(" ".join(filter(None, (group.title, tag, group.note))), "bold")
-                self._rows(piece, zip(group.rows, words, strict=False))
+            self._piece(piece, groups, headed=block.headed)
         if rest:
             self.paragraph(f"and {sum(len(g.rows) for g in rest):,} more")
+
+    def _piece(self, piece: _TablePiece, groups: Sequence[RowGroup], *, headed: bool) -> None:
+        if headed:
+            table = piece.table()
+            table.add_row(*(Line(s.title, style="bold", overflow="fold") for s in piece.strips))
+            table.add_row(*(Line("─" * w, style="dim") for w in piece.widths))
+            self._console.print(table)
+        words = piece.rows()
+        for group in groups:
+            if group.title:
+                tag = f"({group.tag})" if group.tag else ""
+                self.paragraph(" ".join(filter(None, (group.title, tag, group.note))), "bold")
+            self._rows(piece, zip(group.rows, words, strict=False))
 
     def _rows(self, piece: _TablePiece, rows: Iterable[tuple[TableRow, Iterable[str]]]) -> None:
         table = piece.table()
@@ -359,13 +358,7 @@ class _Lines:
             self.paragraph(words, "bold")
         for message in turn.messages:
             if isinstance(message, TranscriptCall):
-                # Write a call, and beneath it its own result.
-                if message.name:
-                    self._lines("call:", f"{message.name}({message.arguments})")
-                if message.result is not None:
-                    self._lines("  ->", message.result or "(empty)")
-                if message.wrong:
-                    self.paragraph(message.wrong, mark="    !")
+                self._call(message)
             else:
                 self._lines(f"{message.role}:", message.text)
         if turn.without_reply:
@@ -373,6 +366,15 @@ class _Lines:
         if turn.failure:
             self.paragraph(turn.failure, mark="  not judged:")
         self._said(turn.scores, turn.findings, turn.rationale)
+
+    def _call(self, call: TranscriptCall) -> None:
+        """Write a call, and beneath it its own result."""
+        if call.name:
+            self._lines("call:", f"{call.name}({call.arguments})")
+        if call.result is not None:
+            self._lines("  ->", call.result or "(empty)")
+        if call.wrong:
+            self.paragraph(call.wrong, mark="    !")
 
     def _lines(self, who: str, text: str) -> None:
         for line in text.split("\n"):

@@ -1,17 +1,9 @@
 import pytest
 
 from dialogauge.report import cells
-from dialogauge.report.cells import (
-    Count,
-    Figure,
-    Interval,
-    Missing,
-    Mix,
-    Number,
-    Part,
-    Percent,
-    Span,
-    Text,
+from dialogauge.report.cells import Count, Figure, Interval, Missing, Mix, Number, Part, Percent, Span, Text
+from dialogauge.report.elements import plain, visible
+from dialogauge.report.words import (
     bounds,
     cell_words,
     cost,
@@ -23,7 +15,6 @@ from dialogauge.report.cells import (
     prose_words,
     score,
 )
-from dialogauge.report.elements import plain, visible
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 import browser
 from dialogauge.core import Conversation, Message, Scale
 from dialogauge.report import Figure
-from dialogauge.report.cells import figure_line
+from dialogauge.report.words import figure_line
 from dialogauge.stats.reading import table_of
 from dialogauge.studies.judging import sampling, transcripts
 from dialogauge.studies.judging.findings import findings_of
