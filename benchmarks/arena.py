@@ -16,8 +16,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.tables import table
-from dialogauge.stats.elo import elo_runs
-from dialogauge.stats.ranking import ELO, Davidson, strengths
+from dialogauge.stats.ranking import ELO, Davidson, elo_runs, strengths
 from dialogauge.stats.schedule import next_pairs, widest
 from dialogauge.stats.standings import Ranking, ranking_of
 from dialogauge.stats.votes import Votes, votes_of

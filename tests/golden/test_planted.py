@@ -19,7 +19,7 @@ from dialogauge.core import Conversation, Judgement, Message, ToolCall
 from dialogauge.data import read_conversations
 from dialogauge.judges.local.judge import LocalJudge
 from dialogauge.judges.success.multiwoz import MultiwozSuccess
-from dialogauge.judges.success.venues import read_venues
+from dialogauge.judges.success.multiwoz_data import read_venues
 from dialogauge.rubrics import load_policies
 
 PLANTED = Path(__file__).parent / "planted"

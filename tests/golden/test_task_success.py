@@ -15,10 +15,9 @@ from benchmarks.tdeval import PACK, SHARED, multiwoz
 
 from dialogauge.core import Conversation
 from dialogauge.data import read_conversations
-from dialogauge.judges.success.goals import goal_of
 from dialogauge.judges.success.multiwoz import MultiwozSuccess, own_turns
+from dialogauge.judges.success.multiwoz_data import goal_of, read_venues
 from dialogauge.judges.success.tau import TauSuccess
-from dialogauge.judges.success.venues import read_venues
 
 pytestmark = [
     pytest.mark.shared,

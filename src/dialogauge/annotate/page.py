@@ -17,9 +17,8 @@ from importlib import resources
 from typing import Any, Final
 
 from dialogauge.core.version import __version__
-from dialogauge.report.elements import Html, element
+from dialogauge.report.elements import Html, element, visible
 from dialogauge.report.markdown import is_markdown, markdown
-from dialogauge.report.visible import visible
 
 _SCRIPTS: Final = ("answers.js", "conversation.js", "rate.js")
 _LONGEST: Final = 12_000

@@ -14,10 +14,9 @@ from dialogauge.app.sources import PythonInput, input_data, may_wait
 from dialogauge.core.errors import InputError, UsageError
 from dialogauge.core.protocols import Environment
 from dialogauge.data import unknown_ids
-from dialogauge.judges.success.goals import NO_GOALS, read_goals
 from dialogauge.judges.success.multiwoz import MultiwozSuccess
+from dialogauge.judges.success.multiwoz_data import NO_GOALS, read_goals, read_venues
 from dialogauge.judges.success.tau import TauSuccess
-from dialogauge.judges.success.venues import read_venues
 from dialogauge.report import Block
 from dialogauge.rubrics import NO_RUBRIC
 from dialogauge.runs import StudyRun

@@ -25,14 +25,13 @@ if TYPE_CHECKING:
     from dialogauge.data.datasets import DATA_SETS
     from dialogauge.data.field_map import FieldMap, read_field_map
     from dialogauge.data.formats import format_names
-    from dialogauge.data.formats.recllmsim import RECLLMSIM_TASKS
+    from dialogauge.data.formats.rated_studies import RECLLMSIM_TASKS
     from dialogauge.data.inspection import InputReport, Lengths, inspect_conversations
     from dialogauge.data.json_values import is_message_list
     from dialogauge.data.mask import Mask
     from dialogauge.data.memory_source import DataFrame, is_table, memory_conversations
     from dialogauge.data.notes import Note, NoteKind, excerpt, record_fault
     from dialogauge.data.opening import pipe_of
-    from dialogauge.data.pair_rows import is_pair_file, read_pairs
     from dialogauge.data.personal_survey import PersonalReport
     from dialogauge.data.rating_files import has_groups, read_ratings, read_rows
     from dialogauge.data.ratings import (
@@ -49,6 +48,6 @@ if TYPE_CHECKING:
     from dialogauge.data.reader import read_conversations
     from dialogauge.data.replies import ReplyRecord, read_replies
     from dialogauge.data.splits import UserSplit, message_turns, read_split, split_users
-    from dialogauge.data.votes import Vote, votes_in
+    from dialogauge.data.votes import Vote, is_pair_file, read_pairs, votes_in
 
 __getattr__ = loading(__name__)

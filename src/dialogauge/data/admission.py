@@ -216,11 +216,7 @@ def admission_for(
         return Admission("thumbs")
     if numbers and min(numbers) >= 0 and min(numbers) < 1 >= max(numbers):
         return Admission("numbers", REWARD)
-    return _on_scale(numbers, scale, named=named)
-
-
-def _on_scale(numbers: Counter[float], scale: Scale, *, named: bool) -> Admission:
-    """Return which numbers count, beside a scale that they are likely to be on."""
+    # Which numbers count, beside a scale that they are likely to be on.
     on = Counter({score: n for score, n in numbers.items() if scale.low <= score <= scale.high})
     off, total = numbers - on, numbers.total()
     far = sum(n for score, n in off.items() if not min(0, scale.low) <= score <= 2 * scale.high)

@@ -171,7 +171,15 @@ class _InputTally:
             self.counts.faults += (str(fault if self.mask is None else self.mask.fault(fault)),)
 
     def add(self, conversation: Conversation) -> None:
-        self._describe(conversation)
+        if conversation.user_id is not None:
+            self.users.add(conversation.user_id)
+        if conversation.scenario is not None:
+            self.scenarios[self._masked(conversation.scenario)] += 1
+        if conversation.candidate is not None:
+            self.candidates[self._masked(conversation.candidate)] += 1
+        texts = (m.text for m in conversation.messages if m.role in ("user", "assistant"))
+        language = conversation.language or detect_language(*islice(texts, _READ_FOR_LANGUAGE))
+        self.languages[self._masked(language)] += 1
         self._rate(conversation)
         if self.personal is not None:
             self.personal.add(conversation)
@@ -195,17 +203,6 @@ class _InputTally:
             counts.empty_replies += length == 0
             counts.short_replies += 0 < length < VERY_SHORT_REPLY
 
-    def _describe(self, conversation: Conversation) -> None:
-        if conversation.user_id is not None:
-            self.users.add(conversation.user_id)
-        if conversation.scenario is not None:
-            self.scenarios[self._masked(conversation.scenario)] += 1
-        if conversation.candidate is not None:
-            self.candidates[self._masked(conversation.candidate)] += 1
-        texts = (m.text for m in conversation.messages if m.role in ("user", "assistant"))
-        language = conversation.language or detect_language(*islice(texts, _READ_FOR_LANGUAGE))
-        self.languages[self._masked(language)] += 1
-
     def _masked(self, text: str) -> str:
         return text if self.mask is None else self.mask.text(text)
 
@@ -224,20 +221,16 @@ class _InputTally:
             level = "conversations" if rating.turn is None else "turns"
             of_level = self.levels.setdefault(dimension, {}).setdefault(level, Counter())
             of_level[as_score(score)] += 1
-            self._count(conversation, dimension)
+            if conversation.scenario is not None:
+                scenario = self._masked(conversation.scenario)
+                self.by_scenario.setdefault(dimension, Counter())[scenario] += 1
+            if conversation.user_id is not None:
+                self.by_user.setdefault(dimension, Counter())[conversation.user_id] += 1
         self.counts.rated_turns += len({r.turn for r in ratings if r.turn})
         for name, turn in {(r.dimension, r.turn) for r in ratings}:
             if turn != 0:
                 what = "conversations" if turn is None else "turns"
                 self.places.setdefault(self._masked(name), Counter())[what] += 1
-
-    def _count(self, conversation: Conversation, dimension: str) -> None:
-        """Count a rating of a dimension by scenario and user."""
-        if conversation.scenario is not None:
-            scenario = self._masked(conversation.scenario)
-            self.by_scenario.setdefault(dimension, Counter())[scenario] += 1
-        if conversation.user_id is not None:
-            self.by_user.setdefault(dimension, Counter())[conversation.user_id] += 1
 
     def report(self, reader: ConversationReader) -> InputReport:
         readings = {d: _RatingsRead.of(d, levels) for d, levels in sorted(self.levels.items())}

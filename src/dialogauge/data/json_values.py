@@ -1,21 +1,24 @@
-"""The JSON values of an input: one a line, or the elements of one array, read one by one."""
+"""The JSON values of an input: one a line, or the elements of one array, read one by one.
+
+An array, and a list in an object, may be larger than memory: their elements are read as they are written.
+"""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+import zlib
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from io import BufferedReader
 from itertools import islice
 from typing import Any, Final, TypeGuard
 
 import orjson
 
-from dialogauge.core import Place, RecordFault
+from dialogauge.core import FileFault, Place, RecordFault
 from dialogauge.core.shape import repeated_keys
-from dialogauge.data.json_array import array_elements, damaged
-from dialogauge.data.json_object import JsonPart, object_parts
-from dialogauge.data.notes import excerpt, json_hint, record_fault
+from dialogauge.data.notes import excerpt, file_fault, json_hint, record_fault
 from dialogauge.data.sources import LARGEST, LineStream, not_utf8, opened, too_large, without_mark
 
 DEEPEST = 100
@@ -114,14 +117,10 @@ def _per_line(stream: LineStream) -> Iterator[JsonValue | RecordFault]:
             value = loads(line)
             yield _checked(value, line, Place(name, number), number)
         except orjson.JSONDecodeError as error:
-            yield _broken(name, number, line, error)
-
-
-def _broken(name: str, number: int, line: bytes, error: orjson.JSONDecodeError) -> RecordFault:
-    hint = json_hint(line, error.msg)
-    return not_utf8(line, name, number) or record_fault(
-        Place(name, number), f"not JSON: {error.msg} at column {error.colno}", hint
-    )
+            hint = json_hint(line, error.msg)
+            yield not_utf8(line, name, number) or record_fault(
+                Place(name, number), f"not JSON: {error.msg} at column {error.colno}", hint
+            )
 
 
 def _oversized(raw: bytes, place: Place) -> RecordFault | None:
@@ -133,13 +132,6 @@ def _oversized(raw: bytes, place: Place) -> RecordFault | None:
         return None
     message = f"the record is large and has more than {_MOST_PARTS:,} values"
     return record_fault(place, message, "it is left out: split it, or take out what is no text")
-
-
-def _opened(line: bytes) -> int:
-    """Return an upper bound of the depth of a line; most records have one list, so the check is short."""
-    first = line.find(b"[")
-    lists = line.count(b"[") if line.find(b"[", first + 1) >= 0 else 1
-    return lists + line.count(b"{")
 
 
 def too_deep(value: Any) -> bool:  # noqa: ANN401  # any JSON value
@@ -155,11 +147,6 @@ def too_deep(value: Any) -> bool:  # noqa: ANN401  # any JSON value
     except orjson.JSONEncodeError as error:
         return "ecursion" in str(error)
     return False
-
-
-def _deep(place: Place) -> RecordFault:
-    message = f"the record is nested more than {DEEPEST} levels deep"
-    return record_fault(place, message, "is something packed into itself again and again?")
 
 
 _OF_ROWS: Final = frozenset({"conversation_id", "dialogue_id", "session_id", "sessionId", "conversationId"})
@@ -249,8 +236,12 @@ def _single(stream: LineStream) -> JsonValue | RecordFault:
 
 
 def _checked(value: Any, raw: bytes, place: Place, number: int) -> JsonValue | RecordFault:  # noqa: ANN401
-    if _opened(raw) > DEEPEST and too_deep(value):
-        return _deep(place)
+    # An upper bound of the depth of a line; most records have one list, so the check is short.
+    first = raw.find(b"[")
+    lists = raw.count(b"[") if raw.find(b"[", first + 1) >= 0 else 1
+    if lists + raw.count(b"{") > DEEPEST and too_deep(value):
+        message = f"the record is nested more than {DEEPEST} levels deep"
+        return record_fault(place, message, "is something packed into itself again and again?")
     if repeated := repeated_keys(raw, value):
         message = f"an object has the key {excerpt(min(repeated))} twice, and says two things"
         return record_fault(place, message, "which of them counts is not known: write each key once")
@@ -266,3 +257,203 @@ def _parsed(raw: bytes, name: str, line: int, place: Place, number: int) -> Json
         if fault is None:
             raise damaged(name, line + error.lineno - 1, error.msg) from error
         return fault
+
+
+_BLOCK, _LARGEST_BLOCK = 1 << 18, 1 << 22
+TOKEN: Final = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|["\[\]{},]', re.DOTALL)
+"""A text, the mark that begins one whose end is not read yet, or what nests and parts values."""
+
+
+def array_elements(stream: LineStream) -> Iterator[tuple[bytes | None, int]]:
+    """Yield the elements of an array and the lines where they begin; None for one larger than `LARGEST`.
+
+    Raises `FileFault` where there is none, where the array breaks off, and where more follows it.
+    """
+    name, scan = stream.source.name, Scan()
+    with opened(stream.source, lambda: scan.line) as file:
+        while scan.read(file, name):
+            for mark in scan.marks():
+                if mark == b"," or scan.number or not scan.kept or scan.element().strip():
+                    yield scan.element() if scan.kept else None, scan.line
+                elif mark == b"]":
+                    raise file_fault(Place(name), "the JSON array is empty")
+                scan.go_on()
+                if mark != b",":
+                    if mark == b"}" or scan.element(len(scan.data)).strip() or file.read(_BLOCK).strip():
+                        raise damaged(name, scan.line, "more follows the array")
+                    return
+            if len(scan.data) - scan.at > LARGEST:
+                raise damaged(name, scan.line, f"a text in record {scan.number + 1} does not end")
+    end = scan.line + scan.data.count(b"\n", scan.start)
+    raise damaged(name, end, f"the array breaks off in record {scan.number + 1}")
+
+
+def _part(file: BufferedReader, size: int, before: list[bytes]) -> bytes:
+    try:
+        return file.read1(size)
+    except (EOFError, OSError, zlib.error):
+        if not before:
+            raise
+        return b""
+
+
+def damaged(name: str, line: int, why: str) -> FileFault:
+    """Return the fault of a document that is not JSON."""
+    hint = "looks like one JSON document, truncated or damaged; in JSONL each record is on one line"
+    return file_fault(Place(name, line), f"not JSON: {why}", hint)
+
+
+@dataclass(slots=True)
+class Scan:
+    """How far an array was looked through."""
+
+    data: bytes = b""
+    """From the beginning of the element on, where it is kept."""
+    start: int = 0
+    """Where the element begins in `data`."""
+    at: int = 0
+    """How far `data` was looked through."""
+    line: int = 1
+    """Of `start`."""
+    number: int = 0
+    """Elements before it."""
+    depth: int = 0
+    kept: bool = True
+    """Whether the element is not too large so far."""
+
+    def read(self, file: BufferedReader, name: str) -> bool:
+        """Take the next bytes; what is before the element goes, and the element if it is too large.
+
+        Returns False at the end of the file. Raises `FileFault` for UTF-16.
+        """
+        # So many bytes; fewer before the end, and before an error, which the next call raises.
+        size = min(max(_BLOCK, len(self.data)), _LARGEST_BLOCK)
+        parts: list[bytes] = []
+        while size > 0 and (part := _part(file, size, parts)):
+            parts.append(part)
+            size -= len(part)
+        block = b"".join(parts)
+        if self.at - self.start > LARGEST:
+            self._begin(kept=False)
+        self.data = self.data[self.start :] + (block if self.data else without_mark(block, name))
+        self.at, self.start = self.at - self.start, 0
+        return bool(block)
+
+    def marks(self) -> Iterator[bytes]:
+        """Yield the marks that end an element: comma or bracket; `at` is behind it."""
+        for match in TOKEN.finditer(self.data, self.at):
+            token, self.at = match[0], match.end()
+            if token == b'"':
+                self.at -= 1
+                return
+            if token in (b"[", b"{"):
+                self.depth += 1
+                self.start = self.at if self.depth == 1 else self.start
+            elif self.depth == 1 and token in (b",", b"]", b"}"):
+                self.kept = self.kept and self.at - self.start <= LARGEST
+                yield token
+            elif token in (b"]", b"}"):
+                self.depth -= 1
+        self.at = len(self.data)
+
+    def element(self, end: int | None = None) -> bytes:
+        """Return the element, which ends before the mark; or what stands from its beginning to an end."""
+        return self.data[self.start : self.at - 1 if end is None else end]
+
+    def go_on(self) -> None:
+        """Begin the next element behind the mark."""
+        self.number += 1
+        self._begin(kept=True)
+
+    def _begin(self, *, kept: bool) -> None:
+        self.line += self.data.count(b"\n", self.start, self.at)
+        self.start, self.kept = self.at, kept
+
+
+_SPACE: Final = b" \t\r\n"
+
+
+@dataclass(frozen=True, slots=True)
+class JsonPart:
+    """A member of an object, or an element of a list that is one."""
+
+    key: str
+    value: bytes | None
+    """None for one larger than `LARGEST`."""
+    line: int
+    number: int = 0
+    """Of an element, from 1; 0 for a member."""
+
+
+def object_parts(stream: LineStream, lists: Collection[str] | None = None) -> Iterator[JsonPart]:
+    """Yield the members of an object in their order; of those in `lists` that are lists, the elements.
+
+    Without `lists` that holds for all.
+
+    Raises `FileFault` where the object breaks off, is none, and where more follows it.
+    """
+    name, scan = stream.source.name, _Members(lists=lists)
+    with opened(stream.source, lambda: scan.line) as file:
+        while scan.read(file, name):
+            yield from scan.parts()
+            if scan.closed:
+                if scan.data[scan.at :].strip() or file.read(1 << 18).strip():
+                    raise damaged(name, scan.line, "more follows the object")
+                return
+            if len(scan.data) - scan.at > LARGEST:
+                raise damaged(name, scan.line, "a text does not end")
+    raise damaged(name, scan.line, "the object breaks off")
+
+
+@dataclass(slots=True)
+class _Members(Scan):
+    """How far an object was looked through."""
+
+    lists: Collection[str] | None = None
+    key: str | None = None
+    """Of the member that is read."""
+    listed: bool = False
+    """Whether the elements of that member come one by one."""
+    closed: bool = False
+
+    def parts(self) -> Iterator[JsonPart]:
+        """Yield what ends in the data; `at` is behind it."""
+        for match in TOKEN.finditer(self.data, self.at):
+            token, self.at = match[0], match.end()
+            if token == b'"':
+                self.at -= 1
+                return
+            if token[:1] == b'"':
+                if self.depth == 1 and self.key is None:
+                    try:
+                        self.key = orjson.loads(token)
+                    except orjson.JSONDecodeError:
+                        self.key = token.decode("utf-8", "replace")
+                    self._begin(kept=True)
+            elif token in (b"[", b"{"):
+                self.depth += 1
+                if self.depth == 2 and token == b"[" and (self.lists is None or self.key in self.lists):
+                    self.listed, self.number = True, 0
+                    self._begin(kept=True)
+            else:
+                yield from self._ended(token)
+                if self.closed:
+                    return
+        self.at = len(self.data)
+
+    def _ended(self, token: bytes) -> Iterator[JsonPart]:
+        """Yield what a comma or a bracket ends."""
+        part = self.element() if self.kept and self.at - self.start <= LARGEST else None
+        if self.depth == 2 and self.listed and token != b"}":
+            if part is None or part.strip() or token == b",":
+                self.number += 1
+                yield JsonPart(self.key or "", part, self.line, self.number)
+            self._begin(kept=True)
+        if token != b",":
+            self.depth -= 1
+        if (self.depth == 1 and token == b",") or self.depth == 0:
+            if self.key is not None and not self.listed:
+                value = None if part is None else part.lstrip(_SPACE + b":")
+                yield JsonPart(self.key, value, self.line)
+            self.key, self.listed, self.closed = None, False, self.depth == 0
+            self._begin(kept=True)

@@ -102,7 +102,19 @@ class IdPlaces:
             return place >> _LINE_BITS, place & ((1 << _LINE_BITS) - 1)
         self._fresh[key] = file << _LINE_BITS | line
         if len(self._fresh) >= _FRESH:
-            self._settle()
+            import numpy as np
+
+            if not self._marks:
+                self._marks = bytearray(_MARKS)
+            keys = np.fromiter(self._fresh.keys(), np.uint64, len(self._fresh))
+            places = np.fromiter(self._fresh.values(), np.uint64, len(self._fresh))
+            self._fresh = {}
+            np.frombuffer(self._marks, np.uint8)[keys % np.uint64(_MARKS)] = 1
+            while self._runs and len(self._runs[-1][0]) <= len(keys):
+                older = self._runs.pop()
+                keys, places = np.concatenate((older[0], keys)), np.concatenate((older[1], places))
+            order = keys.argsort()
+            self._runs.append((keys[order], places[order]))
         return None
 
     def _find(self, key: int) -> int | None:
@@ -114,21 +126,6 @@ class IdPlaces:
             if at < len(keys) and keys[at] == target:
                 return int(places[at])
         return None
-
-    def _settle(self) -> None:
-        import numpy as np
-
-        if not self._marks:
-            self._marks = bytearray(_MARKS)
-        keys = np.fromiter(self._fresh.keys(), np.uint64, len(self._fresh))
-        places = np.fromiter(self._fresh.values(), np.uint64, len(self._fresh))
-        self._fresh = {}
-        np.frombuffer(self._marks, np.uint8)[keys % np.uint64(_MARKS)] = 1
-        while self._runs and len(self._runs[-1][0]) <= len(keys):
-            older = self._runs.pop()
-            keys, places = np.concatenate((older[0], keys)), np.concatenate((older[1], places))
-        order = keys.argsort()
-        self._runs.append((keys[order], places[order]))
 
 
 NoteKind = Literal["recognised", "assumed"]

@@ -6,6 +6,7 @@ comes through a pipe is kept in a passing file: it can be looked at before it is
 
 from __future__ import annotations
 
+import codecs
 import errno
 import gzip
 import io
@@ -25,8 +26,9 @@ from dialogauge.core import FileFault, Place, alike_file, shown_path
 from dialogauge.data.archives import ZIP, ZSTANDARD, Member, Sheet, members_of, unzstandard
 from dialogauge.data.columnar import MARKS, RowLines
 from dialogauge.data.notes import file_fault
-from dialogauge.data.recoding import UTF16, Recoded
 
+UTF16: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+"""How a file in UTF-16 begins."""
 STDIN: Final = "-"
 
 _ZIPPED = frozenset({".zip", ".eval", ".xlsx", ".xlsm"})
@@ -239,11 +241,27 @@ class Pipe:
     def read(self, at: int, most: int) -> bytes:
         """Return what stands at an offset, as soon as something does; nothing at the end."""
         if self._kept is None:
-            self._open()
+            self._from = sys.stdin.buffer if self._path is None else self._path.open("rb")
+            self._kept = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 - closed with the pipe
+            weakref.finalize(self, self._kept.close)
+            if self._path is not None:
+                weakref.finalize(self, self._from.close)
         while self._size <= max(at, _LONGEST_MARK) and not self._ended:
-            self._take()
-        self._kept.seek(at)  # type: ignore[union-attr]  # opened above
-        return self._kept.read(most)  # type: ignore[union-attr]
+            block = self._from.read1(_BLOCK)  # type: ignore[union-attr]  # both are buffered readers
+            self._ended = not block
+            if self._size + len(block) > _LARGEST_PIPE:
+                raise OSError(errno.EFBIG, f"more than {_LARGEST_PIPE >> 30} GiB came through it: use a file")
+            try:
+                self._kept.seek(0, io.SEEK_END)
+                while block:
+                    written = self._kept.write(block)
+                    self._size += written
+                    block = block[written:]
+            except OSError as error:
+                msg = f"what comes through it cannot be kept in {tempfile.gettempdir()}: {error.strerror}"
+                raise OSError(error.errno, msg) from error
+        self._kept.seek(at)
+        return self._kept.read(most)
 
     @property
     def size(self) -> int:
@@ -251,28 +269,6 @@ class Pipe:
         while not self._ended:
             self.read(self._size, 1)
         return self._size
-
-    def _open(self) -> None:
-        self._from = sys.stdin.buffer if self._path is None else self._path.open("rb")
-        self._kept = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 - closed with the pipe
-        weakref.finalize(self, self._kept.close)
-        if self._path is not None:
-            weakref.finalize(self, self._from.close)
-
-    def _take(self) -> None:
-        block = self._from.read1(_BLOCK)  # type: ignore[union-attr]  # both are buffered readers
-        self._ended = not block
-        if self._size + len(block) > _LARGEST_PIPE:
-            raise OSError(errno.EFBIG, f"more than {_LARGEST_PIPE >> 30} GiB came through it: use a file")
-        try:
-            self._kept.seek(0, io.SEEK_END)  # type: ignore[union-attr]
-            while block:
-                written = self._kept.write(block)  # type: ignore[union-attr]
-                self._size += written
-                block = block[written:]
-        except OSError as error:
-            msg = f"what comes through it cannot be kept in {tempfile.gettempdir()}: {error.strerror}"
-            raise OSError(error.errno, msg) from error
 
 
 class _PipeReader(io.RawIOBase):
@@ -312,7 +308,20 @@ def locate(inputs: Sequence[str], order: Order | None = None) -> tuple[list[Inpu
     pipes: dict[object, Pipe] = {}
     for name in inputs:
         shown, path = ("<stdin>", None) if name == STDIN else (shown_path(name), Path(name))
-        status = _status(name, shown)
+        # What an input is; raises `FileFault` where it is nothing that can be read to an end.
+        try:
+            status = _standard_input() if name == STDIN else Path(name).stat()
+        except FileNotFoundError as error:
+            raise file_fault(Place(shown), "there is no such file or folder", alike_file(name)) from error
+        except (OSError, ValueError) as error:
+            why = error.strerror if isinstance(error, OSError) else f"no name of a file: {error}"
+            raise file_fault(Place(shown), f"cannot be read: {why}") from error
+        kind = stat.S_IFMT(status.st_mode)
+        through = (stat.S_IFREG, stat.S_IFDIR, stat.S_IFIFO, *([stat.S_IFSOCK] if name == STDIN else []))
+        if kind not in through and not (name == STDIN and sys.stdin.isatty()):
+            what = "a socket" if kind == stat.S_IFSOCK else "a device"
+            hint = "give files, folders or pipes; - is standard input"
+            raise file_fault(Place(shown), f"this is {what}, and no file", hint)
         if path is not None and stat.S_ISDIR(status.st_mode):
             members, others = _members(path, order)
             sources += members
@@ -341,24 +350,6 @@ def pipe_of(name: str) -> tuple[int, int] | None:
     except (OSError, ValueError):
         return None
     return (status.st_dev, status.st_ino) if name == STDIN or stat.S_ISFIFO(status.st_mode) else None
-
-
-def _status(name: str, shown: str) -> os.stat_result:
-    """Return what an input is; raises `FileFault` where it is nothing that can be read to an end."""
-    try:
-        status = _standard_input() if name == STDIN else Path(name).stat()
-    except FileNotFoundError as error:
-        raise file_fault(Place(shown), "there is no such file or folder", alike_file(name)) from error
-    except (OSError, ValueError) as error:
-        why = error.strerror if isinstance(error, OSError) else f"no name of a file: {error}"
-        raise file_fault(Place(shown), f"cannot be read: {why}") from error
-    kind = stat.S_IFMT(status.st_mode)
-    through = (stat.S_IFREG, stat.S_IFDIR, stat.S_IFIFO, *([stat.S_IFSOCK] if name == STDIN else []))
-    if kind not in through and not (name == STDIN and sys.stdin.isatty()):
-        what = "a socket" if kind == stat.S_IFSOCK else "a device"
-        hint = "give files, folders or pipes; - is standard input"
-        raise file_fault(Place(shown), f"this is {what}, and no file", hint)
-    return status
 
 
 def _standard_input() -> os.stat_result:
@@ -437,3 +428,34 @@ def _fits(name: str) -> bool:
 
 def _plain(name: str) -> str:
     return name.removesuffix(".gz").removesuffix(".zst")
+
+
+class Recoded(io.RawIOBase):
+    """UTF-16 as UTF-8; raises `OSError` where it does not go on as it begins."""
+
+    def __init__(self, file: io.BufferedReader) -> None:
+        """Take a file that is open at its beginning."""
+        self._file, self._decoder, self._left = file, codecs.getincrementaldecoder("utf-16")(), b""
+
+    def readable(self) -> bool:
+        """Say yes."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:  # noqa: ANN401  # any writable buffer
+        """Write the next bytes into a buffer and return how many."""
+        ended = False
+        while not self._left and not ended:
+            block = self._file.read1(_BLOCK)
+            ended = not block
+            try:
+                self._left = self._decoder.decode(block, final=ended).encode()
+            except UnicodeError as error:
+                raise OSError(errno.EILSEQ, "it begins as UTF-16 and does not go on so") from error
+        part, self._left = self._left[: len(buffer)], self._left[len(buffer) :]
+        buffer[: len(part)] = part
+        return len(part)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+        super().close()

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from dialogauge.core import Conversation, Message, Place
+from dialogauge.core import Conversation, Place
 from dialogauge.data.mask import count_in_value
 from dialogauge.data.splits import message_turns
 from dialogauge.text import PersonalKind, count_personal, redact
@@ -65,7 +65,13 @@ class PersonalTally:
         by_turn: dict[str, Counter[str]] = {}
         numbers = message_turns(conversation.messages)
         for number, message in zip(numbers, conversation.messages, strict=True):
-            counts = _in_message(message)
+            counts = count_personal(message.content) if isinstance(message.content, str) else Counter()
+            if isinstance(message.content, tuple):
+                counts += count_in_value([dict(part) for part in message.content])
+            for call in message.tool_calls:
+                counts += count_personal(call.arguments)
+            if message.extra or message.name:
+                counts += count_in_value([dict(message.extra), message.name or ""])
             if counts:
                 self._note(message.role, counts)
                 by_turn.setdefault(_BESIDE if number is None else str(number), Counter()).update(counts)
@@ -106,17 +112,6 @@ class PersonalTally:
             self.turns,
             tuple(entry for _, _, entry in sorted(self._top, reverse=True)),
         )
-
-
-def _in_message(message: Message) -> Counter[PersonalKind]:
-    counts = count_personal(message.content) if isinstance(message.content, str) else Counter()
-    if isinstance(message.content, tuple):
-        counts += count_in_value([dict(part) for part in message.content])
-    for call in message.tool_calls:
-        counts += count_personal(call.arguments)
-    if message.extra or message.name:
-        counts += count_in_value([dict(message.extra), message.name or ""])
-    return counts
 
 
 def _beside(c: Conversation) -> Counter[PersonalKind]:

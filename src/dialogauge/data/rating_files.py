@@ -21,10 +21,10 @@ from dialogauge.data.rating_columns import (
     Wide,
     choice_of_page,
     columns_of,
+    score_in,
 )
 from dialogauge.data.ratings import RatingTable, as_turn
 from dialogauge.data.sources import LineStream
-from dialogauge.data.spreadsheets import score_in
 from dialogauge.data.tables import open_table
 from dialogauge.text import counted
 

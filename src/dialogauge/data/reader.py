@@ -11,7 +11,7 @@ from dialogauge.core import Conversation, FileFault, Message, Place, RecordFault
 from dialogauge.data.field_map import NO_MAP, FieldMap
 from dialogauge.data.formats import format_of, named_format
 from dialogauge.data.formats.base import Context, Format, Outcome, Sample
-from dialogauge.data.formats.recllmsim import reading_order
+from dialogauge.data.formats.rated_studies import reading_order
 from dialogauge.data.json_values import (
     JsonValue,
     is_document,
@@ -96,7 +96,11 @@ class ConversationReader:
         self._book = NoteBook(strict=strict)
         for stream in self._streams:
             if not stream.source.member:
-                self._probe(stream)
+                # Refuse an unreadable file early; large documents are not loaded yet.
+                if self._forced is None and starts_json(stream) and is_document(stream):
+                    next(stream.written(), None)
+                elif self._format(stream) is None:
+                    raise unrecognised(stream, self._mapping)
 
     @property
     def notes(self) -> tuple[Note, ...]:
@@ -184,15 +188,12 @@ class ConversationReader:
         place = outcome.place or Place(self._streams[number].source.name)
         first = ids.add(name_of(outcome), number, place.line or 0)
         if first is not None:
-            return self._twice(place, first)
+            before = Place(self._streams[first[0]].source.name, first[1] or None)
+            return record_fault(place, f"the id was seen before, at {before}", "ids must differ")
         try:
             return admit(outcome, place, self._book)
         except RecordFault as fault:
             return fault
-
-    def _twice(self, place: Place, first: tuple[int, int]) -> RecordFault:
-        before = Place(self._streams[first[0]].source.name, first[1] or None)
-        return record_fault(place, f"the id was seen before, at {before}", "ids must differ")
 
     def _format(self, stream: LineStream) -> Format | None:
         """Return the format that is forced or recognised; raises `FileFault` for one that cannot be used."""
@@ -202,13 +203,6 @@ class ConversationReader:
         if known is not None:
             expect_order(known, self._mapping, stream.source.name)
         return known
-
-    def _probe(self, stream: LineStream) -> None:
-        """Refuse an unreadable file early; large documents are not loaded yet."""
-        if self._forced is None and starts_json(stream) and is_document(stream):
-            next(stream.written(), None)
-        elif self._format(stream) is None:
-            raise unrecognised(stream, self._mapping)
 
 
 def name_of(conversation: Conversation) -> str:

@@ -54,14 +54,10 @@ def read_replies(path: str) -> Iterator[ReplyRecord | RecordFault]:
         if record.candidate is not None:
             first = first or record
             if record.candidate != first.candidate:
-                raise _two_candidates(first, record)
+                a, b = first.candidate, record.candidate
+                msg = f"the file holds replies of two candidates, {a!r} ({first.place}) and {b!r}"
+                raise file_fault(record.place, msg, "give each candidate a file of its own")
         yield record
-
-
-def _two_candidates(first: ReplyRecord, other: ReplyRecord) -> Exception:
-    a, b = first.candidate, other.candidate
-    msg = f"the file holds replies of two candidates, {a!r} ({first.place}) and {b!r}"
-    return file_fault(other.place, msg, "give each candidate a file of its own")
 
 
 def _record(value: object, place: Place) -> ReplyRecord | RecordFault:

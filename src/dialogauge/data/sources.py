@@ -16,8 +16,7 @@ from typing import IO, Any, Final
 from dialogauge.core import FileFault, Place, RecordFault
 from dialogauge.data.archives import Sheet
 from dialogauge.data.notes import NoteBook, file_fault, record_fault
-from dialogauge.data.opening import InputSource
-from dialogauge.data.recoding import UTF16
+from dialogauge.data.opening import UTF16, InputSource
 
 LARGEST: Final = 16 << 20
 """Bytes of a record, and of a line, at most: what is made of it takes several times as much memory."""
@@ -55,7 +54,10 @@ class LineStream:
                 number += 1
                 line = without_mark(line, self.source.name) if number == 1 else line
                 if line.isspace() or not line:
-                    number += _pass_blank(file)
+                    # Read on over blank lines, as far as they are unpacked.
+                    ahead = file.peek()
+                    blank = len(ahead) - len(ahead.lstrip())
+                    number += file.read(ahead.rfind(b"\n", 0, blank) + 1).count(b"\n")
                     continue
                 yield number, line
                 if len(line) > LARGEST:
@@ -101,7 +103,17 @@ def opened(source: InputSource, line: Callable[[], int]) -> Iterator[BufferedRea
         try:
             yield file
         except (EOFError, OSError, zlib.error) as error:
-            raise _broken_off(error, Place(source.name, line())) from error
+            place = Place(source.name, line())
+            hint = None
+            if isinstance(error, EOFError):
+                message = "the gzip file breaks off here: it is truncated"
+                hint = "the lines before were read; fetch or write the file again"
+            elif isinstance(error, gzip.BadGzipFile | zlib.error):
+                message = f"the gzip file is damaged: {error}"
+            else:
+                why = error.strerror if isinstance(error, OSError) else None
+                message = f"cannot be read: {why or error}"
+            raise file_fault(place, message, hint) from error
 
 
 def without_mark(first: bytes, name: str) -> bytes:
@@ -121,26 +133,6 @@ def _pass_over(file: IO[bytes], line: bytes) -> None:
     """Read on to the end of a line."""
     while line and not line.endswith(b"\n"):
         line = file.readline(_BLOCK)
-
-
-def _pass_blank(file: BufferedReader) -> int:
-    """Read on over blank lines, as far as they are unpacked; return how many."""
-    ahead = file.peek()
-    blank = len(ahead) - len(ahead.lstrip())
-    return file.read(ahead.rfind(b"\n", 0, blank) + 1).count(b"\n")
-
-
-def _broken_off(error: Exception, place: Place) -> FileFault:
-    hint = None
-    if isinstance(error, EOFError):
-        message = "the gzip file breaks off here: it is truncated"
-        hint = "the lines before were read; fetch or write the file again"
-    elif isinstance(error, gzip.BadGzipFile | zlib.error):
-        message = f"the gzip file is damaged: {error}"
-    else:
-        why = error.strerror if isinstance(error, OSError) else None
-        message = f"cannot be read: {why or error}"
-    return file_fault(place, message, hint)
 
 
 def not_utf8(raw: bytes, name: str, number: int) -> RecordFault | None:

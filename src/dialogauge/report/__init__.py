@@ -60,7 +60,7 @@ if TYPE_CHECKING:
         ordinal_tones,
         p_value,
     )
-    from dialogauge.report.elements import page_bytes
+    from dialogauge.report.elements import page_bytes, plain
     from dialogauge.report.html import html_bytes, to_html
     from dialogauge.report.terminal import to_text
     from dialogauge.report.transcripts import (
@@ -72,6 +72,5 @@ if TYPE_CHECKING:
         TranscriptMessage,
         TranscriptTurn,
     )
-    from dialogauge.report.visible import plain
 
 __getattr__ = loading(__name__)

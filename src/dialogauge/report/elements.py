@@ -1,16 +1,11 @@
-"""HTML elements that cannot be written unescaped.
-
-A `str` given to an element is text, and is escaped; only what an element made is taken as it is. So no
-renderer has to think of escaping, and none can forget it.
-"""
+"""HTML elements that cannot be written unescaped, and foreign text made harmless."""
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
-
-from dialogauge.report.visible import INVISIBLE, visible
 
 
 class Html(str):
@@ -24,9 +19,13 @@ Child = str | Html | None | Iterable["Child"]
 
 _EMPTY = frozenset({"br", "input", "line", "meta", "polygon", "polyline", "rect"})
 """Elements without content."""
-
-
+INVISIBLE = (
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
+    "\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb\ud800-\udfff\U000e0000-\U000e0fff]"
+)
+"""Control, bidi, zero-width, filler and tag characters, lone surrogates; not tab and line feed."""
 _SPECIAL = re.compile(f"[&<>]|{INVISIBLE}")
+_INVISIBLE = re.compile(INVISIBLE)
 
 
 def text(words: str) -> Html:
@@ -106,3 +105,40 @@ def _attribute(name: str, value: str | float | bool) -> str:  # noqa: FBT001 - o
     if value is True:
         return f" {written}"
     return f' {written}="{quotable(value) if isinstance(value, str) else f"{value:g}"}"'
+
+
+def visible(text: str) -> str:
+    """Return the text with every invisible or direction-changing character written as `⟨U+202E⟩`.
+
+    A zero-width joiner between two symbols (family emoji) is kept: there it is what makes the picture.
+    """
+    return _INVISIBLE.sub(_mark, text.replace("\r\n", "\n"))
+
+
+def _mark(match: re.Match[str]) -> str:
+    character, text, at = match[0], match.string, match.start()
+    if character == "\u200d" and 0 < at < len(text) - 1 and min(text[at - 1], text[at + 1]) > "\u2190":
+        return character
+    return f"⟨U+{ord(character):04X}⟩"
+
+
+def plain(text: str) -> str:
+    """Make one line harmless for a terminal: what is no visible character is written as its escape.
+
+    A line break too, so that no text can forge a line of ours. Spaces of other scripts and the joiners
+    within emoji and words are kept.
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(c if _harmless(c) else _escaped(c) for c in text)
+
+
+def _escaped(character: str) -> str:
+    """Return the escape of a character; of a byte of a name that is not UTF-8 that of the byte."""
+    if "\udc80" <= character <= "\udcff":
+        return f"\\x{ord(character) - 0xDC00:02x}"
+    return character.encode("unicode_escape").decode()
+
+
+def _harmless(character: str) -> bool:
+    return character.isprintable() or character in "\u200c\u200d" or unicodedata.category(character) == "Zs"

@@ -44,6 +44,7 @@ from dialogauge.report.blocks import (
     data_table,
 )
 from dialogauge.report.cells import Cell, Emphasis, Figure, Mix, Number
+from dialogauge.report.elements import plain
 from dialogauge.report.transcripts import (
     Finding,
     Scored,
@@ -52,7 +53,6 @@ from dialogauge.report.transcripts import (
     TranscriptList,
     TranscriptTurn,
 )
-from dialogauge.report.visible import plain
 from dialogauge.report.words import (
     cell_words,
     decimal,

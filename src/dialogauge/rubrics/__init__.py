@@ -11,7 +11,6 @@ from dialogauge.core.facade import loading
 
 if TYPE_CHECKING:
     from dialogauge.rubrics.load import load_personal, load_policies, load_rubric, split_template
-    from dialogauge.rubrics.policies import Policies
     from dialogauge.rubrics.reply_format import VERDICTS, built_in_values, closed_object, reply_schema, sketch
     from dialogauge.rubrics.rubric import (
         NO_RUBRIC,
@@ -25,7 +24,14 @@ if TYPE_CHECKING:
         Scope,
         Template,
     )
-    from dialogauge.rubrics.templates import memory_words, own_template, phrase, placeholders, render
+    from dialogauge.rubrics.templates import (
+        Policies,
+        memory_words,
+        own_template,
+        phrase,
+        placeholders,
+        render,
+    )
 
 
 __getattr__ = loading(__name__)

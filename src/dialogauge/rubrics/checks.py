@@ -9,9 +9,8 @@ from typing import Final, get_args
 
 from dialogauge.core.judgement import Level, Verdict
 from dialogauge.core.scores import ONE_TO_FIVE, Scale
-from dialogauge.rubrics.policies import DomainPolicy, Wording
 from dialogauge.rubrics.rubric import SHOWABLE, Dimension, ItemList, Label, Rubric, VerdictRule
-from dialogauge.rubrics.templates import placeholders
+from dialogauge.rubrics.templates import DomainPolicy, Wording, placeholders
 
 BUILT_IN: Final = ("dimensions", "reply_format", "asked", "examples")
 """Placeholders with values from the rubric; always allowed, not in `shows`."""

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Final, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError
 
@@ -16,7 +17,6 @@ from dialogauge.core.files import read_text
 from dialogauge.core.judgement import Level
 from dialogauge.core.scores import Scale
 from dialogauge.rubrics.checks import faults_of, policy_faults
-from dialogauge.rubrics.policies import DomainPolicy, Policies
 from dialogauge.rubrics.rubric import (
     Dimension,
     ItemList,
@@ -31,8 +31,7 @@ from dialogauge.rubrics.rubric import (
     VerdictRule,
     WorkedExample,
 )
-from dialogauge.rubrics.templates import own_template
-from dialogauge.rubrics.toml_lines import line_of
+from dialogauge.rubrics.templates import DomainPolicy, Policies, own_template
 
 DATA_LINE = "<!-- data -->"
 """The line of a template between the instructions (the system message) and the data."""
@@ -95,17 +94,14 @@ def load_policies(name_or_path: str | Path = "booking") -> Policies:
         for d in file.domains
     )
     if faults := list(policy_faults(domains)):
-        line = _policy_line(_read(path, "policy file"), domains, faults[0])
+        # The line that a fault `domains.NAME.key: reason` is about.
+        text = _read(path, "policy file")
+        _, *key = faults[0].partition(":")[0].split(".")
+        positions = {domain.name: number for number, domain in enumerate(domains)}
+        last = len(domains) - 1
+        line = line_of(text, ("domains", positions.get(key[0], last) if key else last, *key[1:]))
         raise RubricError("; ".join(faults), place=Place(str(path), line), hint=_SEE)
     return Policies(domains)
-
-
-def _policy_line(text: str, domains: Sequence[DomainPolicy], fault: str) -> int | None:
-    """Return the line that a fault `domains.NAME.key: reason` is about."""
-    _, *key = fault.partition(":")[0].split(".")
-    positions = {domain.name: number for number, domain in enumerate(domains)}
-    last = len(domains) - 1
-    return line_of(text, ("domains", positions.get(key[0], last) if key else last, *key[1:]))
 
 
 def _loaded(path: Path, content: dict[str, Any]) -> Rubric:
@@ -485,3 +481,37 @@ def _verdict(verdict: VerdictFile | None, langs: Sequence[str]) -> VerdictRule |
         return None
     text = {} if verdict.text is None else _by_language(verdict.text, langs, "verdict.text")
     return VerdictRule(verdict.rule, verdict.dimension, dict(verdict.at_least), text)
+
+
+_TABLE: Final = re.compile(r"\s*(\[\[?)\s*([\w.-]+)\s*\]")
+_KEY: Final = re.compile(r"\s*\"?([\w.-]+)\"?\s*=")
+
+
+def line_of(text: str, path: Sequence[int | str]) -> int | None:
+    """Return the line of a key, else of the innermost table around it; None where not even that is there.
+
+    Args:
+        text: The file.
+        path: Keys from the outermost on, and positions from 0 within arrays of tables.
+    """
+    wanted, seen = tuple(path), Counter[tuple[int | str, ...]]()
+    table: tuple[int | str, ...] = ()
+    line, depth = None, 0
+    for number, written in enumerate(text.splitlines(), start=1):
+        if header := _TABLE.match(written):
+            table = ()
+            *outer, last = header[2].split(".")
+            for name in outer:
+                table += (name,) if not seen[(*table, name)] else (name, seen[(*table, name)] - 1)
+            table += (last,)
+            if header[1] == "[[":
+                seen[table] += 1
+                table += (seen[table] - 1,)
+            here = table
+        elif key := _KEY.match(written):
+            here = (*table, *key[1].split("."))
+        else:
+            continue
+        if len(here) > depth and here == wanted[: len(here)]:
+            line, depth = number, len(here)
+    return line

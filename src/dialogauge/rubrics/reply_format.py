@@ -164,15 +164,6 @@ _ORDER: tuple[Level, ...] = ("turn", "window", "conversation", "pair")
 
 def built_in_values(rubric: Rubric, scope: Scope, language: str) -> dict[str, str]:
     """Return the values of the built-in placeholders for one call."""
-    return {
-        "dimensions": _dimensions_text(rubric, scope, language),
-        "reply_format": _reply_text(rubric, scope, language),
-        "asked": _targets_text(rubric, scope, language),
-        "examples": _examples_text(rubric, language),
-    }
-
-
-def _dimensions_text(rubric: Rubric, scope: Scope, language: str) -> str:
     blocks = []
     for level in _ORDER:
         if level not in scope.levels:
@@ -183,7 +174,12 @@ def _dimensions_text(rubric: Rubric, scope: Scope, language: str) -> str:
         parts += [_options_text(key, x, x.of, language) for x in rubric.labels if x.level == level]
         if parts:
             blocks.append("\n\n".join((f"### {phrase(language, level)}", *parts)))
-    return "\n\n".join(blocks)
+    return {
+        "dimensions": "\n\n".join(blocks),
+        "reply_format": _reply_text(rubric, scope, language),
+        "asked": _targets_text(rubric, scope, language),
+        "examples": _examples_text(rubric, language),
+    }
 
 
 def _dimension_text(d: Dimension, language: str) -> str:

@@ -1,12 +1,19 @@
-"""Templates, and the package's own wording: frame phrases, the re-ask, the window summary."""
+"""Templates and policies.
+
+Templates hold the package's own wording: frame phrases, the re-ask, the window summary. Policies say what an
+agent is expected to do, by domain; rubrics with `policy` show them.
+"""
 
 from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+
+from dialogauge.core.conversation import ToolCall
 
 _ANY = re.compile(r"\{\{(.*?)\}\}", re.DOTALL)
 _NAME = re.compile(r"\{\{\s*([a-z][a-z0-9_]*)\s*\}\}")
@@ -58,3 +65,70 @@ def own_template(name: str, language: str) -> str:
     if not path.exists():
         path = _FILES / f"{name}.en.md"
     return path.read_text(encoding="utf-8").strip()
+
+
+Wording = str | Mapping[str, str]
+"""One wording for all languages, or one for each."""
+
+
+def worded(text: Wording, language: str) -> str:
+    """Return the wording in a language; else the English one, else the first."""
+    if isinstance(text, str):
+        return text
+    return text.get(language) or text.get("en") or next(iter(text.values()))
+
+
+@dataclass(frozen=True)
+class DomainPolicy:
+    """What is expected in one domain."""
+
+    name: str
+    calls: str
+    """Pattern for the calls of the domain, any case; empty for the domain of all else."""
+    threshold: int
+    """Of so many results all may be presented; of more, the reply narrows them down."""
+    text: Wording
+    """May hold `{{domain}}`, `{{threshold}}` and `{{slots}}`."""
+    slots: Mapping[str, Wording]
+    """What a search or a booking may need -> its meaning."""
+
+    def shown(self, language: str) -> str:
+        """Return the policy as judges read it."""
+        slots = "\n".join(f"- {name}: {worded(text, language)}" for name, text in self.slots.items())
+        values = {"domain": self.name, "threshold": str(self.threshold), "slots": slots}
+        return render(worded(self.text, language), values).strip()
+
+
+@dataclass(frozen=True)
+class Policies:
+    """A policy file, checked; the last of its domains is that of all else."""
+
+    domains: tuple[DomainPolicy, ...]
+
+    @property
+    def general(self) -> str:
+        """The name of the domain of what is no other's."""
+        return self.domains[-1].name
+
+    def domains_of(self, calls: Iterable[ToolCall]) -> tuple[str, ...]:
+        """Return the domains that calls belong to, each once, in order.
+
+        A call belongs to the domain whose pattern fits its function's name, or, where none does, to the only
+        one whose pattern fits its arguments.
+        """
+        return tuple(dict.fromkeys(name for call in calls if (name := self._domain(call)) is not None))
+
+    def _domain(self, call: ToolCall) -> str | None:
+        named = self._fitting(call.name)
+        if named:
+            return named[0]
+        within = self._fitting(call.arguments)
+        return within[0] if len(within) == 1 else None
+
+    def _fitting(self, text: str) -> list[str]:
+        return [d.name for d in self.domains[:-1] if re.search(d.calls, text, re.IGNORECASE)]
+
+    def shown(self, names: Iterable[str], language: str) -> str:
+        """Return the policies of domains as judges read them."""
+        by_name = {d.name: d for d in self.domains}
+        return "\n\n".join(by_name[name].shown(language) for name in names)

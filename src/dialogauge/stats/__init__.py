@@ -8,7 +8,14 @@ from dialogauge.core.facade import loading
 
 if TYPE_CHECKING:
     from dialogauge.stats.agreement import Figures, figures_of, measures_for
-    from dialogauge.stats.calibration import CALIBRATIONS, CalibrationName, CalibrationRun, calibrate
+    from dialogauge.stats.calibration import (
+        CALIBRATIONS,
+        ROUNDING,
+        CalibrationName,
+        CalibrationRun,
+        calibrate,
+        cuts_of,
+    )
     from dialogauge.stats.categories import Categories
     from dialogauge.stats.coefficients import auc_draws, divided, mid_ranks, pearson, spearman
     from dialogauge.stats.comparison import (
@@ -22,8 +29,6 @@ if TYPE_CHECKING:
     )
     from dialogauge.stats.contingency import cohen_kappa, confusion
     from dialogauge.stats.controls import CONTROLS, control_columns, controls_of, thirds
-    from dialogauge.stats.cuts import ROUNDING, cuts_of
-    from dialogauge.stats.elo import combined_elo, online_elo
     from dialogauge.stats.estimate import (
         LEVEL,
         MIN_CLUSTERS,
@@ -48,7 +53,7 @@ if TYPE_CHECKING:
     from dialogauge.stats.measures import MEASURES, correlated_users, title_of, two_sided_users
     from dialogauge.stats.pairs import pair_up
     from dialogauge.stats.power import ENOUGH, Power, PowerPoint, power_of
-    from dialogauge.stats.ranking import RIDGE, Strengths, TieRule, strengths
+    from dialogauge.stats.ranking import RIDGE, Strengths, TieRule, combined_elo, online_elo, strengths
     from dialogauge.stats.raters import (
         COEFFICIENTS,
         Coefficient,

@@ -201,7 +201,9 @@ def corrected_together(
     count = len(p_values)
     if count < 2:
         return tuple(p_values), ALPHA
-    flips = _flips(_grouped(parts), rng)
+    # Add up clusters where there are very many: groups of them are flipped.
+    groups = np.arange(len(parts)) % _MOST_PARTS
+    flips = _flips(np.stack([np.bincount(groups, column) for column in parts.T], axis=1), rng)
     alone = np.empty_like(flips)
     for column, moved in enumerate(flips.T):
         order = np.sort(moved)
@@ -216,12 +218,6 @@ def corrected_together(
         highest = max(highest, p_values[figure], max(1, below) / len(lowest))
         corrected[figure] = min(1.0, highest)
     return tuple(corrected.tolist()), min(ALPHA, alpha)
-
-
-def _grouped(parts: Floats) -> Floats:
-    """Add up clusters where there are very many: groups of them are flipped."""
-    groups = np.arange(len(parts)) % _MOST_PARTS
-    return np.stack([np.bincount(groups, column) for column in parts.T], axis=1)
 
 
 def _flips(parts: Floats, rng: np.random.Generator) -> Floats:

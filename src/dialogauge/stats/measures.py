@@ -316,7 +316,16 @@ def _pooled() -> Iterable[Measure]:
     over, under = _of_mean(lambda p: p.value > p.gold), _of_mean(lambda p: p.value < p.gold)
     yield from _correlations("", "{}", "numbers", pearson, spearman)
     yield _measure("qwk", "quadratic weighted kappa", "scale", kappa, _CORRELATION)
-    yield from _tabled()
+    # The coefficients of agreement of a source and the reference, on whole scores.
+    needs = "scale categories"
+    for name, formula in ((name, PAIRED[of]) for name, of in _TABLED.items()):
+        yield _measure(name, formula.title, needs, _beyond_chance(_of_tables(formula.figure)), _CORRELATION)
+    for name, formula in ((name, POOLED[name]) for name in _POOLED):
+        kind = _Kind("high", 0.0, _limits_of(formula.limits))
+        prepare = _of_pooled(formula.figure)
+        yield _measure(
+            name, formula.title, needs, _beyond_chance(prepare) if name in BEYOND_CHANCE else prepare, kind
+        )
     recall = _of_tables(lambda tables, _: average_recall(tables))
     yield _measure("uar", "mean recall over the levels", "scale categories", recall)
     yield _measure("exact", "exact", "scale", exact)
@@ -332,19 +341,6 @@ _TABLED: Final = {"kappa": "cohen", "kappa_linear": "cohen_linear", "kendall": "
 """The measures that are coefficients of two raters, with their names among those."""
 _POOLED: Final = tuple(name for name in POOLED if name not in ("ac2_linear", "fleiss"))
 """The measures that are coefficients of pooled ratings."""
-
-
-def _tabled() -> Iterable[Measure]:
-    """Yield the coefficients of agreement of a source and the reference, on whole scores."""
-    needs = "scale categories"
-    for name, formula in ((name, PAIRED[of]) for name, of in _TABLED.items()):
-        yield _measure(name, formula.title, needs, _beyond_chance(_of_tables(formula.figure)), _CORRELATION)
-    for name, formula in ((name, POOLED[name]) for name in _POOLED):
-        kind = _Kind("high", 0.0, _limits_of(formula.limits))
-        prepare = _of_pooled(formula.figure)
-        yield _measure(
-            name, formula.title, needs, _beyond_chance(prepare) if name in BEYOND_CHANCE else prepare, kind
-        )
 
 
 def _limits_of(limits: Callable[[Floats], Range]) -> Callable[[Scale], Range]:

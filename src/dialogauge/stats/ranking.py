@@ -16,7 +16,7 @@ and the mean of agents that are linked by votes is 1000. Between agents that no 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, Literal
@@ -24,7 +24,7 @@ from typing import Final, Literal
 import numpy as np
 
 from dialogauge.core import NotConverged
-from dialogauge.stats.table import Floats
+from dialogauge.stats.table import Codes, Floats
 from dialogauge.stats.votes import VoteCells, Votes
 
 CENTRE: Final = 1000.0
@@ -102,7 +102,9 @@ class Davidson:
     @cached_property
     def fitted(self) -> Strengths:
         """The strengths."""
-        self._check()
+        if self.ridge == 0 and not (self.votes.bounded and self.votes.wins.any()):
+            message = "without a penalty strengths are infinite: some agents won all votes against the others"
+            raise NotConverged(message, hint="give a penalty above 0")
         n, solution = len(self.votes.agents), self.solution
         beyond = solution[n:].tolist()
         return Strengths(
@@ -139,11 +141,6 @@ class Davidson:
             if size <= _CLOSE:
                 return at
         return self._solved(counts, at)
-
-    def _check(self) -> None:
-        if self.ridge == 0 and not (self.votes.bounded and self.votes.wins.any()):
-            message = "without a penalty strengths are infinite: some agents won all votes against the others"
-            raise NotConverged(message, hint="give a penalty above 0")
 
     @property
     def _tied(self) -> bool:
@@ -267,3 +264,68 @@ class Davidson:
 def _inverse(square: Floats) -> Floats:
     inverse: Floats = np.asarray(np.linalg.inv(square), dtype=np.float64)
     return inverse
+
+
+K: Final = 32.0
+"""Points that a vote moves at most."""
+
+
+def online_elo(
+    votes: Votes, *, k: float = K, orders: int = 0, rng: np.random.Generator | None = None
+) -> Floats:
+    """Return the rating of each agent after all votes, shape (n,).
+
+    Args:
+        votes: In their order.
+        k: Points that a vote moves at most.
+        orders: Over how many random orders to take the mean; 0 for the order of the votes alone.
+        rng: Of the orders.
+    """
+    n = len(votes.agents)
+    if not orders:
+        return elo_runs(votes.first, votes.second, votes.score[None], n, k=k).reshape(n)
+    order = (rng or np.random.default_rng(0)).permuted(np.tile(np.arange(votes.m), (orders, 1)), axis=1)
+    mean: Floats = elo_runs(votes.first[order], votes.second[order], votes.score[order], n, k=k).mean(axis=0)
+    return mean
+
+
+def elo_runs(first: Codes, second: Codes, score: Floats, agents: int, *, k: float = K) -> Floats:
+    """Return the ratings after each of several runs of votes.
+
+    Args:
+        first: Shape (m,) or (runs, m), numbers of agents.
+        second: Likewise.
+        score: Shape (runs, m): 1, .5 or 0.
+        agents: How many there are.
+        k: Points that a vote moves at most.
+
+    Returns:
+        Shape (runs, agents).
+    """
+    runs, m = score.shape
+    ratings, row = np.full((runs, agents), CENTRE), np.arange(runs)
+    a, b = (np.broadcast_to(codes, (runs, m)).T for codes in (first, second))
+    for one, other, result in zip(a, b, score.T, strict=True):
+        expected = 1 / (1 + 10 ** ((ratings[row, other] - ratings[row, one]) / 400))
+        change = k * (result - expected)
+        ratings[row, one] += change
+        ratings[row, other] -= change
+    return ratings
+
+
+def combined_elo(arenas: Sequence[tuple[Votes, Floats]]) -> tuple[tuple[str, ...], Floats]:
+    """Return the agents of several arenas, and the means of their ratings weighted by votes.
+
+    Args:
+        arenas: Votes and the rating of each agent in it.
+
+    Returns:
+        Names as they first come; ratings, NaN for an agent without a vote.
+    """
+    names = tuple(dict.fromkeys(name for votes, _ in arenas for name in votes.agents))
+    total, weight = np.zeros(len(names)), np.zeros(len(names))
+    for votes, ratings in arenas:
+        place = [names.index(name) for name in votes.agents]
+        weight[place] += votes.counts[:, 0]
+        total[place] += votes.counts[:, 0] * ratings
+    return names, np.divide(total, weight, out=np.full(len(names), np.nan), where=weight > 0)

@@ -233,13 +233,10 @@ class _Sureness:
 
     def _estimate(self, value: float, moves: Floats, variance: float, n: int) -> Estimate:
         votes = self.model.votes
-        ends = self._spread(moves, variance).around(value, np.inf)
-        return Estimate(value, *ends, LEVEL, n, votes.cluster_count, f"{METHOD} by {votes.unit}")
-
-    def _spread(self, moves: Floats, variance: float) -> Moves:
-        """Return the spread of moves, no narrower than the model's own variance (in logits)."""
+        # The spread of moves, no narrower than the model's own variance (in logits).
         spread = Moves.of(moves, moves.size, self._most)
-        return replace(spread, variance=max(spread.variance, ELO**2 * variance))
+        ends = replace(spread, variance=max(spread.variance, ELO**2 * variance)).around(value, np.inf)
+        return Estimate(value, *ends, LEVEL, n, votes.cluster_count, f"{METHOD} by {votes.unit}")
 
 
 def _net_share(logits: Any, tie: Any) -> Any:  # noqa: ANN401 - numbers or arrays

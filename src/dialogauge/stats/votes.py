@@ -81,7 +81,7 @@ class Votes:
     @cached_property
     def components(self) -> Codes:
         """Shape (n,): agents of one number are linked by votes, directly or through others."""
-        return _linked(self.wins + self.wins.T + self.ties > 0)
+        return label_codes(_reached(self.wins + self.wins.T + self.ties > 0).argmax(axis=1).tolist())[0]
 
     @cached_property
     def bounded(self) -> bool:
@@ -247,8 +247,3 @@ def _reached(steps: np.ndarray) -> np.ndarray:
     for way in range(len(steps)):  # Warshall (1962)
         reached |= reached[:, way, None] & reached[way]
     return reached
-
-
-def _linked(steps: np.ndarray) -> Codes:
-    """Number the agents so that linked ones have one number. Shape (n, n) -> (n,)."""
-    return label_codes(_reached(steps).argmax(axis=1).tolist())[0]

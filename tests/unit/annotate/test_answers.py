@@ -2,9 +2,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dialogauge.annotate.agreement import progress_of
 from dialogauge.annotate.answers import Answer, merge_answers, rating_rows, read_answers, standing_answers
 from dialogauge.annotate.plan import Eligible, PlanRequest, assignment_plan
-from dialogauge.annotate.progress import progress_of
 from dialogauge.annotate.questions import RatingQuestion
 from dialogauge.core import Place, Scale
 from sets import examples

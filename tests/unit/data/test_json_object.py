@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dialogauge.core import FileFault
-from dialogauge.data import json_array
-from dialogauge.data.json_object import object_parts
+from dialogauge.data import json_values
+from dialogauge.data.json_values import object_parts
 from dialogauge.data.opening import InputSource
 from dialogauge.data.sources import LARGEST, LineStream
 
@@ -87,8 +87,8 @@ JSON = st.recursive(
 def test_whatever_is_written_is_read(tmp_path_factory, value, indent):
     folder = tmp_path_factory.mktemp("o")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(json_array, "_BLOCK", 3)
-        patch.setattr(json_array, "_LARGEST_BLOCK", 5)
+        patch.setattr(json_values, "_BLOCK", 3)
+        patch.setattr(json_values, "_LARGEST_BLOCK", 5)
         out = read(folder, json.dumps(value, indent=indent), "s")
     wanted = []
     for key, one in value.items():

@@ -164,7 +164,7 @@ def test_an_array_is_read_element_by_element_whatever_the_blocks(elements, inden
     import tempfile
     from pathlib import Path
 
-    import dialogauge.data.json_array as array
+    import dialogauge.data.json_values as array
 
     if isinstance(elements[0], dict) and any(isinstance(elements[0].get(k), str) for k in ("role", "from")):
         elements = [0, *elements]

@@ -5,7 +5,7 @@ import zipfile
 import pytest
 
 from dialogauge.core import FileFault
-from dialogauge.data import read_conversations, read_ratings, workbooks
+from dialogauge.data import archives, read_conversations, read_ratings
 
 MAIN = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
 OF_OFFICE = 'xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"'
@@ -77,9 +77,9 @@ def test_formulas_without_a_result_are_noted(tmp_path):
 
 def test_the_shared_texts_are_read_once_for_all_sheets(tmp_path, monkeypatch):
     path = workbook(tmp_path / "log.xlsx", HEADER + REPLY + ASK, sheets=("talk", "a", "b"))
-    opened, events = [], workbooks._events
+    opened, events = [], archives._events
     monkeypatch.setattr(
-        workbooks, "_events", lambda archive, path: (opened.append(path), events(archive, path))[1]
+        archives, "_events", lambda archive, path: (opened.append(path), events(archive, path))[1]
     )
     assert len(list(read_conversations([path]))) == 1
     assert opened.count("xl/sharedStrings.xml") == 1

@@ -2,7 +2,7 @@ import pytest
 
 from dialogauge.report import cells
 from dialogauge.report.cells import Count, Figure, Interval, Missing, Mix, Number, Part, Percent, Span, Text
-from dialogauge.report.visible import plain, visible
+from dialogauge.report.elements import plain, visible
 from dialogauge.report.words import (
     bounds,
     cell_words,

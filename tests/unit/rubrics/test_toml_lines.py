@@ -2,7 +2,7 @@
 
 import pytest
 
-from dialogauge.rubrics.toml_lines import line_of
+from dialogauge.rubrics.load import line_of
 
 TEXT = """id = "x"
 [reply]

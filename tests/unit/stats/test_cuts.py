@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dialogauge.stats.cuts import ROUNDING, cuts_of, shares_of
+from dialogauge.stats.calibration import ROUNDING, cuts_of, shares_of
 
 
 def test_a_quarter_more_threes_and_a_fifth_more_fives() -> None:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from benchmarks.arena import elo_noise
 
-from dialogauge.stats.elo import combined_elo, online_elo
+from dialogauge.stats.ranking import combined_elo, online_elo
 from dialogauge.stats.votes import votes_of
 
 

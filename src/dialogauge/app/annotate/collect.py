@@ -7,7 +7,13 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from dialogauge.annotate.agreement import SharedAgreement, advice, shared_agreement
+from dialogauge.annotate.agreement import (
+    RaterProgress,
+    SharedAgreement,
+    advice,
+    progress_of,
+    shared_agreement,
+)
 from dialogauge.annotate.answers import (
     Answer,
     merge_answers,
@@ -16,7 +22,6 @@ from dialogauge.annotate.answers import (
     standing_answers,
 )
 from dialogauge.annotate.plan import AssignmentPlan
-from dialogauge.annotate.progress import RaterProgress, progress_of
 from dialogauge.app.annotate.folder import PlanFiles
 from dialogauge.app.annotate.settings import AnnotateImportOptions, AnnotateStatusOptions
 from dialogauge.core.errors import FileFault, InputError, Place, RecordFault, StoreError

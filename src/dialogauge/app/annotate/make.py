@@ -87,7 +87,19 @@ def make_plan(options: AnnotateMakeOptions) -> MadePlan:
     plan = assignment_plan(eligible, request, questions, about, ranked, pool.reasons)
     continued = files.expect_same(plan)
     shown = _shown(options, pool, plan)
-    _write(files, plan, shown, label_studio=options.label_studio)
+    files.write_plan(plan)
+    kept = {name: [conversation_to_json(replace(c, ratings=())) for c in of] for name, of in shown.items()}
+    files.write(files.items, (json_line({"item": name, "conversations": c}) for name, c in kept.items()))
+    files.write(files.guideline, html_bytes(guideline_page(plan)))
+    for rater in plan.raters:
+        task = rater_task(plan, rater, shown)
+        files.write(files.page(rater.name), [rating_page(task).encode("utf-8", "replace")])
+        if options.label_studio:
+            tasks = json_document(label_studio_tasks(task))
+            files.write(files.label_studio(f"{rater.name}.json"), [tasks])
+    if options.label_studio:
+        config = label_studio_config(plan.questions).encode("utf-8", "replace")
+        files.write(files.label_studio("config.xml"), [config])
     notes = (*pool.notes, *_notes(plan, request, pool, shown))
     if continued:
         notes = (*notes, "the plan was there already: its pages are written again, and no rating is touched")
@@ -299,22 +311,6 @@ def _shown(options: AnnotateMakeOptions, pool: _Pool, plan: AssignmentPlan) -> S
         both = pool.both[item.position] if options.pairs else (item.position,)
         out[item.id] = tuple(shown[position] for position in both)
     return out
-
-
-def _write(files: PlanFiles, plan: AssignmentPlan, shown: Shown, *, label_studio: bool) -> None:
-    files.write_plan(plan)
-    kept = {name: [conversation_to_json(replace(c, ratings=())) for c in of] for name, of in shown.items()}
-    files.write(files.items, (json_line({"item": name, "conversations": c}) for name, c in kept.items()))
-    files.write(files.guideline, html_bytes(guideline_page(plan)))
-    for rater in plan.raters:
-        task = rater_task(plan, rater, shown)
-        files.write(files.page(rater.name), [rating_page(task).encode("utf-8", "replace")])
-        if label_studio:
-            tasks = json_document(label_studio_tasks(task))
-            files.write(files.label_studio(f"{rater.name}.json"), [tasks])
-    if label_studio:
-        config = label_studio_config(plan.questions).encode("utf-8", "replace")
-        files.write(files.label_studio("config.xml"), [config])
 
 
 def _notes(plan: AssignmentPlan, request: PlanRequest, pool: _Pool, shown: Shown) -> Iterator[str]:

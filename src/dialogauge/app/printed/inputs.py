@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypedDict
 
-from dialogauge.annotate.progress import RaterProgress
+from dialogauge.annotate.agreement import RaterProgress
 from dialogauge.app.runs import ListedRun
 from dialogauge.core import FailureKind, Level
 from dialogauge.data import Lengths, NoteKind, PersonalReport

@@ -3,52 +3,38 @@
 from __future__ import annotations
 
 from dialogauge.core import UsageError
-from dialogauge.data.formats.aider import AIDER
-from dialogauge.data.formats.anthropic import ANTHROPIC
-from dialogauge.data.formats.arena import ARENA
-from dialogauge.data.formats.autotod import AUTOTOD
+from dialogauge.data.formats.arenas import ARENA, ULTRAFEEDBACK, WILDCHAT
 from dialogauge.data.formats.base import Format, RecordFormat, Sample
-from dialogauge.data.formats.braintrust import BRAINTRUST
-from dialogauge.data.formats.captions import CAPTIONS
-from dialogauge.data.formats.card import CARD
-from dialogauge.data.formats.chat import CHAT
-from dialogauge.data.formats.chatgpt import CHATGPT
-from dialogauge.data.formats.claude import CLAUDE
-from dialogauge.data.formats.claude_code import CLAUDE_CODE
-from dialogauge.data.formats.codex import CODEX
+from dialogauge.data.formats.chat import CAPTIONS, CHAT
+from dialogauge.data.formats.chat_apps import CHATGPT, CLAUDE, GEMINI
+from dialogauge.data.formats.chat_clients import LIBRECHAT, LMSTUDIO
+from dialogauge.data.formats.coding_agents import AIDER, CLAUDE_CODE, CODEX
 from dialogauge.data.formats.csv_table import csv_format
-from dialogauge.data.formats.exchanges import EXCHANGES
-from dialogauge.data.formats.gemini import GEMINI
-from dialogauge.data.formats.helpdesk import HELPDESK
-from dialogauge.data.formats.inspect_log import INSPECT
-from dialogauge.data.formats.items import AGENTS, ASSISTANTS, LANGCHAIN, PARTS, RESPONSES
-from dialogauge.data.formats.langfuse import LANGFUSE
-from dialogauge.data.formats.langgraph import LANGGRAPH
-from dialogauge.data.formats.langsmith import LANGSMITH
-from dialogauge.data.formats.librechat import LIBRECHAT
-from dialogauge.data.formats.lm_eval import LM_EVAL
-from dialogauge.data.formats.lmstudio import LMSTUDIO
+from dialogauge.data.formats.desks import HELPDESK, RASA
+from dialogauge.data.formats.documents import wrapped_format
+from dialogauge.data.formats.evaluations import INSPECT, LM_EVAL, PROMPTFOO
+from dialogauge.data.formats.lists import (
+    AGENTS,
+    ANTHROPIC,
+    ASSISTANTS,
+    CARD,
+    EXCHANGES,
+    LANGCHAIN,
+    PARTS,
+    RESPONSES,
+    SHAREGPT,
+    TURNS,
+)
 from dialogauge.data.formats.messenger import MESSENGER
 from dialogauge.data.formats.oasst import OASST
 from dialogauge.data.formats.openai import OPENAI
-from dialogauge.data.formats.openai_agents import OPENAI_AGENTS
-from dialogauge.data.formats.promptfoo import PROMPTFOO
-from dialogauge.data.formats.rasa import RASA
-from dialogauge.data.formats.recllmsim import RECLLMSIM
+from dialogauge.data.formats.rated_studies import RECLLMSIM, URS, USS
+from dialogauge.data.formats.rendered import TEMPLATE, TEMPLATE_TEXT
 from dialogauge.data.formats.requests import REQUESTS
 from dialogauge.data.formats.rows import ROWS
-from dialogauge.data.formats.sharegpt import SHAREGPT
-from dialogauge.data.formats.tau import TAU
-from dialogauge.data.formats.tau2 import TAU2
+from dialogauge.data.formats.simulations import AUTOTOD, TAU, TAU2
 from dialogauge.data.formats.telemetry import MLFLOW, OPENTELEMETRY, PHOENIX
-from dialogauge.data.formats.template import TEMPLATE, TEMPLATE_TEXT
-from dialogauge.data.formats.turns import TURNS
-from dialogauge.data.formats.ultrafeedback import ULTRAFEEDBACK
-from dialogauge.data.formats.urs import URS
-from dialogauge.data.formats.uss import USS
-from dialogauge.data.formats.weave import WEAVE
-from dialogauge.data.formats.wildchat import WILDCHAT
-from dialogauge.data.formats.wrapped import wrapped_format
+from dialogauge.data.formats.tracers import BRAINTRUST, LANGFUSE, LANGGRAPH, LANGSMITH, OPENAI_AGENTS, WEAVE
 
 _OF_JSON: tuple[Format, ...] = (
     *(RECLLMSIM, URS, TAU, TAU2, AUTOTOD, LM_EVAL, ULTRAFEEDBACK),

@@ -1,18 +1,20 @@
-"""Chats as text: `User: ...` lines, and what WhatsApp exports."""
+"""Chats as text: `User: ...` lines, what WhatsApp exports, captions of calls, and lists written in YAML."""
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final
+from html import unescape
+from typing import Any, Final
 
 from dialogauge.core import ROLES, Conversation, FileFault, Message, Place, RecordFault, Role
 from dialogauge.data.field_map import FieldMap
 from dialogauge.data.formats.base import Context, Outcome, Sample, TextFormat
 from dialogauge.data.formats.roles import ROLE_ALIASES
-from dialogauge.data.notes import LONGEST, MESSAGE, excerpt, record_fault, too_long
+from dialogauge.data.notes import LONGEST, MESSAGE, excerpt, file_fault, record_fault, too_long
 from dialogauge.data.sources import LineStream
 
 _TIME: Final = (
@@ -229,3 +231,161 @@ def _roles(names: Sequence[str], context: Context, place: Place) -> dict[str, Ro
 
 
 CHAT = TextFormat("chat", _recognises, _read, json=False)
+
+
+_HEAD: Final = re.compile(r"\ufeff?WEBVTT(?:[ \t].*)?")
+_TIMING: Final = re.compile(r"((?:\d+:)?\d{2}:\d{2}\.\d{3})[ \t]+-->[ \t]+(?:\d+:)?\d{2}:\d{2}\.\d{3}.*")
+_VOICE: Final = re.compile(r"<v(?:\.[^\s>]*)?[ \t]+([^>]+)>")
+_TAG: Final = re.compile(r"</?[^>]*>")
+
+
+def _recognises_captions(sample: Sample) -> bool:
+    return bool(sample.lines) and _HEAD.fullmatch(sample.lines[0].rstrip("\r\n")) is not None
+
+
+def _blocks(stream: LineStream) -> Iterator[tuple[int, str, list[str]]]:
+    """Yield the captions: the number of the first line, the time, and the lines of text."""
+    time, first, lines = "", 0, list[str]()
+    for number, raw in stream.text():
+        text = raw.strip("\r\n")
+        timing = _TIMING.fullmatch(text.strip())
+        if timing is not None:
+            time, first, lines = timing[1], number, []
+        elif text.strip() and time:
+            lines.append(text.strip())
+        elif time:
+            yield first, time, lines
+            time = ""
+    if time:
+        yield first, time, lines
+
+
+def _captions(stream: LineStream) -> Iterator[ChatLine]:
+    """Yield what is said: a caption without a name goes on with what the one before says."""
+    for number, time, lines in _blocks(stream):
+        voices = _VOICE.split(" ".join(lines))
+        for name, text in zip([None, *voices[1::2]], voices[::2], strict=True):
+            shown = unescape(_TAG.sub("", text)).strip()
+            label = LABELLED.fullmatch(shown) if name is None and shown else None
+            if label is not None:
+                yield ChatLine(number, label[2] or label[3] or "", label[1], time)
+            elif shown:
+                yield ChatLine(number, shown, name and unescape(name).strip(), time)
+
+
+def _read_captions(stream: LineStream, context: Context) -> Iterator[Outcome]:
+    talk, last = ChatSoFar(), None
+    for line in _captions(stream):
+        if line.name == last:  # one who goes on speaks on
+            line = ChatLine(line.number, line.text)
+        if not talk.take(line):
+            place = Place(context.source.name, line.number)
+            context.notes.assume("captions were left out: they stand before the first speaker", place)
+        last = line.name or last
+    if not talk.size:
+        what = "the captions do not say who speaks"
+        hint = "export the transcript with names of speakers: <v Name>, or Name: at the head of a caption"
+        raise file_fault(Place(context.source.name), what, hint)
+    yield chat_of(talk, 1, context, joint=" ")
+
+
+CAPTIONS = TextFormat("captions", _recognises_captions, _read_captions, json=False)
+"""Transcripts of calls in WebVTT: captions that name who speaks, as `<v Name>` or `Name:`."""
+
+
+YAML_CHAT: Final = re.compile(r"\s*-[ ]+(role|content):")
+"""The beginning of such a list."""
+_FIELD: Final = re.compile(r"(role|content|name):(?:[ ]+(.*))?$")
+_BLOCK: Final = re.compile(r"([|>])(-?)$")
+_UNSAFE: Final = re.compile(r"[\[{&*!%@`]|(?s:.*)(:\s| #|:$|\n:)")
+"""Plain texts that YAML may read as something else."""
+_NO_TEXT: Final = re.compile(r"(?i)(null|~|true|false|yes|no|on|off|[-+.\d][-+.:_\da-fox]*|=|<<)$")
+
+
+def yaml_messages(text: str) -> list[dict[str, Any]]:
+    """Return the messages of a list in YAML; raises `ValueError` for what is not of that simple form."""
+    lines = [line.removesuffix("\r") for line in text.split("\n")]
+    start = next((n for n, line in enumerate(lines) if line.strip()), len(lines))
+    margin = _indent(lines[start]) if start < len(lines) else 0
+    out: list[dict[str, Any]] = []
+    at, inner = start, margin + 2
+    while at < len(lines):
+        line = lines[at]
+        if not line.strip() or line.lstrip().startswith("#"):
+            at += 1
+            continue
+        if _indent(line) == margin and line.lstrip().startswith("- "):
+            out.append({})
+            line = " " * margin + line.lstrip().replace("-", " ", 1)
+            inner = _indent(line)
+        field = _FIELD.match(line.strip()) if out and _indent(line) == inner else None
+        if field is None or field[1] in out[-1]:
+            msg = f"line {at + 1} is {line.strip()[:40]!r}"
+            raise ValueError(msg)
+        end = at + 1
+        while end < len(lines) and (not lines[end].strip() or _indent(lines[end]) > inner):
+            end += 1
+        out[-1][field[1]] = _scalar((field[2] or "").strip(" "), lines[at + 1 : end], at + 1)
+        at = end
+    if not all({"role", "content"} <= message.keys() for message in out):
+        msg = "a message has no role or no content"
+        raise ValueError(msg)
+    return out
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip(" "))
+
+
+def _scalar(head: str, rest: list[str], number: int) -> str:
+    """Return a text: a block, in quotes, or plain."""
+    if block := _BLOCK.match(head):
+        style = block[1]
+        own = [line for line in rest if line.strip()]
+        if not own:
+            return ""
+        margin = _indent(own[0])
+        if any(_indent(line) < margin for line in own) or len(rest[0]) > margin > len(rest[0].strip()) == 0:
+            msg = f"line {number} begins a block whose lines stand apart"
+            raise ValueError(msg)
+        lines = [line[margin:] for line in rest]
+        while lines and not lines[-1].strip():
+            lines.pop()
+        if style == ">" and any(line[:1] in (" ", "\t") for line in lines):
+            msg = f"line {number} begins a folded block with lines further in"
+            raise ValueError(msg)
+        text = "\n".join(lines) if style == "|" else _folded(iter(lines))
+        return text if block[2] == "-" else text + "\n"
+    if head.startswith("#") or any(line.lstrip(" ").startswith(("\t", "#")) for line in (head, *rest)):
+        msg = f"line {number} has a comment or begins with a tab"
+        raise ValueError(msg)
+    whole = _folded(iter([head, *(line.strip() for line in rest)]))
+    if whole[:1] == '"':
+        try:
+            value = json.loads(whole)
+        except ValueError as error:
+            msg = f"line {number} has a text in quotes that cannot be read"
+            raise ValueError(msg) from error
+        return str(value)
+    if whole[:1] == "'":
+        inner = whole[1:-1]
+        if len(whole) < 2 or whole[-1] != "'" or "'" in inner.replace("''", ""):
+            msg = f"line {number} has a text in quotes that cannot be read"
+            raise ValueError(msg)
+        return inner.replace("''", "'")
+    if not whole or _UNSAFE.match(whole) or _NO_TEXT.match(whole) or head[:1] in "|>-?#":
+        msg = f"line {number} is {whole[:40]!r}: put it in quotes"
+        raise ValueError(msg)
+    return whole
+
+
+def _folded(lines: Iterator[str]) -> str:
+    """Return lines joined by a space, and by line breaks where empty ones stand between them."""
+    out, empty = "", 0
+    for line in lines:
+        if not line:
+            empty += 1
+            continue
+        out += ("\n" * empty or " " * bool(out)) + line
+        empty = 0
+    return out

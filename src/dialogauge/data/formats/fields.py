@@ -303,6 +303,18 @@ def text_at(record: Mapping[str, Any], key: str) -> str | None:
     return value if isinstance(value, str) and value else None
 
 
+def object_at(record: Mapping[str, Any], key: str) -> dict[str, Any]:
+    """Return the object under a key; an empty one without one."""
+    value = record.get(key)
+    return value if isinstance(value, dict) else {}
+
+
+def list_at(record: Mapping[str, Any], key: str) -> list[Any]:
+    """Return the list under a key; an empty one without one."""
+    value = record.get(key)
+    return value if isinstance(value, list) else []
+
+
 def _text(record: Mapping[str, Any], path: str | None, names: tuple[str, ...], used: set[str]) -> str | None:
     for name in names if path is None else (path,):
         value = record.get(name, MISSING) if path is None else look_up(record, path)

@@ -91,18 +91,6 @@ def _is_page(record: Any) -> bool:  # noqa: ANN401  # any JSON value
     return isinstance(messages, list) and bool(messages) and _is_teams(messages[0])
 
 
-def _list_in(stream: LineStream, context: Context) -> str:
-    """Return the key under which a document lists its messages."""
-    if "list" not in context.memo:
-        first = next(iter(json_values(stream)), None)
-        record = first.value if isinstance(first, JsonValue) else None
-        if record is None and is_object(stream):
-            record = outline(stream)
-        context.memo["list"] = _PAGE if _is_page(record) else "messages"
-    key: str = context.memo["list"]
-    return key
-
-
 def _is_telegram(head: Item, value: Item) -> bool:
     return (
         isinstance(head.get("type"), str)
@@ -187,7 +175,15 @@ def _cells(spoken: _Said, tally: _Tally, context: Context) -> dict[str, Any]:
 
 
 def _all_spoken(stream: LineStream, context: Context) -> Iterator[tuple[_Said | RecordFault, Place]]:
-    for head, value, entry in listed(stream, context, _list_in(stream, context), _HEAD):
+    # The key under which a document lists its messages.
+    if "list" not in context.memo:
+        first = next(iter(json_values(stream)), None)
+        record = first.value if isinstance(first, JsonValue) else None
+        if record is None and is_object(stream):
+            record = outline(stream)
+        context.memo["list"] = _PAGE if _is_page(record) else "messages"
+    key: str = context.memo["list"]
+    for head, value, entry in listed(stream, context, key, _HEAD):
         try:
             if isinstance(value, RecordFault):
                 yield value, entry.place

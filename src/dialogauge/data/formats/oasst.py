@@ -13,7 +13,7 @@ from dialogauge.core import Conversation, Message, Place, Rating, RecordFault, R
 from dialogauge.data.formats.base import Context, Entry, Outcome, Sample, TextFormat, entries, fault_in
 from dialogauge.data.formats.fields import text_at
 from dialogauge.data.formats.openai import unknown_role
-from dialogauge.data.formats.trees import branch, leaves
+from dialogauge.data.formats.order import branch, leaves
 from dialogauge.data.notes import excerpt
 from dialogauge.data.ratings import score_at
 from dialogauge.data.sources import LineStream

@@ -8,14 +8,14 @@ are: `blocks` reads them.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 import orjson
 
 from dialogauge.core import ROLES
-from dialogauge.data.formats.agents import is_of_agents, items_of
 from dialogauge.data.formats.blocks import is_block
-from dialogauge.data.formats.streams import assembled
+from dialogauge.data.formats.fields import list_at, object_at
 from dialogauge.data.json_values import too_deep
 
 Item = dict[str, Any]
@@ -327,12 +327,8 @@ def _one(value: Item) -> Item:
     return item
 
 
-_OF_LANGCHAIN: Final = ("additional_kwargs", "response_metadata", "usage_metadata", "invalid_tool_calls")
-
-
 def _of_langchain(value: Item) -> Item:
-    more = value.get("additional_kwargs")
-    more = more if isinstance(more, dict) else {}
+    more = object_at(value, "additional_kwargs")
     item = {
         key: inner
         for key, inner in value.items()
@@ -365,3 +361,190 @@ def _joined(items: Iterable[Item]) -> Iterator[Item]:
         yield {key: inner for key, inner in item.items() if key != "type"}
     if blocks:
         yield {"role": "assistant", "content": blocks}
+
+
+_KINDS: Final = ("request", "response")
+_SPOKEN: Final = (
+    "TextMessage",
+    "MultiModalMessage",
+    "ToolCallSummaryMessage",
+    "StopMessage",
+    "HandoffMessage",
+)
+_AGENTS_CALLS: Final = "ToolCallRequestEvent"
+_RESULTS: Final = "ToolCallExecutionEvent"
+_THOUGHT: Final = "ThoughtEvent"
+_AGENTS_SILENT: Final = ("ModelClientStreamingChunkEvent", "UserInputRequestedEvent", "MemoryQueryEvent")
+AUTOGEN: Final = frozenset({*_SPOKEN, _AGENTS_CALLS, _RESULTS, _THOUGHT, *_AGENTS_SILENT})
+"""The types of AutoGen's messages and events."""
+
+
+def is_of_agents(value: Mapping[str, Any]) -> bool:
+    """Say whether a JSON object is a message of Pydantic AI, or a message or event of AutoGen."""
+    kind = value.get("type")
+    autogen = isinstance(kind, str) and kind in AUTOGEN and isinstance(value.get("source"), str)
+    return autogen or _is_of_pydantic(value)
+
+
+def _is_of_pydantic(value: Mapping[str, Any]) -> bool:
+    if value.get("kind") not in _KINDS or not isinstance(value.get("parts"), list):
+        return False
+    return all(isinstance(part, dict) and isinstance(part.get("part_kind"), str) for part in value["parts"])
+
+
+def items_of(value: Item) -> Iterator[Item]:
+    """Yield what such a message says, in OpenAI's form with blocks."""
+    yield from _of_pydantic(value) if _is_of_pydantic(value) else _of_autogen(value)
+
+
+def _of_pydantic(value: Item) -> Iterator[Item]:
+    blocks: list[Item] = []
+    for part in value["parts"]:
+        kind, content = part["part_kind"], part.get("content")
+        if kind == "system-prompt":
+            yield {"role": "system", "content": content}
+        elif kind == "user-prompt":
+            yield {"role": "user", "content": _typed(content)}
+        elif kind.endswith("tool-return") or (kind == "retry-prompt" and part.get("tool_name")):
+            yield {
+                "role": "tool",
+                "content": content,
+                "tool_call_id": part.get("tool_call_id"),
+                "name": part.get("tool_name"),
+            }
+        elif kind == "retry-prompt":
+            text = content if isinstance(content, str) else orjson.dumps(content).decode()
+            yield {"role": "user", "content": text}
+        else:
+            blocks.append(_block(kind, part))
+    if value["kind"] == "response":
+        yield {"role": "assistant", "content": blocks}
+
+
+def _typed(content: object) -> object:
+    if not isinstance(content, list):
+        return content
+    return [
+        {"type": one["kind"], **one} if isinstance(one, dict) and "kind" in one else one for one in content
+    ]
+
+
+def _block(kind: str, part: Item) -> Item:
+    if kind == "text":
+        return {"type": "text", "text": part.get("content")}
+    if kind == "thinking":
+        return {"type": "thinking", "thinking": part.get("content")}
+    if kind.endswith("tool-call"):
+        return {
+            "type": "tool_call",
+            "name": part.get("tool_name"),
+            "arguments": part.get("args") or {},
+            "id": part.get("tool_call_id"),
+        }
+    return {**part, "type": kind}
+
+
+def _of_autogen(value: Item) -> Iterator[Item]:
+    kind, content, source = value["type"], value.get("content"), value["source"]
+    if kind == _AGENTS_CALLS and isinstance(content, list):
+        yield {"role": "assistant", "content": [_as("tool_call", call) for call in content]}
+    elif kind == _RESULTS and isinstance(content, list):
+        yield {"role": "tool", "content": [_as("tool_result", result) for result in content]}
+    elif kind == _THOUGHT:
+        yield {"role": "assistant", "content": [{"type": "thinking", "thinking": content}]}
+    elif kind not in _AGENTS_SILENT:
+        role = "user" if source.lower().startswith("user") else "assistant"
+        yield {"role": role, "content": content, "source": source}
+
+
+def _as(kind: str, block: object) -> object:
+    return {**block, "type": kind} if isinstance(block, dict) else block
+
+
+_OF_BEDROCK: Final = frozenset(
+    {"messageStart", "contentBlockStart", "contentBlockDelta", "contentBlockStop", "messageStop", "metadata"}
+)
+_OF_ANTHROPIC: Final = frozenset(
+    {"message_start", "content_block_start", "content_block_delta", "content_block_stop", "message_delta"}
+) | {"message_stop", "ping"}
+_MARK: Final = "data:"
+
+
+def assembled(value: object) -> Item | None:
+    """Return the message that the pieces of a stream make, in OpenAI's form; None for anything else.
+
+    Pieces are listed, or stand in lines as they were sent: `data: {...}`.
+    """
+    pieces = _sent(value) if isinstance(value, str) else value
+    if not isinstance(pieces, list) or not pieces or not all(map(_is_piece, pieces)):
+        return None
+    reply = _StreamedReply()
+    for piece in pieces:
+        for number, text, call in _added(piece):
+            reply.add(number, text, call)
+    calls = [call for call in reply.calls.values() if call["name"]]
+    message: Item = {"role": "assistant", "content": "".join(reply.texts) or None}
+    return message | ({"tool_calls": calls} if calls else {})
+
+
+def _sent(text: str) -> list[Any] | None:
+    if not text.lstrip().startswith((_MARK, "event:")):
+        return None
+    lines = (line.removeprefix(_MARK).strip() for line in text.splitlines() if line.startswith(_MARK))
+    try:
+        return [orjson.loads(line) for line in lines if line and line != "[DONE]"]
+    except orjson.JSONDecodeError:
+        return None
+
+
+@dataclass(slots=True)
+class _StreamedReply:
+    texts: list[str] = field(default_factory=list)
+    calls: dict[object, Item] = field(default_factory=dict)
+
+    def add(self, number: object, text: object, call: Mapping[str, Any]) -> None:
+        """Add a piece: a text, or what is new of a call with its number."""
+        if isinstance(text, str):
+            self.texts.append(text)
+        if call:
+            whole = self.calls.setdefault(number, {"id": "", "name": "", "arguments": ""})
+            for key, value in call.items():
+                if key in whole and isinstance(value, str):
+                    whole[key] += value
+
+
+def _is_piece(value: object) -> bool:
+    if not isinstance(value, dict):
+        return False
+    kind, choices = value.get("type"), value.get("choices")
+    if isinstance(choices, list):
+        return all(isinstance(one, dict) and "delta" in one for one in choices)
+    return kind in _OF_ANTHROPIC if isinstance(kind, str) else bool(value) and value.keys() <= _OF_BEDROCK
+
+
+def _added(value: Mapping[str, Any]) -> Iterator[tuple[object, object, Item]]:
+    """Yield number, text and call of what a chunk or an event adds."""
+    for choice in value.get("choices") or ():
+        own = {} if choice.get("index") else object_at(choice, "delta")
+        yield None, own.get("content"), {}
+        for call in list_at(own, "tool_calls"):
+            if isinstance(call, dict):
+                named = object_at(call, "function")
+                yield call.get("index"), None, {"id": call.get("id"), **named}
+    number, delta, begun = _of_event(value)
+    yield None, delta.get("text"), {}
+    if begun.get("name"):
+        yield number, None, {"id": begun.get("id", begun.get("toolUseId")), "name": begun["name"]}
+    arguments = delta.get("partial_json", object_at(delta, "toolUse").get("input"))
+    if isinstance(arguments, str):
+        yield number, None, {"arguments": arguments}
+
+
+def _of_event(value: Mapping[str, Any]) -> tuple[object, Mapping[str, Any], Mapping[str, Any]]:
+    """Return the number of a block, what an event adds to it, and the call that begins with it."""
+    added, begun = object_at(value, "contentBlockDelta"), object_at(value, "contentBlockStart")
+    if added or begun:
+        number = added.get("contentBlockIndex", begun.get("contentBlockIndex"))
+        return number, object_at(added, "delta"), object_at(object_at(begun, "start"), "toolUse")
+    block = object_at(value, "content_block")
+    return value.get("index"), object_at(value, "delta"), block if block.get("type") == "tool_use" else {}

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import orjson
 
-from dialogauge.core import Conversation, FileFault, Message, Place, Rating, RecordFault, Role
+from dialogauge.core import Conversation, FileFault, Message, Place, RecordFault, Role
 from dialogauge.data.field_map import MISSING, look_up
 from dialogauge.data.formats.base import Context, Entry, Outcome, Sample, TextFormat, fault_in
 from dialogauge.data.formats.columns import (
@@ -22,8 +22,8 @@ from dialogauge.data.formats.columns import (
     named_columns,
     rating_columns,
 )
-from dialogauge.data.formats.exchanges import exchanged
 from dialogauge.data.formats.fields import PERHAPS, UNNAMED, is_rating, ratings_in
+from dialogauge.data.formats.lists import exchanged
 from dialogauge.data.formats.openai import MessageReader, unknown_role, with_replies
 from dialogauge.data.formats.payloads import CHOICES_LEFT_OUT, asked, messages_in, others_in, replied
 from dialogauge.data.formats.rendered import is_rendered, unrendered
@@ -368,10 +368,6 @@ def _finish(group: _Group, context: Context) -> Outcome:
         return fault
     messages = with_replies(tuple(group.messages), entry)
     return Conversation(group.id, messages, ratings=ratings, place=group.place, **group.about)
-
-
-def _ratings(value: object, dimension: str, turn: int | None, entry: Entry) -> Iterator[Rating]:
-    return ratings_in(value, dimension, entry.made_id, turn, entry)
 
 
 def _after(

@@ -228,20 +228,16 @@ def _merged(steps: Sequence[TraceSpan]) -> list[TraceSpan]:
             if getattr(first, name) in (None, "step") and (inner := getattr(step, name)) is not None
         }
         if first.event and step.event:
-            values |= _together(first, step)
+            # The messages and the choices of two events of one call.
+            out: dict[str, Any] = {}
+            if isinstance(first.asked, list) and isinstance(step.asked, list):
+                out["asked"] = first.asked + step.asked
+            if isinstance(first.replied, dict) and isinstance(step.replied, dict):
+                lists = [one["choices"] for one in (first.replied, step.replied) if "choices" in one]
+                out["replied"] = {"choices": [choice for one in lists for choice in one]}
+            values |= out
         merged[step.id] = replace(first, **values, scores=first.scores + step.scores)
     return list(merged.values())
-
-
-def _together(first: TraceSpan, more: TraceSpan) -> dict[str, Any]:
-    """Return the messages and the choices of two events of one call."""
-    out: dict[str, Any] = {}
-    if isinstance(first.asked, list) and isinstance(more.asked, list):
-        out["asked"] = first.asked + more.asked
-    if isinstance(first.replied, dict) and isinstance(more.replied, dict):
-        lists = [one["choices"] for one in (first.replied, more.replied) if "choices" in one]
-        out["replied"] = {"choices": [choice for one in lists for choice in one]}
-    return out
 
 
 @dataclass(frozen=True, slots=True)
@@ -342,16 +338,12 @@ def _shown(steps: Sequence[TraceSpan], entry: Entry) -> ModelCall | None:
         )
         best = best.ending_as(whole) or _with_tools(whole, steps, entry)
     if best is not None:
-        _count_others(calls, best, entry)
+        known = {key_of(message) for message in best.messages}
+        others = sum(not known.issuperset(key_of(m) for m in call.messages[-1:]) for call in calls)
+        if others:
+            text = "calls of a model stand beside the conversation (titles, routes, other agents): left out"
+            entry.context.notes.recognise(text, entry.place, count=others)
     return best
-
-
-def _count_others(calls: Sequence[ModelCall], best: ModelCall, entry: Entry) -> None:
-    known = {key_of(message) for message in best.messages}
-    others = sum(not known.issuperset(key_of(m) for m in call.messages[-1:]) for call in calls)
-    if others:
-        text = "calls of a model stand beside the conversation (titles, routes, other agents): left out"
-        entry.context.notes.recognise(text, entry.place, count=others)
 
 
 def call_of(span: TraceSpan, entry: Entry) -> ModelCall | None:

@@ -10,7 +10,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from dialogauge.core import Judged, JudgeFailure, Judgement, MissingExtra, Request, UsageError, digest
-from dialogauge.core.protocols import Population, Reads, Reply
+from dialogauge.core.protocols import Reads, Reply
 from dialogauge.judges.encoder.text import ENCODER_JUDGES, EncoderSettings, decoded_score, encoder_text
 from dialogauge.judges.personal.baselines import NO_USER, SATISFACTION
 
@@ -83,21 +83,18 @@ class EncoderJudge:
             return request.failed(NO_USER)
         if not request.others.scores:
             return request.failed("no training user is known: there is nothing to learn from")
-        network = self._fit(request.others).network
-        texts = [encoder_text(view, r, messages=self._settings.messages) for r in view.targets]
-        probabilities = network.probabilities([network.encode(text) for text in texts])
-        return tuple(self._row(r, p) for r, p in zip(view.targets, probabilities, strict=True))
-
-    def _fit(self, population: Population) -> EncoderFit:
-        blocks = population.blocks
+        blocks = request.others.blocks
         known = digest([[list(b.view.scores), [[r.reply.id, r.score] for r in b.ratings]] for b in blocks])
         if self._fitted is None or self._fitted[0] != known:
             from dialogauge.judges.encoder.training import fit_encoder
 
-            fit = fit_encoder(population, self._settings, self._device)
+            fit = fit_encoder(request.others, self._settings, self._device)
             self._fitted = known, fit
             self._records.append(fit.record)
-        return self._fitted[1]
+        network = self._fitted[1].network
+        texts = [encoder_text(view, r, messages=self._settings.messages) for r in view.targets]
+        probabilities = network.probabilities([network.encode(text) for text in texts])
+        return tuple(self._row(r, p) for r, p in zip(view.targets, probabilities, strict=True))
 
     def _row(self, reply: Reply, probabilities: tuple[float, ...]) -> Judged:
         if not all(map(isfinite, probabilities)):

@@ -263,7 +263,18 @@ def _train(
     best: tuple[float, int, list[Any]] | None = None
     for epoch in range(1, settings.epochs + 1):
         shuffled = order.sample(train, len(train))
-        _epoch(network, shuffled, optimizer, schedule)
+        network.train(on=True)
+        size = network.settings.batch_size
+        for start in range(0, len(shuffled), size):
+            batch = shuffled[start : start + size]
+            logits = network.logits([e.encoded for e in batch])
+            loss = network.loss(logits, [whole_score(e.score) for e in batch])
+            optimizer.zero_grad()
+            loss.backward()
+            weights = [p for module in network.modules for p in module.parameters()]
+            torch.nn.utils.clip_grad_norm_(weights, network.settings.clip)
+            optimizer.step()
+            schedule.step()
         error = _error(network, validation)
         errors.append(error)
         # Without users held out there is nothing to choose by, and the last epoch stands.
@@ -274,26 +285,6 @@ def _train(
     for module, state in zip(network.modules, best[2], strict=True):
         module.load_state_dict(state)
     return errors, best[1]
-
-
-def _epoch(
-    network: Network,
-    examples: Sequence[_Example],
-    optimizer: Any,  # noqa: ANN401 (torch has no types here)
-    schedule: Any,  # noqa: ANN401
-) -> None:
-    network.train(on=True)
-    size = network.settings.batch_size
-    for start in range(0, len(examples), size):
-        batch = examples[start : start + size]
-        logits = network.logits([e.encoded for e in batch])
-        loss = network.loss(logits, [whole_score(e.score) for e in batch])
-        optimizer.zero_grad()
-        loss.backward()
-        weights = [p for module in network.modules for p in module.parameters()]
-        torch.nn.utils.clip_grad_norm_(weights, network.settings.clip)
-        optimizer.step()
-        schedule.step()
 
 
 def _optimizer(network: Network, steps: int) -> tuple[Any, Any]:

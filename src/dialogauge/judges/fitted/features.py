@@ -217,15 +217,12 @@ class _MessageWords:
             out.update(_block(newest, Counter(word_grams(texts[count - 1][1], 2))))
             weights: defaultdict[str, float] = defaultdict(float)
             for age, (_, text) in enumerate(reversed(texts[max(0, count - _OLDEST) : count])):
-                for gram in self._of(text):
+                if text not in self._words:
+                    self._words[text] = word_grams(text, _EARLIER_WORDS)
+                for gram in self._words[text]:
                     weights[gram] += _FADING**age
             out.update(_block(all_of_it, weights))
         return out
-
-    def _of(self, text: str) -> list[str]:
-        if text not in self._words:
-            self._words[text] = word_grams(text, _EARLIER_WORDS)
-        return self._words[text]
 
 
 def _summed(rows: Iterable[Sequence[float]]) -> Iterator[tuple[Sequence[float], ...]]:

@@ -307,13 +307,7 @@ def fit_topics(replies: Sequence[ReadReply]) -> Topics:
     for row, reply in zip(table, kept, strict=True):
         at, values = empty.weighted(reply)
         row[at] = values
-    directions = _directions(table, topics)
-    length = float(np.mean(np.sum((table @ directions).astype(np.float64) ** 2, axis=1)))
-    return Topics(column, idf, directions, 1 / np.sqrt(length) if length > 0 else 1.0)
-
-
-def _directions(table: Singles, topics: int) -> Singles:
-    """Return the leading right singular vectors, shape (columns, topics), by subspace iteration."""
+    # The leading right singular vectors, shape (columns, topics), by subspace iteration.
     rng = np.random.default_rng(_SEED)
     width = min(topics + _SPARE, *table.shape)
     basis = rng.standard_normal((table.shape[1], width)).astype(np.float32)
@@ -321,7 +315,8 @@ def _directions(table: Singles, topics: int) -> Singles:
         basis, _r = np.linalg.qr(table.T @ (table @ basis))
     _u, _s, right = np.linalg.svd(table @ basis, full_matrices=False)
     directions: Singles = (basis @ right[:topics].T).astype(np.float32)
-    return directions
+    length = float(np.mean(np.sum((table @ directions).astype(np.float64) ** 2, axis=1)))
+    return Topics(column, idf, directions, 1 / np.sqrt(length) if length > 0 else 1.0)
 
 
 @dataclass(slots=True)

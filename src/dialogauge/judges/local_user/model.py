@@ -23,7 +23,6 @@ from dialogauge.judges.local_user.features import (
     read_misplaced,
     relation_columns,
 )
-from dialogauge.judges.local_user.outright import declines, takes_leave
 from dialogauge.judges.local_user.process import (
     Belief,
     ProcessFit,
@@ -33,6 +32,7 @@ from dialogauge.judges.local_user.process import (
     prior,
     pulls,
 )
+from dialogauge.judges.local_user.substance import declines, takes_leave
 from dialogauge.stats import ROUNDING, cuts_of, pearson
 
 Floats = NDArray[np.float64]

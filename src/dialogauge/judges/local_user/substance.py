@@ -11,6 +11,8 @@ from collections.abc import Set as AbstractSet
 from functools import lru_cache
 from typing import Final
 
+from dialogauge.core.protocols import Reply
+from dialogauge.signals import TextView, TurnView, find_refusals, only_closes, read_dialogue, refuses
 from dialogauge.text import content_terms, pieces
 
 _ENDS: Final = "。！？!?…~～；;.\n"
@@ -52,47 +54,61 @@ def substance_of(reply: str, asked: AbstractSet[str]) -> str:
         asked: The terms of all that the user said before, and of the context.
     """
     for allowed in _IN_PASSING:
-        begin = _begin(reply, asked, allowed)
+        begin = 0
+        for _ in range(_MOST):
+            first = _SENTENCE.match(reply, begin, begin + _LONGEST + 1)
+            if first is None or not _is_courtesy(first.group(), asked, allowed):
+                break
+            begin = first.end()
         end = _end(reply, begin, asked, allowed)
         if begin < end:
             return reply[begin:end].strip().rstrip(_ENDS + " ")
     return ""
 
 
-def _begin(reply: str, asked: AbstractSet[str], allowed: int) -> int:
-    begin = 0
-    for _ in range(_MOST):
-        first = _SENTENCE.match(reply, begin, begin + _LONGEST + 1)
-        if first is None or not _is_courtesy(first.group(), asked, allowed):
-            break
-        begin = first.end()
-    return begin
-
-
 def _end(reply: str, begin: int, asked: AbstractSet[str], allowed: int) -> int:
     end = len(reply)
     for _ in range(_MOST):
-        last = _last(reply, begin, end)
+        # Where the last sentence begins; of a long one a place within it.
+        last = end
+        for near in (_NEAR, _LONGEST + 1):
+            start = max(begin, end - near)
+            for sentence in _SENTENCE.finditer(reply, start, end):
+                if sentence.end() > sentence.start():
+                    last = sentence.start()
+            if last > start or start == begin:
+                break
         if last == end or not _is_courtesy(reply[last:end], asked, allowed):
             break
         end = last
     return end
 
 
-def _last(reply: str, begin: int, end: int) -> int:
-    """Return where the last sentence begins; of a long one a place within it."""
-    last = end
-    for near in (_NEAR, _LONGEST + 1):
-        start = max(begin, end - near)
-        for sentence in _SENTENCE.finditer(reply, start, end):
-            if sentence.end() > sentence.start():
-                last = sentence.start()
-        if last > start or start == begin:
-            break
-    return last
-
-
 def _is_courtesy(sentence: str, asked: AbstractSet[str], allowed: int) -> bool:
     if len(sentence) > _LONGEST or len(sentence.encode("utf-8", "surrogatepass")) > _LONGEST:
         return False
     return not _FIRM.search(sentence) and len(terms_of(sentence) & asked) <= allowed
+
+
+_REFUSAL = 1000
+"""Characters of the longest reply that is held to decline: a longer one answers, with a reservation."""
+_PARTING = 600
+"""Characters of the longest reply that is held to be a goodbye."""
+
+
+def declines(reply: Reply) -> float:
+    """Return how strongly a reply declines a harmless request, 0 to 1; 0 where it does not, or is long."""
+    if len(reply.text) > _REFUSAL or not refuses(_turn(reply)):
+        return 0.0
+    dialogue = read_dialogue(reply.conversation, "en")  # the wordings are those of all languages
+    return max((min(1.0, s.strength) for s in find_refusals(dialogue) if s.turn == reply.turn), default=0.0)
+
+
+def takes_leave(reply: Reply) -> bool:
+    """Say whether the user only thanked or took leave, and the reply only answers that."""
+    return len(reply.text) <= _PARTING and only_closes(_turn(reply))
+
+
+def _turn(reply: Reply) -> TurnView:
+    request, text = TextView(reply.request), TextView(reply.text)
+    return TurnView(reply.turn, request, text, (), (), replied=True, language="en")

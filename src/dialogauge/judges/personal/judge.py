@@ -114,7 +114,10 @@ class PersonalRubricJudge(JudgeByRubric):
         return tuple(await gathered([self._judge(reply, block, request) for reply in request.targets]))
 
     async def _judge(self, reply: Reply, block: BlockView, request: Request) -> Judged:
-        language = self._language(block)
+        # The language of the prompts: one for a block, so that a block has one memory.
+        if block.id not in self._languages:
+            self._languages[block.id] = self._prompt_language(block.targets[0].conversation)
+        language = self._languages[block.id]
         context = PromptContext()
         if self.context is not None:
             context = await self.context.context_for(reply, block, request.others, request.notes, language)
@@ -132,12 +135,6 @@ class PersonalRubricJudge(JudgeByRubric):
         result = await calls.make(Call(Scope((reply.turn,), ("turn",)), shown))
         left_out = len(shown) - len(recent_turns(shown, self.rubric.recent))
         return _with_context(turn_row(calls, result, shown[-1]), context, reply, left_out)
-
-    def _language(self, view: BlockView) -> str:
-        """Return the language of the prompts: one for a block, so that a block has one memory."""
-        if view.id not in self._languages:
-            self._languages[view.id] = self._prompt_language(view.targets[0].conversation)
-        return self._languages[view.id]
 
 
 def _with_context(row: Judged, context: PromptContext, reply: Reply, left_out: int = 0) -> Judged:

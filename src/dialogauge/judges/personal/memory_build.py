@@ -170,7 +170,21 @@ class MemoryContext:
         async with self._locks.setdefault(block, asyncio.Lock()):
             if block in self._memories:
                 return self._memories[block], None
-            key = self._key(view, others, language)
+            # Name the memory by all that it is made from, but for the wording of the prompt.
+            rated = [[r.reply.id, r.score, r.reason] for r in view.history]
+            talks = {r.reply.conversation.id: r.reply.conversation for r in view.history}
+            made_from = {
+                "block": view.id,
+                "language": language,
+                "profile": None if view.profile is None else dict(view.profile),
+                "history": rated,
+                "texts": [conversation_digest(c) for c in talks.values()],
+                "others": None if view.history else list(others.scores),
+                "ahead": view.targets[0].context if view.targets else "",
+                "builder": dict(client_identity(self.client)),
+                **self._size(),
+            }
+            key = f"memory:{digest(made_from)}"
             memory: UserMemory | JudgeFailure | None = _stored_memory(notes, key, view, language)
             usage: Usage | None = None
             if memory is None:
@@ -187,23 +201,6 @@ class MemoryContext:
                     usage = usage if view.history else None  # else no model was asked
             self._memories[block] = memory
             return memory, usage
-
-    def _key(self, view: BlockView, others: Population, language: str) -> str:
-        """Name the memory by all that it is made from, but for the wording of the prompt."""
-        rated = [[r.reply.id, r.score, r.reason] for r in view.history]
-        talks = {r.reply.conversation.id: r.reply.conversation for r in view.history}
-        made_from = {
-            "block": view.id,
-            "language": language,
-            "profile": None if view.profile is None else dict(view.profile),
-            "history": rated,
-            "texts": [conversation_digest(c) for c in talks.values()],
-            "others": None if view.history else list(others.scores),
-            "ahead": view.targets[0].context if view.targets else "",
-            "builder": dict(client_identity(self.client)),
-            **self._size(),
-        }
-        return f"memory:{digest(made_from)}"
 
 
 def _stored_memory(notes: Notes, key: str, view: BlockView, language: str) -> UserMemory | None:

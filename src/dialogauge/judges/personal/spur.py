@@ -275,12 +275,9 @@ class InducedCriteria:
         """Name the criteria by all that they are made from; a population is read once, not per target."""
         place = id(others), language
         if place not in self._keys:
-            self._keys[place] = others, self._key_of(others, language)
+            read = {r.reply.conversation.id: r.reply.conversation for b in others.blocks for r in b.ratings}
+            texts = [conversation_digest(conversation) for conversation in read.values()]
+            rated = [[r.reply.id, r.score, r.reason] for b in others.blocks for r in b.ratings]
+            made_from = [dict(self.describe()), dict(client_identity(self.client)), language, rated, texts]
+            self._keys[place] = others, f"criteria:{digest(made_from)}"
         return self._keys[place][1]
-
-    def _key_of(self, others: Population, language: str) -> str:
-        read = {r.reply.conversation.id: r.reply.conversation for b in others.blocks for r in b.ratings}
-        texts = [conversation_digest(conversation) for conversation in read.values()]
-        rated = [[r.reply.id, r.score, r.reason] for b in others.blocks for r in b.ratings]
-        made_from = [dict(self.describe()), dict(client_identity(self.client)), language, rated, texts]
-        return f"criteria:{digest(made_from)}"

@@ -3,30 +3,32 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
-from dataclasses import KW_ONLY, asdict, dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import KW_ONLY, asdict, dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any, ClassVar, Literal
 
 from dialogauge.core.conversation import Conversation, Turn
 from dialogauge.core.errors import UsageError
-from dialogauge.core.judgement import Judged, JudgeFailure, Target
+from dialogauge.core.judgement import NO_USAGE, Judged, JudgeFailure, Target
 from dialogauge.core.protocols import DimensionSpec, Reads, Request
 from dialogauge.core.unit import digest, digest_text
 from dialogauge.judges.rubric.policy import AgentPolicy
 from dialogauge.judges.rubric.prompt import (
     Call,
+    CallResult,
     ConversationCalls,
     FixedPrompts,
     Mode,
     gathered,
     prompt_language,
 )
+from dialogauge.judges.rubric.reply import ParsedPart, ParsedReply
 from dialogauge.judges.rubric.rows import turn_row
-from dialogauge.judges.rubric.separate import SeparateCalls, one_by_one
 from dialogauge.judges.rubric.windows import LARGEST, judge_in_windows, judge_window_level, plan_windows
 from dialogauge.llm.cache import client_identity
 from dialogauge.llm.protocol import ChatClient
+from dialogauge.llm.structured import Structured
 from dialogauge.rubrics import PERSONAL, Policies, Rubric, Scope, load_policies
 
 
@@ -246,3 +248,88 @@ async def _judge_turns(calls: ConversationCalls, turns: tuple[Turn, ...]) -> tup
     results = await gathered([calls.make(call) for call in single])
     new = {turn.number: turn_row(calls, r, turn) for r, turn in zip(results, asked, strict=True)}
     return tuple(calls.standing.get(("turn", t.number)) or new[t.number] for t in turns)
+
+
+_OF_ALL = ("issues", "evidence", "decision_basis", "weakest_turn", "verdict")
+
+
+def one_by_one(rubric: Rubric) -> tuple[FixedPrompts, ...]:
+    """Return the prompts that ask for one dimension each; UsageError where a reply is more than scores."""
+    more = [label.name for label in rubric.labels] + [items.name for items in rubric.items]
+    more += [name for name in _OF_ALL if getattr(rubric.reply, name)]
+    if more:
+        msg = f"the rubric {rubric.id!r} asks for {more[0]} beside the scores: it cannot be split into calls"
+        raise UsageError(msg, hint="leave --calls separate out")
+    asked = (d for d in rubric.dimensions if not d.computed)
+    return tuple(FixedPrompts(replace(rubric, dimensions=(d,), verdict=None)) for d in asked)
+
+
+@dataclass(frozen=True)
+class SeparateCalls(ConversationCalls):
+    """The calls about one conversation, one for each dimension where `ConversationCalls` makes one for all.
+
+    A target of which one dimension fails has failed; what the others said of it is not kept.
+    """
+
+    single: Sequence[FixedPrompts] = field(default=())
+
+    async def make(self, call: Call) -> CallResult:
+        """Ask for each dimension, and put the replies together."""
+        parts = [f for f in self.single if f.rubric.dimensions[0].level in call.scope.levels]
+        results = await gathered([self._make_one(fixed, call) for fixed in parts])
+        own = [_Part(fixed.rubric, result) for fixed, result in zip(parts, results, strict=True)]
+        targets = call.targets(self.rubric)
+        failures = {t: f for t in targets if (f := _failure(t, own)) is not None}
+        usage = sum((p.result.usage for p in own), NO_USAGE)
+        if len(failures) == len(targets):
+            return CallResult(call, failures[targets[0]], usage)
+        sound = {t: _joined(t, own) for t in targets if t not in failures}
+        answers = [p.result.outcome for p in own if isinstance(p.result.outcome, Structured)]
+        turns = {n: part for n, part in sound.items() if n is not None}
+        extra = sum(a.value.extra_keys for a in answers)
+        reply = ParsedReply(turns, sound.get(None, ParsedPart({})), extra_keys=extra)
+        outcome = Structured(
+            reply, usage, any(a.repaired for a in answers), any(a.reasked for a in answers), answers[0].text
+        )
+        cut = max(p.result.tool_results_cut for p in own)
+        return CallResult(call, outcome, usage, cut, failures)
+
+    async def _make_one(self, fixed: FixedPrompts, call: Call) -> CallResult:
+        scope = replace(call.scope, levels=(fixed.rubric.dimensions[0].level,))
+        return await ConversationCalls.make(replace(self, fixed=fixed), replace(call, scope=scope))
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """What came of the call for one dimension."""
+
+    rubric: Rubric
+    result: CallResult
+
+    @property
+    def name(self) -> str:
+        return self.rubric.dimensions[0].name
+
+    def asks(self, target: int | None) -> bool:
+        return target in self.result.call.targets(self.rubric)
+
+    def entry(self, target: int | None) -> ParsedPart:
+        """Return what the reply says of a target that did not fail; its note is that of the dimension."""
+        reply = self.result.reply or ParsedReply({})
+        part = reply.whole if target is None else reply.turns[target]
+        return replace(part, notes={name or self.name: note for name, note in part.notes.items()})
+
+
+def _failure(target: int | None, parts: Sequence[_Part]) -> JudgeFailure | None:
+    """Return why a target failed, with every dimension that did; None where none did."""
+    failed = [(p.name, f) for p in parts if p.asks(target) and (f := p.result.failure(target)) is not None]
+    if not failed:
+        return None
+    first = failed[0][1]
+    return replace(first, message="; ".join(f"{name}: {f.message}" for name, f in failed))
+
+
+def _joined(target: int | None, parts: Sequence[_Part]) -> ParsedPart:
+    entries = [p.entry(target) for p in parts if p.asks(target)]
+    scores = {name: score for part in entries for name, score in part.scores.items()}
+    return ParsedPart(scores, {name: note for part in entries for name, note in part.notes.items()})

@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeVar
 
 import orjson
 
-from dialogauge.core.conversation import Conversation, Message, Turn
+from dialogauge.core.conversation import Conversation, Turn
 from dialogauge.core.judgement import NO_USAGE, Judged, JudgeFailure, Level, Usage
 from dialogauge.core.protocols import RatedReply
 from dialogauge.judges.rubric.policy import AgentPolicy
@@ -112,31 +112,25 @@ def _turn_lines(turn: Turn, tool_chars: int) -> Iterator[tuple[Mapping[str, Any]
     )
     twins = frozenset(call.id for calls in together for call in calls)
     for message in turn.messages:
-        yield _line(turn.number, message, names, twins, tool_chars)
+        # Write a message; `twins` are the calls that only their id tells apart.
+        line: dict[str, Any] = {"turn": turn.number, "role": message.role}
+        text, was_cut = message.text, False
+        if message.role == "tool":
+            asked = message.tool_call_id or ""
+            name = message.name or names.get(asked)
+            line |= {"name": name} if name else {}
+            line |= {"id": asked} if asked in twins else {}
+            text, was_cut = cut_middle(text, tool_chars)
+        if message.tool_calls:
+            line["calls"] = [
+                {"name": c.name, "arguments": c.arguments} | ({"id": c.id} if c.id in twins else {})
+                for c in message.tool_calls
+            ]
+        if text or not message.tool_calls:
+            line["text"] = text
+        yield (line, was_cut)
     if turn.number >= 1 and not turn.has_reply:
         yield {"turn": turn.number, "role": "assistant", "no_reply": True}, False
-
-
-def _line(
-    number: int, message: Message, names: Mapping[str, str], twins: Container[str], tool_chars: int
-) -> tuple[Mapping[str, Any], bool]:
-    """Write a message; `twins` are the calls that only their id tells apart."""
-    line: dict[str, Any] = {"turn": number, "role": message.role}
-    text, was_cut = message.text, False
-    if message.role == "tool":
-        asked = message.tool_call_id or ""
-        name = message.name or names.get(asked)
-        line |= {"name": name} if name else {}
-        line |= {"id": asked} if asked in twins else {}
-        text, was_cut = cut_middle(text, tool_chars)
-    if message.tool_calls:
-        line["calls"] = [
-            {"name": c.name, "arguments": c.arguments} | ({"id": c.id} if c.id in twins else {})
-            for c in message.tool_calls
-        ]
-    if text or not message.tool_calls:
-        line["text"] = text
-    return line, was_cut
 
 
 def tool_results_text(turn: Turn, *, tool_chars: int) -> ShownText:
@@ -307,7 +301,18 @@ class ConversationCalls:
             return first
         text, faults = first.outcome.text or "", first.failures
         again = await gathered([self._ask(rest, text, faults) for rest in _rest(call, faults)])
-        return _completed(self.rubric, first, first.outcome, again)
+        # Put what was asked for once more to what was sound before.
+        reply, usage = first.outcome.value, first.usage
+        failures: dict[int | None, JudgeFailure] = {}
+        for result in again:
+            usage += result.usage
+            targets = result.call.targets(self.rubric)
+            failures |= {t: f for t in targets if (f := result.failure(t)) is not None}
+            if (other := result.reply) is not None:
+                base = other if None in targets and None not in failures else reply
+                reply = replace(base, turns={**reply.turns, **other.turns}, extra_keys=reply.extra_keys)
+        whole = replace(first.outcome, value=replace(reply, faults={}), usage=usage, reasked=True)
+        return replace(first, outcome=whole, usage=usage, failures=failures)
 
     async def _ask(
         self, call: Call, text: str = "", faults: Mapping[int | None, JudgeFailure] | None = None
@@ -347,9 +352,12 @@ class ConversationCalls:
 
     def _values(self, call: Call, parts: FixedParts) -> tuple[dict[str, str], int]:
         shows = self.rubric.shows
+        c = self.conversation
+        instructions = None if self.policy is not None else c.instructions
+        fields = {"kind": c.scenario, "description": c.context, "instructions": instructions}
         values = {
             **parts.values,
-            "scenario": self._scenario(),
+            "scenario": self._or_none({key: value for key, value in fields.items() if value}),
             "profile": self._or_none(dict(self.conversation.profile or {})),
             "source": self._or_none(self.source),
             "criteria": self._criteria(),
@@ -379,12 +387,6 @@ class ConversationCalls:
             cut += results.cut if "tool_results" in shows else steps.cut if "tool_calls" in shows else 0
         return {**values, **self.known}, cut
 
-    def _scenario(self) -> str:
-        c = self.conversation
-        instructions = None if self.policy is not None else c.instructions
-        fields = {"kind": c.scenario, "description": c.context, "instructions": instructions}
-        return self._or_none({key: value for key, value in fields.items() if value})
-
     def _criteria(self) -> str:
         about = f"{self.conversation.scenario or ''}\n{self.conversation.context or ''}"
         for criteria in self.rubric.criteria:
@@ -407,23 +409,6 @@ def _rest(call: Call, faults: Container[int | None]) -> Iterator[Call]:
     if None in faults:
         whole = tuple(level for level in call.scope.levels if level != "turn")
         yield replace(call, scope=replace(call.scope, levels=whole))
-
-
-def _completed(
-    rubric: Rubric, first: CallResult, answer: Structured[ParsedReply], again: Sequence[CallResult]
-) -> CallResult:
-    """Put what was asked for once more to what was sound before."""
-    reply, usage = answer.value, first.usage
-    failures: dict[int | None, JudgeFailure] = {}
-    for result in again:
-        usage += result.usage
-        targets = result.call.targets(rubric)
-        failures |= {t: f for t in targets if (f := result.failure(t)) is not None}
-        if (other := result.reply) is not None:
-            base = other if None in targets and None not in failures else reply
-            reply = replace(base, turns={**reply.turns, **other.turns}, extra_keys=reply.extra_keys)
-    whole = replace(answer, value=replace(reply, faults={}), usage=usage, reasked=True)
-    return replace(first, outcome=whole, usage=usage, failures=failures)
 
 
 def recent_turns(turns: Sequence[Turn], recent: Recent) -> tuple[Turn, ...]:

@@ -250,7 +250,16 @@ class _Reader:
 
     def _part(self, turn: int, data: Mapping[str, Any], path: str, level: Level, *known: str) -> ParsedPart:
         table = _Table(data, path, [], *known)
-        part = self._entry(table, level)
+        shape = self.rubric.reply
+        note = table.text("note") if shape.note else None
+        items = self._all_items(table, level)
+        issues = self._issues(table) if shape.issues else ()
+        quotes = self._quotes(table, level) if shape.evidence else ()
+        asked = self.rubric.asked(level)
+        scores, notes = self._scores(table, asked)
+        labels = self._concluded(table, level, scores, items)
+        self.extra += table.extra
+        part = ParsedPart(scores, {"": note, **notes} if note else notes, issues, quotes, labels, items)
         self._note(turn, table.faults)
         return part
 
@@ -269,7 +278,18 @@ class _Reader:
             number = self._number(row)
             if number is not None and row.entry != entries.setdefault(number, row).entry:
                 self._note(number, [f"{row.named}: turn {number} appears twice"])
-        self._refuse_miscounted([row.number for row in rows])
+        # Trust no entry where there are some that nobody asked about and others are missing.
+        numbers = [row.number for row in rows]
+        named = [n for n in numbers if isinstance(n, int) and not isinstance(n, bool)]
+        strange = [n for n in named if n not in self.scope.turns]
+        missing = [n for n in self.scope.turns if n not in named]
+        if strange and missing:
+            self.miscounted = (
+                f"per_turn: turn {strange[0]} was not asked for, and turn {missing[0]} has no entry: are the "
+                f"turns counted from {self.scope.turns[0]}, as in the dialogue?"
+            )
+            for asked in self.scope.turns:
+                self._note(asked, [self.miscounted])
         for turn in self.scope.turns:
             if turn not in entries and turn not in self.by_target:
                 self._note(turn, [f"per_turn: no entry for turn {turn}"])
@@ -295,35 +315,6 @@ class _Reader:
             self.stray += table.faults
         return None
 
-    def _refuse_miscounted(self, numbers: Sequence[object]) -> None:
-        """Trust no entry where there are some that nobody asked about and others are missing.
-
-        The turns are counted otherwise then (from another one on, or messages in their place), and entries
-        under numbers that were asked for may be other turns'.
-        """
-        named = [n for n in numbers if isinstance(n, int) and not isinstance(n, bool)]
-        strange = [n for n in named if n not in self.scope.turns]
-        missing = [n for n in self.scope.turns if n not in named]
-        if strange and missing:
-            self.miscounted = (
-                f"per_turn: turn {strange[0]} was not asked for, and turn {missing[0]} has no entry: are the "
-                f"turns counted from {self.scope.turns[0]}, as in the dialogue?"
-            )
-            for asked in self.scope.turns:
-                self._note(asked, [self.miscounted])
-
-    def _entry(self, table: _Table, level: Level) -> ParsedPart:
-        shape = self.rubric.reply
-        note = table.text("note") if shape.note else None
-        items = self._all_items(table, level)
-        issues = self._issues(table) if shape.issues else ()
-        quotes = self._quotes(table, level) if shape.evidence else ()
-        asked = self.rubric.asked(level)
-        scores, notes = self._scores(table, asked)
-        labels = self._concluded(table, level, scores, items)
-        self.extra += table.extra
-        return ParsedPart(scores, {"": note, **notes} if note else notes, issues, quotes, labels, items)
-
     def _whole(self, table: _Table) -> ParsedPart:
         level = self.rubric.level
         items = self._all_items(table, level)
@@ -339,7 +330,20 @@ class _Reader:
     ) -> dict[str, str]:
         """Add to the scores what the lists of items come to, and read the labels that must fit them."""
         scores |= {x.dimension: share(x, items[x.name]) for x in self.rubric.items if x.level == level}
-        return self._labels(table, level, scores)
+        labels: dict[str, str] = {}
+        for label in (x for x in self.rubric.labels if x.level == level):
+            value = table.take(label.name)
+            word = value.strip() if isinstance(value, str) else value
+            option = next((o for o in label.options if word in (o.name, *o.spellings)), None)
+            if option is not None:
+                labels[label.name] = option.name
+                score, fits = scores.get(label.of or ""), option.fits
+                if isinstance(score, int | float) and fits and not fits[0] <= score <= fits[1]:
+                    goes = f"{option.name!r} goes with {label.of} from {fits[0]:g} to {fits[1]:g}"
+                    table.faults.append(f"{table.path}{label.name}: {goes}, but the score is {score:g}")
+            else:
+                table.fault(label.name, f"one of {', '.join(o.name for o in label.options)}", value)
+        return labels
 
     def _issues(self, table: _Table) -> tuple[str, ...]:
         value = table.take("issues")
@@ -389,22 +393,6 @@ class _Reader:
             else:
                 entries.append(Item(text.strip(), str(option), quote.strip()))
         return tuple(entries)
-
-    def _labels(self, table: _Table, level: Level, scores: Mapping[str, Number]) -> dict[str, str]:
-        labels: dict[str, str] = {}
-        for label in (x for x in self.rubric.labels if x.level == level):
-            value = table.take(label.name)
-            word = value.strip() if isinstance(value, str) else value
-            option = next((o for o in label.options if word in (o.name, *o.spellings)), None)
-            if option is not None:
-                labels[label.name] = option.name
-                score, fits = scores.get(label.of or ""), option.fits
-                if isinstance(score, int | float) and fits and not fits[0] <= score <= fits[1]:
-                    goes = f"{option.name!r} goes with {label.of} from {fits[0]:g} to {fits[1]:g}"
-                    table.faults.append(f"{table.path}{label.name}: {goes}, but the score is {score:g}")
-            else:
-                table.fault(label.name, f"one of {', '.join(o.name for o in label.options)}", value)
-        return labels
 
     def _scores(
         self, table: _Table, asked: tuple[Dimension, ...]

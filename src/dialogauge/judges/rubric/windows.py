@@ -357,23 +357,16 @@ def _whole(
     by_turn = {n: s for r, s in zip(turns, scores, strict=True) if s and (n := r.target.turn)}
     weakest = weakest_of([r.weakest_turn for r in replies], by_turn)
     decided = decide(calls.rubric, scores, merged.scores)
-    deciding = _deciding(replies, weakest)
-    details = _whole_details(calls, windows, turns)
-    return judgement_of(merged, decided, details, rationale_of(deciding), weakest_turn=weakest)
-
-
-def _deciding(replies: Sequence[ParsedReply], weakest: int | None) -> ParsedReply:
-    """Return the first reply that named the weakest turn, else the one with the lowest score.
-
-    Its basis speaks for the conversation.
-    """
+    # The first reply that named the weakest turn, else the one with the lowest score.
 
     def rank(reply: ParsedReply) -> float:
         if weakest is not None and reply.weakest_turn == weakest:
             return -math.inf
         return min((v for v in reply.whole.scores.values() if not isinstance(v, str)), default=math.inf)
 
-    return min(replies, key=rank)
+    deciding = min(replies, key=rank)
+    details = _whole_details(calls, windows, turns)
+    return judgement_of(merged, decided, details, rationale_of(deciding), weakest_turn=weakest)
 
 
 def _whole_details(

@@ -29,9 +29,21 @@ from dialogauge.core import (
 )
 from dialogauge.core.protocols import Reads
 from dialogauge.core.scores import NOT_APPLICABLE, Number, as_scores
-from dialogauge.judges.success.calls import json_object
-from dialogauge.judges.success.goals import DOMAINS, NO_GOALS, Annotation, Goal, Goals, Reading, goal_of
-from dialogauge.judges.success.venues import NAMED, TABLES, Venues, plain_words, slot_name
+from dialogauge.judges.success.multiwoz_data import (
+    DOMAINS,
+    NAMED,
+    NO_GOALS,
+    TABLES,
+    Annotation,
+    Goal,
+    Goals,
+    Reading,
+    Venues,
+    goal_of,
+    json_object,
+    plain_words,
+    slot_name,
+)
 
 _VERSION: Final = 3
 _UNBOUND: Final = ("", "any", "none", "null")
@@ -75,22 +87,17 @@ def outcomes(goal: Goal, turns: Sequence[TurnFacts], venues: Venues) -> dict[str
     """Return what came of each domain."""
     out = {}
     for domain, part in goal.items():
-        offered = _last_offer([t.offered[domain] for t in turns if domain in t.offered])
+        # What stands as offered: a later offer replaces one that it does not contain.
+        offered = frozenset[str]()
+        for offer in [t.offered[domain] for t in turns if domain in t.offered]:
+            if not offered or not offered <= offer:
+                offered = offer
         provided = frozenset[str]().union(*(t.provided.get(domain, frozenset()) for t in turns))
         unasked = domain == "train" and not offered and "TRAINID" not in part.requestable
         free = "name" in part.informable or domain not in TABLES or unasked
         fits = bool(offered) and offered <= venues.matching(domain, part.informable)
         out[domain] = DomainOutcome(free or fits, tuple(sorted(part.requestable - provided)))
     return out
-
-
-def _last_offer(offers: Sequence[frozenset[str]]) -> frozenset[str]:
-    """Return what stands as offered: a later offer replaces one that it does not contain."""
-    standing = frozenset[str]()
-    for offer in offers:
-        if not standing or not standing <= offer:
-            standing = offer
-    return standing
 
 
 def published_facts(
@@ -143,7 +150,20 @@ def own_turns(conversation: Conversation, venues: Venues) -> list[OwnTurn]:
     for turn in conversation.turns:
         for domain, arguments, result, books in _calls(turn):
             active = (domain,)
-            state[domain] = _bound(state.get(domain, {}), arguments, booking=books, domain=domain)
+            # The state of a domain after a call; the train that is bought leaves what was asked
+            # for.
+            before = state.get(domain, {})
+            after = dict(before)
+            for name, value in arguments.items():
+                slot, text = slot_name(name), str(value).lower().strip()
+                slot = slot.removeprefix("book") or slot
+                if slot == "trainid" or (books and domain == "train" and slot != "people"):
+                    continue
+                if text in _UNBOUND:
+                    after.pop(slot, None)
+                else:
+                    after[slot] = _TYPES.get(text, text)
+            state[domain] = after
             if codes := frozenset(_REFERENCE.findall(result)):
                 references[domain] = references.get(domain, frozenset()) | codes
         if turn.number < 1 or not turn.has_reply:
@@ -165,23 +185,6 @@ def _calls(turn: Turn) -> Iterator[tuple[str, Mapping[str, Any], str, bool]]:
             if domain is not None and arguments is not None:
                 books = any(word in call.name.lower() for word in ("book", "buy", "reserve"))
                 yield domain, arguments, results.get(call.id, ""), books
-
-
-def _bound(
-    before: Mapping[str, str], arguments: Mapping[str, Any], *, booking: bool, domain: str
-) -> dict[str, str]:
-    """Return the state of a domain after a call; the train that is bought leaves what was asked for."""
-    after = dict(before)
-    for name, value in arguments.items():
-        slot, text = slot_name(name), str(value).lower().strip()
-        slot = slot.removeprefix("book") or slot
-        if slot == "trainid" or (booking and domain == "train" and slot != "people"):
-            continue
-        if text in _UNBOUND:
-            after.pop(slot, None)
-        else:
-            after[slot] = _TYPES.get(text, text)
-    return after
 
 
 def delexicalise(reply: str, venues: Venues, references: frozenset[str] = frozenset()) -> str:

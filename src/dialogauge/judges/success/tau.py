@@ -32,7 +32,7 @@ from dialogauge.core import (
 )
 from dialogauge.core.protocols import Environment, Reads, ToolUse
 from dialogauge.core.scores import NOT_APPLICABLE, Number, as_scores
-from dialogauge.judges.success.calls import json_object
+from dialogauge.judges.success.multiwoz_data import json_object
 
 _VERSION: Final = 3
 _STOP: Final = "###STOP###"

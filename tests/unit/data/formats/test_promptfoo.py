@@ -6,7 +6,7 @@ import pytest
 
 from dialogauge.core import RecordFault
 from dialogauge.data import read_conversations
-from dialogauge.data.formats.yaml_chat import yaml_messages
+from dialogauge.data.formats.chat import yaml_messages
 
 
 def result(raw, output, *, test=0, prompt=0, label="short", provider="model-a", **more):

@@ -6,7 +6,7 @@ import pytest
 
 from dialogauge.core import ToolCall
 from dialogauge.data import read_conversations
-from dialogauge.data.formats.streams import assembled
+from dialogauge.data.formats.payloads import assembled
 
 
 def chunk(index=0, **delta):

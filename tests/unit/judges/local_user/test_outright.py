@@ -8,7 +8,7 @@ import pytest
 from dialogauge.core import Conversation, Message
 from dialogauge.core.protocols import Reply
 from dialogauge.judges.local_user.model import expected
-from dialogauge.judges.local_user.outright import declines, takes_leave
+from dialogauge.judges.local_user.substance import declines, takes_leave
 
 
 def reply(*texts: str) -> Reply:

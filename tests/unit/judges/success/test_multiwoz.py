@@ -5,7 +5,6 @@ import json
 import pytest
 
 from dialogauge.core import Conversation, FileFault, Message, RecordFault, ToolCall
-from dialogauge.judges.success.goals import DomainGoal, Goals, Reading, goal_of, read_goals
 from dialogauge.judges.success.multiwoz import (
     MultiwozSuccess,
     TurnFacts,
@@ -14,7 +13,14 @@ from dialogauge.judges.success.multiwoz import (
     own_turns,
     published_facts,
 )
-from dialogauge.judges.success.venues import read_venues
+from dialogauge.judges.success.multiwoz_data import (
+    DomainGoal,
+    Goals,
+    Reading,
+    goal_of,
+    read_goals,
+    read_venues,
+)
 
 HOTELS = [
     {

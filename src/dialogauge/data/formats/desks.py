@@ -1,7 +1,4 @@
-"""Conversations of support desks: Intercom's parts, comments of Zendesk's tickets, and messages of Chatwoot.
-
-Whoever asked is the user; who answers, a bot or a person, is the assistant. Internal notes are left out.
-"""
+"""Conversations of support desks, and of Rasa's bots."""
 
 from __future__ import annotations
 
@@ -57,15 +54,15 @@ def _messages(record: Any) -> Sequence[Any] | None:  # noqa: ANN401  # any JSON 
     return None
 
 
-def _recognises(record: Any, mapping: FieldMap) -> bool:  # noqa: ANN401  # any JSON value
+def _recognises_helpdesk(record: Any, mapping: FieldMap) -> bool:  # noqa: ANN401  # any JSON value
     mapped = mapping.messages or mapping.role or mapping.content
     return not mapped and any(of(record) is not None for of in (_parts, _comments, _messages))
 
 
-def _convert(record: Any, entry: Entry) -> Conversation:  # noqa: ANN401  # any JSON value
+def _convert_helpdesk(record: Any, entry: Entry) -> Conversation:  # noqa: ANN401  # any JSON value
     parts, comments, spoken = _parts(record), _comments(record), _messages(record)
     if parts is not None:
-        about, items = _of_intercom(record), list(_spoken([record["source"], *parts], entry))
+        about, items = _of_intercom(record), list(_spoken_of_helpdesk([record["source"], *parts], entry))
     elif comments is not None:
         about, items = _of_zendesk(record), list(_written(record, comments, entry))
     elif spoken is not None:
@@ -145,7 +142,7 @@ def _exchanged(messages: Sequence[Any], entry: Entry) -> Iterator[Item]:
         yield _message(role, text or "", files, message)
 
 
-def _spoken(parts: Sequence[Any], entry: Entry) -> Iterator[Item]:
+def _spoken_of_helpdesk(parts: Sequence[Any], entry: Entry) -> Iterator[Item]:
     for part in parts:
         author = part.get("author") if isinstance(part, dict) else None
         if not isinstance(author, dict):
@@ -189,4 +186,62 @@ def _message(role: Role, text: str, files: object, source: Mapping[str, Any]) ->
     return {"role": role, "content": [*texts, *attached] if attached else text, **times}
 
 
-HELPDESK = RecordFormat("helpdesk", _recognises, _convert)
+HELPDESK = RecordFormat("helpdesk", _recognises_helpdesk, _convert_helpdesk)
+"""Conversations of support desks: Intercom's parts, comments of Zendesk's tickets, and messages of Chatwoot.
+
+Whoever asked is the user; who answers, a bot or a person, is the assistant. Internal notes are left out.
+"""
+
+
+_ROLES: Final = {"user": "user", "bot": "assistant", "agent": "assistant"}
+
+
+def _events(record: Any) -> list[Any] | None:  # noqa: ANN401  # any JSON value
+    events = record.get("events") if isinstance(record, dict) and "sender_id" in record else None
+    first = events[0] if isinstance(events, list) and events else None
+    return events if isinstance(events, list) and isinstance(first, dict) and "event" in first else None
+
+
+def _recognises_rasa(record: Any, mapping: FieldMap) -> bool:  # noqa: ANN401  # any JSON value
+    return not (mapping.messages or mapping.role or mapping.content) and _events(record) is not None
+
+
+def _convert_rasa(record: Any, entry: Entry) -> Conversation:  # noqa: ANN401  # any JSON value
+    events = _events(record)
+    if events is None:
+        raise fault_in(entry, f"the record is {excerpt(record)}: no tracker with its events")
+    items = list(_spoken_of_rasa(events, entry))
+    if not items:
+        raise fault_in(entry, "nobody says anything in it")
+    reader = MessageReader(entry)
+    messages = reader.read(items)
+    model = {"model": record["model_id"]} if text_at(record, "model_id") else {}
+    about = {"conversation_id": record["sender_id"], **model}
+    return conversation_from(about, messages, reader.rated, entry, messages_key="events")
+
+
+def _spoken_of_rasa(events: list[Any], entry: Entry) -> Iterator[dict[str, Any]]:
+    for event in events:
+        name = event.get("event") if isinstance(event, dict) else None
+        if not isinstance(name, str):
+            raise fault_in(entry, f"an event is {excerpt(event)}: it has no name")
+        if name not in _ROLES:
+            continue
+        text, shown = text_at(event, "text"), _shown(event)
+        if text is None and not shown:
+            entry.recognise("events of user or bot hold no text and nothing that is shown: left out")
+            continue
+        texts = [{"type": "text", "text": text}] if text is not None else []
+        times = {"timestamp": event["timestamp"]} if "timestamp" in event else {}
+        yield {"role": _ROLES[name], "content": [*texts, *shown] if shown else text, **times}
+
+
+def _shown(event: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return what a bot shows beside its text: buttons, pictures, and what is its own."""
+    data = event.get("data")
+    inner = data.items() if isinstance(data, dict) else ()
+    return [{"type": f"data-{key}", key: value} for key, value in inner if value]
+
+
+RASA = RecordFormat("rasa", _recognises_rasa, _convert_rasa)
+"""Trackers of Rasa: the events of a conversation, of which those of user and bot are its messages."""

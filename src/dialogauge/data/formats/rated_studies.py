@@ -1,0 +1,303 @@
+"""Published studies in which people rated dialogues: RecLLMSim, URS, and USS."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from dialogauge.core import Conversation, FileFault, Message, Place, Rating, RecordFault, Role
+from dialogauge.data.field_map import FieldMap
+from dialogauge.data.formats.base import Context, Entry, Outcome, RecordFormat, Sample, TextFormat, fault_in
+from dialogauge.data.formats.fields import MESSAGE_KEYS, text_at
+from dialogauge.data.formats.openai import MessageReader, Rated
+from dialogauge.data.notes import LONGEST, MESSAGE, excerpt, record_fault, too_long
+from dialogauge.data.ratings import score_at
+from dialogauge.data.sources import LineStream
+from dialogauge.data.splits import message_turns
+
+RECLLMSIM_TASKS = ("旅行规划", "礼物准备", "菜谱规划", "技能学习规划")
+"""The four tasks in the order in which the published code reads them."""
+
+_LABELS = ("satisfaction", "hallucination")
+_RECLLMSIM_USED = frozenset({"history", "chat_model", "task_type", "task_context", "profile"})
+_BOOKKEEPING = ("complete_tid",)
+"""Keys of the profile about the survey's tasks, not about the user."""
+_USER = re.compile(r"User_\w+")
+
+
+def reading_order(path: Path) -> tuple[str, str, int, str, int, str]:
+    """Return the sort key of a file in a folder.
+
+    In this layout: users in string order, tasks in their fixed order, files by number. Any other file: its
+    path.
+    """
+    user, task, stem = path.parts[-3:] if len(path.parts) >= 3 else ("", "", path.name)
+    number = stem.removesuffix(".gz").removesuffix(".json")
+    if not (_USER.fullmatch(user) and number.isdigit()):
+        return path.as_posix(), "", 0, "", 0, ""
+    rank = RECLLMSIM_TASKS.index(task) if task in RECLLMSIM_TASKS else len(RECLLMSIM_TASKS)
+    return path.parents[2].as_posix(), user, rank, task, int(number), stem
+
+
+def _recognises_recllmsim(record: Any, mapping: FieldMap) -> bool:  # noqa: ANN401  # any JSON value
+    return isinstance(record, dict) and isinstance(record.get("history"), list) and "task_context" in record
+
+
+def _convert_recllmsim(record: Any, entry: Entry) -> Conversation:  # noqa: ANN401  # any JSON value
+    if not isinstance(record, dict) or "history" not in record:
+        raise fault_in(entry, f"the record is {excerpt(record)}: no session with a 'history'")
+    conversation_id, user = _names(entry)
+    reader = MessageReader(entry, label_keys=MESSAGE_KEYS | {"hallucination", "reason"})
+    messages = reader.read(record["history"])
+    context, (profile, bookkeeping) = record.get("task_context"), _profile(record)
+    return Conversation(
+        conversation_id,
+        messages,
+        user_id=user,
+        scenario=text_at(record, "task_type"),
+        context=context if isinstance(context, str) else None,
+        profile=profile,
+        candidate=text_at(record, "chat_model"),
+        language="zh",
+        ratings=(
+            *_ratings(conversation_id, user, messages, reader.rated, entry),
+            *_answers(conversation_id, user, record.get("questionnaire"), entry),
+        ),
+        metadata={key: value for key, value in record.items() if key not in _RECLLMSIM_USED} | bookkeeping,
+        place=Place(entry.place.file, entry.place.line, conversation_id),
+    )
+
+
+def _profile(record: dict[str, Any]) -> tuple[dict[str, Any] | None, dict[str, Any]]:
+    """Separate the user's profile from the survey's bookkeeping, which no judge should read."""
+    profile = record.get("profile")
+    if not isinstance(profile, dict):
+        return None, {}
+    user = {key: value for key, value in profile.items() if key not in _BOOKKEEPING}
+    return user, {key: profile[key] for key in _BOOKKEEPING if key in profile}
+
+
+def _names(entry: Entry) -> tuple[str, str | None]:
+    path = entry.context.source.path
+    parts = path.resolve().parts[-3:] if path is not None else ()
+    if len(parts) == 3 and _USER.fullmatch(parts[0]):
+        return "__".join((*parts[:2], parts[2].removesuffix(".gz"))), parts[0]
+    entry.assume("sessions are outside User_N/<task>/<k>.json: their ids are made from the file name")
+    return entry.made_id, None
+
+
+def _ratings(
+    conversation_id: str, user: str | None, messages: tuple[Message, ...], rated: Rated, entry: Entry
+) -> tuple[Rating, ...]:
+    """Return every label of an assistant message as its user's rating of the turn."""
+    turns = message_turns(messages)
+    out: list[Rating] = []
+    for index, labels in rated:
+        for dimension in _LABELS if messages[index].role == "assistant" else ():
+            if labels.get(dimension) is None:
+                continue
+            turn = turns[index]
+            score = score_at(entry.place, f"turn {turn}, {dimension}", labels[dimension])
+            reason = labels.get("reason") if dimension == "satisfaction" else None
+            note = reason if reason is None or isinstance(reason, str) else excerpt(reason)
+            out.append(Rating(conversation_id, dimension, score, turn, user, note=note))
+    return tuple(out)
+
+
+def _answers(conversation_id: str, user: str | None, questions: object, entry: Entry) -> list[Rating]:
+    """Return the answers to the questionnaire as the user's ratings of the conversation, in its words."""
+    out: list[Rating] = []
+    for one in questions if isinstance(questions, list) else [] if questions is None else [questions]:
+        name, option = (one.get("summary"), one.get("option")) if isinstance(one, dict) else (None, None)
+        if isinstance(name, str) and name and isinstance(option, str) and option.strip():
+            score = score_at(entry.place, f"questionnaire, {name}", option)
+            out.append(Rating(conversation_id, name, score, None, user))
+        else:
+            entry.assume("answers to the questionnaire without a name or an option were left out")
+    return out
+
+
+RECLLMSIM = RecordFormat("recllmsim", _recognises_recllmsim, _convert_recllmsim)
+"""RecLLMSim's human conversations: `User_N/<task>/<k>.json`, one session a file.
+
+Published turn ids are `{User_N}__{task}__{k}.json__turn_{i}` with the 0-based index of the assistant message.
+Ours (by `message_turns`) differ from `i + 1` if the assistant speaks first or twice in a row.
+"""
+
+
+_INTENTS = {
+    "解决专业问题": "professional",
+    "检索信息": "retrieval",
+    "文本事务": "text",
+    "获取建议": "advice",
+    "寻求创意": "creative",
+    "娱乐休闲": "leisure",
+    "其他": "other",
+    "Solve Professional Problem": "professional",
+    "Information Retrieval": "retrieval",
+    "Text Assistant": "text",
+    "Ask for Advice": "advice",
+    "Seek Creativity": "creative",
+    "Leisure": "leisure",
+    "Others": "other",
+}
+_CHINESE = ("很不满意", "不满意", "一般", "满意", "非常满意")
+_ENGLISH = ("very dissatisfied", "dissatisfied", "neutral", "satisfied", "very satisfied")
+_SCORES = {label: score for labels in (_CHINESE, _ENGLISH) for score, label in enumerate(labels, start=1)}
+_DIMENSION = "satisfaction"
+_URS_USED = frozenset(
+    {"user_id", "intent_label", "user_satisfaction", "conversation_history", "title", "llm"}
+)
+
+
+def _recognises_urs(record: Any, mapping: FieldMap) -> bool:  # noqa: ANN401  # any JSON value
+    return (
+        isinstance(record, dict)
+        and isinstance(record.get("conversation_history"), list)
+        and "user_satisfaction" in record
+    )
+
+
+def _convert_urs(record: Any, entry: Entry) -> Conversation:  # noqa: ANN401  # any JSON value
+    if not isinstance(record, dict) or "conversation_history" not in record:
+        raise fault_in(entry, f"the record is {excerpt(record)}: no session with a 'conversation_history'")
+    name = entry.made_id
+    entry.recognise("ids made from the file name and the number of the record")
+    messages = MessageReader(entry).read(record["conversation_history"])
+    # The language of the labels, else of the first message.
+    labels = f"{record.get('user_satisfaction')}{record.get('intent_label')}"
+    text = labels if labels != "NoneNone" else messages[0].text
+    language = "zh" if any("\u4e00" <= c <= "\u9fff" for c in text) else "en"
+    user = record.get("user_id")
+    user_id = None if user in (None, "") else f"{language}_{user}"
+    label = record.get("user_satisfaction")
+    ratings: tuple[Rating, ...] = ()
+    if label in (None, ""):
+        entry.assume("sessions have no rating: read as unrated")
+    elif not isinstance(label, str) or label.strip() not in _SCORES:
+        hint = f"one of {', '.join(_ENGLISH)}, or the Chinese of them"
+        raise fault_in(entry, f"the satisfaction is {excerpt(label)}", hint)
+    else:
+        ratings = (Rating(name, _DIMENSION, _SCORES[label.strip()], None, user_id),)
+    intent = text_at(record, "intent_label")
+    return Conversation(
+        name,
+        messages,
+        user_id=user_id,
+        scenario=_INTENTS.get(intent, intent) if intent is not None else None,
+        context=text_at(record, "title"),
+        candidate=text_at(record, "llm"),
+        language=language,
+        ratings=ratings,
+        metadata={key: value for key, value in record.items() if key not in _URS_USED},
+        place=Place(entry.place.file, entry.place.line, name),
+    )
+
+
+URS = RecordFormat("urs", _recognises_urs, _convert_urs)
+"""The session-level records of URS (User Reported Scenarios), as PersTurnBench reads them.
+
+One JSON array a file, one session a record: `user_id`, `intent_label`, `user_satisfaction` (one of five
+labels, in Chinese or English), `conversation_history`, `title`, `llm`. The rating is of the whole session.
+Users are numbered within a language, so `zh_` or `en_` goes before their number, as in the published code
+(`lib/urs_data.py` of github.com/wzf2000/RecLLMSim).
+"""
+
+
+_ROLES: dict[str, Role] = {"USER": "user", "SYSTEM": "assistant"}
+_OVERALL = "OVERALL"
+
+
+@dataclass(slots=True)
+class _UssSession:
+    line: int
+    size: int = 0
+    """What it takes so far."""
+    messages: list[Message] = field(default_factory=list)
+    rated: list[tuple[int | None, list[float | str]]] = field(default_factory=list)
+    """Index of the rated USER line among the messages (None: the conversation), and its scores."""
+    fault: RecordFault | None = None
+
+
+def _recognises_uss(sample: Sample) -> bool:
+    """Say whether the first line, and most lines of the sample, have a role and two more columns."""
+    fits = [line.count("\t") >= 2 and line.split("\t")[0] in _ROLES for line in sample.lines]
+    return bool(fits) and fits[0] and sum(fits) * 2 > len(fits)
+
+
+def _read(stream: LineStream, context: Context) -> Iterator[Outcome]:
+    """Yield one conversation per block of lines."""
+    number = 0
+    session: _UssSession | None = None
+    try:
+        for line_number, line in stream.text():
+            text = line.rstrip("\r\n")
+            if text.strip():
+                session = session or _UssSession(line_number)
+                try:
+                    _take(session, text, Place(context.source.name, line_number))
+                except RecordFault as fault:
+                    session.fault = session.fault or fault
+            elif session is not None:
+                number += 1
+                yield _finish(session, number, context)
+                session = None
+    except FileFault:
+        if session is not None:
+            place = Place(context.source.name, session.line)
+            yield record_fault(place, "the file breaks off within this session")
+        raise
+    if session is not None:
+        yield _finish(session, number + 1, context)
+
+
+def _take(session: _UssSession, line: str, place: Place) -> None:
+    session.size += len(line) + MESSAGE
+    if session.size > LONGEST:
+        session.messages.clear()
+        session.rated.clear()
+        raise too_long(Place(place.file, session.line))
+    columns = line.split("\t")
+    role = _ROLES.get(columns[0])
+    if role is None or len(columns) < 2:
+        message = f"the line starts with {excerpt(columns[0])}"
+        raise record_fault(place, message, "expected USER or SYSTEM, a tab, and the text")
+    overall = role == "user" and columns[1] == _OVERALL
+    if not overall:
+        action = columns[2] if len(columns) > 2 else ""
+        session.messages.append(Message(role, columns[1], extra={"action": action} if action else {}))
+    ratings = columns[3].strip() if len(columns) > 3 else ""
+    if ratings:
+        scores = [score_at(place, f"ratings {excerpt(ratings)}", part) for part in ratings.split(",")]
+        session.rated.append((None if overall else len(session.messages) - 1, scores))
+
+
+def _finish(session: _UssSession, number: int, context: Context) -> Outcome:
+    name = f"{context.source.label.removesuffix('.txt')}_{number}"
+    place = Place(context.source.name, session.line, name)
+    if session.fault is not None:
+        return session.fault
+    if not session.messages:
+        return record_fault(place, "the conversation has no messages")
+    turns = message_turns(session.messages)
+    ratings: list[Rating] = []
+    for index, scores in session.rated:
+        turn = None if index is None else max(0, (turns[index] or 0) - 1)
+        ratings += [
+            Rating(name, _DIMENSION, score, turn, f"rater{column}")
+            for column, score in enumerate(scores, start=1)
+        ]
+    context.notes.recognise("ids made from the file name and the number of the session", place)
+    return Conversation(name, tuple(session.messages), ratings=tuple(ratings), place=place)
+
+
+USS = TextFormat("uss", _recognises_uss, _read, json=False)
+"""The text files of User Satisfaction Simulation: `ROLE TAB text TAB action TAB ratings`.
+
+An empty line separates sessions. USER lines have ratings, one number per rater, separated by commas. A rater
+scored the messages before that line, so a rating belongs to the turn before it; on the first line to turn 0.
+`USER OVERALL` is no message: its ratings belong to the conversation.
+"""
