@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+import gc
 import json
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from shutil import copytree
 from typing import Any
 
 import pytest
@@ -52,6 +54,7 @@ def dialogauge(
         capfd.readouterr()
         with pytest.raises(SystemExit) as ended:
             main()
+        gc.unfreeze()  # a command's own process ends here: what it left would be counted again by each run
         out, err = capfd.readouterr()
         if "--json" in words and out:
             check_printed(tuple(map(str, words)), json.loads(out))
@@ -59,6 +62,30 @@ def dialogauge(
         return Done(code if isinstance(code, int) else 0 if code is None else 1, out, err)
 
     return run
+
+
+@pytest.fixture(scope="session")
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Holds the folders of `once`."""
+    return tmp_path_factory.mktemp("prepared")
+
+
+@pytest.fixture
+def once(prepared: Path, tmp_path: Path) -> Callable[[str, Callable[[], object]], None]:
+    """Fills the folder of a test by commands that run once for all tests that name the same.
+
+    Each test has a copy of its own. Paths that a file in it holds lead to where it was made first.
+    """
+
+    def fill(name: str, make: Callable[[], object]) -> None:
+        kept = prepared / name
+        if kept.exists():
+            copytree(kept, tmp_path, dirs_exist_ok=True)
+        else:
+            make()
+            copytree(tmp_path, kept)
+
+    return fill
 
 
 @pytest.fixture

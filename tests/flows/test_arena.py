@@ -10,14 +10,17 @@ from arenas import ASKED, BAD, GOOD, at, dialogues, fair, published
 
 
 @pytest.fixture
-def runs(dialogauge, tmp_path):
+def runs(dialogauge, tmp_path, once):
     """Judged runs of three agents."""
-    out = []
-    for name, share in (("alpha", 0.9), ("beta", 0.5), ("gamma", 0.2)):
-        file = dialogues(tmp_path / f"{name}.jsonl", share, count=10 if name == "gamma" else 12)
-        assert dialogauge("judge", file, "-o", tmp_path / "runs" / name).code == 0
-        out.append(tmp_path / "runs" / name)
-    return out
+    shares = {"alpha": 0.9, "beta": 0.5, "gamma": 0.2}
+
+    def make():
+        for name, share in shares.items():
+            file = dialogues(tmp_path / f"{name}.jsonl", share, count=10 if name == "gamma" else 12)
+            assert dialogauge("judge", file, "-o", tmp_path / "runs" / name).code == 0
+
+    once("arena-runs", make)
+    return [tmp_path / "runs" / name for name in shares]
 
 
 def test_published_votes_make_a_ranking_with_controls_beside(dialogauge, tmp_path):

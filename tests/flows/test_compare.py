@@ -36,10 +36,14 @@ def samples():
 
 
 @pytest.fixture
-def two(dialogauge, log, samples):
+def two(dialogauge, log, samples, once):
     """Runs `old` and `new` of the samples, the second worse."""
-    assert dialogauge("judge", log(*samples(), name="old.jsonl"), "-o", "old").code == 0
-    assert dialogauge("judge", log(*samples(0.7), name="new.jsonl"), "-o", "new").code == 0
+
+    def make():
+        assert dialogauge("judge", log(*samples(), name="old.jsonl"), "-o", "old").code == 0
+        assert dialogauge("judge", log(*samples(0.7), name="new.jsonl"), "-o", "new").code == 0
+
+    once("compare-two", make)
 
 
 def test_a_log_with_worse_replies_is_a_regression(dialogauge, two, tmp_path):

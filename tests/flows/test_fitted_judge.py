@@ -14,10 +14,12 @@ REPLIES = {"a": FINE, "b": BAD, "c": FINE, "d": BAD, "e": FINE, "f": BAD}
 
 
 @pytest.fixture
-def model(dialogauge, tmp_path):
-    data = uss_file(tmp_path / "set.txt")
-    done = dialogauge("fit", data, "--cv", 5, "-o", "fits")
-    assert done.code == 0, done.err
+def model(dialogauge, tmp_path, once):
+    def make():
+        done = dialogauge("fit", uss_file(tmp_path / "set.txt"), "--cv", 5, "-o", "fits")
+        assert done.code == 0, done.err
+
+    once("fitted-model", make)
     return tmp_path / "fits"
 
 

@@ -10,13 +10,14 @@ from servers.faults import FaultPlan
 
 
 @pytest.fixture
-def judged(dialogauge, log, talk, tmp_path):
+def judged(dialogauge, log, talk, tmp_path, once):
     """A run over one good conversation and one whose second reply is cut off."""
     whole = "It opens at nine on every day but Monday, and the cafe opens an hour later."
     cut = "It opens at nine on every day but Mon"
     bad = talk("bad", whole, cut, "Sorry for the loop: on Sundays museum bad opens at ten.")
     bad["messages"][3]["corrected"] = "On Sundays it opens at ten."
-    dialogauge("judge", log(talk("good", "Museum good opens at nine in the morning."), bad), "-o", "run")
+    good = talk("good", "Museum good opens at nine in the morning.")
+    once("pairs-judged", lambda: dialogauge("judge", log(good, bad), "-o", "run"))
     return tmp_path / "run"
 
 

@@ -41,6 +41,7 @@ def suite(pytester: pytest.Pytester) -> pytest.Pytester:
         for c in (FORGETFUL, HELPFUL)
     ]
     pytester.path.joinpath("log.jsonl").write_text("\n".join(lines))
+    pytester.makeini("[pytest]\nasyncio_default_fixture_loop_scope = function")
     pytester.makepyfile(
         """
         import pytest
@@ -55,7 +56,7 @@ def suite(pytester: pytest.Pytester) -> pytest.Pytester:
 
 
 def run(suite: pytest.Pytester, *arguments: str) -> pytest.RunResult:
-    return suite.runpytest_subprocess(*LOADED, "-p", "no:cacheprovider", *arguments)
+    return suite.runpytest_inprocess(*LOADED, "-p", "no:cacheprovider", *arguments)
 
 
 @pytest.mark.long

@@ -15,19 +15,22 @@ ASK, FINE, BAD = "Where can I eat?", "It is at 77 Mill Road.", "Sorry, there is 
 
 
 @pytest.fixture
-def run(dialogauge, log):
+def run(dialogauge, log, once):
     """Twelve users were told of a road; `mine` has nothing for them, `same` says what they were told."""
 
     def talk(number):
         texts = (("user", ASK), ("assistant", FINE), ("user", "Thanks."))
         return {"id": f"c{number}", "messages": [{"role": r, "content": t} for r, t in texts]}
 
-    dialogauge("replay", "select", log(*map(talk, range(12))), "--rule", "all", "-o", "items.json")
-    items = stored("items.json")["items"]
-    write_replies("mine.jsonl", items, BAD)
-    write_replies("same.jsonl", items, FINE)
-    both = ("--candidate", "replies:mine.jsonl", "--candidate", "replies:same.jsonl")
-    assert dialogauge("replay", "collect", "items.json", *both, "-o", "run").code == 0
+    def make():
+        dialogauge("replay", "select", log(*map(talk, range(12))), "--rule", "all", "-o", "items.json")
+        items = stored("items.json")["items"]
+        write_replies("mine.jsonl", items, BAD)
+        write_replies("same.jsonl", items, FINE)
+        both = ("--candidate", "replies:mine.jsonl", "--candidate", "replies:same.jsonl")
+        assert dialogauge("replay", "collect", "items.json", *both, "-o", "run").code == 0
+
+    once("replay-evaluators", make)
     return Path("run")
 
 

@@ -14,13 +14,17 @@ NEW = "I would rather say this, as gpt-4o does."
 
 
 @pytest.fixture
-def run(dialogauge, log):
+def run(dialogauge, log, once):
     """Eight conversations of three replies, and one candidate that answers every state."""
-    data = log(*(record(n, user_id=f"u{n}") for n in range(8)), name="data.jsonl")
-    dialogauge("replay", "select", data, "--rule", "all", "-o", "items.json")
-    write_replies("new.jsonl", stored("items.json")["items"], NEW)
-    candidate = "gpt-4o=replies:new.jsonl"
-    assert dialogauge("replay", "collect", "items.json", "--candidate", candidate, "-o", "run").code == 0
+
+    def make():
+        data = log(*(record(n, user_id=f"u{n}") for n in range(8)), name="data.jsonl")
+        dialogauge("replay", "select", data, "--rule", "all", "-o", "items.json")
+        write_replies("new.jsonl", stored("items.json")["items"], NEW)
+        candidate = "gpt-4o=replies:new.jsonl"
+        assert dialogauge("replay", "collect", "items.json", "--candidate", candidate, "-o", "run").code == 0
+
+    once("replay-people", make)
     return Path("run")
 
 

@@ -16,16 +16,20 @@ MAIL = "ann.lee@example.org"
 
 
 @pytest.fixture
-def run(dialogauge, log):
+def run(dialogauge, log, once):
     """Four conversations of three replies; `mine` answers 10 of the 12 states."""
-    talks = [record(n, user_id=f"u{n}") for n in range(4)]
-    talks[0]["messages"][0]["content"] += f" Write to {MAIL}."
-    data = log(*talks, name="data.jsonl")
-    dialogauge("replay", "select", data, "--rule", "all", "-o", "items.json")
-    items = stored("items.json")["items"]
-    write_replies("mine.jsonl", items[:10], f"I would rather say this to {MAIL}.")
-    dialogauge("replay", "collect", "items.json", "--candidate", "replies:mine.jsonl", "-o", "runs/a")
-    Path("data.jsonl").unlink()
+
+    def make():
+        talks = [record(n, user_id=f"u{n}") for n in range(4)]
+        talks[0]["messages"][0]["content"] += f" Write to {MAIL}."
+        data = log(*talks, name="data.jsonl")
+        dialogauge("replay", "select", data, "--rule", "all", "-o", "items.json")
+        items = stored("items.json")["items"]
+        write_replies("mine.jsonl", items[:10], f"I would rather say this to {MAIL}.")
+        dialogauge("replay", "collect", "items.json", "--candidate", "replies:mine.jsonl", "-o", "runs/a")
+        Path("data.jsonl").unlink()
+
+    once("replay-read-back", make)
     return Path("runs/a")
 
 

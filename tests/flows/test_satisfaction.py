@@ -220,9 +220,12 @@ def test_one_user_with_five_thousand_turns(dialogauge, log) -> None:
 
 
 @pytest.fixture
-def two_runs(dialogauge, data):
-    for judge in ("nearest-3", "history-mean"):
-        assert dialogauge("satisfaction", data, "--judge", judge, "-o", judge).code == 0
+def two_runs(dialogauge, data, once):
+    def make():
+        for judge in ("nearest-3", "history-mean"):
+            assert dialogauge("satisfaction", data, "--judge", judge, "-o", judge).code == 0
+
+    once("satisfaction-two-runs", make)
     return "nearest-3", "history-mean"
 
 

@@ -1,4 +1,4 @@
-"""The short set is what it claims: without what is marked, with fewer examples, and with tests of each room."""
+"""The short set is what it claims: no test that is marked, fewer examples, and tests of each room."""
 
 from __future__ import annotations
 

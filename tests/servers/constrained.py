@@ -7,6 +7,7 @@ among what is allowed.
 
 from __future__ import annotations
 
+import inspect
 import json
 import math
 import re
@@ -46,6 +47,9 @@ class ConstrainedWriter:
         self, model: Any, tokenizer: Any, *, temperature: float = 0.0, seed: int = 0, string_tokens: int = 12
     ) -> None:
         self._model = model
+        forward = inspect.signature(model.forward).parameters
+        self._cache = "cache" if "cache" in forward else "past_key_values"
+        """What transformers call what the model has read: since 5.24 it has another name."""
         self._tokenizer = tokenizer
         self._temperature = temperature
         self._random = torch.Generator().manual_seed(seed)
@@ -63,7 +67,7 @@ class ConstrainedWriter:
             schema: Objects, arrays, strings, numbers, enumerations, anyOf and references within.
         """
         output = self._model(torch.tensor([list(prompt)]), use_cache=True)
-        self._past, self._next = output.past_key_values, output.logits[0, -1]
+        self._past, self._next = output[self._cache], output.logits[0, -1]
         self._length = self._start = len(prompt)
         self._root = schema
         self._written: list[str] = []
@@ -168,8 +172,8 @@ class ConstrainedWriter:
             self._feed(self._ids(text))
 
     def _feed(self, tokens: list[int]) -> torch.Tensor:
-        output = self._model(torch.tensor([tokens]), past_key_values=self._past, use_cache=True)
-        self._past, self._next = output.past_key_values, output.logits[0, -1]
+        output = self._model(torch.tensor([tokens]), use_cache=True, **{self._cache: self._past})
+        self._past, self._next = output[self._cache], output.logits[0, -1]
         self._length += len(tokens)
         return output.logits[0]
 

@@ -37,6 +37,7 @@ def t_quantile(p: float, df: float) -> float:
     )
 
 
+@lru_cache(maxsize=4096)
 def beta_quantile(p: float, a: float, b: float) -> float:
     """Return the p-quantile of the beta distribution, to about 1e-10.
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 import json
 from types import SimpleNamespace
 from typing import Any
@@ -17,6 +18,7 @@ from dialogauge.llm import (
     examine,
 )
 from dialogauge.llm.doctor import is_same_model
+from dialogauge.llm.retry import Timing
 from dialogauge.llm.transport import Response
 from servers.asking import quick
 from servers.faults import FaultPlan
@@ -202,7 +204,16 @@ async def test_any_answer_is_a_finding(answers, status):
 
     async def close() -> None: ...
 
-    client = HttpChatClient("m", "http://127.0.0.1:9/v1", settings=HttpSettings(retry=quick(max_retries=0)))
+    now = 0.0
+
+    async def sleep(seconds: float) -> None:
+        nonlocal now
+        now += seconds
+        await asyncio.sleep(0)
+
+    timing = Timing(clock=lambda: now, sleep=sleep)
+    settings = HttpSettings(retry=quick(max_retries=0))
+    client = HttpChatClient("m", "http://127.0.0.1:9/v1", settings=settings, timing=timing)
     vars(client)["_transport"] = SimpleNamespace(post_chat=answer, get=answer, close=close)
     report = await examine(client)
     assert {c.status for c in report.checks} <= {"ok", "limited", "failed", "not_checked"}

@@ -268,18 +268,23 @@ def of_statsmodels(of):
 
 
 def of_pairs(of):
-    """scikit-learn's kappas and scipy's correlations, of every pair of raters."""
-    kappa = pytest.importorskip("sklearn.metrics").cohen_kappa_score
+    """The kappas of statsmodels and the correlations of scipy, of every pair of raters."""
+    cohens_kappa = pytest.importorskip("statsmodels.stats.inter_rater").cohens_kappa
     stats = pytest.importorskip("scipy.stats")
-    labels = list(of.categories.values)
+    size = len(of.categories)
+
+    def kappa(x, y, weights):
+        table = np.zeros((size, size))
+        np.add.at(table, (x.astype(int) - 1, y.astype(int) - 1), 1)
+        return cohens_kappa(table, wt=weights, return_results=False)
 
     def correlated(correlation):
         return lambda x, y: correlation(x, y).statistic if min(np.ptp(x), np.ptp(y)) else None
 
     figures = {
-        "cohen": lambda x, y: kappa(x, y, labels=labels),
-        "cohen_linear": lambda x, y: kappa(x, y, labels=labels, weights="linear"),
-        "cohen_quadratic": lambda x, y: kappa(x, y, labels=labels, weights="quadratic"),
+        "cohen": lambda x, y: kappa(x, y, None),
+        "cohen_linear": lambda x, y: kappa(x, y, "linear"),
+        "cohen_quadratic": lambda x, y: kappa(x, y, "quadratic"),
         "pearson": correlated(stats.pearsonr),
         "spearman": correlated(stats.spearmanr),
         "kendall": correlated(stats.kendalltau),
