@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ from dialogauge.judges.local.evidence import (
     KindEvidence,
     load_evidence,
 )
-from dialogauge.stats import Basis, divided, parse_rule
+from dialogauge.stats import Basis, Floats, divided, parse_rule
 from dialogauge.studies.judging.people import People
 from dialogauge.studies.judging.sampling import ratings_of
 from dialogauge.studies.passing import ByConversation, Row, Smallest
@@ -67,6 +68,8 @@ class Missed:
     without: int
     source: str
     """`this data`, or the data that the figure is of."""
+    share: float
+    """Of the poor without a finding, 0 to 1: of a drawn sample weighted by the chance of being chosen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,10 +114,12 @@ class FindingsTally(ByConversation):
         self._conversations: Counter[str] = Counter()
         self._examples: dict[str, tuple[float, FindingExample]] = {}
         self._first = Smallest[tuple[str, ReadFirst]](_KEPT)
-        self._rated: list[tuple[str, str, float, frozenset[str]]] = []
-        """Of each rated turn the user (else the conversation), the dimension, the rating and the kinds."""
-        self._wholes: list[tuple[str, str, float, bool]] = []
-        """Of each rated conversation level and dimension, the lowest rating, and whether it has a finding."""
+        self._rated: list[tuple[str, str, float, frozenset[str], float]] = []
+        """Of each rated turn the user (else the conversation), the dimension, the rating, the kinds, and how
+        many turns it stands for, where somebody says so."""
+        self._wholes: list[tuple[str, str, float, bool, float]] = []
+        """Of each rated conversation level and dimension, the lowest rating, whether it has a finding, and
+        how many it stands for, where somebody says so."""
 
     def take(self, unit: Sequence[Row]) -> None:
         """Count one conversation."""
@@ -136,14 +141,16 @@ class FindingsTally(ByConversation):
         self._conversations.update(kinds)
         rated_as, ratings = ratings_of(unit)
         if rated_as is not None:
-            self._wholes.append((*rated_as, min(ratings), bool(kinds)))
+            of = [row["rating"].get("weight") or math.nan for row in unit if row.get("rating")]
+            self._wholes.append((*rated_as, min(ratings), bool(kinds), sum(of) / len(of)))
 
     def _rate(self, row: Row, findings: Sequence[Mapping[str, Any]]) -> None:
         rating = row.get("rating")
         if rating and not isinstance(rating["score"], str):
             who = row.get("user_id") or row["conversation_id"]
             kinds = frozenset(finding["name"] for finding in findings)
-            self._rated.append((who, rating["dimension"], float(rating["score"]), kinds))
+            weight = rating.get("weight") or math.nan
+            self._rated.append((who, rating["dimension"], float(rating["score"]), kinds, weight))
 
     def _turn(self, row: Row, findings: Sequence[Mapping[str, Any]]) -> set[str]:
         quotes = {e.get("signal"): e["quote"] for e in reversed(row["evidence"])}
@@ -204,19 +211,21 @@ class FindingsTally(ByConversation):
         rated = [one for one in self._rated if one[1] == figure.dimension]
         names, codes = np.unique([one[0] for one in rated], return_inverse=True)
         poor = np.array([rule.holds(one[2]) for one in rated], dtype=np.float64)
-        base = np.bincount(codes, poor, names.size), np.bincount(codes, minlength=names.size)
+        weights = _weights([one[4] for one in rated])
+        base = np.bincount(codes, weights * poor, names.size), np.bincount(codes, weights, names.size)
         out = {}
         for kind in {name for one in rated for name in one[3]}:
-            fires = np.array([kind in one[3] for one in rated], dtype=np.float64)
-            hits, seen = np.bincount(codes, fires * poor, names.size), np.bincount(codes, fires, names.size)
-            if seen.sum() < TELLING or not poor.any():
+            has = np.array([kind in one[3] for one in rated])
+            if has.sum() < TELLING or not poor.any():
                 continue
+            fires = has * weights
+            hits, seen = np.bincount(codes, fires * poor, names.size), np.bincount(codes, fires, names.size)
             shares = divided(hits.sum() - hits, seen.sum() - seen)
             moved = divided(shares, divided(base[0].sum() - base[0], base[1].sum() - base[1]))
-            share, usual = float(hits.sum() / seen.sum()), float(poor.mean())
-            basis = Basis(int(seen.sum()), names.size, "users")
+            share, usual = float(hits.sum() / seen.sum()), float(base[0].sum() / base[1].sum())
+            basis = Basis(int(has.sum()), names.size, "users")
             lift = basis.estimate(share / usual, moved, (0.0, 1 / usual), support=int((seen > 0).sum()))
-            out[kind] = KindEvidence(HERE, self._mode, language, int(seen.sum()), share, usual, lift)
+            out[kind] = KindEvidence(HERE, self._mode, language, int(has.sum()), share, usual, lift)
         return out
 
     def _missed(self, people: People | None, language: str) -> Missed | None:
@@ -224,11 +233,22 @@ class FindingsTally(ByConversation):
         for figure in people.figures if people is not None else ():
             mine = [one for one in self._wholes if one[:2] == (figure.level, figure.dimension)]
             if figure.cut and mine:
-                poor = [named for *_, rating, named in mine if parse_rule(figure.cut).holds(rating)]
-                return Missed("conversations", len(poor), poor.count(False), HERE)
+                rule, weights = parse_rule(figure.cut), _weights([one[4] for one in mine])
+                poor = [(one[3], w) for one, w in zip(mine, weights, strict=True) if rule.holds(one[2])]
+                without = [w for named, w in poor if not named]
+                share = float(sum(without) / sum(w for _, w in poor)) if poor else 0.0
+                return Missed("conversations", len(poor), len(without), HERE, share)
         shipped = [m for m in load_evidence().missed if m.mode == self._mode and not m.chosen_on]
         best = max(shipped, key=lambda m: (m.language == language, m.poor), default=None)
-        return None if best is None else Missed(best.what, best.poor, best.without, best.source)
+        if best is None:
+            return None
+        return Missed(best.what, best.poor, best.without, best.source, best.without / best.poor)
+
+
+def _weights(weights: Sequence[float]) -> Floats:
+    """Return how much each counts: its weight, or 1 each where not all have one."""
+    known = np.array(weights)
+    return known if np.isfinite(known).all() else np.ones(known.size)
 
 
 def _spread(turns: Iterable[tuple[str, ReadFirst]], size: int) -> tuple[ReadFirst, ...]:
