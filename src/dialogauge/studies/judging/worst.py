@@ -137,7 +137,7 @@ def worst_group(
     by_people = int(rated.sum()) >= 2 * _LEAST
     if not (by_people or (table.listed & (table.turn >= 0)).any()):
         return None
-    values, used, weights = by_dialogue.mean, rated, _weights(table)
+    values, used, weights = by_dialogue.mean, rated, dialogue_weights(table, rated)
     kind = by_dialogue.kinds[used_kinds[0][0]] if by_people else None
     if not by_people:
         faulty = np.unique(dialogues.of[findings.rows[table.turn[findings.rows] >= 0]])
@@ -188,14 +188,21 @@ def worst_group(
     return WorstGroup(field, name, int(member.sum()), what, not by_people, group, others, len(known))
 
 
-def _weights(table: Table) -> Floats:
-    """Return how many targets the ratings of each dialogue stand for, on average; 1 where nothing says."""
-    rated, weight = table.entries["rating"].rows, np.ones(table.n)
-    says = table.entries["weight"]
-    weight[says.rows] = np.where(says.numbers == 0, 1.0, says.numbers)
-    of, size = table.dialogues.of[rated], table.dialogues.size
-    count = np.bincount(of, minlength=size)
-    return np.where(count > 0, np.bincount(of, weight[rated], size) / np.maximum(count, 1), 1.0)
+def weights_of(table: Table, rows: npt.NDArray[np.intp]) -> Floats:
+    """Return how many targets each rated row stands for; 1 each where not all of them say so."""
+    weight, says = np.full(table.n, np.nan), table.entries["weight"]
+    weight[says.rows] = np.where(says.numbers == 0, np.nan, says.numbers)
+    known = weight[rows]
+    return known if np.isfinite(known).all() else np.ones(known.size)
+
+
+def dialogue_weights(table: Table, dialogues: Mask) -> Floats:
+    """Return how many targets the ratings of each dialogue stand for on average, of those that are marked."""
+    of, size = table.dialogues.of, table.dialogues.size
+    rows = np.unique(table.entries["rating"].rows)
+    rows = rows[dialogues[of[rows]]]
+    sums, counts = np.bincount(of[rows], weights_of(table, rows), size), np.bincount(of[rows], minlength=size)
+    return np.where(counts > 0, sums / np.maximum(counts, 1), 1.0)
 
 
 def _worse(values: Floats, weights: Floats, member: Mask, clusters: npt.NDArray[np.intp]) -> float | None:
