@@ -16,8 +16,9 @@ from dialogauge.core import Conversation, StoreError, UsageError, conversation_d
 from dialogauge.core.protocols import Reply
 from dialogauge.runs import Row, RunDatabase, RunDirectory, expect_study
 from dialogauge.stats import ScoreHistory
+from dialogauge.studies.rated import replies_of
 from dialogauge.studies.replay.items import ItemSet, ReplayItem, Stage, read_items
-from dialogauge.studies.satisfaction.blocks import cut_behind, replies_of
+from dialogauge.studies.satisfaction.blocks import cut_behind
 
 REPLAY: Final = "replay"
 """The kind of run."""
