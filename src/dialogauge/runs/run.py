@@ -11,7 +11,7 @@ from typing import Any
 
 from dialogauge.core import Conversation, DimensionSpec, StoreError
 from dialogauge.data import Mask
-from dialogauge.runs.directory import RunDirectory
+from dialogauge.runs.directory import RunDirectory, command_of, refuse_older_kind
 from dialogauge.runs.manifest import Manifest
 from dialogauge.runs.privacy import OPEN, Privacy, key_of, mask_for_reading, mask_row
 from dialogauge.runs.records import ROW_SCHEMA
@@ -154,10 +154,11 @@ def expect_study(directory: RunDirectory, studies: Collection[str]) -> None:
 
 def _expect_study(database: RunDatabase, studies: Collection[str]) -> None:
     study = database.get_meta(STUDY)
+    refuse_older_kind(study, database.path.parent)
     if study is not None and study not in studies:
-        kind = f"`dialogauge {study}`" if isinstance(study, str) else "no known command"
+        kind = command_of(study) if isinstance(study, str) else "no known command"
         msg = f"{database.path.parent} is a run of {kind}"
-        *others, last = (f"`dialogauge {name}`" for name in studies)
+        *others, last = map(command_of, studies)
         wanted = f"{', '.join(others)} or {last}" if others else last
         raise StoreError(msg, hint=f"give a run of {wanted}")
 

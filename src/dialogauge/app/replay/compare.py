@@ -25,12 +25,12 @@ from dialogauge.runs.privacy import hidden_turn
 from dialogauge.runs.records import json_line
 from dialogauge.runs.study import write_result
 from dialogauge.studies.arena.controls import PositionBias, position_bias
+from dialogauge.studies.replay.answers import ANSWER
 from dialogauge.studies.replay.comparison import CompareSettings, ReplayComparison, compare_all
 from dialogauge.studies.replay.gathered import Gathered, gather
 from dialogauge.studies.replay.items import ORIGINAL, ItemSet, ReplayItem
 from dialogauge.studies.replay.page import brief, replay_page
 from dialogauge.studies.replay.rubric_page import RubricComparison, rubric_brief, rubric_page
-from dialogauge.studies.replay.stored import REPLAY
 from dialogauge.studies.replay.table import ShownItem, View
 
 _COLUMNS = ("organisation", "version", "licence", "family")
@@ -182,7 +182,7 @@ def _write(out: Path, options: CompareOptions, compared: Compared) -> None:
     made = options.command, datetime.now(UTC).date().isoformat(), __version__
     shown = page_of(compared, *made)
     manifest = Manifest(
-        study=REPLAY,
+        study=ANSWER,
         settings=recorded(options),
         command=options.command,
         seed=options.seed,
@@ -206,7 +206,7 @@ def _write(out: Path, options: CompareOptions, compared: Compared) -> None:
     directory = RunDirectory(out)
     database = None
     if directory.exists:
-        database = directory.open_for_writing(REPLAY)
+        database = directory.open_for_writing(ANSWER)
     else:
         directory.lock()
     try:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from dialogauge.app.columns import ExportColumns, JudgementColumns, VoteColumns
 from dialogauge.app.command import NO_INPUT, StudyEntry
 from dialogauge.app.outcome import CommandOutcome, PlanJson
 from dialogauge.app.printed.replaying import ReplayJson, RubricReplayJson
@@ -14,11 +13,9 @@ from dialogauge.app.replay.run_all import Ran, run_benchmark
 from dialogauge.app.replay.settings import BenchmarkOptions
 from dialogauge.app.shown import Overview, with_interval
 from dialogauge.app.sources import PythonInput, input_data
-from dialogauge.core import BudgetSpent, Conversation, DialogaugeError
-from dialogauge.report import Block, Page
-from dialogauge.runs import Observer, Row, StopSignal, StoredRun
-from dialogauge.studies.replay.shown import show_states
-from dialogauge.studies.replay.states import ReplayStates, replay_rows
+from dialogauge.core import BudgetSpent, DialogaugeError
+from dialogauge.report import Page
+from dialogauge.runs import Observer, StopSignal, StoredRun
 
 
 class ReplayPlanJson(PlanJson):
@@ -59,24 +56,6 @@ class ReplayEntry(StudyEntry[BenchmarkOptions, Any, Any]):
     def page(self, run: StoredRun) -> Page:
         """Return the page of a finished run."""
         return stored_page(run)
-
-    def shown(self, run: StoredRun, id: str, turn: int | None) -> tuple[Block, ...]:
-        """Return what came before a reply, and every reply with its scores."""
-        return show_states(run, id, turn)
-
-    def rows(self, run: StoredRun) -> Iterator[Row]:
-        """Yield one for every reply, or pair."""
-        return replay_rows(run)
-
-    def conversations(self, run: StoredRun) -> Iterable[Conversation]:
-        """Return one for each reply, under its item's id and with its `candidate`."""
-        return [talk for state in ReplayStates.of(run) for talk in state.conversations()]
-
-    def columns(self, run: StoredRun) -> ExportColumns:
-        """Return the columns of votes, or of judgements of replies."""
-        states = ReplayStates.of(run)
-        names = [name for name, _, _ in states.dimensions]
-        return VoteColumns(of_turns=True) if states.by_pairs else JudgementColumns(names, of_replies=True)
 
     def overview(self, judge: str, summary: Mapping[str, Any]) -> Overview:
         """Return the candidates beside what always saying one score would get: of a rubric, by dimension."""
