@@ -211,9 +211,9 @@ def _print_scored(scored: Scored) -> None:
 
 def _print_compared(compared: Compared) -> None:
     """Print the leaderboard of every view, pairs, controls, lengths and warnings."""
-    from dialogauge.app.replay.compare import brief_of
+    from dialogauge.studies.replay.page import brief
 
-    print_blocks(brief_of(compared))
+    print_blocks(brief(compared.candidates))
     if compared.files:
         typer.echo(plain(f"report: {compared.files[-1]}"))
 

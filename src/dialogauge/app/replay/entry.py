@@ -7,8 +7,7 @@ from typing import Any, Final
 
 from dialogauge.app.command import NO_INPUT, StudyEntry
 from dialogauge.app.outcome import CommandOutcome, PlanJson
-from dialogauge.app.printed.replaying import ReplayJson, RubricReplayJson
-from dialogauge.app.replay.compare import stored_page
+from dialogauge.app.replay.compare import ReplaySummary, RubricReplaySummary, stored_page
 from dialogauge.app.replay.run_all import Ran, run_benchmark
 from dialogauge.app.replay.settings import BenchmarkOptions
 from dialogauge.app.shown import Overview, with_interval
@@ -33,7 +32,7 @@ class ReplayEntry(StudyEntry[BenchmarkOptions, Any, Any]):
     """`replay run`: candidates in frozen states of conversations."""
 
     name = "replay"
-    prints = ReplayJson | RubricReplayJson | None
+    prints = ReplaySummary | RubricReplaySummary | None
     plans = ReplayPlanJson
 
     async def run(
