@@ -126,6 +126,14 @@ def test_every_reply_is_a_row(dialogauge, scored) -> None:
         hidden = list(csv.DictReader(file))
     assert [row["score_satisfaction"] for row in hidden].count("4.0") == 10
     assert MAIL not in Path("rows.csv").read_text()
+    done = dialogauge("export", scored, "--messages", "-o", "log.jsonl", "--redact")
+    assert (done.code, done.out) == (0, "24 conversations: log.jsonl\n")
+    talks = [json.loads(line) for line in Path("log.jsonl").read_text().splitlines()]
+    last = {(t["conversation_id"], t["candidate"]): t["messages"][-1:] for t in talks}
+    assert last["c2__turn_1", "mine"] == [
+        {"role": "assistant", "content": "I would rather say this to [email]."}
+    ]
+    assert last["c3__turn_2", "mine"] == []
     assert not any(row["conversation_id"].startswith("c0__") or row["user_id"] == "u0" for row in hidden)
 
 
