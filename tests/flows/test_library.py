@@ -265,7 +265,7 @@ def test_replay_by_name(dialogauge, log, tmp_path, monkeypatch) -> None:
     words = ("--judge", "history-mean", "--candidate", asked["candidates"], "--size", 20)
     dialogauge("replay", "run", log(*data), *words, "-o", "command")
     of_command = library.open_run(tmp_path / "command")
-    assert run.study == of_command.study == "replay"
+    assert run.study == of_command.study == "answer"
     assert run.summary["views"] == of_command.summary["views"]
     assert list(run.rows()) == list(of_command.rows())
     # Each item twice: up to the reply that was sent, and up to the candidate's.

@@ -69,7 +69,7 @@ def test_the_evaluator_is_held_against_people(dialogauge, run, duel, serve) -> N
     assert dialogauge("annotate", "import", "duel", *files).code == 0
     rows = [json.loads(line) for line in Path("duel/pairs.jsonl").read_text().splitlines()]
     assert {(row["winner"], row["turn"]) for row in rows} == {("b", 1), ("a", 2), ("b", 3)}
-    assert {row["conversation_id"] for row in rows} == {f"c{n}" for n in range(8)}
+    assert {row["conversation_id"] for row in rows} == {f"c{n}__turn_{t}" for n in range(8) for t in range(3)}
     done = dialogauge("agreement", run, "--ratings", "duel", "--json")
     assert done.code == 0, done.err
     (found,) = done.json["pairs"]
@@ -95,6 +95,8 @@ def test_a_judge_of_pairs_too_and_what_is_missing_is_said(dialogauge, run, duel,
 
 
 def test_a_replay_is_rated_in_pairs_and_alone(dialogauge, run) -> None:
-    for more in ((), ("--pairs", "data.jsonl")):
-        done = dialogauge("annotate", "make", run, "--raters", 1, *more, "-o", "duel")
-        assert (done.code, "its replies are rated in pairs" in done.err) == (2, True)
+    done = dialogauge("annotate", "make", run, "--raters", 1, "--each", 48, "-o", "alone")
+    assert done.code == 0, done.err
+    plan = json.loads(Path("alone/plan.json").read_text())
+    assert (plan["eligible"], plan["candidates"]) == (48, ["gpt-4o", "original"])
+    assert {len(item["turns"]) for item in plan["items"]} == {1}

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 import dialogauge as dialogauge_library
-from dialogauge.runs import RunDirectory
 from servers.contented import shown_to
 from servers.schemas import instance
 
@@ -391,20 +390,3 @@ def test_from_python_by_a_rubric(serve) -> None:
     helpful = run.summary.dimensions.helpfulness.views.raw.candidates
     assert helpful["new"].user_macro < helpful["original"].user_macro
     assert "<td>new, helpfulness</td>" in run._repr_html_()
-
-
-def test_a_run_that_named_a_candidate_without_its_context(dialogauge, log, serve) -> None:
-    """As older versions wrote it: the name stays with that context, and another one gets its own."""
-    data = log(*(record(n, context="help") for n in range(2)), name="data.jsonl")
-    dialogauge("replay", "select", data, "-o", "items.json")
-    words = ("--candidate", f"m=stub-model@{serve('A reply.').url}", "-o", "run")
-    assert dialogauge("replay", "collect", "items.json", *words, "--context", "task").code == 0
-    directory = RunDirectory(Path("run"))
-    database = directory.open_for_writing("replay")
-    kept = database.get_meta("candidates")
-    database.put_meta("candidates", {"m": {**kept["m · task"], "candidate": "m"}})
-    database.close()
-    directory.release()
-    same = dialogauge("replay", "collect", "items.json", *words, "--context", "task")
-    assert same.out.startswith("m  "), same.err
-    assert dialogauge("replay", "collect", "items.json", *words).out.startswith("m · prefix  ")

@@ -49,7 +49,7 @@ def scored(dialogauge, run, log, serve):
 def test_runs_says_how_far_a_replay_is(dialogauge, scored) -> None:
     (listed,) = dialogauge("runs", "--json").json["runs"]
     assert (listed["study"], listed["conversations"], listed["headline"]) == (
-        "replay",
+        "answer",
         4,
         "scored, not compared",
     )
@@ -75,25 +75,24 @@ def test_a_state_is_shown_without_the_data(dialogauge, scored) -> None:
     assert "Where is my parcel? It is for number 1." in told
     assert f"{GOOD[0]} Number 1 is noted." in told
     assert "How do I reset the router? It is for number 1." in told
-    assert f"original 5.00 {GOOD[1]} Number 1 is noted." in told
-    assert f"mine 4.00 I would rather say this to {MAIL}." in told
+    assert f"assistant: {GOOD[1]} Number 1 is noted. satisfaction 5" in told
+    assert f"assistant: I would rather say this to {MAIL}. satisfaction 4" in told
     assert "When does the museum open?" not in told, "what followed is not kept for this state"
-    # a conversation has its states, and a turn of it one
-    every = dialogauge("show", scored, "c1").unwrapped
-    assert every.count("by satisfaction reply") == 3
-    assert dialogauge("show", scored, "c1", "--turn", 2).out == done.out
+    assert "c1__turn_1 · mine" in told
+    assert "c1__turn_1 · original" in told
     last = dialogauge("show", scored, "c3__turn_2").unwrapped
-    assert "mine not scored (no reply: no reply)" in last
+    assert "c3__turn_2 · mine" in last
+    assert "It has no messages" in last
     hidden = dialogauge("show", scored, "c1__turn_1", "--redact").unwrapped
     assert "I would rather say this to [email]." in hidden
     near = dialogauge("show", scored, "c9__turn_1")
-    assert (near.code, "has no item of 'c9__turn_1'" in near.err) == (2, True)
+    assert (near.code, "has no conversation 'c9__turn_1'" in near.err) == (2, True)
 
 
 def test_a_state_that_nobody_scored_is_shown_too(dialogauge, run) -> None:
     told = dialogauge("show", run, "c0__turn_0").unwrapped
-    assert "Nobody has scored these replies" in told
-    assert f"mine I would rather say this to {MAIL}." in told
+    assert "Nobody has scored this run" in told
+    assert f"assistant: I would rather say this to {MAIL}." in told
 
 
 def test_the_page_is_made_again(dialogauge, scored) -> None:
@@ -118,26 +117,31 @@ def test_every_reply_is_a_row(dialogauge, scored) -> None:
     done = dialogauge("export", scored, "-o", "rows.jsonl")
     assert (done.code, done.out) == (0, "24 rows: rows.jsonl\n")
     rows = [json.loads(line) for line in Path("rows.jsonl").read_text().splitlines()]
-    by = {(r["item"], r["candidate"]): r for r in rows}
+    by = {(r["conversation_id"], r["candidate"]): r for r in rows}
     assert len(by) == 24
     one = by["c2__turn_1", "mine"]
-    assert (one["conversation_id"], one["user_id"], one["turn"]) == ("c2", "u2", 2)
+    assert (one["user_id"], one["turn"], one["failure"]) == ("u2", 2, None)
     assert one["scores"] == {"satisfaction": 4}
     assert by["c2__turn_1", "original"]["scores"] == {"satisfaction": 5}
-    assert by["c2__turn_1", "original"]["reply"] == f"{GOOD[1]} Number 2 is noted."
     lost = by["c3__turn_2", "mine"]
-    assert (lost["scores"], lost["failure"]["kind"], lost["reply"]) == (None, "no_reply", None)
+    assert (lost["scores"], lost["failure"]["kind"]) == (None, "absent")
     done = dialogauge("export", scored, "-o", "rows.csv", "--redact", "--hash-ids")
     with Path("rows.csv").open(newline="") as file:
         hidden = list(csv.DictReader(file))
     assert [row["score_satisfaction"] for row in hidden].count("4.0") == 10
     assert MAIL not in Path("rows.csv").read_text()
-    assert not any(row["item"].startswith("c0__") or row["user_id"] == "u0" for row in hidden)
-    refused = dialogauge("export", scored, "-o", "rows.eval")
-    assert (refused.code, "has no judgements" in refused.err) == (2, True)
+    done = dialogauge("export", scored, "--messages", "-o", "log.jsonl", "--redact")
+    assert (done.code, done.out) == (0, "24 conversations: log.jsonl\n")
+    talks = [json.loads(line) for line in Path("log.jsonl").read_text().splitlines()]
+    last = {(t["conversation_id"], t["candidate"]): t["messages"][-1:] for t in talks}
+    assert last["c2__turn_1", "mine"] == [
+        {"role": "assistant", "content": "I would rather say this to [email]."}
+    ]
+    assert last["c3__turn_2", "mine"] == []
+    assert not any(row["conversation_id"].startswith("c0__") or row["user_id"] == "u0" for row in hidden)
 
 
-def test_every_pair_is_a_vote(dialogauge, run, log, serve) -> None:
+def test_every_pair_is_a_row(dialogauge, run, log, serve) -> None:
     talks = [record(n, user_id=f"u{n}") for n in range(4)]
     talks[0]["messages"][0]["content"] += f" Write to {MAIL}."
     log(*talks, name="data.jsonl")
@@ -145,13 +149,17 @@ def test_every_pair_is_a_vote(dialogauge, run, log, serve) -> None:
     dialogauge("export", run, "-o", "votes.csv")
     with Path("votes.csv").open(newline="") as file:
         votes = list(csv.DictReader(file))
-    assert [v["winner"] for v in votes] == ["b"] * 10 + [""] * 2
-    assert {(v["a"], v["b"]) for v in votes} == {("mine", "original")}
-    assert [v["failure_kind"] for v in votes][-2:] == ["no_reply"] * 2
-    assert (votes[1]["conversation_id"], votes[1]["turn"], votes[1]["judge"]) == ("c0", "2", "pair/m")
-    told = dialogauge("show", run, "c0__turn_0").unwrapped
-    assert "mine the original is preferred" in told
-    assert "mine, shown first: So." in told
+    assert [v["score_preferred"] for v in votes] == ["0.0"] * 10 + [""] * 2
+    assert {v["candidate"] for v in votes} == {"mine"}
+    assert [v["failure_kind"] for v in votes][-2:] == ["absent"] * 2
+    assert (votes[1]["conversation_id"], votes[1]["turn"], votes[1]["judge"]) == ("c0__turn_1", "2", "pair/m")
+    dialogauge("export", run, "-o", "votes.jsonl")
+    first = json.loads(Path("votes.jsonl").read_text().splitlines()[0])
+    assert [(o["first"], o["winner"], o["reason"]) for o in first["details"]["orders"]] == [
+        ("a", "b", "So."),
+        ("b", "b", "So."),
+    ]
+    assert "preferred 0" in dialogauge("show", run, "c0__turn_0").unwrapped
 
 
 def test_in_python(dialogauge, scored) -> None:
@@ -176,9 +184,9 @@ def test_a_reply_that_was_made_anew_stands_once(dialogauge, scored, log) -> None
     dialogauge("export", scored, "-o", "rows.jsonl")
     rows = [json.loads(line) for line in Path("rows.jsonl").read_text().splitlines()]
     mine = [row for row in rows if row["candidate"] == "mine"]
-    assert {row["reply"] for row in mine} == {"I would rather say that."}
-    assert {row["failure"]["kind"] for row in mine} == {"pending"}
-    assert len(mine) == 12
+    assert [(row["scores"], row["failure"]) for row in mine] == [({}, None)] * 12, "nobody has scored them"
+    said = {c.messages[-1].text for c in open_run(scored).conversations() if c.candidate == "mine"}
+    assert said == {"I would rather say that."}
 
 
 def test_two_replies_to_a_state_are_a_training_pair(dialogauge, scored) -> None:

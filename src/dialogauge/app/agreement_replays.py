@@ -10,12 +10,13 @@ from dialogauge.core.errors import UsageError
 from dialogauge.data import votes_in
 from dialogauge.runs import open_run
 from dialogauge.studies.agreement.targets import Panel
+from dialogauge.studies.replay.answers import ANSWER
 
 
 def is_replay(path: str) -> bool:
     """Whether a run is one of `replay`."""
     with open_run(path) as run:
-        return run.manifest.study == "replay"
+        return run.manifest.study == ANSWER
 
 
 def add_replays(paths: Sequence[str], out: Panel) -> None:
@@ -36,7 +37,7 @@ def add_replays(paths: Sequence[str], out: Panel) -> None:
 
 
 def _preferences(path: str) -> list[PairRating]:
-    from dialogauge.studies.replay.states import ReplayStates, preferences
+    from dialogauge.studies.replay.preferred import preferences
 
     with open_run(path) as run:
-        return list(preferences(ReplayStates.scored(run)))
+        return list(preferences(run))

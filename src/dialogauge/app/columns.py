@@ -16,7 +16,6 @@ _TARGET = ("conversation_id", "user_id", "scenario", "candidate", "level", "turn
 _VERDICT = ("verdict", "verdict_basis", "weakest_turn")
 _LISTS = ("issues", "evidence")
 _JUDGE = ("rationale", "judge", "prompt_digest")
-_REPLY = ("item", "gold", "reply")
 _USAGE = ("calls", "cached", "prompt_tokens", "completion_tokens", "cost")
 _VOTE = ("conversation_id", "arena", "a", "b", "winner", "rater", "shown_first", "judge")
 _SIDES = ("a", "b")
@@ -45,10 +44,7 @@ class ExportColumns(Protocol):
 class VoteColumns:
     """Those of votes; where a model was asked, its answers with `a` and with `b` first."""
 
-    of_turns: bool = False
-    """Whether a vote is of a turn, and not of a whole dialogue."""
-
-    whole = frozenset({"turn", "length_a", "length_b", *_USAGE[:-1]})
+    whole = frozenset({"length_a", "length_b", *_USAGE[:-1]})
     fractions = frozenset({"quality_a", "quality_b", "cost"})
 
     @property
@@ -59,7 +55,7 @@ class VoteColumns:
 
     def flat(self, row: Mapping[str, Any]) -> dict[str, Any]:
         """Write a vote as one level of plain values."""
-        flat = {k: row.get(k) for k in (*_VOTE[:1], *(("turn",) if self.of_turns else ()), *_VOTE[1:])}
+        flat = {k: row.get(k) for k in _VOTE}
         for what in ("length", "quality"):
             both = row["lengths" if what == "length" else "qualities"] or (None, None)
             flat |= {f"{what}_{side}": value for side, value in zip(_SIDES, both, strict=True)}
@@ -78,13 +74,11 @@ class JudgementColumns:
     judged: Sequence[str]
     rated: Mapping[str, bool] = field(default_factory=dict)
     """Those that people rated, and whether only in numbers."""
-    of_replies: bool = False
-    """Whether a row is of one reply of several to the same messages, and says which."""
 
     @property
     def names(self) -> tuple[str, ...]:
         """Of the columns, in order."""
-        single = (*_TARGET, *_VERDICT, *_JUDGE, *_REPLY, "scores", "whole", "raw", "overall", "failure")
+        single = (*_TARGET, *_VERDICT, *_JUDGE, "scores", "whole", "raw", "overall", "failure")
         blank = {**dict.fromkeys(single), **dict.fromkeys(_LISTS, ()), "usage": dict.fromkeys(_USAGE)}
         return tuple(self.flat(blank))
 
@@ -99,7 +93,7 @@ class JudgementColumns:
         """Columns of other numbers."""
         scores = {f"{what}_{name}" for what in ("score", "raw") for name in self.judged}
         rated = {f"rating_{name}" for name, number in self.rated.items() if number}
-        return frozenset({*scores, *rated, "overall", "gold", "cost"})
+        return frozenset({*scores, *rated, "overall", "cost"})
 
     def flat(self, row: Mapping[str, Any]) -> dict[str, Any]:
         """Write a judgement as one level of plain values."""
@@ -117,7 +111,7 @@ class JudgementColumns:
         flat["failure_kind"], flat["failure_message"] = failure.get("kind"), failure.get("message")
         flat |= {k: row[k] for k in _VERDICT}
         flat |= {k: orjson.dumps(row[k]).decode() for k in _LISTS}
-        flat |= {k: row[k] for k in (*_JUDGE, *(_REPLY if self.of_replies else ()))}
+        flat |= {k: row[k] for k in _JUDGE}
         return flat | {k: usage[k] for k in _USAGE}
 
 

@@ -17,7 +17,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from dialogauge.app.build import Clients
 from dialogauge.app.columns import ExportColumns, judgement_columns
-from dialogauge.app.entries import ListedStudy, listed_study
+from dialogauge.app.entries import ListedStudy, study_of_kind
 from dialogauge.app.option_groups import LimitOptions, Options, ReplaceOptions
 from dialogauge.app.outcome import CommandOutcome, Plan, UnitsPlanJson
 from dialogauge.app.outputs import run_files, run_named_after, spare
@@ -366,5 +366,5 @@ def load(study: ListedStudy) -> Command[Any, Any]:
 
 def entry_of(kind: str) -> StudyEntry[Any, Any, Any]:
     """Return the entry of the study that made a run of a kind."""
-    entry: Any = load(listed_study(kind))
+    entry: Any = load(study_of_kind(kind))
     return entry  # type: ignore[no-any-return]

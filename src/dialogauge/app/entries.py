@@ -25,7 +25,7 @@ from dialogauge.app.settings import (
 )
 from dialogauge.core.errors import UsageError
 
-Rows = Literal["judgements", "votes", "replies"]
+Rows = Literal["judgements", "votes"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +37,8 @@ class ListedStudy:
     """The options, or `MODULE:NAME` of them; their docstring is the help of the command."""
     entry: object
     """The name of the module that holds it as `ENTRY`, or the entry itself (`app/command.py`)."""
+    kind: str = ""
+    """The kind of its runs, where that is not its name."""
     rows: Rows | None = None
     """What the rows of its runs are, as `show` and `export` take them; None where a run has none."""
     command: bool = True
@@ -95,6 +97,12 @@ def listed_study(name: str) -> ListedStudy:
     return _TABLE[name]
 
 
+def study_of_kind(kind: str) -> ListedStudy:
+    """Return the study that makes runs of a kind; UsageError where there is none."""
+    of_kind = (study for study in _TABLE.values() if kind == study.kind)
+    return next(of_kind, None) or listed_study(kind)
+
+
 @dataclass(frozen=True, slots=True)
 class Kinds(Collection[str]):
     """The kinds of run whose rows are of some sort, as the table has them now."""
@@ -105,7 +113,7 @@ class Kinds(Collection[str]):
         return any(kind == one for one in self)
 
     def __iter__(self) -> Iterator[str]:
-        return (study.name for study in _TABLE.values() if study.rows in self.rows)
+        return (study.kind or study.name for study in _TABLE.values() if study.rows in self.rows)
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
@@ -113,7 +121,7 @@ class Kinds(Collection[str]):
 
 JUDGED: Final = Kinds(("judgements",))
 """The kinds of run whose rows are judgements."""
-SHOWN: Final = Kinds(("judgements", "votes", "replies"))
+SHOWN: Final = Kinds(("judgements", "votes"))
 """Those whose rows can be shown and exported."""
 
 _APP: Final = "dialogauge.app"
@@ -133,7 +141,8 @@ for _study in (
         name="replay",
         settings=f"{_APP}.replay.settings:BenchmarkOptions",
         entry=f"{_APP}.replay.entry",
-        rows="replies",
+        kind="answer",
+        rows="judgements",
         command=False,
     ),
 ):

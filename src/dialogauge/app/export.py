@@ -6,6 +6,7 @@ import csv
 import io
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from dialogauge.app.outputs import output_file, spare
 from dialogauge.core.errors import MissingExtra, UsageError
 from dialogauge.runs.directory import write_whole
 from dialogauge.runs.privacy import OPEN, Privacy
-from dialogauge.runs.records import json_line
+from dialogauge.runs.records import conversation_to_json, json_line
 from dialogauge.runs.run import StoredRun, open_run
 
 _BATCH = 10_000
@@ -61,6 +62,32 @@ def export_run(run: str, out: str, privacy: Privacy = OPEN) -> int:
         counted = _Counter(entry.rows(finished))
         writer(target, counted, entry.columns(finished))
         return counted.number
+
+
+def export_messages(run: str, out: str, privacy: Privacy = OPEN) -> int:
+    """Write the conversations of a run as OpenAI messages, one a line; return how many there are.
+
+    Each has its id, what else is known of it, and its messages; ratings and scores are left out. Raises
+    UsageError for another ending than `.jsonl`.
+    """
+    target = output_file(out)
+    if target.suffix.lower() != ".jsonl":
+        msg = f"-o {out}: messages are written as .jsonl"
+        raise UsageError(msg, hint="leave --messages out for a table of the rows")
+    number = 0
+    with open_run(run, privacy, studies=JUDGED) as finished:
+        spare([target], finished.manifest.settings)
+
+        def lines() -> Iterator[bytes]:
+            nonlocal number
+            for talk in finished.database.conversations():
+                shown = talk if finished.mask is None else finished.mask.conversation(talk)
+                number += 1
+                body = conversation_to_json(replace(shown, ratings=()))
+                yield json_line({"conversation_id": body.pop("id"), **body})
+
+        write_whole(target, lines())
+    return number
 
 
 def _write_eval(target: Path, run: StoredRun) -> int:

@@ -98,16 +98,3 @@ class CommandOutcome(Generic[R]):
         if any(gate.refused for gate in self.gates):
             return 2
         return 0 if all(gate.met for gate in self.gates) else 100
-
-
-@dataclass(frozen=True)
-class StudyOutcome(Generic[T]):
-    """A part of a replay that was run, and what is to be said of its input."""
-
-    run: StudyRun[T]
-    faults: tuple[InputError, ...] = ()
-
-    @property
-    def outcome(self) -> Outcome:
-        """How the run ended."""
-        return self.run.ending.outcome

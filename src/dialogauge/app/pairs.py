@@ -39,6 +39,7 @@ from dialogauge.studies.evidence import (
 )
 from dialogauge.studies.judging.people import People, stored_people
 from dialogauge.studies.judging.people_tally import LEVELS
+from dialogauge.studies.replay.answers import ANSWER
 from dialogauge.text import counted
 from dialogauge.training import (
     Fork,
@@ -152,7 +153,7 @@ class PairsEntry(Command[PairOptions, PairResult]):
             runs = []
             for path in options.inputs:
                 if path not in folders:
-                    run = stack.enter_context(open_run(path, options.privacy, studies=(*JUDGED, "replay")))
+                    run = stack.enter_context(open_run(path, options.privacy, studies=JUDGED))
                     spare(files, run.manifest.settings)
                     runs.append(_RatedRun.of(path, run, unchecked=options.unchecked))
             if len(options.inputs) > 1 and (options.kind == "active" or any(r.of_replay for r in runs)):
@@ -220,7 +221,7 @@ class _RatedRun:
     @classmethod
     def of(cls, name: str, run: StoredRun, *, unchecked: bool) -> _RatedRun:
         """Look up what a run says of people and of its judge; nothing is checked where nobody scored it."""
-        if run.manifest.study == "replay":
+        if run.manifest.study == ANSWER:
             scored = run.directory.file("summary").is_file()
             summary = run.directory.read_json("summary") if scored else {}
             each: Mapping[str, Mapping[str, Any]] = summary.get("dimensions") or {"satisfaction": summary}
@@ -236,7 +237,7 @@ class _RatedRun:
     @property
     def of_replay(self) -> bool:
         """Whether it holds replies to the same states."""
-        return self.run.manifest.study == "replay"
+        return self.run.manifest.study == ANSWER
 
     def counts(self, kind: str, *, checked: bool = False) -> bool:
         """Say whether the judge's word makes rows of a kind; `checked`: without `--unchecked`."""

@@ -22,39 +22,34 @@ def replay_pairs(run: StoredRun, options: PairOptions, left_out: Counter[str]) -
     Raises UsageError where another kind of rows, or a reply from elsewhere, is asked for, and where nobody
     scored the run.
     """
-    from dialogauge.studies.replay.states import ReplayStates, winners
+    from dialogauge.studies.replay.preferred import by_pairs, quality, rows_by_state, winners
 
     if options.kind != "dpo" or options.chosen_field is not None or references(options):
         msg = f"{run.directory.path} is a replay run, which gives preference pairs of its own replies alone"
         raise UsageError(msg, hint="--kind dpo, without --model, --role and --chosen-field")
-    states = ReplayStates.scored(run)
-    for state in states:
-        conversation, texts = state.original.conversation, state.texts
-        if run.mask is not None:
-            names = run.mask.names(conversation.id, conversation.user_id)
-            conversation, texts = run.mask.conversation(conversation), run.mask.value(texts, names)
-        before = conversation.messages[:-1]
-        for a, b, winner in winners(states, state):
+    for state, rows in rows_by_state(run).items():
+        talks = {str(talk.candidate): talk for talk in run.conversations([state]) if talk.messages}
+        for a, b, winner in winners(run, rows):
             better, worse = (b, a) if winner == "b" else (a, b)
             if winner == "tie":
                 left_out["a tie"] += 1
-            elif why := unfit(before):
+            elif why := unfit(talks[worse].messages[:-1]):
                 left_out[why] += 1
             else:
-                prompt = tuple(map(plain_message, before))
-                fork = Fork(conversation.id, state.original.turn, prompt, texts[worse], ())
-                row = state.rows.get(worse, {})
+                row, talk = rows.get(worse, {}), talks[worse]
+                prompt = tuple(map(plain_message, talk.messages[:-1]))
+                fork = Fork(talk.id, next(iter(rows.values()))["turn"], prompt, talk.messages[-1].text, ())
                 yield (
-                    dpo_row(fork, texts[better]),
+                    dpo_row(fork, talks[better].messages[-1].text),
                     {
-                        "conversation_id": conversation.id,
+                        "conversation_id": talk.id,
                         "turn": fork.turn,
                         "source": "judge",
                         "rating": None,
-                        "judge": states.judge,
+                        "judge": run.manifest.judge["name"],
                         "prompt_digest": row.get("prompt_digest"),
                         "verdict": None,
-                        "quality": None if states.by_pairs else states.quality(row),
+                        "quality": None if by_pairs(run) or not row else quality(run, row),
                         "issues": row.get("issues", []),
                         "chosen_from": f"replies of {better}",
                         "rejected_from": f"replies of {worse}",

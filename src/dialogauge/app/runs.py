@@ -73,7 +73,7 @@ def _run_folders(folder: Path) -> Iterator[Path]:
 
 def _listed(directory: RunDirectory) -> ListedRun:
     manifest = stored_manifest(directory)
-    part = manifest.facts.get("part") if manifest.study == "replay" else None
+    part = manifest.facts.get("part")
     judge, rubric = str(manifest.judge.get("name", "")), manifest.judge.get("rubric")
     if part == "replies":  # whose name is a candidate's
         judge = ""

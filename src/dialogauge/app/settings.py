@@ -305,6 +305,9 @@ class ExportOptions(RunInput, PrivacyOptions):
         "--out",
         metavar="FILE",
     )
+    messages: bool = setting(
+        False, "Write the conversations in place of the rows, as OpenAI messages (.jsonl)."
+    )
 
 
 class RecheckOptions(RunInput, RatingOptions, PlantingOptions, RetryOptions):

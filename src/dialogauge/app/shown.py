@@ -14,6 +14,8 @@ from dialogauge.studies.judging.shown import show_conversation
 def judged_conversation(run: StoredRun, id: str, turn: int | None) -> tuple[Block, ...]:
     """Return a judged conversation, and which of its scores are not checked."""
     evidence, transcripts = evidence_of(run), show_conversation(run, id, turn)
+    if not run.dimensions:
+        return (*transcripts, Callout(("Nobody has scored this run.",)))
     unchecked = [words.name(d.name) for d in run.dimensions if not evidence.of(d.name).checked]
     notice = f"Unchecked scores, to choose what to read: {', '.join(unchecked)}."
     return (*transcripts, Callout((notice,))) if unchecked else transcripts

@@ -35,10 +35,14 @@ def export(options: ExportOptions) -> None:
 
     The file extension sets the format.
     """
-    from dialogauge.app.export import export_run
+    from dialogauge.app.export import export_messages, export_run
     from dialogauge.report import plain
     from dialogauge.text import counted
 
+    if options.messages:
+        talks = export_messages(options.run, options.out, options.privacy)
+        typer.echo(plain(f"{counted(talks, 'conversation')}: {options.out}"))
+        return
     written = export_run(options.run, options.out, options.privacy)
     typer.echo(plain(f"{counted(written, 'row')}: {options.out}"))
 

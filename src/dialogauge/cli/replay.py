@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from dialogauge.app.replay.collect import Collected
     from dialogauge.app.replay.compare import Compared
     from dialogauge.app.replay.run_all import Ran
-    from dialogauge.app.replay.score import ScoringOutcome
+    from dialogauge.app.replay.score import Scored
     from dialogauge.app.replay.select import Selected
     from dialogauge.core import InputError, Usage
     from dialogauge.runs import Outcome
@@ -155,7 +155,7 @@ def _print_plan(plan: Plan, *, as_json: bool = False) -> NoReturn:
     print_plan(plan, f"would {', and '.join(parts)}", as_json=as_json)
 
 
-def _code_of_scoring(scored: ScoringOutcome) -> int:
+def _code_of_scoring(scored: Scored) -> int:
     return code_of(scored.outcome, scored.faults, scored.failed_share)
 
 
@@ -199,22 +199,21 @@ def _print_collected(collected: Collected) -> None:
     _print_pairs((*pairs, *_ending(collected.outcome, collected.usage)))
 
 
-def _print_scored(scored: ScoringOutcome) -> None:
+def _print_scored(scored: Scored) -> None:
     """Print what was scored."""
-    counts, run = scored.run.result, scored.run
     pairs: list[tuple[str, str]] = []
-    for name, (done, failed) in counts.counts.items():
+    for name, (done, failed) in scored.counts.items():
         by = "" if pairs else f" by {scored.judge}"
         replies = f"{counted(done, 'reply', 'replies')} scored{by}"
         pairs.append((name, f"{replies}, {failed:,} failed" if failed else replies))
-    _print_pairs((*pairs, *_ending(run.ending.outcome, run.progress.usage)))
+    _print_pairs((*pairs, *_ending(scored.outcome, scored.usage)))
 
 
 def _print_compared(compared: Compared) -> None:
     """Print the leaderboard of every view, pairs, controls, lengths and warnings."""
-    from dialogauge.app.replay.compare import brief_of
+    from dialogauge.studies.replay.page import brief
 
-    print_blocks(brief_of(compared))
+    print_blocks(brief(compared.candidates))
     if compared.files:
         typer.echo(plain(f"report: {compared.files[-1]}"))
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 import orjson
 
@@ -260,6 +260,8 @@ class Turn:
 
 
 _ID, _NAME = "id", "name"
+PREFIX: Final = "prefix_messages"
+"""Under this name the metadata of a produced conversation say how many of its messages were there before."""
 
 
 @dataclass(frozen=True)
@@ -305,6 +307,12 @@ class Conversation:
                 break
             texts.append(message.text)
         return "\n".join(texts)
+
+    @property
+    def prefix(self) -> int:
+        """How many of the messages were there before: what follows them is new, and is what is judged."""
+        number = self.metadata.get(PREFIX, 0)
+        return number if isinstance(number, int) else 0
 
     @cached_property
     def turns(self) -> tuple[Turn, ...]:

@@ -35,6 +35,7 @@ FailureKind = Literal[
     "rejected",  # 4xx that no change of parameters mends
     "too_long",  # the prompt does not fit the model
     "window_failed",  # a window that this score stands on failed
+    "unmet",  # what had to be done before failed, or never came
     "judge_error",  # a judge of the user's own raised
 ]
 

@@ -233,7 +233,10 @@ class PlainDimension:
 
 
 class Record(Protocol):
-    """What a unit brings, for each of its targets: a judged target, a reply of an agent, a fit."""
+    """What a unit brings, for each of its targets: a judged target, a reply of an agent, a fit.
+
+    One that carries a conversation has a property more, `produced`: see `produced_by`.
+    """
 
     @property
     def failed(self) -> bool:
@@ -245,6 +248,12 @@ class Record(Protocol):
 
     def to_row(self, unit: WorkUnit) -> dict[str, Any]:
         """Write it as the row that the run file keeps: plain JSON values."""
+
+
+def produced_by(record: Record) -> Conversation | None:
+    """Return the conversation that a record carries, which the run is to keep; most carry none."""
+    produced: Conversation | None = getattr(record, "produced", None)
+    return produced
 
 
 class Judge(Protocol):

@@ -67,6 +67,8 @@ class WorkUnit:
     """The judge's name, for the rows."""
     position: int = field(default=0, compare=False)
     """Place in the order of the run's rows."""
+    after: tuple[str, ...] = field(default=(), compare=False)
+    """Keys of the units that must be done before it; where one of them failed, so does this one."""
     earlier: tuple[Mapping[str, Any], ...] = field(default=(), compare=False)
     """The stored rows of a unit that failed and is tried again: only what failed in it is to be done."""
     key: str = field(init=False, compare=False)

@@ -156,7 +156,7 @@ class Run:
             weakref.finalize(self, shutil.rmtree, path, ignore_errors=True)
         with self._open() as run:
             self.manifest = run.manifest
-            self.summary = RunSummary(run.directory.read_json("summary"))
+            self.summary = RunSummary(run.summary)
         self.study = self.manifest.study
         if faults is None:
             faults = [RecordFault(text) for text in self.manifest.unreadable_records]
@@ -333,7 +333,7 @@ class Run:
         from dialogauge.studies.evidence import evidence_in
 
         with self._open() as run:
-            return evidence_in(run.directory.read_json("summary"))
+            return evidence_in(run.summary)
 
     def export(self, path: str | PathLike[str], *, redact: bool = False, hash_ids: bool = False) -> int:
         """Write the rows to a file, whose ending says the format, and return how many there are.

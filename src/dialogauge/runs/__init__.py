@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from dialogauge.runs.execute import Outcome, Progress, StopSignal, run_work, stop_on_interrupt
     from dialogauge.runs.manifest import Manifest, versions
     from dialogauge.runs.privacy import OPEN, Privacy, key_of, ratings_as_stored
+    from dialogauge.runs.produced import Produced
     from dialogauge.runs.records import judged_of, standing
     from dialogauge.runs.run import Row, StoredRun, expect_study, open_run, read_manifest, under_one_key
     from dialogauge.runs.store import RunDatabase, StoredUnit

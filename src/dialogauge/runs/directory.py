@@ -110,11 +110,16 @@ class RunDirectory:
 
     def _claim(self, database: RunDatabase, study: str, hosts: Collection[str]) -> None:
         before = database.get_meta(STUDY)
+        try:
+            refuse_older_kind(before, self.path)
+        except StoreError:
+            database.close()
+            raise
         if before is None and not hosts:
             database.put_meta(STUDY, study)
         elif before not in (hosts or (study,)):
             database.close()
-            msg = f"{self.path} holds a run of `dialogauge {before}`, not of `dialogauge {study}`"
+            msg = f"{self.path} holds a run of {command_of(str(before))}, not of {command_of(study)}"
             raise StoreError(msg, hint="choose another directory with -o, or start with --fresh")
 
     def lock(self) -> None:
@@ -236,6 +241,19 @@ class RunDirectory:
     def write_lines(self, name: str, chunks: Iterable[bytes]) -> None:
         """Write a file from chunks, whole or not at all."""
         write_whole(self.file(name), chunks)
+
+
+def command_of(study: str) -> str:
+    """Return the command that makes runs of a kind, for messages."""
+    return f"`dialogauge {'replay' if study == 'answer' else study}`"
+
+
+def refuse_older_kind(study: object, path: Path) -> None:
+    """Raise StoreError for a replay run of version 0.2.0: it has rows of another form."""
+    if study == "replay":
+        msg = f"an older dialogauge wrote the replay run {path}, and its rows have another form"
+        hint = "give its commands again, into another directory: what models have said comes from the cache"
+        raise StoreError(msg, hint=hint)
 
 
 def _digest(raw: bytes) -> str:

@@ -1,6 +1,7 @@
 """The loop: a bounded number of workers take units from one lazy queue and hand results to a sink.
 
-Memory is bounded by the number of workers: a unit is read from the input when a worker is free for it.
+Memory is bounded by the number of workers: a unit is read from the input when a worker is free for it. A unit
+that waits for another one is put aside, and holds no worker.
 """
 
 from __future__ import annotations
@@ -11,12 +12,14 @@ import gc
 import signal
 import sys
 import time
+from collections import deque
 from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
+from dialogauge.core.conversation import Conversation
 from dialogauge.core.errors import BudgetSpent, DialogaugeError
-from dialogauge.core.judgement import NO_USAGE, Usage
+from dialogauge.core.judgement import NO_USAGE, Judged, JudgeFailure, Target, Usage, row_json
 from dialogauge.core.protocols import Record
 from dialogauge.core.unit import WorkUnit
 
@@ -136,6 +139,9 @@ class Sink(Protocol):
     def add(self, unit: WorkUnit, rows: Sequence[Record]) -> None:
         """Take a finished unit with its rows."""
 
+    def succeeded(self, key: str) -> bool | None:
+        """Say whether a finished unit succeeded; None where it is not finished."""
+
     def flush_if_due(self) -> float | None:
         """Make durable what has waited long enough; say in how many seconds the rest will have."""
 
@@ -155,6 +161,21 @@ class Outcome:
         return 1 if self.error is not None or faults else 0
 
 
+@dataclass(frozen=True, slots=True)
+class Unmet:
+    """The failure of a unit that waited for another one in vain; a record of any study of judged rows."""
+
+    why: str
+    failed: bool = True
+    usage: Usage = NO_USAGE
+
+    def to_row(self, unit: WorkUnit) -> dict[str, Any]:
+        """Write it as the row of a conversation that was not judged."""
+        about = unit.subject or Conversation(unit.part or unit.key, ())
+        failure = Judged(Target(about.id, "conversation"), JudgeFailure("unmet", self.why))
+        return row_json(about, failure, repeat=unit.repeat, judge=unit.judge)
+
+
 @dataclass
 class _Workers:
     """The state that the workers of one run share."""
@@ -165,21 +186,34 @@ class _Workers:
     progress: Progress
     stop: StopSignal
     error: DialogaugeError | None = None
+    ready: deque[WorkUnit] = field(default_factory=deque)
+    """Units that have waited, and may begin."""
+    waiting: dict[str, list[WorkUnit]] = field(default_factory=dict)
+    """By key of what they wait for: units that hold no worker meanwhile."""
+    ended: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set whenever a unit has ended, for workers that have nothing else to do."""
 
     async def work(self) -> None:
         ended = False
         try:
             while not self.stop.requested:
-                unit = next(self.units, None)
-                if unit is None:
+                unit = self._next()
+                if unit is not None:
+                    await self._one(unit)
+                elif not self.waiting:
                     break
-                await self._one(unit)
+                elif self.progress.in_flight:
+                    self.ended.clear()
+                    await self.ended.wait()
+                else:
+                    self._give_up()
             ended = True
         except DialogaugeError as error:
             self._end(error)
         finally:
             # A fault of the program ends the run too: it must not wait until all else has been paid for.
             self.stop.requested = self.stop.requested or not ended
+            self.ended.set()
 
     async def tick(self) -> None:
         """Keep results from waiting for company when few finish."""
@@ -191,16 +225,55 @@ class _Workers:
         except DialogaugeError as error:
             self._end(error)
 
+    def _next(self) -> WorkUnit | None:
+        """Return a unit that may begin; None where all that are left wait, or none is."""
+        if self.ready:
+            return self.ready.popleft()
+        for unit in self.units:
+            if self._may_begin(unit):
+                return unit
+        return None
+
+    def _may_begin(self, unit: WorkUnit) -> bool:
+        """Say whether all is done that a unit waits for; else let it wait for the first that is not.
+
+        What failed before this run may be tried again in it: only `_give_up` knows that it is not.
+        """
+        for key in unit.after:
+            if not self.sink.succeeded(key):
+                self.waiting.setdefault(key, []).append(unit)
+                return False
+        return True
+
     async def _one(self, unit: WorkUnit) -> None:
         self.progress.in_flight += 1
         try:
             rows = await self.do(unit)
         finally:
             self.progress.in_flight -= 1
-        self.sink.add(unit, rows)
-        self.progress.took(rows)
+        self._take(unit, rows)
         # A judge that never waits would keep signals and the progress line from their turn.
         await asyncio.sleep(0)
+
+    def _take(self, unit: WorkUnit, rows: Sequence[Record]) -> None:
+        """Store a unit, and let go or fail those that waited for it."""
+        self.sink.add(unit, rows)
+        self.progress.took(rows)
+        self.ended.set()
+        for waited in self.waiting.pop(unit.key, ()):
+            if any(row.failed for row in rows):
+                self._take(waited, (Unmet("what had to be done before failed"),))
+            elif self._may_begin(waited):
+                self.ready.append(waited)
+
+    def _give_up(self) -> None:
+        """Fail what waits for a unit that nothing will finish any more; in a circle, any."""
+        own = {unit.key for units in self.waiting.values() for unit in units}
+        key = next((key for key in self.waiting if key not in own), next(iter(self.waiting)))
+        failed = self.sink.succeeded(key) is False
+        why = "what had to be done before failed" if failed else "what had to be done before is not planned"
+        for unit in self.waiting.pop(key):
+            self._take(unit, (Unmet(why),))
 
     def _end(self, error: DialogaugeError) -> None:
         # The first error that ends the run is the one to report; the rest are its echoes.

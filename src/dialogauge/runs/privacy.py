@@ -8,10 +8,11 @@ is stored, sent to a model, cached, written and shown was masked before. On a ru
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from secrets import token_bytes
 from typing import Any, Final, Literal, TypedDict
 
+from dialogauge.core.conversation import Conversation
 from dialogauge.core.errors import UsageError
 from dialogauge.data import Mask, RatingTable
 from dialogauge.runs.store import RunDatabase, store_errors
@@ -153,6 +154,30 @@ def mask_of(database: RunDatabase) -> Mask | None:
 def mask_written(mask: Mask, row: dict[str, Any]) -> dict[str, Any]:
     """Return a row with what a model wrote masked: it need not stem from the masked conversation."""
     return {k: mask.value(v) if k in _WRITTEN else v for k, v in row.items()}
+
+
+def mask_produced(mask: Mask, conversation: Conversation) -> Conversation:
+    """Return a conversation that was made in a masked run, with what was said in it masked; its ids are."""
+    messages = replace(mask, hash_ids=False).conversation(conversation).messages
+    return replace(conversation, messages=messages)
+
+
+@dataclass(frozen=True, slots=True)
+class Hiding:
+    """Hides what an agent says of the conversations of a log: it may name what was hidden from it."""
+
+    mask: Mask | None = None
+    """None in an open run: nothing changes."""
+    names: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """By conversation as it is shown: its own ids, and what is shown in their place."""
+
+    def text(self, conversation: str, text: str) -> str:
+        """Return what was said in answer to a conversation as it may be stored."""
+        return text if self.mask is None else str(self.mask.value(text, self.names.get(conversation)))
+
+    def turn(self, name: str) -> str:
+        """Return the id of a turn of the open log as it may be shown."""
+        return name if self.mask is None else hidden_turn(self.mask, name)
 
 
 def mask_row(mask: Mask, row: Mapping[str, Any]) -> dict[str, Any]:

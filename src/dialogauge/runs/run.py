@@ -11,11 +11,11 @@ from typing import Any
 
 from dialogauge.core import Conversation, DimensionSpec, StoreError
 from dialogauge.data import Mask
-from dialogauge.runs.directory import RunDirectory
+from dialogauge.runs.directory import RunDirectory, command_of, refuse_older_kind
 from dialogauge.runs.manifest import Manifest
 from dialogauge.runs.privacy import OPEN, Privacy, key_of, mask_for_reading, mask_row
 from dialogauge.runs.records import ROW_SCHEMA
-from dialogauge.runs.store import STUDY, RunDatabase, StoredUnit
+from dialogauge.runs.store import PRODUCER, STUDY, RunDatabase, StoredUnit
 
 Row = Mapping[str, Any]
 """One line of `judgements.jsonl`."""
@@ -38,9 +38,21 @@ class StoredRun:
         """The dimensions that were judged."""
         return self.manifest.dimensions
 
+    @property
+    def summary(self) -> Mapping[str, Any]:
+        """What `summary.json` holds; nothing where the run has none yet."""
+        produces = self.database.get_meta(PRODUCER) is not None
+        if produces and not self.directory.file("summary").is_file():
+            return {}
+        return self.directory.read_json("summary")
+
+    @property
+    def _planned(self) -> dict[bytes, int] | None:
+        return self.database.planned_of(self.manifest.judge_digest)
+
     def units(self) -> Iterator[StoredUnit]:
         """Yield the units of the run's judge that belong to the last input, in its order."""
-        yield from self.database.units(self.manifest.judge_digest, self.database.planned())
+        yield from self.database.units(self.manifest.judge_digest, self._planned)
 
     def rows(self) -> Iterator[Row]:
         """Yield the rows in the order of the input, masked if they are to be."""
@@ -49,7 +61,7 @@ class StoredRun:
 
     def judged(self, ids: Collection[str] | None = None) -> Iterator[tuple[Conversation, list[Row]]]:
         """Yield each conversation with its rows, all repeats together; only those of `ids` as stored."""
-        planned = self.database.planned()
+        planned = self._planned
         chosen = self.database.units(self.manifest.judge_digest, planned, ids=ids)
         for target, units in groupby(chosen, key=lambda unit: unit.target):
             conversation = self.database.conversation(target)
@@ -60,7 +72,7 @@ class StoredRun:
     def rows_of(self, ids: Collection[str]) -> Iterator[Row]:
         """Yield the rows of the conversations of these ids, masked if they are to be."""
         stored = {self._open_ids.get(name, name) for name in ids}
-        for unit in self.database.units(self.manifest.judge_digest, self.database.planned(), ids=stored):
+        for unit in self.database.units(self.manifest.judge_digest, self._planned, ids=stored):
             yield from self._shown(unit)
 
     def conversations(self, ids: Collection[str]) -> list[Conversation]:
@@ -142,10 +154,11 @@ def expect_study(directory: RunDirectory, studies: Collection[str]) -> None:
 
 def _expect_study(database: RunDatabase, studies: Collection[str]) -> None:
     study = database.get_meta(STUDY)
+    refuse_older_kind(study, database.path.parent)
     if study is not None and study not in studies:
-        kind = f"`dialogauge {study}`" if isinstance(study, str) else "no known command"
+        kind = command_of(study) if isinstance(study, str) else "no known command"
         msg = f"{database.path.parent} is a run of {kind}"
-        *others, last = (f"`dialogauge {name}`" for name in studies)
+        *others, last = map(command_of, studies)
         wanted = f"{', '.join(others)} or {last}" if others else last
         raise StoreError(msg, hint=f"give a run of {wanted}")
 

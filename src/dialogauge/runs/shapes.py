@@ -7,7 +7,7 @@ A run file may have been damaged, or written by a hand: what is read from it is 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final, Literal, NotRequired, TypedDict
+from typing import Any, Final, NotRequired, TypedDict
 
 from dialogauge.core.conversation import Role
 from dialogauge.core.judgement import FailureKind, Level, Verdict, VerdictBasis
@@ -109,60 +109,6 @@ class JudgedRow(TypedDict):
     """What people said of the target; absent where they did not rate it."""
 
 
-class _ItemRow(TypedDict):
-    item: str
-    usage: NotRequired[StoredUsage]
-
-
-class ReplyRow(_ItemRow):
-    """A row of a run of `replay`: a candidate's reply to an item."""
-
-    text: str
-    finish: NotRequired[str]
-
-
-class ItemScoreRow(_ItemRow):
-    """A row of a run of `replay`: the score of a reply; without a candidate, of the original one."""
-
-    candidate: NotRequired[str]
-    block: str
-    position: int
-    length: int
-    score: int
-    value: float
-
-
-class RubricItemRow(_ItemRow):
-    """A row of a run of `replay`: what a rubric gave a reply; without a candidate, the original one."""
-
-    candidate: NotRequired[str]
-    length: int
-    scores: dict[str, float | str]
-    values: NotRequired[dict[str, float]]
-    """With their fractions, where they are not those scores."""
-    issues: NotRequired[list[str]]
-    evidence: NotRequired[list[dict[str, Any]]]
-
-
-class PairItemRow(_ItemRow):
-    """A row of a run of `replay`: which is better, a candidate's reply (`a`) or the original one (`b`)."""
-
-    candidate: str
-    length: int
-    original_length: int
-    winner: Literal["a", "b", "tie"]
-    orders: list[dict[str, Any]]
-
-
-class FailedItemRow(_ItemRow):
-    """A row of a run of `replay`: why there is no reply, or no score of one."""
-
-    failure: _StoredFailure
-    candidate: NotRequired[str]
-    block: NotRequired[str]
-    length: NotRequired[int]
-
-
 class FitRow(TypedDict):
     """A row of a run of `fit`: a cross-validation."""
 
@@ -172,7 +118,7 @@ class FitRow(TypedDict):
 ROWS: Final[Mapping[str, Any]] = {
     "judge": tuple[JudgedRow, ...],
     "satisfaction": tuple[JudgedRow],
-    "replay": tuple[ReplyRow | ItemScoreRow | RubricItemRow | PairItemRow | FailedItemRow],
+    "answer": tuple[JudgedRow],
     "fit": tuple[FitRow],
 }
 """By the kind of run: the shape of a unit's rows."""

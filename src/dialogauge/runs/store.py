@@ -22,9 +22,9 @@ from typing import Any, Final, NamedTuple, NotRequired, TypedDict
 from dialogauge.core.conversation import Conversation
 from dialogauge.core.errors import StoreError
 from dialogauge.core.packing import squeeze, unsqueeze
-from dialogauge.core.protocols import Record
+from dialogauge.core.protocols import Record, produced_by
 from dialogauge.core.shape import read_as, reader_of
-from dialogauge.core.unit import WorkUnit
+from dialogauge.core.unit import WorkUnit, conversation_digest
 from dialogauge.data import Mask
 from dialogauge.runs.records import (
     ROW_SCHEMA,
@@ -100,6 +100,10 @@ def _hint(text: str) -> str:
 
 STUDY: Final = "study"
 """Under this name stands the kind of run."""
+
+PRODUCER: Final = "producer"
+"""Under this name stands the digest of the units whose conversations a run is a log of; else it is one of
+the conversations that were judged."""
 
 # Under this name stand the keys of the units that the latest input plans, if it leaves others out.
 PLANNED = "planned"
@@ -180,6 +184,8 @@ class RunDatabase:
         self._oldest = 0.0
         self.hides: Callable[[dict[str, Any]], dict[str, Any]] = lambda row: row
         """Masks what a model has written into a row."""
+        self.hides_produced: Callable[[Conversation], Conversation] = lambda conversation: conversation
+        """Masks what was said in a conversation that a unit has produced."""
         self._bodies: dict[bytes, tuple[str, bytes, bytes]] = {}
         """By target: id and body of a conversation that waits, and the digest of what stands beside it."""
         self._latest: bytes | None = None
@@ -270,13 +276,21 @@ class RunDatabase:
     # -- writing ---------------------------------------------------------------------------------
 
     def add(self, unit: WorkUnit, rows: Sequence[Record]) -> None:
-        """Take a finished unit; it is durable after the next `flush`, at most `BATCH_SECONDS` later."""
-        self._keep(unit)
+        """Take a finished unit; it is durable after the next `flush`, at most `BATCH_SECONDS` later.
+
+        A conversation that it produced is kept, and is from then on what the unit is about.
+        """
+        target = bytes.fromhex(unit.target_digest)
+        produced = [self.hides_produced(one) for row in rows if (one := produced_by(row)) is not None]
+        for conversation in produced:
+            target = bytes.fromhex(conversation_digest(conversation))
+            self.keep(target, conversation)
+        if not produced:
+            self._keep(unit)
         if not self._pending:
             self._oldest = self._clock()
         written = with_earlier(unit.earlier, [self.hides(row.to_row(unit)) for row in rows])
         failed = int(any(row.failed for row in rows) or any(is_failure(row) for row in written))
-        target = bytes.fromhex(unit.target_digest)
         place = (bytes.fromhex(unit.key), target, unit.position, unit.repeat, failed)
         self._pending.append((unit.judge_digest, place, packable(written)))
         self.flush_if_due()
@@ -451,6 +465,17 @@ class RunDatabase:
                 return None
             return StoredUnit(key, row[0], self._rows_reader()(unpack(row[1], read_as(row[2], bytes))))
 
+    def succeeded(self, key: str) -> bool | None:
+        """Say whether a finished unit succeeded; None where it is not finished."""
+        name = bytes.fromhex(key)
+        for _, place, _ in reversed(self._pending):
+            if place[0] == name:
+                return not place[-1]
+        query = "SELECT failed FROM judges CROSS JOIN units ON judge = id WHERE key = ?"
+        with store_errors(self.path):
+            row = self._db.execute(query, (name,)).fetchone()
+            return None if row is None else not row[0]
+
     def _judge(self, digest: str) -> _StoredJudge | None:
         query = "SELECT id, dictionary FROM judges WHERE digest = ?"
         with store_errors(self.path):
@@ -467,6 +492,11 @@ class RunDatabase:
         keys = self.get_meta(name, shape=list[str] | None)
         with store_errors(self.path):
             return None if keys is None else {bytes.fromhex(key): n for n, key in enumerate(keys)}
+
+    def planned_of(self, judge_digest: str) -> dict[bytes, int] | None:
+        """Return the units of a judge that the latest input plans, be the file its own or shared."""
+        own = self.planned(judge_digest)
+        return self.planned() if own is None else own
 
     def hold_shown(self, finished: Collection[bytes], part: str = "") -> None:
         """Keep showing the units that are stored, whatever is added: until `show` names others.
@@ -503,10 +533,15 @@ class RunDatabase:
             return [read_as(digest, bytes).hex() for (digest,) in digests]
 
     def conversations(self) -> Iterator[Conversation]:
-        """Yield the conversations of the latest input, in its order."""
-        planned = self.planned()
+        """Yield the conversations of the latest input, in its order; of a run that produces some, these."""
+        producer: str | None = self.get_meta(PRODUCER, shape=str | None)
+        judge = None if producer is None else self._judge(producer)
+        planned = self.planned(producer or "")
+        if producer is not None and judge is None:
+            return
         with store_errors(self.path):
-            units = self._db.execute("SELECT key, target FROM units ORDER BY position, target")
+            of = "" if judge is None else f"WHERE judge = {judge.id} "
+            units = self._db.execute(f"SELECT key, target FROM units {of}ORDER BY position, target")
             targets = dict.fromkeys(target for key, target in units if planned is None or key in planned)
         for target in targets:
             if (conversation := self.conversation(target)) is not None:
@@ -544,7 +579,7 @@ class RunDatabase:
         return out
 
     def _shown_targets(self, judge_digest: str) -> set[bytes]:
-        planned, judge = self.planned(), self._judge(judge_digest)
+        planned, judge = self.planned_of(judge_digest), self._judge(judge_digest)
         if judge is None:
             return set()
         units = self._db.execute("SELECT key, target FROM units WHERE judge = ?", (judge.id,))

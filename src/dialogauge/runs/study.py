@@ -35,10 +35,17 @@ from dialogauge.report import Page, html_bytes
 from dialogauge.runs.directory import RunDirectory, writing_whole
 from dialogauge.runs.execute import Outcome, Progress, StopSignal, run_work, stop_on_interrupt
 from dialogauge.runs.manifest import FAULTS_KEPT, Manifest, versions
-from dialogauge.runs.privacy import OPEN, Privacy, mask_for_writing, mask_of, mask_written
+from dialogauge.runs.privacy import (
+    OPEN,
+    Privacy,
+    mask_for_writing,
+    mask_of,
+    mask_produced,
+    mask_written,
+)
 from dialogauge.runs.records import json_line
 from dialogauge.runs.run import Row, StoredRun, stored_manifest
-from dialogauge.runs.store import NOTES, NotesToRead, RunDatabase, RunNotes, StoredUnit
+from dialogauge.runs.store import NOTES, PRODUCER, NotesToRead, RunDatabase, RunNotes, StoredUnit
 from dialogauge.text import counted
 
 _PATIENCE_S: Final = 1.0
@@ -166,6 +173,19 @@ class Study(Protocol[R]):
         """
         return False
 
+    @property
+    def produces(self) -> bool:
+        """Whether its units bring conversations: the run is a log of these, which any command reads."""
+        return False
+
+    def stays(self, unit: StoredUnit) -> bool:
+        """Say whether a unit of an earlier call, which this one does not plan, still belongs to the run.
+
+        A run to which agents are added keeps what the others said.
+        """
+        del unit
+        return False
+
     def opened(self, database: RunDatabase) -> None:
         """Take the run file, before all else: for what others have stored there that the study stands on."""
         del database
@@ -287,6 +307,8 @@ async def run_study(
     directory = settings.directory
     database = directory.open_for_writing(study.name, hosts=study.works_on, fresh=settings.fresh)
     try:
+        if study.produces:
+            database.put_meta(PRODUCER, study.judge_digest)
         study.opened(database)
         mask = None if study.works_on else mask_for_writing(database, settings.privacy)
         study.prepare(mask, _masked_notes(database))
@@ -319,7 +341,7 @@ async def run_study(
 def _masked_notes(database: RunDatabase) -> RunNotes:
     """Put the mask of a run on what models write into its rows and notes."""
     if (mask := mask_of(database)) is not None:
-        database.hides = partial(mask_written, mask)
+        database.hides, database.hides_produced = partial(mask_written, mask), partial(mask_produced, mask)
     return RunNotes(database, mask)
 
 
@@ -400,6 +422,8 @@ class UnitQueue:
         self._retry_failed = retry_failed
         self._finished = {} if database is None else database.finished(study.judge_digest)
         self._held = database is None or database.readonly or bool(study.works_on)
+        self.shown_before = database.planned(_part(study)) if database and study.produces else None
+        """What the run showed before this call; None for all that it held."""
         self.progress = progress
         self.planned: dict[bytes, int] = {}
         """Key of every unit that was planned so far, with its place."""
@@ -448,7 +472,7 @@ def _finish(
     done = database.finished(study.judge_digest)
     if queue.progress.resumed:
         database.place_units(study.judge_digest, queue.planned)
-    shown = queue.planned
+    shown = queue.planned | _staying(study, database, queue)
     if own:
         database.show(shown, done, _part(study))
     unread = unread_units(study, queue.progress, len(shown))
@@ -471,6 +495,14 @@ def _finish(
         lines = ({"key": key.removeprefix(NOTES), "value": value} for key, value in notes.items())
         directory.write_lines("kept", (json_line(line) for line in lines))
     return StudyRun(directory, manifest, result, ending, queue.progress, mask)
+
+
+def _staying(study: Study[R], database: RunDatabase, queue: UnitQueue) -> dict[bytes, int]:
+    """Return the units of earlier calls that still belong to a run that produces conversations."""
+    if not study.produces:
+        return {}
+    units = database.units(study.judge_digest, queue.shown_before)
+    return {u.key: 0 for u in units if u.key not in queue.planned and study.stays(u)}
 
 
 def write_result(

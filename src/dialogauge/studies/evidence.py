@@ -167,7 +167,7 @@ def evidence_of(run: StoredRun, *, unchecked: bool = False) -> RunEvidence:
         run: Any run.
         unchecked: Whether what is not checked was asked for all the same.
     """
-    stored = evidence_in(run.directory.read_json("summary"))
+    stored = evidence_in(run.summary)
     return replace(stored, unchecked=unchecked)
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from dialogauge.core import Conversation, Place, Rating, RecordFault, Scale
+from dialogauge.core import Conversation, Message, Place, Rating, RecordFault, Scale
+from dialogauge.core.protocols import Reply
+from dialogauge.data import message_turns
 from dialogauge.data.admission import (
     ADMIT_ALL,
     REWARD,
@@ -233,3 +235,32 @@ def row_changes(
     levels = ("turn", "conversation")
     rated = [by_turn.get(row["turn"], ()) if row["level"] in levels else () for row in rows]
     return [{"rating": rating_json(one)} if one else {} for one in rated] if any(rated) else None
+
+
+def replies_of(conversation: Conversation) -> tuple[Reply, ...]:
+    """Return what the assistant said, message by message, without anybody's ratings."""
+    bare = _stripped(conversation)
+    return tuple(
+        Reply(f"{bare.id}__turn_{position}", bare, index, turn, position)
+        for turn, indices in assistant_messages(bare.messages).items()
+        for index, position in indices
+    )
+
+
+def _stripped(conversation: Conversation) -> Conversation:
+    """Return the conversation without ratings, metadata, place, and unknown keys of its messages."""
+    bare = conversation.blinded()
+    if not any(m.extra for m in bare.messages):
+        return bare
+    return replace(bare, messages=tuple(replace(m, extra={}) if m.extra else m for m in bare.messages))
+
+
+def assistant_messages(messages: Sequence[Message]) -> dict[int, list[tuple[int, int]]]:
+    """Return by turn the assistant messages: their index among all, and among the assistant's."""
+    by_turn: dict[int, list[tuple[int, int]]] = defaultdict(list)
+    position = 0
+    for index, (message, turn) in enumerate(zip(messages, message_turns(messages), strict=True)):
+        if message.role == "assistant" and turn is not None:
+            by_turn[turn].append((index, position))
+            position += 1
+    return by_turn

@@ -33,7 +33,7 @@ from dialogauge.core.unit import conversation_digest, digest, words_digest
 from dialogauge.data import Mask
 from dialogauge.report import html_bytes
 from dialogauge.rubrics import load_rubric
-from dialogauge.runs import OPEN, StoredRun, open_run
+from dialogauge.runs import OPEN, open_run
 from dialogauge.runs.privacy import mask_for_reading, mask_of, new_salt
 from dialogauge.runs.records import conversation_to_json, json_document, json_line
 from dialogauge.text import counted
@@ -131,7 +131,7 @@ class _Pool:
     """The positions of each pair."""
     digests: list[str] = field(default_factory=list)
     of_replies: bool = False
-    """Whether each is about its last reply alone: a replay's."""
+    """Whether each is about what follows its prefix alone."""
     faults: list[InputError] = field(default_factory=list)
     left_out: Counter[str] = field(default_factory=Counter)
     notes: tuple[str, ...] = ()
@@ -209,8 +209,6 @@ class _Outcome:
     """Of a run."""
     mask: Mask | None = None
     """Hides what pages are not to show."""
-    item: str | None = None
-    """Of a replay run: the id of what its last reply answers."""
     exact: bool = True
     """Whether the words are those of the log: a run with a mask on has others."""
 
@@ -230,11 +228,8 @@ def _outcomes(options: AnnotateMakeOptions, notes: list[str]) -> Iterator[_Outco
 
 def _of_inputs(inputs: Sequence[str], options: AnnotateMakeOptions, notes: list[str]) -> Iterator[_Outcome]:
     if len(inputs) == 1 and is_run(inputs[0]):
-        with open_run(inputs[0], OPEN, studies=(*JUDGED, "replay")) as run:
+        with open_run(inputs[0], OPEN, studies=JUDGED) as run:
             mask = mask_for_reading(run.database, options.privacy)
-            if run.manifest.study == "replay":
-                yield from _replies(run, options, mask)
-                return
             scales = {d.name: d.scale for d in run.dimensions}
             for conversation, rows in run.judged():
                 judged = judged_conversation(conversation, rows, scales)
@@ -249,19 +244,6 @@ def _of_inputs(inputs: Sequence[str], options: AnnotateMakeOptions, notes: list[
     notes += shown_notes(source.notes, mask)
 
 
-def _replies(run: StoredRun, options: AnnotateMakeOptions, mask: Mask | None) -> Iterator[_Outcome]:
-    """Yield each reply of a replay run, the original ones too, in the conversation that ends with it."""
-    if not options.pairs or len(options.inputs) > 1:
-        msg = f"{run.directory.path} is a replay run: its replies are rated in pairs"
-        raise UsageError(msg, hint="add --pairs, and give no other input")
-    from dialogauge.studies.replay.states import ReplayStates
-
-    for state in ReplayStates.of(run):
-        for conversation in state.conversations():
-            of = replace(conversation, id=state.item.conversation)
-            yield _Outcome(of, None, mask, state.item.id, exact=mask_of(run.database) is None)
-
-
 def _read(options: AnnotateMakeOptions) -> _Pool:
     """Read all that could be rated, without texts."""
     pool, notes = _Pool(), list[str]()
@@ -273,8 +255,9 @@ def _read(options: AnnotateMakeOptions) -> _Pool:
             pool.left_out["rated by people already"] += 1
             pool.digests.append(conversation_digest(outcome.of))
         else:
-            pool.of_replies = outcome.item is not None
-            pool.add(outcome, outcome.of, outcome.of.id if by_id else outcome.item)
+            answers = outcome.of.prefix > 0  # to the same messages, under the same id
+            pool.of_replies = pool.of_replies or answers
+            pool.add(outcome, outcome.of, outcome.of.id if by_id or answers else None)
     pool.notes = tuple(notes)
     return pool
 

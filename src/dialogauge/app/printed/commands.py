@@ -8,7 +8,7 @@ from typing import Any, Final
 from dialogauge.app.command import load
 from dialogauge.app.entries import listed_study, studies
 from dialogauge.app.printed.inputs import AnnotateStatusJson, CheckJson, DoctorJson, RunsJson
-from dialogauge.app.printed.replaying import ReplayJson, RubricReplayJson
+from dialogauge.app.replay.compare import ReplaySummary, RubricReplaySummary
 from dialogauge.core.json_schema import Schema, schema_of
 
 _OTHERS: Final[Mapping[str, Any]] = {
@@ -16,7 +16,7 @@ _OTHERS: Final[Mapping[str, Any]] = {
     "runs": RunsJson,
     "doctor": DoctorJson,
     "annotate status": AnnotateStatusJson,
-    "replay compare": ReplayJson | RubricReplayJson,
+    "replay compare": ReplaySummary | RubricReplaySummary,
 }
 """Of the commands that are no studies."""
 

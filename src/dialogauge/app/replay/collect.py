@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from dialogauge.agents import ChatAgent, reply_of
 from dialogauge.app.build import Clients
@@ -27,34 +27,28 @@ from dialogauge.core.judgement import Usage
 from dialogauge.core.protocols import AgentFailure, AgentReply, AgentTurn
 from dialogauge.core.settings import recorded
 from dialogauge.data import ReplyRecord, read_replies
-from dialogauge.llm import Budget, Expected
-from dialogauge.runs import (
-    FILES,
-    Observer,
-    Outcome,
-    RunDirectory,
-    RunSettings,
-    StopSignal,
-    StudyRun,
-    run_study,
-)
+from dialogauge.llm import Expected
+from dialogauge.runs import FILES, Observer, Outcome, RunDirectory, RunSettings, StopSignal, run_study
+from dialogauge.runs.privacy import Hiding
+from dialogauge.studies.replay.answers import Answering, AnswerStudy, Tally, open_answers, refuse_older
 from dialogauge.studies.replay.contexts import refuse_empty_context
-from dialogauge.studies.replay.items import ItemSet, read_items
-from dialogauge.studies.replay.stored import open_replay, refuse_older
-from dialogauge.studies.replay.study import RepliesStudy, ReplyMask, Tally, tally_of
+from dialogauge.studies.replay.items import ORIGINAL, ItemSet, read_items
 from dialogauge.text import counted
 
+LOG: Final = Answering(ORIGINAL, {"digest": ORIGINAL, "kind": ORIGINAL})
+"""The replies of the log, as one more candidate."""
 
-@dataclass
+
+@dataclass(frozen=True)
 class Collected:
     """What came of a collection."""
 
     items: ItemSet
-    tallies: dict[str, Tally] = field(default_factory=dict)
-    faults: list[InputError] = field(default_factory=list)
-    usage: Usage = field(default_factory=Usage)
-    outcome: Outcome = field(default_factory=lambda: Outcome("finished"))
-    asked: int = 0
+    tallies: Mapping[str, Tally]
+    faults: tuple[InputError, ...]
+    usage: Usage
+    outcome: Outcome
+    asked: int
     """Replies that models were asked for this time."""
     asking: Expected | None = None
     """Of a dry run: what that would take; None where no model is asked."""
@@ -86,83 +80,48 @@ async def collect(
     Raises UsageError and InputError before anything is asked; what goes wrong in between ends up in the
     result, and every reply that was there by then is stored.
     """
-    items, chosen = _items(options), _candidates(options)
+    # The item set may be the run's own; nothing else of a run may be written over an input.
+    files = run_files(RunDirectory(Path(options.out)))
+    spare([file for file in files if file.name != FILES["items"]], options)
+    items, chosen = read_items(Path(options.items)), _candidates(options)
     opened = open_stage(items, options.data, source=source)
     if any(candidate.replies is None for candidate in chosen):
         refuse_empty_context(options.context, opened.stage)
-    known = _known(options.out, items)
-    candidates = tuple(_kept_as(candidate, options, known) for candidate in chosen)
-    described = {c.name: _described(c, options) for c in candidates}
-    _expect_same(known, described, observer)
-    written = {c.name: read_written(c.replies, opened) for c in candidates if c.replies is not None}
-    out = Collected(items, faults=[*opened.faults, *(f for _, faults in written.values() for f in faults)])
-    budget = Budget(options.max_calls, options.max_cost)
-    for candidate in candidates:
-        name, about, (turns, _) = (
-            candidate.name,
-            described[candidate.name],
-            written.get(candidate.name, ({}, ())),
-        )
-        study = RepliesStudy(
-            name, about, items, opened.stage, opened.hides, options.context, options.seed, written=turns
-        )
-        clients = Clients(options, budget, dry=dry)
-        run = await _replies(study, candidate, options, clients, observer, stop)
-        if (asking := clients.counted()) is not None:
-            out.asking = asking if out.asking is None else out.asking + asking
-        out.asked += run.progress.done if candidate.replies is None else 0
-        out.tallies[name] = run.result
-        out.usage = out.usage + run.progress.usage
-        out.outcome = run.ending.outcome
-        if out.outcome.ended != "finished":
-            break
-    with open_replay(options.out) as stored:
-        for candidate in candidates[len(out.tallies) :]:
-            out.tallies[candidate.name] = tally_of(stored.replies(candidate.name), opened.stage.items)
-    return out
-
-
-async def _replies(
-    study: RepliesStudy,
-    candidate: Candidate,
-    options: CollectOptions,
-    clients: Clients,
-    observer: Observer,
-    stop: StopSignal | None,
-) -> StudyRun[Tally]:
-    """Ask one candidate, or take what its file says."""
-    settings = _run_settings(options, study.items)
-    if candidate.replies is not None:
-        return await run_study(study, replace(settings, workers=1), observer, stop=stop)
+    known, faults = _known(options.out, items), list(opened.faults)
+    clients = Clients(options, dry=dry)
     try:
-        client = build_candidate_client(candidate, clients, options.seed)
-        study.agent = ChatAgent(candidate.name, study.about["digest"], client)
-        return await run_study(study, settings, observer, clients.limits, stop)
+        answering = []
+        for candidate in (_in_context(one, options) for one in chosen):
+            about = _described(candidate, options)
+            _expect_same(known, candidate.name, about, observer)
+            if candidate.replies is not None:
+                turns, of_file = read_written(candidate.replies, opened)
+                faults += of_file
+                answering.append(Answering(candidate.name, about, written=turns))
+            else:
+                client = build_candidate_client(candidate, clients, options.seed)
+                agent = ChatAgent(candidate.name, about["digest"], client)
+                answering.append(Answering(candidate.name, about, agent, options.context))
+        study = AnswerStudy((LOG, *answering), items, opened.stage, opened.hides, options.seed)
+        settings = RunSettings(
+            directory=RunDirectory(Path(options.out)),
+            workers=options.max_concurrency,
+            retry_failed=options.retry_failed,
+            privacy=privacy_of(items),
+            settings=recorded(options),
+            seed=options.seed,
+        )
+        run = await run_study(study, settings, observer, clients.limits, stop)
     finally:
         await clients.close()
+    tallies = {name: tally for name, tally in run.result.tallies.items() if name != ORIGINAL}
+    made = (run.progress.usage, run.ending.outcome, study.asked, clients.counted())
+    return Collected(items, tallies, tuple(faults), *made)
 
 
 def _candidates(options: CollectOptions) -> tuple[Candidate, ...]:
     config, agents = load_config(options.config_file), read_agents(options.agents_file)
     return read_candidates(options.candidates, agents, config)
-
-
-def _items(options: CollectOptions) -> ItemSet:
-    """Read the item set, which may be the run's own; nothing else of a run may be written over an input."""
-    files = run_files(RunDirectory(Path(options.out)))
-    spare([file for file in files if file.name != FILES["items"]], options)
-    return read_items(Path(options.items))
-
-
-def _run_settings(options: CollectOptions, items: ItemSet) -> RunSettings:
-    return RunSettings(
-        directory=RunDirectory(Path(options.out)),
-        workers=options.max_concurrency,
-        retry_failed=options.retry_failed,
-        privacy=privacy_of(items),
-        settings=recorded(options),
-        seed=options.seed,
-    )
 
 
 def _described(candidate: Candidate, options: CollectOptions) -> dict[str, Any]:
@@ -192,41 +151,33 @@ def _known(path: str, items: ItemSet) -> _Known:
     refuse_older(directory)
     if not directory.exists:
         return {}
-    with open_replay(path) as run:
+    with open_answers(path) as run:
         run.expect_items(items)
         return run.candidates
 
 
-def _kept_as(candidate: Candidate, options: CollectOptions, known: _Known) -> Candidate:
-    """Return the candidate as the run calls it: one in several contexts is a candidate in each.
-
-    `prefix` has the plain name, unless an older run gave that to another context.
-    """
+def _in_context(candidate: Candidate, options: CollectOptions) -> Candidate:
+    """Return the candidate as the run calls it: one in several contexts is a candidate in each."""
     if candidate.replies is not None:
         return candidate
-    name, context = candidate.name, options.context
-    if context == (known.get(name, {}).get("context") or "prefix"):
+    if options.context == "prefix":
         return candidate
-    return replace(
-        candidate, name=f"{name} · {context}", about={**candidate.about, "candidate": candidate.name}
-    )
+    about = {**candidate.about, "candidate": candidate.name}
+    return replace(candidate, name=f"{candidate.name} · {options.context}", about=about)
 
 
-def _expect_same(known: _Known, described: _Known, observer: Observer) -> None:
+def _expect_same(known: _Known, name: str, about: Mapping[str, Any], observer: Observer) -> None:
     """Compare with what the run holds: a file that has changed is read anew.
 
     Raises UsageError for a candidate that was collected otherwise.
     """
-    for name, about in described.items():
-        before = known.get(name, about)
-        if before["digest"] == about["digest"]:
-            continue
-        if not about["kind"] == before["kind"] == "file":
-            msg = f"the run holds replies of {name!r} collected otherwise (model, parameters or seed)"
-            raise UsageError(
-                msg, hint="give this one another name, --candidate NAME=..., or another directory"
-            )
-        observer.say(f"the file of {name} has changed: its replies are taken anew")
+    before = known.get(name, about)
+    if before["digest"] == about["digest"]:
+        return
+    if not about["kind"] == before["kind"] == "file":
+        msg = f"the run holds replies of {name!r} collected otherwise (model, parameters or seed)"
+        raise UsageError(msg, hint="give this one another name, --candidate NAME=..., or another directory")
+    observer.say(f"the file of {name} has changed: its replies are taken anew")
 
 
 def read_written(path: str, opened: OpenStage) -> tuple[dict[str, AgentTurn], list[InputError]]:
@@ -245,7 +196,7 @@ def read_written(path: str, opened: OpenStage) -> tuple[dict[str, AgentTurn], li
     strangers: list[str] = []
     for record in read_replies(path):
         if isinstance(record, RecordFault):
-            faults.append(opened.hides.fault(record))
+            faults.append(record if opened.hides.mask is None else opened.hides.mask.fault(record))
             continue
         name, memory = _hidden(record, opened.hides, scenarios, items)
         item = items.get(name)
@@ -272,7 +223,7 @@ def read_written(path: str, opened: OpenStage) -> tuple[dict[str, AgentTurn], li
 
 
 def _hidden(
-    record: ReplyRecord, hides: ReplyMask, scenarios: Mapping[str, str], items: Collection[str]
+    record: ReplyRecord, hides: Hiding, scenarios: Mapping[str, str], items: Collection[str]
 ) -> tuple[str, tuple[str, ...]]:
     """Return item and memory under the ids of the item set: a file may name the turns of the open data."""
     item = record.item if record.item in items else hides.turn(record.item)

@@ -13,28 +13,78 @@ from dialogauge.app.outputs import output_file, run_files, spare
 from dialogauge.app.replay.settings import CompareOptions
 from dialogauge.app.replay.stage import privacy_of
 from dialogauge.core.errors import StoreError
-from dialogauge.core.json_keys import as_json
+from dialogauge.core.json_keys import INSIDE, as_json, keys
 from dialogauge.core.protocols import PlainDimension
 from dialogauge.core.scores import NOT_APPLICABLE
 from dialogauge.core.settings import recorded
 from dialogauge.core.version import __version__
 from dialogauge.data import Mask
-from dialogauge.report import Block, Page
+from dialogauge.report import Page
 from dialogauge.runs import FILES, Manifest, RunDirectory, StoredRun, versions
 from dialogauge.runs.privacy import hidden_turn
 from dialogauge.runs.records import json_line
 from dialogauge.runs.study import write_result
 from dialogauge.studies.arena.controls import PositionBias, position_bias
+from dialogauge.studies.replay.answers import ANSWER
 from dialogauge.studies.replay.comparison import CompareSettings, ReplayComparison, compare_all
 from dialogauge.studies.replay.gathered import Gathered, gather
 from dialogauge.studies.replay.items import ORIGINAL, ItemSet, ReplayItem
-from dialogauge.studies.replay.page import brief, replay_page
-from dialogauge.studies.replay.rubric_page import RubricComparison, rubric_brief, rubric_page
-from dialogauge.studies.replay.stored import REPLAY
+from dialogauge.studies.replay.page import ComparedCandidates, replay_page
 from dialogauge.studies.replay.table import ShownItem, View
 
 _COLUMNS = ("organisation", "version", "licence", "family")
 _WRITTEN = ("summary", "scores", "manifest", "report")
+
+
+@dataclass(frozen=True, slots=True)
+class ItemSetFacts:
+    """What the candidates were asked."""
+
+    digest: str
+    rule: str
+    selected_on_gold: bool
+    present: int
+    card: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class OriginalFailures:
+    """Why original replies have no score."""
+
+    failures: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedRuns:
+    """What was compared, and by whom it was scored."""
+
+    items: ItemSetFacts
+    evaluator: Mapping[str, Any]
+    candidates: Mapping[str, Mapping[str, Any]]
+    """What each is, and its failures by kind."""
+    original: OriginalFailures
+    usage: Mapping[str, float]
+    versions: Mapping[str, str | None]
+
+
+@keys(about=INSIDE, figures=INSIDE)
+@dataclass(frozen=True, slots=True)
+class ReplaySummary:
+    """Candidates on fixed points of rated conversations, scored for their users."""
+
+    about: ComparedRuns
+    figures: ReplayComparison
+
+
+@keys(about=INSIDE, position="position?")
+@dataclass(frozen=True, slots=True)
+class RubricReplaySummary:
+    """Candidates on fixed points of any conversations, scored by a rubric."""
+
+    about: ComparedRuns
+    dimensions: Mapping[str, ReplayComparison]
+    position: PositionBias | None
+    """Of a rubric of pairs: what it said in the other order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,38 +107,26 @@ class Compared:
 
     def to_json(self) -> dict[str, Any]:
         """Write the summary as `summary.json` holds it."""
-        scores = self.comparison.scores
+        scores, items = self.comparison.scores, self.items
         failures = scores.failures()
-        return {
-            "items": {
-                "digest": self.items.digest,
-                "rule": self.items.rule,
-                "selected_on_gold": self.items.selected_on_gold,
-                "present": len(scores.items),
-                "card": dict(self.items.card),
-            },
-            "evaluator": dict(self.evaluator),
-            "candidates": {
-                name: {**of.about, "failures": failures[name]} for name, of in scores.candidates.items()
-            },
-            "original": {"failures": failures[ORIGINAL]},
-            **self._figures(),
-            "usage": dict(self.usage),
-            "versions": versions(),
-        }
+        about = ComparedRuns(
+            ItemSetFacts(items.digest, items.rule, items.selected_on_gold, len(scores.items), items.card),
+            self.evaluator,
+            {name: {**of.about, "failures": failures[name]} for name, of in scores.candidates.items()},
+            OriginalFailures(failures[ORIGINAL]),
+            self.usage,
+            versions(),
+        )
+        if scores.by == "user":
+            return dict(as_json(ReplaySummary(about, self.comparison)))
+        return dict(as_json(RubricReplaySummary(about, self.comparisons, self.position)))
 
     @property
-    def by_rubric(self) -> RubricComparison:
-        """What the page of a rubric's scores shows."""
+    def candidates(self) -> ComparedCandidates:
+        """What the page shows."""
         known = self.evaluator.get("dimensions") or ()
         idle = tuple(one["name"] for one in known if one["name"] not in self.comparisons)
-        return RubricComparison(self.comparisons, self.items, self.evaluator, self.position, idle)
-
-    def _figures(self) -> dict[str, Any]:
-        if self.comparison.scores.by == "user":
-            return self.comparison.to_json()
-        figures = {"dimensions": {name: one.to_json() for name, one in self.comparisons.items()}}
-        return figures if self.position is None else {**figures, "position": as_json(self.position)}
+        return ComparedCandidates(self.comparisons, self.items, self.evaluator, self.position, idle)
 
 
 def compare_runs(options: CompareOptions) -> Compared:
@@ -154,7 +192,12 @@ def stored_page(run: StoredRun) -> Page:
         settings["seed"], settings["ties"], settings["margin"], unchecked=settings.get("unchecked", False)
     )
     compared = _compared(read, options, facts["evaluator"]["family"])
-    return page_of(compared, run.manifest.command, run.manifest.written[:10], __version__)
+    return replay_page(
+        compared.candidates,
+        command=run.manifest.command,
+        created=run.manifest.written[:10],
+        version=__version__,
+    )
 
 
 def _hidden(one: ShownItem, item: ReplayItem, mask: Mask) -> ShownItem:
@@ -179,10 +222,10 @@ def _judge_family(about: Mapping[str, Any]) -> str | None:
 
 def _write(out: Path, options: CompareOptions, compared: Compared) -> None:
     evaluator, scores = compared.evaluator, compared.comparison.scores
-    made = options.command, datetime.now(UTC).date().isoformat(), __version__
-    shown = page_of(compared, *made)
+    today = datetime.now(UTC).date().isoformat()
+    shown = replay_page(compared.candidates, command=options.command, created=today, version=__version__)
     manifest = Manifest(
-        study=REPLAY,
+        study=ANSWER,
         settings=recorded(options),
         command=options.command,
         seed=options.seed,
@@ -206,7 +249,7 @@ def _write(out: Path, options: CompareOptions, compared: Compared) -> None:
     directory = RunDirectory(out)
     database = None
     if directory.exists:
-        database = directory.open_for_writing(REPLAY)
+        database = directory.open_for_writing(ANSWER)
     else:
         directory.lock()
     try:
@@ -216,22 +259,6 @@ def _write(out: Path, options: CompareOptions, compared: Compared) -> None:
         if database is not None:
             database.close()
         directory.release()
-
-
-def page_of(compared: Compared, command: str, created: str, version: str) -> Page:
-    """Lay out the page."""
-    c, made = compared, {"command": command, "created": created, "version": version}
-    if c.comparison.scores.by == "user":
-        return replay_page(c.comparison, c.items, c.evaluator, **made)
-    return rubric_page(c.by_rubric, **made)
-
-
-def brief_of(compared: Compared) -> tuple[Block, ...]:
-    """Lay out the short form for a terminal."""
-    c = compared
-    if c.comparison.scores.by == "user":
-        return brief(c.comparison, c.items, c.evaluator)
-    return rubric_brief(c.by_rubric)
 
 
 def _rows(compared: Compared) -> Iterator[bytes]:

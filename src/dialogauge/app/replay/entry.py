@@ -5,19 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from dialogauge.app.columns import ExportColumns, JudgementColumns, VoteColumns
 from dialogauge.app.command import NO_INPUT, StudyEntry
 from dialogauge.app.outcome import CommandOutcome, PlanJson
-from dialogauge.app.printed.replaying import ReplayJson, RubricReplayJson
-from dialogauge.app.replay.compare import stored_page
+from dialogauge.app.replay.compare import ReplaySummary, RubricReplaySummary, stored_page
 from dialogauge.app.replay.run_all import Ran, run_benchmark
 from dialogauge.app.replay.settings import BenchmarkOptions
 from dialogauge.app.shown import Overview, with_interval
 from dialogauge.app.sources import PythonInput, input_data
 from dialogauge.core import BudgetSpent, DialogaugeError
-from dialogauge.runs import Observer, StopSignal, StoredRun
-from dialogauge.studies.replay.shown import show_states
-from dialogauge.studies.replay.states import ReplayStates, replay_rows
+from dialogauge.runs import Observer, StopSignal
 
 
 class ReplayPlanJson(PlanJson):
@@ -54,13 +50,6 @@ class ReplayEntry(StudyEntry[BenchmarkOptions, Any, Any]):
         )
 
 
-def _columns(run: StoredRun) -> ExportColumns:
-    """Return the columns of votes, or of judgements of replies."""
-    states = ReplayStates.of(run)
-    names = [name for name, _, _ in states.dimensions]
-    return VoteColumns(of_turns=True) if states.by_pairs else JudgementColumns(names, of_replies=True)
-
-
 def _overview(judge: str, summary: Mapping[str, Any]) -> Overview:
     """Return the candidates beside what always saying one score would get: of a rubric, by dimension."""
     del judge
@@ -81,14 +70,10 @@ async def _prepare(options: BenchmarkOptions, python: PythonInput, *, dry: bool)
 
 ENTRY: Final = ReplayEntry(
     name="replay",
-    prints=ReplayJson | RubricReplayJson | None,
+    prints=ReplaySummary | RubricReplaySummary | None,
     plans=ReplayPlanJson,
     prepare=_prepare,
     view=lambda outcome: (),
     page=stored_page,
-    shown=show_states,
-    conversations=lambda run: [talk for state in ReplayStates.of(run) for talk in state.conversations()],
-    rows=replay_rows,
-    columns=_columns,
     overview=_overview,
 )

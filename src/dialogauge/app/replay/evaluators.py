@@ -19,17 +19,15 @@ from dialogauge.llm import Expected
 from dialogauge.rubrics import load_rubric
 from dialogauge.studies.arena.meetings import AskedTwice
 from dialogauge.studies.replay.items import ItemSet
-from dialogauge.studies.replay.pair_scores import PREFERRED, PairScoresStudy
-from dialogauge.studies.replay.rubric_scores import RubricScoresStudy
-from dialogauge.studies.replay.scores import ScoresStudy
-from dialogauge.studies.replay.scoring import ScoringStudy
+from dialogauge.studies.replay.scoring import PREFERRED, BesideOriginal, ForUsers
 
 
 @dataclass(frozen=True, slots=True)
 class Evaluator:
-    """Who scores, and how a study of theirs is made."""
+    """Who scores."""
 
-    study: Callable[[OpenStage], ScoringStudy]
+    made_for: Callable[[OpenStage], tuple[Judge, dict[str, Any]]]
+    """Returns the judge of the answers of a stage, and what a comparison says of it."""
     limits: Limits
     close: Callable[[], Coroutine[Any, Any, None]]
     """Frees what the clients hold."""
@@ -60,7 +58,7 @@ def _personal(options: ScoreOptions, items: ItemSet, *, dry: bool) -> Evaluator:
         raise UsageError(msg, hint=hint)
     built = build_satisfaction_judge(options, dry=dry)
 
-    def study(opened: OpenStage) -> ScoringStudy:
+    def made_for(opened: OpenStage) -> tuple[Judge, dict[str, Any]]:
         if opened.study is None:
             msg = "the conversations have no ratings any more"
             raise UsageError(msg, hint="say with --data where those are that were selected from")
@@ -73,11 +71,10 @@ def _personal(options: ScoreOptions, items: ItemSet, *, dry: bool) -> Evaluator:
                 "turns": len(population.scores),
             },
         }
-        judge, data = built.judge, opened.study
-        return ScoresStudy(opened.stage, about, judge=judge, data=data, reference=options.reference)
+        return ForUsers(built.judge, opened.stage, opened.study), about
 
     return Evaluator(
-        study,
+        made_for,
         built.clients.limits,
         built.clients.close,
         built.clients.counted,
@@ -101,7 +98,7 @@ def _by_rubric(options: ScoreOptions, rubric: str, *, dry: bool) -> Evaluator:
         hint = "--rubric card or satisfaction, or a file with dimensions of turns"
         raise UsageError(msg, hint="give one that was fitted to ratings of turns" if fitted else hint)
 
-    def study(opened: OpenStage) -> ScoringStudy:
+    def made_for(opened: OpenStage) -> tuple[Judge, dict[str, Any]]:
         about = {
             **_about(options, name, ("language",)),
             **_fitted_to(judge, opened),
@@ -109,10 +106,14 @@ def _by_rubric(options: ScoreOptions, rubric: str, *, dry: bool) -> Evaluator:
             "by": "rubric",
             "dimensions": [_dimension(d) for d in dimensions],
         }
-        return RubricScoresStudy(opened.stage, about, judge=judge)
+        return judge, about
 
     return Evaluator(
-        study, built.clients.limits, built.clients.close, built.clients.counted, waits=options.judge == "llm"
+        made_for,
+        built.clients.limits,
+        built.clients.close,
+        built.clients.counted,
+        waits=options.judge == "llm",
     )
 
 
@@ -130,12 +131,12 @@ def _by_pairs(options: ScoreOptions, rubric: str, *, dry: bool) -> Evaluator:
     clients = Clients(options, dry=dry)
     referee = AskedTwice(PairJudge(load_rubric(rubric), clients.build(role, "judge"), options.language))
 
-    def study(opened: OpenStage) -> ScoringStudy:
+    def made_for(opened: OpenStage) -> tuple[Judge, dict[str, Any]]:
         about = _about(options, referee.name, ("language",))
         about |= {"rubric": rubric, "by": "pair", "dimensions": [_dimension(PREFERRED)]}
-        return PairScoresStudy(opened.stage, about, referee=referee)
+        return BesideOriginal(referee, opened.stage), about
 
-    return Evaluator(study, clients.limits, clients.close, clients.counted, waits=True)
+    return Evaluator(made_for, clients.limits, clients.close, clients.counted, waits=True)
 
 
 def _about(options: ScoreOptions, name: str, settings: tuple[str, ...]) -> dict[str, Any]:

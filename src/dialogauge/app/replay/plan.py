@@ -13,7 +13,7 @@ from dialogauge.app.outcome import Plan
 from dialogauge.app.progress import ProgressObserver
 from dialogauge.app.replay.collect import Collected, collect
 from dialogauge.app.replay.run_all import run_benchmark
-from dialogauge.app.replay.score import ScoringOutcome, score
+from dialogauge.app.replay.score import Scored, score
 from dialogauge.app.replay.settings import BenchmarkOptions, CollectOptions, ScoreOptions
 from dialogauge.core.errors import InputError
 from dialogauge.runs import RunDirectory
@@ -55,7 +55,7 @@ def _copy_of(run: str) -> Iterator[str]:
 def _plan(
     run: str,
     collected: Collected | None,
-    scored: ScoringOutcome | None,
+    scored: Scored | None,
     faults: tuple[InputError, ...] = (),
 ) -> Plan:
     done = [one for one in (collected, scored) if one is not None]
@@ -64,7 +64,7 @@ def _plan(
         "items": 0 if collected is None else len(collected.items.items),
         "candidates": 0 if collected is None else len(collected.tallies),
         "replies": 0 if collected is None else collected.asked,
-        "scores": 0 if scored is None else scored.run.progress.done,
+        "scores": 0 if scored is None else scored.done,
     }
     return Plan(
         Path(run),

@@ -8,7 +8,7 @@ from pathlib import Path
 from dialogauge.app.replay.collect import Collected, collect
 from dialogauge.app.replay.compare import Compared, compare_runs
 from dialogauge.app.replay.evaluators import build_evaluator
-from dialogauge.app.replay.score import ScoringOutcome, score
+from dialogauge.app.replay.score import Scored, score
 from dialogauge.app.replay.select import Selected, select
 from dialogauge.app.replay.settings import (
     BenchmarkOptions,
@@ -30,7 +30,7 @@ class Ran:
 
     selected: Selected
     collected: Collected
-    scored: ScoringOutcome | None = None
+    scored: Scored | None = None
     compared: Compared | None = None
 
     @property
@@ -99,7 +99,7 @@ async def run_benchmark(
         "max_cost": None if options.max_cost is None else max(options.max_cost - (spent.cost or 0.0), 0.0),
     }
     scored = await score(narrowed(ScoreOptions, options, run=out, **left), observer, source, stop, dry=dry)
-    if scored.outcome.ended != "finished" or not scored.run.result.comparable:
+    if scored.outcome.ended != "finished" or not scored.comparable:
         return Ran(selected, collected, scored)
     last = {"runs": (out,), "judge": None, "seed": options.draw_seed, "out": None}
     compared = compare_runs(narrowed(CompareOptions, options, **last))

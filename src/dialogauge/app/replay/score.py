@@ -2,42 +2,51 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from dialogauge.app.config import shown_role
-from dialogauge.app.outcome import StudyOutcome
 from dialogauge.app.progress import ProgressObserver
+from dialogauge.app.replay.collect import LOG
 from dialogauge.app.replay.evaluators import build_evaluator
 from dialogauge.app.replay.settings import ScoreOptions
 from dialogauge.app.replay.stage import OpenStage, open_stage, privacy_of
 from dialogauge.app.sources import InputData
-from dialogauge.core.errors import UsageError
+from dialogauge.core.errors import InputError, UsageError
+from dialogauge.core.judgement import Usage
+from dialogauge.core.protocols import Judge
 from dialogauge.core.settings import recorded
 from dialogauge.llm import Expected
-from dialogauge.runs import Observer, RunDirectory, RunSettings, StopSignal, run_study
-from dialogauge.studies.replay.items import ItemSet
+from dialogauge.runs import Observer, Outcome, RunDirectory, RunSettings, StopSignal, run_study
+from dialogauge.studies.replay.answers import Answering, AnswerStudy, open_answers
+from dialogauge.studies.replay.items import ORIGINAL, ItemSet
 from dialogauge.studies.replay.planted import MAKERS, PLANTED, about_planted, planted_replies
-from dialogauge.studies.replay.scores import ScoresStudy
-from dialogauge.studies.replay.scoring import ScoreCounts, ScoringStudy
-from dialogauge.studies.replay.stored import open_replay
-from dialogauge.studies.replay.study import RepliesStudy, ReplyMask
+from dialogauge.studies.replay.scoring import BesideOriginal, Part, ScoringStudy
 from dialogauge.text import counted
 
 
 @dataclass(frozen=True)
-class ScoringOutcome(StudyOutcome[ScoreCounts]):
+class Scored:
     """What came of the scoring."""
 
-    judge: str = ""
+    judge: str
+    counts: Mapping[str, tuple[int, int]]
+    """By candidate, the original replies first: replies scored, and replies that the evaluator failed on."""
+    comparable: bool
+    """Whether there is a score to compare with."""
+    faults: tuple[InputError, ...]
+    usage: Usage
+    outcome: Outcome
+    done: int
+    """Replies that were scored this time."""
     asking: Expected | None = None
     """Of a dry run: what models would be asked; None where none is."""
 
     @property
     def failed_share(self) -> float:
         """Share of all replies that the evaluator failed on, the original ones included."""
-        counts = self.run.result.counts.values()
-        scored, failed = sum(n for n, _ in counts), sum(n for _, n in counts)
+        scored, failed = (sum(n) for n in zip(*self.counts.values(), strict=True)) if self.counts else (0, 0)
         return failed / (scored + failed) if scored + failed else 0.0
 
 
@@ -48,7 +57,7 @@ async def score(
     stop: StopSignal | None = None,
     *,
     dry: bool = False,
-) -> ScoringOutcome:
+) -> Scored:
     """Score what is missing under this evaluator, and make it the one that comparisons take.
 
     Args:
@@ -60,71 +69,82 @@ async def score(
 
     Raises UsageError for a judge or a reference that does not fit, StoreError when the run is of no use.
     """
-    with open_replay(options.run) as run:
+    with open_answers(options.run) as run:
         items = run.item_set()
     evaluator = build_evaluator(options, items, dry=dry)
     try:
         opened = open_stage(items, options.data, options.history, source)
-        study = evaluator.study(opened)
+        judge, about = evaluator.made_for(opened)
         if options.reference is not None:
-            _expect_scored(options.reference, study)
-        settings = _run_settings(options, items)
-        if options.planted:
-            await _plant(opened, items, settings, stop)
-        observer.say(_announced(options, study, opened))
+            _expect_scored(options.reference, judge)
+        roles = {role: shown_role(of_role) for role, of_role in options.roles.items()}
+        settings = RunSettings(
+            directory=RunDirectory(Path(options.run)),
+            retry_failed=options.retry_failed,
+            privacy=privacy_of(items),
+            settings={**recorded(options), "roles": roles},
+        )
+        await _add_to_the_log(opened, items, settings, planted=options.planted)
+        observer.say(_announced(options, judge, opened))
+        parts: tuple[Part, ...] = ("reference",) if opened.stage.rated and about.get("by") is None else ()
+        parts += ("answers", "planted") if options.planted else ("answers",)
         settings = replace(settings, workers=options.max_concurrency if evaluator.waits else 1)
-        done = await run_study(study, settings, observer, evaluator.limits, stop)
+        counts: dict[str, tuple[int, int]] = {}
+        usage, done, comparable = Usage(), 0, False
+        for part in parts:
+            reference = None if part == "planted" else options.reference
+            study = ScoringStudy(judge, opened.stage, about, part, reference=reference)
+            ran = await run_study(study, settings, observer, evaluator.limits, stop)
+            usage, done, outcome = usage + ran.progress.usage, done + ran.progress.done, ran.ending.outcome
+            comparable = comparable or (part == "answers" and ran.result.comparable)
+            for name, (scored, failed) in ran.result.counts.items():
+                before = counts.get(name, (0, 0))
+                counts[name] = before[0] + scored, before[1] + failed
+            if outcome.ended != "finished":
+                break
     finally:
         await evaluator.close()
-    return ScoringOutcome(done, opened.faults, judge=study.judge_name, asking=evaluator.counted())
+    first = {name: n for name, n in counts.items() if name == ORIGINAL}
+    last = {name: n for name, n in counts.items() if name in MAKERS}
+    counts = {**first, **{n: c for n, c in counts.items() if n not in last}, **last}
+    return Scored(judge.name, counts, comparable, opened.faults, usage, outcome, done, evaluator.counted())
 
 
-def _announced(options: ScoreOptions, study: ScoringStudy, opened: OpenStage) -> str:
-    with open_replay(options.run) as run:
+async def _add_to_the_log(opened: OpenStage, items: ItemSet, settings: RunSettings, *, planted: bool) -> None:
+    """Put the original replies into the run, and what is planted: both need nobody."""
+    quiet = ProgressObserver(quiet=True)
+    await run_study(AnswerStudy((LOG,), items, opened.stage, opened.hides), settings, quiet)
+    if planted:
+        turns = {name: planted_replies(name, opened.stage) for name in MAKERS}
+        answering = tuple(Answering(name, about_planted(of), written=of) for name, of in turns.items())
+        await run_study(AnswerStudy(answering, items, opened.stage, planted=True), settings, quiet)
+
+
+def _announced(options: ScoreOptions, judge: Judge, opened: OpenStage) -> str:
+    with open_answers(options.run) as run:
         kinds = [about["kind"] for about in run.candidates.values()]
     planted, blocks = kinds.count(PLANTED), opened.stage.rated.values()
     who = f"{counted(len(kinds) - planted, 'candidate')}{f' and {planted} planted ones' if planted else ''}"
     replies, asked = len(kinds) * len(opened.stage.items), len(opened.stage.items)
-    if study.even is not None:
+    if isinstance(judge, BesideOriginal):
         of = counted(replies, "reply", "replies")
-        return f"{study.judge_name}: {who} beside the original replies, in both orders: {of} at most"
+        return f"{judge.name}: {who} beside the original replies, in both orders: {of} at most"
     what = "the original replies"
-    if isinstance(study, ScoresStudy):
+    if blocks and judge.reads:
         what, asked = f"{what} of {counted(len(blocks), 'block')}", sum(len(b.ratings) for b in blocks)
     of = counted(asked + replies, "reply", "replies")
-    return f"{study.judge_name}: {what} first, then {who}: {of} at most"
+    return f"{judge.name}: {what} first, then {who}: {of} at most"
 
 
-def _run_settings(options: ScoreOptions, items: ItemSet) -> RunSettings:
-    return RunSettings(
-        directory=RunDirectory(Path(options.run)),
-        workers=1,
-        retry_failed=options.retry_failed,
-        privacy=privacy_of(items),
-        settings={
-            **recorded(options),
-            "roles": {role: shown_role(of_role) for role, of_role in options.roles.items()},
-        },
-    )
-
-
-async def _plant(opened: OpenStage, items: ItemSet, settings: RunSettings, stop: StopSignal | None) -> None:
-    """Put the planted candidates into the run: their replies need nobody."""
-    for name in MAKERS:
-        turns = planted_replies(name, opened.stage)
-        study = RepliesStudy(name, about_planted(turns), items, opened.stage, ReplyMask(), written=turns)
-        await run_study(study, settings, ProgressObserver(quiet=True), stop=stop)
-
-
-def _expect_scored(path: str, study: ScoringStudy) -> None:
+def _expect_scored(path: str, judge: Judge) -> None:
     """Raise UsageError where the reference was not scored by the very same evaluator."""
-    with open_replay(path) as other:
+    with open_answers(path) as other:
         known = other.evaluators
-    if study.judge_digest not in known:
+    if judge.digest not in known:
         names = ", ".join(sorted({str(e["name"]) for e in known.values()})) or "nobody"
         msg = f"the original replies of {path} were not scored by this evaluator, but by {names}"
         hint = (
-            f"a reference counts only from the very judge ({study.judge_name}), with the same settings, "
+            f"a reference counts only from the very judge ({judge.name}), with the same settings, "
             "histories and training users: leave --reference out, and they are scored here"
         )
         raise UsageError(msg, hint=hint)

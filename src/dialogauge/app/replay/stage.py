@@ -14,7 +14,7 @@ from dialogauge.core.conversation import Conversation
 from dialogauge.core.errors import InputError, UsageError
 from dialogauge.core.unit import words_digest
 from dialogauge.data import Mask, UserSplit
-from dialogauge.runs.privacy import OPEN, Privacy, hidden_turn, new_salt
+from dialogauge.runs.privacy import OPEN, Hiding, Privacy, hidden_turn, new_salt
 from dialogauge.studies.replay.items import (
     ItemSet,
     Stage,
@@ -24,7 +24,6 @@ from dialogauge.studies.replay.items import (
     state_digest,
 )
 from dialogauge.studies.replay.selection import Pick
-from dialogauge.studies.replay.study import ReplyMask
 from dialogauge.studies.satisfaction.blocks import HistoryCut, StudyData, study_data
 from dialogauge.text import counted
 
@@ -157,7 +156,7 @@ class OpenStage:
     scenarios: Mapping[str, str]
     """By conversation that a memory may stem from."""
     faults: tuple[InputError, ...]
-    hides: ReplyMask
+    hides: Hiding
     """What is put on replies."""
     words: Mapping[str, str]
     """By conversation of the items: the digest of what was said in it, as fitted models keep it."""
@@ -204,7 +203,7 @@ def _open_rated(items: ItemSet, data: RatedData, options: RatedDataOptions, mask
     blocks = stage.rated.values()
     scenarios = {r.reply.conversation.id: b.view.scenario for b in blocks for r in b.ratings}
     faults = (*read.faults, *stage.faults)
-    return OpenStage(stage, scenarios, faults, _reply_mask(data, mask), _words(stage, data, mask), read.study)
+    return OpenStage(stage, scenarios, faults, _hiding(data, mask), _words(stage, data, mask), read.study)
 
 
 def _open_plain(items: ItemSet, data: RatedData, mask: Mask | None) -> OpenStage:
@@ -213,7 +212,7 @@ def _open_plain(items: ItemSet, data: RatedData, mask: Mask | None) -> OpenStage
     faults, _ = masked_words(faults_of(data), (), mask)
     scenarios = {c.id: scene_name(c) for c in talks}
     every = (*faults, *stage.faults)
-    return OpenStage(stage, scenarios, every, _reply_mask(data, mask), _words(stage, data, mask))
+    return OpenStage(stage, scenarios, every, _hiding(data, mask), _words(stage, data, mask))
 
 
 def _words(stage: Stage, data: RatedData, mask: Mask | None) -> dict[str, str]:
@@ -224,8 +223,8 @@ def _words(stage: Stage, data: RatedData, mask: Mask | None) -> dict[str, str]:
     return {name: words_digest(conversation) for name, conversation in shown if name in wanted}
 
 
-def _reply_mask(data: RatedData, mask: Mask | None) -> ReplyMask:
+def _hiding(data: RatedData, mask: Mask | None) -> Hiding:
     if mask is None:
-        return ReplyMask()
+        return Hiding()
     talks = data.conversations.values()
-    return ReplyMask(mask, {mask.id("conversation", c.id): mask.names(c.id, c.user_id) for c in talks})
+    return Hiding(mask, {mask.id("conversation", c.id): mask.names(c.id, c.user_id) for c in talks})

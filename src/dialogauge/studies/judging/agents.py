@@ -76,7 +76,7 @@ class AgentTally:
 
 def stored_agents(run: StoredRun) -> tuple[AgentFacts, ...]:
     """Return what stands in the run's summary, masked as the run is; nothing in older runs."""
-    stored: list[Mapping[str, Any]] = run.directory.read_json("summary").get("agents", [])
+    stored: list[Mapping[str, Any]] = run.summary.get("agents", [])
     agents = tuple(read_as(one, AgentFacts) for one in stored)
     if run.mask is None:
         return agents

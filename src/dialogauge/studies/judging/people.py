@@ -158,7 +158,7 @@ def stored_people(run: StoredRun) -> People | None:
     Raises:
         StoreError: The summary is not what a run writes.
     """
-    value = run.directory.read_json("summary").get("people")
+    value = run.summary.get("people")
     if value is None:
         return None
     try:

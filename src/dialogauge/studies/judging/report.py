@@ -26,7 +26,7 @@ def stored_page(run: StoredRun, against_users: Sequence[Section] = ()) -> Page:
     """Return the page of a finished run; before the scores what the users themselves said, if known."""
     sampler, people, findings = Sampler(run.dimensions), stored_people(run), stored_findings(run)
     summary = summary_of(run, sampler.through(run.rows()))
-    evidence = evidence_in(run.directory.read_json("summary"))
+    evidence = evidence_in(run.summary)
     sample = read_sample(run, sampler.result(), summary.dimensions, findings)
     return report_page(
         run,
@@ -53,12 +53,12 @@ def summary_of(run: StoredRun, rows: Iterable[Row] | None = None) -> Summary:
         pending=-(-manifest.pending_units // manifest.settings["repeats"]),
         repeats=manifest.settings["repeats"],
     )
-    return summary.with_evidence(evidence_in(run.directory.read_json("summary")))
+    return summary.with_evidence(evidence_in(run.summary))
 
 
 def stored_trust(run: StoredRun) -> Trust | None:
     """Return the checks that stand in the run's summary, masked as the run is; None without any."""
-    value = run.directory.read_json("summary").get("trust")
+    value = run.summary.get("trust")
     if value is None:
         return None
     trust = Trust.from_json(value)
@@ -70,7 +70,7 @@ def stored_trust(run: StoredRun) -> Trust | None:
 
 def stored_findings(run: StoredRun) -> FindingsSummary | None:
     """Return the findings that stand in the run's summary, masked as the run is; None without any."""
-    value = run.directory.read_json("summary").get("findings")
+    value = run.summary.get("findings")
     if value is None:
         return None
     findings = read_as(value, FindingsSummary)
@@ -83,7 +83,7 @@ def stored_findings(run: StoredRun) -> FindingsSummary | None:
 
 def _stored_worst(run: StoredRun) -> WorstGroup | None:
     """Return the group that stands out in the run's summary, masked as the run is; None where none does."""
-    value = run.directory.read_json("summary").get("worst_group")
+    value = run.summary.get("worst_group")
     if value is None:
         return None
     worst = read_as(value, WorstGroup)

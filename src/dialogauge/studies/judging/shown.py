@@ -40,7 +40,7 @@ def show_conversation(run: StoredRun, id: str, turn: int | None = None) -> tuple
     if not cases:
         msg = f"the conversation {id!r} is stored and not judged"
         raise UsageError(msg, hint="judge its input to the end")
-    verdicts = run.directory.read_json("summary").get("verdicts") is not None
+    verdicts = run.summary.get("verdicts") is not None
     keys = [case.key for case in cases]
     writer = writer_of(run, keys, run.dimensions, stored_findings(run), verdicts=verdicts)
     shown = [writer.transcript(case) for case in cases]

@@ -49,7 +49,7 @@ from dialogauge.studies.judging.sampling import RatedAs, Sampler
 from dialogauge.studies.judging.summary import Summary, summarise
 from dialogauge.studies.judging.transcripts import ShownConversations, read_sample
 from dialogauge.studies.judging.worst import WorstGroup, week_of, worst_group
-from dialogauge.studies.rated import SeenRatings, ratings_by_turn, row_changes
+from dialogauge.studies.rated import SeenRatings, ratings_by_turn, replies_of, row_changes
 from dialogauge.studies.trust.look import kept_from, look_into, rubric_facts
 from dialogauge.studies.trust.result import Trust, TrustThresholds
 from dialogauge.text import counted
@@ -322,9 +322,11 @@ class JudgingStudy(Study[JudgingResult]):
 
 
 def request_of(unit: WorkUnit) -> Request:
-    """Return what a judge is asked about a unit."""
+    """Return what a judge is asked about a unit: of a produced conversation, what follows its prefix."""
     conversation, done = unit.conversation.blinded(), standing(unit.earlier)
-    return Request(conversation, repeat=unit.repeat, seed=unit.seed, standing=done)
+    prefix = unit.conversation.prefix
+    new = tuple(r for r in replies_of(unit.conversation) if r.message >= prefix) if prefix else ()
+    return Request(conversation, new, repeat=unit.repeat, seed=unit.seed, standing=done)
 
 
 def absent(conversation: Conversation) -> Judged:

@@ -188,7 +188,7 @@ def worst_group(
     return WorstGroup(field, name, int(member.sum()), what, not by_people, group, others, len(known))
 
 
-def weights_of(table: Table, rows: npt.NDArray[np.intp]) -> Floats:
+def weights_of(table: Table, rows: npt.NDArray[np.integer[Any]]) -> Floats:
     """Return how many targets each rated row stands for; 1 each where not all of them say so."""
     weight, says = np.full(table.n, np.nan), table.entries["weight"]
     weight[says.rows] = np.where(says.numbers == 0, np.nan, says.numbers)

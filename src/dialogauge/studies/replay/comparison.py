@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from dialogauge.core.json_keys import as_json, keys
 from dialogauge.stats import Ties, adjusted
 from dialogauge.studies.evidence import UNCHECKED, DimensionEvidence
 from dialogauge.studies.replay.checking import evaluator_evidence
 from dialogauge.studies.replay.diagnostics import (
     LengthControl,
     LengthFigures,
+    PositionMean,
     SelfPreference,
     SwappedPairs,
     by_position,
@@ -51,6 +53,38 @@ class CompareSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class Ceiling:
+    """What a candidate gets whose every reply is given the best score, and the next best ones."""
+
+    user_macro: float | None
+    within_the_interval_of: tuple[str, ...]
+    """Candidates whose interval reaches it: this view cannot tell them from perfect ones.
+
+    Of too few users for an interval the mean counts. Both are read as they are shown, to two places. On ranks
+    an interval may lie above it: unequal scores spread over ranks that equal ones share.
+    """
+    constant: Mapping[str, Aggregate]
+    """By the score of every reply, the best first."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayControls:
+    """Leaderboards that read no reply."""
+
+    reply_length: LengthControl
+    shuffled: tuple[SwappedPairs, ...]
+
+
+@keys(
+    view=None,
+    on=None,
+    aggregates="candidates",
+    ladder=None,
+    ceilings="ceiling",
+    positions="by_position",
+    left_as_they_are="blocks_left_as_they_are",
+)
+@dataclass(frozen=True, slots=True)
 class ViewResult:
     """One view of all candidates."""
 
@@ -60,9 +94,8 @@ class ViewResult:
     pairs: tuple[Pairing, ...]
     ladder: Mapping[float, Aggregate]
     """The constant candidates, the best first: it is the ceiling."""
-    length: LengthControl
-    shuffled: tuple[SwappedPairs, ...]
-    positions: Mapping[str, Mapping[str, tuple[float | None, int]]]
+    controls: ReplayControls
+    positions: Mapping[str, Mapping[str, PositionMean]]
     self_preference: SelfPreference
     left_as_they_are: Mapping[str, int]
     """Blocks that the view's map leaves as they are, by reason."""
@@ -76,47 +109,45 @@ class ViewResult:
 
     @property
     def at_the_ceiling(self) -> tuple[str, ...]:
-        """Candidates whose interval reaches the ceiling: this view cannot tell them from perfect ones.
-
-        Where a lower score is better nobody is said to reach it.
-
-        Of too few users for an interval the mean counts. Both are read as they are shown, to two places. On
-        ranks an interval may lie above it: unequal scores spread over ranks that equal ones share.
-        """
+        """Candidates whose interval reaches the ceiling; where a lower score is better, nobody."""
         top = self.ceiling
         ends = {name: a.primary.high or a.user_macro for name, a in self.aggregates.items()}
         if top is None or not self.on.scale.higher_is_better:
             return ()
         return tuple(n for n, end in ends.items() if end is not None and round(end, 2) >= round(top, 2))
 
-    def to_json(self) -> dict[str, Any]:
-        """Write the view."""
-        return {
-            "candidates": {name: figures.to_json() for name, figures in self.aggregates.items()},
-            "pairs": [pair.to_json() for pair in self.pairs],
-            "ceiling": {
-                "user_macro": self.ceiling,
-                "within_the_interval_of": list(self.at_the_ceiling),
-                "constant": {str(level): figures.to_json() for level, figures in self.ladder.items()},
-            },
-            "controls": {
-                "reply_length": self.length.to_json(),
-                "shuffled": [asdict(figures) for figures in self.shuffled],
-            },
-            "by_position": {
-                name: {label: {"mean": mean, "n": n} for label, (mean, n) in figures.items()}
-                for name, figures in self.positions.items()
-            },
-            "self_preference": self.self_preference.to_json(),
-            "blocks_left_as_they_are": dict(self.left_as_they_are),
-        }
+    @property
+    def ceilings(self) -> Ceiling:
+        """What always saying the best would get."""
+        constant = {str(level): figures for level, figures in self.ladder.items()}
+        return Ceiling(self.ceiling, self.at_the_ceiling, constant)
 
 
 @dataclass(frozen=True, slots=True)
+class ReferenceCounts:
+    """The original replies."""
+
+    scored: int
+    requested: int
+
+
+@keys(
+    lengths="length",
+    scores=None,
+    evidence=None,
+    reference="reference",
+    checked="checked",
+    checked_by="checked_by",
+    unchecked_because="unchecked_because",
+    ranks="ranked",
+    names_of_gamed="gamed_by",
+)
+@dataclass(frozen=True, slots=True)
 class ReplayComparison:
-    """Everything that a benchmark comes to."""
+    """What candidates got from one evaluator; of a rubric, on one dimension."""
 
     views: Mapping[View, ViewResult]
+    """`raw`; of judges of satisfaction `mean-shift` and `reference-cdf` too."""
     lengths: Mapping[str, LengthFigures]
     settings: CompareSettings
     scores: EvaluatorScores
@@ -134,8 +165,33 @@ class ReplayComparison:
         return tuple(pair for pair in self.planted if pair.gain is not None)
 
     @property
+    def names_of_gamed(self) -> tuple[str, ...]:
+        """Planted candidates that it likes better than the original replies."""
+        return tuple(pair.a for pair in self.gamed_by)
+
+    @property
+    def reference(self) -> ReferenceCounts:
+        """How many of the original replies have a score."""
+        return ReferenceCounts(len(self.scores.original.scores), len(self.scores.original.lengths))
+
+    @property
+    def checked(self) -> bool:
+        """Whether the evaluator agrees with the users and prefers no planted candidate."""
+        return self.evidence.checked
+
+    @property
+    def checked_by(self) -> str:
+        """What shows it; empty where nothing does."""
+        return self.evidence.by
+
+    @property
+    def unchecked_because(self) -> str:
+        """Why it is not checked; empty where it is."""
+        return self.evidence.why
+
+    @property
     def ranks(self) -> bool:
-        """Whether candidates are ranked: the evaluator is checked, or that was asked for all the same."""
+        """Whether candidates are ranked: the evaluator is checked, or `--unchecked` was given."""
         return self.evidence.checked or self.settings.unchecked
 
     @property
@@ -145,20 +201,7 @@ class ReplayComparison:
 
     def to_json(self) -> dict[str, Any]:
         """Write the figures."""
-        original = self.scores.original
-        return {
-            "settings": asdict(self.settings),
-            "views": {view: figures.to_json() for view, figures in self.views.items()},
-            "reference": {"scored": len(original.scores), "requested": len(original.lengths)},
-            "length": {name: asdict(figures) for name, figures in self.lengths.items()},
-            "people": None if self.people is None else self.people.to_json(),
-            "planted": [pair.to_json() for pair in self.planted],
-            "checked": self.evidence.checked,
-            "checked_by": self.evidence.by,
-            "unchecked_because": self.evidence.why,
-            "ranked": self.ranks,
-            "gamed_by": [pair.a for pair in self.gamed_by],
-        }
+        return dict(as_json(self))
 
 
 def compare_all(
@@ -211,8 +254,9 @@ def compare(
             ),
             pairs=tuple(replace(p, ranked=ranks) for p in compare_candidates(table, margin=settings.margin)),
             ladder=steps[view],
-            length=by_length[view],
-            shuffled=shuffled(table, deals=settings.deals, seed=settings.seed),
+            controls=ReplayControls(
+                by_length[view], shuffled(table, deals=settings.deals, seed=settings.seed)
+            ),
             positions=by_position(table),
             self_preference=self_preference(table, family, families),
             left_as_they_are=viewer.left_as_they_are(view),

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
 from dialogauge.core import ONE_TO_FIVE
+from dialogauge.core.json_keys import keys
 from dialogauge.stats import Basis, Estimate, group_means, macro_gain, spearman, thirds
 from dialogauge.studies.replay.ground import Floats
 from dialogauge.studies.replay.items import ORIGINAL, ReplayItem
@@ -22,7 +23,6 @@ from dialogauge.studies.replay.table import (
     Viewer,
     aggregate,
     compare_candidates,
-    interval_json,
 )
 
 _STEPS: Final = 3
@@ -46,6 +46,7 @@ def ladder(viewer: Viewer) -> dict[View, dict[float, Aggregate]]:
     return {view: {level: table.figures(str(level)) for level in levels} for view, table in tables.items()}
 
 
+@keys(aggregates="candidates")
 @dataclass(frozen=True, slots=True)
 class LengthControl:
     """The leaderboard that reply length alone would make."""
@@ -53,13 +54,6 @@ class LengthControl:
     aggregates: Mapping[str, Aggregate]
     pairs: tuple[Pairing, ...]
     """Every candidate against the original replies."""
-
-    def to_json(self) -> dict[str, Any]:
-        """Write the figures."""
-        return {
-            "candidates": {name: figures.to_json() for name, figures in self.aggregates.items()},
-            "pairs": [pair.to_json() for pair in self.pairs],
-        }
 
 
 def length_control(viewer: Viewer, scores: EvaluatorScores) -> dict[View, LengthControl]:
@@ -185,19 +179,35 @@ def _spearman(a: Floats, b: Floats) -> float | None:
     return spearman(a[both].tolist(), b[both].tolist())
 
 
-def by_position(table: CandidateScores) -> dict[str, dict[str, tuple[float | None, int]]]:
+@dataclass(frozen=True, slots=True)
+class PositionMean:
+    """Of the items at one place of a conversation."""
+
+    mean: float | None
+    n: int
+
+
+def by_position(table: CandidateScores) -> dict[str, dict[str, PositionMean]]:
     """Return by candidate and position the mean whole score, and how many there are."""
     places = np.array([min(i.position, len(POSITIONS) - 1) for i in table.items])
-    out: dict[str, dict[str, tuple[float | None, int]]] = {}
+    out: dict[str, dict[str, PositionMean]] = {}
     for name in table.names:
         row = table.row(name)
         out[name] = {}
         for number, label in enumerate(POSITIONS):
             scores = row[(places == number) & ~np.isnan(row)]
-            out[name][label] = (float(scores.mean()) if scores.size else None, int(scores.size))
+            mean = float(scores.mean()) if scores.size else None
+            out[name][label] = PositionMean(mean, int(scores.size))
     return out
 
 
+@keys(
+    family="judge_family",
+    difference=None,
+    user_macro_delta="user_macro_delta",
+    interval="interval",
+    words="in_words",
+)
 @dataclass(frozen=True, slots=True)
 class SelfPreference:
     """Candidates of the judge's family against the others, on the same items."""
@@ -221,16 +231,15 @@ class SelfPreference:
             "a judge of another family tells which"
         )
 
-    def to_json(self) -> dict[str, Any]:
-        """Write the figure."""
-        return {
-            "judge_family": self.family,
-            "own": list(self.own),
-            "others": list(self.others),
-            "user_macro_delta": None if self.difference is None else self.difference.value,
-            "interval": interval_json(self.difference),
-            "in_words": self.words,
-        }
+    @property
+    def user_macro_delta(self) -> float | None:
+        """User macro mean of what the own get more than the others."""
+        return None if self.difference is None else self.difference.value
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """95 %, paired, by users."""
+        return None if self.difference is None else self.difference.interval
 
 
 def self_preference(

@@ -24,7 +24,8 @@ from dialogauge.core.files import read_bytes
 from dialogauge.core.protocols import RatedBlock, Reply, block_id
 from dialogauge.core.shape import read_as
 from dialogauge.runs.privacy import StoredMask
-from dialogauge.studies.satisfaction.blocks import cut_behind, replies_of
+from dialogauge.studies.rated import replies_of
+from dialogauge.studies.satisfaction.blocks import cut_behind
 
 FORMAT: Final = "dialogauge replay items 1"
 ORIGINAL: Final = "original"

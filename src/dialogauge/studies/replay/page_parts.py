@@ -372,12 +372,12 @@ def controls_note(result: ViewResult, length: str, deals: int) -> str:
 
 def controls(result: ViewResult) -> tuple[DataTable, ...]:
     """Lay out the differences that length alone or chance would make."""
-    if not result.shuffled:
+    if not result.controls.shuffled:
         return ()
     deltas = {p.a: p.difference.value for p in result.pairs if p.b == ORIGINAL}
-    by_length = {p.a: p for p in result.length.pairs}
+    by_length = {p.a: p for p in result.controls.reply_length.pairs}
     rows: list[Sequence[Cell]] = []
-    for dealt in result.shuffled:
+    for dealt in result.controls.shuffled:
         length = by_length.get(dealt.candidate)
         alone = None if length is None else difference(length)
         delta = Number(deltas.get(dealt.candidate), 3, signed=True)
@@ -400,7 +400,7 @@ def preference(result: ViewResult) -> str:
 def positions(result: ViewResult) -> Fold:
     """Lay out the mean scores by the place of the reply."""
     rows: list[tuple[Cell, ...]] = [
-        (name, *(Number(mean, 3, notes=(f"{n:,}",)) for mean, n in by_place.values()))
+        (name, *(Number(at.mean, 3, notes=(f"{at.n:,}",)) for at in by_place.values()))
         for name, by_place in result.positions.items()
     ]
     table = data_table(f"By position, {result.view}", ("candidate", *POSITIONS), rows, captioned=False)

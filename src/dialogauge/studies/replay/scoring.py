@@ -1,142 +1,372 @@
-"""What all studies have in common that score the replies of a replay run.
+"""Scores: what one evaluator gives every answer of a run, the original ones first.
 
-A study keeps what one evaluator gives the original replies, and then what is there of every candidate's, a
-unit for each reply. The unit names that of the reply: one that is made anew is scored anew.
+The evaluator is a judge like any other, and so are its rows: of a rubric, of a referee that is shown each
+answer beside the original one, or of users' satisfaction.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any, ClassVar, Final
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import KW_ONLY, asdict, dataclass, field, replace
+from typing import Any, Final, Literal, cast
 
-from dialogauge.core import DimensionSpec
+from dialogauge.core import (
+    Conversation,
+    Judge,
+    Judged,
+    JudgeFailure,
+    Judgement,
+    Request,
+    Scale,
+    Score,
+    Target,
+    WorkUnit,
+    as_scores,
+    conversation_digest,
+    digest,
+)
+from dialogauge.core.judgement import row_json
+from dialogauge.core.protocols import (
+    NO_NOTES,
+    Notes,
+    PlainDimension,
+    Population,
+    RatedBlock,
+    RatedReply,
+    Reads,
+    Reply,
+    request_for,
+)
+from dialogauge.data import Mask
 from dialogauge.runs import Ending, Row, RunDatabase, StoredRun, Study, StudyFacts
-from dialogauge.studies.replay.items import Stage
-from dialogauge.studies.replay.planted import PLANTED
-from dialogauge.studies.replay.stored import REPLAY, ReplayRun, StoredReplies, shown_key
+from dialogauge.studies.arena.meetings import SCORE, AskedTwice, Meeting, OrderedVerdict
+from dialogauge.studies.judging.study import absent, request_of
+from dialogauge.studies.replay.answers import ANSWER, AnswerRun, StoredAnswer, open_answers, original_answer
+from dialogauge.studies.replay.items import ORIGINAL, Stage, replaced
+from dialogauge.studies.satisfaction.answers import SATISFACTION, histories_of
+from dialogauge.studies.satisfaction.blocks import StudyData, in_turn, others_of
 
-ORIGINAL_REPLY: Final = None
-"""Stands for the candidate in rows that score original replies."""
-SHOWN: Final = 20
-"""Items whose replies the page shows side by side."""
+Part = Literal["reference", "answers", "planted"]
+"""What is scored: original replies of the blocks that are no items, what candidates and the log say in the
+items, or what was planted. Each has units of its own, so that who reads the run meets the answers alone."""
+
+PREFERRED: Final = PlainDimension("preferred", "turn", Scale(0, 1, integer=False))
+"""1 where a reply is preferred to the original one, 0 where the original is, 0.5 for a tie."""
+
+
+def part_digest(evaluator: str, part: Part) -> str:
+    """Return the digest under which the scores of a part stand."""
+    return evaluator if part == "answers" else digest([part, evaluator])
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedBeside(Judged):
+    """What a referee said of an answer, in either order; with what it said where that is no verdict."""
+
+    orders: tuple[OrderedVerdict, ...] = ()
+
+    def to_row(self, unit: WorkUnit) -> dict[str, Any]:
+        """Write the row, with the orders among its details."""
+        row = row_json(unit.conversation, self, repeat=unit.repeat, judge=unit.judge)
+        return {**row, "details": {"orders": [asdict(order) for order in self.orders]}}
+
+
+@dataclass(frozen=True, slots=True)
+class BesideOriginal:
+    """A referee who is shown each answer beside the original one, in both orders; implements `Judge`."""
+
+    referee: AskedTwice
+    stage: Stage
+
+    dimensions = (PREFERRED,)
+    reads: frozenset[Reads] = frozenset()
+    together: bool = False
+
+    @property
+    def name(self) -> str:
+        """The referee's."""
+        return self.referee.name
+
+    @property
+    def digest(self) -> str:
+        """Changes with the referee, and with all that it sees of the original conversations."""
+        seen = [conversation_digest(self.stage.originals[i.id].conversation) for i in self.stage.items]
+        return digest(["pair", self.referee.digest, *seen])
+
+    def describe(self) -> Mapping[str, Any]:
+        """Return what the referee says of itself."""
+        return self.referee.describe()
+
+    async def judge(self, request: Request) -> tuple[Judged, ...]:
+        """Ask which reply is better; of two that win in one order each it is a tie."""
+        original, (reply,) = self.stage.originals[request.conversation.id], request.targets
+        both = replaced(original, reply.text).conversation, original.conversation
+        meeting = Meeting(original.conversation.id, str(request.conversation.candidate), ORIGINAL, both)
+        vote = await self.referee.vote(meeting)
+        scores = {} if vote.winner is None else as_scores({PREFERRED.name: SCORE[vote.winner]})
+        outcome = Judgement(scores) if vote.failure is None else JudgeFailure(*vote.failure)
+        return (JudgedBeside(reply.target, outcome, vote.usage, orders=vote.orders),)
+
+
+def evaluator_digest(judge: Judge, population: Population, blocks: Sequence[RatedBlock]) -> str:
+    """Return what a judge of satisfaction is known by: all that its scores of these blocks depend on.
+
+    It changes with the judge, with what is known of the users (ratings, reasons, profiles and the words of
+    the conversations) and with the original replies, never with their ratings.
+    """
+    known = [_rated(b.ratings) for b in population.blocks]
+    past = [
+        [b.view.id, dict(b.view.profile or {}), _rated(b.view.history), _texts(b.view.targets)]
+        for b in blocks
+    ]
+    return digest([judge.digest, known, past])
+
+
+def _rated(ratings: Sequence[RatedReply]) -> list[Any]:
+    return [[[r.reply.id, r.score, r.reason] for r in ratings], _texts([r.reply for r in ratings])]
+
+
+def _texts(replies: Sequence[Reply]) -> list[str]:
+    # The last reply of a conversation has all the others before it.
+    whole = {r.conversation.id: r.conversation for r in replies}
+    return [conversation_digest(c) for c in whole.values()]
+
+
+class ForUsers:
+    """A judge of satisfaction, for the users of the items: by what they rated in other scenarios."""
+
+    dimensions = (PlainDimension(SATISFACTION, "turn"),)
+
+    def __init__(self, judge: Judge, stage: Stage, data: StudyData) -> None:
+        """Find the replies of the blocks by their ids."""
+        blocks = tuple(stage.rated.values())
+        self.judge_of_one, self.data = judge, data
+        self.name, self.reads, self.together = judge.name, judge.reads, judge.together
+        self.digest = evaluator_digest(judge, data.population, blocks)
+        self.notes: Notes = NO_NOTES
+        self._others = others_of(data)
+        self._rated = {r.reply.id: (block, r.reply) for block in blocks for r in block.ratings}
+
+    def describe(self) -> Mapping[str, Any]:
+        """Return what the judge says of itself."""
+        return self.judge_of_one.describe()
+
+    async def judge(self, request: Request) -> tuple[Judged, ...]:
+        """Judge one answer."""
+        return await self.judge_all((request.conversation,))
+
+    async def judge_all(self, answers: Sequence[Conversation]) -> tuple[Judged, ...]:
+        """Judge answers of one candidate within one block, in the place of the original replies there."""
+        block, _ = self._rated[answers[0].id]
+        of_log = answers[0].candidate in (None, ORIGINAL)
+        originals = [self._rated[c.id][1] for c in answers]
+        replies = tuple(
+            original if of_log else replaced(original, c.messages[-1].text)
+            for original, c in zip(originals, answers, strict=True)
+        )
+        view = block.view
+        # What a judge that is asked reply by reply takes from a block's targets (the language, what its
+        # memory is to be of use for) is the same whoever's replies it judges: those of the data are there.
+        targets = replies if self.together else view.targets if of_log else (*view.targets, *replies)
+        request = request_for(replies, replace(view, targets=targets), self._others(view.user), self.notes)
+        rows = await self.judge_of_one.judge(request)
+        return tuple(
+            replace(
+                row,
+                target=Target(answer.id, "turn", original.turn, answer.candidate),
+                outcome=_satisfaction(row.outcome),
+            )
+            for row, answer, original in zip(rows, answers, originals, strict=True)
+        )
+
+
+def _satisfaction(outcome: Judgement | JudgeFailure) -> Judgement | JudgeFailure:
+    """Return the score and its reason alone; a judge that gave no score has failed."""
+    if isinstance(outcome, JudgeFailure):
+        return JudgeFailure(outcome.kind, outcome.message)
+    score = outcome.scores.get(SATISFACTION)
+    if not isinstance(score, Score):
+        return JudgeFailure("judge_error", "the evaluator gave no score")
+    scores = {SATISFACTION: Score(float(score.value), score.rounded())}
+    return Judgement(scores, rationale=outcome.rationale)
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreUnit(WorkUnit):
+    """One answer; of a judge that takes the replies of a block together, among these."""
+
+    group: tuple[Conversation, ...] = field(default=(), compare=False)
+    place: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class ScoreCounts:
-    """How many replies an evaluator scored."""
+    """How many replies an evaluator scored, and how many it failed on, by candidate."""
 
-    original: tuple[int, int] | None
-    """Original replies that have a score, and those that the evaluator failed on; None where they are what
-    the others are compared with."""
-    candidates: Mapping[str, tuple[int, int]]
-    """By candidate: replies scored, and replies that the evaluator failed on."""
-
-    @property
-    def counts(self) -> dict[str, tuple[int, int]]:
-        """All of them, by name."""
-        return {**({} if self.original is None else {"original": self.original}), **self.candidates}
+    counts: Mapping[str, tuple[int, int]]
+    beside: bool = False
+    """Whether the original replies are what the others are compared with."""
 
     @property
     def comparable(self) -> bool:
         """Whether there is a score to compare with."""
-        return any(n for n, _ in self.candidates.values()) if self.original is None else self.original[0] > 0
+        return any(n for name, (n, _) in self.counts.items() if self.beside or name == ORIGINAL)
 
     def to_json(self) -> dict[str, Any]:
         """Write the counts."""
-        counts = {name: {"scored": n, "failed": failed} for name, (n, failed) in self.candidates.items()}
-        scored, failed = self.original or (None, None)
-        return {"original": scored, "original_failed": failed, "candidates": counts}
+        return {name: {"scored": n, "failed": failed} for name, (n, failed) in self.counts.items()}
 
 
 @dataclass
 class ScoringStudy(Study[ScoreCounts]):
-    """Scores the original replies and every candidate's; see `runs.Study` for the parts.
+    """Scores one part of a run by one evaluator; see `runs.Study` for the parts."""
 
-    A kind of evaluator says its `judge_digest`, plans and runs the units, and describes itself.
-    """
-
+    judge: Judge
     stage: Stage
     about: Mapping[str, Any]
     """What a comparison says of the evaluator."""
+    part: Part = "answers"
+    _: KW_ONLY
+    blocks_at_once: int = 8
+    """Blocks of which a judge that takes one reply at a time is asked in turn."""
+    reference: str | None = None
+    """A run whose scores of the original replies are taken over; they are by the very same evaluator."""
 
-    name = REPLAY
+    name = ANSWER
     part_of_run = True
-    even: ClassVar[float | None] = None
-    """What a reply gets that is as good as the original one; None where that is scored itself."""
 
     def __post_init__(self) -> None:
-        """Know no reply before the run is opened."""
-        self._replies: dict[str, StoredReplies] = {}
-        self._run: ReplayRun
+        """Know no answer before the run is opened."""
+        self.evaluator = self.judge.digest
+        self._answers: dict[str, dict[str, StoredAnswer]] = {}
+        self._group: tuple[tuple[Conversation, ...], tuple[Judged, ...]] | None = None
+        self._run: AnswerRun
 
     @property
-    def dimensions(self) -> tuple[DimensionSpec, ...]:
-        """What the evaluator scores."""
-        raise NotImplementedError
-
-    def described(self) -> dict[str, Any]:
-        """Return what the judge says of itself."""
-        raise NotImplementedError
+    def judge_digest(self) -> str:
+        """The evaluator's, for its part."""
+        return part_digest(self.evaluator, self.part)
 
     @property
-    def judge_name(self) -> str:
-        """The judge's."""
-        raise NotImplementedError
-
-    def apart(self, row: Row) -> float | None:
-        """Return by what scores of one item are called near or far; None where a row has none."""
-        raise NotImplementedError
+    def expected(self) -> int:
+        """Replies that there are."""
+        if self.part == "reference":
+            return sum(len(b.ratings) for b in self.stage.rated.values()) - len(self.stage.items)
+        return sum(len(of.keys() & self.stage.originals.keys()) for of in self._answers.values())
 
     def opened(self, database: RunDatabase) -> None:
-        """Look up the replies, and enter the evaluator; the latest stands last."""
-        self._run = run = ReplayRun(database)
-        run.keep_states(self.stage)
-        self._replies = {name: run.replies(name) for name in run.candidates}
+        """Look up the answers, and enter the evaluator; the latest stands last."""
+        self._run = run = AnswerRun(database)
+        beside = isinstance(self.judge, BesideOriginal)
+        by_candidate: defaultdict[str, dict[str, StoredAnswer]] = defaultdict(dict)
+        for answer in run.answers(planted=self.part == "planted") if self.part != "reference" else ():
+            if not (beside and answer.candidate == ORIGINAL):
+                by_candidate[answer.candidate][answer.item] = answer
+        self._answers = dict(by_candidate)
         known = run.evaluators
-        judge = known.pop(self.judge_digest, {}).get("judge") or self.described()
-        known[self.judge_digest] = {**self.about, "judge": judge}
-        database.put_meta("evaluators", known)
+        judge = known.pop(self.evaluator, {}).get("judge") or dict(self.judge.describe())
+        database.put_meta("evaluators", {**known, self.evaluator: {**self.about, "judge": judge}})
         database.put_meta("present", [item.id for item in self.stage.items])
+        if self.reference is not None:
+            with open_answers(self.reference) as other:
+                wanted = {bytes.fromhex(unit.key) for unit in self._of_log()}
+                database.take_units(other.database, self.judge_digest, wanted)
+        if isinstance(self.judge, ForUsers):
+            histories = histories_of(self.stage.rated.values(), self.judge.data.history_turns)
+            kept = {
+                n: {"counts": list(h.counts), "mean": h.mean, "turns": h.turns} for n, h in histories.items()
+            }
+            database.put_meta(f"histories:{self.evaluator}", kept)
+
+    def prepare(self, mask: Mask | None, notes: Notes | None) -> None:
+        """Take the notes: what is made once (a memory) serves the original replies and all candidates."""
+        del mask  # the answers wear it already
+        if isinstance(self.judge, ForUsers):
+            self.judge.notes = notes or NO_NOTES
+
+    def plan(self) -> Iterator[WorkUnit]:
+        """Yield the original replies first: nothing is to be compared against half of them."""
+        if self.stage.rated and isinstance(self.judge, ForUsers):
+            yield from self._of_log()
+        blocks = (
+            self._units(items, answers)
+            for name, answers in self._answers.items()
+            if not (name == ORIGINAL and isinstance(self.judge, ForUsers))
+            for items in self._blocks(answers)
+        )
+        yield from in_turn(blocks, 1 if self.judge.together else self.blocks_at_once)
+
+    def _blocks(self, answers: Mapping[str, StoredAnswer]) -> Iterator[list[str]]:
+        """Yield the items of each block that have an answer; alone those where it failed."""
+        names = self.stage.rated or self.stage.by_block
+        for name in names:
+            items = [i.id for i in self.stage.by_block[name] if i.id in answers]
+            if replied := [item for item in items if answers[item].failure is None]:
+                yield replied
+            yield from ([item] for item in items if answers[item].failure is not None)
+
+    def _units(self, items: Sequence[str], answers: Mapping[str, StoredAnswer]) -> list[ScoreUnit]:
+        kept = (self._run.database.conversation(answers[item].target) for item in items)
+        group = tuple(conversation for conversation in kept if conversation is not None)
+        return [self._unit(group, n, answers[item].place) for n, item in enumerate(items)]
+
+    def _of_log(self) -> Iterator[ScoreUnit]:
+        """Yield the original replies of the blocks: the items, or as reference the others."""
+        stored = self._answers.get(ORIGINAL, {})
+
+        def units(block: RatedBlock) -> list[ScoreUnit]:
+            group = tuple(
+                self._run.conversation(stored[name].target)
+                if (name := rated.reply.id) in stored
+                else replace(original_answer(rated.reply), candidate=None)
+                for rated in block.ratings
+            )
+            items = {item.id for item in self.stage.by_block[block.view.id]}
+            wanted = [n for n, c in enumerate(group) if (c.id in items) == (self.part == "answers")]
+            return [self._unit(group, n, stored[group[n].id].place if stored else 0) for n in wanted]
+
+        if self.part != "planted":
+            blocks = map(units, self.stage.rated.values())
+            yield from in_turn(blocks, 1 if self.judge.together else self.blocks_at_once)
+
+    def _unit(self, group: tuple[Conversation, ...], place: int, position: int) -> ScoreUnit:
+        target = conversation_digest(group[place])
+        about = (ANSWER, group[place], target, self.judge_digest)
+        return ScoreUnit(*about, judge=self.judge.name, position=position, group=group, place=place)
+
+    async def run(self, unit: WorkUnit) -> tuple[Judged, ...]:
+        """Judge one answer, or take it from its group."""
+        one = cast("ScoreUnit", unit)
+        if not unit.conversation.messages:
+            return (absent(unit.conversation),)
+        if not (self.judge.together and isinstance(self.judge, ForUsers)):
+            return await self.judge.judge(request_of(unit))
+        if self._group is None or self._group[0] is not one.group:
+            self._group = one.group, await self.judge.judge_all(one.group)
+        return (self._group[1][one.place],)
 
     def summarise(self, rows: Iterator[Row], run: StoredRun, ending: Ending) -> ScoreCounts:
-        """Count what is scored, and choose what the page shows of it."""
+        """Count what is scored, and keep what the judge says of itself once it is fitted."""
         del ending
-        counts: Counter[tuple[str | None, bool]] = Counter()
-        values: dict[str, dict[str | None, float]] = {item.id: {} for item in self.stage.items}
+        counts: Counter[tuple[str, bool]] = Counter()
         for row in rows:
-            counts[row.get("candidate"), "failure" in row] += 1
-            if row["item"] in values and (value := self.apart(row)) is not None:
-                values[row["item"]][row.get("candidate")] = value
-        run.database.put_meta(shown_key(self.judge_digest), self._shown(values))
-
-        def of(name: str | None) -> tuple[int, int]:
-            return counts[name, False], counts[name, True]
-
-        original = of(ORIGINAL_REPLY) if self.even is None else None
-        return ScoreCounts(original, {name: of(name) for name in self._replies})
-
-    def _shown(self, values: Mapping[str, Mapping[str | None, float]]) -> list[dict[str, str]]:
-        """Choose the items on which candidates' scores lie furthest from the original's."""
-        models = [name for name, about in self._run.candidates.items() if about["kind"] != PLANTED]
-
-        def apart(item: str) -> float:
-            of = values[item]
-            original = of.get(ORIGINAL_REPLY, self.even)
-            if original is None:
-                return 0.0
-            return max((abs(of[name] - original) for name in models if name in of), default=0.0)
-
-        chosen = sorted(values, key=apart, reverse=True)[:SHOWN]
-        replies = ((item, self.stage.originals[item]) for item in chosen)
-        return [{"item": item, "request": r.request, "original": r.text} for item, r in replies]
+            failure = row["failure"] and row["failure"]["kind"]
+            counts[row["candidate"] or ORIGINAL, failure is not None] += failure != "absent"
+        described = dict(self.judge.describe())
+        if "fitted_on" in described:  # a run without anything to score fits none
+            known = self._run.evaluators
+            known[self.evaluator]["judge"] = described
+            run.database.put_meta("evaluators", known)
+        names = (*self._answers, *([ORIGINAL] if self.part == "reference" else []))
+        beside = isinstance(self.judge, BesideOriginal)
+        return ScoreCounts({n: (counts[n, False], counts[n, True]) for n in names}, beside)
 
     def facts(self) -> StudyFacts:
         """Return judge and dimensions."""
         return StudyFacts(
-            judge={**self.described(), "name": self.judge_name, "digest": self.judge_digest},
-            dimensions=self.dimensions,
+            judge={**self.judge.describe(), "name": self.judge.name, "digest": self.evaluator},
+            dimensions=tuple(d for d in self.judge.dimensions if d.level == "turn"),
             data=self._run.items_digest,
             conversations=len({item.conversation for item in self.stage.items}),
             more={"part": "scores"},

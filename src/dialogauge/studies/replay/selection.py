@@ -10,6 +10,7 @@ from typing import Any, Final, Literal, get_args
 
 from dialogauge.core import Conversation, UsageError, whole_score
 from dialogauge.core.protocols import RatedBlock, RatedReply, Reply
+from dialogauge.studies.rated import replies_of
 from dialogauge.studies.replay.items import (
     ItemSet,
     ReplayItem,
@@ -19,7 +20,6 @@ from dialogauge.studies.replay.items import (
     state_digest,
     user_of,
 )
-from dialogauge.studies.satisfaction.blocks import replies_of
 from dialogauge.text import counted, detect_language
 
 QUOTA: Final[Mapping[int, int]] = {1: 25, 2: 50, 4: 75}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import combinations
 from typing import Any, Final, Literal, get_args
@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dialogauge.core import Scale
+from dialogauge.core.json_keys import as_json, keys
 from dialogauge.stats import (
     Basis,
     CalibrationName,
@@ -101,6 +102,20 @@ class CandidateScores:
 _SATISFIED = 4
 
 
+def _interval(estimate: Estimate | None) -> tuple[float, float] | None:
+    return None if estimate is None else estimate.interval
+
+
+@keys(
+    primary=None,
+    bounds="user_macro_bounds",
+    fraction=None,
+    gold_error="mean_distance_to_gold",
+    user_macro="user_macro",
+    user_macro_interval="user_macro_interval",
+    fraction_user_macro="fraction_user_macro",
+    fraction_user_macro_interval="fraction_user_macro_interval",
+)
 @dataclass(frozen=True, slots=True)
 class Aggregate:
     """What a candidate got on the items, in one view. A mean over nothing is None."""
@@ -123,7 +138,7 @@ class Aggregate:
     """Share of scores of 4 and more."""
     dsat: float | None
     """Share of scores of 3 and less."""
-    counts: Mapping[int, int]
+    counts: Mapping[str, int]
     """How often each whole score was given."""
     scenario_means: Mapping[str, float]
     fraction: Estimate
@@ -133,37 +148,23 @@ class Aggregate:
 
     @property
     def user_macro(self) -> float | None:
-        """The value of the primary figure."""
+        """Mean over users of each user's mean: the primary figure."""
         return self.primary.value
 
-    def to_json(self) -> dict[str, Any]:
-        """Write the figures."""
-        return {
-            "requested": self.requested,
-            "n": self.n,
-            "failed": self.failed,
-            "users": self.users,
-            "scenarios": self.scenarios,
-            "blocks": self.blocks,
-            "micro": self.micro,
-            "user_macro": self.user_macro,
-            "user_macro_interval": interval_json(self.primary),
-            "user_macro_bounds": None if self.bounds is None else list(self.bounds),
-            "task_macro": self.task_macro,
-            "block_macro": self.block_macro,
-            "sat": self.sat,
-            "dsat": self.dsat,
-            "counts": {str(s): n for s, n in self.counts.items()},
-            "scenario_means": dict(self.scenario_means),
-            "fraction_user_macro": self.fraction.value,
-            "fraction_user_macro_interval": interval_json(self.fraction),
-            "mean_distance_to_gold": self.gold_error,
-        }
+    @property
+    def user_macro_interval(self) -> tuple[float, float] | None:
+        """95 % by users."""
+        return _interval(self.primary)
 
+    @property
+    def fraction_user_macro(self) -> float | None:
+        """The same of the scores with their fractions."""
+        return self.fraction.value
 
-def interval_json(estimate: Estimate | None) -> list[float] | None:
-    """Write the ends of an interval; null where it is undefined."""
-    return None if estimate is None or estimate.interval is None else list(estimate.interval)
+    @property
+    def fraction_user_macro_interval(self) -> tuple[float, float] | None:
+        """95 % by users."""
+        return _interval(self.fraction)
 
 
 def aggregate(
@@ -201,7 +202,7 @@ def aggregate(
         block_macro=macro_mean(group_means(whole, [i.block for i in items])),
         sat=float((scored >= _SATISFIED).mean()) if n else None,
         dsat=float((scored < _SATISFIED).mean()) if n else None,
-        counts={s: int((np.rint(scored) == s).sum()) for s in on.levels},
+        counts={str(s): int((np.rint(scored) == s).sum()) for s in on.levels},
         scenario_means=by_scenario,
         fraction=macro_estimate(exact, n=n, limits=on.limits, unit=on.unit),
         gold_error=float(np.abs(scored - gold).mean()) if n and gold.size == n else None,
@@ -216,6 +217,7 @@ def _bounds(whole: Floats, users: Sequence[str], scale: Scale) -> tuple[float, f
     return None if low is None or high is None else (low, high)
 
 
+@keys(win_rate="win_rate", tie_rate="tie_rate", lose_rate="lose_rate", non_tie_win_rate="non_tie_win_rate")
 @dataclass(frozen=True, slots=True)
 class Outcomes:
     """Wins, ties and losses of a candidate against another, over items or over groups of them."""
@@ -226,16 +228,50 @@ class Outcomes:
     losses: int
     mean_delta: float | None
 
-    def to_json(self) -> dict[str, Any]:
-        """Write counts and rates; the rate of wins among what is no tie is null when all are ties."""
-        rates = {
-            f"{name}_rate": count / self.n if self.n else None
-            for name, count in (("win", self.wins), ("tie", self.ties), ("lose", self.losses))
-        }
+    @property
+    def win_rate(self) -> float | None:
+        """Null over nothing, like the other rates."""
+        return self.wins / self.n if self.n else None
+
+    @property
+    def tie_rate(self) -> float | None:
+        """Share of ties."""
+        return self.ties / self.n if self.n else None
+
+    @property
+    def lose_rate(self) -> float | None:
+        """Share of losses."""
+        return self.losses / self.n if self.n else None
+
+    @property
+    def non_tie_win_rate(self) -> float | None:
+        """Share of wins in what is no tie."""
         decided = self.wins + self.losses
-        return {**asdict(self), **rates, "non_tie_win_rate": self.wins / decided if decided else None}
+        return self.wins / decided if decided else None
+
+    def to_json(self) -> dict[str, Any]:
+        """Write counts and rates."""
+        return dict(as_json(self))
 
 
+@keys(
+    a="candidate",
+    b="against",
+    only_a="only_candidate",
+    only_b="only_against",
+    comparison=None,
+    p="p",
+    p_holm="p_holm",
+    least_p="least_p",
+    bounds="user_macro_delta_bounds",
+    fraction=None,
+    ranked=None,
+    side="side",
+    user_macro_delta="user_macro_delta",
+    user_macro_delta_interval="user_macro_delta_interval",
+    fraction_user_macro_delta="fraction_user_macro_delta",
+    fraction_user_macro_delta_interval="fraction_user_macro_delta_interval",
+)
 @dataclass(frozen=True, slots=True)
 class Pairing:
     """A candidate against another."""
@@ -266,38 +302,50 @@ class Pairing:
         return self.comparison.side if self.ranked else "not ranked"
 
     @property
+    def p(self) -> float | None:
+        """Two-sided."""
+        return self.comparison.p
+
+    @property
+    def p_holm(self) -> float | None:
+        """Adjusted over all pairs."""
+        return self.comparison.p_holm
+
+    @property
+    def least_p(self) -> float | None:
+        """The lowest that so few clusters can give."""
+        return self.comparison.least_p
+
+    @property
     def difference(self) -> Estimate:
         """How much more the first gets, with its paired interval by users."""
         return self.comparison.difference
+
+    @property
+    def user_macro_delta(self) -> float | None:
+        """How much more the first gets, by the mean over users."""
+        return self.difference.value
+
+    @property
+    def user_macro_delta_interval(self) -> tuple[float, float] | None:
+        """95 %, paired, by users."""
+        return _interval(self.difference)
+
+    @property
+    def fraction_user_macro_delta(self) -> float | None:
+        """The same of the scores with their fractions."""
+        return None if self.fraction is None else self.fraction.value
+
+    @property
+    def fraction_user_macro_delta_interval(self) -> tuple[float, float] | None:
+        """95 %, paired, by users."""
+        return _interval(self.fraction)
 
     @property
     def gain(self) -> Estimate | None:
         """The difference that lies above 0 by its interval, with fractions where only that one does."""
         both = (self.difference, self.fraction)
         return next((d for d in both if d is not None and d.low is not None and d.low > 0), None)
-
-    def to_json(self) -> dict[str, Any]:
-        """Write the comparison."""
-        c = self.comparison
-        return {
-            "candidate": self.a,
-            "against": self.b,
-            "only_candidate": self.only_a,
-            "only_against": self.only_b,
-            "items": self.items.to_json(),
-            "users": self.users.to_json(),
-            "scenarios": self.scenarios.to_json(),
-            "blocks": self.blocks.to_json(),
-            "user_macro_delta": c.difference.value,
-            "user_macro_delta_interval": interval_json(c.difference),
-            "user_macro_delta_bounds": None if self.bounds is None else list(self.bounds),
-            "p": c.p,
-            "p_holm": c.p_holm,
-            "least_p": c.least_p,
-            "side": self.side,
-            "fraction_user_macro_delta": None if self.fraction is None else self.fraction.value,
-            "fraction_user_macro_delta_interval": interval_json(self.fraction),
-        }
 
 
 def compare_candidates(table: CandidateScores, *, margin: float = 0.0) -> tuple[Pairing, ...]:

@@ -9,10 +9,10 @@ from functools import cache
 from itertools import groupby, islice, zip_longest
 from typing import Any, Literal, TypeVar
 
-from dialogauge.core import ONE_TO_FIVE, Conversation, Message, Rating, RecordFault, UsageError, WorkUnit
+from dialogauge.core import ONE_TO_FIVE, Conversation, Rating, RecordFault, UsageError, WorkUnit
 from dialogauge.core.protocols import BlockView, Population, RatedBlock, RatedReply, Reply, Sight, block_id
-from dialogauge.data import RECLLMSIM_TASKS, RatedDimensions, UserSplit, message_turns, split_users
-from dialogauge.studies.rated import latest_of_each
+from dialogauge.data import RECLLMSIM_TASKS, RatedDimensions, UserSplit, split_users
+from dialogauge.studies.rated import assistant_messages, latest_of_each, replies_of
 
 
 @dataclass(slots=True)
@@ -21,14 +21,6 @@ class CollectedRatings:
 
     replies: list[RatedReply] = field(default_factory=list)
     faults: list[RecordFault] = field(default_factory=list)
-
-
-def _stripped(conversation: Conversation) -> Conversation:
-    """Return the conversation without ratings, metadata, place, and unknown keys of its messages."""
-    bare = conversation.blinded()
-    if not any(m.extra for m in bare.messages):
-        return bare
-    return replace(bare, messages=tuple(replace(m, extra={}) if m.extra else m for m in bare.messages))
 
 
 def collect_rated(conversation: Conversation, dimension: str) -> CollectedRatings:
@@ -61,16 +53,6 @@ def collect_rated(conversation: Conversation, dimension: str) -> CollectedRating
     return out
 
 
-def replies_of(conversation: Conversation) -> tuple[Reply, ...]:
-    """Return what the assistant said, message by message, without anybody's ratings."""
-    bare = _stripped(conversation)
-    return tuple(
-        Reply(f"{bare.id}__turn_{position}", bare, index, turn, position)
-        for turn, indices in _assistant_messages(bare.messages).items()
-        for index, position in indices
-    )
-
-
 def unnamed_together(conversations: Iterable[Conversation], dimension: str) -> int:
     """Count the turns that have more ratings without a rater than replies: they are averaged."""
     averaged = 0
@@ -79,20 +61,9 @@ def unnamed_together(conversations: Iterable[Conversation], dimension: str) -> i
             r.turn for r in conversation.ratings if r.dimension == dimension and r.rater is None and r.turn
         )
         if any(n > 1 for n in ratings.values()):
-            replies = _assistant_messages(conversation.messages)
+            replies = assistant_messages(conversation.messages)
             averaged += sum(n > len(replies[turn]) for turn, n in ratings.items() if turn in replies)
     return averaged
-
-
-def _assistant_messages(messages: Sequence[Message]) -> dict[int, list[tuple[int, int]]]:
-    """Return by turn the assistant messages: their index among all, and among the assistant's."""
-    by_turn: dict[int, list[tuple[int, int]]] = defaultdict(list)
-    position = 0
-    for index, (message, turn) in enumerate(zip(messages, message_turns(messages), strict=True)):
-        if message.role == "assistant" and turn is not None:
-            by_turn[turn].append((index, position))
-            position += 1
-    return by_turn
 
 
 def _dealt(ratings: Sequence[Rating], replies: int) -> list[tuple[float, str | None] | None]:

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from dialogauge.core.json_keys import as_json
 from dialogauge.studies.replay.items import ORIGINAL, ReplayItem
 from dialogauge.studies.replay.table import (
     CandidateScores,
@@ -36,7 +37,7 @@ def test_figures_of_one_candidate() -> None:
     assert a.micro == pytest.approx(19 / 5)
     assert a.user_macro == pytest.approx((5 + 3 + 11 / 3) / 3)
     assert a.bounds == pytest.approx(((3 + 3 + 11 / 3) / 3, (5 + 3 + 11 / 3) / 3))
-    assert (a.sat, a.dsat, a.counts) == (3 / 5, 2 / 5, {1: 0, 2: 0, 3: 2, 4: 2, 5: 1})
+    assert (a.sat, a.dsat, a.counts) == (3 / 5, 2 / 5, {"1": 0, "2": 0, "3": 2, "4": 2, "5": 1})
     assert a.primary.reason == "too few users: 3, and an interval takes 5"
 
 
@@ -50,7 +51,7 @@ def test_a_pair_with_a_failure() -> None:
     assert pair.difference.interval is None
     # a's second turn, a 4 for the original, would have been a 1 or a 5: (1 - 3) / 2 or (1 + 1) / 2
     assert pair.bounds == pytest.approx(((-1 + 0 - 1 / 3) / 3, (1 + 0 - 1 / 3) / 3))
-    assert pair.to_json()["user_macro_delta_bounds"] == list(pair.bounds or ())
+    assert as_json(pair)["user_macro_delta_bounds"] == list(pair.bounds or ())
 
 
 def test_bounds_where_both_failed_and_where_nobody_did() -> None:

@@ -14,12 +14,16 @@ from dialogauge.report import to_html, to_text
 from dialogauge.stats import ScoreHistory
 from dialogauge.studies.replay.comparison import CompareSettings, compare
 from dialogauge.studies.replay.items import ReplayItem, Stage
-from dialogauge.studies.replay.page import answer, brief, replay_page
+from dialogauge.studies.replay.page import ComparedCandidates, answer, brief, replay_page
 from dialogauge.studies.replay.planted import MAKERS, about_planted, planted_replies
 from dialogauge.studies.replay.table import ReplyScore, ScoredReplies, ShownItem
 
 ENGLISH = ("Which museum is open on Monday? " * 9, "The science museum is open from nine to five.")
 CHINESE = ("周一哪个博物馆开门？", "科学博物馆周一九点到五点开门。")
+
+
+def compared(comparison, items, judge):
+    return ComparedCandidates({"satisfaction": comparison}, items, {"name": judge})
 
 
 def stage(*exchanges):
@@ -89,10 +93,15 @@ def test_an_evaluator_that_likes_a_planted_reply_is_said_to_be_gamed_at_the_top(
     comparison, items = with_planted(polite=5, filler=1)
     assert [p.a for p in comparison.gamed_by] == ["planted: polite"]
     assert comparison.to_json()["gamed_by"] == ["planted: polite"]
-    shown = to_text(brief(comparison, items, {"name": "judge"}))
+    shown = to_text(brief(compared(comparison, items, "judge")))
     assert shown.index("This evaluator can be gamed") < shown.index("Scores, not a ranking")
     page = to_html(
-        replay_page(comparison, items, {"name": "judge"}, command="", created="today", version="0")
+        replay_page(
+            compared(comparison, items, "judge"),
+            command="",
+            created="today",
+            version="0",
+        )
     )
     assert page.index("This evaluator can be gamed") < page.index("What this page is not")
 
@@ -105,10 +114,10 @@ def test_an_evaluator_that_is_gamed_ranks_nobody_unless_asked() -> None:
     assert gamed.evidence.why == "it likes planted replies better than the original ones: echo"
     assert [p.side for p in asked.views["raw"].pairs] == ["above"]
     assert [p["side"] for p in gamed.to_json()["views"]["raw"]["pairs"]] == ["not ranked"]
-    assert "above" not in answer(gamed, {"name": "judge"})
+    assert "above" not in answer(compared(gamed, items, "judge"))
     made = {"command": "", "created": "today", "version": "0"}
     for comparison, ranks in ((asked, True), (gamed, False)):
-        page = to_html(replay_page(comparison, items, {"name": "judge"}, **made))
+        page = to_html(replay_page(compared(comparison, items, "judge"), **made))
         assert ("Leaderboard" in page) == ranks
         assert ("is above the original replies" in page) == ranks
         assert ("UNCHECKED" in page) == ranks
@@ -162,23 +171,23 @@ def test_a_gain_in_fractions_alone_is_the_one_that_is_shown() -> None:
     (pair,) = comparison.planted
     assert pair.difference.value == 0
     assert pair.gain == pair.fraction
-    shown = to_text(brief(comparison, items, {"name": "judge"}))
+    shown = to_text(brief(compared(comparison, items, "judge")))
     assert f"than the original ones: polite +{pair.fraction.value:.3f} [0.0" in " ".join(shown.split())
 
 
 def test_one_that_does_not_is_not() -> None:
     comparison, items = with_planted(polite=3, refusal=1, filler=1)
     assert comparison.gamed_by == ()
-    shown = to_text(brief(comparison, items, {"name": "judge"}))
+    shown = to_text(brief(compared(comparison, items, "judge")))
     assert "can be gamed" not in shown
     assert "refusal" in shown
     none, items = sample_comparison("mine")
-    assert "not known whether this evaluator can be gamed" in to_text(brief(none, items, {"name": "judge"}))
+    assert "not known whether this evaluator can be gamed" in to_text(brief(compared(none, items, "judge")))
 
 
 def test_the_answer_names_the_sides_and_what_users_gave() -> None:
-    comparison, _ = sample_comparison("mine")
-    assert answer(comparison, {"name": "judge"}) == (
+    comparison, items = sample_comparison("mine")
+    assert answer(compared(comparison, items, "judge")) == (
         "mine is above the original replies. The users gave these original replies 4.00 "
         "on average, judge gives them 3.50."
     )
@@ -193,7 +202,12 @@ def test_replies_stand_side_by_side(original) -> None:
     )
     comparison = replace(comparison)
     page = to_html(
-        replay_page(comparison, items, {"name": "judge"}, command="", created="today", version="0")
+        replay_page(
+            compared(comparison, items, "judge"),
+            command="",
+            created="today",
+            version="0",
+        )
     )
     for text in ("When is the next train?", "At nine.", "the user gave the original 4"):
         assert text in page

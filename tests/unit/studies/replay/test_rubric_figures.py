@@ -111,4 +111,4 @@ def test_beside_the_original_length_alone_says_that_the_longer_wins() -> None:
     found = compare(scores(SHARE, replies(lambda i: 0.5), wins, "pair"), CompareSettings())
     raw = found.views["raw"]
     assert raw.pairs[0].difference.value == 0.5
-    assert raw.length.aggregates["new"].user_macro == 0.5
+    assert raw.controls.reply_length.aggregates["new"].user_macro == 0.5

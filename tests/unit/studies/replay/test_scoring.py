@@ -9,7 +9,7 @@ import pytest
 
 from dialogauge.core import Message
 from dialogauge.core.protocols import Population
-from dialogauge.studies.replay.scores import evaluator_digest
+from dialogauge.studies.replay.scoring import evaluator_digest
 from dialogauge.studies.satisfaction.blocks import collect_blocks
 from rated import rated_users
 

@@ -13,7 +13,7 @@ from dialogauge.core import Conversation, Message
 from dialogauge.core.protocols import AgentFailure, AgentReply
 from dialogauge.llm import ChatFailure, ChatReply, ScriptedClient
 from dialogauge.report import Leaderboard, to_html, to_text
-from dialogauge.studies.replay.page import brief, replay_page
+from dialogauge.studies.replay.page import ComparedCandidates, brief, replay_page
 from dialogauge.studies.replay.page_parts import warnings_of
 
 
@@ -32,6 +32,10 @@ from dialogauge.studies.replay.page_parts import warnings_of
 )
 def test_replies_without_what_stands_around_them(text, taken) -> None:
     assert reply_of(text) == taken
+
+
+def compared(comparison, items, judge):
+    return ComparedCandidates({"satisfaction": comparison}, items, {"name": judge})
 
 
 def test_a_reply_or_a_failure() -> None:
@@ -86,9 +90,9 @@ def test_the_page_shows_names_as_text_and_warns() -> None:
     evil.missing |= {i.id: "reply: timeout" for i in items.items[:2]}
     evil.about["organisation"] = "<i>"
     made = {"command": "dialogauge replay compare run", "created": "today", "version": "0"}
-    whole = replay_page(comparison, hard, {"name": "local"}, **made)
+    whole = replay_page(compared(comparison, hard, "local"), **made)
     page = to_html(whole)
-    assert "\u202e" not in to_text(brief(comparison, hard, {"name": "local"}))
+    assert "\u202e" not in to_text(brief(compared(comparison, hard, "local")))
     assert "<b>evil" not in page
     assert "\u202e" not in page
     assert "&lt;i&gt;" in page
