@@ -67,7 +67,12 @@ def judge_sentences(judge: JudgeAgreement) -> tuple[Prose, ...]:
 
 
 def _by_order(judge: JudgeAgreement) -> tuple[Prose, ...]:
-    """Say of a judge that does not give people's scores that it has their order; nothing where it has not."""
+    """Say of a judge that does not give people's scores that it has their order; nothing where it has not.
+
+    Of the judge of a run the light says that, of the targets that it was not fitted to.
+    """
+    if judge.about.run:
+        return ("This answer is about giving the same score; the one about order stands above.",)
     sides = judge.sides("auc")
     if not sides or set(sides.values()) != {"above"}:
         return ()

@@ -273,12 +273,17 @@ def _verdicts(pairing: PairedRuns, order: Sequence[str]) -> Iterator[Change]:
 def _ratings(pairing: PairedRuns) -> Iterator[Difference]:
     in_a, in_b = ({name for t in of for name in t.ratings} for of in (pairing.a, pairing.b))
     for name in sorted(in_a & in_b):
-        means = [s.total / s.n for t in (*pairing.a, *pairing.b) if (s := t.ratings.get(name))]
+        every = [rating for t in (*pairing.a, *pairing.b) for rating in t.ratings.get(name, ())]
+        weighted = all(weight is not None for _, weight in every)
+
+        def rated(talk: Talk, name: str = name, *, weighted: bool = weighted) -> ScoreSums:
+            sums = ScoreSums()
+            for score, weight in talk.ratings.get(name, ()):
+                sums.add(score, weight if weighted and weight is not None else 1.0)
+            return sums
+
+        means = [s.total / s.weight for t in (*pairing.a, *pairing.b) if (s := rated(t)).n]
         limits = (min(means), max(means)) if min(means) < max(means) else (means[0], means[0] + 1.0)
-
-        def rated(talk: Talk, name: str = name) -> ScoreSums | None:
-            return talk.ratings.get(name)
-
         if made := figure_of(pairing, name, rated, limits):
             yield made
 

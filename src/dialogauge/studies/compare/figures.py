@@ -177,10 +177,13 @@ def figure_of(
         keys, (pairing.cluster_a, pairing.cluster_b), sums, counts, strict=True
     ):
         use = (there[0] & there[1])[key] if pairing.paired else np.ones(key.size, dtype=bool)
-        totals = np.array([s.total for s in side], dtype=float)
+        totals, weights = np.array([(s.total, s.weight) for s in side], dtype=float).reshape(-1, 2).T
+        scale = count.sum() / (
+            weights.sum() or 1
+        )  # weights say for how many a target stands, not how sure it is
         total, n = (
-            np.bincount(cluster[use], column[use], minlength=pairing.clusters).astype(np.float64)
-            for column in (totals, count)
+            np.bincount(cluster[use], scale * column[use], minlength=pairing.clusters).astype(np.float64)
+            for column in (totals, weights)
         )
         columns.append((total, n))
         mean, failed = float(total.sum() / n.sum()) if n.sum() else None, sum(s.failed for s in side)
@@ -202,8 +205,9 @@ def figure_of(
         share=share,
         limits=limits,
     )
-    both = (a[0].sum() + b[0].sum()) / ((before.n + after.n) or 1)
-    parts = (b[0] - both * b[1]) / (after.n or 1) - (a[0] - both * a[1]) / (before.n or 1)
+    size_a, size_b = a[1].sum(), b[1].sum()
+    both = (a[0].sum() + b[0].sum()) / ((size_a + size_b) or 1)
+    parts = (b[0] - both * b[1]) / (size_b or 1) - (a[0] - both * a[1]) / (size_a or 1)
     return Difference(change, comparison, gain, basis, parts)
 
 
@@ -214,7 +218,7 @@ def share_of(
 
     def sums(talk: Talk) -> ScoreSums | None:
         value = of(talk)
-        return None if value is None else ScoreSums(float(value), 1)
+        return None if value is None else ScoreSums(float(value), 1, weight=1)
 
     return figure_of(pairing, name, sums, SHARE, higher=higher, share=True)
 

@@ -12,7 +12,7 @@ from dialogauge.judges.local.evidence import OF_TOOLS, TITLES
 from dialogauge.report import words
 from dialogauge.studies.compare.comparison import AT_LEAST_GOOD, RunComparison
 from dialogauge.studies.compare.figures import ANY_FINDING, Change, finding_share
-from dialogauge.studies.compare.talks import FAILED
+from dialogauge.studies.compare.talks import FAILED, OF_TURNS
 from dialogauge.studies.judging.gate import GateResult, holds
 
 _FORM: Final = re.compile(
@@ -110,8 +110,15 @@ def may_gate(result: RunComparison) -> dict[str, Change]:
         {names[c.name]: c for c in shares if c.name in names}
         | {d.name: d for d in result.tested}
         | {f"finding.{c.name}": c for c in result.kinds}
-        | {f"rating.{c.name.replace(' ', '_')}": c for c in result.ratings}
+        | {f"rating.{name.replace(' ', '_')}": c for name, c in _rated(result).items()}
     )
+
+
+def _rated(result: RunComparison) -> dict[str, Change]:
+    """Return people's ratings by dimension; of one rated at both levels that of turns has a longer name."""
+    by_name = {c.name: c for c in result.ratings}
+    short = {name: name.removesuffix(OF_TURNS) for name in by_name}
+    return {name if short[name] in by_name else short[name]: c for name, c in by_name.items()}
 
 
 def parse_delta_gate(expression: str) -> DeltaGate:

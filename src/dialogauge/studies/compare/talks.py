@@ -15,6 +15,8 @@ Row = Mapping[str, Any]
 LENGTH: Final = "reply length"
 TURNS: Final = "turns"
 FAILED: Final = "failed"
+OF_TURNS: Final = " of turns"
+"""Behind the name of a dimension that people rated turn by turn."""
 """The share of the judgements that failed."""
 
 
@@ -23,17 +25,21 @@ class ScoreSums:
     """The scores of one conversation on one dimension, over turns and repeats."""
 
     total: float = 0.0
+    """Each times its weight."""
     n: int = 0
     na: int = 0
     failed: int = 0
+    weight: float = 0.0
+    """Of all numbers: how many targets they stand for."""
 
-    def add(self, value: object) -> None:
+    def add(self, value: object, weight: float = 1.0) -> None:
         """Take one score: a number, `n/a`, or None for a failure."""
         if isinstance(value, str):
             self.na += 1
         elif isinstance(value, int | float):
-            self.total += value
+            self.total += weight * value
             self.n += 1
+            self.weight += weight
         else:
             self.failed += 1
 
@@ -53,8 +59,8 @@ class Talk:
     """Digest of the first message of the user."""
     scores: Mapping[str, ScoreSums]
     """By dimension of the rubric."""
-    ratings: Mapping[str, ScoreSums]
-    """By dimension that people rated: `quality`, and `quality of turns`."""
+    ratings: Mapping[str, Sequence[tuple[float, float | None]]]
+    """By dimension that people rated, `quality` and `quality of turns`: scores, each with its weight."""
     facts: Mapping[str, ScoreSums]
     """Characters of each reply, turns, and failed judgements."""
     verdict: str | None
@@ -120,8 +126,9 @@ def _talk(
             reading.finds = reading.finds or findings is not None
             kinds.update(one["name"] for one in findings or ())
     turns = [turn for turn in conversation.turns if turn.has_reply]
-    facts = {LENGTH: ScoreSums(), TURNS: ScoreSums(len(conversation.turns), 1)}
-    facts[FAILED] = ScoreSums(float(sum(bool(row["failure"]) for row in rows)), len(rows))
+    facts = {LENGTH: ScoreSums(), TURNS: ScoreSums(len(conversation.turns), 1, weight=1)}
+    failed = sum(bool(row["failure"]) for row in rows)
+    facts[FAILED] = ScoreSums(float(failed), len(rows), weight=len(rows))
     for turn in turns:
         facts[LENGTH].add(reply_length(turn.reply_text))
     first = next((m.text for m in conversation.messages if m.role == "user"), "")
@@ -148,10 +155,10 @@ def _quality(scores: Mapping[str, ScoreSums], dimensions: Sequence[DimensionSpec
     return sum(of) / len(of) if of else None
 
 
-def _ratings(conversation: Conversation) -> dict[str, ScoreSums]:
-    out: dict[str, ScoreSums] = {}
+def _ratings(conversation: Conversation) -> dict[str, list[tuple[float, float | None]]]:
+    out: dict[str, list[tuple[float, float | None]]] = {}
     for rating in conversation.ratings:
         if not isinstance(rating.score, str):
-            name = rating.dimension if rating.turn is None else f"{rating.dimension} of turns"
-            out.setdefault(name, ScoreSums()).add(rating.score)
+            name = rating.dimension + ("" if rating.turn is None else OF_TURNS)
+            out.setdefault(name, []).append((rating.score, rating.weight))
     return out

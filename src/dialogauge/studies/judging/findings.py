@@ -17,7 +17,7 @@ from dialogauge.judges.local.evidence import (
     KindEvidence,
     load_evidence,
 )
-from dialogauge.stats import Basis, divided, parse_rule
+from dialogauge.stats import Basis, Floats, divided, parse_rule
 from dialogauge.stats.rows import Entries, Labels, Row, Table
 from dialogauge.stats.table import Mask
 from dialogauge.studies.judging.people import People
@@ -68,6 +68,8 @@ class Missed:
     without: int
     source: str
     """`this data`, or the data that the figure is of."""
+    share: float
+    """Of the poor without a finding, 0 to 1: of a drawn sample weighted by the chance of being chosen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,19 +245,21 @@ def _here(
     users, ids = table.column("user_id").codes, table.column("conversation_id").codes
     whose = np.where(users >= 0, users, users.max(initial=-1) + 1 + ids)[rated.rows]
     names, codes = np.unique(whose, return_inverse=True)
-    base = np.bincount(codes, poor, names.size), np.bincount(codes, minlength=names.size)
+    weights = _all_or_ones(_weights(table)[rated.rows])
+    base = np.bincount(codes, weights * poor, names.size), np.bincount(codes, weights, names.size)
     out = {}
     for kind in entries.names:
-        fires = np.isin(rated.rows, entries.of(kind).rows).astype(np.float64)
-        hits, seen = np.bincount(codes, fires * poor, names.size), np.bincount(codes, fires, names.size)
-        if seen.sum() < TELLING or not poor.any():
+        has = np.isin(rated.rows, entries.of(kind).rows)
+        if has.sum() < TELLING or not poor.any():
             continue
+        fires = has * weights
+        hits, seen = np.bincount(codes, fires * poor, names.size), np.bincount(codes, fires, names.size)
         shares = divided(hits.sum() - hits, seen.sum() - seen)
         moved = divided(shares, divided(base[0].sum() - base[0], base[1].sum() - base[1]))
-        share, usual = float(hits.sum() / seen.sum()), float(poor.mean())
-        basis = Basis(int(seen.sum()), names.size, "users")
+        share, usual = float(hits.sum() / seen.sum()), float(base[0].sum() / base[1].sum())
+        basis = Basis(int(has.sum()), names.size, "users")
         lift = basis.estimate(share / usual, moved, (0.0, 1 / usual), support=int((seen > 0).sum()))
-        out[kind] = KindEvidence(HERE, mode, language, int(seen.sum()), share, usual, lift)
+        out[kind] = KindEvidence(HERE, mode, language, int(has.sum()), share, usual, lift)
     return out
 
 
@@ -269,10 +273,30 @@ def _missed(
         mine &= table.dialogues.any(~table.failed)
         if figure.cut and mine.any():
             poor = mine & (parse_rule(figure.cut).classes(rated.lowest) > 0)
-            return Missed("conversations", int(poor.sum()), int((poor & ~with_finding).sum()), HERE)
+            of, rows = table.dialogues.of, table.entries["rating"].rows
+            sums = np.bincount(of[rows], _weights(table)[rows], poor.size)
+            weights = np.zeros(poor.size)
+            weights[mine] = _all_or_ones(sums[mine] / np.bincount(of[rows], minlength=poor.size)[mine])
+            without = poor & ~with_finding
+            share = float(weights[without].sum() / weights[poor].sum()) if poor.any() else 0.0
+            return Missed("conversations", int(poor.sum()), int(without.sum()), HERE, share)
     shipped = [m for m in load_evidence().missed if m.mode == mode and not m.chosen_on]
     best = max(shipped, key=lambda m: (m.language == language, m.poor), default=None)
-    return None if best is None else Missed(best.what, best.poor, best.without, best.source)
+    if best is None:
+        return None
+    return Missed(best.what, best.poor, best.without, best.source, best.without / best.poor)
+
+
+def _weights(table: Table) -> Floats:
+    """Return of each row how many targets it stands for; NaN where nobody says so."""
+    weights, says = np.full(table.n, np.nan), table.entries["weight"]
+    weights[says.rows] = np.where(says.numbers == 0, np.nan, says.numbers)
+    return weights
+
+
+def _all_or_ones(weights: Floats) -> Floats:
+    """Return weights, or 1 each where not all are known."""
+    return weights if np.isfinite(weights).all() else np.ones(weights.size)
 
 
 def _spread(turns: Iterable[_WorthReading], size: int) -> list[_WorthReading]:

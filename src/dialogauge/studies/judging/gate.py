@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, get_args
 
 from dialogauge.core import UsageError, Verdict
 from dialogauge.core.settings import nearest
-from dialogauge.judges.local.evidence import TITLES
+from dialogauge.judges.local.evidence import OF_TOOLS, TITLES
 from dialogauge.report import words
 from dialogauge.rubrics import NO_RUBRIC, load_rubric
 from dialogauge.studies.evidence import NOTHING_CHECKED, RunEvidence
@@ -83,7 +83,7 @@ class Gate:
                 raise UsageError(msg, hint=_FORMS)
             self._expect("verdict", self.figure, self.verdicts, f"; {_FORMS}")
         elif self.subject == "finding":
-            self._expect("finding", self.figure, (ANY_KIND, *TITLES))
+            self._expect("finding", self.figure, (ANY_KIND, *TITLES, *OF_TOOLS))
         elif self.subject not in ("rating", "failed"):
             self._expect("dimension", self.subject, dimensions)
 

@@ -150,7 +150,7 @@ def _missed(missed: Missed | None) -> str:
     if missed is None or not missed.poor:
         return ""
     where = "" if missed.source == HERE else f", in other data: {missed.source}"
-    share = words.percent(missed.without / missed.poor)
+    share = words.percent(missed.share)
     return (
         f"missed: {share} of the {missed.what} that were rated poorly or failed have none "
         f"({missed.without:,} of {missed.poor:,}{where})"

@@ -109,8 +109,10 @@ def test_a_judge_that_has_the_order_but_not_the_scores_is_told_so():
     low = [2 if score == 1 else 4 for score in people]
     of = Categories.parse("1-5")
 
-    def sentences(scores):
-        return judge_sentences(agreement(table(scores, people), parse_rule("3"), QUICK, categories=of))
+    def sentences(scores, run=""):
+        rows = table(scores, people)
+        rows.about = replace(rows.about, run=run)
+        return judge_sentences(agreement(rows, parse_rule("3"), QUICK, categories=of))
 
     first, _, last = sentences(low)
     assert first[1].startswith(": a agrees with people less than a judge that always says 5")
@@ -119,6 +121,9 @@ def test_a_judge_that_has_the_order_but_not_the_scores_is_told_so():
     rng = np.random.default_rng(1)
     for other in (rng.permutation(low).tolist(), people):  # neither has the order only
         assert len(sentences(other)) == 2
+    # Of the judge of a run the light says so, and no second figure stands beside it.
+    *_, last = sentences(low, run="runs/a")
+    assert last == "This answer is about giving the same score; the one about order stands above."
 
 
 def test_controls_know_nothing_or_only_the_length():

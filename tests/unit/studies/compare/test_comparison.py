@@ -300,6 +300,26 @@ def test_ratings_of_people_are_compared_where_both_carry_them():
     assert compared(rated(5, 4), log(1, 2)).ratings == ()
 
 
+def test_ratings_of_a_drawn_sample_count_as_often_as_their_weights_say():
+    def rated(*scores, weights):
+        each = zip(scores, weights, strict=True)
+        return [
+            judged(f"c{i}", 3, ratings=[Rating(f"c{i}", "quality", s, weight=w)])
+            for i, (s, w) in enumerate(each)
+        ]
+
+    # The one that fell stands for nine of ten, so that nearly all fell.
+    drawn = (90.0, 2.5, 2.5, 2.5, 2.5)
+    result = compared(rated(5, 4, 4, 4, 4, weights=drawn), rated(1, 4, 4, 4, 4, weights=drawn))
+    (change,) = result.ratings
+    assert (change.a.mean, change.b.mean) == (pytest.approx(4.9), pytest.approx(1.3))
+    assert (change.delta.value, change.a.n) == (pytest.approx(-3.6), 5)
+    # Weights of some ratings alone say nothing.
+    some = (90.0, None, 2.5, 2.5, 2.5)
+    (plain,) = compared(rated(5, 4, 4, 4, 4, weights=some), rated(1, 4, 4, 4, 4, weights=drawn)).ratings
+    assert plain.delta.value == pytest.approx(-0.8)
+
+
 def test_longer_replies_are_said_with_what_length_alone_would_give():
     # Within each run the score goes up by 1 where the reply doubles; in B all replies are twice as long.
     lengths = [2**i - 1 for i in range(3, 9)]
@@ -441,6 +461,18 @@ def test_gates_on_kinds_of_findings_failures_and_ratings():
     with pytest.raises(UsageError, match="there is no finding 'refused'") as unknown:
         parse_delta_gate("finding.refused.delta<=0.1").evaluate(result)
     assert unknown.value.hint.startswith("did you mean 'refuses'? findings: refuses, ")
+
+
+def test_a_gate_names_ratings_of_turns_as_the_gate_of_judge_does():
+    of_turns, of_all = Rating("c0", "user effort", 3.0, turn=1), Rating("c0", "user effort", 4.0)
+    for ratings, names in (
+        ([of_turns], ["rating.user_effort"]),
+        ([of_turns, of_all], ["rating.user_effort", "rating.user_effort_of_turns"]),
+    ):
+        log = found(*[""] * 6, ratings=ratings)
+        result = compared(log, log, evidence=NOTHING_CHECKED)
+        assert [name for name in may_gate(result) if name.startswith("rating")] == names
+        assert parse_delta_gate("rating.user_effort.delta.value>=0").evaluate(result)
 
 
 # One question first

@@ -246,7 +246,27 @@ def test_a_rated_run_cites_its_own_figures_and_what_it_missed():
     assert (cited.source, cited.fires, cited.base) == (HERE, 6, 0.6)
     assert cited.share == pytest.approx(5 / 6)
     assert cited.lift.value == pytest.approx(5 / 6 / 0.6)
-    assert summary.missed == Missed("conversations", 4, 1, HERE)
+    assert summary.missed == Missed("conversations", 4, 1, HERE, 0.25)
+
+
+def test_figures_of_this_data_are_weighted_by_the_chance_of_being_chosen():
+    def drawn(id, score, weight, *findings):
+        one = rated(id, 1, score, *findings)
+        return {**one, "rating": {**one["rating"], "weight": weight}}
+
+    # Five turns with a doubt were sought out, three of them poor; five at random stand for ten times as many.
+    doubt = ("doubted", 0.5)
+    rows = [drawn(f"a{n}", score, 1.0, doubt) for n, score in enumerate((1, 2, 3, 5, 5))]
+    rows += [drawn(f"b{n}", score, 10.0) for n, score in enumerate((1, 5, 5, 5, 5))]
+    summary = findings_of(table_of(rows), lambda ids: rows, people=RATED)
+    cited = summary.kinds[0].evidence
+    assert (cited.fires, cited.share) == (5, pytest.approx(3 / 5))
+    assert cited.base == pytest.approx(13 / 55)  # unweighted 4 of 10
+    assert summary.missed == Missed("conversations", 4, 1, HERE, pytest.approx(10 / 13))
+    # Where not all have a weight, none counts.
+    del rows[-1]["rating"]["weight"]
+    summary = findings_of(table_of(rows), lambda ids: rows, people=RATED)
+    assert summary.kinds[0].evidence.base == pytest.approx(0.4)
 
 
 def test_without_ratings_what_is_missed_is_cited_from_data_on_which_nothing_was_chosen():

@@ -3,6 +3,7 @@ import re
 import pytest
 
 from dialogauge.core import UsageError
+from dialogauge.judges.local.evidence import OF_TOOLS, TITLES
 from dialogauge.studies.evidence import RunEvidence
 from dialogauge.studies.judging.gate import parse_gate, read_gates
 from dialogauge.studies.judging.summary import summarise
@@ -281,3 +282,8 @@ def test_one_more_failure_never_brings_a_gate_nearer(conversations, expression, 
 def test_what_no_sample_can_show_is_refused(expression) -> None:
     with pytest.raises(UsageError, match=r"no sample shows.*verdict\.value.=.*these conversations alone"):
         parse_gate(expression)
+
+
+def test_every_kind_that_the_local_judge_may_name_can_gate():
+    for kind in (*TITLES, *OF_TOOLS):
+        assert parse_gate(f"finding.{kind}.share<=0.1").figure == kind
