@@ -32,6 +32,15 @@ Beside tools it has one word more: what was done is said back.
 """
 _SHARED = 0.8
 """Share of the request's content terms in any echo: what has fewer is not looked at word by word."""
+_OFFER: Final = re.compile(
+    r"(?:anything|something) (?:else|more|further)|how (?:else )?(?:can|may) I (?:help|assist)"
+    r"|(?:can|may|could) I (?:help|assist)|(?:还有|有)(?:什么|哪些|其他)|可以帮|能帮|帮到|需要.{0,6}(?:帮|协助)",
+    re.IGNORECASE,
+)
+"""In a question that asks for nothing but the next request."""
+_QUESTION: Final = re.compile(r"[^.!?。！？]*[?？]\s*$")
+_TAIL = 200
+"""Characters at the end of a reply in which its last question stands."""
 _CLOSING = 10
 """Words of thanks or a goodbye that are politely said back."""
 
@@ -39,8 +48,8 @@ _CLOSING = 10
 def echoes(turn: TurnView) -> bool:
     """Say whether a reply says the request again, from its first to its last words, and adds nothing.
 
-    A question or a figure of its own is something. Pronouns may be turned round, and
-    polite words may stand around the echo. Linear in both texts.
+    A question or a figure of its own is something, but for an offer of more help. Pronouns may be turned
+    round, and polite words may stand around the echo. Linear in both texts.
     """
     user, reply = turn.user, turn.reply
     if user.units < _SHORTEST + bool(turn.tools) or reply.units > 1.3 * user.units + _LEFT:
@@ -63,7 +72,8 @@ def echoes(turn: TurnView) -> bool:
     if sum(taken) < _TAKEN * len(request) or not (taken and taken[0] and taken[-1]):
         return False
     rest = [word for word, mark in zip(words, copied, strict=True) if not mark]
-    asks = reply.text.rstrip()[-1:] in "?？" and user.text.rstrip()[-1:] not in "?？"
+    question = _QUESTION.search(reply.text[-_TAIL:])
+    asks = question is not None and not _OFFER.search(question[0]) and user.text.rstrip()[-1:] not in "?？"
     if weight * len(rest) > _LEFT or asks or any(word.isdigit() for word in rest):
         return False
     return not knows_nothing(turn)

@@ -143,6 +143,8 @@ class TurnView:
     replied: bool
     language: Language
     """The language of the conversation up to and including this turn."""
+    notes_in: Language = "en"
+    """The language in which findings are put into words."""
 
 
 @dataclass(frozen=True)
@@ -155,6 +157,8 @@ class Dialogue:
     opening: TextView
     """The assistant's greeting, before any user message."""
     language: Language
+    notes_in: Language = "en"
+    """As of turns."""
 
     @lazy_property
     def replied(self) -> tuple[TurnView, ...]:
@@ -162,10 +166,18 @@ class Dialogue:
         return tuple(t for t in self.turns if t.replied)
 
 
-def read_dialogue(conversation: Conversation, language: Language | None = None) -> Dialogue:
-    """Return the views of a conversation; without `language`, the language is detected.
+def read_dialogue(
+    conversation: Conversation, language: Language | None = None, *, notes_in: Language | None = None
+) -> Dialogue:
+    """Return the views of a conversation.
 
     Reads messages, instructions and context, never ratings, metadata or ids.
+
+    Args:
+        conversation: Any.
+        language: What it is read as; None detects it.
+        notes_in: The language of notes, as which is also read what is in no known language; None writes
+            them in the language of the conversation.
     """
     tally = LanguageTally()
     turns = []
@@ -174,16 +186,18 @@ def read_dialogue(conversation: Conversation, language: Language | None = None) 
         if turn.number == 0:
             opening = turn.reply_text
             continue
-        turns.append(_turn(turn, tally, language))
+        turns.append(_turn(turn, tally, language, notes_in))
     context = "\n".join(filter(None, (conversation.instructions, conversation.context)))
-    return Dialogue(tuple(turns), TextView(context), TextView(opening), language or _language(tally))
+    known = language or _language(tally, notes_in)
+    return Dialogue(tuple(turns), TextView(context), TextView(opening), known, notes_in or known)
 
 
-def _turn(turn: Turn, tally: LanguageTally, language: Language | None) -> TurnView:
+def _turn(turn: Turn, tally: LanguageTally, language: Language | None, notes_in: Language | None) -> TurnView:
     user, reply = turn.user_text, turn.reply_text
     if language is None:
         tally.add(user)
         tally.add(reply)
+    known = language or _language(tally, notes_in)
     return TurnView(
         turn.number,
         TextView(user),
@@ -191,13 +205,18 @@ def _turn(turn: Turn, tally: LanguageTally, language: Language | None) -> TurnVi
         _tools(turn),
         tuple(call.name for m in turn.steps for call in m.tool_calls),
         turn.has_reply,
-        language or _language(tally),
+        known,
+        notes_in or known,
     )
 
 
-def _language(tally: LanguageTally) -> Language:
-    """Return the language of what was said; English for numbers alone, which are read alike in any."""
-    return tally.language() if tally.lettered else "en"
+def _language(tally: LanguageTally, otherwise: Language | None) -> Language:
+    """Return the language of what was said; English for numbers alone, which are read alike in any.
+
+    Where it is no known one, `otherwise` if that is given.
+    """
+    known = tally.language() if tally.lettered else "en"
+    return otherwise if known == "other" and otherwise is not None else known
 
 
 def _tools(turn: Turn) -> tuple[ToolResult, ...]:

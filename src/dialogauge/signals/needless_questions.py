@@ -85,7 +85,7 @@ def _needless_question(turn: TurnView, first_statement: Callable[[Attribute], in
     # A number or an address is stated once; a date or a length of time may belong to something else.
     strength = 0.75 if names & _IDENTIFIERS else 0.6
     strength = min(0.95, strength + 0.15 * (len(names) - 1) - (0.1 if number == turn.number else 0.0))
-    what = attribute.chinese if turn.language == "zh" else attribute.english
+    what = attribute.chinese if turn.notes_in == "zh" else attribute.english
     yield finding(
         turn, "asks_for_given", strength, text, "context_use", "forgotten_fact", what=what, turn=number
     )

@@ -237,7 +237,7 @@ def _signal(
         turn.number,
         strength,
         quote_around(after.user, hit),
-        note(name, after.language),
+        note(name, after.notes_in),
         "context_use" if kind in ("forgotten_fact", "contradiction", "loop") else "helpfulness",
         kind,
         after.number,

@@ -96,7 +96,7 @@ _NOTES: dict[str, tuple[str, str]] = {
 
 
 def note(name: str, language: Language, **facts: object) -> str:
-    """Return the note of a signal, in Chinese for Chinese conversations and in English otherwise."""
+    """Return the note of a signal, in Chinese where that is asked for and in English otherwise."""
     english, chinese = _NOTES[name]
     return (chinese if language == "zh" else english).format(**facts)
 
@@ -155,7 +155,7 @@ class Signal:
     quote: str
     """The words that show it, verbatim, at most 160 characters."""
     note: str
-    """What is wrong, in the conversation's language."""
+    """What is wrong, in the language of notes."""
     about: Dimension
     """The turn dimension it lowers."""
     kind: FaultKind | None = None
@@ -188,7 +188,7 @@ def finding(
     **facts: object,
 ) -> Signal:
     """Return a finding about a reply, with its quote cut and its note in the conversation's language."""
-    text = note(name, turn.language, **facts)
+    text = note(name, turn.notes_in, **facts)
     return Signal(name, turn.number, strength, cut(quote), text, about, kind)
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from dialogauge.data import read_conversations
 from dialogauge.judges.local.judge import LocalJudge
+from dialogauge.text import has_chinese
 
 HERE = Path(__file__).parent
 
@@ -36,3 +37,21 @@ def test_chinese_conversations_are_spoken_of_in_chinese():
         said = [whole.rationale, *whole.issues, *whole.details["notes"].values()]
         chinese = [any("\u4e00" <= c <= "\u9fff" for c in text) for text in said]
         assert all(chinese) if whole.details["language"] == "zh" else not any(chinese[:1]), conversation.id
+
+
+def test_notes_in_another_language_change_no_score():
+    for name in ("faulty", "look_alikes"):
+        for conversation in read_conversations([str(HERE / f"{name}.jsonl")]):
+            usual, english, chinese = (
+                LocalJudge(language=of).judge_now(conversation) for of in ("auto", "en", "zh")
+            )
+            for rows in zip(usual, english, chinese, strict=True):
+                one, *others = [row.outcome for row in rows]
+                for other in others:
+                    assert other.scores == one.scores
+                    assert other.details["language"] == one.details["language"]
+                    assert [(e.turn, e.quote) for e in other.evidence] == [
+                        (e.turn, e.quote) for e in one.evidence
+                    ]
+            said = [english[-1].outcome.rationale, chinese[-1].outcome.rationale]
+            assert [has_chinese(text) for text in said] == [False, True], conversation.id

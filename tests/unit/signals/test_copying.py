@@ -23,13 +23,22 @@ def kinds(*texts):
         REQUEST,
         f"I see. You said: {REQUEST} Thank you for telling me.",
         "You need a cheap hotel near the old harbour for three nights. I have noted it.",
+        f"Sure, {REQUEST} Is there anything else I can do for you?",
     ],
 )
 def test_a_reply_that_says_the_request_again_is_an_echo(reply):
     assert kinds(REQUEST, reply) == {(1, "echoes")}
 
 
-@pytest.mark.parametrize("reply", [ZH, f"我明白了。您说的是:{ZH}谢谢您告诉我。", ZH.replace("我", "您")])
+@pytest.mark.parametrize(
+    "reply",
+    [
+        ZH,
+        f"我明白了。您说的是:{ZH}谢谢您告诉我。",
+        f"好的，{ZH}还有什么可以帮您的吗？",
+        ZH.replace("我", "您"),
+    ],
+)
 def test_in_chinese_as_well(reply):
     assert kinds(ZH, reply) == {(1, "echoes")}
 

@@ -46,6 +46,13 @@ UNNAMED = frozenset({"nps", "score", "scores", "evaluation", "evaluations"}) | {
 """Keys and columns that may hold a rating, and may hold something else: they are said, and not used."""
 
 
+_SCORED: Final = ("score", "value", "rating")
+"""Keys of the score in a row of ratings that names its dimension."""
+_ROW: Final = frozenset({"turn", "rater"})
+"""Keys that make a table of dimension: score a row of the wide format."""
+_ABOUT: Final = _ROW | {"candidate", "conversation_id", "level", "note", "weight"}
+"""Keys of such a row that are no dimension."""
+
 _REPLIES = frozenset(REPLIES)
 _RATES = UNNAMED | RECORD_KEYS.keys()
 
@@ -147,6 +154,8 @@ def ratings_in(
 ) -> Iterator[Rating]:
     """Yield the ratings in a number, a thumb, a list of raters' or a table of dimension: score.
 
+    A table that names a turn or a rater is a row of the wide format.
+
     Raises `RecordFault` for what is none.
     """
     if isinstance(value, list):
@@ -156,12 +165,16 @@ def ratings_in(
             else:
                 yield Rating(conversation_id, key, _score(item, entry), turn, f"rater{number}")
     elif isinstance(value, dict):
+        if "dimension" in value and (scored := next((k for k in _SCORED if k in value), None)):
+            value = {**value, "score": value[scored]}
         if "score" in value:
             yield rating_in(value, key, conversation_id, turn, entry)
             return
+        about = {name: value[name] for name in _ABOUT & value.keys()} if _ROW & value.keys() else {}
         for dimension, score in value.items():
-            if score is not None:
-                yield Rating(conversation_id, dimension, _score(score, entry), turn)
+            if score is not None and dimension not in about:
+                row = {**about, "dimension": dimension, "score": score}
+                yield rating_in(row, dimension, conversation_id, turn, entry)
     else:
         yield Rating(conversation_id, key, _score(value, entry), turn)
 

@@ -223,7 +223,7 @@ class LocalJudge:
         targets = [Target(conversation.id, "turn", t.number, conversation.candidate) for t in replied]
         if self.rubric_id == "single":
             return tuple(map(Judged, targets, map(self._single, replied)))
-        dialogue = read_dialogue(conversation, None if self.language == "auto" else self.language)
+        dialogue = self._read(conversation)
         if self.rubric_id in _OF_TOOLS:
             return self._of_tools(conversation, dialogue, (*targets, whole))
         reading = _Reading(dialogue, self.mode, self._coefficients, log)
@@ -234,6 +234,9 @@ class LocalJudge:
         turns = [judge_turn(reading, turn) for turn in dialogue.replied]
         rows = tuple(Judged(t, j) for t, j in zip(targets, turns, strict=True))
         return (*rows, Judged(whole, _card_whole(reading, turns))) if by_card else rows
+
+    def _read(self, conversation: Conversation) -> Dialogue:
+        return read_dialogue(conversation, notes_in=None if self.language == "auto" else self.language)
 
     def _session(self, reading: _Reading, task: str | None) -> Judgement | JudgeFailure:
         """Judge the whole by the mean of its turns; guarded, the task's failures are judged first."""
@@ -282,7 +285,7 @@ class LocalJudge:
     def _single(self, turn: Turn) -> Judgement | JudgeFailure:
         """Judge a reply and its request as a conversation of one turn."""
         alone = Conversation("", (*turn.user, *turn.reply))
-        dialogue = read_dialogue(alone, None if self.language == "auto" else self.language)
+        dialogue = self._read(alone)
         judged = _card_turn(_Reading(dialogue, "foresight", self._coefficients), dialogue.replied[0])
         if isinstance(judged, JudgeFailure):
             return judged
@@ -418,7 +421,7 @@ def _card_whole(reading: _Reading, turns: Sequence[Judgement | JudgeFailure]) ->
     named = faults(dialogue, by_turn)
     grave = [s for n, _ in named for s in [s for s in by_turn[n] if s.named][:3]]
     issues = [
-        f"{say('turn', dialogue.language, n=n)}: {max(by_turn[n], key=lambda s: (s.named, s.strength)).note}"
+        f"{say('turn', dialogue.notes_in, n=n)}: {max(by_turn[n], key=lambda s: (s.named, s.strength)).note}"
         for n, _ in named
     ]
     satisfaction = [reading.satisfaction[t.number] for t in dialogue.replied]
@@ -432,7 +435,7 @@ def _card_whole(reading: _Reading, turns: Sequence[Judgement | JudgeFailure]) ->
         weakest_turn=weakest(by_turn),
         issues=tuple(issues),
         evidence=tuple(_evidence(s) for s in grave),
-        rationale=join(list(notes.values()), dialogue.language),
+        rationale=join(list(notes.values()), dialogue.notes_in),
         details={
             "language": dialogue.language,
             "faults": [{"turn": n, "kind": kind} for n, kind in named],

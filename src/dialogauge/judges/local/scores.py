@@ -91,7 +91,7 @@ def level_note(turns: int, languages: Sequence[str], spoken: Mapping[str, int] |
 
 
 def say(name: str, language: Language, **facts: object) -> str:
-    """Return a wording, in Chinese for Chinese conversations and in English otherwise."""
+    """Return a wording, in Chinese where that is asked for and in English otherwise."""
     english, chinese = _WORDS[name]
     return (chinese if language == "zh" else english).format(**facts)
 
@@ -184,7 +184,7 @@ def _faulty(by_turn: dict[int, list[Signal]]) -> list[int]:
 
 def _coherence(dialogue: Dialogue, by_turn: dict[int, list[Signal]]) -> tuple[Number, str]:
     broken = _faulty(by_turn)
-    replies, language = len(dialogue.replied), dialogue.language
+    replies, language = len(dialogue.replied), dialogue.notes_in
     if not broken:
         hints = sum(any(s.strength >= HINT for s in signals) for signals in by_turn.values())
         small = hints > replies / 3
@@ -196,10 +196,10 @@ def _coherence(dialogue: Dialogue, by_turn: dict[int, list[Signal]]) -> tuple[Nu
 
 def _completion(dialogue: Dialogue, by_turn: dict[int, list[Signal]]) -> tuple[Number, str]:
     if not any(asks_something(t.user.edges) for t in dialogue.turns):
-        return NOT_APPLICABLE, say("no_task", dialogue.language)
+        return NOT_APPLICABLE, say("no_task", dialogue.notes_in)
     broken = set(_faulty(by_turn))
     if len(broken) == len(dialogue.replied):
-        return 1, say("no_progress", dialogue.language)
+        return 1, say("no_progress", dialogue.notes_in)
     last, final = dialogue.replied[-1], dialogue.turns[-1]
     end = react(final.user)
     pending = final is not last and not end.thanks and not end.closing
@@ -215,7 +215,7 @@ def _completion(dialogue: Dialogue, by_turn: dict[int, list[Signal]]) -> tuple[N
     if any(t.called or t.tools for t in dialogue.turns):
         score, on_the_way = min(score, 4), _on_the_way(dialogue, by_turn)
         score, outcomes = max(1, score - len(on_the_way)), outcomes + on_the_way
-    return score, join([say(outcome, dialogue.language) for outcome in outcomes], dialogue.language)
+    return score, join([say(outcome, dialogue.notes_in) for outcome in outcomes], dialogue.notes_in)
 
 
 def _on_the_way(dialogue: Dialogue, by_turn: dict[int, list[Signal]]) -> list[str]:
@@ -228,7 +228,7 @@ def _on_the_way(dialogue: Dialogue, by_turn: dict[int, list[Signal]]) -> list[st
 def _repairs(dialogue: Dialogue, by_turn: dict[int, list[Signal]]) -> tuple[Number, str]:
     repairs = read_repairs(dialogue)
     if not repairs:
-        return NOT_APPLICABLE, say("nothing_corrected", dialogue.language)
+        return NOT_APPLICABLE, say("nothing_corrected", dialogue.notes_in)
     # What the user says next, or a fault seen in the reply, outweighs fine words.
     marks = [min(r.handled, 0.1) if is_fault(by_turn.get(r.turn, [])) else r.handled for r in repairs]
     well = sum(m >= 0.5 for m in marks)
@@ -236,7 +236,7 @@ def _repairs(dialogue: Dialogue, by_turn: dict[int, list[Signal]]) -> tuple[Numb
     score = 1 + round(4 * mean)
     if min(marks) <= 0.2:
         score = min(score, 3 if well else 2)
-    return score, say("taken_up", dialogue.language, n=well, of=len(marks))
+    return score, say("taken_up", dialogue.notes_in, n=well, of=len(marks))
 
 
 TaskName = Literal["professional", "retrieval", "text", "advice", "creative", "leisure", "other"]

@@ -178,9 +178,8 @@ def figure_of(
     ):
         use = (there[0] & there[1])[key] if pairing.paired else np.ones(key.size, dtype=bool)
         totals, weights = np.array([(s.total, s.weight) for s in side], dtype=float).reshape(-1, 2).T
-        scale = count.sum() / (
-            weights.sum() or 1
-        )  # weights say for how many a target stands, not how sure it is
+        # Weights say for how many a target stands, not that it tells more than one.
+        scale = count.sum() / (weights.sum() or 1)
         total, n = (
             np.bincount(cluster[use], scale * column[use], minlength=pairing.clusters).astype(np.float64)
             for column in (totals, weights)

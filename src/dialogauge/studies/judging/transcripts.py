@@ -29,7 +29,7 @@ from dialogauge.runs.records import own_scores
 from dialogauge.studies.judging.findings import FindingsSummary
 from dialogauge.studies.judging.sampling import LISTED, Case, Sampler, Survey
 from dialogauge.studies.judging.summary import DimensionSummary
-from dialogauge.text import counted
+from dialogauge.text import counted, has_chinese
 
 _TONES: Final[Mapping[str, Tone]] = {
     "excellent": "best",
@@ -525,7 +525,6 @@ def _findings(row: Row | None, titles: Mapping[str, str]) -> list[Finding]:
         return []
     named = {one["note"]: one["name"] for one in row["details"].get("signals", ()) if one.get("note")}
     evidence = {e.get("signal") or e["quote"]: e for e in reversed(row["evidence"])}
-    in_english = row["details"].get("language") == "en"
     findings = []
     for issue in row["issues"][:_MAX_NOTES]:
         kind = named.get(issue, "")
@@ -533,7 +532,7 @@ def _findings(row: Row | None, titles: Mapping[str, str]) -> list[Finding]:
         findings.append(
             Finding(
                 cut(issue, _QUOTE_CHARS),
-                "" if in_english else titles.get(kind, ""),
+                titles.get(kind, "") if has_chinese(issue) else "",
                 None if e is None else _elsewhere(row, e["turn"]),
                 quote="" if e is None else cut(e["quote"], _QUOTE_CHARS),
             )
@@ -554,7 +553,7 @@ def _findings(row: Row | None, titles: Mapping[str, str]) -> list[Finding]:
 
 def _title_of(row: Row, note: str, titles: Mapping[str, str]) -> str:
     """Return in plain English what a note in another language says; empty for one in English."""
-    if row["details"].get("language") == "en":
+    if not has_chinese(note):
         return ""
     kinds = (one["name"] for one in row["details"].get("signals", ()) if note and one.get("note") == note)
     return titles.get(next(kinds, ""), "")

@@ -326,3 +326,18 @@ def test_a_refusal_and_what_a_sound_says_are_the_content(tmp_path, shown):
         assert c.turns[0].reply_text == "I cannot."
     c = read_one(tmp_path, [USER, {"role": "assistant", "content": "Yes.", **shown}])[0]
     assert c.turns[0].reply_text == "Yes."
+
+
+def test_rows_of_ratings_say_who_rated_which_turn_in_any_form(tmp_path):
+    rows = [
+        {"turn": 1, "rater": "ann", "satisfaction": 4, "effort": 2, "level": "turn"},
+        {"turn": 1, "rater": "bob", "dimension": "satisfaction", "value": 3},
+        {"coherence": 5},
+    ]
+    c, _ = read_one(tmp_path, {"id": "x", "messages": [USER, REPLY], "ratings": rows})
+    assert [(r.dimension, r.score, r.turn, r.rater) for r in c.ratings] == [
+        ("satisfaction", 4, 1, "ann"),
+        ("effort", 2, 1, "ann"),
+        ("satisfaction", 3, 1, "bob"),
+        ("coherence", 5, None, None),
+    ]
