@@ -34,7 +34,8 @@ _SHARED = 0.8
 """Share of the request's content terms in any echo: what has fewer is not looked at word by word."""
 _OFFER: Final = re.compile(
     r"(?:anything|something) (?:else|more|further)|how (?:else )?(?:can|may) I (?:help|assist)"
-    r"|(?:can|may|could) I (?:help|assist)|(?:还有|有)(?:什么|哪些|其他)|可以帮|能帮|帮到|需要.{0,6}(?:帮|协助)",
+    r"|(?:can|may|could) I (?:help|assist)"
+    r"|(?:还有|有)(?:什么|哪些|其他)|可以帮|能帮|帮到|需要.{0,6}(?:帮|协助)",
     re.IGNORECASE,
 )
 """In a question that asks for nothing but the next request."""
