@@ -145,7 +145,9 @@ def _reversals(turn: TurnView, claims: _Claims, users: Sequence[TextView]) -> It
         for number, before in earlier:
             if now.negated is not before.negated:
                 shared = len(now.sentence.terms & before.sentence.terms)
-                opposed = shared >= _SHARED and shared / len(now.sentence.terms | before.sentence.terms) >= 0.6
+                opposed = (
+                    shared >= _SHARED and shared / len(now.sentence.terms | before.sentence.terms) >= 0.6
+                )
             elif len(now.figures) == 1 == len(before.figures) and now.figures != before.figures:
                 shared = len(now.words & before.words)
                 alike = shared >= _SHARED and shared / len(now.words | before.words) >= 0.8

@@ -24,7 +24,6 @@ _COMMON: Final = {c: n for n, c in enumerate(" etaoinshrdlcumwfgypbvkjxqz")}
 """Characters of English text by frequency; all others count as rarer."""
 
 
-
 class Marker:
     """Alternative patterns for `normalise`d text."""
 

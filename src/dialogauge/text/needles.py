@@ -56,7 +56,9 @@ def spread(pattern: str) -> list[str]:
         while (element := _ELEMENT.match(part, at)) is not None:
             if element.lastgroup == "around":
                 at = _closing(part, element.end())
-            elif element.group() == "^" or (element.lastgroup == "escape" and element.group()[1] in _NO_WIDTH):
+            elif element.group() == "^" or (
+                element.lastgroup == "escape" and element.group()[1] in _NO_WIDTH
+            ):
                 at = element.end()
             else:
                 break
@@ -222,7 +224,7 @@ def _closing(text: str, at: int) -> int:
 
 
 def _times(text: str, at: int) -> tuple[int, int, int]:
-    """Return the least and most occurrences of the element that ends at `at`, and the end of its repeat sign."""
+    """Return the least and most occurrences of the element that ends at `at`, and where its sign ends."""
     repeat = _REPEAT.match(text, at)
     if repeat is None:
         return 1, 1, at

@@ -91,8 +91,8 @@ _BASE = np.uint64(0x9E3779B97F4A7C15)  # odd, so multiplication is invertible mo
 def hashed_grams(texts: Sequence[str], n: int, *, one_in: Sequence[int]) -> list[frozenset[int]]:
     """Return the distinct hashes of the character n-grams of each text; none for a shorter text.
 
-    Only those that can be divided by the text's number in `one_in`: the same sample in every text. The hash is
-    a polynomial of the code points modulo 2**64, mixed once; those of all texts are computed in one pass.
+    Only those that can be divided by the text's number in `one_in`: the same sample in every text. The hash
+    is a polynomial of the code points modulo 2**64, mixed once; those of all texts are computed in one pass.
 
     Raises:
         ValueError: n < 1.
