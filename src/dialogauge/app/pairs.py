@@ -25,6 +25,7 @@ from dialogauge.app.settings import PairOptions
 from dialogauge.app.sources import JUDGED, PythonInput
 from dialogauge.core.conversation import Message
 from dialogauge.core.errors import UsageError
+from dialogauge.report import Block, Callout
 from dialogauge.runs import Observer, Outcome, RunDirectory, RunSettings, StopSignal, run_study
 from dialogauge.runs.directory import expect_writable, write_whole
 from dialogauge.runs.records import json_line
@@ -95,9 +96,7 @@ class PairResult:
 
     @property
     def lines(self) -> Iterator[str]:
-        """Yield what is to be said: first whether rows rest on what is not checked."""
-        if self.unchecked:
-            yield f"{UNCHECKED_FIRST} Such scores made {counted(self.unchecked, 'row')}."
+        """Yield what is to be said of the rows."""
         yield from (f"{number:,} {what}" for what, number in self.balance.items())
         yield from self.notes
         yield from (f"{number:,} left out: {reason}" for reason, number in self.left_out.items())
@@ -138,6 +137,8 @@ class PairsEntry(Command[PairOptions, PairResult]):
         if asking is not None:
             asking = replace(asking, assumed=0)  # the replies go into rows, and into no prompt
         rows, lines = made.result.written, tuple(made.result.lines)
+        if number := made.result.unchecked:
+            lines = (f"{UNCHECKED_FIRST} Such scores would make {counted(number, 'row')}.", *lines)
         return Plan(None, "", {"rows": rows}, rows, (), lines, asking)
 
     async def _made(
@@ -182,11 +183,19 @@ class PairsEntry(Command[PairOptions, PairResult]):
         return made
 
 
+def _view(outcome: CommandOutcome[PairResult]) -> Iterable[Block]:
+    """Say first whether rows rest on what is not checked; the rest stands in the notes."""
+    number = outcome.result.unchecked
+    said = f"{UNCHECKED_FIRST} Such scores made {counted(number, 'row')}."
+    return (Callout((said,)),) if number else ()
+
+
 ENTRY: Final = PairsEntry(
     name="pairs",
     prints=None,
     plan_words=lambda plan, options: f"would write {counted(plan.left, 'row')}: {options.out}",
-    view=lambda outcome: (),  # all there is to say stands in the notes
+    view=_view,
+    notes_last=True,
 )
 
 
