@@ -41,7 +41,7 @@ def scored(dialogauge, run, log, serve):
     log(*talks, name="data.jsonl")
     server = serve(scored_as(lambda text: 4 if "I would rather" in text else 5))
     model = ("--rubric", "satisfaction", "--model", "m", "--base-url", server.url, "--no-planted")
-    assert dialogauge("replay", "score", run, *model).code == 0
+    assert dialogauge("replay", "score", run, "--data", "data.jsonl", *model).code == 0
     Path("data.jsonl").unlink()
     return run
 
@@ -145,7 +145,10 @@ def test_every_pair_is_a_row(dialogauge, run, log, serve) -> None:
     talks = [record(n, user_id=f"u{n}") for n in range(4)]
     talks[0]["messages"][0]["content"] += f" Write to {MAIL}."
     log(*talks, name="data.jsonl")
-    assert dialogauge("replay", "score", run, *at(serve(fairly)), "--no-planted").code == 0
+    assert (
+        dialogauge("replay", "score", run, "--data", "data.jsonl", *at(serve(fairly)), "--no-planted").code
+        == 0
+    )
     dialogauge("export", run, "-o", "votes.csv")
     with Path("votes.csv").open(newline="") as file:
         votes = list(csv.DictReader(file))
@@ -180,7 +183,17 @@ def test_a_reply_that_was_made_anew_stands_once(dialogauge, scored, log) -> None
     talks[0]["messages"][0]["content"] += f" Write to {MAIL}."
     log(*talks, name="data.jsonl")
     write_replies("mine.jsonl", stored("items.json")["items"], "I would rather say that.")
-    dialogauge("replay", "collect", "items.json", "--candidate", "replies:mine.jsonl", "-o", scored)
+    dialogauge(
+        "replay",
+        "collect",
+        "items.json",
+        "--data",
+        "data.jsonl",
+        "--candidate",
+        "replies:mine.jsonl",
+        "-o",
+        scored,
+    )
     dialogauge("export", scored, "-o", "rows.jsonl")
     rows = [json.loads(line) for line in Path("rows.jsonl").read_text().splitlines()]
     mine = [row for row in rows if row["candidate"] == "mine"]
