@@ -129,7 +129,7 @@ def test_unreadable_records_are_counted_in_little_memory(tmp_path, line):
 
 
 def test_the_records_around_one_that_is_too_large_are_read(tmp_path, monkeypatch):
-    for module in ("sources", "json_values", "json_array", "tables"):
+    for module in ("sources", "json_values", "tables"):
         monkeypatch.setattr(f"dialogauge.data.{module}.LARGEST", 300)
     monkeypatch.setattr("dialogauge.data.json_values._LARGE", 100)
     large = record("b", "x" * 1000)
