@@ -91,14 +91,14 @@ def _model(folder: Path) -> Any:  # noqa: ANN401 - yields ratios
 def _local(folder: Path) -> Any:  # noqa: ANN401 - yields ratios
     """Yield the CPU of judging the examples over that of finding every word in them."""
     import dataclasses
-    import re
 
+    from benchmarks.local_judge import seconds_of_pass
     from dialogauge.core import Conversation
     from dialogauge.data import read_conversations
     from dialogauge.judges.local.judge import LocalJudge
 
     del folder
-    judge, words = LocalJudge(), re.compile(r"\w+")
+    judge = LocalJudge()
     source = read_conversations([str(ROOT / "src/dialogauge/samples/working.jsonl")])
     read = [c for c in source if isinstance(c, Conversation)]
     texts = [message.text for c in read for message in c.messages]
@@ -107,14 +107,9 @@ def _local(folder: Path) -> Any:  # noqa: ANN401 - yields ratios
         for conversation in [dataclasses.replace(c) for c in read]:  # turns are derived once and then kept
             judge.judge_now(conversation)
 
-    def pass_over() -> None:
-        for _ in range(20):
-            for text in texts:
-                words.findall(text)
-
     judge_all()
     while True:
-        once = _cpu(pass_over) / 20
+        once = seconds_of_pass(texts, 20)
         yield _cpu(judge_all) / once
 
 

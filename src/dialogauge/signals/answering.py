@@ -95,6 +95,8 @@ def _wants_answer(turn: TurnView) -> bool:
 
 def _vague(turn: TurnView) -> Iterator[Signal]:
     reply = turn.reply
+    if reply.whole and not mark.VAGUE.may_match(reply.whole):
+        return
     sentences = [s for s in reply.sentences if s.units >= 2]
     firm = sum(map(_is_firm, sentences))
     if len(sentences) < 2 or firm > len(sentences) * 0.2:

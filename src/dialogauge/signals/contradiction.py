@@ -144,10 +144,9 @@ def _reversals(turn: TurnView, claims: _Claims, users: Sequence[TextView]) -> It
     for now in _claims(turn.reply) if earlier else ():
         for number, before in earlier:
             if now.negated is not before.negated:
-                shared = len(now.sentence.terms & before.sentence.terms)
-                opposed = (
-                    shared >= _SHARED and shared / len(now.sentence.terms | before.sentence.terms) >= 0.6
-                )
+                mine, other = now.sentence.terms, before.sentence.terms
+                shared = len(mine & other)
+                opposed = shared >= _SHARED and shared / len(mine | other) >= 0.6
             elif len(now.figures) == 1 == len(before.figures) and now.figures != before.figures:
                 shared = len(now.words & before.words)
                 alike = shared >= _SHARED and shared / len(now.words | before.words) >= 0.8
@@ -179,8 +178,11 @@ def find_replaced_values(dialogue: Dialogue) -> Iterator[Signal]:
 
 
 def _may_replace(turn: TurnView) -> bool:
-    """Whether the user states a value in a request for a change, and the reply had to act on it."""
-    return turn.replied and _asks_for_change(turn) and bool(turn.user.facts) and had_to_act(turn)
+    """Whether a request for a change states a value, and the reply, which had to act, one of its kind."""
+    if not (turn.replied and _asks_for_change(turn) and had_to_act(turn)):
+        return False
+    units = {fact.unit for fact in turn.user.facts} - _LOOSE_UNITS
+    return bool(units) and any(fact.unit in units for fact in turn.reply.facts)
 
 
 def _asks_for_change(turn: TurnView) -> bool:

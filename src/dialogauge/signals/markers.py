@@ -108,11 +108,17 @@ class MarkerSet:
 
     def __init__(self, markers: Iterable[tuple[str, Marker]]) -> None:
         """Take names and markers."""
-        self._markers = tuple(markers)
+        self._markers: dict[type[Marker], list[tuple[str, Marker]]] = {}
+        for name, marker in markers:
+            self._markers.setdefault(type(marker), []).append((name, marker))
 
     def matching(self, text: str) -> frozenset[str]:
         """Return the names with a marker that matches the text."""
-        return frozenset(name for name, m in self._markers if m.may_match(text) and m.search(text))
+        names: set[str] = set()
+        for kind, markers in self._markers.items():
+            possible = kind.possible(text)
+            names |= {name for name, m in markers if m._number in possible and m.search(text)}
+        return frozenset(names)
 
 
 class _Index:
@@ -127,7 +133,7 @@ class _Index:
         """Up to three characters of a word: the needle, its rarest word, whether that begins and ends in
         the text where it does in the needle, and marker and bit of the wording."""
         self._by_pair: dict[str, list[tuple[str, int, int]]] = {}
-        """A character or a pair beyond ASCII: the needle, and marker and bit of the wording."""
+        """A character or a pair beyond ASCII: the needle, empty where that is all, and marker and bit."""
         for marker in markers:
             for number, wording in enumerate(marker.wordings):
                 if not wording.needles:
@@ -139,7 +145,7 @@ class _Index:
         if not needle.isascii():
             strings = (*map(add, needle, needle[1:]), *needle)
             key = max(strings, key=lambda string: (not any(map(str.isascii, string)), _rarity(string)))
-            self._by_pair.setdefault(key, []).append((needle, marker, bit))
+            self._by_pair.setdefault(key, []).append(("" if needle == key else needle, marker, bit))
         elif needle.isspace():
             self._always.append((marker, bit))
         else:

@@ -66,7 +66,7 @@ def _needless_question(turn: TurnView, first_statement: Callable[[Attribute], in
     questions = [
         (s.text, s.plain)
         for s in _candidates(turn)
-        if ANY_QUESTION.search(s.plain, whole) and _is_question(s)
+        if _is_question(s) and ANY_QUESTION.search(s.plain, whole)
     ]
     hits = [
         (a, text)

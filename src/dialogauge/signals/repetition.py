@@ -26,11 +26,12 @@ _SHORT = 400
 
 
 @cached_on_view
-def _grams(dialogue: Dialogue) -> dict[int, frozenset[int]]:
-    """Return the hashed n-grams of the replies by turn."""
-    texts = {turn.number: turn.reply.text.lower().strip() for turn in dialogue.replied}
-    one_in = [1 if len(text) <= _SHORT else 4 for text in texts.values()]
-    return dict(zip(texts, hashed_grams(tuple(texts.values()), _GRAM, one_in=one_in), strict=True))
+def _sketches(dialogue: Dialogue) -> dict[int, tuple[bool, frozenset[int]]]:
+    """Return by turn whether the reply is short, and its hashed n-grams."""
+    texts = [turn.reply.text.lower().strip() for turn in dialogue.replied]
+    short = [len(text) <= _SHORT for text in texts]
+    grams = hashed_grams(texts, _GRAM, one_in=[1 if s else 4 for s in short])
+    return {t.number: (s, g) for t, s, g in zip(dialogue.replied, short, grams, strict=True)}
 
 
 def find_repetition(dialogue: Dialogue) -> Iterator[Signal]:
@@ -48,19 +49,18 @@ def _of_earlier(dialogue: Dialogue, turn: TurnView, earlier: list[TurnView]) -> 
     """Compare with earlier replies of similar length: a short one within a long one is no loop."""
     if not earlier or turn.reply.units < 8:
         return
-    grams = _grams(dialogue)
-    mine, short = grams[turn.number], _is_short(turn)
-    alike = [e for e in earlier if _is_short(e) is short and len(grams[e.number]) >= _REPEATED * len(mine)]
-    shares = [(len(mine & grams[e.number]) / len(mine) if mine else 0.0, e) for e in alike]
-    share, source = max(shares, key=lambda s: s[0], default=(0.0, turn))
+    sketches = _sketches(dialogue)
+    short, mine = sketches[turn.number]
+    share, source = 0.0, turn
+    for before in earlier:
+        of_like_length, grams = sketches[before.number][0] is short, sketches[before.number][1]
+        if of_like_length and len(grams) >= _REPEATED * len(mine) > 0:
+            shared = len(mine & grams) / len(mine)
+            share, source = (shared, before) if shared > share else (share, source)
     if share < _REPEATED or _asks_to_repeat(turn):
         return
     strength = _loop_strength(turn, source, share)
     yield finding(turn, "repeats_reply", strength, turn.reply.text, "context_use", "loop", turn=source.number)
-
-
-def _is_short(turn: TurnView) -> bool:
-    return len(turn.reply.text.lower().strip()) <= _SHORT
 
 
 def _loop_strength(turn: TurnView, source: TurnView, share: float) -> float:

@@ -56,9 +56,7 @@ def spread(pattern: str) -> list[str]:
         while (element := _ELEMENT.match(part, at)) is not None:
             if element.lastgroup == "around":
                 at = _closing(part, element.end())
-            elif element.group() == "^" or (
-                element.lastgroup == "escape" and element.group()[1] in _NO_WIDTH
-            ):
+            elif element.group() in ("^", r"\b", r"\B", r"\A", r"\Z"):
                 at = element.end()
             else:
                 break
@@ -224,7 +222,7 @@ def _closing(text: str, at: int) -> int:
 
 
 def _times(text: str, at: int) -> tuple[int, int, int]:
-    """Return the least and most occurrences of the element that ends at `at`, and where its sign ends."""
+    """Return least and most occurrences of the element that ends at `at`, and the end of its repeat sign."""
     repeat = _REPEAT.match(text, at)
     if repeat is None:
         return 1, 1, at

@@ -6,6 +6,7 @@ import re
 import unicodedata
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 from operator import add
 
 _QUOTES = {"\u2018": "'", "\u2019": "'", "\u02bc": "'", "\u201c": '"', "\u201d": '"'}
@@ -165,24 +166,34 @@ class Pieces:
 def pieces(text: str) -> Pieces:
     """Split a text into words, numbers and Chinese."""
     lowered = text.lower().replace("\u2019", "'")
-    others = [lowered] if text.isascii() else _CHINESE.split(lowered)
-    words = [
-        word
-        for other in others
-        for part in other.split()
-        for word in (_words_in(part) if len(part) <= _LONG else _WORD.findall(part))
-    ]
-    return Pieces(words, "" if text.isascii() else lowered, len(lowered) - sum(map(len, others)))
+    if not text.isascii():
+        return Pieces(_WORD.findall(lowered), lowered, _chinese_characters(lowered))
+    parts = lowered.split()
+    if max(map(len, parts), default=0) > _LONG:
+        return Pieces(_WORD.findall(lowered), "", 0)
+    return Pieces(list(chain.from_iterable(map(_words_in, parts))), "", 0)
 
 
 _LONG = 40
-"""Characters of the longest text whose words are kept."""
+"""Characters of the longest part whose words are kept."""
+_LEADS = bytes(range(0xE4, 0xEA))
+_EXTENSION_A = re.compile(b"\xe3[\x90-\xbf]")
 
 
 @lru_cache(maxsize=1 << 16)
 def _words_in(part: str) -> list[str]:
-    """Return the words of a text without Chinese and white space: most texts are made of the same few."""
+    """Return the words of a part without white space: most texts are made of the same few parts."""
     return _WORD.findall(part)
+
+
+def _chinese_characters(text: str) -> int:
+    """Count the characters of `_HAN` by their first bytes in UTF-8, which is quicker than a pattern.
+
+    From U+4000 on these are E4 to E9; E4 B7 begins the hexagrams in between, E3 90 to E3 BF extension A.
+    """
+    encoded = text.encode("utf-8", "surrogatepass")
+    led = len(encoded) - len(encoded.translate(None, _LEADS)) - encoded.count(b"\xe4\xb7")
+    return led + len(_EXTENSION_A.findall(encoded))
 
 
 def content_terms(text: Pieces) -> frozenset[str]:
