@@ -21,7 +21,7 @@ _SPAN = re.compile(r"(`+)(.+?)\1")
 _OPTION = re.compile(r"(?<![\w-])(--[a-z][a-z-]*)")
 
 # Options of other programs that the documentation speaks of.
-_FOREIGN = {"--check", "--inputs", "--only", "--at", "--tiny", "--short", "--resume"}
+_FOREIGN = {"--check", "--quick", "--write", "--inputs", "--only", "--at", "--tiny", "--short", "--resume"}
 
 
 def _tool(name: str) -> ModuleType:
