@@ -95,9 +95,8 @@ def _plan(options: TwoRunsOptions) -> Plan:
 
 
 def _view(outcome: CommandOutcome[CompareOutcome]) -> Iterable[Block]:
-    """Return what changed, without the gates, which stand behind it."""
     compared, verbose = outcome.result, outcome.options.verbose
-    return brief(compared.result, (), compared.few, paths=compared.paths, verbose=verbose)
+    return brief(compared.result, compared.gates, compared.few, paths=compared.paths, verbose=verbose)
 
 
 ENTRY: Final = Measurement(

@@ -62,7 +62,7 @@ def carry_out(
         print_blocks(blocks)
         if entry.notes_last:
             typer.echo("\n".join(["", *notes]), nl=bool(notes))
-        for gate in outcome.gates:
+        for gate in outcome.gates if outcome.run is not None else ():  # else the view has them
             typer.echo(plain(gate.sentence))
         typer.echo()
         for what, file in outcome.files.items():
