@@ -321,7 +321,7 @@ def _stored(run: Path) -> Iterator[tuple[str, bytes, list[dict[str, Any]]]]:
     database = RunDirectory(run).open_for_reading()
     try:
         manifest = stored_manifest(RunDirectory(run))
-        alone = manifest.study != "replay"
+        alone = manifest.study != "answer"
         for judge in [manifest.judge_digest] if alone else sorted(database.judges()):
             for unit in database.units(judge, database.planned("" if alone else judge), settled=False):
                 rows = [{k: v for k, v in row.items() if k != "usage"} for row in unit.rows]
@@ -375,7 +375,7 @@ def _compare(history: _History, world: _World, study: Run, asked: dict[str, Any]
     there = [one for one in expected if one[1] in stored]
     history.hold(shown == there, _difference(shown, there))
     manifest = json.loads((run / "manifest.json").read_text())
-    if manifest["study"] != "replay":
+    if manifest["study"] != "answer":
         pending = len(expected) - len(there)
         history.hold(
             manifest["pending_units"] == pending, f"{manifest['pending_units']} pending, not {pending}"

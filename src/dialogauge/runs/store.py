@@ -438,9 +438,11 @@ class RunDatabase:
         query = f"SELECT key, target, rows, {changes} FROM units WHERE judge = ?"
         values: list[int | str] = [judge.id]
         if ids is not None:
-            named = "SELECT target FROM conversations WHERE id IN (SELECT value FROM json_each(?))"
-            query += f" AND target IN ({named})"
-            values.append(json.dumps(list(ids)))
+            # SQLite ends a text of JSON at a NUL: ids that hold one are named singly.
+            cut = [name for name in ids if "\0" in name]
+            named = f"(SELECT value FROM json_each(?)) OR id IN ({', '.join('?' * len(cut))})"
+            query += f" AND target IN (SELECT target FROM conversations WHERE id IN {named})"
+            values += [json.dumps([name for name in ids if "\0" not in name]), *cut]
         with store_errors(self.path):
             as_rows, as_bytes = self._rows_reader(), reader_of(bytes)
             units = self._db.execute(f"{query} ORDER BY position, target, repeat", values)

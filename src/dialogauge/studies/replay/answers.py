@@ -312,11 +312,14 @@ class AnswerStudy(Study[Answered]):
             for name, scene in self.stage.scenes.items():
                 prompter = None if candidate.agent is None else Prompter(scene, candidate.context)
                 for item in self.stage.by_block[name]:
-                    prompted = None if prompter is None else prompter.prompt(self.stage.originals[item.id])
+                    original = self.stage.originals[item.id]
+                    prompted = None if prompter is None else prompter.prompt(original)
+                    # What is kept holds all that is known of a conversation, the profile too.
+                    state = replace(original_answer(original), messages=tuple(original.before))
                     yield AnswerUnit(
                         ANSWER,
                         None,
-                        item.state if prompted is None else conversation_digest(prompted.conversation),
+                        conversation_digest(state if prompted is None else prompted.conversation),
                         self.judge_digest,
                         seed=seed,
                         part=digest([item.id, candidate.name, candidate.about["digest"]]),
