@@ -199,6 +199,7 @@ def test_redacted_data_and_a_redacted_signal(judged, told, tmp_path) -> None:
     assert summary(tmp_path / "both")["signals"][0]["targets"]["scored"] == 60
 
 
+@pytest.mark.long
 def test_judges_that_read_ratings_are_refused(dialogauge, judged, told, data, tmp_path) -> None:
     words = ("--split-file", "split.json")
     for judge, whose in (("memory", "the user's own"), ("few-shot", "those of other users")):
@@ -213,6 +214,7 @@ def test_judges_that_read_ratings_are_refused(dialogauge, judged, told, data, tm
     assert not (tmp_path / "both").exists()
 
 
+@pytest.mark.long
 def test_runs_that_are_of_no_use_are_refused(dialogauge, told, data, log, tmp_path) -> None:
     def local(out, *words, file=data):
         words = ("--judge", "local", "--split", "all", *words, "-o", out)

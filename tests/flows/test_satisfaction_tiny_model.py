@@ -24,6 +24,7 @@ def server(tmp_path_factory):
         yield server
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("judge", ["rag", "spur"])
 def test_by_a_trained_model_over_http(dialogauge, server, tmp_path, judge) -> None:
     write_conversations(tmp_path / "log.jsonl", rated_conversations(8, seed=99))

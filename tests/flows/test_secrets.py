@@ -79,6 +79,7 @@ extra = {{ api_key = "{EXTRA}", reasoning_effort = "low" }}
     return write
 
 
+@pytest.mark.long
 def test_a_run_over_200_echoes_shows_none(dialogauge, log, talk, tmp_path, configured):
     with echoing(SECRETS) as echoes:
         configured(echoes.url)

@@ -93,6 +93,7 @@ def closing(*numbers: int) -> dict[str, Any]:
     return {"preexec_fn": lambda: [os.close(number) for number in numbers]}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", COMMANDS)
 def test_a_command_says_where_its_words_could_not_go(folder: Path, name: str) -> None:
     line = COMMANDS[name]
@@ -109,6 +110,7 @@ def test_a_command_says_where_its_words_could_not_go(folder: Path, name: str) ->
     assert (done.returncode, b"could not be printed" in done.stderr) == (1, False)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", COMMANDS)
 def test_a_command_needs_neither_input_nor_messages(folder: Path, name: str) -> None:
     done = run(folder, COMMANDS[name], **closing(0, 2))
@@ -128,6 +130,7 @@ def test_an_input_that_is_closed_is_named(folder: Path) -> None:
     assert (done.returncode, b"<stdin>: " in done.stderr) == (1, True)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("encoding", ["latin-1", "ascii", "utf-16"])
 @pytest.mark.parametrize("name", ["judge", "satisfaction", "judge json"])
 def test_an_encoding_that_lacks_a_character_shows_its_escape(folder: Path, name: str, encoding: str) -> None:
@@ -137,6 +140,7 @@ def test_an_encoding_that_lacks_a_character_shows_its_escape(folder: Path, name:
         json.loads(done.stdout.decode())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("columns", ["0", "1", "7", "abc", "100000"])
 @pytest.mark.parametrize("name", ["help of a command", "judge", "satisfaction"])
 def test_a_terminal_of_any_width_will_do(folder: Path, name: str, columns: str) -> None:
@@ -175,6 +179,7 @@ def test_a_terminal_that_is_gone_is_no_traceback(folder: Path, name: str) -> Non
     assert b"Traceback" not in err
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", MISTAKES)
 def test_a_mistake_is_said_in_a_line(folder: Path, name: str) -> None:
     code = 1 if name in ("no such file", "no run") else 2
@@ -213,6 +218,7 @@ def heeds(process: subprocess.Popen[bytes], number: int) -> bool:
     return process.poll() is not None or bool(int(caught[1], 16) >> (number - 1) & 1)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_at_any_moment_ends_it_without_a_traceback(folder: Path, sent: int) -> None:
     begun = time.monotonic()
@@ -277,6 +283,7 @@ def test_the_entry_point_is_there() -> None:
     assert callable(_entry)
 
 
+@pytest.mark.long
 def test_no_path_reaches_a_terminal_raw(folder: Path) -> None:
     log = folder / "log\x1b[31m\u202e.jsonl"
     log.write_bytes((folder / "log.jsonl").read_bytes())

@@ -24,6 +24,7 @@ def server(tmp_path_factory):
         yield server
 
 
+@pytest.mark.long
 def test_memories_and_turns_by_a_trained_model_over_http(dialogauge, server, tmp_path):
     talks = made_raters(4, seed=99)
     write_conversations(tmp_path / "log.jsonl", talks)

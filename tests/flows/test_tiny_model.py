@@ -24,6 +24,7 @@ def server(tmp_path_factory):
         yield server
 
 
+@pytest.mark.long
 def test_card_by_a_trained_model_over_http(dialogauge, server, tmp_path):
     write_conversations(tmp_path / "log.jsonl", made_conversations(10, seed=99))
     words = ("--model", "tiny", "--base-url", server.url, "--lang", "en")
