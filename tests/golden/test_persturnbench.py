@@ -27,6 +27,7 @@ from dialogauge.judges.personal.spur import draw_examples
 from dialogauge.stats import RawScore, calibrate
 from dialogauge.studies.satisfaction.answers import histories_of
 from dialogauge.studies.satisfaction.blocks import study_data
+from processors import published
 from rated import figures_of_scores
 
 SHARED = os.environ.get("DIALOGAUGE_SHARED")
@@ -168,8 +169,8 @@ def test_pt07_episodic(strategy, row, shown) -> None:
     expected, block = pt07_block()
     found = guesses("episodic-nearest", strategy, 6)[block.view.id]
     assert [g.score for g in found] == expected["expect"]["episodic"][row]
-    sources = {name: round(cosine, 6) for name, cosine in found[0].sources}
-    assert sources == {entry[0]: entry[-1] for entry in expected["expect"][shown]}
+    wanted = {entry[0]: published(entry[-1], 6, 0.001) for entry in expected["expect"][shown]}
+    assert dict(found[0].sources) == wanted
 
 
 def test_pt08_conversations_kept_for_the_prompt() -> None:
@@ -212,8 +213,9 @@ def test_baseline_rows_to_four_digits(row) -> None:
     found = figures(row)
     assert found.n == expected["n"]
     for name in ("pearson", "spearman", "qwk", "f1_dsat", "mae"):
-        value = found.values[name]
-        assert (None if value is None else round(value, 4)) == expected[name], name
+        # Without a memory there are no ties: to the digit on every processor.
+        room = 0.006 if BASELINES[row][1] else 0.00005
+        assert found.values[name] == published(expected[name], 4, room), name
 
 
 def test_every_baseline_row_is_there() -> None:

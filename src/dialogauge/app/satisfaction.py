@@ -48,6 +48,8 @@ class RatedStudy(ReadyStudy[SatisfactionOptions, SatisfactionStudy]):
 
 async def _prepare(options: SatisfactionOptions, python: PythonInput, *, dry: bool) -> RatedStudy:
     """Read the data, the runs that are named beside it, and say what is judged by whom."""
+    # First, so that a judge that cannot be built costs no reading; its clients open when they are asked.
+    built = build_satisfaction_judge(options, mode=options.mode, dry=dry)
     split = chosen_split(options)
     data = input_data(options, python)
     rated = read_rated(options, data)
@@ -62,7 +64,6 @@ async def _prepare(options: SatisfactionOptions, python: PythonInput, *, dry: bo
     )
     signals = read_signals(options, studied, _directory(options))
     reference = read_reference(options, studied)
-    built = build_satisfaction_judge(options, mode=options.mode, dry=dry)
     study = SatisfactionStudy(
         built.judge,
         rated.conversations,
