@@ -275,7 +275,14 @@ def worst_scenario(users: int, turns: int, samples: int, *, wrong: float) -> tup
         for number, place in enumerate(rng.choice(3, users * turns, p=[0.5, 0.3, 0.2])):
             issues = ["x"] * (rng.random() < (wrong if place == 2 else 0.3))
             fields = {"scenario": f"s{place}", "user_id": f"u{number % users}"}
-            rows.append({**_ROW, **fields, "conversation_id": str(number), "details": {"signals": issues}})
+            rows.append(
+                {
+                    **_ROW,
+                    **fields,
+                    "conversation_id": str(number),
+                    "details": {"signals": [{"name": name} for name in issues]},
+                }
+            )
         worst = worst_group(table_of(rows), {})
         found += worst is not None and worst.name == "s2"
         others += worst is not None and worst.name != "s2"

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dialogauge.stats import ScoreHistory
 from dialogauge.studies.replay.comparison import CompareSettings, ReplayComparison, compare
 from dialogauge.studies.replay.items import ItemSet, ReplayItem
+from dialogauge.studies.replay.scored import ReplyScore, ScoredReplies
 from dialogauge.studies.replay.selection import gold_mix
-from dialogauge.studies.replay.table import EvaluatorScores, ReplyScore, ScoredReplies
+from dialogauge.studies.replay.table import EvaluatorScores
 
 
 def sample_comparison(name: str) -> tuple[ReplayComparison, ItemSet]:

@@ -340,7 +340,11 @@ _OF_PAGES = {
         "RUN... | FOLDER... --kind KIND -o FILE": "runs/log --unchecked --kind kto -o kto.jsonl",
     },
     "docs/local-judge.md": {"RUN": "runs/new"},
-    "docs/replay.md": {"RUN RUN": "runs/new runs/other", "RUN ITEM": "runs/new en-support-late-parcel__turn_2"},
+    "docs/replay.md": {
+        "RUN RUN": "runs/new runs/other",
+        "judge RUN": "judge runs/new",
+        "RUN ITEM": "runs/new en-support-late-parcel__turn_2",
+    },
     "docs/satisfaction.md": {"DATA": "sessions.json"},
     "docs/success.md": {"RUN": "runs/rewards"},
 }

@@ -22,8 +22,9 @@ from dialogauge.stats import group_means, published_interval
 from dialogauge.studies.replay.contexts import DialogueMemory
 from dialogauge.studies.replay.diagnostics import ladder
 from dialogauge.studies.replay.items import ReplayItem
+from dialogauge.studies.replay.scored import ReplyScore
 from dialogauge.studies.replay.selection import hard_picks
-from dialogauge.studies.replay.table import ReplyScore, Viewer, aggregate, compare_pair
+from dialogauge.studies.replay.table import Viewer, aggregate, compare_pair
 from dialogauge.studies.satisfaction.answers import histories_of
 from dialogauge.studies.satisfaction.blocks import kept_sessions, study_data
 from processors import published

@@ -186,8 +186,8 @@ class PairsEntry(Command[PairOptions, PairResult]):
 def _view(outcome: CommandOutcome[PairResult]) -> Iterable[Block]:
     """Say first whether rows rest on what is not checked; the rest stands in the notes."""
     number = outcome.result.unchecked
-    said = f"{UNCHECKED_FIRST} Such scores made {counted(number, 'row')}."
-    return (Callout((said,)),) if number else ()
+    notice = f"{UNCHECKED_FIRST} Such scores made {counted(number, 'row')}."
+    return (Callout((notice,)),) if number else ()
 
 
 ENTRY: Final = PairsEntry(

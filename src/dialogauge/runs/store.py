@@ -75,11 +75,9 @@ class store_errors:
     """Turns what SQLite says of a file into a StoreError."""
 
     def __init__(self, path: Path) -> None:
-        """Take the file."""
         self._path = path
 
-    def __enter__(self) -> None:
-        """Begin."""
+    def __enter__(self) -> None: ...
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         """Raise the error that it is to a user."""
@@ -276,10 +274,7 @@ class RunDatabase:
     # -- writing ---------------------------------------------------------------------------------
 
     def add(self, unit: WorkUnit, rows: Sequence[Record]) -> None:
-        """Take a finished unit; it is durable after the next `flush`, at most `BATCH_SECONDS` later.
-
-        A conversation that it produced is kept, and is from then on what the unit is about.
-        """
+        """Take a finished unit, durable after the next `flush`; a conversation it made is what it is about."""
         target = bytes.fromhex(unit.target_digest)
         produced = [self.hides_produced(one) for row in rows if (one := produced_by(row)) is not None]
         for conversation in produced:
@@ -440,9 +435,9 @@ class RunDatabase:
         if ids is not None:
             # SQLite ends a text of JSON at a NUL: ids that hold one are named singly.
             cut = [name for name in ids if "\0" in name]
-            named = f"(SELECT value FROM json_each(?)) OR id IN ({', '.join('?' * len(cut))})"
-            query += f" AND target IN (SELECT target FROM conversations WHERE id IN {named})"
-            values += [json.dumps([name for name in ids if "\0" not in name]), *cut]
+            named = f"id IN (SELECT value FROM json_each(?)) OR id IN ({', '.join('?' * len(cut))})"
+            query += f" AND target IN (SELECT target FROM conversations WHERE {named})"
+            values += [json.dumps(list(ids)), *cut]
         with store_errors(self.path):
             as_rows, as_bytes = self._rows_reader(), reader_of(bytes)
             units = self._db.execute(f"{query} ORDER BY position, target, repeat", values)

@@ -9,7 +9,7 @@ from dialogauge.core.facade import loading
 if TYPE_CHECKING:
     from dialogauge.text.counting import counted
     from dialogauge.text.language import Language, LanguageTally, detect_language, has_chinese
-    from dialogauge.text.needles import alternatives, needles_of, required, spread
+    from dialogauge.text.needles import required, spread
     from dialogauge.text.ngrams import (
         BUCKETS,
         gram_buckets,

@@ -30,12 +30,18 @@ from dialogauge.data import ReplyRecord, read_replies
 from dialogauge.llm import Expected
 from dialogauge.runs import FILES, Observer, Outcome, RunDirectory, RunSettings, StopSignal, run_study
 from dialogauge.runs.privacy import Hiding
-from dialogauge.studies.replay.answers import Answering, AnswerStudy, Tally, open_answers, refuse_older
+from dialogauge.studies.replay.answers import (
+    AnsweringCandidate,
+    AnswerStudy,
+    Tally,
+    open_answers,
+    refuse_older,
+)
 from dialogauge.studies.replay.contexts import refuse_empty_context
 from dialogauge.studies.replay.items import ORIGINAL, ItemSet, read_items
 from dialogauge.text import counted
 
-LOG: Final = Answering(ORIGINAL, {"digest": ORIGINAL, "kind": ORIGINAL})
+LOG: Final = AnsweringCandidate(ORIGINAL, {"digest": ORIGINAL, "kind": ORIGINAL})
 """The replies of the log, as one more candidate."""
 
 
@@ -97,11 +103,11 @@ async def collect(
             if candidate.replies is not None:
                 turns, of_file = read_written(candidate.replies, opened)
                 faults += of_file
-                answering.append(Answering(candidate.name, about, written=turns))
+                answering.append(AnsweringCandidate(candidate.name, about, written=turns))
             else:
                 client = build_candidate_client(candidate, clients, options.seed)
                 agent = ChatAgent(candidate.name, about["digest"], client)
-                answering.append(Answering(candidate.name, about, agent, options.context))
+                answering.append(AnsweringCandidate(candidate.name, about, agent, options.context))
         study = AnswerStudy((LOG, *answering), items, opened.stage, opened.hides, options.seed)
         settings = RunSettings(
             directory=RunDirectory(Path(options.out)),

@@ -13,7 +13,7 @@ from dialogauge.app.outcome import Plan
 from dialogauge.app.progress import ProgressObserver
 from dialogauge.app.replay.collect import Collected, collect
 from dialogauge.app.replay.run_all import run_benchmark
-from dialogauge.app.replay.score import Scored, score
+from dialogauge.app.replay.score import ScoredAnswers, score
 from dialogauge.app.replay.settings import BenchmarkOptions, CollectOptions, ScoreOptions
 from dialogauge.core.errors import InputError
 from dialogauge.runs import RunDirectory
@@ -55,7 +55,7 @@ def _copy_of(run: str) -> Iterator[str]:
 def _plan(
     run: str,
     collected: Collected | None,
-    scored: Scored | None,
+    scored: ScoredAnswers | None,
     faults: tuple[InputError, ...] = (),
 ) -> Plan:
     done = [one for one in (collected, scored) if one is not None]

@@ -8,7 +8,7 @@ from pathlib import Path
 from dialogauge.app.replay.collect import Collected, collect
 from dialogauge.app.replay.compare import Compared, compare_runs
 from dialogauge.app.replay.evaluators import build_evaluator
-from dialogauge.app.replay.score import Scored, score
+from dialogauge.app.replay.score import ScoredAnswers, score
 from dialogauge.app.replay.select import Selected, select
 from dialogauge.app.replay.settings import (
     BenchmarkOptions,
@@ -30,7 +30,7 @@ class Ran:
 
     selected: Selected
     collected: Collected
-    scored: Scored | None = None
+    scored: ScoredAnswers | None = None
     compared: Compared | None = None
 
     @property

@@ -19,7 +19,7 @@ from dialogauge.core.protocols import Judge
 from dialogauge.core.settings import recorded
 from dialogauge.llm import Expected
 from dialogauge.runs import Observer, Outcome, RunDirectory, RunSettings, StopSignal, run_study
-from dialogauge.studies.replay.answers import Answering, AnswerStudy, open_answers
+from dialogauge.studies.replay.answers import AnsweringCandidate, AnswerStudy, open_answers
 from dialogauge.studies.replay.items import ORIGINAL, ItemSet
 from dialogauge.studies.replay.planted import MAKERS, PLANTED, about_planted, planted_replies
 from dialogauge.studies.replay.scoring import BesideOriginal, Part, ScoringStudy
@@ -27,7 +27,7 @@ from dialogauge.text import counted
 
 
 @dataclass(frozen=True)
-class Scored:
+class ScoredAnswers:
     """What came of the scoring."""
 
     judge: str
@@ -57,7 +57,7 @@ async def score(
     stop: StopSignal | None = None,
     *,
     dry: bool = False,
-) -> Scored:
+) -> ScoredAnswers:
     """Score what is missing under this evaluator, and make it the one that comparisons take.
 
     Args:
@@ -107,7 +107,9 @@ async def score(
     first = {name: n for name, n in counts.items() if name == ORIGINAL}
     last = {name: n for name, n in counts.items() if name in MAKERS}
     counts = {**first, **{n: c for n, c in counts.items() if n not in last}, **last}
-    return Scored(judge.name, counts, comparable, opened.faults, usage, outcome, done, evaluator.counted())
+    return ScoredAnswers(
+        judge.name, counts, comparable, opened.faults, usage, outcome, done, evaluator.counted()
+    )
 
 
 async def _add_to_the_log(opened: OpenStage, items: ItemSet, settings: RunSettings, *, planted: bool) -> None:
@@ -116,7 +118,9 @@ async def _add_to_the_log(opened: OpenStage, items: ItemSet, settings: RunSettin
     await run_study(AnswerStudy((LOG,), items, opened.stage, opened.hides), settings, quiet)
     if planted:
         turns = {name: planted_replies(name, opened.stage) for name in MAKERS}
-        answering = tuple(Answering(name, about_planted(of), written=of) for name, of in turns.items())
+        answering = tuple(
+            AnsweringCandidate(name, about_planted(of), written=of) for name, of in turns.items()
+        )
         await run_study(AnswerStudy(answering, items, opened.stage, planted=True), settings, quiet)
 
 

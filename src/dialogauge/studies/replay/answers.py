@@ -202,7 +202,7 @@ def original_answer(reply: Reply) -> Conversation:
 
 
 @dataclass(frozen=True, slots=True)
-class Answering:
+class AnsweringCandidate:
     """Who answers, from a model or from what is written already."""
 
     name: str
@@ -219,7 +219,7 @@ class AnswerUnit(WorkUnit):
     """One item for one candidate."""
 
     item: ReplayItem | None = field(default=None, compare=False)
-    candidate: Answering | None = field(default=None, compare=False)
+    candidate: AnsweringCandidate | None = field(default=None, compare=False)
     prompted: Prompted | None = field(default=None, compare=False)
     """What the candidate is sent; None where what it says is written already."""
 
@@ -259,7 +259,7 @@ class AnswerStudy(Study[Answered]):
     is asked about anew. What other candidates said in earlier calls stays.
     """
 
-    candidates: Sequence[Answering]
+    candidates: Sequence[AnsweringCandidate]
     items: ItemSet
     stage: Stage
     hides: Hiding = field(default_factory=Hiding)
@@ -333,7 +333,7 @@ class AnswerStudy(Study[Answered]):
     async def run(self, unit: WorkUnit) -> tuple[Produced]:
         """Ask the candidate, or look up what it says."""
         one = cast("AnswerUnit", unit)
-        item, candidate = cast("ReplayItem", one.item), cast("Answering", one.candidate)
+        item, candidate = cast("ReplayItem", one.item), cast("AnsweringCandidate", one.candidate)
         original = self.stage.originals[item.id]
         if candidate.name == ORIGINAL:
             return (self._produced(item, original, original_answer(original)),)

@@ -13,12 +13,12 @@ from dialogauge.core.json_keys import keys
 from dialogauge.stats import Basis, Estimate, group_means, macro_gain, spearman, thirds
 from dialogauge.studies.replay.ground import Floats
 from dialogauge.studies.replay.items import ORIGINAL, ReplayItem
+from dialogauge.studies.replay.scored import ReplyScore
 from dialogauge.studies.replay.table import (
     Aggregate,
     CandidateScores,
     EvaluatorScores,
     Pairing,
-    ReplyScore,
     View,
     Viewer,
     aggregate,

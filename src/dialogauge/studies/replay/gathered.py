@@ -17,15 +17,9 @@ from dialogauge.studies.replay.answers import AnswerRun, StoredAnswer, open_answ
 from dialogauge.studies.replay.ground import Ground
 from dialogauge.studies.replay.items import ORIGINAL, ItemSet, ReplayItem
 from dialogauge.studies.replay.planted import PLANTED
+from dialogauge.studies.replay.scored import ReplyScore, ScoredReplies
 from dialogauge.studies.replay.scoring import Part, part_digest
-from dialogauge.studies.replay.table import (
-    VIEWS,
-    EvaluatorKind,
-    EvaluatorScores,
-    ReplyScore,
-    ScoredReplies,
-    ShownItem,
-)
+from dialogauge.studies.replay.table import VIEWS, EvaluatorKind, EvaluatorScores, ShownItem
 from dialogauge.studies.satisfaction.answers import SATISFACTION
 
 _PENDING: Final = "score: pending"

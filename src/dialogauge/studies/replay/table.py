@@ -33,6 +33,7 @@ from dialogauge.stats import (
 )
 from dialogauge.studies.replay.ground import PLAIN, Floats, Ground
 from dialogauge.studies.replay.items import ORIGINAL, ReplayItem
+from dialogauge.studies.replay.scored import ReplyScore, ScoredReplies
 
 
 @dataclass(frozen=True, slots=True)
@@ -456,35 +457,6 @@ _METHODS: Final[Mapping[View, CalibrationName]] = {
     "mean-shift": "reference-mean-shift",
     "reference-cdf": "reference-cdf",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class ReplyScore:
-    """What an evaluator, or a control, gave one reply."""
-
-    id: str
-    block: str
-    position: int
-    whole: float
-    """On a scale of fractions the value."""
-    value: float
-
-
-@dataclass(slots=True)
-class ScoredReplies:
-    """What an evaluator gave one candidate's replies, or the original ones; all by the id of the turn."""
-
-    scores: dict[str, ReplyScore] = field(default_factory=dict)
-    lengths: dict[str, int] = field(default_factory=dict)
-    """Characters of every reply that the evaluator was asked about."""
-    missing: dict[str, str] = field(default_factory=dict)
-    """Why an item has no score."""
-    skipped: set[str] = field(default_factory=set)
-    """Items to whose reply the dimension does not apply."""
-    cut_short: frozenset[str] | None = None
-    """Replies that ended early; None where this is not known."""
-    about: dict[str, Any] = field(default_factory=dict)
-    """What the candidate is."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from dialogauge.core.protocols import AgentFailure, AgentReply, AgentTurn
 from dialogauge.data import Mask
 from dialogauge.runs import RunDatabase, RunDirectory, RunSettings, open_run, run_study
 from dialogauge.runs.privacy import Hiding
-from dialogauge.studies.replay.answers import ANSWERS, Answering, AnswerStudy, open_answers
+from dialogauge.studies.replay.answers import ANSWERS, AnsweringCandidate, AnswerStudy, open_answers
 from dialogauge.studies.replay.items import ORIGINAL, set_plain_stage
 from dialogauge.studies.replay.planted import MAKERS, about_planted, planted_replies
 from dialogauge.studies.replay.selection import select_plain_items
@@ -31,7 +31,7 @@ _DATA = {
 }
 ITEMS = select_plain_items(TALKS, "all", 9, data=_DATA, source={"source": "made", "licence": "ours"})
 STAGE = set_plain_stage(ITEMS, TALKS)
-LOG = Answering(ORIGINAL, {"digest": ORIGINAL, "kind": ORIGINAL})
+LOG = AnsweringCandidate(ORIGINAL, {"digest": ORIGINAL, "kind": ORIGINAL})
 TURNS = {
     "c__turn_0": AgentReply("Hello\ud83d", model="m"),
     "c__turn_1": AgentFailure("timeout", "late", "what came"),
@@ -41,7 +41,7 @@ TURNS = {
 
 def candidate(name="a", made_by="made by", **turns):
     written = {i.id: AgentTurn({**TURNS, **turns}[i.id]) for i in ITEMS.items}
-    return Answering(name, {"digest": made_by, "kind": "file"}, written=written)
+    return AnsweringCandidate(name, {"digest": made_by, "kind": "file"}, written=written)
 
 
 def write(path, *candidates, items=ITEMS, **more):
@@ -116,7 +116,7 @@ def test_of_two_requests_of_one_item_the_latest_stands(tmp_path) -> None:
 def test_what_is_planted_is_not_of_the_log(tmp_path) -> None:
     write(tmp_path / "run", LOG, candidate())
     made = {name: planted_replies(name, STAGE) for name in MAKERS}
-    planted = [Answering(name, about_planted(of), written=of) for name, of in made.items()]
+    planted = [AnsweringCandidate(name, about_planted(of), written=of) for name, of in made.items()]
     write(tmp_path / "run", *planted, planted=True)
     assert len(answers(tmp_path / "run")) == 6
     assert {name for name, _ in answers(tmp_path / "run", planted=True)} == set(MAKERS)

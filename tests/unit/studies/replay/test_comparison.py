@@ -12,12 +12,11 @@ from dialogauge.stats import ScoreHistory
 from dialogauge.studies.replay.comparison import CompareSettings, compare
 from dialogauge.studies.replay.diagnostics import by_position, ladder, self_preference, shuffled
 from dialogauge.studies.replay.items import ORIGINAL, ReplayItem
+from dialogauge.studies.replay.scored import ReplyScore, ScoredReplies
 from dialogauge.studies.replay.table import (
     VIEWS,
     CandidateScores,
     EvaluatorScores,
-    ReplyScore,
-    ScoredReplies,
     Viewer,
     aggregate,
     compare_candidates,

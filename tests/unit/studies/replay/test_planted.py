@@ -16,7 +16,8 @@ from dialogauge.studies.replay.comparison import CompareSettings, compare
 from dialogauge.studies.replay.items import ReplayItem, Stage
 from dialogauge.studies.replay.page import ComparedCandidates, answer, brief, replay_page
 from dialogauge.studies.replay.planted import MAKERS, about_planted, planted_replies
-from dialogauge.studies.replay.table import ReplyScore, ScoredReplies, ShownItem
+from dialogauge.studies.replay.scored import ReplyScore, ScoredReplies
+from dialogauge.studies.replay.table import ShownItem
 
 ENGLISH = ("Which museum is open on Monday? " * 9, "The science museum is open from nine to five.")
 CHINESE = ("周一哪个博物馆开门？", "科学博物馆周一九点到五点开门。")

@@ -9,14 +9,8 @@ from dialogauge.core import Scale
 from dialogauge.studies.replay.comparison import CompareSettings, compare, compare_all
 from dialogauge.studies.replay.ground import Ground
 from dialogauge.studies.replay.items import ORIGINAL, ReplayItem
-from dialogauge.studies.replay.table import (
-    CandidateScores,
-    EvaluatorScores,
-    ReplyScore,
-    ScoredReplies,
-    compare_candidates,
-    compare_pair,
-)
+from dialogauge.studies.replay.scored import ReplyScore, ScoredReplies
+from dialogauge.studies.replay.table import CandidateScores, EvaluatorScores, compare_candidates, compare_pair
 
 ITEMS = tuple(
     ReplayItem(f"c{c}t{t}", f"c{c}", f"c{c}__c{c}", f"c{c}", "", t, None, "")
