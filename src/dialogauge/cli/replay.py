@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from dialogauge.app.replay.collect import Collected
     from dialogauge.app.replay.compare import Compared
     from dialogauge.app.replay.run_all import Ran
-    from dialogauge.app.replay.score import Scored
+    from dialogauge.app.replay.score import ScoredAnswers
     from dialogauge.app.replay.select import Selected
     from dialogauge.core import InputError, Usage
     from dialogauge.runs import Outcome
@@ -155,7 +155,7 @@ def _print_plan(plan: Plan, *, as_json: bool = False) -> NoReturn:
     print_plan(plan, f"would {', and '.join(parts)}", as_json=as_json)
 
 
-def _code_of_scoring(scored: Scored) -> int:
+def _code_of_scoring(scored: ScoredAnswers) -> int:
     return code_of(scored.outcome, scored.faults, scored.failed_share)
 
 
@@ -199,7 +199,7 @@ def _print_collected(collected: Collected) -> None:
     _print_pairs((*pairs, *_ending(collected.outcome, collected.usage)))
 
 
-def _print_scored(scored: Scored) -> None:
+def _print_scored(scored: ScoredAnswers) -> None:
     """Print what was scored."""
     pairs: list[tuple[str, str]] = []
     for name, (done, failed) in scored.counts.items():

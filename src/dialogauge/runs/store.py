@@ -185,7 +185,7 @@ class RunDatabase:
         self.hides_produced: Callable[[Conversation], Conversation] = lambda conversation: conversation
         """Masks what was said in a conversation that a unit has produced."""
         self._bodies: dict[bytes, tuple[str, bytes, bytes]] = {}
-        """By target: id and body of a conversation that waits, and the digest of what stands beside it."""
+        """By target: id, body and the digest of what stands beside a conversation that waits."""
         self._latest: bytes | None = None
         """The conversation of the unit before: written already, or waiting among the bodies."""
         where = f"{path.absolute().as_uri()}?mode=ro" if readonly else path
@@ -253,11 +253,7 @@ class RunDatabase:
             return {key: unpack(value) for key, value in rows if read_as(key, str).startswith(prefix)}
 
     def close(self) -> None:
-        """Write what is pending and close the file.
-
-        A file that was written is left without a write-ahead log, so that it can be read where nothing
-        can be written.
-        """
+        """Write what is pending; leave no write-ahead log, which nobody could read on a read-only disk."""
         try:
             self.flush()
             if not self.readonly:
@@ -274,7 +270,7 @@ class RunDatabase:
     # -- writing ---------------------------------------------------------------------------------
 
     def add(self, unit: WorkUnit, rows: Sequence[Record]) -> None:
-        """Take a finished unit, durable after the next `flush`; a conversation it made is what it is about."""
+        """Take a finished unit, durable after the next `flush`; what it produced is what it is about."""
         target = bytes.fromhex(unit.target_digest)
         produced = [self.hides_produced(one) for row in rows if (one := produced_by(row)) is not None]
         for conversation in produced:

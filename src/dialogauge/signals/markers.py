@@ -14,8 +14,7 @@ from operator import add
 from typing import ClassVar, Final
 
 from dialogauge.signals.caching import lazy_property
-from dialogauge.text import required, spread
-from dialogauge.text.tokens import ENGLISH_STOP
+from dialogauge.text import ENGLISH_STOP, required, spread
 
 _LATIN = re.compile("[!-~]+")
 _TEXTS, _WORDS, _WORD = 512, 1 << 16, 40

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from dialogauge.text.reasoning import split_reasoning
     from dialogauge.text.shape import SHAPE, TextShape, shape_of
     from dialogauge.text.tokens import (
+        ENGLISH_STOP,
         Pieces,
         content_terms,
         normalise,
