@@ -239,6 +239,8 @@ _EDITS = {
 def _edit(rng: random.Random, log: Log, studied: str) -> str:
     """Change the log in one way; say which."""
     edits = _BESIDE if studied == "replay" else _EDITS
+    if studied == "replay":  # another profile is another conversation, whose answer is asked for anew
+        edits = {name: edit for name, edit in edits.items() if name != "profile"}
     kind = rng.choice(sorted(edits))
     edits[kind](rng, log)
     return kind

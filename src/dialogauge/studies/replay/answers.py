@@ -316,10 +316,11 @@ class AnswerStudy(Study[Answered]):
                     prompted = None if prompter is None else prompter.prompt(original)
                     # What is kept holds all that is known of a conversation, the profile too.
                     state = replace(original_answer(original), messages=tuple(original.before))
+                    shown = (state,) if prompted is None else (state, prompted.conversation)
                     yield AnswerUnit(
                         ANSWER,
                         None,
-                        conversation_digest(state if prompted is None else prompted.conversation),
+                        digest([conversation_digest(c) for c in shown]),
                         self.judge_digest,
                         seed=seed,
                         part=digest([item.id, candidate.name, candidate.about["digest"]]),
