@@ -38,9 +38,9 @@ def test_memories_and_turns_by_a_trained_model_over_http(dialogauge, server, tmp
     assert len(scored) >= 0.9 * targets
     kept = [json.loads(line) for line in (tmp_path / "run" / "kept.jsonl").read_text().splitlines()]
     assert len(kept) == 12
-    # A block of one or two turns may have none that the model answered: how it is trained hangs on the CPU.
-    blocks = {(row["user_id"], row["scenario"]) for row in scored}
-    assert len({row["details"]["memory"] for row in scored}) == len(blocks) >= 11
+    assert len({(row["user_id"], row["scenario"]) for row in scored}) == 12
+    # Of two blocks the model may write the same memory: how it is trained hangs on the processor.
+    assert len({row["details"]["memory"] for row in scored}) >= 11
     told = {c.id: [m.text for m in c.messages if m.role == "assistant"] for c in talks}
     # it has learnt to read the reply: good ones are satisfied turns
     right = [
