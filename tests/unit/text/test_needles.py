@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dialogauge.text import alternatives, needles_of
+from dialogauge.text.needles import alternatives, needles_of
 
 
 @pytest.mark.parametrize(
