@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import shutil
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -11,6 +13,11 @@ from sets import PART
 
 # As every command does before it loads numpy: with more threads an iterative fit ends a few digits elsewhere.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+# Each commit of a run waits for the disk: a third of the time of a flow. Containers often have 64 MB of this.
+_MEMORY = Path("/dev/shm")
+if os.access(_MEMORY, os.W_OK) and shutil.disk_usage(_MEMORY).free > 4 << 30:
+    os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(_MEMORY))
 
 # Everybody draws the same examples, so that a test fails by a change and not by chance: where `CI` is set,
 # Hypothesis would do so by itself, and nowhere else. A busy machine is no fault of the code.

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import gc
 import json
 import sys
 from collections.abc import Callable, Iterator
@@ -12,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from dialogauge.cli import main
+from in_process import run_main
 from printed import check_printed
 from servers.openai_stub import OpenAIStub
 
@@ -52,14 +51,11 @@ def dialogauge(
     def run(*words: object) -> Done:
         monkeypatch.setattr(sys, "argv", ["dialogauge", *(str(w) for w in words)])
         capfd.readouterr()
-        with pytest.raises(SystemExit) as ended:
-            main()
-        gc.unfreeze()  # a command's own process ends here: what it left would be counted again by each run
+        code = run_main()
         out, err = capfd.readouterr()
         if "--json" in words and out:
             check_printed(tuple(map(str, words)), json.loads(out))
-        code = ended.value.code
-        return Done(code if isinstance(code, int) else 0 if code is None else 1, out, err)
+        return Done(code, out, err)
 
     return run
 

@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 
 from browser import binary, measure
-from dialogauge.cli import main
+from in_process import run_main
 from parsed_pages import without_own_script
 from servers.openai_stub import OpenAIStub
 from servers.verdicts import fill
@@ -147,8 +147,7 @@ class Run:
             patch.chdir(self.folder)
             patch.setenv("DIALOGAUGE_CACHE", str(self.folder / "cache"))
             patch.setattr(sys, "argv", ["dialogauge", *map(str, words)])
-            with pytest.raises(SystemExit):
-                main()
+            run_main()
         for stream in (out, err):
             stream.flush()
         self.out[name] = out.buffer.getvalue()

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from dialogauge.cli import main
+from in_process import run_main
 from pins.cases import Case
 from pins.inputs import answer_items, write_inputs
 from pins.normal import Normal, hash_of
@@ -77,18 +77,14 @@ def _step(words: tuple[str, ...], url: str, normal: Normal) -> dict[str, Any]:
 def run_command(*words: str) -> tuple[int, str, str]:
     """Run `dialogauge WORDS` in this process; returns exit code, output and messages."""
     out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True) for _ in range(2))
-    code: object = 0
     with (
         patch.object(sys, "argv", ["dialogauge", *words]),
         contextlib.redirect_stdout(out),
         contextlib.redirect_stderr(err),
     ):
-        try:
-            main()
-        except SystemExit as ended:
-            code = ended.code
+        code = run_main()
     texts = [stream.buffer.getvalue().decode() for stream in (out, err)]  # type: ignore[attr-defined]
-    return (code if isinstance(code, int) else 0 if code is None else 1), *texts
+    return code, *texts
 
 
 @contextlib.contextmanager

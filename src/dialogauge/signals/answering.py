@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dialogauge.signals import reply_markers as mark
 from dialogauge.signals import user_markers
 from dialogauge.signals.caching import cached_on_view
-from dialogauge.signals.dialogue import Dialogue, Sentence, TextView, ToolResult, TurnView
+from dialogauge.signals.dialogue import Dialogue, Sentence, TextView, TurnView
 from dialogauge.signals.markers import Marker
 from dialogauge.signals.refusal import refuses
 from dialogauge.signals.signal import Signal, finding
@@ -31,9 +31,6 @@ _INVITES = re.compile(
     r"\b(?:go ahead|let me know (?:what|which|when|how|your|the)|tell me (?:more|what|which)"
     r"|please (?:provide|share|send|tell))\b|请(?:告诉|提供|发|说|把|补充)|说说(?:看|你)"
 )
-_ON_TOPIC = 0.15
-_PICKED_UP = 0.3
-_AT_START = 12  # characters
 _CLOSING_WORDS = 60
 """Longest reply that answers nothing but thanks or a goodbye."""
 
@@ -114,80 +111,8 @@ def _vague(turn: TurnView) -> Iterator[Signal]:
     yield finding(turn, "vague", strength, vague[0].text, "helpfulness", "non_answer")
 
 
-def find_drift(dialogue: Dialogue) -> Iterator[Signal]:
-    """Yield replies that share almost nothing with the request and with the messages before it."""
-    history = _History()
-    history.add(dialogue.context)
-    history.add(dialogue.opening)
-    for turn in dialogue.turns:
-        history.add(turn.user)
-        if turn.replied:
-            yield from _drift(turn, history)
-            history.add(turn.reply)
-        history.tools.extend(turn.tools)
-
-
-class _History:
-    """The content terms of all messages and tool results so far, collected on demand."""
-
-    def __init__(self) -> None:
-        self.tools: list[ToolResult] = []
-        self._texts: list[TextView] = []
-        self._terms: set[str] = set()
-
-    def add(self, text: TextView) -> None:
-        self._texts.append(text)
-
-    def terms(self) -> set[str]:
-        for text in self._texts:
-            self._terms |= text.terms
-        for tool in self.tools:
-            self._terms.update(tool.text.lower().split()[:200])
-        self._texts.clear()
-        self.tools.clear()
-        return self._terms
-
-
-def _echo(turn: TurnView) -> float:
-    """The overlap in single Chinese characters: short answers may share those and no bigram."""
-    request = {c for t in turn.user.terms if not t.isascii() for c in t}
-    reply = {c for t in turn.reply.terms if not t.isascii() for c in t}
-    # Long texts share characters by chance, about one in ten for every fifty.
-    return max(0.0, len(request & reply) / len(request) - len(reply) / 500) if request else 0.0
-
-
-def _drift(turn: TurnView, history: _History) -> Iterator[Signal]:
-    reply = turn.reply.terms
-    if len(reply) < 15 or len(turn.user.terms) < 2 or turn.tools:
-        return
-    on_topic = overlap(turn)
-    if on_topic > _PICKED_UP:
-        return
-    shift = mark.SHIFT.search(turn.reply.head) if asks_something(turn.user.edges) else None
-    # A reply that changes the subject in its first words may repeat a word of the request to do so.
-    limit = _PICKED_UP if shift and shift.start() < _AT_START else _ON_TOPIC
-    if on_topic > limit or (on_topic := max(on_topic, _echo(turn))) > limit:
-        return
-    earlier = history.terms()
-    recalled = len(reply & earlier) / len(reply)
-    if recalled > 0.12 and not shift:
-        return
-    new = [s for s in turn.reply.sentences if not (s.terms & earlier) and s.units >= 3]
-    strangeness = sum(s.units for s in new) / max(1.0, turn.reply.units)
-    strength = 0.3 + 0.3 * strangeness + (0.3 if shift else 0.0) + (0.15 if on_topic == 0 else 0.0)
-    if strength < 0.4:
-        return
-    name = "digresses" if shift else "no_overlap"
-    if not shift:  # other words alone do not prove another topic
-        strength = min(0.55, strength)
-    quote = new[0].text if new else turn.reply.text
-    yield finding(turn, name, min(0.95, strength), quote, "helpfulness", "drift")
-
-
 _LONGEST, _CHARACTERS = 25, 1000
 """Words and characters of a reply that only admits that it does not know."""
-_STRENGTH = 0.6
-"""No fault by itself: "I do not know" may be the right answer."""
 _KNOWS_NOT = re.compile(
     r"\b(?:(?:do not|don't|would not|wouldn't|did not|didn't) (?:(?:really|honestly|actually) )?know"
     r"|(?:could not|couldn't|cannot|can't|can not) (?:(?:really|honestly) )?(?:tell|say|be (?:sure|certain))"
@@ -207,13 +132,6 @@ _COURTESY = re.compile(
     r"|about (?:that|this|it))\b"
     r"|抱歉|对不起|不好意思|遗憾|恐怕|暂时|目前|实在|确实|真的|这个问题|这方面|这点|答案"
 )
-
-
-def find_not_knowing(dialogue: Dialogue) -> Iterator[Signal]:
-    """Yield replies to a request that only say that they do not know."""
-    for turn in dialogue.replied:
-        if knows_nothing(turn):
-            yield finding(turn, "knows_nothing", _STRENGTH, turn.reply.text, "helpfulness", "non_answer")
 
 
 def knows_nothing(turn: TurnView) -> bool:

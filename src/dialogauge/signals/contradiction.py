@@ -1,31 +1,17 @@
-"""Claims that contradict earlier ones, and values that the user has replaced."""
+"""Claims that contradict earlier ones."""
 
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar
 
 from dialogauge.signals import reply_markers, user_markers
 from dialogauge.signals.caching import cached_on_view
 from dialogauge.signals.dialogue import Dialogue, Sentence, TextView, TurnView
-from dialogauge.signals.facts import Fact
-from dialogauge.signals.markers import Marker
 from dialogauge.signals.reactions import react
-from dialogauge.signals.repair import had_to_act
 from dialogauge.signals.signal import Signal, finding
 
-T = TypeVar("T")
-
-_CHANGES = Marker(
-    r"\b(?:actually|instead|not|changed?|moved?|wrong|rather|after all|turns out|make it|have to be)\b"
-    r"|其实|改|换成|变成|不是|错|重新|更正|应该是|提前|推迟"
-)
-_LOOSE_UNITS = frozenset({"money", "percent", "minute", "gram", "calorie"})
-"""Lists are full of them: another price may be the price of something else."""
-_MANY = 6  # values of one unit in a reply
 _CLAIMS = 80  # earlier claims that a reply is compared with
 _SENTENCES = 40  # of a reply that are searched for claims
 _SHARED = 3  # content terms of two claims that are about the same
@@ -33,18 +19,6 @@ _NOT = re.compile(
     r"\b(?:not|no|never|cannot|can't|isn't|aren't|doesn't|don't|won't|wasn't"
     r"|without|closed|unavailable|impossible)\b|不|没|无|未|非"
 )
-
-
-def _drain(pending: list[T]) -> list[T]:
-    """Empty a list and return its entries."""
-    entries = pending.copy()
-    pending.clear()
-    return entries
-
-
-def _add_values(facts: Iterable[Fact], values: defaultdict[str, set[str]]) -> None:
-    for fact in facts:
-        values[fact.unit].add(fact.value)
 
 
 def find_contradictions(dialogue: Dialogue) -> Iterator[Signal]:
@@ -102,8 +76,9 @@ class _Claims:
 
     def last(self) -> list[tuple[int, _Claim]]:
         """Return turn and claim of the last claims since the user asked for something else."""
-        for turn in _drain(self._replies):
+        for turn in self._replies:
             self._claims.extend((turn.number, claim) for claim in _claims(turn.reply))
+        self._replies.clear()
         del self._claims[:-_CLAIMS]
         return self._claims
 
@@ -158,53 +133,3 @@ def _reversals(turn: TurnView, claims: _Claims, users: Sequence[TextView]) -> It
                     quote = now.sentence.text
                     yield finding(turn, "reversed", 0.7, quote, "context_use", "contradiction", turn=number)
                 return
-
-
-def find_replaced_values(dialogue: Dialogue) -> Iterator[Signal]:
-    """Yield replies with the old value of something that the user has just changed, without the new one.
-
-    A reply that names the new value beside the old one explains the change.
-    """
-    by_user: defaultdict[str, set[str]] = defaultdict(set)
-    by_assistant: defaultdict[str, set[str]] = defaultdict(set)
-    unread: list[TurnView] = []
-    for turn in dialogue.turns:
-        if _may_replace(turn):
-            for earlier in _drain(unread):
-                _add_values(earlier.user.facts, by_user)
-                _add_values(earlier.reply.facts, by_assistant)
-            yield from _stale_value(turn, by_user, by_assistant)
-        unread.append(turn)
-
-
-def _may_replace(turn: TurnView) -> bool:
-    """Whether a request for a change states a value, and the reply, which had to act, one of its kind."""
-    if not (turn.replied and _asks_for_change(turn) and had_to_act(turn)):
-        return False
-    units = {fact.unit for fact in turn.user.facts} - _LOOSE_UNITS
-    return bool(units) and any(fact.unit in units for fact in turn.reply.facts)
-
-
-def _asks_for_change(turn: TurnView) -> bool:
-    reaction = react(turn.user)
-    return reaction.self_correction or reaction.change or bool(_CHANGES.search(turn.user.edges))
-
-
-def _stale_value(
-    turn: TurnView, by_user: defaultdict[str, set[str]], by_assistant: defaultdict[str, set[str]]
-) -> Iterator[Signal]:
-    stated = turn.user.facts
-    for unit in {f.unit: None for f in stated if f.unit not in _LOOSE_UNITS}:
-        new = {f.value for f in stated if f.unit == unit} - by_user[unit] - by_assistant[unit]
-        replied = [f for f in turn.reply.facts if f.unit == unit]
-        values = {f.value for f in replied}
-        if not new or not values or values & new or len(values) > _MANY:
-            continue
-        stale = next((f for f in replied if f.value in by_user[unit]), None)
-        unchanged = replied[0] if values <= by_assistant[unit] and len(values) > 1 else None
-        fact = stale or unchanged
-        if fact:
-            yield finding(
-                turn, "keeps_old", 0.75, fact.sentence, "context_use", "ignored_correction", what=fact.written
-            )
-            return

@@ -4,19 +4,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from dialogauge.core import Conversation, Turn
 from dialogauge.signals.caching import lazy_property
 from dialogauge.text import Language, LanguageTally, Pieces, content_terms, normalise, pieces, sentences
 
-if TYPE_CHECKING:
-    from dialogauge.signals.facts import Fact
-
 _CODE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _QUOTE = 160  # characters, of the longest quote
-_FACTS = 25
-_FACT_SENTENCE = 300
 _PLAIN = 4000
 _HEAD = 300
 _EDGE = 500  # markers of courtesy, refusal and complaint stand at the edges of a long message
@@ -77,19 +71,6 @@ class TextView:
     def units(self) -> float:
         """The length in words (a Chinese character counts 0.6), code left out."""
         return self._pieces.units
-
-    @lazy_property
-    def facts(self) -> tuple[Fact, ...]:
-        """The values in the prose, about the first 25."""
-        from dialogauge.signals.facts import holds_value, read_facts  # long patterns, for the local judge
-
-        out: list[Fact] = []
-        for sentence in self.sentences:
-            if len(sentence.text) <= _FACT_SENTENCE and holds_value(sentence.text):
-                out.extend(read_facts(sentence.text, sentence.plain))
-            if len(out) >= _FACTS:  # keeps a list of thousands of figures linear
-                break
-        return tuple(out)
 
     @lazy_property
     def edges(self) -> str:

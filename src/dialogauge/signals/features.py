@@ -15,22 +15,18 @@ from typing import Literal
 from dialogauge.signals import reply_markers
 from dialogauge.signals.answering import (
     asks_something,
-    find_drift,
     find_non_answers,
-    find_not_knowing,
     overlap,
     vague_sentences,
 )
-from dialogauge.signals.contradiction import find_contradictions, find_replaced_values
+from dialogauge.signals.contradiction import find_contradictions
 from dialogauge.signals.copying import find_echoes, find_miscopied
 from dialogauge.signals.cut_off import find_cut_off
 from dialogauge.signals.delivery import find_undelivered
 from dialogauge.signals.dialogue import Dialogue, TextView, TurnView
-from dialogauge.signals.exclusions import find_ignored_exclusions
 from dialogauge.signals.needless_questions import find_needless_questions
 from dialogauge.signals.reactions import find_reactions, react, repeats_request
 from dialogauge.signals.refusal import find_refusals, refuses
-from dialogauge.signals.repair import find_ignored_corrections
 from dialogauge.signals.repetition import find_repetition
 from dialogauge.signals.signal import Signal
 from dialogauge.signals.tool_use import find_tool_faults
@@ -45,14 +41,9 @@ _FAMILIES: tuple[Callable[[Dialogue], Iterator[Signal]], ...] = (
     find_echoes,
     find_miscopied,
     find_non_answers,
-    find_not_knowing,
-    find_drift,
     find_needless_questions,
-    find_ignored_exclusions,
     find_contradictions,
     find_tool_faults,
-    find_ignored_corrections,
-    find_replaced_values,
 )
 """They read the reply and the messages before it, never those after it."""
 

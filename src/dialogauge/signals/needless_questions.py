@@ -7,8 +7,8 @@ import sys
 from collections.abc import Callable, Iterator
 from functools import cache
 
+from dialogauge.signals.attributes import ANY_QUESTION, ATTRIBUTES, Attribute
 from dialogauge.signals.dialogue import Dialogue, Sentence, TurnView
-from dialogauge.signals.facts import ANY_QUESTION, ATTRIBUTES, Attribute
 from dialogauge.signals.signal import Signal, finding
 from dialogauge.signals.tool_use import failed_tools
 

@@ -12,7 +12,6 @@ from dialogauge.signals.answering import asks_something
 from dialogauge.signals.caching import cached_on_view
 from dialogauge.signals.dialogue import Dialogue, TextView, TurnView, quote_around
 from dialogauge.signals.markers import Marker, MarkerSet
-from dialogauge.signals.refusal import refuses
 from dialogauge.signals.signal import FaultKind, Signal, note
 
 _COMPLAINTS: tuple[tuple[str, Marker, float, FaultKind | None], ...] = (
@@ -130,8 +129,6 @@ def find_reactions(dialogue: Dialogue) -> Iterator[Signal]:
 def _judge_reply(turn: TurnView, after: TurnView) -> Iterator[Signal]:
     reaction = react(after.user)
     repeated = repeats_request(after.user, turn.user)
-    if mark.CHALLENGED.search(after.user.edges) and refuses(turn):
-        yield _signal("refusal_challenged", turn, after, 0.6, "refusal")
     weight = _weight(repeated, after, reaction)
     complaints = (c for c in _COMPLAINTS if c[0] in reaction.complaints)
     for rank, (name, wide, strength, kind) in enumerate(complaints):

@@ -104,11 +104,6 @@ _AVOIDS = re.compile(
 )
 
 
-def had_to_act(turn: TurnView) -> bool:
-    """Whether the reply had to act in words: not with tool calls, questions or admitted failures."""
-    return not (turn.called or turn.reply.questions or reply_markers.ADMITS_FAILURE.search(turn.reply.edges))
-
-
 _MERE_SORRY = re.compile(
     r"sorry|i apologi|back to|straight to|fair|point|good catch|well spotted|my apologies|you|(?:they|it)\b"
     r"|(?:非常|实在|很)?(?:抱歉|对不起|不好意思)|回到|直接|说正题|言归|幸好|(?:您|你)"
@@ -132,18 +127,3 @@ def find_concessions(dialogue: Dialogue) -> Iterator[Signal]:
             quote = quote_around(after.reply, hit.group())
             signal = finding(turn, ADMISSION, strength, quote, "helpfulness", None)
             yield replace(signal, quote_turn=after.number, hindsight=True)
-
-
-def find_ignored_corrections(dialogue: Dialogue) -> Iterator[Signal]:
-    """Yield replies that ignore a correction or still use what the user wanted dropped."""
-    repairs = {r.turn: r for r in read_repairs(dialogue)}
-    for turn in dialogue.replied:
-        repair = repairs.get(turn.number)
-        if repair is None:
-            continue
-        term = repair.still_used
-        if term and had_to_act(turn):
-            quote = next(s.text for s in turn.reply.sentences if term in s.terms)
-            yield finding(turn, "keeps_old", 0.75, quote, "context_use", "ignored_correction", what=term)
-        elif repair.uptake < 0.08 and not repair.acknowledged and turn.user.units > 6 and had_to_act(turn):
-            yield finding(turn, "not_taken_up", 0.65, turn.user.text, "context_use", "ignored_correction")

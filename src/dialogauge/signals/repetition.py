@@ -1,4 +1,4 @@
-"""Repetition: within a reply, of earlier replies, and of earlier questions.
+"""Repetition of earlier replies and of earlier questions.
 
 Whole replies are compared by hashed n-grams with the last six only, so the cost is linear in the length of
 the conversation.
@@ -6,12 +6,11 @@ the conversation.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 
 from dialogauge.signals import reply_markers, user_markers
 from dialogauge.signals.caching import cached_on_view
-from dialogauge.signals.dialogue import Dialogue, Sentence, TurnView
+from dialogauge.signals.dialogue import Dialogue, TurnView
 from dialogauge.signals.signal import Signal, finding
 from dialogauge.text import hashed_grams
 
@@ -35,12 +34,11 @@ def _sketches(dialogue: Dialogue) -> dict[int, tuple[bool, frozenset[int]]]:
 
 
 def find_repetition(dialogue: Dialogue) -> Iterator[Signal]:
-    """Yield replies that repeat an earlier one, that repeat themselves, and repeated questions."""
+    """Yield replies that repeat an earlier one, and repeated questions."""
     earlier: list[TurnView] = []
     questions: dict[frozenset[str], int] = {}
     for turn in dialogue.replied:
         yield from _of_earlier(dialogue, turn, earlier)
-        yield from _within(turn)
         yield from _questions(turn, questions)
         earlier = [*earlier[-_LOOK_BACK + 1 :], turn]
 
@@ -78,27 +76,6 @@ def _asks_to_repeat(turn: TurnView) -> bool:
     text = turn.user.edges
     closing = user_markers.CLOSING.search(text) or (user_markers.THANKS.search(text) and turn.user.units < 15)
     return bool(closing or user_markers.REPEAT_PLEASE.search(text))
-
-
-def repeated_within(sentences: tuple[Sentence, ...]) -> tuple[float, str]:
-    """Return the share of the text that repeats longer sentences, and the most repeated one.
-
-    A line that is no sentence may stand in a list as often as the list has entries.
-    """
-    long = [s.text for s in sentences if len(s.text) >= _LONG_ENOUGH and s.text[-1] in _ENDS]
-    if len(set(long)) == len(long):
-        return 0.0, ""
-    counts = Counter(long)
-    total = sum(len(s.text) for s in sentences)
-    again = sum((n - 1) * len(text) for text, n in counts.items())
-    return again / total, counts.most_common(1)[0][0]
-
-
-def _within(turn: TurnView) -> Iterator[Signal]:
-    share, text = repeated_within(turn.reply.sentences)
-    if share >= 0.25:
-        strength = min(0.9, 0.4 + share * 0.7)
-        yield finding(turn, "repeats_itself", strength, text, "helpfulness", "loop")
 
 
 def _questions(turn: TurnView, earlier: dict[frozenset[str], int]) -> Iterator[Signal]:

@@ -75,12 +75,6 @@ VAGUE = ReplyMarker(
 )
 """A sentence that would fit any question."""
 
-SHIFT = ReplyMarker(
-    r"\b(?:by the way|speaking of|on another note|on a different note|that reminds me|fun fact|did you know|incidentally|before (?:i|we) (?:answer|get to|continue)|while (?:i|we)(?:'re| are) (?:at it|on)|let'?s talk about|have you (?:ever )?(?:considered|thought about|tried)|you might also (?:like|enjoy)|let me tell you about|in other news|talking of)\b",
-    r"说到(?:这|这里|这个|[^，。]{1,6})[，,]|顺便(?:说|提|聊|一提)|话说(?:回来)?|对了[，,]|说说[^，。]{1,10}(?:吧|。)|聊聊|说起|你知道吗|不知道(?:你|您)(?:有没有|喜不喜欢|是否)|先不说|题外话|另外(?:想)?(?:聊|说)",
-)
-"""The assistant turns to something else."""
-
 ACKNOWLEDGES = ReplyMarker(
     r"\b(?:sorry|apologi[sz]e|apologies|my mistake|my bad|my error|you'?re (?:absolutely |quite |completely |totally )?right|you are (?:absolutely |quite |completely )?right|good catch|well spotted|thanks for (?:the correction|correcting|pointing|clarif|letting|flagging|catching)|thank you for (?:the correction|correcting|pointing|clarif|letting|flagging|catching)|i (?:misunderst\w+|misread|mixed|got (?:that|it) wrong|should have|overlooked|missed|was wrong|stand corrected|told you something)|noted|understood|got it|updated|corrected|fixed|changed|fair (?:enough|point)|of course|no problem|sure|certainly|perfectly fine|alright|all right|great|absolutely|then\b|instead|now\b|will do|done|adjusted|revised|switched|replaced|removed|straight to it|no, it isn't|was wrong)\b",
     r"抱歉|对不起|不好意思|您说(?:得|的)对|你说(?:得|的)对|说得(?:对|没错)|确实|是我(?:的|没|弄|搞|看|记|疏忽|理解)|我的(?:错|失误|疏忽|问题)|感谢(?:指出|提醒|纠正|指正)|谢谢(?:指出|提醒|纠正|指正|更正)|已(?:经)?(?:改|更新|修改|更正|调整|换|删|为您|按)|更正|纠正|改(?:为|成|好|口)|明白|了解|收到|好的|没问题|当然|原来(?:是|如此)|那就|这样的话|调整后|重新|挨得不冤|幸好|回到",

@@ -14,7 +14,6 @@ _NOTES: dict[str, tuple[str, str]] = {
         "The user says that the change they asked for was not made.",
         "用户说要求的更改没有做到。",
     ),
-    "refusal_challenged": ("The user asks why this was declined.", "用户质疑为什么拒绝。"),
     "told_already": ("The user says that they have already said this.", "用户说这一点之前已经说过。"),
     "not_answered": ("The user says the question was not answered.", "用户说问题没有得到回答。"),
     "said_otherwise": (
@@ -29,15 +28,10 @@ _NOTES: dict[str, tuple[str, str]] = {
     "frustrated": ("The user is annoyed by the reply.", "用户对回复感到不满。"),
     "asked_again": ("The user has to ask for the same thing again.", "用户不得不再问一遍。"),
     "repeats_reply": ("The reply repeats the reply of turn {turn}.", "回复重复了第 {turn} 轮的回复。"),
-    "repeats_itself": ("The reply says the same thing several times.", "回复内部多次重复同样的话。"),
     "asks_again": ("Asks again what it asked in turn {turn}.", "又问了一遍第 {turn} 轮问过的问题。"),
     "asks_for_given": (
         "Asks for {what}, which the user gave in turn {turn}.",
         "询问{what},而用户在第 {turn} 轮已经给出。",
-    ),
-    "against_wish": (
-        "Brings up “{what}”, which the user ruled out in turn {turn}.",
-        "提到“{what}”,而用户在第 {turn} 轮已明确排除。",
     ),
     "reversed": (
         "Contradicts turn {turn} in almost the same words.",
@@ -45,9 +39,7 @@ _NOTES: dict[str, tuple[str, str]] = {
     ),
     "refuses": ("Declines a request that seems harmless.", "拒绝了一个看似无害的请求。"),
     "vague": ("Gives generic phrases instead of an answer.", "只有空泛的话,没有回答问题。"),
-    "knows_nothing": ("Says only that it does not know.", "只说不知道,没有回答问题。"),
     "empty": ("The reply is empty.", "回复为空。"),
-    "no_overlap": ("Does not address anything that was asked.", "没有回应所问的任何内容。"),
     "broken": ("Contains leaked system text or an error message.", "回复里有系统残留内容或报错信息。"),
     "other_language": ("Is not in the user's language.", "回复所用的语言与用户不同。"),
     "cut_off": ("Stops in the middle.", "回复没有说完。"),
@@ -65,7 +57,6 @@ _NOTES: dict[str, tuple[str, str]] = {
         "The user says that something is missing or cannot be used.",
         "用户指出回复有缺漏或无法使用。",
     ),
-    "digresses": ("Talks about something nobody asked about.", "转到了没有人问的话题上。"),
     "ignores_tool_error": (
         "Claims success although the tool {tool} failed or found nothing.",
         "工具 {tool} 出错或没有结果,回复却称已成功。",
@@ -87,11 +78,6 @@ _NOTES: dict[str, tuple[str, str]] = {
         "结果共 {n} 条(多于 {threshold} 条),没有询问可缩小范围的信息就作了介绍。",
     ),
     "conceded": ("The assistant later admits that this reply was wrong.", "助手事后承认这条回复有误。"),
-    "keeps_old": (
-        "Keeps “{what}” although the user asked to change it.",
-        "用户已要求更改,回复仍沿用“{what}”。",
-    ),
-    "not_taken_up": ("Ignores the user's correction.", "没有采纳用户的更正。"),
 }
 
 

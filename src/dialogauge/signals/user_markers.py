@@ -173,12 +173,6 @@ UNCHANGED = Marker(
 )
 """The user says that the change they asked for was not made."""
 
-CHALLENGED = Marker(
-    r"\bwhy (?:can't|won't|not|can you not|would you (?:not|refuse))\b|\b(?:it's|it is|this is|that's) (?:just|only) (?:a|an|for)\b|\bwhat(?:'s| is) (?:wrong|the problem|the harm|so \w+) (?:with|about|in)\b|\bnot (?:a |an )?(?:legal|medical|dangerous|illegal|crime|rocket|therapy|state secret)\b|\b(?:perfectly|completely|totally|quite) (?:harmless|legal|normal|innocent|ordinary)|\bfor a \w+(?: \w+)?\?|\bsurely you can\b|\bplease just\b",
-    r"有(?:什么|啥)(?:好|不(?:能|可以|方便)|问题|大不了|危险|违规|敏感)|(?:就|只是|不过)是?(?:一|个|张|首|句|篇|封|帮)[^。]{0,8}(?:而已|罢了)?|(?:又|也)不(?:是|犯法|违法|违规|涉及)|为(?:什么|啥|何)(?:不能|不行|不可以|拒绝|不肯)|怎么(?:就)?(?:不能|不行|不可以)|至于吗|这也(?:不能|不行|要)",
-)
-"""The user asks why something was declined: telling only where the reply declined."""
-
 CHANGE = Marker(
     r"\b(?:can|could|would|will) you (?:please )?(?:fix|change|correct|update|swap|replace|remove|drop|revise|redo|adjust)\b",
     r"\b(?:take|leave|cut|drop|remove|strike|skip|scrap|cancel)\b[^.?!]{0,40}\b(?:out|off|instead|please|it|that|them|altogether)\b|\b(?:has|have) to go(?: though| please)?[,.!;]|\b(?:has|have) to go$|\bplease (?:change|correct|fix|update|remove|replace|drop|switch|swap|take|leave|cut|revise|redo|use)",

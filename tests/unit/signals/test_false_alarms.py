@@ -39,53 +39,6 @@ def certain(conversation):
     return certainty(find_signals(read_dialogue(conversation))) >= SURE - 1e-9
 
 
-KEPT_WISHES = {
-    "a list of what to avoid": talk(
-        "I'm allergic to peanuts and I don't like fish. What can I order at a Thai place?",
-        "You have plenty of choice.\nThings to avoid:\n- Massaman with peanuts\n- Steamed fish\n- Satay",
-    ),
-    "a list of what to avoid, zh": talk(
-        "我对海鲜过敏,吃火锅要注意什么?",
-        "完全可以吃火锅。\n下面这些不要点:\n- 虾滑\n- 蟹棒\n- 鱿鱼须\n牛肉和蔬菜随便点。",
-    ),
-    "an adjective of something disliked": talk(
-        "I don't like hot weather, where could we go in July?",
-        "Bergen is mild then, and after the walk there are hot springs nearby.",
-    ),
-    "no more than": talk(
-        "We want to spend no more than 40 pounds on dinner for two.",
-        "Then the noodle bar fits: two mains cost less than 30 pounds, more than filling.",
-    ),
-    "a question back": talk("I can't eat cheese.", "Noted. Is a little cheese in a sauce a problem, too?"),
-    "wanted after all": talk(
-        "I don't like mushrooms. Ideas for tonight?",
-        "A tomato risotto, then.",
-        "My guest loves mushrooms, so let's have mushrooms in it.",
-        "Fry the mushrooms first, then add the rice and the tomatoes.",
-    ),
-    "wanted after all, and from then on": talk(
-        "I don't like fish. A starter?",
-        "A tomato soup.",
-        "My guest would like fish.",
-        "Good.",
-        "And then?",
-        "Begin with a fish soup. Then serve a fish pie.",
-    ),
-}
-
-
-@pytest.mark.parametrize("name", KEPT_WISHES)
-def test_a_wish_that_was_kept_is_no_wish_ignored(name):
-    assert "against_wish" not in kinds(KEPT_WISHES[name])
-
-
-def test_a_wish_ignored_is_still_seen():
-    soup = talk("I'm allergic to fish. A starter?", "Begin with a fish soup.", "Hm.", "Then the fish pie.")
-    assert "against_wish" in kinds(soup)
-    shrimp = talk("我对海鲜过敏,周末请客做什么菜?", "可以做白灼虾和葱姜炒蟹。")
-    assert "against_wish" in kinds(shrimp)
-
-
 FOUND, NOTHING = {"flights": [{"id": "KX 204", "price": 180}]}, {"flights": []}
 SEVERAL = {
     "the first empty": [
@@ -119,15 +72,6 @@ def test_results_out_of_an_empty_search_are_a_fault():
 def test_an_empty_object_is_an_empty_search_of_a_search_only(tool, is_search):
     asked = talk("A court on Friday?", [(tool, {"day": "Friday"}, {})], "Court 12 is free at 17:40.")
     assert ("ignores_tool_error" in kinds(asked)) is is_search
-
-
-LINE_AND_SENTENCE = [("Platform: 4, at the rear", False), ("You find it at the rear of the hall.", True)]
-
-
-@pytest.mark.parametrize(("line", "repeats"), LINE_AND_SENTENCE)
-def test_a_line_that_every_entry_of_a_list_has_is_no_repetition(line, repeats):
-    reply = "\n".join(f"- 1{hour}:15 to York\n- {line}" for hour in range(4))
-    assert ("repeats_itself" in kinds(talk("Which trains go to York?", reply))) is repeats
 
 
 @pytest.mark.parametrize(("asked", "reverses"), [("A table for Friday?", True), ("A table for 5?", False)])

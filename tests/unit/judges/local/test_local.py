@@ -80,16 +80,12 @@ def test_a_fault_is_named_with_turn_kind_and_words():
 
 
 def test_a_finding_without_a_name_is_no_fault_and_only_says_where_to_look():
-    texts = (
-        "Plan a dinner for six. One guest is allergic to peanuts and I'm vegetarian.",
-        "How about a mushroom risotto with a green salad?",
-        "Nice. And a main course for Saturday?",
-        "Grill some chicken thighs with lemon and thyme.\nServe them with a satay dip.",
-    )
+    reply = "Please switch the router off, wait thirty seconds, switch it on again and test the connection."
+    texts = ("My router keeps dropping the wifi.", reply, "Done twice, the light stays red.", reply)
     messages = [Message(("user", "assistant")[n % 2], text) for n, text in enumerate(texts)]
     conversation = Conversation("c", tuple(messages))
     signals = find_signals(read_dialogue(conversation))
-    assert [s.name for s in signals if s.strength >= 0.7] == ["against_wish"]
+    assert [s.name for s in signals if s.strength >= 0.7] == ["repeats_reply"]
     _, second, whole = LocalJudge().judge_now(conversation)
     assert (second.outcome.issues, second.outcome.evidence) == ((), ())
     assert second.outcome.details["signals"] == []

@@ -107,7 +107,6 @@ FAR = [
     (talk("泳池周日几点开门？", "泳池周日九点开门，五点关门。"), [4]),
     (REFUSED, [2]),  # 0.9: grave
     (TOLD, [1, 4]),  # the question for what was given, and the user who says so
-    (talk("Which paint suits a damp wall?", "I do not know."), [3]),
 ]
 
 
