@@ -161,6 +161,9 @@ class Tab:
     async def reload(self):
         """Load the page anew; its script starts from what the browser kept."""
         await self.run("window.before = true")
+        await asyncio.sleep(
+            0.1
+        )  # on a busy machine the last value reaches the browser after the script goes on
         await self.send("Page.reload")
         await self.loaded()
 

@@ -14,7 +14,7 @@ HEAD = """\
 
 <!-- Written by tools/json_reference.py (`make docs`); do not edit by hand. -->
 
-With `--json` a command prints one JSON document on standard output and nothing else there; messages go to standard error, and the exit code is the same. `judge`, `satisfaction`, `success`, `arena` and `fit` print what the run's `summary.json` holds.
+With `--json` a command prints one JSON document on standard output and nothing else there. Messages go to standard error, and the exit code is the same. `judge`, `satisfaction`, `success`, `arena` and `fit` print what the run's `summary.json` holds.
 
 ```
 dialogauge judge sample.jsonl --json | jq '.dimensions.helpfulness | {mean, interval95, n, n_failed}'

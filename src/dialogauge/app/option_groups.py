@@ -268,8 +268,8 @@ class UserJudgeOptions(LanguageOptions, ModelOptions, LimitOptions, RetryOptions
         "local-user",
         "global-mean, global-majority, task-mean, task-majority, history-mean, history-median, "
         "history-majority, history-cdf-hash, reply-unread, nearest-1, nearest-3, episodic-nearest, local, "
-        "local-user; "
-        "trained here: encoder, encoder-ordinal; with a model: memory, no-memory, zero-shot, few-shot, "
+        "local-user. "
+        "Trained here: encoder, encoder-ordinal. With a model: memory, no-memory, zero-shot, few-shot, "
         "task-rubric, prometheus, rag, spur.",
         metavar="NAME",
     )

@@ -154,8 +154,8 @@ class SatisfactionOptions(
 class SuccessOptions(DataOptions, StrictOptions, FreshOptions, ReplaceOptions):
     """Check whether agents solved their tasks.
 
-    Reads goals, databases and rewards; asks no model. multiwoz: Inform and Success as
-    published. tau: the stored reward, the required outputs, and with --environment the database
+    Reads goals, databases and rewards; asks no model. With multiwoz: Inform and Success as
+    published. With tau: the stored reward, the required outputs, and with --environment the database
     after the calls.
     """
 
@@ -273,7 +273,7 @@ class TwoRunsOptions(PrivacyOptions, PlantingOptions, UncheckedOptions):
 
     Says what changed most, and how sure that is. Conversations are paired by id, else by task, else by
     scenario and user; else the runs are two samples. The judge of A also judges a sample of replies with
-    planted faults, to say which it would not notice; a model does so with --planted only.
+    planted faults, to say which it would not notice. A model does so with --planted only.
     """
 
     a: str = argument("A", "The run from before.")
@@ -315,7 +315,7 @@ class RecheckOptions(RunInput, RatingOptions, PlantingOptions, RetryOptions):
 
     The results are written into its report. The thresholds are in the [trust] table of the configuration
     file. The judge of the run judges a sample of replies with planted faults, and says which it would not
-    notice; a model does so with --planted only. --scenario-sample takes two judgements per conversation.
+    notice. A model does so with --planted only. --scenario-sample takes two judgements per conversation.
     """
 
     scenario_sample: int | None = setting(

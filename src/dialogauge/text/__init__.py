@@ -29,7 +29,6 @@ if TYPE_CHECKING:
         normalise,
         pieces,
         sentences,
-        stem,
         words,
     )
 

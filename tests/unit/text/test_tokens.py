@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dialogauge.text import content_terms, pieces, stem, words
+from dialogauge.text import content_terms, pieces, words
+from dialogauge.text.tokens import stem
 
 
 def test_words_numbers_and_chinese_runs():
