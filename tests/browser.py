@@ -163,7 +163,7 @@ class Tab:
         await self.run("window.before = true")
         await asyncio.sleep(
             0.1
-        )  # on a busy machine the last value reaches the browser after the script goes on
+        )  # a busy browser takes the last value late
         await self.send("Page.reload")
         await self.loaded()
 
