@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from dialogauge.core import Conversation, Turn
 from dialogauge.signals.caching import lazy_property
@@ -13,6 +14,7 @@ _CODE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _QUOTE = 160  # characters, of the longest quote
 _PLAIN = 4000
 _HEAD = 300
+_SHARED = 1500  # characters: what is read of longer texts takes too much memory to be kept
 _EDGE = 500  # markers of courtesy, refusal and complaint stand at the edges of a long message
 
 
@@ -102,6 +104,17 @@ class TextView:
         return tuple(s for s in self.sentences if s.text[-1] in "?？")
 
 
+_recent_view = lru_cache(maxsize=1024)(TextView)
+
+
+def view_of(text: str) -> TextView:
+    """Return the view of a text: of a short one the same as the last time, with what was computed then.
+
+    Conversations that differ in one message (planted faults, candidates, variants) share all others.
+    """
+    return _recent_view(text) if len(text) <= _SHARED else TextView(text)
+
+
 @dataclass(frozen=True, slots=True)
 class ToolResult:
     """A tool result, with name and arguments of its call where they are known."""
@@ -170,7 +183,7 @@ def read_dialogue(
         turns.append(_turn(turn, tally, language, notes_in))
     context = "\n".join(filter(None, (conversation.instructions, conversation.context)))
     known = language or _language(tally, notes_in)
-    return Dialogue(tuple(turns), TextView(context), TextView(opening), known, notes_in or known)
+    return Dialogue(tuple(turns), view_of(context), view_of(opening), known, notes_in or known)
 
 
 def _turn(turn: Turn, tally: LanguageTally, language: Language | None, notes_in: Language | None) -> TurnView:
@@ -181,8 +194,8 @@ def _turn(turn: Turn, tally: LanguageTally, language: Language | None, notes_in:
     known = language or _language(tally, notes_in)
     return TurnView(
         turn.number,
-        TextView(user),
-        TextView(reply),
+        view_of(user),
+        view_of(reply),
         _tools(turn),
         tuple(call.name for m in turn.steps for call in m.tool_calls),
         turn.has_reply,
