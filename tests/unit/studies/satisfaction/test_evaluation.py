@@ -137,11 +137,15 @@ def test_rare_reasons_are_taken_together() -> None:
     assert found.by["reason"]["(all others)"].n == 30
 
 
+def test_without_a_failed_condition_nothing_is_capped() -> None:
+    free = evaluate(*study(), EvaluationSettings())
+    assert as_json(free.guard) == {"capped": 0, "lifted": 0}
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("method", CALIBRATIONS)
 def test_no_calibration_lifts_a_score_above_what_a_failed_condition_allows(method) -> None:
     answers, histories = study()
-    free = evaluate(answers, histories, EvaluationSettings(method))
     # a user who always gave 5 would have every score of a 4 lifted, failed or not
     lenient = {b: ScoreHistory.of([5] * 6) for b in histories}
     capped = [replace(a, score=2, value=2.0, cap=2) if a.position == 4 else a for a in answers]
@@ -153,7 +157,6 @@ def test_no_calibration_lifts_a_score_above_what_a_failed_condition_allows(metho
     assert max(c.rounded for c in found.calibrated.values()) == 5
     assert found.guard.capped == 2
     assert found.guard.lifted == (0 if method == "none" else 2)
-    assert as_json(free.guard) == {"capped": 0, "lifted": 0}
     # the cap is part of what the judge read: controls and ceiling go through the map alone
     assert (
         found.chosen.ceiling
