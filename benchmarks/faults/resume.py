@@ -22,7 +22,7 @@ from unittest import mock
 from benchmarks.faults.running import Findings
 from dialogauge.app.config import RoleSettings
 from dialogauge.app.judge import ENTRY as JUDGE
-from dialogauge.app.replay.collect import collect
+from dialogauge.app.replay.collect import StepCall, collect
 from dialogauge.app.replay.score import score
 from dialogauge.app.replay.select import select
 from dialogauge.app.replay.settings import CollectOptions, ScoreOptions, SelectOptions
@@ -171,11 +171,12 @@ async def _replay(out: Path, asked: dict[str, Any], how: dict[str, Any]) -> None
         **own,
         **how,
     )
-    if (await collect(collecting, _Quiet(), stop=STOP.get())).outcome.ended == "finished":
+    call = StepCall(_Quiet(), stop=STOP.get())
+    if (await collect(collecting, call)).outcome.ended == "finished":
         scoring = ScoreOptions(
             run=str(out), judge="zero-shot", roles={"judge": _ROLE}, data=data, cache=False, **own, **how
         )
-        await score(scoring, _Quiet(), stop=STOP.get())
+        await score(scoring, call)
 
 
 STUDIES: dict[str, Run] = {
@@ -239,8 +240,6 @@ _EDITS = {
 def _edit(rng: random.Random, log: Log, studied: str) -> str:
     """Change the log in one way; say which."""
     edits = _BESIDE if studied == "replay" else _EDITS
-    if studied == "replay":  # another profile is another conversation, whose answer is asked for anew
-        edits = {name: edit for name, edit in edits.items() if name != "profile"}
     kind = rng.choice(sorted(edits))
     edits[kind](rng, log)
     return kind

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from dialogauge.app.build import Clients, Limits, build_judge
+from dialogauge.app.build import Clients, build_judge
 from dialogauge.app.personal_judges import build_satisfaction_judge
 from dialogauge.app.replay.settings import ScoreOptions
 from dialogauge.app.replay.stage import OpenStage
@@ -15,7 +15,6 @@ from dialogauge.core.errors import UsageError
 from dialogauge.core.protocols import DimensionSpec, Judge
 from dialogauge.core.settings import narrowed
 from dialogauge.judges.pairwise import PairJudge
-from dialogauge.llm import Expected
 from dialogauge.rubrics import load_rubric
 from dialogauge.studies.arena.meetings import AskedTwice
 from dialogauge.studies.replay.items import ItemSet
@@ -28,11 +27,8 @@ class Evaluator:
 
     made_for: Callable[[OpenStage], tuple[Judge, dict[str, Any]]]
     """Returns the judge of the answers of a stage, and what a comparison says of it."""
-    limits: Limits
-    close: Callable[[], Coroutine[Any, Any, None]]
-    """Frees what the clients hold."""
-    counted: Callable[[], Expected | None]
-    """What dry clients would have asked; None where no model is asked."""
+    clients: Clients
+    """Those that it asks."""
     waits: bool
     """Whether a model is asked, so that several replies are scored side by side."""
 
@@ -73,13 +69,7 @@ def _personal(options: ScoreOptions, items: ItemSet, *, dry: bool) -> Evaluator:
         }
         return ForUsers(built.judge, opened.stage, opened.study), about
 
-    return Evaluator(
-        made_for,
-        built.clients.limits,
-        built.clients.close,
-        built.clients.counted,
-        waits=not built.judge.together,
-    )
+    return Evaluator(made_for, built.clients, waits=not built.judge.together)
 
 
 def _by_rubric(options: ScoreOptions, rubric: str, *, dry: bool) -> Evaluator:
@@ -108,13 +98,7 @@ def _by_rubric(options: ScoreOptions, rubric: str, *, dry: bool) -> Evaluator:
         }
         return judge, about
 
-    return Evaluator(
-        made_for,
-        built.clients.limits,
-        built.clients.close,
-        built.clients.counted,
-        waits=options.judge == "llm",
-    )
+    return Evaluator(made_for, built.clients, waits=options.judge == "llm")
 
 
 def _by_pairs(options: ScoreOptions, rubric: str, *, dry: bool) -> Evaluator:
@@ -136,7 +120,7 @@ def _by_pairs(options: ScoreOptions, rubric: str, *, dry: bool) -> Evaluator:
         about |= {"rubric": rubric, "by": "pair", "dimensions": [_dimension(PREFERRED)]}
         return BesideOriginal(referee, opened.stage), about
 
-    return Evaluator(made_for, clients.limits, clients.close, clients.counted, waits=True)
+    return Evaluator(made_for, clients, waits=True)
 
 
 def _about(options: ScoreOptions, name: str, settings: tuple[str, ...]) -> dict[str, Any]:

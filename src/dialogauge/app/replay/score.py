@@ -2,78 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from dialogauge.app.config import shown_role
 from dialogauge.app.progress import ProgressObserver
-from dialogauge.app.replay.collect import LOG
+from dialogauge.app.replay.collect import LOG, StepCall, StepResult
 from dialogauge.app.replay.evaluators import build_evaluator
 from dialogauge.app.replay.settings import ScoreOptions
 from dialogauge.app.replay.stage import OpenStage, open_stage, privacy_of
-from dialogauge.app.sources import InputData
-from dialogauge.core.errors import InputError, UsageError
+from dialogauge.core.errors import UsageError
 from dialogauge.core.judgement import Usage
 from dialogauge.core.protocols import Judge
 from dialogauge.core.settings import recorded
-from dialogauge.llm import Expected
-from dialogauge.runs import Observer, Outcome, RunDirectory, RunSettings, StopSignal, run_study
-from dialogauge.studies.replay.answers import AnsweringCandidate, AnswerStudy, open_answers
+from dialogauge.runs import RunDirectory, RunSettings, run_study
+from dialogauge.studies.replay.answers import AnsweringCandidate, AnswerStudy, Tally, open_answers
 from dialogauge.studies.replay.items import ORIGINAL, ItemSet
 from dialogauge.studies.replay.planted import MAKERS, PLANTED, about_planted, planted_replies
 from dialogauge.studies.replay.scoring import BesideOriginal, Part, ScoringStudy
 from dialogauge.text import counted
 
 
-@dataclass(frozen=True)
-class ScoredAnswers:
-    """What came of the scoring."""
-
-    judge: str
-    counts: Mapping[str, tuple[int, int]]
-    """By candidate, the original replies first: replies scored, and replies that the evaluator failed on."""
-    comparable: bool
-    """Whether there is a score to compare with."""
-    faults: tuple[InputError, ...]
-    usage: Usage
-    outcome: Outcome
-    done: int
-    """Replies that were scored this time."""
-    asking: Expected | None = None
-    """Of a dry run: what models would be asked; None where none is."""
-
-    @property
-    def failed_share(self) -> float:
-        """Share of all replies that the evaluator failed on, the original ones included."""
-        scored, failed = (sum(n) for n in zip(*self.counts.values(), strict=True)) if self.counts else (0, 0)
-        return failed / (scored + failed) if scored + failed else 0.0
-
-
-async def score(
-    options: ScoreOptions,
-    observer: Observer,
-    source: InputData | None = None,
-    stop: StopSignal | None = None,
-    *,
-    dry: bool = False,
-) -> ScoredAnswers:
+async def score(options: ScoreOptions, call: StepCall) -> StepResult:
     """Score what is missing under this evaluator, and make it the one that comparisons take.
-
-    Args:
-        options: Which run, and by whom.
-        observer: Who is told.
-        source: The conversations, where they are in no file.
-        stop: Ends the scoring early when it is requested.
-        dry: Ask nobody, and count what would be asked.
 
     Raises UsageError for a judge or a reference that does not fit, StoreError when the run is of no use.
     """
     with open_answers(options.run) as run:
         items = run.item_set()
-    evaluator = build_evaluator(options, items, dry=dry)
+    evaluator = build_evaluator(options, items, dry=call.dry)
     try:
-        opened = open_stage(items, options.data, options.history, source)
+        opened = open_stage(items, options.data, options.history, call.source)
         judge, about = evaluator.made_for(opened)
         if options.reference is not None:
             _expect_scored(options.reference, judge)
@@ -85,31 +44,29 @@ async def score(
             settings={**recorded(options), "roles": roles},
         )
         await _add_to_the_log(opened, items, settings, planted=options.planted)
-        observer.say(_announced(options, judge, opened))
+        call.observer.say(_announced(options, judge, opened))
         parts: tuple[Part, ...] = ("reference",) if opened.stage.rated and about.get("by") is None else ()
         parts += ("answers", "planted") if options.planted else ("answers",)
         settings = replace(settings, workers=options.max_concurrency if evaluator.waits else 1)
-        counts: dict[str, tuple[int, int]] = {}
+        tallies: dict[str, Tally] = {}
         usage, done, comparable = Usage(), 0, False
+        beside = isinstance(judge, BesideOriginal)
         for part in parts:
             reference = None if part == "planted" else options.reference
             study = ScoringStudy(judge, opened.stage, about, part, reference=reference)
-            ran = await run_study(study, settings, observer, evaluator.limits, stop)
+            ran = await run_study(study, settings, call.observer, evaluator.clients.limits, call.stop)
             usage, done, outcome = usage + ran.progress.usage, done + ran.progress.done, ran.ending.outcome
-            comparable = comparable or (part == "answers" and ran.result.comparable)
-            for name, (scored, failed) in ran.result.counts.items():
-                before = counts.get(name, (0, 0))
-                counts[name] = before[0] + scored, before[1] + failed
+            for name, tally in ran.result.tallies.items():
+                tallies[name] = tallies[name] + tally if name in tallies else tally
+                comparable |= part == "answers" and tally.replied > 0 and (beside or name == ORIGINAL)
             if outcome.ended != "finished":
                 break
     finally:
-        await evaluator.close()
-    first = {name: n for name, n in counts.items() if name == ORIGINAL}
-    last = {name: n for name, n in counts.items() if name in MAKERS}
-    counts = {**first, **{n: c for n, c in counts.items() if n not in last}, **last}
-    return ScoredAnswers(
-        judge.name, counts, comparable, opened.faults, usage, outcome, done, evaluator.counted()
-    )
+        await evaluator.clients.close()
+    order = sorted(tallies, key=lambda name: (name in MAKERS, name != ORIGINAL))
+    made = (usage, outcome, done, evaluator.clients.counted())
+    by_name = {name: tallies[name] for name in order}
+    return StepResult(by_name, opened.faults, *made, judge=judge.name, comparable=comparable)
 
 
 async def _add_to_the_log(opened: OpenStage, items: ItemSet, settings: RunSettings, *, planted: bool) -> None:

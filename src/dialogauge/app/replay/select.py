@@ -80,23 +80,23 @@ def _rated_items(
     options: SelectOptions, data: RatedData, mask: Mask | None
 ) -> tuple[ItemSet, tuple[InputError, ...]]:
     try:
-        read = read_study(data, options)
+        study, faults = read_study(data, options)
         items = select_items(
-            read.study.blocks,
+            study.blocks,
             options.rule or "hard",
             options.size,
             seed=options.seed,
-            data=data_settings(options, read.study.split),
+            data=data_settings(options, study.split),
             source=_source(options, data.notes),
         )
     except UsageError as error:
         either = "; or --unrated: all replies, scored by a rubric"
         raise UsageError(str(error), hint=f"{error.hint or ''}{either}".lstrip("; ")) from error
     if mask is not None:
-        _, study = masked_data(data.conversations, read.study, study_settings(options), mask)
+        _, study = masked_data(data.conversations, study, study_settings(options), mask)
         hidden = (Pick(r.reply, b.view.id, b.view.user) for b in study.blocks for r in b.ratings)
         items = hidden_items(replace(items, data=data_settings(options, study.split)), hidden, mask)
-    return items, read.faults
+    return items, faults
 
 
 def _plain_items(
@@ -112,7 +112,7 @@ def _plain_items(
     )
     if mask is not None:
         items = hidden_items(items, plain_picks(shown_talks(data, mask)), mask)
-    return items, faults_of(data)
+    return items, faults_of(data, None)
 
 
 def _source(options: SelectOptions, notes: Sequence[object]) -> dict[str, Any]:

@@ -101,40 +101,28 @@ def data_settings(options: RatedDataOptions, split: UserSplit) -> dict[str, Any]
     return {"inputs": list(options.inputs), **{k: getattr(options, k) for k in _KEPT}, "split": users}
 
 
-@dataclass(frozen=True, slots=True)
-class ReadStudy:
-    """The blocks of rated conversations, in foresight: a candidate's reply has no sequel."""
-
-    study: StudyData
-    """Masked where a mask was given."""
-    faults: tuple[InputError, ...]
-    """What could not be read or used."""
-    notes: tuple[object, ...]
-    """What was recognised and assumed."""
-
-
 def read_study(
     data: RatedData, options: RatedDataOptions, split: UserSplit | None = None, mask: Mask | None = None
-) -> ReadStudy:
-    """Build the blocks of rated conversations.
+) -> tuple[StudyData, tuple[InputError, ...]]:
+    """Build the blocks of rated conversations, in foresight: a candidate's reply has no sequel.
 
     Args:
         data: What was read.
         options: Whose turns are wanted.
         split: The users of either side; with a mask their hidden ids. As `options` say when None.
         mask: What is put on before anything is built.
+
+    Returns the blocks, and what could not be read or used.
     """
-    split = chosen_split(options) if split is None else split
     study = study_data(
         shown_talks(data, mask),
         part=options.part,
-        split=split,
+        split=chosen_split(options) if split is None else split,
         dimension=options.dimension if mask is None else mask.text(options.dimension),
         sight="foresight",
         history=options.history,
     )
-    faults, notes = masked_words(faults_of(data), data.notes, mask)
-    return ReadStudy(study, (*faults, *study.faults), notes)
+    return study, (*faults_of(data, mask), *study.faults)
 
 
 def shown_talks(data: RatedData, mask: Mask | None) -> tuple[Conversation, ...]:
@@ -143,9 +131,9 @@ def shown_talks(data: RatedData, mask: Mask | None) -> tuple[Conversation, ...]:
     return tuple(talks if mask is None else map(mask.conversation, talks))
 
 
-def faults_of(data: RatedData) -> tuple[InputError, ...]:
-    """Return what could not be read of conversations and ratings."""
-    return (*data.unreadable, *data.rating_faults)
+def faults_of(data: RatedData, mask: Mask | None) -> tuple[InputError, ...]:
+    """Return what could not be read of conversations and ratings, without excerpts of the data."""
+    return masked_words((*data.unreadable, *data.rating_faults), (), mask)[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,43 +176,23 @@ def open_stage(
         **{k: known[k] for k in _KEPT},
     )
     mask, read = mask_of_items(items), read_rated(options, source)
-    opened = _open_rated(items, read, options, mask) if items.rated else _open_plain(items, read, mask)
-    if not opened.stage.items:
+    talks, faults, study = shown_talks(read, mask), faults_of(read, mask), None
+    if items.rated:
+        split = UserSplit(*(frozenset(known["split"][name]) for name in ("train", "test")))
+        study, faults = read_study(read, options, split, mask)
+        stage = set_stage(items, study.blocks)
+        rated = ((b.view.scenario, r.reply.conversation) for b in stage.rated.values() for r in b.ratings)
+        scenarios = {conversation.id: scenario for scenario, conversation in rated}
+    else:
+        stage = set_plain_stage(items, talks)
+        scenarios = {conversation.id: scene_name(conversation) for conversation in talks}
+    if not stage.items:
         msg = f"of {counted(len(items.items), 'item')} none is in the data any more"
         raise UsageError(msg, hint="say with --data where the conversations are now, or select anew")
-    return opened
-
-
-def _open_rated(items: ItemSet, data: RatedData, options: RatedDataOptions, mask: Mask | None) -> OpenStage:
-    kept = items.data["split"]
-    split = UserSplit(*(frozenset(kept[name]) for name in ("train", "test")))
-    read = read_study(data, options, split, mask)
-    stage = set_stage(items, read.study.blocks)
-    blocks = stage.rated.values()
-    scenarios = {r.reply.conversation.id: b.view.scenario for b in blocks for r in b.ratings}
-    faults = (*read.faults, *stage.faults)
-    return OpenStage(stage, scenarios, faults, _hiding(data, mask), _words(stage, data, mask), read.study)
-
-
-def _open_plain(items: ItemSet, data: RatedData, mask: Mask | None) -> OpenStage:
-    talks = shown_talks(data, mask)
-    stage = set_plain_stage(items, talks)
-    faults, _ = masked_words(faults_of(data), (), mask)
-    scenarios = {c.id: scene_name(c) for c in talks}
-    every = (*faults, *stage.faults)
-    return OpenStage(stage, scenarios, every, _hiding(data, mask), _words(stage, data, mask))
-
-
-def _words(stage: Stage, data: RatedData, mask: Mask | None) -> dict[str, str]:
-    wanted = {item.conversation for item in stage.items}
-    shown = (
-        (c.id if mask is None else mask.id("conversation", c.id), c) for c in data.conversations.values()
-    )
-    return {name: words_digest(conversation) for name, conversation in shown if name in wanted}
-
-
-def _hiding(data: RatedData, mask: Mask | None) -> Hiding:
-    if mask is None:
-        return Hiding()
-    talks = data.conversations.values()
-    return Hiding(mask, {mask.id("conversation", c.id): mask.names(c.id, c.user_id) for c in talks})
+    wanted, read_talks = {item.conversation for item in stage.items}, read.conversations.values()
+    names = {c.id: c.id if mask is None else mask.id("conversation", c.id) for c in read_talks}
+    hides = Hiding()
+    if mask is not None:
+        hides = Hiding(mask, {names[c.id]: mask.names(c.id, c.user_id) for c in read_talks})
+    words = {names[c.id]: words_digest(c) for c in read_talks if names[c.id] in wanted}
+    return OpenStage(stage, scenarios, (*faults, *stage.faults), hides, words, study)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Final
 
@@ -9,13 +10,15 @@ from dialogauge.core import PlainDimension
 from dialogauge.studies.evidence import DimensionEvidence
 from dialogauge.studies.judging.checking import checked_by_ratings
 from dialogauge.studies.judging.people_tally import PeopleTally
-from dialogauge.studies.replay.table import EvaluatorScores, Pairing
+from dialogauge.studies.replay.board import Board
+from dialogauge.studies.replay.figures import Pairing
+from dialogauge.studies.replay.items import ORIGINAL
 from dialogauge.studies.satisfaction.answers import SATISFACTION
 
 _UNRATED: Final = "nobody rated the original replies of these items"
 
 
-def evaluator_evidence(scores: EvaluatorScores, planted: Sequence[Pairing]) -> DimensionEvidence:
+def evaluator_evidence(scores: Board, planted: Sequence[Pairing]) -> DimensionEvidence:
     """Say whether an evaluator agrees with the users on their original replies, and cannot be gamed.
 
     Args:
@@ -30,15 +33,15 @@ def evaluator_evidence(scores: EvaluatorScores, planted: Sequence[Pairing]) -> D
     spec = PlainDimension(SATISFACTION, "turn", scores.on.scale)
     tally, numbers = PeopleTally((spec,)), dict[str, int]()
     targets = tally.levels["turn"]
-    for item in scores.items:
-        score = scores.original.scores.get(item.id)
-        if item.gold is None or score is None:
+    for item, score in zip(scores.items, scores.value[scores.at(ORIGINAL)].tolist(), strict=True):
+        if item.gold is None or math.isnan(score):
             continue
         if item.conversation not in numbers:
             numbers[item.conversation] = len(numbers)
             tally.users.append(item.user)
             tally.names.append(item.conversation)
-        length, figures = scores.original.lengths.get(item.id, 0), {SATISFACTION: score.value}
+        length = scores.reference.lengths.get(item.id, 0)
+        figures = {SATISFACTION: score}
         place = targets.add(numbers[item.conversation], item.position + 1, length, figures)
         targets.ratings.setdefault(SATISFACTION, {})[place] = item.gold
         targets.counts[SATISFACTION] += 1
