@@ -17,6 +17,7 @@ import pytest
 
 from bench_samples import board_of
 from dialogauge.core import Conversation
+from dialogauge.core.json_keys import as_json
 from dialogauge.data import read_conversations, read_split
 from dialogauge.stats import RawScore, group_means, published_interval
 from dialogauge.studies.replay.board import OriginalReplies
@@ -112,10 +113,10 @@ def test_pt10_pairwise() -> None:
         ("scenarios", "task_macro"),
         ("blocks", "block_macro"),
     ):
-        told = getattr(found, ours).to_json()
+        told = as_json(getattr(found, ours))
         assert told == {k: pytest.approx(given[theirs][k], abs=1e-12) for k in told}
     assert (found.only_a, found.only_b) == (0, 0)
-    wide = pair_of(board, "A", "B", 1.0).items.to_json()
+    wide = as_json(pair_of(board, "A", "B", 1.0).items)
     assert wide == {k: pytest.approx(expect["pairwise_margin_1"][k], abs=1e-12) for k in wide}
 
 

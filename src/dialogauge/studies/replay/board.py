@@ -72,11 +72,6 @@ class OriginalReplies:
     lengths: Mapping[str, float]
     """Characters of every one that the evaluator was asked about."""
 
-    def of_lengths(self, by_length: Mapping[str, float]) -> OriginalReplies:
-        """Return the same with what their lengths alone say."""
-        blind = (RawScore(s.id, by_length[s.id], s.turn, s.block) for s in self.scores)
-        return replace(self, scores=tuple(blind))
-
 
 @dataclass(frozen=True, slots=True)
 class ShownItem:

@@ -179,15 +179,6 @@ class ReplayComparison:
         """Whether candidates are ranked: the evaluator is checked, or `--unchecked` was given."""
         return self.evidence.checked or self.settings.unchecked
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """All candidates and the original replies, in the order of the raw view."""
-        return tuple(self.views["raw"].aggregates)
-
-    def to_json(self) -> dict[str, Any]:
-        """Write the figures."""
-        return dict(as_json(self))
-
 
 def compare_all(
     by_dimension: Mapping[str, Board], settings: CompareSettings, *, family: str | None = None

@@ -67,8 +67,10 @@ def scored_by_length(board: Board) -> Board:
     else:
         filled = np.nan_to_num(lengths)
         scores = by_length(filled.ravel()).reshape(filled.shape)
-        originals = by_length(np.array(list(reference.values()), dtype=np.float64)).tolist()
-        blind = board.reference.of_lengths(dict(zip(reference, originals, strict=True)))
+        levels = by_length(np.array(list(reference.values()), dtype=np.float64)).tolist()
+        of_turn = dict(zip(reference, levels, strict=True))
+        originals = (replace(score, value=of_turn[score.id]) for score in board.reference.scores)
+        blind = replace(board.reference, scores=tuple(originals))
     scores = np.where(np.isnan(board.whole), np.nan, scores)
     return replace(board.holding(board.names, scores), reference=blind)
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
-from dialogauge.core.json_keys import as_json, keys
+from dialogauge.core.json_keys import keys
 from dialogauge.stats import (
     Basis,
     Comparison,
@@ -145,10 +145,6 @@ class Outcomes:
         """Share of wins in what is no tie."""
         decided = self.wins + self.losses
         return self.wins / decided if decided else None
-
-    def to_json(self) -> dict[str, Any]:
-        """Write counts and rates."""
-        return dict(as_json(self))
 
 
 @keys(

@@ -74,7 +74,10 @@ def hard_picks(blocks: Iterable[RatedBlock], size: int = 300) -> tuple[Pick, ...
         size: How many turns at most.
     """
     picks = sorted((p for b in blocks for p in _of_block(b)), key=lambda p: (-p.weight, p.block, p.id))
-    best = _best_of_users(picks)[:size]
+    of_users: dict[str, Pick] = {}
+    for pick in picks:
+        of_users.setdefault(pick.user, pick)
+    best = [of_users[user] for user in sorted(of_users)][:size]
     taken = {p.id for p in best}
     ordered = [*best, *(p for p in picks if p.id not in taken)]
     chosen = list(best)
@@ -84,13 +87,6 @@ def hard_picks(blocks: Iterable[RatedBlock], size: int = 300) -> tuple[Pick, ...
         taken |= {p.id for p in more}
     chosen += [p for p in ordered if p.id not in taken]
     return tuple(chosen[:size])
-
-
-def _best_of_users(picks: Sequence[Pick]) -> list[Pick]:
-    first: dict[str, Pick] = {}
-    for pick in picks:
-        first.setdefault(pick.user, pick)
-    return [first[user] for user in sorted(first)]
 
 
 def _of_block(block: RatedBlock) -> Iterator[Pick]:
@@ -123,25 +119,21 @@ def weigh_turn(rated: RatedReply, block: str, user: str) -> Pick:
     """Return how much the published script wants a turn, and why."""
     score = whole_score(rated.score)
     specific = score <= 3 and (rated.reason or "").strip() not in _NO_REASON
-    substantive = _substantive(rated)
+    request, reply = rated.reply.request.strip(), rated.reply.text.strip()
+    bare = reply.translate(str.maketrans("", "", "。！!")).strip() in _BARE
+    substantive = len(request) >= 8 and not bare and not (len(reply) < 25 and len(request) < 25)
     parts = (
         ("score_le_3", 3.0, score <= 3),
         ("boundary_3_4", 2.0, score in (3, 4)),
         ("specific_dsat_reason", 1.5, specific),
         ("substantive", 1.0, substantive),
         ("non_substantive", -1.5, not substantive),
-        ("clear_user_request", 1.0, len(rated.reply.request.strip()) >= _CLEAR_REQUEST),
+        ("clear_user_request", 1.0, len(request) >= _CLEAR_REQUEST),
         ("positive_control_candidate", -0.5, score == 5),
     )
     reasons = [(name, weight) for name, weight, true in parts if true]
     weight, names = sum(w for _, w in reasons), tuple(name for name, _ in reasons)
     return Pick(rated.reply, block, user, rated.score, weight, names)
-
-
-def _substantive(rated: RatedReply) -> bool:
-    request, reply = rated.reply.request.strip(), rated.reply.text.strip()
-    bare = reply.translate(str.maketrans("", "", "。！!")).strip()
-    return len(request) >= 8 and bare not in _BARE and not (len(reply) < 25 and len(request) < 25)
 
 
 Rule = Literal["hard", "random", "stratified", "all"]
@@ -230,7 +222,13 @@ def select_plain_items(
 def _chosen(picks: Sequence[Pick], rule: Rule, size: int, seed: int) -> Sequence[Pick]:
     # Chance draws from turns in an order of their own: that of the data makes no difference.
     eligible = sorted(picks, key=lambda p: (p.block, p.id))
-    return eligible if rule == "all" else _CHOICES[rule](eligible, size, random.Random(seed))
+    if rule == "all":
+        return eligible
+    rng = random.Random(seed)
+    if rule == "stratified":
+        return _stratified(eligible, size, rng)
+    kept = sorted(rng.sample(range(len(eligible)), min(size, len(eligible))))
+    return [eligible[i] for i in kept]
 
 
 def _item(pick: Pick, weight: float | None = None) -> ReplayItem:
@@ -247,11 +245,6 @@ def _item(pick: Pick, weight: float | None = None) -> ReplayItem:
         weight=weight,
         reasons=pick.reasons,
     )
-
-
-def _random(picks: Sequence[Pick], size: int, rng: random.Random) -> list[Pick]:
-    kept = set(rng.sample(range(len(picks)), min(size, len(picks))))
-    return [pick for i, pick in enumerate(picks) if i in kept]
 
 
 def _stratified(picks: Sequence[Pick], size: int, rng: random.Random) -> list[Pick]:
@@ -291,9 +284,6 @@ def _users_in_turn(
         if not left[user]:
             del left[user]
     return out
-
-
-_CHOICES: Final = {"random": _random, "stratified": _stratified}
 
 
 def gold_mix(scores: Sequence[float]) -> dict[str, Any]:

@@ -7,6 +7,7 @@ import pytest
 
 from bench_samples import NAN, board_of
 from dialogauge.core import Scale
+from dialogauge.core.json_keys import as_json
 from dialogauge.studies.replay.board import Ground
 from dialogauge.studies.replay.comparison import CompareSettings, compare, compare_all
 from dialogauge.studies.replay.figures import aggregate, compare_candidates, pair_of
@@ -43,7 +44,7 @@ def test_figures_on_a_scale_of_fractions() -> None:
     assert pair.difference.value == 0.25
     assert (pair.items.wins, pair.items.ties, pair.items.losses) == (16, 0, 0)
     assert found.people is None
-    assert found.to_json()["people"] is None
+    assert as_json(found)["people"] is None
 
 
 def test_where_a_lower_score_is_better_the_difference_says_so() -> None:
