@@ -28,7 +28,13 @@ from dialogauge.runs.study import write_result
 from dialogauge.studies.arena.controls import position_bias
 from dialogauge.studies.replay.answers import ANSWER
 from dialogauge.studies.replay.board import Board, ShownItem
-from dialogauge.studies.replay.comparison import Compared, CompareSettings, compare_all
+from dialogauge.studies.replay.comparison import (
+    Compared,
+    CompareSettings,
+    ReplaySummary,
+    RubricReplaySummary,
+    compare_all,
+)
 from dialogauge.studies.replay.gathered import Gathered, gather
 from dialogauge.studies.replay.items import ReplayItem
 from dialogauge.studies.replay.page import replay_page
@@ -69,7 +75,8 @@ def compare_runs(options: CompareOptions) -> tuple[Compared, Path | None]:
 
 
 def _compared(read: Gathered, settings: CompareSettings, family: str | None) -> Compared:
-    return Compared(
+    by_user = next(iter(read.boards.values())).by == "user"
+    return (ReplaySummary if by_user else RubricReplaySummary)(
         compare_all(read.boards, settings, family=family),
         read.items,
         {**read.about, "family": family},

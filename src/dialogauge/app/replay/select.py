@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -18,15 +18,15 @@ from dialogauge.app.replay.stage import (
     shown_talks,
 )
 from dialogauge.app.satisfaction import study_settings
-from dialogauge.app.satisfaction_data import RatedData, masked_words, read_rated
+from dialogauge.app.satisfaction_data import masked_words, read_rated
 from dialogauge.app.sources import InputData
 from dialogauge.core.errors import InputError, UsageError
 from dialogauge.core.files import shown_path
-from dialogauge.data import DATA_SETS, Mask, UserSplit, format_names, pipe_of
+from dialogauge.data import DATA_SETS, UserSplit, format_names, pipe_of
 from dialogauge.runs.directory import write_whole
 from dialogauge.runs.records import json_document
 from dialogauge.studies.replay.items import ItemSet
-from dialogauge.studies.replay.selection import Pick, plain_picks, select_items, select_plain_items
+from dialogauge.studies.replay.selection import Pick, plain_picks, select_items
 from dialogauge.studies.satisfaction.study import masked_data
 
 
@@ -66,53 +66,33 @@ def select(
             raise UsageError(msg, hint="give a file that can be read again under its name")
     mask, data = mask_for_items(options.privacy, earlier, path), read_rated(options, source)
     rated = any(c.ratings for c in data.conversations.values())
-    choose = _rated_items if rated and not options.unrated else _plain_items
-    items, faults = choose(options, data, mask)
+    kept: dict[str, Any] = {"seed": options.seed, "source": _source(options, data.notes)}
+    hidden: Iterable[Pick] = ()
+    if rated and not options.unrated:
+        try:
+            study, faults = read_study(data, options)
+            how = data_settings(options, study.split)
+            items = select_items(study.blocks, options.rule or "hard", options.size, data=how, **kept)
+        except UsageError as error:
+            either = "; or --unrated: all replies, scored by a rubric"
+            raise UsageError(str(error), hint=f"{error.hint or ''}{either}".lstrip("; ")) from error
+        if mask is not None:
+            _, study = masked_data(data.conversations, study, study_settings(options), mask)
+            hidden = (Pick(r.reply, b.view.id, b.view.user) for b in study.blocks for r in b.ratings)
+            items = replace(items, data=data_settings(options, study.split))
+    else:
+        talks, how = shown_talks(data, None), data_settings(options, UserSplit(frozenset(), frozenset()))
+        rule = options.rule or "stratified"
+        items = select_items((), rule, options.size, data=how, unrated=talks, **kept)
+        faults, hidden = faults_of(data, None), plain_picks(shown_talks(data, mask))
+    if mask is not None:
+        items = hidden_items(items, hidden, mask)
     shown, words = masked_words(faults, data.notes, mask)
     if rated and options.unrated:
         words = (*words, "ratings are left out: candidates are scored without them")
     if file is not None:
         write_whole(file, [json_document(items.to_json())])
     return Selected(items, file, shown, words)
-
-
-def _rated_items(
-    options: SelectOptions, data: RatedData, mask: Mask | None
-) -> tuple[ItemSet, tuple[InputError, ...]]:
-    try:
-        study, faults = read_study(data, options)
-        items = select_items(
-            study.blocks,
-            options.rule or "hard",
-            options.size,
-            seed=options.seed,
-            data=data_settings(options, study.split),
-            source=_source(options, data.notes),
-        )
-    except UsageError as error:
-        either = "; or --unrated: all replies, scored by a rubric"
-        raise UsageError(str(error), hint=f"{error.hint or ''}{either}".lstrip("; ")) from error
-    if mask is not None:
-        _, study = masked_data(data.conversations, study, study_settings(options), mask)
-        hidden = (Pick(r.reply, b.view.id, b.view.user) for b in study.blocks for r in b.ratings)
-        items = hidden_items(replace(items, data=data_settings(options, study.split)), hidden, mask)
-    return items, faults
-
-
-def _plain_items(
-    options: SelectOptions, data: RatedData, mask: Mask | None
-) -> tuple[ItemSet, tuple[InputError, ...]]:
-    items = select_plain_items(
-        shown_talks(data, None),
-        options.rule or "stratified",
-        options.size,
-        seed=options.seed,
-        data=data_settings(options, UserSplit(frozenset(), frozenset())),
-        source=_source(options, data.notes),
-    )
-    if mask is not None:
-        items = hidden_items(items, plain_picks(shown_talks(data, mask)), mask)
-    return items, faults_of(data, None)
 
 
 def _source(options: SelectOptions, notes: Sequence[object]) -> dict[str, Any]:

@@ -21,9 +21,8 @@ from dialogauge.studies.replay.items import (
     scene_name,
     set_plain_stage,
     set_stage,
-    state_digest,
 )
-from dialogauge.studies.replay.selection import Pick
+from dialogauge.studies.replay.selection import Pick, item_of
 from dialogauge.studies.satisfaction.blocks import HistoryCut, StudyData, study_data
 from dialogauge.text import counted
 
@@ -66,20 +65,15 @@ def hidden_items(items: ItemSet, hidden: Iterable[Pick], mask: Mask) -> ItemSet:
         mask: What it was masked with.
     """
     by_id = {pick.id: pick for pick in hidden}
-    out = []
-    for item in items.items:
-        pick = by_id[hidden_turn(mask, item.id)]
-        out.append(
-            replace(
-                item,
-                id=pick.id,
-                conversation=pick.reply.conversation.id,
-                block=pick.block,
-                user=pick.user,
-                scenario=pick.scenario,
-                state=state_digest(pick.reply.before),
-            )
+    out = [
+        replace(
+            item_of(by_id[hidden_turn(mask, item.id)]),
+            gold=item.gold,
+            weight=item.weight,
+            reasons=item.reasons,
         )
+        for item in items.items
+    ]
     kept = {"redact": mask.redact, "hash_ids": mask.hash_ids, "salt": mask.salt.hex()}
     scenarios = dict(Counter(i.scenario for i in out if i.scenario).most_common())
     card = {**items.card, "scenarios": scenarios}

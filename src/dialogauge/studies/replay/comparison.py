@@ -264,51 +264,26 @@ class OriginalFailures:
     failures: Mapping[str, int]
 
 
-@dataclass(frozen=True, slots=True)
-class ComparedRuns:
-    """What was compared, and by whom it was scored."""
-
-    items: ItemSetFacts
-    evaluator: Mapping[str, Any]
-    candidates: Mapping[str, Mapping[str, Any]]
-    """What each is, and its failures by kind."""
-    original: OriginalFailures
-    usage: Mapping[str, float]
-    versions: Mapping[str, str | None]
-
-
-@keys(about=INSIDE, figures=INSIDE)
-@dataclass(frozen=True, slots=True)
-class ReplaySummary:
-    """Candidates on fixed points of rated conversations, scored for their users."""
-
-    about: ComparedRuns
-    figures: ReplayComparison
-
-
-@keys(about=INSIDE, position="position?")
-@dataclass(frozen=True, slots=True)
-class RubricReplaySummary:
-    """Candidates on fixed points of any conversations, scored by a rubric."""
-
-    about: ComparedRuns
-    dimensions: Mapping[str, ReplayComparison]
-    position: PositionBias | None
-    """Of a rubric of pairs: what it said in the other order."""
-
-
-@dataclass(frozen=True, slots=True)
+@keys(
+    comparisons=None,
+    position=None,
+    facts="items",
+    candidates="candidates",
+    original="original",
+    versions="versions",
+)
+@dataclass(frozen=True)
 class Compared:
-    """A comparison with all that belongs to it."""
+    """What was compared, and by whom it was scored."""
 
     comparisons: Mapping[str, ReplayComparison]
     """By dimension; a judge of satisfaction has one."""
     items: ItemSet
     evaluator: Mapping[str, Any]
     """Who scored."""
-    usage: Mapping[str, int] = field(default_factory=dict)
+    usage: Mapping[str, float] = field(default_factory=dict)
     position: PositionBias | None = None
-    """What became of verdicts in the other order; None of a judge that scores."""
+    """Of a rubric of pairs: what it said in the other order."""
 
     @property
     def first(self) -> ReplayComparison:
@@ -326,18 +301,41 @@ class Compared:
         known = self.evaluator.get("dimensions") or ()
         return tuple(one["name"] for one in known if one["name"] not in self.comparisons)
 
+    @property
+    def facts(self) -> ItemSetFacts:
+        """What the candidates were asked."""
+        items, present = self.items, len(self.first.scores.items)
+        return ItemSetFacts(items.digest, items.rule, items.selected_on_gold, present, items.card)
+
+    @property
+    def candidates(self) -> Mapping[str, Mapping[str, Any]]:
+        """What each is, and its failures by kind."""
+        scores = self.first.scores
+        failures = scores.failures()
+        return {name: {**scores.about[name], "failures": failures[name]} for name in scores.candidates}
+
+    @property
+    def original(self) -> OriginalFailures:
+        """Why original replies have no score."""
+        return OriginalFailures(self.first.scores.failures()[ORIGINAL])
+
+    @property
+    def versions(self) -> Mapping[str, str | None]:
+        """What it was computed with."""
+        return versions()
+
     def to_json(self) -> dict[str, Any]:
         """Write the summary as `summary.json` holds it."""
-        scores, items = self.first.scores, self.items
-        failures = scores.failures()
-        about = ComparedRuns(
-            ItemSetFacts(items.digest, items.rule, items.selected_on_gold, len(scores.items), items.card),
-            self.evaluator,
-            {name: {**scores.about[name], "failures": failures[name]} for name in scores.candidates},
-            OriginalFailures(failures[ORIGINAL]),
-            self.usage,
-            versions(),
-        )
-        if self.for_users:
-            return dict(as_json(ReplaySummary(about, self.first)))
-        return dict(as_json(RubricReplaySummary(about, self.comparisons, self.position)))
+        return dict(as_json(self))
+
+
+@keys(first=INSIDE)
+@dataclass(frozen=True)
+class ReplaySummary(Compared):
+    """Candidates on fixed points of rated conversations, scored for their users."""
+
+
+@keys(comparisons="dimensions", position="position?")
+@dataclass(frozen=True)
+class RubricReplaySummary(Compared):
+    """Candidates on fixed points of any conversations, scored by a rubric."""

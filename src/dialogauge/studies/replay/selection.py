@@ -142,7 +142,7 @@ RULES: Final[tuple[Rule, ...]] = get_args(Rule)
 whole's mix of scores and scenarios, users in turn. `all`: every turn."""
 
 
-def select_items(
+def select_items(  # noqa: PLR0913 - what a choice is made of
     blocks: Sequence[RatedBlock],
     rule: Rule,
     size: int,
@@ -150,8 +150,9 @@ def select_items(
     seed: int = 0,
     data: Mapping[str, Any],
     source: Mapping[str, Any],
+    unrated: Sequence[Conversation] | None = None,
 ) -> ItemSet:
-    """Choose turns of blocks whose users have a history.
+    """Choose turns of blocks whose users have a history; or of conversations, without a look at ratings.
 
     Args:
         blocks: In any order; those without history are left out.
@@ -160,23 +161,36 @@ def select_items(
         seed: Of `random` and `stratified`.
         data: How to read the conversations again.
         source: What is known of the data set, for the card.
+        unrated: Conversations that are taken in place of blocks.
 
     Raises:
-        UsageError: There is no turn to choose.
+        UsageError: There is no turn to choose, or the rule needs ratings.
     """
     known = [b for b in blocks if b.view.history]
     rated = [(r, b.view) for b in known for r in b.ratings]
     every = [Pick(r.reply, view.id, view.user, r.score) for r, view in rated if r.reply.before]
-    if rule == "hard":
-        chosen: Sequence[Pick] = hard_picks(known, size)
+    if unrated is not None:
+        every = plain_picks(unrated)
+    if rule != "hard":
+        chosen = _chosen([pick for pick in every if asked(pick.reply)], rule, size, seed)
+    elif unrated is None:
+        chosen = hard_picks(known, size)
     else:
-        chosen = _chosen([p for p in every if asked(p.reply)], rule, size, seed)
+        msg = "the rule 'hard' chooses by what users rated, and here ratings are missing or left out"
+        raise UsageError(msg, hint="--rule stratified, random or all")
+    if not chosen and unrated is not None:
+        among = counted(len(unrated), "conversation")
+        msg = f"no reply to replay in {among}: none has text from an assistant after a user's message"
+        raise UsageError(msg, hint="`dialogauge check` says how the conversations were read")
     if not chosen:
         among = counted(len(every), "rated reply", "rated replies")
         msg = f"the rule {rule!r} finds no turn to replay among {among}"
         hint = "conversations need user_id, scenario, ratings, and users with several scenarios"
         raise UsageError(msg, hint=hint)
-    items = tuple(_item(pick, pick.weight if rule == "hard" else None) for pick in chosen)
+    items = tuple(item_of(pick, pick.weight if rule == "hard" else None) for pick in chosen)
+    if unrated is not None:
+        users = any(pick.reply.conversation.user_id for pick in chosen)
+        source = {**source, "clusters": "users" if users else "conversations"}
     return ItemSet(items, rule, seed, data, _card(items, chosen, every, source))
 
 
@@ -188,35 +202,6 @@ def plain_picks(conversations: Iterable[Conversation]) -> list[Pick]:
         for reply in replies_of(conversation)
         if is_answer(reply)
     ]
-
-
-def select_plain_items(
-    conversations: Sequence[Conversation],
-    rule: Rule,
-    size: int,
-    *,
-    seed: int = 0,
-    data: Mapping[str, Any],
-    source: Mapping[str, Any],
-) -> ItemSet:
-    """Choose turns of conversations without a look at ratings; arguments as of `select_items`.
-
-    Raises:
-        UsageError: There is no turn to choose, or the rule needs ratings.
-    """
-    if rule == "hard":
-        msg = "the rule 'hard' chooses by what users rated, and here ratings are missing or left out"
-        raise UsageError(msg, hint="--rule stratified, random or all")
-    every = plain_picks(conversations)
-    chosen = _chosen(every, rule, size, seed)
-    if not chosen:
-        among = counted(len(conversations), "conversation")
-        msg = f"no reply to replay in {among}: none has text from an assistant after a user's message"
-        raise UsageError(msg, hint="`dialogauge check` says how the conversations were read")
-    items = tuple(map(_item, chosen))
-    known = any(pick.reply.conversation.user_id for pick in chosen)
-    card = _card(items, chosen, every, {**source, "clusters": "users" if known else "conversations"})
-    return ItemSet(items, rule, seed, data, card)
 
 
 def _chosen(picks: Sequence[Pick], rule: Rule, size: int, seed: int) -> Sequence[Pick]:
@@ -231,7 +216,8 @@ def _chosen(picks: Sequence[Pick], rule: Rule, size: int, seed: int) -> Sequence
     return [eligible[i] for i in kept]
 
 
-def _item(pick: Pick, weight: float | None = None) -> ReplayItem:
+def item_of(pick: Pick, weight: float | None = None) -> ReplayItem:
+    """Return the frozen state of a turn."""
     reply = pick.reply
     return ReplayItem(
         id=reply.id,

@@ -16,7 +16,7 @@ from dialogauge.runs.privacy import Hiding
 from dialogauge.studies.replay.answers import ANSWERS, AnsweringCandidate, AnswerStudy, open_answers
 from dialogauge.studies.replay.items import ORIGINAL, set_plain_stage
 from dialogauge.studies.replay.planted import MAKERS, about_planted, planted_replies
-from dialogauge.studies.replay.selection import select_plain_items
+from dialogauge.studies.replay.selection import select_items
 from talks import talk
 
 TALKS = (
@@ -29,7 +29,7 @@ _DATA = {
     "part": "all",
     "split": {"train": [], "test": []},
 }
-ITEMS = select_plain_items(TALKS, "all", 9, data=_DATA, source={"source": "made", "licence": "ours"})
+ITEMS = select_items((), "all", 9, data=_DATA, source={"source": "made", "licence": "ours"}, unrated=TALKS)
 STAGE = set_plain_stage(ITEMS, TALKS)
 LOG = AnsweringCandidate(ORIGINAL, {"digest": ORIGINAL, "kind": ORIGINAL})
 TURNS = {
