@@ -32,7 +32,7 @@ from dialogauge.report import (
     ordinal_tones,
     words,
 )
-from dialogauge.studies.arena.controls import PositionBias
+from dialogauge.studies.arena.page import position_section
 from dialogauge.studies.replay import page_parts as parts
 from dialogauge.studies.replay.board import View
 from dialogauge.studies.replay.comparison import Compared, ReplayComparison, ViewResult
@@ -128,7 +128,7 @@ def replay_page(of: Compared, *, command: str = "", created: str, version: str) 
             board,
             *_warnings(of),
             *results,
-            *_position(of.position),
+            *_position(of),
             parts.planted_section(of),
             *parts.shown_sections(first, items),
             Section("Length", (parts.lengths(first), Callout((_LENGTH,)))),
@@ -139,6 +139,10 @@ def replay_page(of: Compared, *, command: str = "", created: str, version: str) 
         created,
         version,
     )
+
+
+def _position(of: Compared) -> tuple[Section, ...]:
+    return () if of.position is None else (position_section(of.position, "Position bias"),)
 
 
 def _made(of: Compared, command: str, version: str) -> Section:
@@ -177,7 +181,7 @@ def brief(of: Compared) -> tuple[Block, ...]:
         *parts.evidence_callouts(of.comparisons),
         Section(_board_title(of), board, answer(of)),
         *others,
-        *_position(of.position),
+        *_position(of),
         parts.planted_section(of),
         Section("Length", (parts.lengths(first), *preference)),
     )
@@ -380,16 +384,3 @@ def _dimensions(of: Compared, *, every: bool) -> DataTable:
         cells: tuple[Cell, ...] = (name, *means, *_counts(first, name, figures, known))
         rows.append(TableRow(cells, _emphasis(name)))
     return data_table("Leaderboard", heads, rows, captioned=False)
-
-
-def _position(bias: PositionBias | None) -> Iterator[Section]:
-    if bias is not None:
-        shares = {
-            "named another winner in the other order (a tie)": bias.changed,
-            "verdicts with a winner that name the reply shown first": bias.first,
-        }
-        rows = [(what, Percent(share.value, share.interval)) for what, share in shares.items()]
-        note = "A judge without a position bias names the first as often as the second: 50 %."
-        heads = (TableColumn("of the judge", "text"), "share")
-        table = data_table("Position bias", heads, rows, captioned=False)
-        yield Section("Position bias", (table, Callout((note,))))
