@@ -23,8 +23,8 @@ from benchmarks.faults.running import Findings
 from dialogauge.app.config import RoleSettings
 from dialogauge.app.judge import ENTRY as JUDGE
 from dialogauge.app.replay.collect import StepCall, collect
+from dialogauge.app.replay.items import select
 from dialogauge.app.replay.score import score
-from dialogauge.app.replay.select import select
 from dialogauge.app.replay.settings import CollectOptions, ScoreOptions, SelectOptions
 from dialogauge.app.satisfaction import ENTRY as SATISFACTION
 from dialogauge.app.settings import JudgeOptions, SatisfactionOptions

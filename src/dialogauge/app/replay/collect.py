@@ -18,8 +18,8 @@ from dialogauge.app.candidates import (
 )
 from dialogauge.app.merging import load_config
 from dialogauge.app.outputs import run_files, spare
+from dialogauge.app.replay.items import OpenStage, open_stage, privacy_of
 from dialogauge.app.replay.settings import CollectOptions
-from dialogauge.app.replay.stage import OpenStage, open_stage, privacy_of
 from dialogauge.app.sources import InputData
 from dialogauge.core.errors import FileFault, InputError, Place, RecordFault, UsageError
 from dialogauge.core.files import shown_path

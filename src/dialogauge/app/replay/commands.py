@@ -15,9 +15,8 @@ from dialogauge.app.outcome import FINISHED, CommandOutcome, Plan, PlanJson
 from dialogauge.app.progress import ProgressObserver
 from dialogauge.app.replay.collect import StepCall, StepResult, collect
 from dialogauge.app.replay.compare import compare_runs, stored_page
-from dialogauge.app.replay.evaluators import build_evaluator
-from dialogauge.app.replay.score import score
-from dialogauge.app.replay.select import Selected, select
+from dialogauge.app.replay.items import Selected, select
+from dialogauge.app.replay.score import build_evaluator, score
 from dialogauge.app.replay.settings import (
     BenchmarkOptions,
     CollectOptions,

@@ -12,8 +12,8 @@ import numpy as np
 
 from dialogauge.app.candidates import family_of, read_agents
 from dialogauge.app.outputs import output_file, run_files, spare
+from dialogauge.app.replay.items import privacy_of
 from dialogauge.app.replay.settings import CompareOptions
-from dialogauge.app.replay.stage import privacy_of
 from dialogauge.core.errors import StoreError
 from dialogauge.core.protocols import PlainDimension
 from dialogauge.core.scores import NOT_APPLICABLE

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
+from dialogauge.core import PlainDimension
 from dialogauge.core.json_keys import INSIDE, as_json, keys
 from dialogauge.runs import versions
 from dialogauge.stats import Ties
 from dialogauge.studies.arena.controls import PositionBias
 from dialogauge.studies.evidence import UNCHECKED, DimensionEvidence
+from dialogauge.studies.judging.checking import checked_by_ratings
+from dialogauge.studies.judging.people_tally import PeopleTally
 from dialogauge.studies.replay.board import Board, Ground, View
-from dialogauge.studies.replay.checking import evaluator_evidence
 from dialogauge.studies.replay.diagnostics import (
     LengthControl,
     LengthFigures,
@@ -39,6 +42,7 @@ from dialogauge.studies.replay.figures import (
     pair_of,
 )
 from dialogauge.studies.replay.items import ORIGINAL, ItemSet
+from dialogauge.studies.satisfaction.answers import SATISFACTION
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,6 +248,39 @@ def compare(scores: Board, settings: CompareSettings, *, family: str | None = No
         gold = np.array([[np.nan if item.gold is None else item.gold for item in scores.items]])
         people = aggregate(replace(scores.holding((ORIGINAL,), gold), on=Ground()), ORIGINAL)
     return ReplayComparison(views, length_figures(board), settings, scores, people, planted, evidence)
+
+
+def evaluator_evidence(scores: Board, planted: Sequence[Pairing]) -> DimensionEvidence:
+    """Say whether an evaluator agrees with the users on their original replies, and cannot be gamed.
+
+    Args:
+        scores: Of the evaluator, on one dimension.
+        planted: Each planted candidate against the original replies.
+    """
+    if liked := [pair.a.partition(": ")[2] for pair in planted if pair.gain is not None]:
+        why = f"it likes planted replies better than the original ones: {', '.join(liked)}"
+        return DimensionEvidence(checked=False, why=why)
+    if not planted:
+        return DimensionEvidence(checked=False, why="no planted candidates were scored (--no-planted)")
+    spec = PlainDimension(SATISFACTION, "turn", scores.on.scale)
+    tally, numbers = PeopleTally((spec,)), dict[str, int]()
+    targets = tally.levels["turn"]
+    for item, score in zip(scores.items, scores.value[scores.at(ORIGINAL)].tolist(), strict=True):
+        if item.gold is None or math.isnan(score):
+            continue
+        if item.conversation not in numbers:
+            numbers[item.conversation] = len(numbers)
+            tally.users.append(item.user)
+            tally.names.append(item.conversation)
+        length = scores.reference.lengths.get(item.id, 0)
+        figures = {SATISFACTION: score}
+        place = targets.add(numbers[item.conversation], item.position + 1, length, figures)
+        targets.ratings.setdefault(SATISFACTION, {})[place] = item.gold
+        targets.counts[SATISFACTION] += 1
+    if not numbers:
+        return DimensionEvidence(checked=False, why="nobody rated the original replies of these items")
+    tally.raters["turn", SATISFACTION] = {"users"}
+    return checked_by_ratings(tally, (spec,))[SATISFACTION]
 
 
 @dataclass(frozen=True, slots=True)
