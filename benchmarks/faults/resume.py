@@ -34,6 +34,7 @@ from dialogauge.llm.protocol import ChatFailure, ChatReply, ChatRequest
 from dialogauge.runs import RunDatabase, RunDirectory, StopSignal, run_work
 from dialogauge.runs import study as running
 from dialogauge.runs.run import stored_manifest
+from dialogauge.studies.replay.answers import ANSWERS
 from servers.contented import contented
 from servers.verdicts import fill
 
@@ -371,11 +372,14 @@ def _compare(history: _History, world: _World, study: Run, asked: dict[str, Any]
     _step(world, study, plain, asked, {}, None)
     world.replays = False
     expected, stored = list(_stored(plain)), _all_keys(run)
+    manifest = json.loads((run / "manifest.json").read_text())
     judges = {judge for judge, _, _ in expected}
+    if manifest.get("part") == "replies":  # the scores are of the answers before
+        judges = {ANSWERS}
+    expected = [one for one in expected if one[0] in judges]
     shown = [one for one in _stored(run) if one[0] in judges]
     there = [one for one in expected if one[1] in stored]
     history.hold(shown == there, _difference(shown, there))
-    manifest = json.loads((run / "manifest.json").read_text())
     if manifest["study"] != "answer":
         pending = len(expected) - len(there)
         history.hold(
