@@ -16,7 +16,7 @@ import random
 import sys
 from pathlib import Path
 
-from dialogauge.app.replay.stage import open_stage
+from dialogauge.app.replay.items import open_stage
 from dialogauge.core.protocols import Reply
 from dialogauge.studies.replay.items import read_items
 

@@ -161,9 +161,7 @@ class Tab:
     async def reload(self):
         """Load the page anew; its script starts from what the browser kept."""
         await self.run("window.before = true")
-        await asyncio.sleep(
-            0.1
-        )  # a busy browser takes the last value late
+        await asyncio.sleep(0.1)  # a busy browser takes the last value late
         await self.send("Page.reload")
         await self.loaded()
 

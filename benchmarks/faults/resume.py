@@ -22,9 +22,9 @@ from unittest import mock
 from benchmarks.faults.running import Findings
 from dialogauge.app.config import RoleSettings
 from dialogauge.app.judge import ENTRY as JUDGE
-from dialogauge.app.replay.collect import collect
+from dialogauge.app.replay.collect import StepCall, collect
+from dialogauge.app.replay.items import select
 from dialogauge.app.replay.score import score
-from dialogauge.app.replay.select import select
 from dialogauge.app.replay.settings import CollectOptions, ScoreOptions, SelectOptions
 from dialogauge.app.satisfaction import ENTRY as SATISFACTION
 from dialogauge.app.settings import JudgeOptions, SatisfactionOptions
@@ -34,6 +34,7 @@ from dialogauge.llm.protocol import ChatFailure, ChatReply, ChatRequest
 from dialogauge.runs import RunDatabase, RunDirectory, StopSignal, run_work
 from dialogauge.runs import study as running
 from dialogauge.runs.run import stored_manifest
+from dialogauge.studies.replay.answers import ANSWERS
 from servers.contented import contented
 from servers.verdicts import fill
 
@@ -171,11 +172,12 @@ async def _replay(out: Path, asked: dict[str, Any], how: dict[str, Any]) -> None
         **own,
         **how,
     )
-    if (await collect(collecting, _Quiet(), stop=STOP.get())).outcome.ended == "finished":
+    call = StepCall(_Quiet(), stop=STOP.get())
+    if (await collect(collecting, call)).outcome.ended == "finished":
         scoring = ScoreOptions(
             run=str(out), judge="zero-shot", roles={"judge": _ROLE}, data=data, cache=False, **own, **how
         )
-        await score(scoring, _Quiet(), stop=STOP.get())
+        await score(scoring, call)
 
 
 STUDIES: dict[str, Run] = {
@@ -239,8 +241,6 @@ _EDITS = {
 def _edit(rng: random.Random, log: Log, studied: str) -> str:
     """Change the log in one way; say which."""
     edits = _BESIDE if studied == "replay" else _EDITS
-    if studied == "replay":  # another profile is another conversation, whose answer is asked for anew
-        edits = {name: edit for name, edit in edits.items() if name != "profile"}
     kind = rng.choice(sorted(edits))
     edits[kind](rng, log)
     return kind
@@ -372,11 +372,14 @@ def _compare(history: _History, world: _World, study: Run, asked: dict[str, Any]
     _step(world, study, plain, asked, {}, None)
     world.replays = False
     expected, stored = list(_stored(plain)), _all_keys(run)
+    manifest = json.loads((run / "manifest.json").read_text())
     judges = {judge for judge, _, _ in expected}
+    if manifest.get("part") == "replies":  # the scores are of the answers before
+        judges = {ANSWERS}
+    expected = [one for one in expected if one[0] in judges]
     shown = [one for one in _stored(run) if one[0] in judges]
     there = [one for one in expected if one[1] in stored]
     history.hold(shown == there, _difference(shown, there))
-    manifest = json.loads((run / "manifest.json").read_text())
     if manifest["study"] != "answer":
         pending = len(expected) - len(there)
         history.hold(

@@ -13,18 +13,19 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-import numpy as np
 import pytest
 
+from bench_samples import board_of
 from dialogauge.core import Conversation
+from dialogauge.core.json_keys import as_json
 from dialogauge.data import read_conversations, read_split
-from dialogauge.stats import group_means, published_interval
+from dialogauge.stats import RawScore, group_means, published_interval
+from dialogauge.studies.replay.board import OriginalReplies
 from dialogauge.studies.replay.contexts import DialogueMemory
-from dialogauge.studies.replay.diagnostics import ladder
+from dialogauge.studies.replay.diagnostics import constant_candidates, ladder
+from dialogauge.studies.replay.figures import aggregate, pair_of
 from dialogauge.studies.replay.items import ReplayItem
-from dialogauge.studies.replay.scored import ReplyScore
 from dialogauge.studies.replay.selection import hard_picks
-from dialogauge.studies.replay.table import Viewer, aggregate, compare_pair
 from dialogauge.studies.satisfaction.answers import histories_of
 from dialogauge.studies.satisfaction.blocks import kept_sessions, study_data
 from processors import published
@@ -77,12 +78,12 @@ def pt10():
                 items.append(ReplayItem(f"{name}__turn_{i}", name, f"{user}__{task}", user, task, i, 5.0, ""))
                 a.append(score)
                 b.append(reference[f"{name}__turn_{i}"])
-    return given["expect"], items, np.array(a, float), np.array(b, float)
+    return given["expect"], board_of(items, {"A": a, "B": b})
 
 
 def test_pt10_aggregate() -> None:
-    expect, items, a, _ = pt10()
-    found = aggregate(items, a)
+    expect, board = pt10()
+    found = aggregate(board, "A")
     given = expect["A"]
     assert (found.n, found.users, found.scenarios, found.blocks) == (13, 4, 2, 6)
     assert found.micro == given["micro_mean"]
@@ -96,15 +97,15 @@ def test_pt10_aggregate() -> None:
 
 @pytest.mark.parametrize(("draws", "seed"), [(1000, 42), (200, 7)])
 def test_pt10_interval_by_users(draws, seed) -> None:
-    expect, items, a, _ = pt10()
-    found = published_interval(group_means(a, [i.user for i in items]), draws=draws, seed=seed)
+    expect, board = pt10()
+    found = published_interval(group_means(board.whole[0], board.groups("user")), draws=draws, seed=seed)
     given = expect[f"ci_seed{seed}_n{draws}"]
     assert found == pytest.approx((given["low"], given["high"]), abs=1e-12)
 
 
 def test_pt10_pairwise() -> None:
-    expect, items, a, b = pt10()
-    found = compare_pair(("A", "B"), items, (a, b))
+    expect, board = pt10()
+    found = pair_of(board, "A", "B")
     given = expect["pairwise_A_vs_B"]
     for ours, theirs in (
         ("items", "micro"),
@@ -112,10 +113,10 @@ def test_pt10_pairwise() -> None:
         ("scenarios", "task_macro"),
         ("blocks", "block_macro"),
     ):
-        told = getattr(found, ours).to_json()
+        told = as_json(getattr(found, ours))
         assert told == {k: pytest.approx(given[theirs][k], abs=1e-12) for k in told}
     assert (found.only_a, found.only_b) == (0, 0)
-    wide = compare_pair(("A", "B"), items, (a, b), 1.0).items.to_json()
+    wide = as_json(pair_of(board, "A", "B", 1.0).items)
     assert wide == {k: pytest.approx(expect["pairwise_margin_1"][k], abs=1e-12) for k in wide}
 
 
@@ -165,19 +166,20 @@ def test_pt16_constant_candidates_with_gold_as_reference(level) -> None:
         ReplayItem(p.id, p.reply.conversation.id, p.block, p.user, p.block.split("__")[1], 0, p.score, "")
         for p in picks
     )
-    reference = [
-        ReplyScore(r.reply.id, b.view.id, r.reply.position, int(r.score), r.score)
-        for b in held
-        for r in b.ratings
-    ]
+    reference = tuple(
+        RawScore(r.reply.id, r.score, r.reply.position, b.view.id) for b in held for r in b.ratings
+    )
     # As the published prompt sees them: the kept conversations, the mean with two decimals.
     cut = [replace(b, view=replace(b.view, history=kept_sessions(b.view.history))) for b in held]
     turns = {b.view.id: len(b.view.history) for b in held}
     histories = {n: replace(h, mean=round(h.mean or 0, 2)) for n, h in histories_of(cut, turns).items()}
-    steps = ladder(Viewer(items, reference, histories, "sample-id"))
+    board = board_of(
+        items, {}, reference=OriginalReplies(reference, {}), histories=histories, ties="sample-id"
+    )
     expect = case("PT-16")["expect"]["replay_gold_reference"][f"all{level}"]
     for view, key in (("reference-cdf", "reference_cdf"), ("mean-shift", "reference_mean_shift")):
-        found, given = steps[view][level], expect[key]
+        steps = {score: of.seen(view) for score, of in constant_candidates(board).items()}
+        found, given = ladder(steps)[level], expect[key]
         assert list(found.counts.values()) == given["counts"]
         assert round(found.micro or 0, 4) == given["micro"]
         assert round(found.user_macro or 0, 4) == given["user_macro"]

@@ -104,6 +104,10 @@ class Command(Generic[S, R]):
         """Say what would be done, without a model call and without writing anything."""
         raise NotImplementedError
 
+    def expect_result(self, outcome: CommandOutcome[R]) -> None:
+        """Raise what a call from Python raises where nothing came of it; a command prints what there is."""
+        del outcome
+
     def words(self, plan: Plan, options: S) -> str:
         """Say what would be done, in a sentence."""
         return "" if self.plan_words is None else self.plan_words(plan, options)
@@ -218,7 +222,24 @@ def run_conversations(run: StoredRun) -> Iterable[Conversation]:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class StudyEntry(Command[S, W], Generic[S, T, W]):
+class RunCommand(Command[S, R]):
+    """A command that makes runs of a kind, and how a finished one is shown again."""
+
+    page: Callable[[StoredRun], Page] | None = None
+    shown: Callable[[StoredRun, str, int | None], tuple[Block, ...]] = judged_conversation
+    """Returns a conversation with what is said of it; UsageError where there is no such turn."""
+    conversations: Callable[[StoredRun], Iterable[Conversation]] = run_conversations
+    rows: Callable[[StoredRun], Iterator[Row]] = StoredRun.rows
+    columns: Callable[[StoredRun], ExportColumns] = judgement_columns
+    """Returns the columns of the rows as a table."""
+    scores: Callable[[StoredRun], Summary] | None = None
+    """Computes the summary of the rows anew, for gates and plots; None for a study without them."""
+    overview: Callable[[str, Mapping[str, Any]], Overview] = dimensions_overview
+    """Returns what a notebook shows of a judge and a summary: each figure with its counts."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class StudyEntry(RunCommand[S, W], Generic[S, T, W]):
     """A study as command, call and kind of run: options `S`, prepared as `T`, coming to `W`."""
 
     plans: Any = UnitsPlanJson
@@ -248,19 +269,6 @@ class StudyEntry(Command[S, W], Generic[S, T, W]):
     """Returns how much of what there is a plan calls left, of units and those that are not stored."""
     measured: int | None = None
     """Units of which a plan measures the prompts, to reckon the others by; None for all."""
-
-    # How a finished run is shown again
-    page: Callable[[StoredRun], Page] | None = None
-    shown: Callable[[StoredRun, str, int | None], tuple[Block, ...]] = judged_conversation
-    """Returns a conversation with what is said of it; UsageError where there is no such turn."""
-    conversations: Callable[[StoredRun], Iterable[Conversation]] = run_conversations
-    rows: Callable[[StoredRun], Iterator[Row]] = StoredRun.rows
-    columns: Callable[[StoredRun], ExportColumns] = judgement_columns
-    """Returns the columns of the rows as a table."""
-    scores: Callable[[StoredRun], Summary] | None = None
-    """Computes the summary of the rows anew, for gates and plots; None for a study without them."""
-    overview: Callable[[str, Mapping[str, Any]], Overview] = dimensions_overview
-    """Returns what a notebook shows of a judge and a summary: each figure with its counts."""
 
     # What all studies share
 
@@ -360,11 +368,14 @@ def _run_settings(directory: RunDirectory, prepared: ReadyStudy[Any, Any]) -> Ru
 
 def load(study: ListedStudy) -> Command[Any, Any]:
     """Return the entry of a study."""
-    entry: Any = import_module(study.entry).ENTRY if isinstance(study.entry, str) else study.entry
+    entry: Any = study.entry
+    if isinstance(study.entry, str):
+        module, _, name = study.entry.partition(":")
+        entry = getattr(import_module(module), name or "ENTRY")
     return entry  # type: ignore[no-any-return]
 
 
-def entry_of(kind: str) -> StudyEntry[Any, Any, Any]:
+def entry_of(kind: str) -> RunCommand[Any, Any]:
     """Return the entry of the study that made a run of a kind."""
     entry: Any = load(study_of_kind(kind))
     return entry  # type: ignore[no-any-return]

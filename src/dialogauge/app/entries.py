@@ -7,7 +7,7 @@ when its study is used.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Final, Literal
 
@@ -36,13 +36,15 @@ class ListedStudy:
     settings: type[Options] | str
     """The options, or `MODULE:NAME` of them; their docstring is the help of the command."""
     entry: object
-    """The name of the module that holds it as `ENTRY`, or the entry itself (`app/command.py`)."""
+    """The module that holds it as `ENTRY`, or `MODULE:NAME`; or the entry itself (`app/command.py`)."""
     kind: str = ""
     """The kind of its runs, where that is not its name."""
     rows: Rows | None = None
     """What the rows of its runs are, as `show` and `export` take them; None where a run has none."""
-    command: bool = True
-    """Whether it is a command by its own name."""
+    steps: tuple[ListedStudy, ...] = ()
+    """Its parts, where each is a command too: it is then a group of commands, of which `run` does all."""
+    help: str = ""
+    """Of such a group."""
     json: bool = True
     """Whether the command has `--json`."""
     dry_run: bool = True
@@ -57,10 +59,15 @@ class ListedStudy:
         options: type[Options] = getattr(import_module(module), name)
         return options
 
+    @property
+    def commands(self) -> tuple[ListedStudy, ...]:
+        """The commands of a group; none of a study that is a command by its own name."""
+        return (*self.steps, replace(self, name="run", steps=())) if self.steps else ()
+
 
 _TABLE: Final[dict[str, ListedStudy]] = {}
 OTHERS: Final = (
-    *("demo", "check", "report", "show", "runs", "export", "doctor", "init", "annotate", "replay"),
+    *("demo", "check", "report", "show", "runs", "export", "doctor", "init", "annotate"),
     *("read", "ajudge", "open_run", "run", "assert_quality"),
 )
 """What else is called by a name: no study can have it."""
@@ -71,7 +78,7 @@ def add_study(study: ListedStudy) -> None:
 
     Raises UsageError where its name is taken, or is no name.
     """
-    taken = study.name in _TABLE or (study.command and study.name in OTHERS)
+    taken = study.name in _TABLE or study.name in OTHERS
     if taken or not study.name.replace("-", "_").isidentifier():
         why = "the name is taken" if taken else "it is no name"
         msg = f"no study can be called {study.name!r}: {why}"
@@ -125,6 +132,7 @@ SHOWN: Final = Kinds(("judgements", "votes"))
 """Those whose rows can be shown and exported."""
 
 _APP: Final = "dialogauge.app"
+_REPLAY: Final = f"{_APP}.replay"
 for _study in (
     ListedStudy(name="judge", settings=JudgeOptions, entry=f"{_APP}.judge", rows="judgements"),
     ListedStudy(name="compare", settings=TwoRunsOptions, entry=f"{_APP}.compare"),
@@ -139,11 +147,22 @@ for _study in (
     ListedStudy(name="arena", settings=ArenaOptions, entry=f"{_APP}.arena", rows="votes"),
     ListedStudy(
         name="replay",
-        settings=f"{_APP}.replay.settings:BenchmarkOptions",
-        entry=f"{_APP}.replay.entry",
+        help="Compare candidate models on fixed points in conversations.\n\nrun does all of it; select, "
+        "collect, score and compare are its steps, in this order.",
+        settings=f"{_REPLAY}.settings:BenchmarkOptions",
+        entry=f"{_REPLAY}.commands:RUN",
         kind="answer",
         rows="judgements",
-        command=False,
+        steps=tuple(
+            ListedStudy(
+                name=step,
+                settings=f"{_REPLAY}.settings:{step.capitalize()}Options",
+                entry=f"{_REPLAY}.commands:{step.upper()}",
+                json=step == "compare",
+                dry_run=step in ("collect", "score"),
+            )
+            for step in ("select", "collect", "score", "compare")
+        ),
     ),
 ):
     add_study(_study)

@@ -15,9 +15,8 @@ from dialogauge.cli.check import check
 from dialogauge.cli.doctor import doctor
 from dialogauge.cli.finished import export, report, runs, show
 from dialogauge.cli.options import GroupedCommand
-from dialogauge.cli.replay import replay
 from dialogauge.cli.start import demo, init
-from dialogauge.cli.studies import study_command
+from dialogauge.cli.studies import study_command, study_group
 from dialogauge.core.errors import DialogaugeError, UsageError, without_user_info
 from dialogauge.core.version import __version__
 from dialogauge.report import plain
@@ -35,12 +34,12 @@ def command_line() -> typer.Typer:
         rich_markup_mode=None,
     )
     app.callback()(_root)
-    first, *others = (study for study in studies() if study.command)
+    first, *others = (study for study in studies() if not study.steps)
     made = [study_command(study) for study in others]
     for command in (demo, study_command(first), check, report, show, runs, export, *made, doctor, init):
         app.command(cls=GroupedCommand)(command)
-    app.add_typer(annotate)
-    app.add_typer(replay)
+    for group in (annotate, *(study_group(study) for study in studies() if study.steps)):
+        app.add_typer(group)
     return app
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import typer
 
 from dialogauge.app.entries import ListedStudy
-from dialogauge.cli.options import AsJson, DryRun, takes
+from dialogauge.cli.options import AsJson, DryRun, GroupedCommand, takes
 
 if TYPE_CHECKING:
     from dialogauge.app.option_groups import Options
@@ -30,6 +30,14 @@ def study_command(study: ListedStudy) -> Callable[..., None]:
     command.__signature__ = inspect.Signature(own)  # type: ignore[attr-defined]
     command.__name__, command.__doc__ = study.name, study.options.__doc__
     return takes(study.options)(command)
+
+
+def study_group(study: ListedStudy) -> typer.Typer:
+    """Make the commands of a study of several steps."""
+    group = typer.Typer(name=study.name, help=study.help, no_args_is_help=True, rich_markup_mode=None)
+    for step in study.commands:
+        group.command(cls=GroupedCommand)(study_command(step))
+    return group
 
 
 def carry_out(
@@ -105,7 +113,8 @@ def _reason(outcome: CommandOutcome[Any]) -> Iterator[str]:
 
     if outcome.exit_code == 3:
         failed, most = words.percent(outcome.failed_share), words.percent(outcome.max_failed)
-        yield f"{failed} of what was asked for failed, more than --max-failed allows ({most}): exit code 3"
+        allowed = f"--max-failed allows ({most})" if hasattr(outcome.options, "max_failed") else most
+        yield f"{failed} of what was asked for failed, more than {allowed}: exit code 3"
     elif outcome.exit_code == 2:
         refused = counted(sum(gate.refused for gate in outcome.gates), "gate")
         yield f"{refused} on what is not checked; --unchecked takes it all the same: exit code 2"

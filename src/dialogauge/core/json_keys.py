@@ -9,11 +9,12 @@ A dataclass is written with a key for each of its fields. `keys` says where that
         question=INSIDE,
         absent="absent?",
         checks="checks{name}",
+        **{"mean.value": "mean", "mean.interval": "mean_interval"},
     )
 
 Here one field has another name, one is not written, a property is written too, the keys of a record stand
-among those of the record that holds it, what is None, empty or 0 has no key, and a tuple of records becomes a
-map by their names.
+among those of the record that holds it, what is None, empty or 0 has no key, a tuple of records becomes a map
+by their names, and of a record in a field some attributes alone are written, null where it is None.
 """
 
 from __future__ import annotations
@@ -44,13 +45,15 @@ class Key:
     """Whether it is left out where the value is None, empty or 0."""
     by: str
     """The attribute by which a tuple of records becomes a map; empty for what is written as it is."""
+    within: Any = None
+    """The class of the record in a field of which this is an attribute."""
 
 
 def keys(**names: str | None) -> Callable[[type[T]], type[T]]:
     """Say by attribute under which key it is written; see the module."""
 
     def mark(record: type[T]) -> type[T]:
-        if missing := [name for name in names if name not in _attributes(record)]:
+        if missing := [name for name in names if name.partition(".")[0] not in _attributes(record)]:
             msg = f"{record.__name__} has no {', '.join(missing)}"
             raise TypeError(msg)
         setattr(record, _NAMES, {**getattr(record, _NAMES, {}), **names})
@@ -81,7 +84,9 @@ def as_json(value: object) -> Any:  # noqa: ANN401 - any JSON value
 def _items(record: object) -> Iterator[tuple[str, Any]]:
     kind: Any = type(record)
     for key in keys_of(kind):
-        value = getattr(record, key.attribute)
+        value: Any = record
+        for attribute in key.attribute.split("."):
+            value = None if value is None else getattr(value, attribute)
         if key.optional and not value:
             continue
         if key.by:
@@ -97,11 +102,24 @@ def _attributes(record: Any) -> set[str]:  # noqa: ANN401 - a class with fields
 
 
 def _key(record: Any, attribute: str, written: str) -> Key:  # noqa: ANN401 - a class with fields
-    of = getattr(record, attribute, None)
     optional = written.endswith("?")
     name, _, by = written.rstrip("?}").partition("{")
-    getter = of.fget if isinstance(of, property) else None
-    hint = get_type_hints(record)[attribute] if getter is None else get_type_hints(getter)["return"]
+    head, _, rest = attribute.partition(".")
+    hint, note = _described(record, head)
+    within = None
+    if rest:
+        within = next(kind for kind in (*get_args(hint), hint) if dataclasses.is_dataclass(kind))
+        (inner, more), outer = _described(within, rest), hint
+        hint = inner if outer is within else inner | None
+        note = " ".join(filter(None, (note, more))) or None
     if by:
         hint = Mapping[str, get_args(hint)[0]]  # type: ignore[misc] # made while it runs
-    return Key(attribute, name, hint, None if getter is None else inspect.getdoc(getter), optional, by)
+    return Key(attribute, name, hint, note, optional, by, within)
+
+
+def _described(record: Any, attribute: str) -> tuple[Any, str | None]:  # noqa: ANN401 - a class with fields
+    """Return the annotation of an attribute, and what the docstring of a property says."""
+    of = getattr(record, attribute, None)
+    if not isinstance(of, property):
+        return get_type_hints(record)[attribute], None
+    return get_type_hints(of.fget)["return"], (inspect.getdoc(of.fget) or "").partition("\n\n")[0]

@@ -113,7 +113,9 @@ def _keys(record: type) -> tuple[dict[str, Any], set[str], dict[str, str]]:
         else:
             new = {key.name: _without_none(key.hint) if key.optional else key.hint}
             may_miss = {key.name} if key.optional else set()
-            note = _words(below.get(key.attribute, "") if key.note is None else key.note.partition("\n\n")[0])
+            head, _, rest = key.attribute.partition(".")
+            parts = (below.get(head), key.note, _notes(key.within).get(rest) if rest else None)
+            note = _words(" ".join(filter(None, parts)))
             words = {key.name: re.sub(r"\b[Nn]ull\b", "absent", note) if key.optional else note}
         hints |= new
         optional = (optional - new.keys()) | may_miss

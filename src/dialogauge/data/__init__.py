@@ -46,7 +46,7 @@ if TYPE_CHECKING:
         usable_ratings,
     )
     from dialogauge.data.reader import read_conversations
-    from dialogauge.data.replies import ReplyRecord, read_replies
+    from dialogauge.data.replies import read_replies
     from dialogauge.data.splits import UserSplit, message_turns, read_split, split_users
     from dialogauge.data.votes import Vote, is_pair_file, read_pairs, votes_in
 

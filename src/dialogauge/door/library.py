@@ -332,7 +332,13 @@ def _running(
     listed = listed_study(study)
     options = settings_from(listed.options, **values)
     python, entry, observer = read_in(options), load(listed), observer_for(progress)
-    return lambda stop: entry.run(options, observer, python, stop)
+
+    async def work(stop: StopSignal) -> CommandOutcome[Any]:
+        outcome = await entry.run(options, observer, python, stop)
+        entry.expect_result(outcome)
+        return outcome
+
+    return work
 
 
 def _work(

@@ -28,7 +28,7 @@ from dialogauge.text import counted
 
 if TYPE_CHECKING:
     from dialogauge.app.columns import ExportColumns
-    from dialogauge.app.command import StudyEntry
+    from dialogauge.app.command import RunCommand
     from dialogauge.core import Level
     from dialogauge.rubrics import Rubric
     from dialogauge.studies.evidence import RunEvidence
@@ -387,7 +387,7 @@ class Run:
         return self._judging
 
     @property
-    def _entry(self) -> StudyEntry[Any, Any, Any]:
+    def _entry(self) -> RunCommand[Any, Any]:
         from dialogauge.app.command import entry_of
 
         return entry_of(self.study)

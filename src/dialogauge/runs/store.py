@@ -303,15 +303,13 @@ class RunDatabase:
     def keep(self, target: bytes, subject: Conversation) -> None:
         """Keep a conversation, by its digest, that no unit is about alone; durable after the next `flush`."""
         waiting, now = self._bodies.get(target), beside_digest(subject)
-        if now != (self._beside(target) if waiting is None else waiting[2]):
+        with store_errors(self.path):
+            row = self._db.execute("SELECT digest FROM beside WHERE target = ?", (target,)).fetchone()
+        kept = waiting[2] if waiting is not None else None if row is None else row[0]
+        if now != kept:
             self._bodies[target] = (subject.id, encode_conversation(subject), now)
         if len(self._bodies) >= BATCH_UNITS:
             self.flush()
-
-    def _beside(self, target: bytes) -> bytes | None:
-        with store_errors(self.path):
-            row = self._db.execute("SELECT digest FROM beside WHERE target = ?", (target,)).fetchone()
-            return None if row is None else row[0]
 
     def flush(self) -> None:
         """Write all that is pending in one transaction; on an error it stays pending."""
@@ -370,16 +368,24 @@ class RunDatabase:
                 query = "UPDATE units SET position = ? WHERE judge = ? AND key = ? AND position <> ?"
                 self._db.executemany(query, moved)
 
+    def renew(self, judge_digest: str, subjects: Mapping[bytes, Conversation]) -> None:
+        """Let stored units, by key, be about conversations as they are now."""
+        targets = {key: bytes.fromhex(conversation_digest(subject)) for key, subject in subjects.items()}
+        for key, target in targets.items():
+            self.keep(target, subjects[key])
+        self.flush()
+        with store_errors(self.path), self._db:
+            if (judge := self._judge(judge_digest)) is not None:
+                moved = ((target, judge.id, key) for key, target in targets.items())
+                self._db.executemany("UPDATE units SET target = ? WHERE judge = ? AND key = ?", moved)
+
     def settle(self, changes: Mapping[bytes, Sequence[Mapping[str, Any]]]) -> None:
         """Keep what changes in rows once all are judged, by unit, in the place of what was kept before."""
         packed = ((key, pack(list(of_unit))) for key, of_unit in changes.items())
         with store_errors(self.path), self._db:
-            if changes or self._settled():
+            if changes or self._db.execute("SELECT 1 FROM settled LIMIT 1").fetchone() is not None:
                 self._db.execute("DELETE FROM settled")
                 self._db.executemany("INSERT INTO settled VALUES (?, ?)", packed)
-
-    def _settled(self) -> bool:
-        return self._db.execute("SELECT 1 FROM settled LIMIT 1").fetchone() is not None
 
     def take_units(self, other: RunDatabase, judge_digest: str, keys: Collection[bytes]) -> None:
         """Take units of a judge over from another run, as they stand there."""
@@ -387,13 +393,9 @@ class RunDatabase:
         with store_errors(self.path), self._db:
             if (judge := other._judge(judge_digest)) is not None:
                 stored = other._db.execute(query, (judge.id,))
-                self._insert(
-                    [
-                        (judge_digest, tuple(place), unsqueeze(rows, judge.dictionary))
-                        for *place, rows in stored
-                        if place[0] in keys
-                    ]
-                )
+                taken = ((place, rows) for *place, rows in stored if place[0] in keys)
+                packed = [(judge_digest, tuple(of), unsqueeze(rows, judge.dictionary)) for of, rows in taken]
+                self._insert(packed)
 
     # -- reading ---------------------------------------------------------------------------------
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, NotRequired, TypedDict
 
@@ -224,3 +224,17 @@ def test_what_is_no_name_is_refused(log: Path) -> None:
         add_study(ListedStudy(name="a b", settings=BrevityOptions, entry=ENTRY))
     with pytest.raises(UsageError, match="there is no study 'nope'"):
         dialogauge.run("nope", list(TALKS))
+
+
+def test_the_steps_of_a_study_are_a_group_of_commands(log: Path) -> None:
+    step = replace(LISTED, name="first", json=False)
+    add_study(replace(LISTED, name="brief", steps=(step,), help="Count in steps."))
+    try:
+        code, out, _ = run("brief", "--help")
+        assert (code, "Count in steps." in out, "first" in out, "run" in out) == (0, True, True, True)
+        assert "2 of 3 replies are brief" in run("brief", "first", log, "-o", "one")[1]
+        assert json.loads(run("brief", "run", log, "-o", "two", "--json")[1]) == {"replies": 3, "brief": 2}
+        assert printing_commands()[-1] == "brief run"
+        assert json_schema("brief run")["title"] == "dialogauge brief run --json"
+    finally:
+        remove_study("brief")

@@ -78,3 +78,23 @@ def test_the_schema_has_the_same_keys() -> None:
 def test_a_key_of_what_is_not_there_is_refused() -> None:
     with pytest.raises(TypeError, match="Line has no lenght"):
         keys(lenght="words")(Line)
+
+
+@keys(best=None, **{"best.length": "longest", "best.first": "initial"})
+@dataclass(frozen=True, slots=True)
+class Contest:
+    """A contest of lines."""
+
+    best: Line | None
+    """The winner."""
+
+
+def test_of_a_record_in_a_field_some_attributes_are_written() -> None:
+    assert as_json(Contest(Line("head", 3))) == {"longest": 3, "initial": "h"}
+    assert as_json(Contest(None)) == {"longest": None, "initial": None}
+    assert schema_of(Contest, "contest")["$defs"]["Contest"]["properties"] == {
+        "longest": {"type": ["integer", "null"], "description": "The winner. In words."},
+        "initial": {"type": ["string", "null"], "description": "The winner. Its first letter."},
+    }
+    with pytest.raises(TypeError, match="Contest has no worst"):
+        keys(**{"worst.length": "shortest"})(Contest)

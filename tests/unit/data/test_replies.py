@@ -7,7 +7,8 @@ import json
 import pytest
 
 from dialogauge.core import FileFault, RecordFault
-from dialogauge.data import ReplyRecord, read_replies
+from dialogauge.data import read_replies
+from dialogauge.data.replies import ReplyRecord
 
 
 def read(tmp_path, *records, name="r.jsonl"):

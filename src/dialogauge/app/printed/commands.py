@@ -8,7 +8,6 @@ from typing import Any, Final
 from dialogauge.app.command import load
 from dialogauge.app.entries import listed_study, studies
 from dialogauge.app.printed.inputs import AnnotateStatusJson, CheckJson, DoctorJson, RunsJson
-from dialogauge.app.replay.compare import ReplaySummary, RubricReplaySummary
 from dialogauge.core.json_schema import Schema, schema_of
 
 _OTHERS: Final[Mapping[str, Any]] = {
@@ -16,17 +15,16 @@ _OTHERS: Final[Mapping[str, Any]] = {
     "runs": RunsJson,
     "doctor": DoctorJson,
     "annotate status": AnnotateStatusJson,
-    "replay compare": ReplaySummary | RubricReplaySummary,
 }
 """Of the commands that are no studies."""
 
 
 def printing_commands() -> list[str]:
     """Return the commands that print JSON, in the order of the help."""
-    named = [study.name for study in studies() if study.json and study.command]
-    first, *others = named
+    first, *others = [study.name for study in studies() if study.json and not study.steps]
+    steps = [f"{study.name} {step.name}" for study in studies() for step in study.commands if step.json]
     check, runs, *last = _OTHERS
-    return [first, check, runs, *others, *last, "replay run"]
+    return [first, check, runs, *others, *last, *steps]
 
 
 def json_schema(command: str) -> Schema:
@@ -36,6 +34,8 @@ def json_schema(command: str) -> Schema:
     """
     if command in _OTHERS:
         return schema_of(_OTHERS[command], f"dialogauge {command} --json")
-    entry = load(listed_study(command.removesuffix(" run")))
+    name, _, step = command.partition(" ")
+    study = listed_study(name)
+    entry = load(next((one for one in study.commands if one.name == step), study))
     shape = entry.prints if entry.plans is None else entry.prints | entry.plans
     return schema_of(shape, f"dialogauge {command} --json")

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from dialogauge.app.candidates import AgentEntry, family_of, read_agents
+import numpy as np
+
+from dialogauge.app.candidates import family_of, read_agents
 from dialogauge.app.outputs import output_file, run_files, spare
+from dialogauge.app.replay.items import privacy_of
 from dialogauge.app.replay.settings import CompareOptions
-from dialogauge.app.replay.stage import privacy_of
 from dialogauge.core.errors import StoreError
-from dialogauge.core.json_keys import INSIDE, as_json, keys
 from dialogauge.core.protocols import PlainDimension
 from dialogauge.core.scores import NOT_APPLICABLE
 from dialogauge.core.settings import recorded
@@ -24,113 +25,26 @@ from dialogauge.runs import FILES, Manifest, RunDirectory, StoredRun, versions
 from dialogauge.runs.privacy import hidden_turn
 from dialogauge.runs.records import json_line
 from dialogauge.runs.study import write_result
-from dialogauge.studies.arena.controls import PositionBias, position_bias
+from dialogauge.studies.arena.controls import position_bias
 from dialogauge.studies.replay.answers import ANSWER
-from dialogauge.studies.replay.comparison import CompareSettings, ReplayComparison, compare_all
+from dialogauge.studies.replay.board import Board, ShownItem
+from dialogauge.studies.replay.comparison import (
+    Compared,
+    CompareSettings,
+    ReplaySummary,
+    RubricReplaySummary,
+    compare_all,
+)
 from dialogauge.studies.replay.gathered import Gathered, gather
-from dialogauge.studies.replay.items import ORIGINAL, ItemSet, ReplayItem
-from dialogauge.studies.replay.page import ComparedCandidates, replay_page
-from dialogauge.studies.replay.table import ShownItem, View
+from dialogauge.studies.replay.items import ReplayItem
+from dialogauge.studies.replay.page import replay_page
 
 _COLUMNS = ("organisation", "version", "licence", "family")
 _WRITTEN = ("summary", "scores", "manifest", "report")
 
 
-@dataclass(frozen=True, slots=True)
-class ItemSetFacts:
-    """What the candidates were asked."""
-
-    digest: str
-    rule: str
-    selected_on_gold: bool
-    present: int
-    card: Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class OriginalFailures:
-    """Why original replies have no score."""
-
-    failures: Mapping[str, int]
-
-
-@dataclass(frozen=True, slots=True)
-class ComparedRuns:
-    """What was compared, and by whom it was scored."""
-
-    items: ItemSetFacts
-    evaluator: Mapping[str, Any]
-    candidates: Mapping[str, Mapping[str, Any]]
-    """What each is, and its failures by kind."""
-    original: OriginalFailures
-    usage: Mapping[str, float]
-    versions: Mapping[str, str | None]
-
-
-@keys(about=INSIDE, figures=INSIDE)
-@dataclass(frozen=True, slots=True)
-class ReplaySummary:
-    """Candidates on fixed points of rated conversations, scored for their users."""
-
-    about: ComparedRuns
-    figures: ReplayComparison
-
-
-@keys(about=INSIDE, position="position?")
-@dataclass(frozen=True, slots=True)
-class RubricReplaySummary:
-    """Candidates on fixed points of any conversations, scored by a rubric."""
-
-    about: ComparedRuns
-    dimensions: Mapping[str, ReplayComparison]
-    position: PositionBias | None
-    """Of a rubric of pairs: what it said in the other order."""
-
-
-@dataclass(frozen=True, slots=True)
-class Compared:
-    """A comparison with all that belongs to it."""
-
-    items: ItemSet
-    evaluator: Mapping[str, Any]
-    comparisons: Mapping[str, ReplayComparison]
-    """By dimension."""
-    files: tuple[Path, ...]
-    usage: Mapping[str, float]
-    position: PositionBias | None = None
-    """What a rubric of pairs said in the other order; None of any other evaluator."""
-
-    @property
-    def comparison(self) -> ReplayComparison:
-        """That of the first dimension, which is the only one for judges of satisfaction."""
-        return next(iter(self.comparisons.values()))
-
-    def to_json(self) -> dict[str, Any]:
-        """Write the summary as `summary.json` holds it."""
-        scores, items = self.comparison.scores, self.items
-        failures = scores.failures()
-        about = ComparedRuns(
-            ItemSetFacts(items.digest, items.rule, items.selected_on_gold, len(scores.items), items.card),
-            self.evaluator,
-            {name: {**of.about, "failures": failures[name]} for name, of in scores.candidates.items()},
-            OriginalFailures(failures[ORIGINAL]),
-            self.usage,
-            versions(),
-        )
-        if scores.by == "user":
-            return dict(as_json(ReplaySummary(about, self.comparison)))
-        return dict(as_json(RubricReplaySummary(about, self.comparisons, self.position)))
-
-    @property
-    def candidates(self) -> ComparedCandidates:
-        """What the page shows."""
-        known = self.evaluator.get("dimensions") or ()
-        idle = tuple(one["name"] for one in known if one["name"] not in self.comparisons)
-        return ComparedCandidates(self.comparisons, self.items, self.evaluator, self.position, idle)
-
-
-def compare_runs(options: CompareOptions) -> Compared:
-    """Compare all candidates of the runs, and write summary, scores and page.
+def compare_runs(options: CompareOptions) -> tuple[Compared, Path | None]:
+    """Compare all candidates of the runs, and write summary, scores and page; return also where the page is.
 
     Files go to `out`, else into the run itself where there is one run only; otherwise none is written.
 
@@ -146,24 +60,27 @@ def compare_runs(options: CompareOptions) -> Compared:
             for name in _WRITTEN:
                 output_file(str(out / FILES[name]))
     agents = read_agents(options.agents_file)
-    for name, of in (one for scores in read.scores.values() for one in scores.candidates.items()):
-        called = of.about.pop("called", name)
-        _columns(of.about, called, agents.get(called))
-    family = options.judge_family or _judge_family(read.about)
-    compared = _compared(read, options.comparison, family)
+    first = next(iter(read.boards.values()))
+    for name in first.candidates:
+        about = first.about[name]
+        called = about.pop("called", name)
+        for column in _COLUMNS:
+            about[column] = getattr(agents.get(called), column, None) or about.get(column)
+        about["family"] = about["family"] or family_of(called)
+    compared = _compared(read, options.comparison, options.judge_family or _judge_family(read.about))
     if out is None:
-        return compared
+        return compared, None
     _write(out, options, compared)
-    return replace(compared, files=tuple(out / FILES[n] for n in _WRITTEN))
+    return compared, out / FILES["report"]
 
 
 def _compared(read: Gathered, settings: CompareSettings, family: str | None) -> Compared:
-    return Compared(
+    by_user = next(iter(read.boards.values())).by == "user"
+    return (ReplaySummary if by_user else RubricReplaySummary)(
+        compare_all(read.boards, settings, family=family),
         read.items,
-        {**read.about, "digest": read.evaluator, "family": family},
-        compare_all(read.scores, settings, family=family),
-        (),
-        dict(read.usage),
+        {**read.about, "family": family},
+        read.usage,
         position_bias(read.votes) if read.votes else None,
     )
 
@@ -178,22 +95,21 @@ def stored_page(run: StoredRun) -> Page:
         msg = f"the replay run {path} has not been compared since the last replies or scores came in"
         raise StoreError(msg, hint=f"dialogauge replay compare {path}")
     runs = facts["runs"] if len(facts["runs"]) > 1 else [str(path)]
-    read = gather(runs, facts["evaluator"]["digest"])
-    for scores in read.scores.values():
-        for name, of in scores.candidates.items():
-            of.about |= facts["candidates"].get(name, {})
-        if run.mask is not None:
-            by_id = {item.id: item for item in read.items.items}
-            scores.shown = {name: _hidden(one, by_id[name], run.mask) for name, one in scores.shown.items()}
-    items = read.items
-    if run.mask is not None:
-        read = replace(read, items=replace(items, card=run.mask.value(dict(items.card))))
+    read, mask = gather(runs, facts["evaluator"]["digest"]), run.mask
+    first = next(iter(read.boards.values()))
+    for name in first.candidates:
+        first.about[name] |= facts["candidates"].get(name, {})
+    if mask is not None:
+        by_id = {item.id: item for item in read.items.items}
+        shown = {name: _hidden(one, by_id[name], mask) for name, one in first.shown.items()}
+        boards = {name: replace(board, shown=shown) for name, board in read.boards.items()}
+        items = replace(read.items, card=mask.value(dict(read.items.card)))
+        read = replace(read, boards=boards, items=items)
     options = CompareSettings(
         settings["seed"], settings["ties"], settings["margin"], unchecked=settings.get("unchecked", False)
     )
-    compared = _compared(read, options, facts["evaluator"]["family"])
     return replay_page(
-        compared.candidates,
+        _compared(read, options, facts["evaluator"]["family"]),
         command=run.manifest.command,
         created=run.manifest.written[:10],
         version=__version__,
@@ -202,15 +118,9 @@ def stored_page(run: StoredRun) -> Page:
 
 def _hidden(one: ShownItem, item: ReplayItem, mask: Mask) -> ShownItem:
     names = mask.names(item.conversation, item.user)
-    request, original = mask.value([one.request, one.original], names)
-    return ShownItem(hidden_turn(mask, item.id), request, original, mask.value(one.replies, names))
-
-
-def _columns(about: dict[str, Any], name: str, agent: AgentEntry | None) -> None:
-    for column in _COLUMNS:
-        named = None if agent is None else getattr(agent, column)
-        about[column] = named or about.get(column)
-    about["family"] = about["family"] or family_of(name)
+    return ShownItem(
+        hidden_turn(mask, item.id), mask.value(one.request, names), mask.value(one.replies, names)
+    )
 
 
 def _judge_family(about: Mapping[str, Any]) -> str | None:
@@ -221,9 +131,9 @@ def _judge_family(about: Mapping[str, Any]) -> str | None:
 
 
 def _write(out: Path, options: CompareOptions, compared: Compared) -> None:
-    evaluator, scores = compared.evaluator, compared.comparison.scores
+    evaluator, scores = compared.evaluator, compared.first.scores
     today = datetime.now(UTC).date().isoformat()
-    shown = replay_page(compared.candidates, command=options.command, created=today, version=__version__)
+    shown = replay_page(compared, command=options.command, created=today, version=__version__)
     manifest = Manifest(
         study=ANSWER,
         settings=recorded(options),
@@ -243,7 +153,7 @@ def _write(out: Path, options: CompareOptions, compared: Compared) -> None:
             "runs": list(options.runs),
             "items": compared.items.digest,
             "evaluator": dict(evaluator),
-            "candidates": {name: of.about for name, of in scores.candidates.items()},
+            "candidates": {name: scores.about[name] for name in scores.candidates},
         },
     )
     directory = RunDirectory(out)
@@ -263,43 +173,29 @@ def _write(out: Path, options: CompareOptions, compared: Compared) -> None:
 
 def _rows(compared: Compared) -> Iterator[bytes]:
     """Yield one line for each item and candidate: its scores, or why there are none."""
-    scores = compared.comparison.scores
-    line = _views if scores.by == "user" else _dimensions
-    every = {ORIGINAL: scores.original, **scores.candidates}
-    values = line(compared)
-    for item in scores.items:
+    boards = {name: of.scores.leaderboard for name, of in compared.comparisons.items()}
+    first = compared.first.scores.leaderboard
+    views = {view: first.seen(view) for view in first.views}
+    lengths = np.full(first.whole.shape, np.nan) if first.lengths is None else first.lengths
+    for i, item in enumerate(first.items):
         head = {"item": item.id, "user": item.user, "scenario": item.scenario, "position": item.position}
-        for name, of in every.items():
-            more = {"candidate": name, "length": of.lengths.get(item.id), **values(name, item.id)}
-            yield json_line({**head, "gold": item.gold, **more, "failure": of.missing.get(item.id)})
+        for n, name in enumerate(first.names):
+            length = None if np.isnan(lengths[n, i]) else int(lengths[n, i])
+            row = {**head, "gold": item.gold, "candidate": name, "length": length}
+            if first.by == "user":
+                row["views"] = {view: _in_view(of, n, i) for view, of in views.items()}
+            else:
+                row["scores"] = {dimension: _on_board(of, n, i) for dimension, of in boards.items()}
+            yield json_line({**row, "failure": first.missing[name].get(item.id)})
 
 
-def _views(compared: Compared) -> Callable[[str, str], dict[str, Any]]:
-    """Return what gives a reply's score in every view."""
-    comparison = compared.comparison
-    tables = comparison.scores.tables(comparison.settings.ties)
-    columns = {item.id: column for column, item in enumerate(comparison.scores.items)}
-
-    def views(name: str, item: str) -> dict[str, Any]:
-        out: dict[View, Any] = {}
-        for view, table in tables.items():
-            row, column = table.names.index(name), columns[item]
-            whole, value = table.whole[row, column], table.value[row, column]
-            out[view] = None if whole != whole else {"score": int(whole), "value": float(value)}
-        return {"views": out}
-
-    return views
+def _in_view(board: Board, n: int, i: int) -> dict[str, float] | None:
+    whole = board.whole[n, i]
+    return None if np.isnan(whole) else {"score": int(whole), "value": float(board.value[n, i])}
 
 
-def _dimensions(compared: Compared) -> Callable[[str, str], dict[str, Any]]:
-    """Return what gives a reply's score on every dimension, n/a where one does not apply."""
-
-    def dimensions(name: str, item: str) -> dict[str, Any]:
-        out: dict[str, float | str | None] = {}
-        for dimension, comparison in compared.comparisons.items():
-            of = {ORIGINAL: comparison.scores.original, **comparison.scores.candidates}[name]
-            score = of.scores.get(item)
-            out[dimension] = score.value if score else NOT_APPLICABLE if item in of.skipped else None
-        return {"scores": out}
-
-    return dimensions
+def _on_board(board: Board, n: int, i: int) -> float | str | None:
+    """Return a reply's score, n/a where the dimension does not apply."""
+    if board.skipped is not None and board.skipped[n, i]:
+        return NOT_APPLICABLE
+    return None if np.isnan(board.value[n, i]) else float(board.value[n, i])

@@ -1,79 +1,167 @@
-"""Scoring a run's replies: the original replies of the touched blocks first, then every candidate's."""
+"""Scoring a run's replies: who scores, the original replies of the touched blocks, then every candidate's."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
+from dialogauge.app.build import Clients, build_judge
 from dialogauge.app.config import shown_role
+from dialogauge.app.personal_judges import build_satisfaction_judge
 from dialogauge.app.progress import ProgressObserver
-from dialogauge.app.replay.collect import LOG
-from dialogauge.app.replay.evaluators import build_evaluator
+from dialogauge.app.replay.collect import LOG, StepCall, StepResult
+from dialogauge.app.replay.items import OpenStage, open_stage, privacy_of
 from dialogauge.app.replay.settings import ScoreOptions
-from dialogauge.app.replay.stage import OpenStage, open_stage, privacy_of
-from dialogauge.app.sources import InputData
-from dialogauge.core.errors import InputError, UsageError
+from dialogauge.app.settings import JudgeOptions
+from dialogauge.core.errors import UsageError
 from dialogauge.core.judgement import Usage
-from dialogauge.core.protocols import Judge
-from dialogauge.core.settings import recorded
-from dialogauge.llm import Expected
-from dialogauge.runs import Observer, Outcome, RunDirectory, RunSettings, StopSignal, run_study
-from dialogauge.studies.replay.answers import AnsweringCandidate, AnswerStudy, open_answers
+from dialogauge.core.protocols import DimensionSpec, Judge
+from dialogauge.core.settings import narrowed, recorded
+from dialogauge.judges.pairwise import PairJudge
+from dialogauge.rubrics import load_rubric
+from dialogauge.runs import RunDirectory, RunSettings, run_study
+from dialogauge.studies.arena.meetings import AskedTwice
+from dialogauge.studies.replay.answers import AnsweringCandidate, AnswerStudy, Tally, open_answers
 from dialogauge.studies.replay.items import ORIGINAL, ItemSet
 from dialogauge.studies.replay.planted import MAKERS, PLANTED, about_planted, planted_replies
-from dialogauge.studies.replay.scoring import BesideOriginal, Part, ScoringStudy
+from dialogauge.studies.replay.scoring import PREFERRED, BesideOriginal, ForUsers, Part, ScoringStudy
 from dialogauge.text import counted
 
 
-@dataclass(frozen=True)
-class ScoredAnswers:
-    """What came of the scoring."""
+@dataclass(frozen=True, slots=True)
+class Evaluator:
+    """Who scores."""
 
-    judge: str
-    counts: Mapping[str, tuple[int, int]]
-    """By candidate, the original replies first: replies scored, and replies that the evaluator failed on."""
-    comparable: bool
-    """Whether there is a score to compare with."""
-    faults: tuple[InputError, ...]
-    usage: Usage
-    outcome: Outcome
-    done: int
-    """Replies that were scored this time."""
-    asking: Expected | None = None
-    """Of a dry run: what models would be asked; None where none is."""
-
-    @property
-    def failed_share(self) -> float:
-        """Share of all replies that the evaluator failed on, the original ones included."""
-        scored, failed = (sum(n) for n in zip(*self.counts.values(), strict=True)) if self.counts else (0, 0)
-        return failed / (scored + failed) if scored + failed else 0.0
+    made_for: Callable[[OpenStage], tuple[Judge, dict[str, Any]]]
+    """Returns the judge of the answers of a stage, and what a comparison says of it."""
+    clients: Clients
+    """Those that it asks."""
+    waits: bool
+    """Whether a model is asked, so that several replies are scored side by side."""
 
 
-async def score(
-    options: ScoreOptions,
-    observer: Observer,
-    source: InputData | None = None,
-    stop: StopSignal | None = None,
-    *,
-    dry: bool = False,
-) -> ScoredAnswers:
+def build_evaluator(options: ScoreOptions, items: ItemSet, *, dry: bool = False) -> Evaluator:
+    """Build the evaluator that the options name; a dry one asks nothing, and counts what it would ask.
+
+    Raises:
+        UsageError: The judge is not there, lacks its model, or judges for users where nobody rated.
+    """
+    if options.rubric is None:
+        return _personal(options, items, dry=dry)
+    of_pairs = options.judge != "fitted" and load_rubric(options.rubric).level == "pair"
+    return (_by_pairs if of_pairs else _by_rubric)(options, options.rubric, dry=dry)
+
+
+def _personal(options: ScoreOptions, items: ItemSet, *, dry: bool) -> Evaluator:
+    if not items.rated:
+        msg = f"the judge {options.judge} says what one user would rate, and nobody rated these conversations"
+        hint = (
+            "score by --rubric card; with a model by any other, and --rubric pair; or by --fitted-model RUN"
+        )
+        raise UsageError(msg, hint=hint)
+    built = build_satisfaction_judge(options, dry=dry)
+
+    def made_for(opened: OpenStage) -> tuple[Judge, dict[str, Any]]:
+        if opened.study is None:
+            msg = "the conversations have no ratings any more"
+            raise UsageError(msg, hint="say with --data where those are that were selected from")
+        population = opened.study.population
+        about = {
+            **_about(options, built.judge.name, ("strategy", "k", "history", "language")),
+            **_fitted_to(built.judge, opened),
+            "population": {
+                "users": len({b.view.user for b in population.blocks}),
+                "turns": len(population.scores),
+            },
+        }
+        return ForUsers(built.judge, opened.stage, opened.study), about
+
+    return Evaluator(made_for, built.clients, waits=not built.judge.together)
+
+
+def _by_rubric(options: ScoreOptions, rubric: str, *, dry: bool) -> Evaluator:
+    """Build the judge as `dialogauge judge` does; nothing follows a reply, so it judges in foresight."""
+    role = options.roles.get("judge")
+    built = build_judge(
+        narrowed(JudgeOptions, options, inputs=(), rubric=rubric, mode="foresight", role=role), dry=dry
+    )
+    judge, fitted = built.judge, options.judge == "fitted"
+    name = f"{load_rubric(rubric).id}/{judge.name}" if options.judge == "local" else judge.name
+
+    dimensions = [d for d in judge.dimensions if d.level == "turn"]
+    if not dimensions:
+        what = "the model of ratings" if fitted else f"the rubric {rubric!r}"
+        msg = f"{what} judges whole conversations, and a candidate writes one reply"
+        hint = "--rubric card or satisfaction, or a file with dimensions of turns"
+        raise UsageError(msg, hint="give one that was fitted to ratings of turns" if fitted else hint)
+
+    def made_for(opened: OpenStage) -> tuple[Judge, dict[str, Any]]:
+        about = {
+            **_about(options, name, ("language",)),
+            **_fitted_to(judge, opened),
+            "rubric": None if fitted else rubric,
+            "by": "rubric",
+            "dimensions": [_dimension(d) for d in dimensions],
+        }
+        return judge, about
+
+    return Evaluator(made_for, built.clients, waits=options.judge == "llm")
+
+
+def _by_pairs(options: ScoreOptions, rubric: str, *, dry: bool) -> Evaluator:
+    """Build the referee of `dialogauge arena`, which is asked about each reply in both orders."""
+    role = options.roles.get("judge")
+    if role is None:
+        msg = f"the rubric {rubric!r} compares two replies, and needs a model"
+        raise UsageError(msg, hint="give --model NAME --base-url URL; without a model there is --rubric card")
+    unused = {"--source": options.source_file, "--policy": options.policy_file}
+    unused["--calls"] = options.calls if options.calls != "joint" else None
+    if chosen := [option for option, value in unused.items() if value is not None]:
+        msg = f"the rubric {rubric!r} compares two replies, and takes no {chosen[0]}"
+        raise UsageError(msg, hint="leave it out, or give a rubric of another level")
+    clients = Clients(options, dry=dry)
+    referee = AskedTwice(PairJudge(load_rubric(rubric), clients.build(role, "judge"), options.language))
+
+    def made_for(opened: OpenStage) -> tuple[Judge, dict[str, Any]]:
+        about = _about(options, referee.name, ("language",))
+        about |= {"rubric": rubric, "by": "pair", "dimensions": [_dimension(PREFERRED)]}
+        return BesideOriginal(referee, opened.stage), about
+
+    return Evaluator(made_for, clients, waits=True)
+
+
+def _about(options: ScoreOptions, name: str, settings: tuple[str, ...]) -> dict[str, Any]:
+    """Say who scores."""
+    chosen = {key: getattr(options, key) for key in settings}
+    return {"name": name, "asked_for": options.judge, "settings": chosen}
+
+
+def _fitted_to(judge: Judge, opened: OpenStage) -> dict[str, int]:
+    """Count the items of conversations that the judge was fitted to; nothing of one that keeps none."""
+    seen = frozenset((judge.describe().get("fitted_on") or {}).get("seen") or ())
+    if not seen:
+        return {}
+    return {"fitted_to": sum(opened.words[i.conversation] in seen for i in opened.stage.items)}
+
+
+def _dimension(of: DimensionSpec) -> dict[str, Any]:
+    scale = of.scale
+    keys = ("low", "high", "integer", "higher_is_better")
+    return {"name": of.name, **{key: getattr(scale, key) for key in keys}}
+
+
+async def score(options: ScoreOptions, call: StepCall) -> StepResult:
     """Score what is missing under this evaluator, and make it the one that comparisons take.
-
-    Args:
-        options: Which run, and by whom.
-        observer: Who is told.
-        source: The conversations, where they are in no file.
-        stop: Ends the scoring early when it is requested.
-        dry: Ask nobody, and count what would be asked.
 
     Raises UsageError for a judge or a reference that does not fit, StoreError when the run is of no use.
     """
     with open_answers(options.run) as run:
         items = run.item_set()
-    evaluator = build_evaluator(options, items, dry=dry)
+    evaluator = build_evaluator(options, items, dry=call.dry)
     try:
-        opened = open_stage(items, options.data, options.history, source)
+        opened = open_stage(items, options.data, options.history, call.source)
         judge, about = evaluator.made_for(opened)
         if options.reference is not None:
             _expect_scored(options.reference, judge)
@@ -85,31 +173,29 @@ async def score(
             settings={**recorded(options), "roles": roles},
         )
         await _add_to_the_log(opened, items, settings, planted=options.planted)
-        observer.say(_announced(options, judge, opened))
+        call.observer.say(_announced(options, judge, opened))
         parts: tuple[Part, ...] = ("reference",) if opened.stage.rated and about.get("by") is None else ()
         parts += ("answers", "planted") if options.planted else ("answers",)
         settings = replace(settings, workers=options.max_concurrency if evaluator.waits else 1)
-        counts: dict[str, tuple[int, int]] = {}
+        tallies: dict[str, Tally] = {}
         usage, done, comparable = Usage(), 0, False
+        beside = isinstance(judge, BesideOriginal)
         for part in parts:
             reference = None if part == "planted" else options.reference
             study = ScoringStudy(judge, opened.stage, about, part, reference=reference)
-            ran = await run_study(study, settings, observer, evaluator.limits, stop)
+            ran = await run_study(study, settings, call.observer, evaluator.clients.limits, call.stop)
             usage, done, outcome = usage + ran.progress.usage, done + ran.progress.done, ran.ending.outcome
-            comparable = comparable or (part == "answers" and ran.result.comparable)
-            for name, (scored, failed) in ran.result.counts.items():
-                before = counts.get(name, (0, 0))
-                counts[name] = before[0] + scored, before[1] + failed
+            for name, tally in ran.result.tallies.items():
+                tallies[name] = tallies[name] + tally if name in tallies else tally
+                comparable |= part == "answers" and tally.replied > 0 and (beside or name == ORIGINAL)
             if outcome.ended != "finished":
                 break
     finally:
-        await evaluator.close()
-    first = {name: n for name, n in counts.items() if name == ORIGINAL}
-    last = {name: n for name, n in counts.items() if name in MAKERS}
-    counts = {**first, **{n: c for n, c in counts.items() if n not in last}, **last}
-    return ScoredAnswers(
-        judge.name, counts, comparable, opened.faults, usage, outcome, done, evaluator.counted()
-    )
+        await evaluator.clients.close()
+    order = sorted(tallies, key=lambda name: (name in MAKERS, name != ORIGINAL))
+    made = (usage, outcome, done, evaluator.clients.counted())
+    by_name = {name: tallies[name] for name in order}
+    return StepResult(by_name, opened.faults, *made, judge=judge.name, comparable=comparable)
 
 
 async def _add_to_the_log(opened: OpenStage, items: ItemSet, settings: RunSettings, *, planted: bool) -> None:

@@ -173,24 +173,40 @@ class ComparingOptions(AgentsOptions, TiesOptions, UncheckedOptions):
 
 
 class SelectOptions(ItemOptions):
-    """`dialogauge replay select`."""
+    """Choose the turns of a benchmark.
+
+    The item set holds ids, ratings and digests, and no text: collecting and scoring read the conversations
+    again.
+    """
 
     out: str | None = setting(..., "Item set to write (JSON).", "-o", "--out", metavar="ITEMS")
 
 
 class CollectOptions(CandidateOptions, MovedDataOptions):
-    """`dialogauge replay collect`."""
+    """Collect the replies of candidates.
+
+    Each is shown the fixed messages before the reply, and its context. A reply that fails is a failure, never
+    the original. Further candidates join the same run.
+    """
 
     items: str = argument("ITEMS", "An item set.")
     out: str = setting(..., "Run directory.", "-o", "--out", metavar="RUN")
 
 
 class ScoreOptions(RunInput, EvaluatorOptions, MovedDataOptions):
-    """`dialogauge replay score`."""
+    """Score the original replies, then those of candidates.
+
+    The scores of the original replies are the reference of the calibrated views.
+    """
 
 
 class CompareOptions(ComparingOptions):
-    """`dialogauge replay compare`."""
+    """Compare candidates with the original replies.
+
+    And with each other: raw, shifted, and by reference ranks.
+
+    Writes summary.json, scores.jsonl and report.html.
+    """
 
     runs: tuple[str, ...] = argument("RUN...", "Run directories of one item set.")
     judge: str | None = setting(
@@ -212,7 +228,10 @@ class CompareOptions(ComparingOptions):
 
 
 class BenchmarkOptions(EvaluatorOptions, CandidateOptions, ComparingOptions, ItemOptions):
-    """`dialogauge replay run`."""
+    """Run the whole benchmark in one directory.
+
+    Selects, collects, scores and compares. The same command again goes on where it stopped.
+    """
 
     out: str = setting(..., "Run directory.", "-o", "--out", metavar="RUN")
     draw_seed: int = setting(42, "Seed of the shuffled control.", low=0, high=SEEDS)

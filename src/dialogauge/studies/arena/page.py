@@ -219,14 +219,18 @@ def _matrix(result: ArenaResult) -> Matrix:
 
 
 def _position(bias: PositionBias, usage: Usage) -> Section:
+    took = f"It took {counted(usage.calls, 'call')}, {counted(usage.cached, 'answer')} came from the cache; "
+    return position_section(bias, "Position", (Callout((f"{took}cost {words.cost(usage.cost)}.",)),))
+
+
+def position_section(bias: PositionBias, title: str, more: tuple[Block, ...] = ()) -> Section:
+    """Lay out how often a judge that was asked in both orders changed its mind with the order."""
     tiles = (
         Tile("in both orders", Count(bias.meetings)),
         Tile("changed with the order", Percent(bias.changed.value, bias.changed.interval), "ties"),
         Tile("names who stood first", Percent(bias.first.value, bias.first.interval), "50 % without bias"),
     )
-    took = f"It took {counted(usage.calls, 'call')}, {counted(usage.cached, 'answer')} came from the cache; "
-    took += f"cost {words.cost(usage.cost)}."
-    return Section("Position", (Tiles(tiles), Callout((took,))), "Each meeting was asked in both orders.")
+    return Section(title, (Tiles(tiles), *more), "Each meeting was asked in both orders.")
 
 
 def _beside(result: ArenaResult) -> DataTable:

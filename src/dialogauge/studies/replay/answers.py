@@ -226,7 +226,7 @@ class AnswerUnit(WorkUnit):
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """What became of one candidate's replies."""
+    """What became of one candidate's replies, or of their scores."""
 
     requested: int
     replied: int
@@ -238,10 +238,15 @@ class Tally:
         """Items without a reply."""
         return sum(self.failures.values())
 
+    def __add__(self, other: Tally) -> Tally:
+        """Return what became of both."""
+        failures = Counter(self.failures) + Counter(other.failures)
+        return Tally(self.requested + other.requested, self.replied + other.replied, dict(failures))
+
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """What became of all candidates' replies."""
+    """What became of all candidates' replies, or of their scores."""
 
     tallies: Mapping[str, Tally]
     """Of the candidates that were asked for."""
@@ -294,6 +299,24 @@ class AnswerStudy(Study[Answered]):
         self._places = {name: place for place, name in enumerate(dict.fromkeys((*known, *self._names)))}
         known |= {c.name: dict(c.about) for c in self.candidates if c.name != ORIGINAL}
         database.put_meta("candidates", known)
+        self._refresh_profiles(run)
+
+    def _refresh_profiles(self, run: AnswerRun) -> None:
+        """Put the profiles of today into what is kept, but for candidates that were shown them."""
+        profiles = {name: reply.conversation.profile for name, reply in self.stage.originals.items()}
+        digests = {name: digest(dict(of)) if of else "" for name, of in profiles.items()}
+        place = f"profiles:{self.judge_digest}"
+        before = run.database.get_meta(place, {}, dict[str, str])
+        changed = {name for name, of in digests.items() if before.get(name) != of}
+        shown = {name for name, about in run.candidates.items() if about.get("context") == "profile"}
+        renewed = {}
+        for unit in run.database.units(self.judge_digest) if changed else ():
+            (row,), kept = unit.rows, run.database.conversation(unit.target)
+            item, candidate = row["conversation_id"], row["candidate"]
+            if kept is not None and item in changed and candidate not in shown:
+                renewed[unit.key] = replace(kept, profile=profiles[item])
+        run.database.renew(self.judge_digest, renewed)
+        run.database.put_meta(place, {**before, **digests})
 
     @property
     def _names(self) -> list[str]:
@@ -314,8 +337,8 @@ class AnswerStudy(Study[Answered]):
                 for item in self.stage.by_block[name]:
                     original = self.stage.originals[item.id]
                     prompted = None if prompter is None else prompter.prompt(original)
-                    # What is kept holds all that is known of a conversation, the profile too.
-                    state = replace(original_answer(original), messages=tuple(original.before))
+                    # Of a profile that the request does not hold, what is kept takes the one of today.
+                    state = replace(original_answer(original), messages=original.before, profile=None)
                     shown = (state,) if prompted is None else (state, prompted.conversation)
                     yield AnswerUnit(
                         ANSWER,

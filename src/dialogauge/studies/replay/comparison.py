@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from dialogauge.core.json_keys import as_json, keys
-from dialogauge.stats import Ties, adjusted
+from dialogauge.core import PlainDimension
+from dialogauge.core.json_keys import INSIDE, as_json, keys
+from dialogauge.runs import versions
+from dialogauge.stats import Ties
+from dialogauge.studies.arena.controls import PositionBias
 from dialogauge.studies.evidence import UNCHECKED, DimensionEvidence
-from dialogauge.studies.replay.checking import evaluator_evidence
+from dialogauge.studies.judging.checking import checked_by_ratings
+from dialogauge.studies.judging.people_tally import PeopleTally
+from dialogauge.studies.replay.board import Board, Ground, View
 from dialogauge.studies.replay.diagnostics import (
     LengthControl,
     LengthFigures,
@@ -19,24 +25,24 @@ from dialogauge.studies.replay.diagnostics import (
     SelfPreference,
     SwappedPairs,
     by_position,
+    constant_candidates,
     ladder,
     length_control,
     length_figures,
+    scored_by_length,
     self_preference,
     shuffled,
 )
-from dialogauge.studies.replay.ground import Ground
-from dialogauge.studies.replay.items import ORIGINAL
-from dialogauge.studies.replay.table import (
+from dialogauge.studies.replay.figures import (
     Aggregate,
-    EvaluatorScores,
     Pairing,
-    View,
-    Viewer,
     aggregate,
     compare_candidates,
+    corrected,
     pair_of,
 )
+from dialogauge.studies.replay.items import ORIGINAL, ItemSet
+from dialogauge.studies.satisfaction.answers import SATISFACTION
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,11 +142,9 @@ class ReferenceCounts:
     scores=None,
     evidence=None,
     reference="reference",
-    checked="checked",
-    checked_by="checked_by",
-    unchecked_because="unchecked_because",
     ranks="ranked",
     names_of_gamed="gamed_by",
+    **{"evidence.checked": "checked", "evidence.by": "checked_by", "evidence.why": "unchecked_because"},
 )
 @dataclass(frozen=True, slots=True)
 class ReplayComparison:
@@ -150,14 +154,14 @@ class ReplayComparison:
     """`raw`; of judges of satisfaction `mean-shift` and `reference-cdf` too."""
     lengths: Mapping[str, LengthFigures]
     settings: CompareSettings
-    scores: EvaluatorScores
+    scores: Board
     """What it is made of."""
     people: Aggregate | None
     """What the users themselves gave the original replies of the items; None of scores by a rubric."""
     planted: tuple[Pairing, ...] = ()
     """Each planted candidate against the original replies, in the raw view; p adjusted over them."""
     evidence: DimensionEvidence = UNCHECKED
-    """Whether the evaluator is checked."""
+    """Whether the evaluator agrees with the users and prefers no planted candidate."""
 
     @property
     def gamed_by(self) -> tuple[Pairing, ...]:
@@ -172,122 +176,203 @@ class ReplayComparison:
     @property
     def reference(self) -> ReferenceCounts:
         """How many of the original replies have a score."""
-        return ReferenceCounts(len(self.scores.original.scores), len(self.scores.original.lengths))
-
-    @property
-    def checked(self) -> bool:
-        """Whether the evaluator agrees with the users and prefers no planted candidate."""
-        return self.evidence.checked
-
-    @property
-    def checked_by(self) -> str:
-        """What shows it; empty where nothing does."""
-        return self.evidence.by
-
-    @property
-    def unchecked_because(self) -> str:
-        """Why it is not checked; empty where it is."""
-        return self.evidence.why
+        return ReferenceCounts(len(self.scores.reference.scores), len(self.scores.reference.lengths))
 
     @property
     def ranks(self) -> bool:
         """Whether candidates are ranked: the evaluator is checked, or `--unchecked` was given."""
         return self.evidence.checked or self.settings.unchecked
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """All candidates and the original replies, in the order of the raw view."""
-        return tuple(self.views["raw"].aggregates)
-
-    def to_json(self) -> dict[str, Any]:
-        """Write the figures."""
-        return dict(as_json(self))
-
 
 def compare_all(
-    by_dimension: Mapping[str, EvaluatorScores], settings: CompareSettings, *, family: str | None = None
+    by_dimension: Mapping[str, Board], settings: CompareSettings, *, family: str | None = None
 ) -> dict[str, ReplayComparison]:
     """Compare candidates on every dimension; p is adjusted by Holm over all pairs of all dimensions.
 
     A dimension that applies to no reply is left out. Arguments as of `compare`.
     """
-    used = {name: scores for name, scores in by_dimension.items() if not scores.idle}
-    done = {name: compare(scores, settings, family=family) for name, scores in used.items()}
+    done = {n: compare(b, settings, family=family) for n, b in by_dimension.items() if not b.idle}
     if len(done) < 2:
         return done
-    pairs = iter(adjusted([p.comparison for one in done.values() for p in one.views["raw"].pairs]))
-    planted = iter(adjusted([p.comparison for one in done.values() for p in one.planted]))
-    out = {}
-    for name, one in done.items():
-        raw = one.views["raw"]
-        again = tuple(replace(pair, comparison=next(pairs)) for pair in raw.pairs)
-        tests = tuple(replace(pair, comparison=next(planted)) for pair in one.planted)
-        out[name] = replace(one, views={"raw": replace(raw, pairs=again)}, planted=tests)
-    return out
+    pairs = iter(corrected([pair for of in done.values() for pair in of.views["raw"].pairs]))
+    planted = iter(corrected([pair for of in done.values() for pair in of.planted]))
+    for name, of in done.items():
+        raw = of.views["raw"]
+        raw = replace(raw, pairs=tuple(next(pairs) for _ in raw.pairs))
+        done[name] = replace(of, views={"raw": raw}, planted=tuple(next(planted) for _ in of.planted))
+    return done
 
 
-def compare(
-    scores: EvaluatorScores, settings: CompareSettings, *, family: str | None = None
-) -> ReplayComparison:
+def compare(scores: Board, settings: CompareSettings, *, family: str | None = None) -> ReplayComparison:
     """Compare candidates with the original replies and with each other, in every view.
 
     Args:
-        scores: Of one evaluator; candidates may say of which `family` of models they are.
+        scores: Of one evaluator, the raw view; candidates may say of which `family` of models they are.
         settings: How.
         family: The evaluator's; None when it has none.
     """
-    families = {name: of.about.get("family") for name, of in scores.candidates.items()}
-    viewer = scores.viewer(settings.ties)
-    tables = scores.tables(settings.ties)
-    steps = ladder(viewer)
-    by_length = length_control(viewer, scores)
-    planted = _planted(scores, viewer, settings.margin)
+    scores = replace(scores, ties=settings.ties)
+    board = scores.leaderboard
+    constant, blind = constant_candidates(board), scored_by_length(board)
+    planted = corrected([pair_of(scores, name, ORIGINAL, settings.margin) for name in scores.planted])
     evidence = evaluator_evidence(scores, planted)
-    ranks = evidence.checked or settings.unchecked
+    ranks, scale = evidence.checked or settings.unchecked, scores.on.scale
+
+    def place(of: tuple[str, Aggregate]) -> tuple[float, str]:
+        """Return a candidate's place: the best first; where nobody is ranked the original, then names."""
+        if not ranks:
+            return float(of[0] != ORIGINAL), of[0]
+        mean = of[1].user_macro
+        return 1.0 if mean is None else -scale.quality(mean), ""
+
     views: dict[View, ViewResult] = {}
-    for view, table in tables.items():
-        figures = {name: table.figures(name) for name in table.names}
+    for view in scores.views:
+        seen = board.seen(view)
+        figures = {name: aggregate(seen, name) for name in seen.names}
+        pairs = compare_candidates(seen, settings.margin)
         views[view] = ViewResult(
             view=view,
-            aggregates=dict(
-                sorted(figures.items(), key=lambda of: _worth(of[1], scores.on) if ranks else _by_name(of[0]))
-            ),
-            pairs=tuple(replace(p, ranked=ranks) for p in compare_candidates(table, margin=settings.margin)),
-            ladder=steps[view],
+            aggregates=dict(sorted(figures.items(), key=place)),
+            pairs=tuple(replace(pair, ranked=ranks) for pair in pairs),
+            ladder=ladder({level: of.seen(view) for level, of in constant.items()}),
             controls=ReplayControls(
-                by_length[view], shuffled(table, deals=settings.deals, seed=settings.seed)
+                length_control(blind.seen(view)), shuffled(seen, deals=settings.deals, seed=settings.seed)
             ),
-            positions=by_position(table),
-            self_preference=self_preference(table, family, families),
-            left_as_they_are=viewer.left_as_they_are(view),
+            positions=by_position(seen),
+            self_preference=self_preference(seen, family),
+            left_as_they_are=board.left_as_they_are(view),
             on=scores.on,
         )
     people = None
     if scores.by == "user":
-        people = aggregate(scores.items, np.array([item.gold for item in scores.items], dtype=np.float64))
-    return ReplayComparison(
-        views,
-        length_figures(tables["raw"], scores),
-        settings,
-        scores,
-        people,
-        planted,
-        evidence,
-    )
+        gold = np.array([[np.nan if item.gold is None else item.gold for item in scores.items]])
+        people = aggregate(replace(scores.holding((ORIGINAL,), gold), on=Ground()), ORIGINAL)
+    return ReplayComparison(views, length_figures(board), settings, scores, people, planted, evidence)
 
 
-def _by_name(name: str) -> tuple[bool, str]:
-    """Return what candidates are ordered by where nobody is ranked: the original replies, then names."""
-    return name != ORIGINAL, name
+def evaluator_evidence(scores: Board, planted: Sequence[Pairing]) -> DimensionEvidence:
+    """Say whether an evaluator agrees with the users on their original replies, and cannot be gamed.
+
+    Args:
+        scores: Of the evaluator, on one dimension.
+        planted: Each planted candidate against the original replies.
+    """
+    if liked := [pair.a.partition(": ")[2] for pair in planted if pair.gain is not None]:
+        why = f"it likes planted replies better than the original ones: {', '.join(liked)}"
+        return DimensionEvidence(checked=False, why=why)
+    if not planted:
+        return DimensionEvidence(checked=False, why="no planted candidates were scored (--no-planted)")
+    spec = PlainDimension(SATISFACTION, "turn", scores.on.scale)
+    tally, numbers = PeopleTally((spec,)), dict[str, int]()
+    targets = tally.levels["turn"]
+    for item, score in zip(scores.items, scores.value[scores.at(ORIGINAL)].tolist(), strict=True):
+        if item.gold is None or math.isnan(score):
+            continue
+        if item.conversation not in numbers:
+            numbers[item.conversation] = len(numbers)
+            tally.users.append(item.user)
+            tally.names.append(item.conversation)
+        length = scores.reference.lengths.get(item.id, 0)
+        figures = {SATISFACTION: score}
+        place = targets.add(numbers[item.conversation], item.position + 1, length, figures)
+        targets.ratings.setdefault(SATISFACTION, {})[place] = item.gold
+        targets.counts[SATISFACTION] += 1
+    if not numbers:
+        return DimensionEvidence(checked=False, why="nobody rated the original replies of these items")
+    tally.raters["turn", SATISFACTION] = {"users"}
+    return checked_by_ratings(tally, (spec,))[SATISFACTION]
 
 
-def _worth(figures: Aggregate, on: Ground) -> float:
-    """Return what candidates are ordered by, the best first."""
-    return 1.0 if figures.user_macro is None else -on.scale.quality(figures.user_macro)
+@dataclass(frozen=True, slots=True)
+class ItemSetFacts:
+    """What the candidates were asked."""
+
+    digest: str
+    rule: str
+    selected_on_gold: bool
+    present: int
+    card: Mapping[str, Any]
 
 
-def _planted(scores: EvaluatorScores, viewer: Viewer, margin: float) -> tuple[Pairing, ...]:
-    table = scores.skipping(viewer.tables({name: of.scores for name, of in scores.planted.items()})["raw"])
-    pairs = [pair_of(table.shared((name, ORIGINAL)), margin) for name in scores.planted]
-    over_all = adjusted([pair.comparison for pair in pairs])
-    return tuple(replace(pair, comparison=one) for pair, one in zip(pairs, over_all, strict=True))
+@dataclass(frozen=True, slots=True)
+class OriginalFailures:
+    """Why original replies have no score."""
+
+    failures: Mapping[str, int]
+
+
+@keys(
+    comparisons=None,
+    position=None,
+    facts="items",
+    candidates="candidates",
+    original="original",
+    versions="versions",
+)
+@dataclass(frozen=True)
+class Compared:
+    """What was compared, and by whom it was scored."""
+
+    comparisons: Mapping[str, ReplayComparison]
+    """By dimension; a judge of satisfaction has one."""
+    items: ItemSet
+    evaluator: Mapping[str, Any]
+    """Who scored."""
+    usage: Mapping[str, float] = field(default_factory=dict)
+    position: PositionBias | None = None
+    """Of a rubric of pairs: what it said in the other order."""
+
+    @property
+    def first(self) -> ReplayComparison:
+        """That of the first dimension."""
+        return next(iter(self.comparisons.values()))
+
+    @property
+    def for_users(self) -> bool:
+        """Whether each reply was scored for the user of its item."""
+        return self.first.scores.by == "user"
+
+    @property
+    def idle(self) -> tuple[str, ...]:
+        """Dimensions that apply to no original reply."""
+        known = self.evaluator.get("dimensions") or ()
+        return tuple(one["name"] for one in known if one["name"] not in self.comparisons)
+
+    @property
+    def facts(self) -> ItemSetFacts:
+        """What the candidates were asked."""
+        items, present = self.items, len(self.first.scores.items)
+        return ItemSetFacts(items.digest, items.rule, items.selected_on_gold, present, items.card)
+
+    @property
+    def candidates(self) -> Mapping[str, Mapping[str, Any]]:
+        """What each is, and its failures by kind."""
+        scores = self.first.scores
+        failures = scores.failures()
+        return {name: {**scores.about[name], "failures": failures[name]} for name in scores.candidates}
+
+    @property
+    def original(self) -> OriginalFailures:
+        """Why original replies have no score."""
+        return OriginalFailures(self.first.scores.failures()[ORIGINAL])
+
+    @property
+    def versions(self) -> Mapping[str, str | None]:
+        """What it was computed with."""
+        return versions()
+
+    def to_json(self) -> dict[str, Any]:
+        """Write the summary as `summary.json` holds it."""
+        return dict(as_json(self))
+
+
+@keys(first=INSIDE)
+@dataclass(frozen=True)
+class ReplaySummary(Compared):
+    """Candidates on fixed points of rated conversations, scored for their users."""
+
+
+@keys(comparisons="dimensions", position="position?")
+@dataclass(frozen=True)
+class RubricReplaySummary(Compared):
+    """Candidates on fixed points of any conversations, scored by a rubric."""

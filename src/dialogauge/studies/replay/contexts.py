@@ -110,7 +110,12 @@ class DialogueMemory:
         Raises:
             UsageError: One of them is of the target's own scenario: the candidate would see what is measured.
         """
-        refuse_own_scenario(scenario, past)
+        own = next((reply for reply in past if reply.conversation.scenario == scenario), None)
+        if own is not None:
+            msg = (
+                f"a candidate's memory would hold {own.id!r}, of the scenario {scenario!r} that it answers in"
+            )
+            raise UsageError(msg, hint="a candidate's memory comes from the user's other scenarios only")
         self.past = tuple(past)
         texts = [_text(reply) for reply in past]
         self._index = TfidfIndex(texts, shortest=2, longest=5, max_features=_MAX_FEATURES) if texts else None
@@ -125,17 +130,11 @@ class DialogueMemory:
         """
         if self._index is None:
             return ()
-        cosines = self._index.cosines(_query(before))
+        request = next((m.text for m in reversed(before) if m.role == "user"), "")
+        query = "\n".join([_lines(before[-_PREFIX:]), f"user: {request}", f"user: {request}"])
+        cosines = self._index.cosines(query)
         ranked = [Recalled(self.past[i], float(cosines[i])) for i in np.argsort(cosines, kind="stable")[::-1]]
         return tuple(ranked[:k] if rule == "tfidf" else _diverse(ranked, k))
-
-
-def refuse_own_scenario(scenario: str, past: Sequence[Reply]) -> None:
-    """Raise UsageError when a past reply is of the target's own scenario."""
-    own = next((r for r in past if r.conversation.scenario == scenario), None)
-    if own is not None:
-        msg = f"a candidate's memory would hold {own.id!r}, of the scenario {scenario!r} that it answers in"
-        raise UsageError(msg, hint="a candidate's memory comes from the user's other scenarios only")
 
 
 def _diverse(ranked: Sequence[Recalled], k: int) -> list[Recalled]:
@@ -157,11 +156,6 @@ def _text(reply: Reply) -> str:
             f"assistant: {reply.text}",
         ]
     )
-
-
-def _query(before: Sequence[Message]) -> str:
-    request = next((m.text for m in reversed(before) if m.role == "user"), "")
-    return "\n".join([_lines(before[-_PREFIX:]), f"user: {request}", f"user: {request}"])
 
 
 def _lines(messages: Sequence[Message]) -> str:
@@ -205,7 +199,11 @@ class Prompter:
         before = reply.before
         language = "zh" if detect_language(reply.request) == "zh" else "en"
         added, memory = self._added(reply, language)
-        messages = before if added is None else _with_system(before, added)
+        messages = before
+        if added is not None:  # in one system message with the conversation's own, ahead of the dialogue
+            messages = (Message("system", added), *before)
+            if before and before[0].role in ("system", "developer"):
+                messages = (Message(before[0].role, f"{before[0].text}\n\n{added}"), *before[1:])
         return Prompted(Conversation(reply.id, messages, scenario=reply.conversation.scenario), memory)
 
     def _added(self, reply: Reply, language: str) -> tuple[str | None, tuple[tuple[str, float | None], ...]]:
@@ -243,14 +241,6 @@ def refuse_empty_context(context: Context, stage: Stage) -> None:
         return
     msg = f"--context {context} would add nothing: {why}"
     raise UsageError(msg, hint="--context prefix shows the messages before the reply, and no more")
-
-
-def _with_system(before: Sequence[Message], added: str) -> tuple[Message, ...]:
-    """Put our words before the dialogue, in one system message with the conversation's own."""
-    if before and before[0].role in ("system", "developer"):
-        own = Message(before[0].role, f"{before[0].text}\n\n{added}")
-        return (own, *before[1:])
-    return (Message("system", added), *before)
 
 
 def _item(number: int, recalled: Recalled, language: str) -> str:

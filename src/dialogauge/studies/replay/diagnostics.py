@@ -10,40 +10,31 @@ import numpy as np
 
 from dialogauge.core import ONE_TO_FIVE
 from dialogauge.core.json_keys import keys
-from dialogauge.stats import Basis, Estimate, group_means, macro_gain, spearman, thirds
-from dialogauge.studies.replay.ground import Floats
-from dialogauge.studies.replay.items import ORIGINAL, ReplayItem
-from dialogauge.studies.replay.scored import ReplyScore
-from dialogauge.studies.replay.table import (
-    Aggregate,
-    CandidateScores,
-    EvaluatorScores,
-    Pairing,
-    View,
-    Viewer,
-    aggregate,
-    compare_candidates,
-)
+from dialogauge.stats import Basis, Estimate, Floats, group_means, macro_gain, spearman, thirds
+from dialogauge.studies.replay.board import Board
+from dialogauge.studies.replay.figures import Aggregate, Pairing, aggregate, compare_candidates
+from dialogauge.studies.replay.items import ORIGINAL
 
 _STEPS: Final = 3
 """Constant candidates: every reply is given the best score, the second best, the third best."""
 
 
-def ladder(viewer: Viewer) -> dict[View, dict[float, Aggregate]]:
-    """Return the figures of the constant candidates in each view, the best first: it is the ceiling.
+def constant_candidates(board: Board) -> dict[float, Board]:
+    """Return a board for each constant candidate, the best first: in any view it is the ceiling.
 
     On a scale of ranks even a candidate whose every reply gets a 5 stays below 5, and candidates whose
     interval holds that ceiling cannot be told from it.
     """
-    scale = viewer.on.scale
-    whole = sorted(viewer.on.levels, key=scale.quality, reverse=True)
+    scale = board.on.scale
+    whole = sorted(board.on.levels, key=scale.quality, reverse=True)
     levels: Sequence[float] = whole[:_STEPS] or [scale.best]
-    columns = {
-        str(level): {i.id: ReplyScore(i.id, i.block, i.position, level, float(level)) for i in viewer.items}
-        for level in levels
-    }
-    tables = viewer.tables(columns, original=False)
-    return {view: {level: table.figures(str(level)) for level in levels} for view, table in tables.items()}
+    shape = (1, len(board.items))
+    return {level: board.holding((str(level),), np.full(shape, float(level))) for level in levels}
+
+
+def ladder(constant: Mapping[float, Board]) -> dict[float, Aggregate]:
+    """Return the figures of constant candidates in one view."""
+    return {level: aggregate(board, str(level)) for level, board in constant.items()}
 
 
 @keys(aggregates="candidates")
@@ -56,44 +47,39 @@ class LengthControl:
     """Every candidate against the original replies."""
 
 
-def length_control(viewer: Viewer, scores: EvaluatorScores) -> dict[View, LengthControl]:
-    """Score every reply by its length alone: 3, 4 or 5 by the thirds of the original replies' lengths.
+def scored_by_length(board: Board) -> Board:
+    """Score every reply that has a score by its length alone.
 
-    Args:
-        viewer: Of the evaluator; its scores are replaced.
-        scores: The evaluator's: replies that have none take no part.
+    By the thirds of the original replies' lengths: 3, 4 or 5; beside the original the longer of the two wins.
     """
-    reference = scores.original.lengths
-    items = {i.id: i for i in viewer.items}
+    reference, scale = board.reference.lengths, board.on.scale
+    lengths = np.full(board.whole.shape, np.nan) if board.lengths is None else board.lengths
 
-    scale = viewer.on.scale
+    def by_length(of: Floats) -> Floats:
+        levels = thirds(of, list(reference.values()), ONE_TO_FIVE).values
+        share = (levels - ONE_TO_FIVE.low) / (ONE_TO_FIVE.high - ONE_TO_FIVE.low)
+        scores: Floats = scale.worst + share * (scale.best - scale.worst)
+        return scores
 
-    def by_length(of: Mapping[str, int]) -> dict[str, float]:
-        if scores.by == "pair":  # the longer of the two wins
-            return {item: 0.5 + float(np.sign(n - reference[item])) / 2 for item, n in of.items()}
-        levels = thirds(list(of.values()), list(reference.values()), ONE_TO_FIVE).values.tolist()
-        share = map(ONE_TO_FIVE.quality, levels)
-        return {i: scale.worst + q * (scale.best - scale.worst) for i, q in zip(of, share, strict=True)}
+    if board.by == "pair":
+        scores = 0.5 + np.sign(lengths - lengths[board.at(ORIGINAL)]) / 2
+        blind = board.reference
+    else:
+        filled = np.nan_to_num(lengths)
+        scores = by_length(filled.ravel()).reshape(filled.shape)
+        levels = by_length(np.array(list(reference.values()), dtype=np.float64)).tolist()
+        of_turn = dict(zip(reference, levels, strict=True))
+        originals = (replace(score, value=of_turn[score.id]) for score in board.reference.scores)
+        blind = replace(board.reference, scores=tuple(originals))
+    scores = np.where(np.isnan(board.whole), np.nan, scores)
+    return replace(board.holding(board.names, scores), reference=blind)
 
-    originals = by_length(reference)
-    blind = replace(
-        viewer,
-        reference=[replace(r, whole=originals[r.id], value=originals[r.id]) for r in viewer.reference],
-    )
-    columns = {
-        name: {
-            item: ReplyScore(item, items[item].block, items[item].position, level, level)
-            for item, level in by_length({i: n for i, n in of.lengths.items() if i in of.scores}).items()
-            if item in items
-        }
-        for name, of in scores.candidates.items()
-    }
-    out: dict[View, LengthControl] = {}
-    for view, table in blind.tables(columns).items():
-        figures = {name: aggregate(table.items, table.row(name), on=table.on) for name in table.names}
-        pairs = tuple(p for p in compare_candidates(table) if p.b == ORIGINAL)
-        out[view] = LengthControl(figures, pairs)
-    return out
+
+def length_control(board: Board) -> LengthControl:
+    """Return the leaderboard of one view of `scored_by_length`."""
+    whole = replace(board, value=board.whole)
+    figures = {name: aggregate(whole, name) for name in board.names}
+    return LengthControl(figures, tuple(p for p in compare_candidates(board) if p.b == ORIGINAL))
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,28 +92,26 @@ class SwappedPairs:
     deals: int
 
 
-def shuffled(table: CandidateScores, *, deals: int = 200, seed: int = 0) -> tuple[SwappedPairs, ...]:
+def shuffled(board: Board, *, deals: int = 200, seed: int = 0) -> tuple[SwappedPairs, ...]:
     """Deal the scores of each candidate and of the original replies anew, user by user.
 
     Items of one user go together: dealt item by item, what chance makes would look smaller than it is.
     """
-    if ORIGINAL not in table.names:
+    if ORIGINAL not in board.names:
         return ()
     rng = np.random.default_rng([seed, 2])
-    pairs = [table.shared((name, ORIGINAL)) for name in table.names if name != ORIGINAL]
-    return tuple(_dealt(t.names[0], t.items, t.whole[0] - t.whole[1], rng, deals) for t in pairs)
-
-
-def _dealt(
-    name: str, items: Sequence[ReplayItem], delta: Floats, rng: np.random.Generator, deals: int
-) -> SwappedPairs:
-    by_user = np.array(list(group_means(delta, [i.user for i in items]).values()))
-    if not by_user.size:
-        return SwappedPairs(name, None, deals)
-    # Swapping the two changes the sign of their difference.
-    signs = rng.integers(0, 2, size=(deals, by_user.size)) * 2 - 1
-    low, high = np.quantile(signs @ by_user / by_user.size, [0.025, 0.975])
-    return SwappedPairs(name, (float(low), float(high)), deals)
+    dealt = []
+    for name in (name for name in board.names if name != ORIGINAL):
+        two = board.shared((name, ORIGINAL))
+        by_user = np.array(list(group_means(two.whole[0] - two.whole[1], two.groups("user")).values()))
+        ends = None
+        if by_user.size:
+            # Swapping the two changes the sign of their difference.
+            signs = rng.integers(0, 2, size=(deals, by_user.size)) * 2 - 1
+            low, high = np.quantile(signs @ by_user / by_user.size, [0.025, 0.975])
+            ends = float(low), float(high)
+        dealt.append(SwappedPairs(name, ends, deals))
+    return tuple(dealt)
 
 
 POSITIONS: Final = ("0", "1", "2", "3", "4", "5+")
@@ -149,29 +133,21 @@ class LengthFigures:
     """Replies that ended at the limit of tokens or in a filter; None where that is not known."""
 
 
-def length_figures(table: CandidateScores, scores: EvaluatorScores) -> dict[str, LengthFigures]:
-    """Return the figures of every candidate and of the original replies, from the table of the raw view."""
-    ids = [i.id for i in table.items]
-    own = _column(ids, scores.original.lengths)
-    out = {}
-    for name in table.names:
-        replies = scores.original if name == ORIGINAL else scores.candidates[name]
-        length = _column(ids, replies.lengths)
-        score = table.fractions(name)
-        both = ~np.isnan(length) & ~np.isnan(own)
-        delta = score - table.fractions(ORIGINAL) if ORIGINAL in table.names else np.full(len(ids), np.nan)
+def length_figures(board: Board) -> dict[str, LengthFigures]:
+    """Return the figures of every candidate and of the original replies, from the raw view."""
+    lengths = np.full(board.whole.shape, np.nan) if board.lengths is None else board.lengths
+    at, present, out = board.at(ORIGINAL), {item.id for item in board.items}, {}
+    for name, length, score in zip(board.names, lengths, board.value, strict=True):
+        both = ~np.isnan(length) & ~np.isnan(lengths[at])
+        total, cut = lengths[at][both].sum(), board.cut_short.get(name)
         out[name] = LengthFigures(
             float(np.nanmean(length)) if not np.isnan(length).all() else None,
-            float(length[both].sum() / own[both].sum()) if both.any() and own[both].sum() else None,
+            float(length[both].sum() / total) if total else None,
             _spearman(score, length),
-            None if name == ORIGINAL else _spearman(delta, length - own),
-            None if replies.cut_short is None else sum(i in replies.cut_short for i in ids),
+            None if name == ORIGINAL else _spearman(score - board.value[at], length - lengths[at]),
+            None if cut is None else len(cut & present),
         )
     return out
-
-
-def _column(ids: Sequence[str], lengths: Mapping[str, int]) -> Floats:
-    return np.array([lengths.get(i, np.nan) for i in ids], dtype=np.float64)
 
 
 def _spearman(a: Floats, b: Floats) -> float | None:
@@ -187,26 +163,22 @@ class PositionMean:
     n: int
 
 
-def by_position(table: CandidateScores) -> dict[str, dict[str, PositionMean]]:
+def by_position(board: Board) -> dict[str, dict[str, PositionMean]]:
     """Return by candidate and position the mean whole score, and how many there are."""
-    places = np.array([min(i.position, len(POSITIONS) - 1) for i in table.items])
+    places = np.array([min(item.position, len(POSITIONS) - 1) for item in board.items])
     out: dict[str, dict[str, PositionMean]] = {}
-    for name in table.names:
-        row = table.row(name)
-        out[name] = {}
-        for number, label in enumerate(POSITIONS):
-            scores = row[(places == number) & ~np.isnan(row)]
-            mean = float(scores.mean()) if scores.size else None
-            out[name][label] = PositionMean(mean, int(scores.size))
+    for name, row in zip(board.names, board.whole, strict=True):
+        groups = (row[(places == number) & ~np.isnan(row)] for number in range(len(POSITIONS)))
+        means = (PositionMean(float(of.mean()) if of.size else None, int(of.size)) for of in groups)
+        out[name] = dict(zip(POSITIONS, means, strict=True))
     return out
 
 
 @keys(
     family="judge_family",
     difference=None,
-    user_macro_delta="user_macro_delta",
-    interval="interval",
     words="in_words",
+    **{"difference.value": "user_macro_delta", "difference.interval": "interval"},
 )
 @dataclass(frozen=True, slots=True)
 class SelfPreference:
@@ -231,41 +203,23 @@ class SelfPreference:
             "a judge of another family tells which"
         )
 
-    @property
-    def user_macro_delta(self) -> float | None:
-        """User macro mean of what the own get more than the others."""
-        return None if self.difference is None else self.difference.value
 
-    @property
-    def interval(self) -> tuple[float, float] | None:
-        """95 %, paired, by users."""
-        return None if self.difference is None else self.difference.interval
-
-
-def self_preference(
-    table: CandidateScores, family: str | None, families: Mapping[str, str | None]
-) -> SelfPreference:
-    """Hold candidates of the judge's family against those of other known families.
+def self_preference(board: Board, family: str | None) -> SelfPreference:
+    """Hold candidates of the judge's family against those of other known families, in one view.
 
     Args:
-        table: Of one view.
+        board: Candidates may say of which `family` of models they are; one of none takes no part.
         family: The judge's.
-        families: The candidates'; one of no known family takes no part.
     """
-    named = {n: families.get(n) for n in table.names if n != ORIGINAL and families.get(n)}
-    own = tuple(n for n, f in named.items() if f == family)
-    others = tuple(n for n, f in named.items() if f != family)
+    families = {name: board.about.get(name, {}).get("family") for name in board.candidates}
+    own = tuple(n for n, of in families.items() if of and of == family)
+    others = tuple(n for n, of in families.items() if of and of != family)
     if family is None or not own or not others:
         return SelfPreference(family, own, others, None)
-    both = table.shared((*own, *others))
-    delta = table.on.better(_mean_of(both, own), _mean_of(both, others))
-    by_user = group_means(delta, [i.user for i in table.items])
-    basis = Basis(int(np.isfinite(delta).sum()), len(by_user), table.on.unit)
-    difference, _ = basis.difference(macro_gain(by_user, table.on.width))
+    both = board.shared((*own, *others))
+    halves = np.mean(both.whole[: len(own)], axis=0), np.mean(both.whole[len(own) :], axis=0)
+    delta = board.on.better(*halves)
+    by_user = group_means(delta, both.groups("user"))
+    basis = Basis(int(np.isfinite(delta).sum()), len(by_user), board.on.unit)
+    difference, _ = basis.difference(macro_gain(by_user, board.on.width))
     return SelfPreference(family, own, others, difference if by_user else None)
-
-
-def _mean_of(table: CandidateScores, names: Sequence[str]) -> Floats:
-    """Mean over candidates, on the items that all of them have."""
-    mean: Floats = np.mean([table.row(name) for name in names], axis=0)
-    return mean

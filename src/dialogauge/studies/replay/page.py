@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from dialogauge.report import (
     Axis,
@@ -15,6 +14,7 @@ from dialogauge.report import (
     Count,
     DataTable,
     Definitions,
+    Emphasis,
     Fold,
     Leaderboard,
     LeaderboardRow,
@@ -30,41 +30,15 @@ from dialogauge.report import (
     Text,
     data_table,
     ordinal_tones,
-    p_value,
     words,
 )
-from dialogauge.studies.arena.controls import PositionBias
+from dialogauge.studies.arena.page import position_section
 from dialogauge.studies.replay import page_parts as parts
-from dialogauge.studies.replay.comparison import ReplayComparison, ViewResult
-from dialogauge.studies.replay.items import ORIGINAL, ItemSet
-from dialogauge.studies.replay.table import Aggregate, View
+from dialogauge.studies.replay.board import View
+from dialogauge.studies.replay.comparison import Compared, ReplayComparison, ViewResult
+from dialogauge.studies.replay.figures import Aggregate
+from dialogauge.studies.replay.items import ORIGINAL
 from dialogauge.text import counted
-
-
-@dataclass(frozen=True, slots=True)
-class ComparedCandidates:
-    """A finished benchmark."""
-
-    comparisons: Mapping[str, ReplayComparison]
-    """By dimension; a judge of satisfaction has one."""
-    items: ItemSet
-    evaluator: Mapping[str, Any]
-    """Who scored."""
-    position: PositionBias | None = None
-    """What became of verdicts in the other order; None of a judge that scores."""
-    idle: tuple[str, ...] = ()
-    """Dimensions that apply to no original reply."""
-
-    @property
-    def first(self) -> ReplayComparison:
-        """That of the first dimension."""
-        return next(iter(self.comparisons.values()))
-
-    @property
-    def for_users(self) -> bool:
-        """Whether each reply was scored for the user of its item."""
-        return self.first.scores.by == "user"
-
 
 _MEANINGS: Final[Mapping[View, str]] = {
     "raw": "As the evaluator says",
@@ -75,8 +49,6 @@ _MEANINGS: Final[Mapping[View, str]] = {
         "The rank among the block's original replies, as a score of the user's history; the published score"
     ),
 }
-_COLUMNS: Final = ("organisation", "version", "licence", "context")
-_PREFERRED: Final = "preferred to the original"
 _BY_PEOPLE: Final = Span("dialogauge annotate make RUN --pairs", "code")
 _FOR_USERS: Final = (
     " No user has seen these replies. An evaluator says how satisfied each user would be; how far it agrees "
@@ -91,16 +63,22 @@ _BY_RUBRIC: Final = (
     ".",
 )
 _LENGTH_ALONE: Final = {
-    "user": parts.LENGTH_THIRDS,
+    "user": (
+        "3, 4 or 5 by the third of the original replies' lengths that a reply falls in, through the same view"
+    ),
     "rubric": (
         "the middle of the scale, halfway to the best or the best score, by the third of the original "
         "replies' lengths that a reply falls in"
     ),
     "pair": "the longer of the two replies wins",
 }
+_LENGTH: Final = (
+    "Spearman of raw score and length over the candidate's replies; and of the differences from the original "
+    "reply, item by item."
+)
 
 
-def replay_page(of: ComparedCandidates, *, command: str = "", created: str, version: str) -> Page:
+def replay_page(of: Compared, *, command: str = "", created: str, version: str) -> Page:
     """Lay out a comparison.
 
     Args:
@@ -120,8 +98,6 @@ def replay_page(of: ComparedCandidates, *, command: str = "", created: str, vers
         Span(str(of.evaluator["name"]), "strong"),
         ".",
     )
-    what = _FOR_USERS if of.for_users else _BY_RUBRIC
-    title = parts.board_title(*of.comparisons.values())
     if of.for_users:
         primary = (
             "The primary figure is the mean over users of each user's mean, with a 95 % interval by users. ",
@@ -129,24 +105,33 @@ def replay_page(of: ComparedCandidates, *, command: str = "", created: str, vers
             " are the replies that the users saw and rated, scored by the same evaluator.",
         )
         raw, *views = (_result(v.view, v, first, of) for v in first.views.values())
-        board = Section(title, (Callout((primary,)), *raw.blocks), raw.lead)
+        board = Section(_board_title(of), (Callout((primary,)), *raw.blocks), raw.lead)
         folded = Fold("Scores moved to each user's own scale", tuple(views))
         results: tuple[Section, ...] = (Section("Other views", (folded,)),)
     else:
-        board = Section(title, (_board(of, every=True), Callout((_note(first),))))
+        unit, beside = first.scores.on.unit, first.scores.by == "pair"
+        figure = (
+            "Share of the items on which the reply is preferred to the original one, a tie counting half"
+            if beside
+            else "Means of each dimension"
+        )
+        own = "" if beside else f" {ORIGINAL} are the replies of the log, scored by the same evaluator."
+        note = f"{figure}: the mean over {unit} of each one's mean, with a 95 % interval by {unit}.{own}"
+        board = Section(_board_title(of), (_dimensions(of, every=True), Callout((note,))))
         results = tuple(_result(_title(n, c), c.views["raw"], c, of) for n, c in of.comparisons.items())
+    what = _FOR_USERS if of.for_users else _BY_RUBRIC
     return Page(
         "Replay benchmark" if of.for_users else "Replay",
         (
             *parts.evidence_callouts(of.comparisons),
             Callout((answer(of), (Span("What this page is not.", "strong"), *what)), "info"),
             board,
-            *(Callout((w,), "warn") for w in _warnings(of)),
+            *_warnings(of),
             *results,
-            *_position(of.position),
-            *_planted(of),
+            *_position(of),
+            parts.planted_section(of),
             *parts.shown_sections(first, items),
-            Section("Length", (parts.lengths(first), Callout((parts.LENGTH,)))),
+            Section("Length", (parts.lengths(first), Callout((_LENGTH,)))),
             Section("Data card", (Definitions(parts.card_pairs(items)),)),
             _made(of, command, version),
         ),
@@ -156,7 +141,26 @@ def replay_page(of: ComparedCandidates, *, command: str = "", created: str, vers
     )
 
 
-def brief(of: ComparedCandidates) -> tuple[Block, ...]:
+def _position(of: Compared) -> tuple[Section, ...]:
+    return () if of.position is None else (position_section(of.position, "Position bias"),)
+
+
+def _made(of: Compared, command: str, version: str) -> Section:
+    settings = of.first.settings
+    how = (
+        f"Seed {settings.seed}, ties {settings.ties}. The original replies of every touched block are scored "
+        "first, by the same evaluator; the calibrated views stand on them and on what each user rated in "
+        "other scenarios."
+        if of.for_users
+        else f"Seed {settings.seed}. Every reply is judged as the last of its conversation, without what "
+        "followed."
+    )
+    by = (": ", Span(command, "code")) if command else ()
+    never = f" {how} A candidate's failed reply is a failure, and is never replaced by the original."
+    return Section("How this was made", (Callout(((f"dialogauge {version}", *by, ".", never),)),))
+
+
+def brief(of: Compared) -> tuple[Block, ...]:
     """Lay out a comparison for a terminal; see `replay_page`."""
     first = of.first
     raw, *views = first.views.values()
@@ -164,28 +168,26 @@ def brief(of: ComparedCandidates) -> tuple[Block, ...]:
         f"{counted(len(first.scores.items), 'item')}, scored by {of.evaluator['name']}; "
         f"{counted(len(first.scores.candidates), 'candidate')} and the original replies"
     )
-    warnings = (Callout((w,), "warn") for w in _warnings(of))
-    title = parts.board_title(*of.comparisons.values())
-    table = _figures(raw, first, every=False) if of.for_users else _board(of, every=False)
-    whole = (*parts.pairs(raw), *parts.controls(raw)) if of.for_users else ()
-    others = [Section(v.view, (_figures(v, first, every=False),), _meaning(v)) for v in views]
-    for name, one in of.comparisons.items() if not of.for_users else ():
-        result = one.views["raw"]
-        others.append(Section(_title(name, one), (*parts.pairs(result), *parts.controls(result))))
-    preference = f"Self-preference: {raw.self_preference.words}"
-    more = (Callout((preference,)),) if of.for_users else ()
+    board: tuple[Block, ...] = (_dimensions(of, every=False), *_warnings(of))
+    if of.for_users:
+        board = (_figures(raw, first, every=False), *_warnings(of), *parts.pairs(raw), *parts.controls(raw))
+        others = [Section(v.view, (_figures(v, first, every=False),), _meaning(v)) for v in views]
+    else:
+        raws = {_title(name, one): one.views["raw"] for name, one in of.comparisons.items()}
+        others = [Section(title, (*parts.pairs(v), *parts.controls(v))) for title, v in raws.items()]
+    preference = (Callout((f"Self-preference: {raw.self_preference.words}",)),) if of.for_users else ()
     return (
         Callout((head,)),
         *parts.evidence_callouts(of.comparisons),
-        Section(title, (table, *warnings, *whole), answer(of)),
+        Section(_board_title(of), board, answer(of)),
         *others,
-        *_position(of.position),
-        *_planted(of),
-        Section("Length", (parts.lengths(first), *more)),
+        *_position(of),
+        parts.planted_section(of),
+        Section("Length", (parts.lengths(first), *preference)),
     )
 
 
-def answer(of: ComparedCandidates) -> str:
+def answer(of: Compared) -> str:
     """Say which candidates the evaluator puts above or below the original replies, and what users gave."""
     lines = []
     for name, comparison in of.comparisons.items():
@@ -202,26 +204,50 @@ def answer(of: ComparedCandidates) -> str:
     return " ".join(lines)
 
 
+def _board_title(of: Compared) -> str:
+    """Return what stands over the figures of the candidates: no ranking by an evaluator not checked."""
+    return "Leaderboard" if all(c.ranks for c in of.comparisons.values()) else "Scores, not a ranking"
+
+
 def _title(name: str, comparison: ReplayComparison) -> str:
-    called = _PREFERRED if comparison.scores.by == "pair" else words.name(name)
+    called = "preferred to the original" if comparison.scores.by == "pair" else words.name(name)
     return f"{called[0].upper()}{called[1:]}"
 
 
-def _result(title: str, result: ViewResult, comparison: ReplayComparison, of: ComparedCandidates) -> Section:
+def _warnings(of: Compared) -> Iterator[Callout]:
+    """Say what a reader must know before the figures, each thing once."""
+    warnings: dict[str, None] = {}
+    for name, one in of.comparisons.items():
+        dimension = "" if of.for_users else _title(name, one)
+        warnings |= dict.fromkeys(parts.warnings_of(one, of.items, of.evaluator, dimension))
+    yield from (Callout((warning,), "warn") for warning in warnings)
+    if of.idle:
+        idle = ", ".join(map(words.name, of.idle))
+        left_out = f"Left out, since the judge says n/a to every original reply: {idle}."
+        yield Callout((left_out,), "warn")
+
+
+def _result(title: str, result: ViewResult, comparison: ReplayComparison, of: Compared) -> Section:
     """Lay out one view, or one dimension of a rubric: what holds for all dimensions is said at the first."""
     explained, settings = of.for_users or comparison is of.first, comparison.settings
-    over = "pairs" if len(of.comparisons) == 1 else "pairs of all dimensions"
     blocks: list[Block] = [_chart(title, result, comparison)] if comparison.ranks else []
     pairs: tuple[Block, ...] = parts.pairs(result)
-    note = parts.pairs_note(result, settings.margin, "pairs of this view" if of.for_users else over)
-    pairs += (Callout((note,)),) if pairs and explained else ()
+    if pairs and explained:
+        over = "pairs" if len(of.comparisons) == 1 else "pairs of all dimensions"
+        note = parts.pairs_note(result, settings.margin, "pairs of this view" if of.for_users else over)
+        pairs += (Callout((note,)),)
     if of.for_users:
         blocks += [Callout((_board_note(result),)), _figures(result, comparison, every=True)]
         whom = "Candidates against the original replies and each other"
         pairs = (Section(whom, pairs),) if pairs else ()
     blocks += pairs
     if tables := parts.controls(result):
-        how = parts.controls_note(result, _LENGTH_ALONE[comparison.scores.by], settings.deals)
+        how = (
+            f"By length alone: {_LENGTH_ALONE[comparison.scores.by]}. Dealt at random: where 95 % of "
+            f"{settings.deals:,} deals lie in which chance decides, {result.on.unit.removesuffix('s')} by "
+            f"{result.on.unit.removesuffix('s')}, whose scores are whose. A constant evaluator gives every "
+            "candidate a difference of 0."
+        )
         blocks.append(Section("Controls", (*tables, Callout((how,))) if explained else tables))
     if of.for_users or result.self_preference.difference is not None:
         blocks.append(Callout((parts.preference(result),)))
@@ -235,11 +261,29 @@ def _meaning(result: ViewResult) -> str:
     return f"{_MEANINGS[result.view]}.{f' Left as they are: {left}.' if left else ''}"
 
 
+def _board_note(result: ViewResult) -> str:
+    note = "DSAT: share of scores of 3 and less."
+    if result.ceiling is None:
+        return note
+    others = "".join(
+        f", every reply a {level}: {words.decimal(a.user_macro, 3)}"
+        for level, a in result.ladder.items()
+        if level < 5
+    )
+    top = words.decimal(result.ceiling, 3)
+    return f"{note} Dashed: a candidate whose every reply is given a 5 has {top} here{others}."
+
+
 def _shown(result: ViewResult, comparison: ReplayComparison) -> Mapping[str, Aggregate]:
     """Return the figures of candidates, and of the original replies where these have any of their own."""
     if comparison.scores.by != "pair":
         return result.aggregates
     return {name: a for name, a in result.aggregates.items() if name != ORIGINAL}
+
+
+def _emphasis(name: str) -> Emphasis:
+    """Return how a row stands out: the original replies are no candidate."""
+    return "quiet" if name == ORIGINAL else "plain"
 
 
 def _chart(title: str, result: ViewResult, comparison: ReplayComparison) -> Leaderboard:
@@ -253,7 +297,7 @@ def _chart(title: str, result: ViewResult, comparison: ReplayComparison) -> Lead
             a.primary.interval,
             tuple(Part(str(i), n, tone) for (i, n), tone in zip(a.counts.items(), tones, strict=True)),
             (Percent(a.dsat),) if by == "user" else (),
-            parts.emphasis(name),
+            _emphasis(name),
         )
         for name, a in shown.items()
     )
@@ -274,24 +318,28 @@ def _chart(title: str, result: ViewResult, comparison: ReplayComparison) -> Lead
     )
 
 
-def _board_note(result: ViewResult) -> str:
-    note = "DSAT: share of scores of 3 and less."
-    if result.ceiling is None:
-        return note
-    others = "".join(
-        f", every reply a {level}: {words.decimal(a.user_macro, 3)}"
-        for level, a in result.ladder.items()
-        if level < 5
-    )
-    top = words.decimal(result.ceiling, 3)
-    return f"{note} Dashed: a candidate whose every reply is given a 5 has {top} here{others}."
+_COLUMNS: Final = ("organisation", "version", "licence", "context")
+
+
+def _known(comparison: ReplayComparison, *, every: bool) -> tuple[str, ...]:
+    """Return the columns in which something is known of some candidate."""
+    about = comparison.scores.about.values()
+    return tuple(column for column in _COLUMNS if every and any(of.get(column) for of in about))
+
+
+def _counts(comparison: ReplayComparison, name: str, a: Aggregate, known: tuple[str, ...]) -> list[Cell]:
+    """Return how much was scored, why the rest was not, and what is known of a candidate."""
+    why = []
+    for kind, n in comparison.scores.failures().get(name, {}).items():
+        _, _, what = kind.partition(": ")  # `reply: no_reply` is said once
+        why.append(f"{words.name(what if what.endswith(kind.partition(': ')[0]) else kind)}: {n:,}")
+    about = comparison.scores.about.get(name, {})
+    return [Count(a.n, a.requested, tuple(why)), *(str(about.get(column) or "") for column in known)]
 
 
 def _figures(result: ViewResult, comparison: ReplayComparison, *, every: bool) -> DataTable:
     """Return the means of a view; with `every` one also those with fractions, and what candidates are."""
-    failures = comparison.scores.failures()
-    about = {name: of.about for name, of in comparison.scores.candidates.items()}
-    known = [c for c in _COLUMNS if any(of.get(c) for of in about.values())] if every else []
+    known = _known(comparison, every=every)
     heads: tuple[Column, ...] = (
         *("candidate", "user macro", "micro", "task macro", "block macro", "SAT", "DSAT"),
         *(["with fractions"] if every else []),
@@ -308,115 +356,31 @@ def _figures(result: ViewResult, comparison: ReplayComparison, *, every: bool) -
             Percent(a.sat),
             Percent(a.dsat),
             *([Number(a.fraction.value, 3)] if every else []),
-            _count(a, failures.get(name, {})),
-            *(str(about.get(name, {}).get(c) or "") for c in known),
+            *_counts(comparison, name, a, known),
         ]
-        rows.append(TableRow(tuple(cells), parts.emphasis(name)))
+        rows.append(TableRow(tuple(cells), _emphasis(name)))
     if not every:
         empty: list[Cell] = [""] * (len(heads) - 2)
         rows.append(TableRow(("(every reply a 5)", Number(result.ceiling, 3), *empty), "quiet"))
     return data_table(f"Figures, {result.view}", heads, rows, captioned=False)
 
 
-def _count(a: Aggregate, failures: Mapping[str, int]) -> Count:
-    why = tuple(f"{words.name(parts.why(kind))}: {n:,}" for kind, n in failures.items())
-    return Count(a.n, a.requested, why)
-
-
-def _note(first: ReplayComparison) -> str:
-    unit, beside = first.scores.on.unit, first.scores.by == "pair"
-    what = (
-        "Share of the items on which the reply is preferred to the original one, a tie counting half"
-        if beside
-        else "Means of each dimension"
-    )
-    own = "" if beside else f" {ORIGINAL} are the replies of the log, scored by the same evaluator."
-    return f"{what}: the mean over {unit} of each one's mean, with a 95 % interval by {unit}.{own}"
-
-
-def _board(of: ComparedCandidates, *, every: bool) -> DataTable:
+def _dimensions(of: Compared, *, every: bool) -> DataTable:
     """Return candidates by dimensions; with `every` one also what candidates are."""
-    first, comparisons = of.first, of.comparisons
-    failures = first.scores.failures()
-    about = {name: of.about for name, of in first.scores.candidates.items()}
-    known = [c for c in _COLUMNS if any(one.get(c) for one in about.values())] if every else []
-    heads: tuple[str | TableColumn, ...] = (
+    first, known = of.first, _known(of.first, every=every)
+    heads: tuple[Column, ...] = (
         "candidate",
-        *(_title(name, one).lower() for name, one in comparisons.items()),
+        *(_title(name, one).lower() for name, one in of.comparisons.items()),
         "scored",
         *(TableColumn(c, "text") for c in known),
     )
     rows = []
     for name, figures in _shown(first.views["raw"], first).items():
-        of_name = [one.views["raw"].aggregates[name] for one in comparisons.values()]
-        means = (_mean(a, len(first.scores.items)) for a in of_name)
-        more = (str(about.get(name, {}).get(c) or "") for c in known)
-        cells: tuple[Cell, ...] = (name, *means, _count(figures, failures.get(name, {})), *more)
-        rows.append(TableRow(cells, parts.emphasis(name)))
+        means = []
+        for a in (one.views["raw"].aggregates[name] for one in of.comparisons.values()):
+            skipped = len(first.scores.items) - a.requested
+            notes = (f"n/a: {skipped:,}",) if skipped else ()
+            means.append(Number(a.user_macro, 3, a.primary.interval, a.bounds, strong=True, notes=notes))
+        cells: tuple[Cell, ...] = (name, *means, *_counts(first, name, figures, known))
+        rows.append(TableRow(cells, _emphasis(name)))
     return data_table("Leaderboard", heads, rows, captioned=False)
-
-
-def _mean(a: Aggregate, items: int) -> Number:
-    skipped = items - a.requested
-    notes = (f"n/a: {skipped:,}",) if skipped else ()
-    return Number(a.user_macro, 3, a.primary.interval, a.bounds, strong=True, notes=notes)
-
-
-def _warnings(of: ComparedCandidates) -> tuple[str, ...]:
-    """Say what a reader must know before the figures, each thing once."""
-    warnings = (
-        warning
-        for name, one in of.comparisons.items()
-        for warning in parts.warnings_of(
-            one, of.items, of.evaluator, "" if of.for_users else _title(name, one)
-        )
-    )
-    idle = ", ".join(map(words.name, of.idle))
-    left_out = (f"Left out, since the judge says n/a to every original reply: {idle}.",) if idle else ()
-    return (*dict.fromkeys(warnings), *left_out)
-
-
-def _position(bias: PositionBias | None) -> Iterator[Section]:
-    if bias is not None:
-        shares = {
-            "named another winner in the other order (a tie)": bias.changed,
-            "verdicts with a winner that name the reply shown first": bias.first,
-        }
-        rows = [(what, Percent(share.value, share.interval)) for what, share in shares.items()]
-        note = "A judge without a position bias names the first as often as the second: 50 %."
-        heads = (TableColumn("of the judge", "text"), "share")
-        yield Section(
-            "Position bias", (data_table("Position bias", heads, rows, captioned=False), Callout((note,)))
-        )
-
-
-def _planted(of: ComparedCandidates) -> tuple[Section, ...]:
-    if len(of.comparisons) == 1 or not of.first.planted:
-        return parts.planted_sections(of.first)
-    heads = ("planted", TableColumn("dimension", "text"), "difference", "p", TableColumn("in words", "text"))
-    rows = [
-        (
-            p.a.partition(": ")[2],
-            words.name(name),
-            parts.difference(p),
-            p_value(p.comparison.p_holm, at_floor=p.comparison.at_floor),
-            p.comparison.side,
-        )
-        for name, one in of.comparisons.items()
-        for p in one.planted
-    ]
-    table = data_table("Planted candidates against the original replies", heads, rows, captioned=False)
-    return (Section("Planted candidates", (table,), parts.PLANTED_WORDS),)
-
-
-def _made(of: ComparedCandidates, command: str, version: str) -> Section:
-    s = of.first.settings
-    how = (
-        f"Seed {s.seed}, ties {s.ties}. The original replies of every touched block are scored first, by the "
-        "same evaluator; the calibrated views stand on them and on what each user rated in other scenarios."
-        if of.for_users
-        else f"Seed {s.seed}. Every reply is judged as the last of its conversation, without what followed."
-    )
-    sentence = f" {how} A candidate's failed reply is a failure, and is never replaced by the original."
-    by = (": ", Span(command, "code")) if command else ()
-    return Section("How this was made", (Callout(((f"dialogauge {version}", *by, ".", sentence),)),))

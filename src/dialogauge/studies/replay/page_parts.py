@@ -1,17 +1,19 @@
-"""The parts that every page of a benchmark has: no figure is made here."""
+"""What is said around the figures of a benchmark, and its smaller tables: no figure is made here."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Final
+
+import numpy as np
 
 from dialogauge.report import (
     Block,
     Callout,
     Cell,
+    Column,
     DataTable,
     Definitions,
-    Emphasis,
     Fold,
     Interval,
     Mix,
@@ -27,10 +29,10 @@ from dialogauge.report import (
     words,
 )
 from dialogauge.studies.evidence import UNCHECKED_FIRST
-from dialogauge.studies.replay.comparison import ReplayComparison, ViewResult
+from dialogauge.studies.replay.comparison import Compared, ReplayComparison, ViewResult
 from dialogauge.studies.replay.diagnostics import POSITIONS
+from dialogauge.studies.replay.figures import Pairing
 from dialogauge.studies.replay.items import ORIGINAL, ItemSet
-from dialogauge.studies.replay.table import Pairing
 from dialogauge.text import counted
 
 _SIDES: Final = {
@@ -47,10 +49,8 @@ def standing(comparison: ReplayComparison) -> str:
 
     Of an evaluator that ranks nobody nothing is said.
     """
-    if not comparison.ranks:
-        return ""
     sides: dict[str, list[str]] = {}
-    for pair in comparison.views["raw"].pairs:
+    for pair in comparison.views["raw"].pairs if comparison.ranks else ():
         if pair.b == ORIGINAL:
             sides.setdefault(pair.side, []).append(pair.a)
     unit = comparison.scores.on.unit
@@ -67,6 +67,9 @@ def evidence_callouts(comparisons: Mapping[str, ReplayComparison]) -> tuple[Call
     Args:
         comparisons: By dimension.
     """
+    unchecked = {name: c for name, c in comparisons.items() if not c.evidence.checked}
+    if not unchecked:
+        return ()
     several = len(comparisons) > 1
     gains = ", ".join(
         f"{f'{words.name(name)}: ' if several else ''}{pair.a.partition(': ')[2]} "
@@ -75,9 +78,6 @@ def evidence_callouts(comparisons: Mapping[str, ReplayComparison]) -> tuple[Call
         for pair in comparison.gamed_by
         if (gain := pair.gain) is not None
     )
-    unchecked = {name: c for name, c in comparisons.items() if not c.evidence.checked}
-    if not unchecked:
-        return ()
     asked = any(c.settings.unchecked for c in unchecked.values())
     notes: list[Prose] = [Span(UNCHECKED_FIRST, "strong")] if asked else []
     ranks = "." if asked else ", so it ranks nobody."
@@ -89,17 +89,9 @@ def evidence_callouts(comparisons: Mapping[str, ReplayComparison]) -> tuple[Call
             f"{words.name(name)}: {c.evidence.why}" if several else c.evidence.why
             for name, c in unchecked.items()
         )
-        notes.append((Span("This evaluator is not checked", "strong"), f"{ranks} {_capital(why)}."))
+        sentence = f"{ranks} {why[:1].upper()}{why[1:]}."
+        notes.append((Span("This evaluator is not checked", "strong"), sentence))
     return (Callout(tuple(notes), "warn"),)
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
-
-
-def board_title(*comparisons: ReplayComparison) -> str:
-    """Return what stands over the figures of the candidates: no ranking by an evaluator not checked."""
-    return "Leaderboard" if all(c.ranks for c in comparisons) else "Scores, not a ranking"
 
 
 _NO_GUARD: Final = (
@@ -107,58 +99,219 @@ _NO_GUARD: Final = (
     "(it needs 50 in scenarios that several of them had): a reply that answers nothing may be scored above "
     "the original. Give more training users, or another --judge."
 )
-PLANTED_WORDS: Final = (
-    "Candidates that nobody should like better than the original replies: the original with polite phrases "
-    "around it, or padded with headings and half of itself; an echo of the request, a refusal and general "
-    "phrases. They test the evaluator."
-)
 
 
-def planted_sections(comparison: ReplayComparison) -> tuple[Section, ...]:
-    """Lay out what the evaluator gave planted candidates, or say that there are none."""
-    if not comparison.planted:
-        text = "No planted candidates were scored, so it is not known whether this evaluator can be gamed."
-        return (Section("Planted candidates", (Callout((text,)),)),)
-    heads = ("planted", "difference", "with fractions", "p", TableColumn("in words", "text"))
-    rows = [
-        (
-            p.a.partition(": ")[2],
-            Number(p.difference.value, 3, p.difference.interval, p.bounds, signed=True),
-            None if p.fraction is None else Number(p.fraction.value, 3, p.fraction.interval, signed=True),
-            p_value(p.comparison.p_holm, at_floor=p.comparison.at_floor),
-            p.comparison.side,
+def warnings_of(
+    comparison: ReplayComparison, items: ItemSet, evaluator: Mapping[str, Any], dimension: str = ""
+) -> tuple[str, ...]:
+    """Say what a reader must know before the figures; of a rubric's `dimension`, which it is."""
+    out, judge = [], evaluator.get("judge") or {}
+    if judge.get("kind") == "local-user":  # it learns which replies answer
+        fitted = judge.get("fitted_on")
+        turns = (evaluator.get("population") or {}).get("turns")
+        if turns == 0 if fitted is None else fitted.get("knows_answers") is False:
+            out.append(_NO_GUARD)
+    if known := evaluator.get("fitted_to"):
+        out.append(
+            f"The evaluator was fitted to people's ratings of the conversations of {known:,} of "
+            f"{len(items.items):,} items: it has seen their original replies, and no candidate's. Select "
+            "other conversations, or give a judge that was fitted to others."
         )
-        for p in comparison.planted
+    if items.selected_on_gold:
+        chosen, all_turns = (words.percent(items.card[k]["dissatisfied"]) for k in ("gold", "gold_of_all"))
+        out.append(
+            f"The turns were chosen by how their users rated them: {chosen} of the original replies are "
+            f"dissatisfying, of all turns {all_turns}. A better score "
+            "than the original replies' is in part selection and regression to the mean, not merit."
+        )
+    for view, result in comparison.views.items():
+        if (at_ceiling := result.at_the_ceiling) and result.ceiling is not None:
+            here, what = (dimension, "dimension") if dimension else (view, "view")
+            out.append(
+                f"{here}: a candidate whose every reply is given a {result.on.scale.best:g} would have "
+                f"{result.ceiling:.3f}, which lies within the interval of {', '.join(at_ceiling)}. This "
+                f"{what} cannot tell them from perfect."
+            )
+    gone = len(items.items) - len(comparison.scores.items)
+    if gone:
+        out.append(
+            f"{gone:,} of {len(items.items):,} items are gone from the data, or are not what they were: they "
+            "take no part, and the data card still counts them."
+        )
+    scored, asked = comparison.reference.scored, comparison.reference.requested
+    if scored < asked and len(comparison.views) > 1:
+        out.append(
+            f"{asked - scored:,} of {asked:,} original replies have no score: the views other than raw rank "
+            "candidates against the rest."
+        )
+    cut = {name: f.cut_short for name, f in comparison.lengths.items() if f.cut_short}
+    if cut:
+        out.append(
+            f"Replies that ended at the limit of tokens or in a filter: {_listed(cut)}. They are judged as "
+            "they are; a higher max_tokens may change the order."
+        )
+    failures = comparison.scores.failures()
+    if failing := {name: sum(kinds.values()) for name, kinds in failures.items() if kinds}:
+        out.append(
+            f"Items without a score, by candidate: {_listed(failing)}. Pairs are compared on the items that "
+            "both have."
+        )
+    return tuple(out)
+
+
+def _listed(numbers: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} {n:,}" for name, n in numbers.items())
+
+
+# Of one view --------------------------------------------------------------------------------------------
+
+
+def pairs(result: ViewResult) -> tuple[DataTable, ...]:
+    """Lay out every pair of a view."""
+    heads = (
+        *("candidate", TableColumn("against", "text"), TableColumn("win / tie / loss", "text")),
+        *("difference", "p", TableColumn("in words", "text")),
+    )
+    rows = []
+    for p in result.pairs:
+        won = (
+            Part("wins", p.items.wins, "best"),
+            Part("ties", p.items.ties, "neutral"),
+            Part("losses", p.items.losses, "worst"),
+        )
+        rows.append((p.a, p.b, Mix(won), _difference(p, bounds=True), _p(p), p.side))
+    return (data_table(f"Pairs, {result.view}", heads, rows, captioned=False),) if rows else ()
+
+
+def pairs_note(result: ViewResult, margin: float, over: str) -> str:
+    """Say what a table of pairs holds; p is adjusted `over` so many."""
+    unit, scale = result.on.unit, result.on.scale
+    note = (
+        f"Difference: mean over {unit}, on the items that both have a score for, with a paired 95 % interval "
+        f"by {unit}; p adjusted by Holm over all {over}, and the words by that p."
+    )
+    if not scale.higher_is_better:
+        note += " Here a lower score is better: above 0 is better all the same."
+    if any(p.bounds for p in result.pairs):
+        note += (
+            " Bounds: what the difference over all items could be if every missing score had been a "
+            f"{scale.low:g} or a {scale.high:g}."
+        )
+    return f"{note} A difference of up to {margin:g} is a tie." if margin else note
+
+
+def controls(result: ViewResult) -> tuple[DataTable, ...]:
+    """Lay out the differences that length alone or chance would make."""
+    own = {p.a: p for p in result.pairs if p.b == ORIGINAL}
+    by_length = {p.a: p for p in result.controls.reply_length.pairs}
+    rows: list[tuple[Cell, ...]] = []
+    for dealt in result.controls.shuffled:
+        pair, length = own.get(dealt.candidate), by_length.get(dealt.candidate)
+        delta = Number(None if pair is None else pair.difference.value, 3, signed=True)
+        alone = None if length is None else _difference(length)
+        rows.append((dealt.candidate, delta, alone, Interval(dealt.range, 3)))
+    heads = ("candidate against original", "difference", "by reply length alone", "dealt at random")
+    return (data_table(f"Controls, {result.view}", heads, rows, captioned=False),) if rows else ()
+
+
+def preference(result: ViewResult) -> str:
+    """Say whether the evaluator may favour its own family of models."""
+    own = result.self_preference.difference
+    sentence = f"Self-preference: {result.self_preference.words}"
+    if own is not None and own.value is not None:
+        delta = words.decimal(own.value, 3, signed=True)
+        sentence += f"; own family {delta} {words.interval(own.interval, 3)}"
+    return f"{sentence}."
+
+
+def positions(result: ViewResult) -> Fold:
+    """Lay out the mean scores by the place of the reply."""
+    rows: list[tuple[Cell, ...]] = [
+        (name, *(Number(at.mean, 3, notes=(f"{at.n:,}",)) for at in by_place.values()))
+        for name, by_place in result.positions.items()
     ]
+    table = data_table(f"By position, {result.view}", ("candidate", *POSITIONS), rows, captioned=False)
+    return Fold("By the place of the reply in its conversation", (table,))
+
+
+def _difference(pair: Pairing, *, bounds: bool = False) -> Number:
+    between = pair.bounds if bounds else None
+    return Number(pair.difference.value, 3, pair.difference.interval, between, signed=True)
+
+
+def _p(pair: Pairing) -> Cell:
+    return p_value(pair.comparison.p_holm, at_floor=pair.comparison.at_floor)
+
+
+# Of all views -------------------------------------------------------------------------------------------
+
+
+def planted_section(of: Compared) -> Section:
+    """Lay out what the evaluator gave planted candidates, or say that there are none."""
+    if not of.first.planted:
+        text = "No planted candidates were scored, so it is not known whether this evaluator can be gamed."
+        return Section("Planted candidates", (Callout((text,)),))
+    several = len(of.comparisons) > 1
+    heads: tuple[Column, ...] = (
+        *("planted", *([TableColumn("dimension", "text")] if several else ())),
+        *("difference", "with fractions", "p", TableColumn("in words", "text")),
+    )
+    rows: list[tuple[Cell, ...]] = []
+    for name, one in of.comparisons.items():
+        for p in one.planted:
+            fraction = p.fraction
+            exact = None if fraction is None else Number(fraction.value, 3, fraction.interval, signed=True)
+            cells: tuple[Cell, ...] = (_difference(p, bounds=True), exact, _p(p), p.comparison.side)
+            rows.append((p.a.partition(": ")[2], *([words.name(name)] if several else ()), *cells))
     table = data_table("Planted candidates against the original replies", heads, rows, captioned=False)
-    return (Section("Planted candidates", (table,), PLANTED_WORDS),)
+    lead = (
+        "Candidates that nobody should like better than the original replies: the original with polite "
+        "phrases around it, or padded with headings and half of itself; an echo of the request, a refusal "
+        "and general phrases. They test the evaluator."
+    )
+    return Section("Planted candidates", (table,), lead)
 
 
 def shown_sections(comparison: ReplayComparison, items: ItemSet) -> tuple[Section, ...]:
     """Lay out some items, the replies of all candidates side by side."""
     scores, by_id = comparison.scores, {item.id: item for item in items.items}
-    if not scores.shown:
-        return ()
     heads = (TableColumn("by", "text"), "score", TableColumn("reply", "prose"))
     folds = []
     for name, one in scores.shown.items():
-        item = by_id.get(name)
-        if item is None:
-            continue
-        sources = {ORIGINAL: (one.original, scores.original)} | {
-            candidate: (text, {**scores.candidates, **scores.planted}[candidate])
-            for candidate, text in one.replies.items()
-        }
+        item = by_id[name]
+        column = scores.items.index(item)
         rows: list[tuple[Cell, ...]] = [
-            (who, Number(score.value) if (score := of.scores.get(name)) is not None else None, text)
-            for who, (text, of) in sources.items()
+            (who, None if np.isnan(score := scores.value[scores.at(who), column]) else Number(score), text)
+            for who, text in one.replies.items()
         ]
         table = data_table(f"Replies to {one.title}", heads, rows, captioned=False)
         request = Callout(((Span("The user: ", "strong"), one.request),))
         rated = "" if item.gold is None else f": the user gave the original {item.gold:g}"
         folds.append(Fold(f"{one.title}{rated}", (request, table)))
     lead = "Where the scores of candidates and the original lie furthest apart."
-    return (Section("Replies side by side", tuple(folds), lead),)
+    return (Section("Replies side by side", tuple(folds), lead),) if folds else ()
+
+
+def lengths(comparison: ReplayComparison) -> DataTable:
+    """Lay out how long replies are, and how scores go with that."""
+    heads = (
+        *("candidate", "characters", "to the original"),
+        *("score with length", "difference with difference"),
+    )
+    rows = [
+        (
+            name,
+            Number(f.mean_characters, 0),
+            Number(f.ratio_to_original),
+            Number(f.score_length_spearman, 3),
+            Number(f.delta_score_delta_length_spearman, 3),
+        )
+        for name, f in comparison.lengths.items()
+    ]
+    return data_table("Length", heads, rows, captioned=False)
+
+
+# Of the item set ----------------------------------------------------------------------------------------
 
 
 def card_blocks(items: ItemSet) -> tuple[Block, ...]:
@@ -185,253 +338,34 @@ def card_blocks(items: ItemSet) -> tuple[Block, ...]:
 def card_pairs(items: ItemSet) -> tuple[tuple[str, str], ...]:
     """Return the data card: what a line is called, and what stands there."""
     card = items.card
+    users = counted(card["users"], "user")
+    if items.rated:
+        users = f"{users} in {counted(card['blocks'], 'block')}"
+    else:
+        talks = counted(card["conversations"], "conversation")
+        users = talks if items.clusters != "users" else f"{users} in {talks}"
+
+    def mix(of: Mapping[str, Any] | None) -> str | None:
+        if of is None:
+            return None
+        dissatisfied = words.percent(of["dissatisfied"])
+        return f"{_counts(of['counts'])}; mean {of['mean']:.3f}, dissatisfied {dissatisfied}"
+
     pairs = (
         ("source", card["source"]),
         ("data set", card.get("data_set")),
         ("published at", card.get("published_at")),
         ("licence", card["licence"]),
         ("languages", _counts(card["languages"])),
-        ("users", _users(items)),
+        ("users", users),
         ("turns", f"{card['turns']:,} of {card['turns_in_data']:,}, chosen by the rule {items.rule!r}"),
         ("scenarios", _counts(card["scenarios"])),
-        ("gold mix", _mix(card["gold"])),
-        ("of all turns", _mix(card["gold_of_all"])),
+        ("gold mix", mix(card["gold"])),
+        ("of all turns", mix(card["gold_of_all"])),
         ("digest", items.digest),
     )
     return tuple((name, str(value)) for name, value in pairs if value)
 
 
-def _users(items: ItemSet) -> str:
-    card = items.card
-    if items.rated:
-        return f"{counted(card['users'], 'user')} in {counted(card['blocks'], 'block')}"
-    talks = counted(card["conversations"], "conversation")
-    return talks if items.clusters != "users" else f"{counted(card['users'], 'user')} in {talks}"
-
-
-def _mix(mix: Mapping[str, Any] | None) -> str | None:
-    if mix is None:
-        return None
-    dissatisfied = words.percent(mix["dissatisfied"])
-    return f"{_counts(mix['counts'])}; mean {mix['mean']:.3f}, dissatisfied {dissatisfied}"
-
-
 def _counts(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{name}: {n:,}" for name, n in counts.items())
-
-
-def warnings_of(
-    comparison: ReplayComparison, items: ItemSet, evaluator: Mapping[str, Any], dimension: str = ""
-) -> tuple[str, ...]:
-    """Say what a reader must know before the figures; of a rubric's `dimension`, which it is."""
-    out = _of_evaluator(evaluator, items)
-    if items.selected_on_gold:
-        chosen, all_turns = (words.percent(items.card[k]["dissatisfied"]) for k in ("gold", "gold_of_all"))
-        out.append(
-            f"The turns were chosen by how their users rated them: {chosen} of the original replies are "
-            f"dissatisfying, of all turns {all_turns}. A better score "
-            "than the original replies' is in part selection and regression to the mean, not merit."
-        )
-    best = comparison.scores.on.scale.best
-    for view, result in comparison.views.items():
-        at_ceiling = result.at_the_ceiling
-        if at_ceiling and result.ceiling is not None:
-            listed = ", ".join(at_ceiling)
-            here, what = (dimension, "dimension") if dimension else (view, "view")
-            out.append(
-                f"{here}: a candidate whose every reply is given a {best:g} would have {result.ceiling:.3f}, "
-                f"which lies within the interval of {listed}. This {what} cannot tell them from perfect."
-            )
-    present = len(comparison.scores.items)
-    if present < len(items.items):
-        out.append(
-            f"{len(items.items) - present:,} of {len(items.items):,} items are gone from the data, or are "
-            "not what they were: they take no part, and the data card still counts them."
-        )
-    original = comparison.scores.original
-    scored, asked = len(original.scores), len(original.lengths)
-    if scored < asked and len(comparison.views) > 1:
-        out.append(
-            f"{asked - scored:,} of {asked:,} original replies have no score: the views other than raw rank "
-            "candidates against the rest."
-        )
-    cut = {name: f.cut_short for name, f in comparison.lengths.items() if f.cut_short}
-    if cut:
-        listed = ", ".join(f"{name} {n:,}" for name, n in cut.items())
-        out.append(
-            f"Replies that ended at the limit of tokens or in a filter: {listed}. They are judged as they "
-            "are; a higher max_tokens may change the order."
-        )
-    failures = comparison.scores.failures()
-    failing = {name: sum(kinds.values()) for name, kinds in failures.items() if kinds}
-    if failing:
-        listed = ", ".join(f"{name} {n:,}" for name, n in failing.items())
-        out.append(
-            f"Items without a score, by candidate: {listed}. Pairs are compared on the items that both have."
-        )
-    return tuple(out)
-
-
-def _of_evaluator(evaluator: Mapping[str, Any], items: ItemSet) -> list[str]:
-    """Say where the evaluator had too little to learn from, or learnt from these very conversations."""
-    out = [_NO_GUARD] if _cannot_tell_answers(evaluator) else []
-    if known := evaluator.get("fitted_to"):
-        out.append(
-            f"The evaluator was fitted to people's ratings of the conversations of {known:,} of "
-            f"{len(items.items):,} items: it has seen their original replies, and no candidate's. Select "
-            "other conversations, or give a judge that was fitted to others."
-        )
-    return out
-
-
-def _cannot_tell_answers(evaluator: Mapping[str, Any]) -> bool:
-    """Say whether the evaluator is one that learns which replies answer, and had too little to learn from."""
-    judge = evaluator.get("judge") or {}
-    if judge.get("kind") != "local-user":
-        return False
-    fitted = judge.get("fitted_on")
-    if fitted is None:
-        return (evaluator.get("population") or {}).get("turns") == 0
-    return fitted.get("knows_answers") is False
-
-
-def emphasis(name: str) -> Emphasis:
-    """Return how a row stands out: the original replies are no candidate."""
-    return "quiet" if name == ORIGINAL else "plain"
-
-
-def why(kind: str) -> str:
-    """Say whose failure it was, where the kind does not: `reply: no_reply` is said once."""
-    where, _, what = kind.partition(": ")
-    return what if what.endswith(where) else kind
-
-
-def pairs(result: ViewResult) -> tuple[DataTable, ...]:
-    """Lay out every pair of a view."""
-    if not result.pairs:
-        return ()
-    rows = [(p.a, *pair_cells(p)) for p in result.pairs]
-    return (data_table(f"Pairs, {result.view}", ("candidate", *PAIR_HEADS), rows, captioned=False),)
-
-
-PAIR_HEADS: Final = (
-    TableColumn("against", "text"),
-    TableColumn("win / tie / loss", "text"),
-    "difference",
-    "p",
-    TableColumn("in words", "text"),
-)
-"""The columns of `pair_cells`."""
-
-
-def pair_cells(p: Pairing) -> tuple[Cell, ...]:
-    """Return what stands behind the name of a candidate in a table of pairs."""
-    won = (
-        Part("wins", p.items.wins, "best"),
-        Part("ties", p.items.ties, "neutral"),
-        Part("losses", p.items.losses, "worst"),
-    )
-    difference = Number(p.difference.value, 3, p.difference.interval, p.bounds, signed=True)
-    test = p.comparison
-    return (p.b, Mix(won), difference, p_value(test.p_holm, at_floor=test.at_floor), p.side)
-
-
-def pairs_note(result: ViewResult, margin: float, over: str = "pairs of this view") -> str:
-    """Say what a table of pairs holds."""
-    unit, scale = result.on.unit, result.on.scale
-    note = (
-        f"Difference: mean over {unit}, on the items that both have a score for, with a paired 95 % interval "
-        f"by {unit}; p adjusted by Holm over all {over}, and the words by that p."
-    )
-    if not scale.higher_is_better:
-        note += " Here a lower score is better: above 0 is better all the same."
-    if any(p.bounds for p in result.pairs):
-        note += (
-            " Bounds: what the difference over all items could be if every missing score had been a "
-            f"{scale.low:g} or a {scale.high:g}."
-        )
-    return f"{note} A difference of up to {margin:g} is a tie." if margin else note
-
-
-_CONTROLS: Final = (
-    "By length alone: {length}. Dealt at random: where 95 % of {deals:,} deals lie in which chance "
-    "decides, {unit} by {unit}, whose scores are whose. A constant evaluator gives every candidate a "
-    "difference of 0."
-)
-
-
-LENGTH_THIRDS: Final = (
-    "3, 4 or 5 by the third of the original replies' lengths that a reply falls in, through the same view"
-)
-
-
-def controls_note(result: ViewResult, length: str, deals: int) -> str:
-    """Say what a table of controls holds, and how length alone scores."""
-    return _CONTROLS.format(length=length, deals=deals, unit=result.on.unit.removesuffix("s"))
-
-
-def controls(result: ViewResult) -> tuple[DataTable, ...]:
-    """Lay out the differences that length alone or chance would make."""
-    if not result.controls.shuffled:
-        return ()
-    deltas = {p.a: p.difference.value for p in result.pairs if p.b == ORIGINAL}
-    by_length = {p.a: p for p in result.controls.reply_length.pairs}
-    rows: list[Sequence[Cell]] = []
-    for dealt in result.controls.shuffled:
-        length = by_length.get(dealt.candidate)
-        alone = None if length is None else difference(length)
-        delta = Number(deltas.get(dealt.candidate), 3, signed=True)
-        rows.append((dealt.candidate, delta, alone, Interval(dealt.range, 3)))
-    heads = ("candidate against original", "difference", "by reply length alone", "dealt at random")
-    return (data_table(f"Controls, {result.view}", heads, rows, captioned=False),)
-
-
-def preference(result: ViewResult) -> str:
-    """Say whether the evaluator may favour its own family of models."""
-    preference = result.self_preference
-    sentence = f"Self-preference: {preference.words}"
-    own = preference.difference
-    if own is not None and own.value is not None:
-        delta = words.decimal(own.value, 3, signed=True)
-        sentence += f"; own family {delta} {words.interval(own.interval, 3)}"
-    return f"{sentence}."
-
-
-def positions(result: ViewResult) -> Fold:
-    """Lay out the mean scores by the place of the reply."""
-    rows: list[tuple[Cell, ...]] = [
-        (name, *(Number(at.mean, 3, notes=(f"{at.n:,}",)) for at in by_place.values()))
-        for name, by_place in result.positions.items()
-    ]
-    table = data_table(f"By position, {result.view}", ("candidate", *POSITIONS), rows, captioned=False)
-    return Fold("By the place of the reply in its conversation", (table,))
-
-
-LENGTH: Final = (
-    "Spearman of raw score and length over the candidate's replies; and of the differences from the original "
-    "reply, item by item."
-)
-
-
-def lengths(comparison: ReplayComparison) -> DataTable:
-    """Lay out how long replies are, and how scores go with that."""
-    heads = (
-        *("candidate", "characters", "to the original"),
-        *("score with length", "difference with difference"),
-    )
-    rows = [
-        (
-            name,
-            Number(f.mean_characters, 0),
-            Number(f.ratio_to_original),
-            Number(f.score_length_spearman, 3),
-            Number(f.delta_score_delta_length_spearman, 3),
-        )
-        for name, f in comparison.lengths.items()
-    ]
-    return data_table("Length", heads, rows, captioned=False)
-
-
-def difference(pair: Pairing) -> Number:
-    """Return the cell of a paired difference."""
-    return Number(pair.difference.value, 3, pair.difference.interval, signed=True)

@@ -42,7 +42,15 @@ from dialogauge.data import Mask
 from dialogauge.runs import Ending, Row, RunDatabase, StoredRun, Study, StudyFacts
 from dialogauge.studies.arena.meetings import SCORE, AskedTwice, Meeting, OrderedVerdict
 from dialogauge.studies.judging.study import absent, request_of
-from dialogauge.studies.replay.answers import ANSWER, AnswerRun, StoredAnswer, open_answers, original_answer
+from dialogauge.studies.replay.answers import (
+    ANSWER,
+    Answered,
+    AnswerRun,
+    StoredAnswer,
+    Tally,
+    open_answers,
+    original_answer,
+)
 from dialogauge.studies.replay.items import ORIGINAL, Stage, replaced
 from dialogauge.studies.satisfaction.answers import SATISFACTION, histories_of
 from dialogauge.studies.satisfaction.blocks import StudyData, in_turn, others_of
@@ -200,26 +208,8 @@ class ScoreUnit(WorkUnit):
     place: int = field(default=0, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
-class ScoreCounts:
-    """How many replies an evaluator scored, and how many it failed on, by candidate."""
-
-    counts: Mapping[str, tuple[int, int]]
-    beside: bool = False
-    """Whether the original replies are what the others are compared with."""
-
-    @property
-    def comparable(self) -> bool:
-        """Whether there is a score to compare with."""
-        return any(n for name, (n, _) in self.counts.items() if self.beside or name == ORIGINAL)
-
-    def to_json(self) -> dict[str, Any]:
-        """Write the counts."""
-        return {name: {"scored": n, "failed": failed} for name, (n, failed) in self.counts.items()}
-
-
 @dataclass
-class ScoringStudy(Study[ScoreCounts]):
+class ScoringStudy(Study[Answered]):
     """Scores one part of a run by one evaluator; see `runs.Study` for the parts."""
 
     judge: Judge
@@ -346,7 +336,7 @@ class ScoringStudy(Study[ScoreCounts]):
             self._group = one.group, await self.judge.judge_all(one.group)
         return (self._group[1][one.place],)
 
-    def summarise(self, rows: Iterator[Row], run: StoredRun, ending: Ending) -> ScoreCounts:
+    def summarise(self, rows: Iterator[Row], run: StoredRun, ending: Ending) -> Answered:
         """Count what is scored, and keep what the judge says of itself once it is fitted."""
         del ending
         counts: Counter[tuple[str, bool]] = Counter()
@@ -359,8 +349,8 @@ class ScoringStudy(Study[ScoreCounts]):
             known[self.evaluator]["judge"] = described
             run.database.put_meta("evaluators", known)
         names = (*self._answers, *([ORIGINAL] if self.part == "reference" else []))
-        beside = isinstance(self.judge, BesideOriginal)
-        return ScoreCounts({n: (counts[n, False], counts[n, True]) for n in names}, beside)
+        of = {name: (counts[name, False], counts[name, True]) for name in names}
+        return Answered({name: Tally(n + failed, n, {"failed": failed}) for name, (n, failed) in of.items()})
 
     def facts(self) -> StudyFacts:
         """Return judge and dimensions."""

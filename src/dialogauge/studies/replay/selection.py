@@ -74,7 +74,10 @@ def hard_picks(blocks: Iterable[RatedBlock], size: int = 300) -> tuple[Pick, ...
         size: How many turns at most.
     """
     picks = sorted((p for b in blocks for p in _of_block(b)), key=lambda p: (-p.weight, p.block, p.id))
-    best = _best_of_users(picks)[:size]
+    of_users: dict[str, Pick] = {}
+    for pick in picks:
+        of_users.setdefault(pick.user, pick)
+    best = [of_users[user] for user in sorted(of_users)][:size]
     taken = {p.id for p in best}
     ordered = [*best, *(p for p in picks if p.id not in taken)]
     chosen = list(best)
@@ -84,13 +87,6 @@ def hard_picks(blocks: Iterable[RatedBlock], size: int = 300) -> tuple[Pick, ...
         taken |= {p.id for p in more}
     chosen += [p for p in ordered if p.id not in taken]
     return tuple(chosen[:size])
-
-
-def _best_of_users(picks: Sequence[Pick]) -> list[Pick]:
-    first: dict[str, Pick] = {}
-    for pick in picks:
-        first.setdefault(pick.user, pick)
-    return [first[user] for user in sorted(first)]
 
 
 def _of_block(block: RatedBlock) -> Iterator[Pick]:
@@ -123,25 +119,21 @@ def weigh_turn(rated: RatedReply, block: str, user: str) -> Pick:
     """Return how much the published script wants a turn, and why."""
     score = whole_score(rated.score)
     specific = score <= 3 and (rated.reason or "").strip() not in _NO_REASON
-    substantive = _substantive(rated)
+    request, reply = rated.reply.request.strip(), rated.reply.text.strip()
+    bare = reply.translate(str.maketrans("", "", "。！!")).strip() in _BARE
+    substantive = len(request) >= 8 and not bare and not (len(reply) < 25 and len(request) < 25)
     parts = (
         ("score_le_3", 3.0, score <= 3),
         ("boundary_3_4", 2.0, score in (3, 4)),
         ("specific_dsat_reason", 1.5, specific),
         ("substantive", 1.0, substantive),
         ("non_substantive", -1.5, not substantive),
-        ("clear_user_request", 1.0, len(rated.reply.request.strip()) >= _CLEAR_REQUEST),
+        ("clear_user_request", 1.0, len(request) >= _CLEAR_REQUEST),
         ("positive_control_candidate", -0.5, score == 5),
     )
     reasons = [(name, weight) for name, weight, true in parts if true]
     weight, names = sum(w for _, w in reasons), tuple(name for name, _ in reasons)
     return Pick(rated.reply, block, user, rated.score, weight, names)
-
-
-def _substantive(rated: RatedReply) -> bool:
-    request, reply = rated.reply.request.strip(), rated.reply.text.strip()
-    bare = reply.translate(str.maketrans("", "", "。！!")).strip()
-    return len(request) >= 8 and bare not in _BARE and not (len(reply) < 25 and len(request) < 25)
 
 
 Rule = Literal["hard", "random", "stratified", "all"]
@@ -150,7 +142,7 @@ RULES: Final[tuple[Rule, ...]] = get_args(Rule)
 whole's mix of scores and scenarios, users in turn. `all`: every turn."""
 
 
-def select_items(
+def select_items(  # noqa: PLR0913 - what a choice is made of
     blocks: Sequence[RatedBlock],
     rule: Rule,
     size: int,
@@ -158,8 +150,9 @@ def select_items(
     seed: int = 0,
     data: Mapping[str, Any],
     source: Mapping[str, Any],
+    unrated: Sequence[Conversation] | None = None,
 ) -> ItemSet:
-    """Choose turns of blocks whose users have a history.
+    """Choose turns of blocks whose users have a history; or of conversations, without a look at ratings.
 
     Args:
         blocks: In any order; those without history are left out.
@@ -168,23 +161,36 @@ def select_items(
         seed: Of `random` and `stratified`.
         data: How to read the conversations again.
         source: What is known of the data set, for the card.
+        unrated: Conversations that are taken in place of blocks.
 
     Raises:
-        UsageError: There is no turn to choose.
+        UsageError: There is no turn to choose, or the rule needs ratings.
     """
     known = [b for b in blocks if b.view.history]
     rated = [(r, b.view) for b in known for r in b.ratings]
     every = [Pick(r.reply, view.id, view.user, r.score) for r, view in rated if r.reply.before]
-    if rule == "hard":
-        chosen: Sequence[Pick] = hard_picks(known, size)
+    if unrated is not None:
+        every = plain_picks(unrated)
+    if rule != "hard":
+        chosen = _chosen([pick for pick in every if asked(pick.reply)], rule, size, seed)
+    elif unrated is None:
+        chosen = hard_picks(known, size)
     else:
-        chosen = _chosen([p for p in every if asked(p.reply)], rule, size, seed)
+        msg = "the rule 'hard' chooses by what users rated, and here ratings are missing or left out"
+        raise UsageError(msg, hint="--rule stratified, random or all")
+    if not chosen and unrated is not None:
+        among = counted(len(unrated), "conversation")
+        msg = f"no reply to replay in {among}: none has text from an assistant after a user's message"
+        raise UsageError(msg, hint="`dialogauge check` says how the conversations were read")
     if not chosen:
         among = counted(len(every), "rated reply", "rated replies")
         msg = f"the rule {rule!r} finds no turn to replay among {among}"
         hint = "conversations need user_id, scenario, ratings, and users with several scenarios"
         raise UsageError(msg, hint=hint)
-    items = tuple(_item(pick, pick.weight if rule == "hard" else None) for pick in chosen)
+    items = tuple(item_of(pick, pick.weight if rule == "hard" else None) for pick in chosen)
+    if unrated is not None:
+        users = any(pick.reply.conversation.user_id for pick in chosen)
+        source = {**source, "clusters": "users" if users else "conversations"}
     return ItemSet(items, rule, seed, data, _card(items, chosen, every, source))
 
 
@@ -198,42 +204,20 @@ def plain_picks(conversations: Iterable[Conversation]) -> list[Pick]:
     ]
 
 
-def select_plain_items(
-    conversations: Sequence[Conversation],
-    rule: Rule,
-    size: int,
-    *,
-    seed: int = 0,
-    data: Mapping[str, Any],
-    source: Mapping[str, Any],
-) -> ItemSet:
-    """Choose turns of conversations without a look at ratings; arguments as of `select_items`.
-
-    Raises:
-        UsageError: There is no turn to choose, or the rule needs ratings.
-    """
-    if rule == "hard":
-        msg = "the rule 'hard' chooses by what users rated, and here ratings are missing or left out"
-        raise UsageError(msg, hint="--rule stratified, random or all")
-    every = plain_picks(conversations)
-    chosen = _chosen(every, rule, size, seed)
-    if not chosen:
-        among = counted(len(conversations), "conversation")
-        msg = f"no reply to replay in {among}: none has text from an assistant after a user's message"
-        raise UsageError(msg, hint="`dialogauge check` says how the conversations were read")
-    items = tuple(map(_item, chosen))
-    known = any(pick.reply.conversation.user_id for pick in chosen)
-    card = _card(items, chosen, every, {**source, "clusters": "users" if known else "conversations"})
-    return ItemSet(items, rule, seed, data, card)
-
-
 def _chosen(picks: Sequence[Pick], rule: Rule, size: int, seed: int) -> Sequence[Pick]:
     # Chance draws from turns in an order of their own: that of the data makes no difference.
     eligible = sorted(picks, key=lambda p: (p.block, p.id))
-    return eligible if rule == "all" else _CHOICES[rule](eligible, size, random.Random(seed))
+    if rule == "all":
+        return eligible
+    rng = random.Random(seed)
+    if rule == "stratified":
+        return _stratified(eligible, size, rng)
+    kept = sorted(rng.sample(range(len(eligible)), min(size, len(eligible))))
+    return [eligible[i] for i in kept]
 
 
-def _item(pick: Pick, weight: float | None = None) -> ReplayItem:
+def item_of(pick: Pick, weight: float | None = None) -> ReplayItem:
+    """Return the frozen state of a turn."""
     reply = pick.reply
     return ReplayItem(
         id=reply.id,
@@ -247,11 +231,6 @@ def _item(pick: Pick, weight: float | None = None) -> ReplayItem:
         weight=weight,
         reasons=pick.reasons,
     )
-
-
-def _random(picks: Sequence[Pick], size: int, rng: random.Random) -> list[Pick]:
-    kept = set(rng.sample(range(len(picks)), min(size, len(picks))))
-    return [pick for i, pick in enumerate(picks) if i in kept]
 
 
 def _stratified(picks: Sequence[Pick], size: int, rng: random.Random) -> list[Pick]:
@@ -291,9 +270,6 @@ def _users_in_turn(
         if not left[user]:
             del left[user]
     return out
-
-
-_CHOICES: Final = {"random": _random, "stratified": _stratified}
 
 
 def gold_mix(scores: Sequence[float]) -> dict[str, Any]:

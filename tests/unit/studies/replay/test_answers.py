@@ -16,7 +16,7 @@ from dialogauge.runs.privacy import Hiding
 from dialogauge.studies.replay.answers import ANSWERS, AnsweringCandidate, AnswerStudy, open_answers
 from dialogauge.studies.replay.items import ORIGINAL, set_plain_stage
 from dialogauge.studies.replay.planted import MAKERS, about_planted, planted_replies
-from dialogauge.studies.replay.selection import select_plain_items
+from dialogauge.studies.replay.selection import select_items
 from talks import talk
 
 TALKS = (
@@ -29,7 +29,7 @@ _DATA = {
     "part": "all",
     "split": {"train": [], "test": []},
 }
-ITEMS = select_plain_items(TALKS, "all", 9, data=_DATA, source={"source": "made", "licence": "ours"})
+ITEMS = select_items((), "all", 9, data=_DATA, source={"source": "made", "licence": "ours"}, unrated=TALKS)
 STAGE = set_plain_stage(ITEMS, TALKS)
 LOG = AnsweringCandidate(ORIGINAL, {"digest": ORIGINAL, "kind": ORIGINAL})
 TURNS = {
@@ -111,6 +111,31 @@ def test_of_two_requests_of_one_item_the_latest_stands(tmp_path) -> None:
     write(tmp_path / "run", candidate())
     with open_answers(str(tmp_path / "run")) as run:
         assert run.text(answers(tmp_path / "run")["a", "c__turn_0"].target) == "Hello\ufffd"
+
+
+def test_another_profile_is_kept_without_asking_again_where_no_request_holds_it(tmp_path) -> None:
+    def writing(profile, *candidates):
+        originals = {
+            name: replace(reply, conversation=replace(reply.conversation, profile=profile))
+            for name, reply in STAGE.originals.items()
+        }
+        study = AnswerStudy((LOG, *candidates), ITEMS, replace(STAGE, originals=originals))
+        settings = RunSettings(directory=RunDirectory(tmp_path / "run"))
+        return asyncio.run(run_study(study, settings, ProgressObserver(quiet=True))).progress.done
+
+    def profiles():
+        with open_run(str(tmp_path / "run")) as run:
+            assert len(list(run.rows())) == 9
+            talks = {(c.id, c.candidate): c for c in run.database.conversations()}
+        assert len(talks) == 9
+        return {name: dict(c.profile or {}) for (item, name), c in talks.items() if item == "c__turn_1"}
+
+    told = replace(candidate("told"), about={"digest": "x", "kind": "model", "context": "profile"})
+    assert writing({"job": "cook"}, candidate(), told) == 9
+    assert writing({"job": "pilot"}, candidate()) == 0
+    assert profiles() == {ORIGINAL: {"job": "pilot"}, "a": {"job": "pilot"}, "told": {"job": "cook"}}
+    assert writing(None, candidate()) == 0
+    assert profiles() == {ORIGINAL: {}, "a": {}, "told": {"job": "cook"}}
 
 
 def test_what_is_planted_is_not_of_the_log(tmp_path) -> None:

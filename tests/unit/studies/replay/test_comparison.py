@@ -7,20 +7,20 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from bench_samples import NAN, board_of
 from dialogauge.app.candidates import family_of
-from dialogauge.stats import ScoreHistory
+from dialogauge.stats import RawScore, ScoreHistory
+from dialogauge.studies.replay.board import VIEWS, OriginalReplies
 from dialogauge.studies.replay.comparison import CompareSettings, compare
-from dialogauge.studies.replay.diagnostics import by_position, ladder, self_preference, shuffled
-from dialogauge.studies.replay.items import ORIGINAL, ReplayItem
-from dialogauge.studies.replay.scored import ReplyScore, ScoredReplies
-from dialogauge.studies.replay.table import (
-    VIEWS,
-    CandidateScores,
-    EvaluatorScores,
-    Viewer,
-    aggregate,
-    compare_candidates,
+from dialogauge.studies.replay.diagnostics import (
+    by_position,
+    constant_candidates,
+    ladder,
+    self_preference,
+    shuffled,
 )
+from dialogauge.studies.replay.figures import aggregate, compare_candidates
+from dialogauge.studies.replay.items import ORIGINAL, ReplayItem
 
 USERS = 8
 
@@ -34,10 +34,6 @@ def items():
     )
 
 
-def given(score):
-    return {i.id: ReplyScore(i.id, i.block, i.position, int(score(i)), float(score(i))) for i in items()}
-
-
 def level(item):
     return 3 + (item.position + int(item.user[1])) % 3
 
@@ -46,12 +42,24 @@ HISTORIES = {i.block: ScoreHistory((1, 2, 4, 9, 6), 3.77, 22) for i in items()}
 
 
 def scores(**candidates):
-    held = {name: replies(given(score)) for name, score in candidates.items()}
-    return EvaluatorScores(items(), replies(given(level)), held, HISTORIES)
+    given = {ORIGINAL: level, **candidates}
+    levels = {name: [float(score(i)) for i in items()] for name, score in given.items()}
+    lengths = {name: [100 + 10 * one for one in of] for name, of in levels.items()}
+    about = {name: {} for name in candidates}
+    return board_of(items(), levels, lengths=lengths, histories=HISTORIES, about=about)
 
 
-def replies(found):
-    return ScoredReplies(found, {i: 100 + 10 * g.whole for i, g in found.items()})
+def failing(board, name, kept):
+    """Return the board without the scores of a candidate's other items."""
+    lost = np.array([not kept(i, whole) for i, whole in zip(items(), board.whole[0], strict=True)])
+    whole, value, lengths = board.whole.copy(), board.value.copy(), board.lengths.copy()
+    for column in (whole, value, lengths):
+        column[board.at(name), lost] = NAN
+    return replace(board, whole=whole, value=value, lengths=lengths)
+
+
+def two(original, other):
+    return board_of(items(), {ORIGINAL: [original] * 64, "c": [other] * 64})
 
 
 def result(given_scores=None, **settings):
@@ -111,19 +119,20 @@ def test_published_reference_ladder() -> None:
     # PT-05b: each raw score of one turn, ranked among twelve reference turns with the published ties.
     item = ReplayItem("S__x__0.json__turn_7", "S__x__0.json", "S__x", "S", "x", 7, 4.0, "")
     raw = [3, 3, 4, 4, 4, 4, 5, 5, 3, 4, 4, 3]
-    reference = [ReplyScore(f"S__x__0.json__turn_{i}", "S__x", i, r, float(r)) for i, r in enumerate(raw)]
-    viewer = Viewer((item,), reference, {"S__x": ScoreHistory((1, 2, 5, 8, 4), 3.6, 20)}, "sample-id")
-    columns = {str(s): {item.id: ReplyScore(item.id, "S__x", 7, s, float(s))} for s in range(1, 6)}
-    tables = viewer.tables(columns, original=False)
-    assert [int(tables["reference-cdf"].row(str(s))[0]) for s in range(1, 6)] == [1, 1, 3, 4, 5]
-    assert [int(tables["mean-shift"].row(str(s))[0]) for s in range(1, 6)] == [1, 2, 3, 4, 5]
+    reference = tuple(RawScore(f"S__x__0.json__turn_{i}", float(r), i, "S__x") for i, r in enumerate(raw))
+    board = board_of(
+        [item],
+        {str(s): [s] for s in range(1, 6)},
+        reference=OriginalReplies(reference, {}),
+        histories={"S__x": ScoreHistory((1, 2, 5, 8, 4), 3.6, 20)},
+        ties="sample-id",
+    )
+    assert board.seen("reference-cdf").whole[:, 0].tolist() == [1, 1, 3, 4, 5]
+    assert board.seen("mean-shift").whole[:, 0].tolist() == [1, 2, 3, 4, 5]
 
 
 def test_failures_are_counted_bounded_and_never_scored() -> None:
-    held = scores(c=level)
-    fewer = {i: g for i, g in held.candidates["c"].scores.items() if not i.startswith("u0")}
-    held.candidates["c"].scores = fewer
-    found = compare(held, CompareSettings())
+    found = compare(failing(scores(c=level), "c", lambda i, _: i.user != "u0"), CompareSettings())
     a = found.views["raw"].aggregates["c"]
     assert (a.requested, a.n, a.failed, a.users) == (64, 56, 8, 7)
     assert a.bounds is not None
@@ -137,10 +146,8 @@ def test_failures_are_counted_bounded_and_never_scored() -> None:
 @pytest.mark.parametrize("low", [True, False])
 def test_failures_do_not_move_what_is_compared(low) -> None:
     """The original replies again, but for those of low (or of high) score: what is there is no better."""
-    held = scores(c=level, d=level)
-    fewer = {i: g for i, g in held.candidates["c"].scores.items() if (g.whole > 3) == low}
-    held.candidates["c"].scores = fewer
-    held.candidates["c"].about["family"], held.candidates["d"].about["family"] = "qwen", "gpt"
+    held = failing(scores(c=level, d=level), "c", lambda _, whole: (whole > 3) == low)
+    held = replace(held, about={"c": {"family": "qwen"}, "d": {"family": "gpt"}})
     found = compare(held, CompareSettings(), family="qwen")
     for view in found.views.values():
         for pair in view.pairs:
@@ -152,8 +159,7 @@ def test_failures_do_not_move_what_is_compared(low) -> None:
 
 
 def test_a_candidate_without_any_score() -> None:
-    held = scores(c=level)
-    found = compare(replace(held, candidates={"c": ScoredReplies()}), CompareSettings())
+    found = compare(failing(scores(c=level), "c", lambda *_: False), CompareSettings())
     a = found.views["reference-cdf"].aggregates["c"]
     assert (a.n, a.user_macro, a.dsat, a.primary.low) == (0, None, None, None)
     assert found.views["raw"].pairs[0].comparison.side == "undefined"
@@ -162,8 +168,7 @@ def test_a_candidate_without_any_score() -> None:
 
 def test_reply_length_as_the_evaluator() -> None:
     held = scores(longer=level)
-    given_lengths = dict.fromkeys(held.candidates["longer"].lengths, 10_000)
-    longer = replace(held, candidates={"longer": replace(held.candidates["longer"], lengths=given_lengths)})
+    longer = replace(held, lengths=np.array([held.lengths[0], [10_000] * 64]))
     control = compare(longer, CompareSettings()).views["raw"].controls.reply_length
     assert control.aggregates["longer"].user_macro == 5
     assert control.pairs[0].comparison.side == "above"
@@ -171,35 +176,32 @@ def test_reply_length_as_the_evaluator() -> None:
 
 
 def test_shuffled_deals_lie_around_zero() -> None:
-    table = CandidateScores(items(), (ORIGINAL, "c"), np.array([[4.0] * 64, [3.0] * 64]), np.zeros((2, 64)))
-    (dealt,) = shuffled(table, deals=20_000)
+    (dealt,) = shuffled(two(4, 3), deals=20_000)
     # Of the 256 ways to deal eight users who all lose 1, one gives 1 and eight more give 0.75: 3.5 %.
     assert dealt.range == (-0.75, 0.75)
-    alike = CandidateScores(items(), (ORIGINAL, "c"), np.full((2, 64), 4.0), np.zeros((2, 64)))
-    assert shuffled(alike)[0].range == (0, 0)
+    assert shuffled(two(4, 4))[0].range == (0, 0)
 
 
 def test_ladder_of_constant_candidates() -> None:
-    viewer = Viewer(items(), list(given(level).values()), HISTORIES)
-    steps = ladder(viewer)
+    board = scores()
     for view in VIEWS:
-        values = [steps[view][n].user_macro or 0 for n in (3, 4, 5)]
+        steps = ladder({level: of.seen(view) for level, of in constant_candidates(board).items()})
+        values = [steps[n].user_macro or 0 for n in (3, 4, 5)]
         assert values == sorted(values)
-    assert viewer.left_as_they_are("reference-cdf") == {}
-    bare = replace(viewer, histories={})
+    assert board.left_as_they_are("reference-cdf") == {}
+    bare = replace(board, histories={})
     assert bare.left_as_they_are("reference-cdf") == {"no_history": 16}
 
 
 def test_self_preference() -> None:
     held = scores(same=level, worse=lambda i: level(i) - 1)
-    held.candidates["same"].about["family"], held.candidates["worse"].about["family"] = "qwen", "gpt"
+    held = replace(held, about={"same": {"family": "qwen"}, "worse": {"family": "gpt"}})
     found = compare(held, CompareSettings(), family="qwen")
     told = found.views["raw"].self_preference
     assert (told.own, told.others, told.difference.value) == (("same",), ("worse",), 1.0)
     assert "self-preference" in told.words
     assert "no known family" in result().views["raw"].self_preference.words
-    table = CandidateScores(items(), (ORIGINAL, "same"), np.full((2, 64), 4.0), np.full((2, 64), 4.0))
-    assert self_preference(table, "qwen", {"same": "qwen"}).difference is None
+    assert self_preference(replace(two(4, 4), about={"c": {"family": "qwen"}}), "qwen").difference is None
 
 
 @pytest.mark.parametrize(
@@ -211,21 +213,17 @@ def test_families(model, family) -> None:
 
 
 def test_positions() -> None:
-    table = CandidateScores(
-        items(), ("c",), np.array([[float(level(i)) for i in items()]]), np.zeros((1, 64))
-    )
-    found = by_position(table)["c"]
+    found = by_position(board_of(items(), {"c": [level(i) for i in items()]}))["c"]
     assert found["0"].n == 16
     assert (found["5+"].mean, found["5+"].n) == (None, 0)
 
 
 def test_one_user_has_no_interval() -> None:
     one = [i for i in items() if i.user == "u0"]
-    found = aggregate(one, np.full(8, 4.0))
+    found = aggregate(board_of(one, {"c": [4.0] * 8}), "c")
     assert (found.primary.low, found.user_macro) == (None, 4.0)
 
 
 def test_margin() -> None:
-    table = CandidateScores(items(), (ORIGINAL, "c"), np.array([[4.0] * 64, [3.0] * 64]), np.zeros((2, 64)))
-    assert compare_candidates(table)[0].items.losses == 64
-    assert compare_candidates(table, margin=1.0)[0].items.ties == 64
+    assert compare_candidates(two(4, 3))[0].items.losses == 64
+    assert compare_candidates(two(4, 3), margin=1.0)[0].items.ties == 64

@@ -4,18 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
 import pytest
 
+from bench_samples import NAN, board_of
 from dialogauge.core.json_keys import as_json
+from dialogauge.studies.replay.figures import aggregate, compare_candidates
 from dialogauge.studies.replay.items import ORIGINAL, ReplayItem
-from dialogauge.studies.replay.table import (
-    CandidateScores,
-    aggregate,
-    compare_candidates,
-)
 
-NAN = float("nan")
 ITEMS = tuple(
     ReplayItem(f"{user}{n}", user, f"{user}__s", user, "s", n, 4.0, "")
     for user, turns in (("a", 2), ("b", 1), ("c", 3))
@@ -28,11 +23,11 @@ OTHER = [5.0, NAN, 3.0, 4.0, 4.0, 3.0]
 
 def table(*rows, items=ITEMS):
     names = (ORIGINAL, *(f"c{i}" for i in range(1, len(rows))))
-    return CandidateScores(items, names, np.array(rows), np.array(rows))
+    return board_of(items, dict(zip(names, rows, strict=True)), rounded=False)
 
 
 def test_figures_of_one_candidate() -> None:
-    a = aggregate(ITEMS, np.array(OTHER))
+    a = aggregate(table(FIRST, OTHER), "c1")
     assert (a.requested, a.n, a.failed, a.users) == (6, 5, 1, 3)
     assert a.micro == pytest.approx(19 / 5)
     assert a.user_macro == pytest.approx((5 + 3 + 11 / 3) / 3)

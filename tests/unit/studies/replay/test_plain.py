@@ -11,7 +11,7 @@ import pytest
 from dialogauge.core import UsageError
 from dialogauge.studies.replay.contexts import MEMORIES, Prompter, refuse_empty_context
 from dialogauge.studies.replay.items import read_items, scene_name, set_plain_stage
-from dialogauge.studies.replay.selection import plain_picks, select_plain_items
+from dialogauge.studies.replay.selection import plain_picks, select_items
 from talks import talk
 
 DATA = {
@@ -30,7 +30,7 @@ def card(**more):
 
 
 def chosen(talks, rule="all", size=300, seed=0):
-    return select_plain_items(talks, rule, size, seed=seed, data=DATA, source=card())
+    return select_items((), rule, size, seed=seed, data=DATA, source=card(), unrated=talks)
 
 
 def two(n=3, **more):

@@ -5,26 +5,27 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
-from bench_samples import sample_comparison
+from bench_samples import board_of, sample_comparison
 from dialogauge.core import Conversation, Message
+from dialogauge.core.json_keys import as_json
 from dialogauge.core.protocols import AgentReply, Reply
 from dialogauge.report import to_html, to_text
 from dialogauge.stats import ScoreHistory
-from dialogauge.studies.replay.comparison import CompareSettings, compare
-from dialogauge.studies.replay.items import ReplayItem, Stage
-from dialogauge.studies.replay.page import ComparedCandidates, answer, brief, replay_page
+from dialogauge.studies.replay.board import ShownItem
+from dialogauge.studies.replay.comparison import Compared, CompareSettings, compare
+from dialogauge.studies.replay.items import ORIGINAL, ReplayItem, Stage
+from dialogauge.studies.replay.page import answer, brief, replay_page
 from dialogauge.studies.replay.planted import MAKERS, about_planted, planted_replies
-from dialogauge.studies.replay.scored import ReplyScore, ScoredReplies
-from dialogauge.studies.replay.table import ShownItem
 
 ENGLISH = ("Which museum is open on Monday? " * 9, "The science museum is open from nine to five.")
 CHINESE = ("周一哪个博物馆开门？", "科学博物馆周一九点到五点开门。")
 
 
 def compared(comparison, items, judge):
-    return ComparedCandidates({"satisfaction": comparison}, items, {"name": judge})
+    return Compared({"satisfaction": comparison}, items, {"name": judge})
 
 
 def stage(*exchanges):
@@ -79,21 +80,33 @@ def test_other_originals_are_other_candidates() -> None:
     assert one != other
 
 
+def adding(board, scores):
+    """Return the board with planted candidates: whole scores and fractions by name."""
+    names = tuple(f"planted: {name}" for name in scores)
+    whole, value = (np.array([rows[n] for rows in scores.values()]) for n in (0, 1))
+    return replace(
+        board,
+        names=(*board.names, *names),
+        whole=np.vstack([board.whole, whole]),
+        value=np.vstack([board.value, value]),
+        lengths=np.vstack([board.lengths, np.full(whole.shape, 90.0)]),
+        planted=names,
+    )
+
+
 def with_planted(**levels):
     comparison, items = sample_comparison("mine")
-    scores = comparison.scores
-    for name, level in levels.items():
-        given = {
-            i.id: ReplyScore(i.id, i.block, i.position, level, level + i.position / 100) for i in scores.items
-        }
-        scores.planted[f"planted: {name}"] = ScoredReplies(given, {i.id: 90 for i in scores.items})
-    return compare(scores, CompareSettings()), items
+    rows = {
+        name: ([level] * len(items.items), [level + i.position / 100 for i in items.items])
+        for name, level in levels.items()
+    }
+    return compare(adding(comparison.scores, rows), CompareSettings()), items
 
 
 def test_an_evaluator_that_likes_a_planted_reply_is_said_to_be_gamed_at_the_top() -> None:
     comparison, items = with_planted(polite=5, filler=1)
     assert [p.a for p in comparison.gamed_by] == ["planted: polite"]
-    assert comparison.to_json()["gamed_by"] == ["planted: polite"]
+    assert as_json(comparison)["gamed_by"] == ["planted: polite"]
     shown = to_text(brief(compared(comparison, items, "judge")))
     assert shown.index("This evaluator can be gamed") < shown.index("Scores, not a ranking")
     page = to_html(
@@ -111,10 +124,11 @@ def test_an_evaluator_that_is_gamed_ranks_nobody_unless_asked() -> None:
     gamed, items = with_planted(echo=5)
     asked = compare(gamed.scores, CompareSettings(unchecked=True))
     assert (gamed.ranks, asked.ranks) == (False, True)
-    assert (gamed.names, asked.names) == (("original", "mine"), ("mine", "original"))
+    orders = [list(one.views["raw"].aggregates) for one in (gamed, asked)]
+    assert orders == [["original", "mine"], ["mine", "original"]]
     assert gamed.evidence.why == "it likes planted replies better than the original ones: echo"
     assert [p.side for p in asked.views["raw"].pairs] == ["above"]
-    assert [p["side"] for p in gamed.to_json()["views"]["raw"]["pairs"]] == ["not ranked"]
+    assert [p["side"] for p in as_json(gamed)["views"]["raw"]["pairs"]] == ["not ranked"]
     assert "above" not in answer(compared(gamed, items, "judge"))
     made = {"command": "", "created": "today", "version": "0"}
     for comparison, ranks in ((asked, True), (gamed, False)):
@@ -126,7 +140,6 @@ def test_an_evaluator_that_is_gamed_ranks_nobody_unless_asked() -> None:
 
 @pytest.mark.parametrize("knows", [True, False])
 def test_an_evaluator_ranks_where_it_agrees_with_the_users_on_their_own_replies(knows: bool) -> None:
-    sample, _ = sample_comparison("mine")
     rng = random.Random(3)
     items = tuple(
         ReplayItem(
@@ -135,21 +148,19 @@ def test_an_evaluator_ranks_where_it_agrees_with_the_users_on_their_own_replies(
         for u in range(20)
         for t in range(16)
     )
-    values = {i.id: (i.gold if knows else 3) + rng.gauss(0, 0.5) for i in items}
-    original = {i.id: ReplyScore(i.id, i.block, i.position, round(values[i.id]), values[i.id]) for i in items}
-    worst = {i.id: ReplyScore(i.id, i.block, i.position, 1, 1.0) for i in items}
-    lengths = {i.id: rng.randrange(50, 150) for i in items}
-    scores = replace(
-        sample.scores,
-        items=items,
-        original=ScoredReplies(original, lengths),
-        candidates={"mine": ScoredReplies(worst, lengths)},
-        planted={"planted: filler": ScoredReplies(worst, lengths)},
+    values = [(i.gold if knows else 3) + rng.gauss(0, 0.5) for i in items]
+    lengths = [rng.randrange(50, 150) for _ in items]
+    worst = [1.0] * len(items)
+    scores = board_of(
+        items,
+        {ORIGINAL: values, "mine": worst, "planted: filler": worst},
+        lengths=dict.fromkeys((ORIGINAL, "mine", "planted: filler"), lengths),
+        planted=("planted: filler",),
         histories={i.block: ScoreHistory((1, 1, 3, 8, 7), 3.95, 20) for i in items},
     )
     comparison = compare(scores, CompareSettings())
     assert comparison.ranks is knows
-    assert comparison.to_json()["checked"] is knows
+    assert as_json(comparison)["checked"] is knows
     assert (comparison.evidence.by or comparison.evidence.why).count("% of pairs") == 1
 
 
@@ -164,11 +175,8 @@ def test_padding_says_half_again_under_headings() -> None:
 def test_a_gain_in_fractions_alone_is_the_one_that_is_shown() -> None:
     sample, items = sample_comparison("mine")
     scores, rng = sample.scores, random.Random(1)
-    a_little_more = {
-        name: replace(of, value=of.value + rng.uniform(0, 0.2)) for name, of in scores.original.scores.items()
-    }
-    scores.planted["planted: polite"] = ScoredReplies(a_little_more, scores.original.lengths)
-    comparison = compare(scores, CompareSettings())
+    a_little_more = [score + rng.uniform(0, 0.2) for score in scores.value[0].tolist()]
+    comparison = compare(adding(scores, {"polite": (scores.whole[0], a_little_more)}), CompareSettings())
     (pair,) = comparison.planted
     assert pair.difference.value == 0
     assert pair.gain == pair.fraction
@@ -198,10 +206,8 @@ def test_the_answer_names_the_sides_and_what_users_gave() -> None:
 def test_replies_stand_side_by_side(original) -> None:
     comparison, items = sample_comparison("mine")
     item = items.items[1].id
-    comparison.scores.shown[item] = ShownItem(
-        "c1__turn_0", "When is the next train?", original, {"mine": "At nine."}
-    )
-    comparison = replace(comparison)
+    shown = ShownItem("c1__turn_0", "When is the next train?", {ORIGINAL: original, "mine": "At nine."})
+    comparison = replace(comparison, scores=replace(comparison.scores, shown={item: shown}))
     page = to_html(
         replay_page(
             compared(comparison, items, "judge"),

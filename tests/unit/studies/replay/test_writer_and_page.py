@@ -13,7 +13,8 @@ from dialogauge.core import Conversation, Message
 from dialogauge.core.protocols import AgentFailure, AgentReply
 from dialogauge.llm import ChatFailure, ChatReply, ScriptedClient
 from dialogauge.report import Leaderboard, to_html, to_text
-from dialogauge.studies.replay.page import ComparedCandidates, brief, replay_page
+from dialogauge.studies.replay.comparison import Compared
+from dialogauge.studies.replay.page import brief, replay_page
 from dialogauge.studies.replay.page_parts import warnings_of
 
 
@@ -35,7 +36,7 @@ def test_replies_without_what_stands_around_them(text, taken) -> None:
 
 
 def compared(comparison, items, judge):
-    return ComparedCandidates({"satisfaction": comparison}, items, {"name": judge})
+    return Compared({"satisfaction": comparison}, items, {"name": judge})
 
 
 def test_a_reply_or_a_failure() -> None:
@@ -86,9 +87,9 @@ def test_the_page_shows_names_as_text_and_warns() -> None:
     comparison, items = sample_comparison("<b>evil</b>\u202e")
     hard = replace(items, rule="hard")
     warned_before = warnings_of(comparison, items, {})
-    evil = comparison.scores.candidates["<b>evil</b>\u202e"]
-    evil.missing |= {i.id: "reply: timeout" for i in items.items[:2]}
-    evil.about["organisation"] = "<i>"
+    evil = "<b>evil</b>\u202e"
+    comparison.scores.missing[evil].update({i.id: "reply: timeout" for i in items.items[:2]})
+    comparison.scores.about[evil]["organisation"] = "<i>"
     made = {"command": "dialogauge replay compare run", "created": "today", "version": "0"}
     whole = replay_page(compared(comparison, hard, "local"), **made)
     page = to_html(whole)
