@@ -9,9 +9,14 @@ texts, and by its pairs of other characters.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from functools import cache
+from hashlib import blake2b
 from operator import add
+from pathlib import Path
 from typing import ClassVar, Final
+
+import orjson
 
 from dialogauge.signals.caching import lazy_property
 from dialogauge.text import ENGLISH_STOP, required, spread
@@ -21,6 +26,22 @@ _TEXTS, _WORDS, _WORD = 512, 1 << 16, 40
 """Texts and words of which it is kept what they may contain, and the longest such word."""
 _COMMON: Final = {c: n for n, c in enumerate(" etaoinshrdlcumwfgypbvkjxqz")}
 """Characters of English text by frequency; all others count as rarer."""
+
+
+NEEDLES: Final = Path(__file__).with_name("needles.json")
+"""The needles of all markers by the digest of their pattern, written by `tools/needles.py`, since to find
+them takes half a second. Of a marker that is not in the file they are found when it is first used."""
+
+
+@cache
+def _stored_needles() -> dict[str, list[list[list[str]]]]:
+    stored: dict[str, list[list[list[str]]]] = orjson.loads(NEEDLES.read_bytes())
+    return stored
+
+
+def digest_of(pattern: str) -> str:
+    """Return the key of a pattern in the file of needles."""
+    return blake2b(pattern.encode(), digest_size=8).hexdigest()
 
 
 class Marker:
@@ -39,7 +60,15 @@ class Marker:
     @lazy_property
     def wordings(self) -> list[Wording]:
         """The alternatives in order."""
-        return [Wording(source) for source in spread("|".join(self._parts))]
+        sources = spread(self.pattern)
+        stored = _stored_needles().get(digest_of(self.pattern))
+        needles = stored or [[list(strings) for strings in required(source)] for source in sources]
+        return list(map(Wording, sources, needles))
+
+    @property
+    def pattern(self) -> str:
+        """All parts as one pattern."""
+        return "|".join(self._parts)
 
     def may_match(self, text: str) -> bool:
         """Say at little cost whether a text has what a match cannot do without."""
@@ -79,10 +108,10 @@ class ReplyMarker(Marker):
 class Wording:
     """One alternative, compiled when it is first tried."""
 
-    def __init__(self, source: str) -> None:
-        """Take the source of the alternative."""
+    def __init__(self, source: str, needles: Sequence[Sequence[str]]) -> None:
+        """Take the source of the alternative, and what `required` says of it."""
         self.source = source
-        self._required = [tuple(strings) for strings in required(source)]
+        self._required = [tuple(strings) for strings in needles]
         self.needles = self._required[0] if self._required else ()
         """Every match contains one of these strings; empty without such strings."""
 

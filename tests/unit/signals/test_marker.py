@@ -2,12 +2,14 @@ from __future__ import annotations
 
 import re
 
+import orjson
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from dialogauge.signals import reply_markers, user_markers
-from dialogauge.signals.markers import Marker, MarkerSet
+from dialogauge.signals.markers import NEEDLES, Marker, MarkerSet, ReplyMarker, digest_of
+from dialogauge.text import required, spread
 
 SHIPPED = {
     f"{module.__name__.rpartition('.')[2]}.{name}": value
@@ -75,3 +77,15 @@ def test_several_lists_of_a_set_may_go_by_one_name():
     assert markers.matching("i told you. why?") == {"told", "why"}
     assert markers.matching("我没说过") == {"told"}
     assert markers.matching("told") == markers.matching("") == frozenset()
+
+
+def test_the_stored_needles_are_those_of_the_patterns():
+    """After a pattern was changed: `python tools/needles.py`."""
+    stored = orjson.loads(NEEDLES.read_bytes())
+    assert {digest_of(marker.pattern) for marker in SHIPPED.values()} <= set(stored)
+    shipped = {digest_of(m.pattern): m.pattern for kind in (Marker, ReplyMarker) for m in kind._all}
+    assert set(stored) <= set(shipped)
+    for digest, needles in stored.items():
+        assert needles == [
+            [sorted(strings) for strings in required(part)] for part in spread(shipped[digest])
+        ]
