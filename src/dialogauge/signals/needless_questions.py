@@ -48,7 +48,7 @@ def find_needless_questions(dialogue: Dialogue) -> Iterator[Signal]:
     @cache
     def first_statement(attribute: Attribute) -> int:
         users = ((t.number, t.user.plain) for t in dialogue.turns)
-        return next((number for number, plain in users if attribute.statement.search(plain)), sys.maxsize)
+        return next((number for number, plain in users if attribute.is_stated_in(plain)), sys.maxsize)
 
     for turn in dialogue.replied:
         yield from (s for s in _needless_question(turn, first_statement) if not _has_reason(turn))
@@ -72,7 +72,7 @@ def _needless_question(turn: TurnView, first_statement: Callable[[Attribute], in
         (a, text)
         for a in ATTRIBUTES
         for text, plain in questions
-        if a.question.search(plain) and first_statement(a) <= turn.number
+        if a.is_asked_in(plain) and first_statement(a) <= turn.number
     ]
     if not hits:
         return

@@ -12,7 +12,7 @@ Findings of one kind count once, and kinds add up as chances do. From the certai
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from dialogauge.core import (
     NOT_APPLICABLE,
@@ -24,16 +24,10 @@ from dialogauge.core import (
 )
 from dialogauge.judges.rubric.policy import AgentPolicy
 from dialogauge.rubrics import Policies
-from dialogauge.signals import (
-    HINT,
-    Dialogue,
-    Duty,
-    Signal,
-    find_neglected,
-    find_signals,
-    find_ungrounded,
-    read_duty,
-)
+from dialogauge.signals import HINT, Dialogue, Signal, find_signals
+
+if TYPE_CHECKING:
+    from dialogauge.signals import Duty
 
 TOOL_DIMENSIONS: Final = ("cohesion", "backend", "policy")
 GOAL: Final = "goal_completion"
@@ -42,6 +36,8 @@ _LEVELS: Final = ((0.94, 1), (0.75, 2), (0.6, 3), (HINT, 4))
 
 def duties_of(policy: AgentPolicy) -> dict[int, Duty]:
     """Return by turn what a policy asks for; of a system prompt only what `read_duty` reads."""
+    from dialogauge.signals import Duty, read_duty  # many patterns, for agents with tools alone
+
     conversation = policy.conversation
     own = read_duty(conversation.instructions or "")
     if policy.own and conversation.instructions:
@@ -66,6 +62,8 @@ def find_of_tools(
         policies: Those that stand where the agent has no system prompt.
         own: Whether a system prompt stands in place of the policies.
     """
+    from dialogauge.signals import find_neglected, find_ungrounded
+
     duties = duties_of(AgentPolicy(policies, conversation, own))
     talk = [s for s in find_signals(dialogue, "foresight") if s.named or s.name == "asks_for_given"]
     tools = [*find_ungrounded(dialogue), *find_neglected(dialogue, duties)]
