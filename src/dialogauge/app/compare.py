@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final, NotRequired, TypedDict
+from typing import Final, NotRequired, TypedDict
 
 import numpy as np
 
@@ -119,8 +119,15 @@ def compare_runs(options: TwoRunsOptions) -> CompareOutcome:
         StoreError: A run cannot be read.
     """
     gates = tuple(parse_delta_gate(text) for text in options.gates)
-    by = _fields(options.by or "")
-    candidates = _candidates(options.candidates)
+    by = tuple(dict.fromkeys(name.strip() for name in (options.by or "").split(",") if name.strip()))
+    if wrong := [name for name in by if name not in FIELDS]:
+        msg = f"--by {wrong[0]}: there is no such group"
+        raise UsageError(msg, hint=f"groups: {', '.join(FIELDS)}")
+    candidates = [name.strip() for name in (options.candidates or "").split(",")]
+    if options.candidates is not None and (len({*candidates} - {""}) != 2 or len(candidates) != 2):
+        msg = f"--candidates {options.candidates}: it names two, the one from before and the one from after"
+        raise UsageError(msg, hint="--candidates OLD,NEW")
+    only = (None, None) if options.candidates is None else (candidates[0], candidates[1])
     _expect_runs(options)
     with ExitStack() as stack:
         a, b = (
@@ -129,45 +136,23 @@ def compare_runs(options: TwoRunsOptions) -> CompareOutcome:
         )
         a, b = under_one_key(a, b, hash_ids=options.hash_ids)
         notes = [*_expect_one_rubric(a, b), *_hidden_ids(a, b)]
-        names = candidates or options.names or _names(options.a, options.b)
+        names = options.names or _names(options.a, options.b)
         dimensions = _shared_dimensions(a, b)
-        only = candidates or (None, None)
-        was, new = (_side(*one, dimensions) for one in zip((a, b), names, only, strict=True))
+        was, new = (
+            _side(run, candidate or name, candidate, dimensions)
+            for run, name, candidate in zip((a, b), names, only, strict=True)
+        )
         planted = planted_for(options.a, options, only=only[0])
         if planted is None and a.manifest.study == JUDGE:
             notes.append(UNTRIED)
-        result = compare_sides(
-            was,
-            new,
-            dimensions,
-            rng=np.random.default_rng(_SEED),
-            by=by,
-            evidence=_evidence(a, b, planted, unchecked=options.unchecked),
-        )
+        evidence = _evidence(a, b, planted, unchecked=options.unchecked)
+        rng = np.random.default_rng(_SEED)
+        result = compare_sides(was, new, dimensions, rng=rng, by=by, evidence=evidence)
         result = replace(result, notes=tuple(notes), planted=planted)
         outcomes = tuple(gate.evaluate(result) for gate in gates)
         beside = tuple(pairs_beside(a, b, result, _ON_PAGE, only=only))
         few = tuple(pairs_beside(a, b, result, options.pairs, turns=1, only=only))
     return CompareOutcome(result, outcomes, beside, few, (options.a, options.b))
-
-
-def _fields(text: str) -> tuple[str, ...]:
-    names = tuple(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
-    for name in names:
-        if name not in FIELDS:
-            msg = f"--by {name}: there is no such group"
-            raise UsageError(msg, hint=f"groups: {', '.join(FIELDS)}")
-    return names
-
-
-def _candidates(text: str | None) -> tuple[str, str] | None:
-    if text is None:
-        return None
-    names = [name.strip() for name in text.split(",")]
-    if len(names) != 2 or not all(names) or names[0] == names[1]:
-        msg = f"--candidates {text}: it names two, the one from before and the one from after"
-        raise UsageError(msg, hint="--candidates OLD,NEW")
-    return names[0], names[1]
 
 
 def _expect_runs(options: TwoRunsOptions) -> None:
@@ -191,19 +176,24 @@ def _expect_runs(options: TwoRunsOptions) -> None:
 
 def _expect_one_rubric(a: StoredRun, b: StoredRun) -> list[str]:
     """Raise UsageError for runs of different rubrics; return what is to be said of different judges."""
-    of_a, of_b = a.manifest.judge, b.manifest.judge
-    alike = _rubric_words(a) == _rubric_words(b) and _same_prompts(of_a, of_b)
+    judges, rubrics = [run.manifest.judge for run in (a, b)], [_rubric_words(run) for run in (a, b)]
+    # A rubric reads alike in the languages of both; a judge without prompts has none.
+    of_a, of_b = (judge.get("prompts") or {} for judge in judges)
+    alike = rubrics[0] == rubrics[1] and all(
+        of_a[language] == of_b[language] for language in {*of_a} & {*of_b}
+    )
     if not alike or not _shared_dimensions(a, b):
-        names = [_rubric_words(run) for run in (a, b)]
-        of = " and ".join(f"{n} in {r.directory.path}" for n, r in zip(names, (a, b), strict=True))
-        msg = f"the runs are of different rubrics: {of}"
+        places = (f"{rubric} in {run.directory.path}" for rubric, run in zip(rubrics, (a, b), strict=True))
+        msg = f"the runs are of different rubrics: {' and '.join(places)}"
         raise UsageError(
             msg, hint="scores of different questions have no difference; judge one of the two again"
         )
     notes = []
-    if of_a.get("digest") != of_b.get("digest"):
-        judges = " and ".join(dict.fromkeys((_judge_words(of_a), _judge_words(of_b))))
-        notes.append(f"The judges differ ({judges}): a difference may be theirs. Judge both runs by one.")
+    if judges[0].get("digest") != judges[1].get("digest"):
+        models = [str((judge.get("client") or {}).get("model") or judge.get("name")) for judge in judges]
+        versions = [f", version {judge['version']}" if "version" in judge else "" for judge in judges]
+        both = " and ".join(dict.fromkeys(map("".join, zip(models, versions, strict=True))))
+        notes.append(f"The judges differ ({both}): a difference may be theirs. Judge both runs by one.")
     for name, run in (("A", a), ("B", b)):
         if run.manifest.ended != "finished":
             notes.append(f"{name} is not whole: the run ended as {run.manifest.ended!r}.")
@@ -246,17 +236,6 @@ def _rubric_words(run: StoredRun) -> str:
     name = str(judge.get("rubric") or run.manifest.study)
     by = "" if judge.get("judge") in (None, "rubric") else f" of the judge {judge['judge']}"
     return (name if version is None else f"{name}, version {version}") + by
-
-
-def _same_prompts(a: Mapping[str, Any], b: Mapping[str, Any]) -> bool:
-    """Say whether the rubric reads alike in the languages of both; a judge without prompts has none."""
-    of_a, of_b = a.get("prompts") or {}, b.get("prompts") or {}
-    return all(of_a[language] == of_b[language] for language in {*of_a} & {*of_b})
-
-
-def _judge_words(judge: Mapping[str, Any]) -> str:
-    name = str((judge.get("client") or {}).get("model") or judge.get("name"))
-    return name if "version" not in judge else f"{name}, version {judge['version']}"
 
 
 def _shared_dimensions(a: StoredRun, b: StoredRun) -> list[DimensionSpec]:

@@ -234,11 +234,11 @@ class Table:
 
     def whole(self, dimension: str) -> Floats:
         """Return what counts and means are made of: the whole score where there is one, else the value."""
-        return _numbers(self._counted(dimension))
+        return _numbers(self.counted(dimension))
 
     def not_applicable(self, dimension: str) -> Mask:
         """Say of each row whether the dimension does not apply, shape (n,)."""
-        return np.isposinf(self._counted(dimension))
+        return np.isposinf(self.counted(dimension))
 
     @cached_property
     def failed(self) -> Mask:
@@ -275,7 +275,8 @@ class Table:
         """Whatever some row scores."""
         return tuple(dict.fromkeys(name for names in (*self.scores, *self.wholes) for name in names))
 
-    def _counted(self, dimension: str) -> Floats:
+    def counted(self, dimension: str) -> Floats:
+        """Return the same as `whole`, but infinite where the dimension does not apply."""
         own = self._dense(self.wholes, dimension)
         return np.where(np.isnan(own), self._dense(self.scores, dimension), own)
 

@@ -9,7 +9,7 @@ from typing import Final, Literal
 from dialogauge.judges.local.evidence import OF_TOOLS, TITLES
 from dialogauge.report import words
 from dialogauge.studies.compare.comparison import RunComparison
-from dialogauge.studies.compare.figures import Change, has_finding
+from dialogauge.studies.compare.figures import Change
 from dialogauge.studies.compare.gate import difference_words
 from dialogauge.studies.compare.talks import LENGTH
 from dialogauge.studies.evidence import UNCHECKED_FIRST
@@ -74,10 +74,12 @@ def _kind(result: RunComparison, change: Change) -> str:
         f"{how} conversations have the finding “{title_of(change.name)}”: {_counts(change)} "
         f"({difference_words(change)})."
     )
-    pairs = result.pairing.pairs
-    sizes = Counter(a.scenario for a, _ in pairs)
+    pairs, talks = result.pairing.pairs, result.pairing.talks
+    scenarios = [talks.names["scenario"][i] for i, _ in pairs]
+    sizes = Counter(scenarios)
     before, after = (
-        Counter(pair[0].scenario for pair in pairs if has_finding(pair[side], change.name)) for side in (0, 1)
+        Counter(s for s, pair in zip(scenarios, pairs, strict=True) if change.name in talks.kinds[pair[side]])
+        for side in (0, 1)
     )
     whole = after.total() - before.total()
     moved = {
@@ -96,8 +98,8 @@ def _nothing_shown(result: RunComparison, first: Change) -> Iterator[str]:
         why = _why_hopeless(result, first)
         yield f"Too few to tell {b} from {a}: {why}. With a finding: {_counts(first)}."
         return
-    pairs = result.pairing.pairs
-    if pairs and not result.pairing.left_a and all(x.kinds == y.kinds for x, y in pairs):
+    kinds, pairs = result.pairing.talks.kinds, result.pairing.pairs
+    if pairs and not result.a.left_out and all(kinds[i] == kinds[j] for i, j in pairs):
         yield f"No difference: {b} has the same findings as {a} in {_sample(result)}."
     else:
         yield (
@@ -209,10 +211,10 @@ def _shown(changes: Iterable[Change]) -> str:
 
 
 def _sample(result: RunComparison) -> str:
-    p = result.pairing
+    p, both = result.pairing, f"{result.a.compared:,} and {result.b.compared:,} conversations"
     if not p.paired:
-        return f"{len(p.a):,} and {len(p.b):,} conversations (not paired)"
-    pairs = counted(len(p.pairs), "pair") if p.pairs else f"{len(p.a):,} and {len(p.b):,} conversations"
+        return f"{both} (not paired)"
+    pairs = counted(len(p.pairs), "pair") if p.pairs else both
     return pairs if p.unit == "conversations" else f"{pairs} ({p.clusters:,} {p.unit})"
 
 

@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from itertools import zip_longest
 from typing import Final
 
 from dialogauge.core import Conversation
-from dialogauge.report import Cards, Fold, Section, Transcript, TranscriptTurn
+from dialogauge.report import (
+    Block,
+    Callout,
+    Cards,
+    Fold,
+    Prose,
+    Section,
+    Transcript,
+    TranscriptTurn,
+    words,
+)
 from dialogauge.runs import StoredRun
 from dialogauge.studies.compare.comparison import RunComparison, Turned, TurnedBy
-from dialogauge.studies.compare.page import beside
+from dialogauge.studies.compare.page import pair_words
 from dialogauge.studies.judging.report import stored_findings
 from dialogauge.studies.judging.sampling import Sampler
 from dialogauge.studies.judging.transcripts import writer_of
+from dialogauge.text import counted
 
 _TURNS: Final = 3
 _ROOM: Final = 250_000
@@ -45,15 +56,15 @@ def pairs_beside(
         only: The candidate that was compared on each side; None for all.
     """
     chosen = list(zip(_TITLES[result.turned_by], (result.down, result.up), strict=True))
-    shown_a = _transcripts(a, [t.a.id for _, turned in chosen for t in turned[:most]], only[0])
-    shown_b = _transcripts(b, [t.b.id for _, turned in chosen for t in turned[:most]], only[1])
-    scored = frozenset(d.name for d in result.tested)
+    shown_a = _transcripts(a, {t.a for _, turned in chosen for t in turned[:most]}, only[0])
+    shown_b = _transcripts(b, {t.b for _, turned in chosen for t in turned[:most]}, only[1])
+    scored = [d.name for d in result.tested]
     out = []
     for title, turned in chosen:
         room, folds = _ROOM, list[Fold]()
         for t in turned[:most]:
-            if t.a.id in shown_a and t.b.id in shown_b:
-                fold, size = _fold(t, shown_a[t.a.id], shown_b[t.b.id], turns, scored)
+            if t.a in shown_a and t.b in shown_b:
+                fold, size = _fold(t, shown_a[t.a], shown_b[t.b], turns, scored)
                 room -= size
                 if folds and room < 0:
                     break
@@ -67,25 +78,37 @@ def pairs_beside(
 _Shown = tuple[Conversation, Transcript]
 
 
-def _fold(turned: Turned, a: _Shown, b: _Shown, turns: int, scored: frozenset[str]) -> tuple[Fold, int]:
-    """Return a pair side by side, and how many characters its turns have."""
+def _fold(turned: Turned, a: _Shown, b: _Shown, turns: int, scored: Sequence[str]) -> tuple[Fold, int]:
+    """Return a pair side by side, from where the two part, and how many characters its turns have."""
     same = parting(a[0], b[0])
-    texts = dict.fromkeys(t.context for _, t in (a, b) if t.context)
+    # What the conversation is about, of both where they differ; then the means that do.
+    first: list[Prose] = list(dict.fromkeys(t.context for _, t in (a, b) if t.context))
+    moved = ", ".join(
+        f"{words.name(name)} {words.score(before)} to {words.score(after)}"
+        for name, (before, after) in turned.means.items()
+        if name in scored and before != after
+    )
+    first += [moved] if moved else []
+    if same:
+        first.append(f"The first {'turn is' if same == 1 else f'{same:,} turns are'} the same in both.")
     later_a, later_b = ([t for t in one.turns if (t.number or 0) > same] for _, one in (a, b))
     rows = list(zip_longest(later_a[:turns], later_b[:turns]))
     left = max(len(later_a), len(later_b)) - len(rows)
-    cards = tuple(Cards((_card("A", a[1], x), _card("B", b[1], y)), wide=True) for x, y in rows)
+    blocks: list[Block] = [Callout(tuple(first))] if first else []
+    blocks += [Cards((_card("A", a[1], x), _card("B", b[1], y)), wide=True) for x, y in rows]
+    blocks += [Callout((f"{counted(left, 'later turn')} not shown.",))] if left else []
     size = sum(len(m.text) for c, _ in (a, b) for t in c.turns[same : same + turns] for m in t.messages)
-    return beside(turned, cards, same=same, left=left, context=tuple(texts), scored=scored), size
+    return Fold(pair_words(turned), tuple(blocks)), size
 
 
 def _card(name: str, whole: Transcript, turn: TranscriptTurn | None) -> Transcript:
     """Return one turn of a conversation as a card of its own; one that has ended before says so."""
-    shown = () if turn is None else (turn,)
-    note = "It has ended." if turn is None else ""
     facts = () if whole.verdict is None else (whole.verdict.text,)
-    title = name if turn is None else f"{name}, turn {turn.number}"
-    return Transcript(title, shown, facts=facts, failure=whole.failure, note=note, folded=False)
+    if turn is None:
+        return Transcript(name, (), facts=facts, failure=whole.failure, note="It has ended.", folded=False)
+    return Transcript(
+        f"{name}, turn {turn.number}", (turn,), facts=facts, failure=whole.failure, folded=False
+    )
 
 
 def parting(a: Conversation, b: Conversation) -> int:
@@ -98,10 +121,9 @@ def parting(a: Conversation, b: Conversation) -> int:
     return same
 
 
-def _transcripts(run: StoredRun, ids: Sequence[str], only: str | None) -> Mapping[str, _Shown]:
-    wanted = set(ids)
+def _transcripts(run: StoredRun, ids: Set[str], only: str | None) -> Mapping[str, _Shown]:
     sampler = Sampler(run.dimensions)
-    rows = (row for row in run.rows_of(wanted) if only in (None, row["candidate"]))
+    rows = (row for row in run.rows_of(ids) if only in (None, row["candidate"]))
     for _ in sampler.through(rows):
         pass
     cases = {case.conversation_id: case for case in reversed(sampler.result().listed)}

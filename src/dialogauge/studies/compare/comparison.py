@@ -6,19 +6,23 @@ checked dimensions follow, each group corrected together. What is not checked is
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final, Literal, get_args
+from typing import Final, Literal, get_args
 
 import numpy as np
 
 from dialogauge.core import DimensionSpec, Verdict
 from dialogauge.core.json_keys import INSIDE, keys
+from dialogauge.stats import divided
+from dialogauge.stats.table import Mask
 from dialogauge.studies.compare.figures import (
     ANY_FINDING,
     SHARE,
     Change,
     Difference,
+    Ends,
     dimension_figure,
     figure_of,
     finding_share,
@@ -26,7 +30,7 @@ from dialogauge.studies.compare.figures import (
     tested,
 )
 from dialogauge.studies.compare.pairing import PairedRuns, pair_sides
-from dialogauge.studies.compare.talks import FAILED, LENGTH, TURNS, ScoreSums, Side, Talk
+from dialogauge.studies.compare.talks import FAILED, LENGTH, TURNS, Side, sums_of
 from dialogauge.studies.evidence import NOTHING_CHECKED, VERDICT, RunEvidence
 from dialogauge.studies.planted.blind_spots import BlindSpots
 
@@ -51,73 +55,29 @@ class Group:
     """The share with a finding, and checked dimensions; not corrected for the number of groups."""
 
 
-@keys(
-    a=None, b=None, id_a="a", id_b="b", verdict_a="verdict_a", verdict_b="verdict_b", new="new", gone="gone"
-)
+@keys(means=None)
 @dataclass(frozen=True, slots=True)
 class Turned:
     """A pair of conversations."""
 
-    a: Talk
-    b: Talk
+    a: str
+    """The id of the conversation in the first run."""
+    b: str
     steps: int
     """Of verdicts, above 0 to the better."""
     quality: float
     """Change of the mean quality over the dimensions, from -1 to 1."""
-
-    @property
-    def id_a(self) -> str:
-        """Of the conversation in the first run."""
-        return self.a.id
-
-    @property
-    def id_b(self) -> str:
-        """Of the conversation in the second run."""
-        return self.b.id
-
-    @property
-    def verdict_a(self) -> str | None:
-        """In the first run."""
-        return self.a.verdict
-
-    @property
-    def verdict_b(self) -> str | None:
-        """In the second run."""
-        return self.b.verdict
-
-    @property
-    def new(self) -> tuple[str, ...]:
-        """The kinds of findings that the second run alone has."""
-        return tuple(sorted(self.b.kinds - self.a.kinds))
-
-    @property
-    def gone(self) -> tuple[str, ...]:
-        """Those that the first alone has."""
-        return tuple(sorted(self.a.kinds - self.b.kinds))
-
-
-@dataclass(frozen=True, slots=True)
-class SideCounts:
-    """One of the two runs."""
-
-    run: str
-    conversations: int
-    compared: int
-    left_out: int
-    unread: int
-    failures: Mapping[str, int]
-
-    @classmethod
-    def of(cls, side: Side, compared: Sequence[Talk], left_out: int) -> SideCounts:
-        """Count a side of which so many conversations are compared."""
-        return cls(side.name, len(side.talks), len(compared), left_out, side.unread, side.failures)
+    verdict_a: str | None
+    verdict_b: str | None
+    new: tuple[str, ...]
+    """The kinds of findings that the second run alone has."""
+    gone: tuple[str, ...]
+    """Those that the first alone has."""
+    means: Mapping[str, Ends]
+    """By dimension that both score the mean in each run."""
 
 
 @keys(
-    a=None,
-    b=None,
-    side_a="a",
-    side_b="b",
     pairing=INSIDE,
     dimensions="dimensions{name}",
     verdicts="verdicts{name}",
@@ -134,7 +94,9 @@ class RunComparison:
     """Two runs of one rubric."""
 
     a: Side
+    """What is compared of the first run."""
     b: Side
+    """What is compared of the second run."""
     pairing: PairedRuns
     evidence: RunEvidence
     """Which dimensions are checked on such conversations, by either run."""
@@ -158,16 +120,6 @@ class RunComparison:
     notes: tuple[str, ...] = ()
     planted: BlindSpots | None = None
     """What the judge of the first run makes of planted faults; None where none were planted."""
-
-    @property
-    def side_a(self) -> SideCounts:
-        """What is compared of the first run."""
-        return SideCounts.of(self.a, self.pairing.a, self.pairing.left_a)
-
-    @property
-    def side_b(self) -> SideCounts:
-        """What is compared of the second run."""
-        return SideCounts.of(self.b, self.pairing.b, self.pairing.left_b)
 
     @property
     def tested(self) -> tuple[Change, ...]:
@@ -220,16 +172,15 @@ def compare_sides(
         evidence: Which dimensions are checked on such conversations; others are not tested.
     """
     pairing = pair_sides(a, b)
-    verdicts = {t.verdict for t in (*pairing.a, *pairing.b) if t.verdict}
-    order, finds = _order(pairing, verdicts), a.finds and b.finds
+    order, finds = _order(pairing), a.finds and b.finds
     turned_by, down, up = _turned(pairing, order, by_verdict=evidence.counts(VERDICT), by_findings=finds)
-    asked = [d for d in dimensions if evidence.counts(d.name)]
     made = (dimension_figure(pairing, d, evidence.of(d.name)) for d in dimensions)
     figures = [figure for figure in made if figure is not None]
     answered = {c.name: c for c in tested([f for f in figures if evidence.counts(f.change.name)], rng)}
+    compared = [int(side.sum()) for side in pairing.sides]
     return RunComparison(
-        a,
-        b,
+        replace(a, compared=compared[0], left_out=a.conversations - compared[0]),
+        replace(b, compared=compared[1], left_out=b.conversations - compared[1]),
         pairing,
         evidence,
         tuple(answered.get(f.change.name, f.change) for f in figures),
@@ -241,137 +192,127 @@ def compare_sides(
         turned_by,
         down,
         up,
-        tuple(_groups(pairing, asked, by, finds=finds)),
+        tuple(_groups(pairing, [d for d in dimensions if evidence.counts(d.name)], by, finds=finds)),
     )
 
 
 def _findings(pairing: PairedRuns, rng: np.random.Generator) -> tuple[Change, ...]:
     """Ask the first question by itself, and then about kinds, corrected together with it."""
-    kinds = sorted({kind for t in (*pairing.a, *pairing.b) for kind in t.kinds})
     first = finding_share(pairing, ANY_FINDING)
     if first is None:
         return ()
     (answer,) = tested([first], rng)
+    kinds = sorted({kind for at in pairing.place for kind in pairing.talks.kinds[at]})
     made = (finding_share(pairing, kind) for kind in kinds)
     _, *changes = tested([first, *(figure for figure in made if figure is not None)], rng)
     return answer, *sorted(changes, key=lambda c: (not c.moved, -abs(c.delta.value or 0.0), c.name))
 
 
 def _verdicts(pairing: PairedRuns, order: Sequence[str]) -> Iterator[Change]:
-    rows: list[tuple[str, tuple[str, ...]]] = [(name, (name,)) for name in order]
-    if {*order} <= {*_CARD} and order:
-        rows = [(AT_LEAST_GOOD, _GOOD), *rows]
-    for name, names in rows:
-
-        def within(talk: Talk, names: Sequence[str] = names) -> bool | None:
-            return None if talk.verdict is None else talk.verdict in names
-
-        if made := share_of(pairing, name, within, higher=True if name == AT_LEAST_GOOD else None):
+    rows: dict[str, tuple[str, ...]] = {name: (name,) for name in order}
+    if order and {*order} <= {*_CARD}:
+        rows = {AT_LEAST_GOOD: _GOOD, **rows}
+    verdicts = np.array([verdict or "" for verdict in pairing.talks.names["verdict"]])
+    for name, names in rows.items():
+        higher = True if name == AT_LEAST_GOOD else None
+        if made := share_of(pairing, name, np.isin(verdicts, names), verdicts != "", higher=higher):
             yield made.change
 
 
 def _ratings(pairing: PairedRuns) -> Iterator[Difference]:
-    in_a, in_b = ({name for t in of for name in t.ratings} for of in (pairing.a, pairing.b))
+    ratings = pairing.talks.ratings
+    in_a, in_b = ({name for at in pairing.place[side] for name in ratings[at]} for side in pairing.sides)
     for name in sorted(in_a & in_b):
-        every = [rating for t in (*pairing.a, *pairing.b) for rating in t.ratings.get(name, ())]
-        weighted = all(weight is not None for _, weight in every)
-
-        def rated(talk: Talk, name: str = name, *, weighted: bool = weighted) -> ScoreSums:
-            sums = ScoreSums()
-            for score, weight in talk.ratings.get(name, ()):
-                sums.add(score, weight if weighted and weight is not None else 1.0)
-            return sums
-
-        means = [s.total / s.weight for t in (*pairing.a, *pairing.b) if (s := rated(t)).n]
+        every = [(at, *rating) for at in pairing.place for rating in ratings[at].get(name, ())]
+        talk, scores, weights = (np.array(column) for column in zip(*every, strict=True))
+        weighted = None not in weights.tolist()  # weights of some ratings alone say nothing
+        sums = sums_of(talk, scores.astype(np.float64), len(ratings), weights if weighted else None)
+        means = divided(sums[0], sums[2])[sums[1] > 0].tolist()
         limits = (min(means), max(means)) if min(means) < max(means) else (means[0], means[0] + 1.0)
-        if made := figure_of(pairing, name, rated, limits):
+        if made := figure_of(pairing, name, sums, limits):
             yield made
 
 
 def _controls(pairing: PairedRuns) -> Iterator[Change]:
     for name, digits in ((LENGTH, 0), (TURNS, 1), (FAILED, 0)):
-
-        def fact(talk: Talk, name: str = name) -> ScoreSums | None:
-            return talk.facts[name]
-
-        of = (s.total for t in (*pairing.a, *pairing.b) if (s := t.facts[name]).n)
-        limits = SHARE if name == FAILED else (0.0, max(of, default=1.0) or 1.0)
-        if made := figure_of(pairing, name, fact, limits, higher=False if name == FAILED else None):
-            yield replace(made.change, digits=digits, share=name == FAILED)
-
-
-# Groups
+        share, sums = name == FAILED, pairing.talks.facts[name]
+        most = sums[0, pairing.place].max(initial=0.0)
+        limits = SHARE if share else (0.0, float(most) or 1.0)
+        if made := figure_of(pairing, name, sums, limits, higher=False if share else None, share=share):
+            yield replace(made.change, digits=digits)
 
 
 def _groups(
     pairing: PairedRuns, dimensions: Sequence[DimensionSpec], by: Sequence[str], *, finds: bool
 ) -> Iterator[Group]:
     for field in by:
-        first: dict[int, str | None] = {}
-        for key, talk in zip(pairing.key_a.tolist(), pairing.a, strict=True):
-            first.setdefault(key, getattr(talk, field))
-        names_a = [getattr(t, field) for t in pairing.a]
+        names = [pairing.talks.names[field][at] for at in pairing.place]
         # A pair is in the group of its first conversation: masked or renamed users may differ in the other.
-        names_b = [
-            first.get(key) if pairing.paired else getattr(t, field)
-            for key, t in zip(pairing.key_b.tolist(), pairing.b, strict=True)
-        ]
-        for name in sorted({n for n in (*names_a, *names_b) if n is not None}):
-            part = _part(
-                pairing, np.array([n == name for n in names_a]), np.array([n == name for n in names_b])
-            )
+        first: dict[int, str | None] = {}
+        for key, name in zip(pairing.key.tolist(), names, strict=True):
+            first.setdefault(key, name)
+        second = zip(names, pairing.key.tolist(), pairing.second, strict=True)
+        names = [first[key] if in_b else name for name, key, in_b in second]
+        for name in sorted({name for name in names if name is not None}):
+            part = _part(pairing, np.array([one == name for one in names]))
             made = [finding_share(part, ANY_FINDING)] if finds else []
             made += [dimension_figure(part, d) for d in dimensions]
             changes = tuple(figure.change for figure in made if figure is not None)
-            yield Group(field, name, len(part.a), len(part.b), changes)
+            in_a, in_b = (int(side.sum()) for side in part.sides)
+            yield Group(field, name, in_a, in_b, changes)
 
 
-def _part(pairing: PairedRuns, in_a: Any, in_b: Any) -> PairedRuns:  # noqa: ANN401 - boolean arrays
+def _part(pairing: PairedRuns, use: Mask) -> PairedRuns:
     """Return the pairing of some of its conversations, clusters of one user alone taken apart."""
-    cluster_a, cluster_b = pairing.cluster_a[in_a], pairing.cluster_b[in_b]
-    unit = pairing.unit
-    if len({*cluster_a.tolist(), *cluster_b.tolist()}) < 2:
-        cluster_a, cluster_b, unit = pairing.key_a[in_a], pairing.key_b[in_b], "conversations"
-    _, codes = np.unique(np.concatenate([cluster_a, cluster_b]), return_inverse=True)
+    cluster, unit = pairing.cluster[use], pairing.unit
+    if np.unique(cluster).size < 2:
+        cluster, unit = pairing.key[use], "conversations"
+    labels, codes = np.unique(cluster, return_inverse=True)
+    place, second, key = pairing.place[use], pairing.second[use], pairing.key[use]
     return replace(
-        pairing,
-        a=tuple(t for t, use in zip(pairing.a, in_a.tolist(), strict=True) if use),
-        b=tuple(t for t, use in zip(pairing.b, in_b.tolist(), strict=True) if use),
-        key_a=pairing.key_a[in_a],
-        key_b=pairing.key_b[in_b],
-        cluster_a=codes[: cluster_a.size],
-        cluster_b=codes[cluster_a.size :],
-        clusters=int(codes.max(initial=-1)) + 1,
-        unit=unit,
+        pairing, place=place, second=second, key=key, cluster=codes, clusters=labels.size, unit=unit
     )
 
 
-# Conversations that turned
-
-
-def _order(pairing: PairedRuns, verdicts: set[str]) -> tuple[str, ...]:
+def _order(pairing: PairedRuns) -> tuple[str, ...]:
     """Return the verdicts, the best first; a rubric's own by the mean quality of what they were given to."""
-    if verdicts <= {*_CARD}:
-        return tuple(name for name in _CARD if name in verdicts)
-    qualities: dict[str, list[float]] = {name: [] for name in verdicts}
-    for talk in (*pairing.a, *pairing.b):
-        if talk.verdict and talk.quality is not None:
-            qualities[talk.verdict].append(talk.quality)
-    return tuple(sorted(verdicts, key=lambda v: (-sum(qualities[v]) / (len(qualities[v]) or 1), v)))
+    qualities: dict[str, list[float]] = {}
+    for at in pairing.place:
+        if verdict := pairing.talks.names["verdict"][at]:
+            quality = float(pairing.talks.qualities[at])
+            qualities.setdefault(verdict, []).extend([] if math.isnan(quality) else [quality])
+    if {*qualities} <= {*_CARD}:
+        return tuple(name for name in _CARD if name in qualities)
+    return tuple(sorted(qualities, key=lambda v: (-sum(qualities[v]) / (len(qualities[v]) or 1), v)))
 
 
 def _turned(
     pairing: PairedRuns, order: Sequence[str], *, by_verdict: bool, by_findings: bool
 ) -> tuple[TurnedBy, tuple[Turned, ...], tuple[Turned, ...]]:
     """Return what says that a pair turned, and those that turned down and up, the clearest first."""
-    places: Mapping[str, int] = {name: place for place, name in enumerate(order)}
+    talks, places = pairing.talks, {name: place for place, name in enumerate(order)}
+    means = {name: divided(sums[0], sums[1]).tolist() for name, sums in talks.scores.items()}
     pairs = []
     for a, b in pairing.pairs:
-        if not (a.judged and b.judged):
+        if not (talks.judged[a] and talks.judged[b]):
             continue
-        steps = places[a.verdict] - places[b.verdict] if a.verdict and b.verdict else 0
-        quality = 0.0 if a.quality is None or b.quality is None else b.quality - a.quality
-        pairs.append(Turned(a, b, steps, quality))
+        before, after = (talks.names["verdict"][at] for at in (a, b))
+        quality = float(talks.qualities[b] - talks.qualities[a])
+        pairs.append(
+            Turned(
+                str(talks.names["id"][a]),
+                str(talks.names["id"][b]),
+                steps=places[before] - places[after] if before and after else 0,
+                quality=0.0 if math.isnan(quality) else quality,
+                verdict_a=before,
+                verdict_b=after,
+                new=tuple(sorted(talks.kinds[b] - talks.kinds[a])),
+                gone=tuple(sorted(talks.kinds[a] - talks.kinds[b])),
+                means={
+                    name: (of[a], of[b]) for name, of in means.items() if of[a] == of[a] and of[b] == of[b]
+                },
+            )
+        )
     turned_by: TurnedBy = "scores"
     if by_verdict and any(t.steps for t in pairs):
         turned_by = "verdict"
@@ -386,7 +327,7 @@ def _turned(
             return float(len(t.gone) - len(t.new)) or (-0.5 if t.new else 0.0), t.quality
         return t.quality, 0.0
 
-    down = sorted((t for t in pairs if size(t)[0] < 0), key=lambda t: (size(t), t.a.id))
+    down = sorted((t for t in pairs if size(t)[0] < 0), key=lambda t: (size(t), t.a))
     up = [t for t in pairs if size(t)[0] > 0]
-    up.sort(key=lambda t: (-size(t)[0], -size(t)[1], t.a.id))
+    up.sort(key=lambda t: (-size(t)[0], -size(t)[1], t.a))
     return turned_by, tuple(down), tuple(up)

@@ -6,14 +6,13 @@ that have a value in both runs: a conversation that failed in one of them would 
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 import numpy as np
 
-from dialogauge.core import DimensionSpec, Scale
+from dialogauge.core import DimensionSpec
 from dialogauge.core.json_keys import keys
 from dialogauge.stats import (
     ENOUGH,
@@ -27,14 +26,13 @@ from dialogauge.stats import (
     mean_bounds,
 )
 from dialogauge.stats.comparison import ALPHA
-from dialogauge.stats.table import Floats
+from dialogauge.stats.table import Codes, Floats, Mask
 from dialogauge.studies.compare.pairing import PairedRuns
-from dialogauge.studies.compare.talks import LENGTH, ScoreSums, Talk
+from dialogauge.studies.compare.talks import LENGTH, Sums, sums_of
 from dialogauge.studies.evidence import UNCHECKED, DimensionEvidence
 
 Answer = Literal["better", "worse", "more", "fewer", "cannot tell", "too few to tell", "not tested"]
 Ends = tuple[float, float]
-SumsOf = Callable[[Talk], ScoreSums | None]
 
 SHARE: Final = (0.0, 1.0)
 ANY_FINDING: Final = "any finding"
@@ -151,7 +149,7 @@ def tested(figures: Sequence[Difference], rng: np.random.Generator) -> tuple[Cha
 def figure_of(
     pairing: PairedRuns,
     name: str,
-    of: SumsOf,
+    sums: Sums,
     limits: Ends,
     *,
     higher: bool | None = True,
@@ -162,33 +160,30 @@ def figure_of(
     Args:
         pairing: What is compared.
         name: Of the figure.
-        of: Gives its sums of a conversation.
+        sums: Of it, of all conversations of both runs.
         limits: What the figure can be.
         higher: Whether more is better; None where neither is.
         share: Whether the figure is a share.
     """
-    keys = (pairing.key_a, pairing.key_b)
-    sums = [[of(talk) or ScoreSums() for talk in talks] for talks in (pairing.a, pairing.b)]
-    counts = [np.array([s.n for s in side], dtype=float) for side in sums]
-    size = int(max(key.max(initial=-1) for key in keys)) + 1
-    there = [np.bincount(key, count, minlength=size) > 0 for key, count in zip(keys, counts, strict=True)]
-    columns, sides = [], []
-    for key, cluster, side, count in zip(
-        keys, (pairing.cluster_a, pairing.cluster_b), sums, counts, strict=True
-    ):
-        use = (there[0] & there[1])[key] if pairing.paired else np.ones(key.size, dtype=bool)
-        totals, weights = np.array([(s.total, s.weight) for s in side], dtype=float).reshape(-1, 2).T
+    sums = sums[:, pairing.place]
+    use = np.ones(pairing.key.size, dtype=bool)
+    if pairing.paired:
+        size = int(pairing.key.max(initial=-1)) + 1
+        there = [np.bincount(pairing.key[side], sums[1, side], size) > 0 for side in pairing.sides]
+        use = (there[0] & there[1])[pairing.key]
+    columns, measured = [], []
+    for side in pairing.sides:
+        count, weight = sums[1:3, side].sum(axis=1)
         # Weights say for how many a target stands, not that it tells more than one.
-        scale = count.sum() / (weights.sum() or 1)
-        total, n = (
-            np.bincount(cluster[use], scale * column[use], minlength=pairing.clusters).astype(np.float64)
-            for column in (totals, weights)
-        )
+        scaled, cluster = count / (weight or 1) * sums[:, side & use], pairing.cluster[side & use]
+        total, n = (np.bincount(cluster, scaled[row], pairing.clusters).astype(float) for row in (0, 2))
         columns.append((total, n))
-        mean, failed = float(total.sum() / n.sum()) if n.sum() else None, sum(s.failed for s in side)
-        sides.append(Measured(mean, int(n.sum()), sum(s.na for s in side), failed, int(count[~use].sum())))
-    (a, b), (before, after) = columns, sides
-    if not any(side.n or side.n_failed for side in sides):
+        mean = float(total.sum() / n.sum()) if n.sum() else None
+        na, failed = sums[3:, side].sum(axis=1).astype(int).tolist()
+        left_out = int(sums[1, side & ~use].sum())
+        measured.append(Measured(mean, int(n.sum()), na, failed, left_out))
+    (a, b), (before, after) = columns, measured
+    if not any(side.n or side.n_failed for side in measured):
         return None
     gain, basis = gain_of_sums(a, b, limits=limits, unit=pairing.unit, paired=pairing.paired)
     comparison = compare_gain(("b", "a"), name, (after.mean, before.mean), gain, basis)
@@ -211,75 +206,59 @@ def figure_of(
 
 
 def share_of(
-    pairing: PairedRuns, name: str, of: Callable[[Talk], bool | None], *, higher: bool | None = None
+    pairing: PairedRuns, name: str, holds: Mask, of: Mask, *, higher: bool | None = None
 ) -> Difference | None:
-    """Compare the share of the conversations of which something holds; None where neither run says."""
+    """Compare the share of conversations of which something holds, among `of`; None where neither has any.
 
-    def sums(talk: Talk) -> ScoreSums | None:
-        value = of(talk)
-        return None if value is None else ScoreSums(float(value), 1, weight=1)
-
+    Both are of all conversations of both runs.
+    """
+    sums = sums_of(np.flatnonzero(of), holds[of].astype(np.float64), of.size)
     return figure_of(pairing, name, sums, SHARE, higher=higher, share=True)
 
 
 def finding_share(pairing: PairedRuns, kind: str) -> Difference | None:
     """Compare the share of the judged conversations with a finding of a kind, or with any."""
-    return share_of(
-        pairing, kind, lambda talk: has_finding(talk, kind) if talk.judged else None, higher=False
-    )
-
-
-def has_finding(talk: Talk, kind: str) -> bool:
-    """Say whether a conversation has a finding of a kind, or any."""
-    return bool(talk.kinds) if kind == ANY_FINDING else kind in talk.kinds
+    has = [bool(kinds) if kind == ANY_FINDING else kind in kinds for kinds in pairing.talks.kinds]
+    return share_of(pairing, kind, np.array(has, dtype=bool), pairing.talks.judged, higher=False)
 
 
 def dimension_figure(
     pairing: PairedRuns, spec: DimensionSpec, evidence: DimensionEvidence = UNCHECKED
 ) -> Difference | None:
     """Compare one dimension; `evidence` says whether it was shown to agree with people."""
-    scale, name = spec.scale, spec.name
-    figure = figure_of(
-        pairing, name, lambda talk: talk.scores[name], (scale.low, scale.high), higher=scale.higher_is_better
-    )
+    scale, sums = spec.scale, pairing.talks.scores[spec.name]
+    runs = [pairing.place[side] for side in pairing.sides]
+    limits = scale.low, scale.high
+    figure = figure_of(pairing, spec.name, sums, limits, higher=scale.higher_is_better)
     if figure is None:
         return None
+    # The difference if every failure had spoken against it, and for it.
+    bounds, ends = None, []
+    for run in runs:
+        total, n, _, _, failed = sums[:, run].sum(axis=1).tolist()
+        ends.append(mean_bounds(total, n, failed, worst=scale.low, best=scale.high))
+    if ends[0] is not None and ends[1] is not None and figure.change.a.n_failed + figure.change.b.n_failed:
+        bounds = ends[1][0] - ends[0][1], ends[1][1] - ends[0][0]
     change = replace(
         figure.change,
-        bounds=_bounds(pairing, name, scale),
-        by_length=_by_length(pairing, name),
+        bounds=bounds,
+        by_length=_by_length(sums, pairing.talks.facts[LENGTH], runs),
         checked=evidence.checked,
         checked_by=evidence.by,
     )
     return replace(figure, change=change)
 
 
-def _bounds(pairing: PairedRuns, name: str, scale: Scale) -> Ends | None:
-    """Return the difference if every failure had spoken against it, and for it; None without failures."""
-    sides = []
-    for talks in (pairing.a, pairing.b):
-        sums = [t.scores[name] for t in talks]
-        total, n, failed = (sum(getattr(s, of) for s in sums) for of in ("total", "n", "failed"))
-        sides.append((mean_bounds(total, n, failed, worst=scale.low, best=scale.high), failed))
-    (a, failed_a), (b, failed_b) = sides
-    if a is None or b is None or not failed_a + failed_b:
-        return None
-    return b[0] - a[1], b[1] - a[0]
-
-
-def _by_length(pairing: PairedRuns, name: str) -> float | None:
+def _by_length(scores: Sums, lengths: Sums, runs: Sequence[Codes]) -> float | None:
     """Return the pooled slope of score on log length within the runs, times the change of log length."""
     products = squares = 0.0
     means = []
-    for talks in (pairing.a, pairing.b):
-        both = [
-            (math.log(1 + length.total / length.n), score.total / score.n)
-            for t in talks
-            if (score := t.scores[name]).n and (length := t.facts[LENGTH]).n
-        ]
-        if len(both) < 3:
+    for run in runs:
+        both = run[(scores[1, run] > 0) & (lengths[1, run] > 0)]
+        if both.size < 3:
             return None
-        x, y = np.array(both).T
+        x = np.log(1 + lengths[0, both] / lengths[1, both])
+        y = scores[0, both] / scores[1, both]
         products += float((x - x.mean()) @ (y - y.mean()))
         squares += float((x - x.mean()) @ (x - x.mean()))
         means.append(float(x.mean()))

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
 from dialogauge.report import (
     Block,
     Callout,
-    Cards,
     Cell,
     DataTable,
     DotPlot,
@@ -34,7 +33,7 @@ from dialogauge.report import (
 )
 from dialogauge.studies.compare.answer import NOT_CHECKED, headline, title_of, tone_of
 from dialogauge.studies.compare.comparison import RunComparison, Turned
-from dialogauge.studies.compare.figures import ANY_FINDING, Change, Measured
+from dialogauge.studies.compare.figures import ANY_FINDING, Change
 from dialogauge.studies.compare.talks import FAILED
 from dialogauge.studies.judging.gate import GateResult
 from dialogauge.studies.planted.page import planted_callout, planted_section
@@ -112,16 +111,18 @@ def _opening(result: RunComparison, gates: Sequence[GateResult]) -> list[Block]:
 def _basis(result: RunComparison) -> Iterable[Prose]:
     p, a, b = result.pairing, result.a, result.b
     yield (
-        Span("A", "strong"), f": {a.name}, {counted(len(a.talks), 'conversation')}.  ",
-        Span("B", "strong"), f": {b.name}, {counted(len(b.talks), 'conversation')}.  ",
-        f"{p.of[0].upper()}{p.of[1:]}. Differences are B less A, with 95 % intervals by {p.unit}.",
+        Span("A", "strong"), f": {a.name}, {counted(a.conversations, 'conversation')}.  ",
+        Span("B", "strong"), f": {b.name}, {counted(b.conversations, 'conversation')}.  ",
+        f"{f'Paired by {p.by}' if p.paired else 'Not paired: two samples'}. Differences are B less A, with "
+        f"95 % intervals by {p.unit}.",
     )  # fmt: skip
-    if p.left_a or p.left_b:
-        yield f"Without a partner and left out: {p.left_a:,} of A, {p.left_b:,} of B."
+    if a.left_out or b.left_out:
+        yield f"Without a partner and left out: {a.left_out:,} of A, {b.left_out:,} of B."
     if p.few:
         by, of_a, of_b = p.few
         yield f"{of_a:,} of A and {of_b:,} of B share their {by} with the other run: too few to pair by."
-    if len({t.user for t in (*p.a, *p.b)} - {None}) == 1 and all(t.user for t in (*p.a, *p.b)):
+    users = {p.talks.names["user"][at] for at in p.place}
+    if len(users) == 1 and None not in users:
         yield "All conversations are of one user: what is shown holds for this user."
     if p.pairs and p.openings < len(p.pairs):
         yield (
@@ -145,9 +146,11 @@ def _sections(result: RunComparison, *, whole: bool) -> Iterable[Section]:
     if result.ratings:
         yield Section("What people said", (_plain("People’s ratings", result.ratings),), short="People")
     if result.tested:
-        plot = (_plot(result),) if whole and any(d.delta.interval for d in result.tested) else ()
+        dots = (DotRow(words.name(d.name), d.delta.value, d.delta.interval, "strong") for d in result.tested)
+        plot = DotPlot("Difference, B less A", tuple(dots), (Reference(0.0, "no difference"),))
+        plots = (plot,) if whole and any(d.delta.interval for d in result.tested) else ()
         lead = "Dimensions that are tested, corrected together (p)."
-        yield Section("Scores", (*plot, _scores(result)), lead, short="Scores")
+        yield Section("Scores", (*plots, _scores(result)), lead, short="Scores")
     if result.verdicts and result.graded:
         yield Section("Verdicts", tuple(_verdicts(result, whole=whole)))
 
@@ -170,46 +173,31 @@ def _unchecked(result: RunComparison) -> Iterable[Section]:
     yield Section("Unchecked", (Fold(title, (Callout((why,)), *blocks)),))
 
 
-def _plot(result: RunComparison) -> DotPlot:
-    rows = (DotRow(words.name(d.name), d.delta.value, d.delta.interval, "strong") for d in result.tested)
-    return DotPlot("Difference, B less A", tuple(rows), (Reference(0.0, "no difference"),))
-
-
 def _scores(result: RunComparison) -> DataTable:
-    heads = (
-        "dimension",
-        "A",
-        "B",
-        "B less A",
-        "p",
-        TableColumn("answer", "text"),
-        "80 % power from",
-        "by failures",
-    )
+    answer = TableColumn("answer", "text")
+    heads = ("dimension", "A", "B", "B less A", "p", answer, "80 % power from", "by failures")
     rows: list[tuple[Cell, ...]] = []
     for d in result.tested:
-        cells: tuple[Cell, ...] = (
-            words.name(d.name),
-            _side(d.a),
-            _side(d.b),
-            Number(d.delta.value, 2, d.delta.interval, signed=True, strong=True),
-            p_value(d.p_corrected, at_floor=d.at_floor),
-            d.answer,
-            Number(d.detectable),
-            Interval(d.bounds) if d.bounds else None,
-        )
-        rows.append(cells)
+        sides = []
+        for side in (d.a, d.b):
+            counts = ((side.n_na, "n/a"), (side.n_failed, "failed"), (side.left_out, "unmatched"))
+            notes = (f"n {side.n:,}", *(f"{n:,} {what}" for n, what in counts if n))
+            sides.append(Number(side.mean, 2, notes=notes))
+        difference = Number(d.delta.value, 2, d.delta.interval, signed=True, strong=True)
+        bounds = Interval(d.bounds) if d.bounds else None
+        rows.append((words.name(d.name), *sides, difference, _p(d), d.answer, Number(d.detectable), bounds))
     return data_table("Scores", heads, rows, captioned=False)
 
 
-def _side(side: Measured) -> Cell:
-    counts = ((side.n_na, "n/a"), (side.n_failed, "failed"), (side.left_out, "unmatched"))
-    return Number(side.mean, 2, notes=(f"n {side.n:,}", *(f"{n:,} {what}" for n, what in counts if n)))
+def _p(change: Change) -> Number:
+    p = change.p if change.p_corrected is None else change.p_corrected
+    return p_value(p, at_floor=change.at_floor)
 
 
 def _verdicts(result: RunComparison, *, whole: bool) -> Iterable[Block]:
     yield _shares("Verdicts", result.verdicts)
-    both = [(a.verdict, b.verdict) for a, b in result.pairing.pairs if a.verdict and b.verdict]
+    verdicts = result.pairing.talks.names["verdict"]
+    both = [(verdicts[i], verdicts[j]) for i, j in result.pairing.pairs if verdicts[i] and verdicts[j]]
     if whole and both:
         counts = [[both.count((row, column)) for column in result.order] for row in result.order]
         shades = tuple(tuple(n / (max(map(max, counts)) or 1) for n in row) for row in counts)
@@ -223,15 +211,14 @@ def _shares(title: str, changes: Sequence[Change], *, named: bool = False) -> Da
     rows: list[tuple[Cell, ...]] = []
     for c in changes:
         name = c.name if not named or c.name == ANY_FINDING else title_of(c.name)
-        p = (p_value(c.p_corrected, at_floor=c.at_floor),) if named else ()
-        rows.append((name, _share(c.a), _share(c.b), _difference(c), *p))
+        shares = (
+            Missing("–")
+            if side.mean is None
+            else Text(f"{side.count:,}/{side.n:,}", words.percent(side.mean))
+            for side in (c.a, c.b)
+        )
+        rows.append((name, *shares, _difference(c), *((_p(c),) if named else ())))
     return data_table(title, heads, rows, captioned=False, shown=_KINDS if named else None)
-
-
-def _share(side: Measured) -> Cell:
-    if side.mean is None:
-        return Missing("–")
-    return Text(f"{side.count:,}/{side.n:,}", words.percent(side.mean))
 
 
 def _plain(title: str, changes: Sequence[Change], *, tested: bool = True) -> DataTable:
@@ -243,8 +230,8 @@ def _plain(title: str, changes: Sequence[Change], *, tested: bool = True) -> Dat
             Number(None if side.mean is None else by * side.mean, digits, notes=(f"n {side.n:,}",))
             for side in (c.a, c.b)
         )
-        p = (p_value(c.p if c.p_corrected is None else c.p_corrected, at_floor=c.at_floor),) if tested else ()
-        rows.append((words.name(c.name) + (", %" if c.share else ""), *means, _difference(c), *p))
+        name = words.name(c.name) + (", %" if c.share else "")
+        rows.append((name, *means, _difference(c), *((_p(c),) if tested else ())))
     return data_table(title, heads, rows, captioned=False)
 
 
@@ -291,57 +278,14 @@ def _turned(
 
 def pair_words(turned: Turned) -> str:
     """Write a pair: `en-support-late-parcel: new: Repeats an earlier reply`."""
-    name = turned.a.id if turned.a.id == turned.b.id else f"{turned.a.id} and {turned.b.id}"
+    name = turned.a if turned.a == turned.b else f"{turned.a} and {turned.b}"
     news = (("new", turned.new), ("gone", turned.gone))
     moved = [f"{how}: {', '.join(map(title_of, kinds))}" for how, kinds in news if kinds]
     if turned.steps and not moved:
-        moved = [f"{turned.a.verdict} to {turned.b.verdict}"]
+        moved = [f"{turned.verdict_a} to {turned.verdict_b}"]
     if not moved:
         moved = [f"mean quality {words.decimal(100 * turned.quality, 0, signed=True)} points of 100"]
     return f"{name}: {'; '.join(moved)}"
-
-
-def beside(
-    turned: Turned,
-    cards: Sequence[Cards],
-    *,
-    same: int,
-    left: int,
-    context: Sequence[str],
-    scored: Collection[str],
-) -> Fold:
-    """Put a pair side by side, from the turn at which the two part.
-
-    Args:
-        turned: The pair.
-        cards: Turn by turn, A and B.
-        same: So many turns before are the same.
-        left: So many turns after are not shown.
-        context: What the conversation is about; of both, where they differ.
-        scored: The dimensions whose scores are shown.
-    """
-    first: list[Prose] = list(context)
-    if moved := _moved_scores(turned, scored):
-        first.append(moved)
-    if same:
-        first.append(f"The first {'turn is' if same == 1 else f'{same:,} turns are'} the same in both.")
-    after = (Callout((f"{counted(left, 'later turn')} not shown.",)),) if left else ()
-    return Fold(pair_words(turned), (*((Callout(tuple(first)),) if first else ()), *cards, *after))
-
-
-def _moved_scores(turned: Turned, scored: Collection[str]) -> str:
-    """Write the means that differ: `coherence 5 to 3, repair handling 5 to 1`."""
-    means = {
-        name: tuple(s.total / s.n if s.n else None for s in (turned.a.scores[name], turned.b.scores[name]))
-        for name in turned.a.scores
-        if name in scored
-    }
-    shown = (
-        f"{words.name(name)} {words.score(before)} to {words.score(after)}"
-        for name, (before, after) in means.items()
-        if before != after and before is not None and after is not None
-    )
-    return ", ".join(shown)
 
 
 def _groups(result: RunComparison) -> Iterable[Section]:
@@ -374,31 +318,23 @@ def _difference(change: Change) -> Number:
 
 
 def _made(result: RunComparison) -> Section:
-    p = result.pairing
-    how = (
-        "A difference leaves the same cluster out of both runs (jackknife, Student’s t)."
-        if p.paired
-        else "The runs are two samples: the interval of a difference is made of both figures’ own intervals."
+    how = "The runs are two samples: the interval of a difference is made of both figures’ own intervals."
+    if result.pairing.paired:
+        how = (
+            "A difference leaves the same cluster out of both runs (jackknife, Student’s t). A figure is "
+            "compared on conversations that have it in both."
+        )
+    figures = (
+        f"{how} Kinds of findings, ratings and dimensions are each corrected together: the signs of whole "
+        "clusters are flipped in all of them at once (Westfall and Young). “80 % power from” is the least "
+        "true difference that such a sample shows in 4 of 5 cases. “By failures” is how far the difference "
+        "could move if every failed judgement had been the worst or the best score."
     )
-    scored = " A figure is compared on conversations that have it in both." if p.paired else ""
-    return Section(
-        "How this was made",
-        (
-            Callout(
-                (
-                    f"{how}{scored} Kinds of findings, ratings and dimensions are each corrected together: "
-                    "the signs of whole clusters are flipped in all of them at once (Westfall and Young). "
-                    "“80 % power from” is the least true difference that such a sample shows in 4 of 5 "
-                    "cases. “By failures” is how far the difference could move if every failed "
-                    "judgement had been the worst or the best score.",
-                    (
-                        "Whether the judge is right about either assistant is another question: ",
-                        Span("dialogauge agreement", "code"),
-                        " and ",
-                        Span("dialogauge trust", "code"),
-                        " ask it.",
-                    ),
-                )
-            ),
-        ),
+    judge: Prose = (
+        "Whether the judge is right about either assistant is another question: ",
+        Span("dialogauge agreement", "code"),
+        " and ",
+        Span("dialogauge trust", "code"),
+        " ask it.",
     )
+    return Section("How this was made", (Callout((figures, judge)),))

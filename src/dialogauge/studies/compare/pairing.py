@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -11,15 +11,15 @@ import numpy as np
 
 from dialogauge.core.json_keys import keys
 from dialogauge.stats import cluster_labels
-from dialogauge.stats.table import Codes, label_codes
-from dialogauge.studies.compare.talks import Side, Talk
+from dialogauge.stats.table import Codes, Mask, label_codes
+from dialogauge.studies.compare.talks import Side, Talks
 
 By = Literal["id", "task", "scenario and user", "nothing"]
 
 
 @keys(
-    **dict.fromkeys(("by", "a", "b", "pairs", "key_a", "key_b", "cluster_a", "cluster_b")),
-    **dict.fromkeys(("left_a", "left_b", "few")),
+    **dict.fromkeys(("by", "talks", "place", "second", "key", "cluster", "pairs")),
+    few=None,
     paired_by="paired_by",
     size="pairs",
     openings="same_opening",
@@ -30,22 +30,21 @@ class PairedRuns:
     """The conversations of two runs that are compared, and what goes together."""
 
     by: By
-    a: tuple[Talk, ...]
-    b: tuple[Talk, ...]
-    pairs: tuple[tuple[Talk, Talk], ...]
-    """Those that stand alone on both sides; none where nothing is paired."""
-    key_a: Codes
-    """Shape (len(a),): the pair of each conversation; where nothing is paired each is its own."""
-    key_b: Codes
-    cluster_a: Codes
-    """Shape (len(a),): what is left out together."""
-    cluster_b: Codes
+    talks: Talks
+    """All of the first run, and then of the second."""
+    place: Codes
+    """Shape (n,): where those that are compared stand among them."""
+    second: Mask
+    """Shape (n,): which are of the second run."""
+    key: Codes
+    """Shape (n,): the pair of each; where nothing is paired each is its own."""
+    cluster: Codes
+    """Shape (n,): what is left out together."""
     clusters: int
     unit: str
     """What a cluster is, as messages say it."""
-    left_a: int
-    """Conversations that have no partner."""
-    left_b: int
+    pairs: tuple[tuple[int, int], ...]
+    """The places of those that stand alone on both sides; none where nothing is paired."""
     openings: int
     """Pairs that begin with the same message of the user."""
     few: tuple[By, int, int] | None = None
@@ -67,9 +66,9 @@ class PairedRuns:
         return len(self.pairs)
 
     @property
-    def of(self) -> str:
-        """What was compared, in words: `paired by id`."""
-        return f"paired by {self.by}" if self.paired else "not paired: two samples"
+    def sides(self) -> tuple[Mask, Mask]:
+        """Shape (n,) each: which are of the first run, and of the second."""
+        return ~self.second, self.second
 
 
 def pair_sides(a: Side, b: Side) -> PairedRuns:
@@ -78,77 +77,54 @@ def pair_sides(a: Side, b: Side) -> PairedRuns:
     What pairs less than half of both runs pairs none: two months of a log share a few users who came back
     with the same kind of question, and the rest would be left out.
     """
-    keys: tuple[tuple[By, Callable[[Talk], Hashable]], ...] = (
-        ("id", lambda talk: talk.id),
-        ("task", lambda talk: talk.task),
-        ("scenario and user", _scene),
+    talks, split, few = a.talks.followed_by(b.talks), a.conversations, None
+    names, size = talks.names, a.conversations + b.conversations
+    scenes = zip(names["scenario"], names["user"], strict=True)
+    choices: tuple[tuple[By, Sequence[Hashable]], ...] = (
+        ("id", names["id"]),
+        ("task", names["task"]),
+        ("scenario and user", [None if None in scene else scene for scene in scenes]),
     )
-    few: tuple[By, int, int] | None = None
-    for by, key_of in keys:
-        keys_a, keys_b = ([key_of(t) for t in side.talks] for side in (a, b))
-        if ({*keys_a} & {*keys_b}) - {None}:
-            paired = _paired(by, a.talks, b.talks, keys_a, keys_b)
-            if len(paired.a) >= paired.left_a or len(paired.b) >= paired.left_b:
-                return paired
-            few = few or (by, len(paired.a), len(paired.b))
-    return replace(_apart(a.talks, b.talks), few=few)
+    for by, labels in choices:
+        common = ({*labels[:split]} & {*labels[split:]}) - {None}
+        if common:
+            compared = np.array([label in common for label in labels])
+            of_a, of_b = int(compared[:split].sum()), int(compared[split:].sum())
+            if 2 * of_a >= split or 2 * of_b >= size - split:
+                return _paired(by, talks, split, labels, compared)
+            few = few or (by, of_a, of_b)
+    return replace(_paired("nothing", talks, split, range(size), np.ones(size, dtype=bool)), few=few)
 
 
-def _scene(talk: Talk) -> tuple[str, str] | None:
-    return None if talk.scenario is None or talk.user is None else (talk.scenario, talk.user)
+def _paired(by: By, talks: Talks, split: int, labels: Sequence[Hashable], compared: Mask) -> PairedRuns:
+    """Lay out the pairs.
 
-
-def _paired(
-    by: By, a: Sequence[Talk], b: Sequence[Talk], keys_a: Sequence[Hashable], keys_b: Sequence[Hashable]
-) -> PairedRuns:
-    common = ({*keys_a} & {*keys_b}) - {None}
-    in_a = [(k, t) for k, t in zip(keys_a, a, strict=True) if k in common]
-    in_b = [(k, t) for k, t in zip(keys_b, b, strict=True) if k in common]
-    codes, _ = label_codes([k for k, _ in (*in_a, *in_b)])
-    # A pair goes with what the first run names: the other may not, or may hash the name.
+    Args:
+        by: What pairs them.
+        talks: Of both runs.
+        split: How many are of the first.
+        labels: Shape (all,): conversations of one label go together.
+        compared: Shape (all,).
+    """
+    place, names = np.flatnonzero(compared), talks.names
+    own = [labels[at] for at in place.tolist()]
+    tasks, users = ([names[what][at] for at in place.tolist()] for what in ("task", "user"))
+    # A pair goes with what the first run names: the other may not, or may hash the name. Of two samples a
+    # user whom both runs know is left out of both.
     owners: dict[Hashable, str | None] = {}
-    for k, t in in_a:
-        owners.setdefault(k, t.task or t.user)
-    keys = [k for k, _ in (*in_a, *in_b)]
-    labels, unit = _clusters([owners[k] for k in keys], keys, [t for _, t in in_a])
-    clusters, count = label_codes(labels)
-    once_a, once_b = ({k for k, n in Counter(of).items() if n == 1} for of in (keys_a, keys_b))
-    partner = dict(in_b)
-    pairs = tuple((t, partner[k]) for k, t in in_a if k in once_a & once_b)
-    split = len(in_a)
-    return PairedRuns(
-        by,
-        tuple(t for _, t in in_a),
-        tuple(t for _, t in in_b),
-        pairs,
-        codes[:split],
-        codes[split:],
-        clusters[:split],
-        clusters[split:],
-        count,
-        unit,
-        len(a) - len(in_a),
-        len(b) - len(in_b),
-        sum(x.opening == y.opening for x, y in pairs),
-    )
-
-
-def _clusters(
-    owners: Sequence[str | None], keys: Sequence[Hashable], talks: Sequence[Talk]
-) -> tuple[tuple[Hashable, ...], str]:
-    """Return what goes together, and what it is: the runs of a task, else the conversations of a user."""
-    labels, unit = cluster_labels(owners, keys)
-    return labels, unit.replace("users", "tasks") if any(t.task for t in talks) else unit
-
-
-def _apart(a: Sequence[Talk], b: Sequence[Talk]) -> PairedRuns:
-    both = (*a, *b)
-    # A user whom both runs know is left out of both.
-    labels, unit = _clusters([t.task or t.user for t in both], range(len(both)), both)
-    clusters, count = label_codes(labels)
-    every = np.arange(len(both))
-    split = len(a)
-    return PairedRuns(
-        "nothing", tuple(a), tuple(b), (), every[:split], every[split:],
-        clusters[:split], clusters[split:], count, unit, 0, 0, 0,
-    )  # fmt: skip
+    for label, task, user in zip(own, tasks, users, strict=True):
+        owners.setdefault(label, task or user)
+    clusters, unit = cluster_labels([owners[label] for label in own], own)
+    second = place >= split
+    if any(tasks if by == "nothing" else tasks[: len(tasks) - int(second.sum())]):
+        unit = unit.replace("users", "tasks")
+    key, _ = label_codes(own)
+    cluster, count = label_codes(clusters)
+    alone = list[dict[int, int]]()
+    for side in (~second, second):
+        times = Counter(key[side].tolist())
+        ones = zip(key[side].tolist(), place[side].tolist(), strict=True)
+        alone.append({k: at for k, at in ones if times[k] == 1})
+    pairs = tuple((at, alone[1][k]) for k, at in alone[0].items() if k in alone[1])
+    openings = sum(names["opening"][i] == names["opening"][j] for i, j in pairs)
+    return PairedRuns(by, talks, place, second, key, cluster, count, unit, pairs, openings)

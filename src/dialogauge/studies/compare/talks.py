@@ -1,95 +1,109 @@
-"""One run as a comparison reads it: each conversation once, with its sums and what it was like."""
+"""A run as a comparison reads it: its rows in one table, and of each conversation what they add up to."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Final
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
 
 from dialogauge.core import Conversation, DimensionSpec, digest_text
-from dialogauge.runs.records import own_scores
-from dialogauge.stats import reply_length
-
-Row = Mapping[str, Any]
+from dialogauge.core.json_keys import keys
+from dialogauge.stats import Floats, divided, reply_length
+from dialogauge.stats.reading import table_of
+from dialogauge.stats.rows import LEVELS, Labels, Row
+from dialogauge.stats.table import Codes, Mask
 
 LENGTH: Final = "reply length"
 TURNS: Final = "turns"
 FAILED: Final = "failed"
+"""The share of the judgements that failed."""
 OF_TURNS: Final = " of turns"
 """Behind the name of a dimension that people rated turn by turn."""
-"""The share of the judgements that failed."""
+
+Sums = Floats
+"""Shape (5, conversations): of one figure, over turns and repeats, the sum of the values, each times its
+weight; how many there are; for how many targets they stand; n/a; and failures."""
+Ratings = Mapping[str, Sequence[tuple[float, float | None]]]
+"""By dimension that people rated, `quality` and `quality of turns`: scores, each with its weight."""
 
 
-@dataclass(slots=True)
-class ScoreSums:
-    """The scores of one conversation on one dimension, over turns and repeats."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Talks:
+    """Conversations in columns, shape (n,) each; several candidates of one id are several of them."""
 
-    total: float = 0.0
-    """Each times its weight."""
-    n: int = 0
-    na: int = 0
-    failed: int = 0
-    weight: float = 0.0
-    """Of all numbers: how many targets they stand for."""
-
-    def add(self, value: object, weight: float = 1.0) -> None:
-        """Take one score: a number, `n/a`, or None for a failure."""
-        if isinstance(value, str):
-            self.na += 1
-        elif isinstance(value, int | float):
-            self.total += weight * value
-            self.n += 1
-            self.weight += weight
-        else:
-            self.failed += 1
-
-
-@dataclass(frozen=True, slots=True)
-class Talk:
-    """A conversation of a run; of one id with several candidates all of them."""
-
-    id: str
-    candidate: str | None
-    user: str | None
-    task: str | None
-    """Of an agent, where the run says so: one task is often run several times."""
-    scenario: str | None
-    language: str | None
-    opening: str
-    """Digest of the first message of the user."""
-    scores: Mapping[str, ScoreSums]
+    names: Mapping[str, Sequence[str | None]]
+    """`id`, `user`, `scenario`, `language`; `opening`, the digest of the first message of the user; `task` of
+    an agent, which is often run several times; and the `verdict` of the first repeat."""
+    kinds: Sequence[Set[str]]
+    """Of findings, in the first repeat."""
+    ratings: Sequence[Ratings]
+    judged: Mask
+    qualities: Floats
+    """Mean over the dimensions, 0 worst and 1 best; NaN where nothing was scored."""
+    scores: Mapping[str, Sums]
     """By dimension of the rubric."""
-    ratings: Mapping[str, Sequence[tuple[float, float | None]]]
-    """By dimension that people rated, `quality` and `quality of turns`: scores, each with its weight."""
-    facts: Mapping[str, ScoreSums]
+    facts: Mapping[str, Sums]
     """Characters of each reply, turns, and failed judgements."""
-    verdict: str | None
-    """Of the first repeat."""
-    quality: float | None
-    """Mean over the dimensions, 0 worst and 1 best; None where nothing was scored."""
-    kinds: frozenset[str]
-    """Of findings."""
-    judged: bool
+
+    def followed_by(self, later: Talks) -> Talks:
+        """Return these conversations and then those of another run of the same rubric."""
+        scores, facts = (
+            {name: np.concatenate([sums, more[name]], axis=1) for name, sums in some.items()}
+            for some, more in ((self.scores, later.scores), (self.facts, later.facts))
+        )
+        return Talks(
+            {name: [*column, *later.names[name]] for name, column in self.names.items()},
+            [*self.kinds, *later.kinds],
+            [*self.ratings, *later.ratings],
+            np.concatenate([self.judged, later.judged]),
+            np.concatenate([self.qualities, later.qualities]),
+            scores,
+            facts,
+        )
 
 
-@dataclass(frozen=True, slots=True)
+@keys(name="run", talks=None, finds=None)
+@dataclass(frozen=True, slots=True, eq=False)
 class Side:
-    """A run."""
+    """One of the two runs."""
 
     name: str
-    talks: tuple[Talk, ...]
-    failures: Mapping[str, int]
-    """Failed targets by kind."""
-    unread: int
-    """Records that could not be read, and units that are not done."""
+    talks: Talks
     finds: bool
     """Whether the judge names kinds of findings."""
+    conversations: int
+    unread: int
+    """Records that could not be read, and units that are not done."""
+    failures: Mapping[str, int]
+    """Failed targets by kind."""
+    compared: int = 0
+    """Conversations."""
+    left_out: int = 0
+    """Those that have no partner in the other run."""
 
 
-@dataclass(slots=True)
-class _SideNotes:
-    failures: dict[str, int] = field(default_factory=dict)
-    finds: bool = False
+def sums_of(talks: Codes, values: Floats, size: int, weights: Floats | None = None) -> Sums:
+    """Add values up by conversation.
+
+    Args:
+        talks: Shape (n,): the place of the conversation that each is of.
+        values: Shape (n,): infinite where a figure does not apply, NaN where it is missing.
+        size: How many conversations there are.
+        weights: Shape (n,): for how many targets each stands; None for one.
+    """
+    numbers, weights = np.isfinite(values), np.ones(values.size) if weights is None else weights
+    return np.stack(
+        [
+            np.bincount(talks[numbers], (weights * values)[numbers], size),
+            np.bincount(talks[numbers], None, size),
+            np.bincount(talks[numbers], weights[numbers], size),
+            np.bincount(talks[np.isposinf(values)], None, size),
+            np.bincount(talks[np.isnan(values)], None, size),
+        ]
+    )
 
 
 def read_side(
@@ -99,66 +113,71 @@ def read_side(
     unread: int = 0,
 ) -> Side:
     """Read the conversations of a run with their rows; of each only figures are kept."""
-    reading = _SideNotes()
-    talks = tuple(_talk(conversation, rows, dimensions, reading) for conversation, rows in judged)
-    return Side(name, talks, reading.failures, unread, reading.finds)
+    names = {what: list[str | None]() for what in ("id", "user", "scenario", "language", "opening")}
+    ratings = list[Ratings]()
+    turns, lengths = list[int](), list[int]()
+    counts = list[tuple[int, int]]()
+    """Of each conversation the rows and the replies."""
 
+    def passing() -> Iterator[Row]:
+        for talk, rows in judged:
+            opening = digest_text(next((m.text for m in talk.messages if m.role == "user"), ""))
+            values = (talk.id, talk.user_id, talk.scenario, talk.language, opening)
+            for column, value in zip(names.values(), values, strict=True):
+                column.append(value)
+            replies = [reply_length(turn.reply_text) for turn in talk.turns if turn.has_reply]
+            lengths.extend(replies)
+            turns.append(len(talk.turns))
+            counts.append((len(rows), len(replies)))
+            ratings.append(_ratings(talk))
+            yield from rows
 
-def _talk(
-    conversation: Conversation, rows: Sequence[Row], dimensions: Sequence[DimensionSpec], reading: _SideNotes
-) -> Talk:
-    scores = {d.name: ScoreSums() for d in dimensions}
-    kinds: set[str] = set()
-    verdict = language = task = None
-    for row in rows:
-        kind = row["failure"] and row["failure"]["kind"]
-        if kind:
-            reading.failures[kind] = reading.failures.get(kind, 0) + 1
-        scored = own_scores(row)
-        for d in dimensions:
-            if d.level == row["level"]:
-                scores[d.name].add(None if kind else scored.get(d.name))
-        details = row["details"] or {}
-        language, task = language or details.get("language"), task or details.get("task")
-        if row["repeat"] == 1:
-            verdict = row["verdict"] or verdict
-            findings = details.get("signals")
-            reading.finds = reading.finds or findings is not None
-            kinds.update(one["name"] for one in findings or ())
-    turns = [turn for turn in conversation.turns if turn.has_reply]
-    facts = {LENGTH: ScoreSums(), TURNS: ScoreSums(len(conversation.turns), 1, weight=1)}
-    failed = sum(bool(row["failure"]) for row in rows)
-    facts[FAILED] = ScoreSums(float(failed), len(rows), weight=len(rows))
-    for turn in turns:
-        facts[LENGTH].add(reply_length(turn.reply_text))
-    first = next((m.text for m in conversation.messages if m.role == "user"), "")
-    return Talk(
-        conversation.id,
-        conversation.candidate,
-        conversation.user_id,
-        task,
-        conversation.scenario,
-        conversation.language or language,
-        digest_text(first),
+    table = table_of(passing())
+    size, every, first = len(ratings), np.arange(len(ratings)), table.repeat == 1
+    rows_each, replies_each = np.array(counts, dtype=np.intp).reshape(-1, 2).T
+    talk_of = np.repeat(every, rows_each)
+
+    def latest(column: Labels, rows: Codes) -> list[str | None]:
+        """Return by conversation the name in the last of these rows that has one."""
+        rows, codes = rows[column.codes[rows] >= 0], np.full(size, -1, dtype=np.int32)
+        codes[talk_of[rows]] = column.codes[rows]
+        return Labels(codes, column.names).list()
+
+    verdicts = latest(table.column("verdict"), np.flatnonzero(first))
+    backward = np.arange(table.n)[::-1]
+    tasks, spoken = latest(table.column("task"), backward), latest(table.language, backward)
+    languages = [of_data or of_judge for of_data, of_judge in zip(names["language"], spoken, strict=True)]
+    kinds: list[set[str]] = [set() for _ in ratings]
+    findings = table.entries["finding"].only(first[table.entries["finding"].rows])
+    for place, code in zip(talk_of[findings.rows].tolist(), findings.codes.tolist(), strict=True):
+        kinds[place].add(findings.names[code])
+    scores, qualities = dict[str, Sums](), np.full((len(dimensions), size), np.nan)
+    for d, quality in zip(dimensions, qualities, strict=True):
+        here = table.levels == LEVELS.index(d.level)
+        scores[d.name] = sums_of(talk_of[here], table.counted(d.name)[here], size)
+        means = divided(*scores[d.name][:2]).tolist()
+        quality[:] = [math.nan if math.isnan(mean) else d.scale.quality(mean) for mean in means]
+    talks = Talks(
+        {**names, "language": languages, "task": tasks, "verdict": verdicts},
+        kinds,
+        ratings,
+        np.bincount(talk_of[~table.failed], minlength=size) > 0,
+        divided(np.nansum(qualities, axis=0), (~np.isnan(qualities)).sum(axis=0)),
         scores,
-        _ratings(conversation),
-        facts,
-        verdict,
-        _quality(scores, dimensions),
-        frozenset(kinds),
-        any(not row["failure"] for row in rows),
+        {
+            LENGTH: sums_of(np.repeat(every, replies_each), np.array(lengths, dtype=np.float64), size),
+            TURNS: sums_of(every, np.array(turns, dtype=np.float64), size),
+            FAILED: sums_of(talk_of, table.failed.astype(np.float64), size),
+        },
     )
+    failures, finds = table.entries["failure"].tally(), bool((table.listed & first).any())
+    return Side(name, talks, finds, size, unread, failures)
 
 
-def _quality(scores: Mapping[str, ScoreSums], dimensions: Sequence[DimensionSpec]) -> float | None:
-    of = [d.scale.quality(s.total / s.n) for d in dimensions if (s := scores[d.name]).n]
-    return sum(of) / len(of) if of else None
-
-
-def _ratings(conversation: Conversation) -> dict[str, list[tuple[float, float | None]]]:
+def _ratings(talk: Conversation) -> Ratings:
     out: dict[str, list[tuple[float, float | None]]] = {}
-    for rating in conversation.ratings:
+    for rating in talk.ratings:
         if not isinstance(rating.score, str):
-            name = rating.dimension + ("" if rating.turn is None else OF_TURNS)
-            out.setdefault(name, []).append((rating.score, rating.weight))
+            what = rating.dimension + ("" if rating.turn is None else OF_TURNS)
+            out.setdefault(what, []).append((rating.score, rating.weight))
     return out

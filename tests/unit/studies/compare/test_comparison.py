@@ -37,6 +37,8 @@ def row(id, score, *, name="helpfulness", level="turn", turn=1, failure=None, ve
         "raw": {},
         "failure": {"kind": failure, "message": ""} if failure else None,
         "verdict": verdict,
+        "verdict_basis": None,
+        "weakest_turn": None,
         "details": details,
     }
 
@@ -147,7 +149,7 @@ def test_a_conversation_that_failed_in_one_run_is_left_out_of_both_and_widens_th
 
 def test_conversations_without_a_partner_are_left_out():
     result = compared(log(4, 4, 4, 4, 4, 1), log(4, 4, 4, 4, 4))
-    assert (result.pairing.by, result.pairing.left_a, result.pairing.left_b) == ("id", 1, 0)
+    assert (result.pairing.by, result.a.left_out, result.b.left_out) == ("id", 1, 0)
     assert result.dimensions[0].a.n == 5
 
 
@@ -174,7 +176,7 @@ def test_a_few_users_who_come_back_pair_nothing():
     # Of twelve users a month two come back: u10 and u11.
     result = compared(month("x", 0, *[2, 3] * 6), month("y", 10, *[4, 5] * 6))
     assert (result.pairing.by, result.pairing.few) == ("nothing", ("scenario and user", 2, 2))
-    assert (result.pairing.left_a, result.pairing.left_b, result.dimensions[0].b.n) == (0, 0, 12)
+    assert (result.a.left_out, result.b.left_out, result.dimensions[0].b.n) == (0, 0, 12)
     assert result.dimensions[0].answer == "better"
     assert headline(result)[1].startswith("With 12 and 12 conversations (not paired) a difference of ")
     told = str(comparison_page(result, (), (), paths=("old", "new"), created="", version="").blocks)
@@ -274,8 +276,8 @@ def test_pairs_that_turned_are_told_by_verdict():
     after = ["poor", "good", "good", "borderline", "borderline"]
     a, b = ([judged(f"c{i}", 3, verdict=v) for i, v in enumerate(verdicts)] for verdicts in (before, after))
     result = compared(a, b)
-    assert [(t.a.id, t.steps) for t in result.down] == [("c0", -2), ("c4", -1)]
-    assert [(t.a.id, t.steps) for t in result.up] == [("c2", 2)]
+    assert [(t.a, t.steps) for t in result.down] == [("c0", -2), ("c4", -1)]
+    assert [(t.a, t.steps) for t in result.up] == [("c2", 2)]
     good = result.verdicts[0]
     assert (good.name, good.a.mean, good.b.mean) == ("at least good", 0.6, pytest.approx(0.4))
 
@@ -541,11 +543,11 @@ def test_pairs_turn_by_findings_where_the_verdict_is_not_checked():
     b = found("refuses", "", "", "broken", "", "", verdict="poor")
     result = compared(a, b, evidence=NOTHING_CHECKED)
     assert result.turned_by == "findings"
-    assert [(t.a.id, t.new, t.gone) for t in result.down] == [
+    assert [(t.a, t.new, t.gone) for t in result.down] == [
         ("c0", ("refuses",), ()),
         ("c3", ("broken",), ("refuses",)),
     ]
-    assert [t.a.id for t in result.up] == ["c4", "c1"]
+    assert [t.a for t in result.up] == ["c4", "c1"]
     page = str(comparison_page(result, (), (), paths=("old", "new"), created="", version="").blocks)
     assert all(f"c{i}: " in page for i in (0, 3, 4, 1))
     assert "dialogauge show old ID; dialogauge show new ID" in page
