@@ -17,8 +17,14 @@ from dialogauge.app.agreement_files import (
     read_judges,
     read_people,
 )
-from dialogauge.app.agreement_replays import add_replays, is_replay
-from dialogauge.app.agreement_runs import add_runs, evidence_by, lights_of, ratings_within, run_names
+from dialogauge.app.agreement_runs import (
+    add_replays,
+    add_runs,
+    is_replay,
+    lights_and_evidence,
+    ratings_within,
+    run_names,
+)
 from dialogauge.app.command import Measurement
 from dialogauge.app.merging import load_config
 from dialogauge.app.outcome import CommandOutcome
@@ -190,6 +196,7 @@ def measure_agreement(options: AgreementOptions, people: RatingTable | None = No
     asked = Asked(options.compare, options.measure if options.power else None)
     result = measure(sources, rule, AgreementSettings(seed=options.seed), by=by_names(options), asked=asked)
     limits = load_config(options.config_file).trust
+    lights, evidence = lights_and_evidence(runs, people, options, rule)
     return AgreementOutcome(
         result,
         tuple(
@@ -199,8 +206,8 @@ def measure_agreement(options: AgreementOptions, people: RatingTable | None = No
         tuple(dict.fromkeys((*sources.notes, *result.notes))),
         origin,
         satisfaction,
-        people=lights_of(runs, people, options, rule),
-        evidence=evidence_by(runs, people, options, rule),
+        people=lights,
+        evidence=evidence,
     )
 
 

@@ -25,6 +25,7 @@ from dialogauge.studies.agreement.sources import (
     level_of,
     natural,
     number_of,
+    said_by,
     scale_of,
 )
 from dialogauge.studies.agreement.targets import DimensionPair, JudgedRun, Panel, TargetTable, join_scores
@@ -227,13 +228,8 @@ def _tables_of(
     """Return a table for each judge of a file."""
     out = []
     for judge in sorted({name for one in scores.values() for name in one.by}, key=natural):
-        own = {
-            key: Rated({judge: one.by[judge]}, one.user, one.groups)
-            for key, one in scores.items()
-            if judge in one.by
-        }
         table = TargetTable(pair, scale_of(categories), JudgedRun(judge, judge=judge), level=level)
-        join_scores(table, own, people, categories)
+        join_scores(table, said_by(judge, scores), people, categories)
         if table.targets:
             out.append(table)
     return out

@@ -15,7 +15,7 @@ from dialogauge.core.conversation import Conversation, Rating
 from dialogauge.core.errors import UsageError
 from dialogauge.core.scores import ONE_TO_FIVE, Scale
 from dialogauge.core.unit import words_digest
-from dialogauge.data import RatingTable
+from dialogauge.data import RatingTable, votes_in
 from dialogauge.data.admission import (
     DOWN,
     UP,
@@ -50,6 +50,7 @@ from dialogauge.studies.judging.checking import checked_by_ratings
 from dialogauge.studies.judging.light import people_in, rated_tally
 from dialogauge.studies.judging.people import People
 from dialogauge.studies.rated import UNRANKED, preference
+from dialogauge.studies.replay.answers import ANSWER
 from dialogauge.studies.satisfaction.answers import SATISFACTION
 from dialogauge.text import counted
 
@@ -98,42 +99,28 @@ def add_runs(runs: Sequence[str], ratings: RatingTable | None, options: Agreemen
             _take_over(table, options, out)
 
 
-def lights_of(
+def lights_and_evidence(
     runs: Sequence[str], table: RatingTable | None, options: AgreementOptions, rule: DissatisfiedRule | None
-) -> dict[str, tuple[People, ...]]:
-    """Return by run what people said and whether its judge agrees with them, as `judge` finds it."""
-    out = {}
+) -> tuple[dict[str, tuple[People, ...]], dict[str, RunEvidence]]:
+    """Return by run what people said and whether its judge agrees with them, as `judge` finds it; and by
+    judged run which dimensions of its judge these ratings check: for `judge --checked-by`.
+    """
+    lights: dict[str, tuple[People, ...]] = {}
+    evidence: dict[str, RunEvidence] = {}
     pairs = [(pair.judge, pair.rated) for pair in map(pair_of, options.dimensions)]
     for path, name in zip(runs, run_names(runs), strict=True):
         with open_run(path, studies=JUDGED) as run:
-            of_users = run.manifest.study == SATISFACTION
+            study, judge = run.manifest.study, run.manifest.judge
+            of_users = study == SATISFACTION
             own = [(SATISFACTION, run.manifest.settings.get("dimension", SATISFACTION))] if of_users else []
-            people = people_in(
-                partial(_rated, run, ratings_within(run, table), options.level),
-                run.dimensions,
-                run.manifest.judge,
-                rule=rule,
-                pairs=pairs or own,
-            )
-        if people:
-            out[name] = tuple(people)
-    return out
-
-
-def evidence_by(
-    runs: Sequence[str], table: RatingTable | None, options: AgreementOptions, rule: DissatisfiedRule | None
-) -> dict[str, RunEvidence]:
-    """Return by judged run which dimensions of its judge these ratings check: for `judge --checked-by`."""
-    out = {}
-    for path, name in zip(runs, run_names(runs), strict=True):
-        with open_run(path, studies=JUDGED) as run:
-            judge = run.manifest.judge
             judged = partial(_rated, run, ratings_within(run, table), options.level)
-            rated = rated_tally(judged, run.dimensions, judge) if run.manifest.study == "judge" else None
-            if rated is not None:
+            rated = rated_tally(judged, run.dimensions, judge)
+            if people := people_in(rated, rule=rule, pairs=pairs or own):
+                lights[name] = tuple(people)
+            if study == "judge" and rated is not None:
                 checked = checked_by_ratings(rated[0], run.dimensions, rule)
-                out[name] = replace(evidence_of(run), dimensions=checked)
-    return out
+                evidence[name] = replace(evidence_of(run), dimensions=checked)
+    return lights, evidence
 
 
 def _rated(
@@ -227,7 +214,9 @@ def _read(
         )
         # A satisfaction study states its figures of the whole scores: the same run gives the same ones here.
         fractions = manifest.study != SATISFACTION
-        asked = _pairs(survey, options) if rated else _all_pairs(survey, options)
+        # Judges are compared with each other on all that they scored, or what is named.
+        names = [pair_of(text).judge for text in options.dimensions] or list(survey.dimensions)
+        asked = _pairs(survey, options) if rated else [DimensionPair(of, of) for of in names]
         tables = []
         for pair in asked:
             levels = [level for level in LEVELS if Question(pair.rated, level) in survey.counts]
@@ -280,7 +269,7 @@ def _reading(
     return f"ratings of {pair.rated}: {remark}"
 
 
-def _pairs(survey: _Survey, options: AgreementOptions) -> tuple[DimensionPair, ...]:
+def _pairs(survey: _Survey, options: AgreementOptions) -> Sequence[DimensionPair]:
     judged, rated = survey.dimensions, survey.rated
     if options.dimensions:
         pairs = map(pair_of, options.dimensions)
@@ -299,12 +288,6 @@ def _pairs(survey: _Survey, options: AgreementOptions) -> tuple[DimensionPair, .
         hint=f"the judge has {', '.join(judged)}; people rated {RatedDimensions(rated).listed()}; "
         "name a pair: --dimension JUDGED=RATED",
     )
-
-
-def _all_pairs(survey: _Survey, options: AgreementOptions) -> tuple[DimensionPair, ...]:
-    """Return what judges are compared on with each other: all that they scored, or what is named."""
-    names = [pair_of(text).judge for text in options.dimensions] or list(survey.dimensions)
-    return tuple(DimensionPair(name, name) for name in names)
 
 
 def _unrated(survey: _Survey) -> UsageError:
@@ -360,3 +343,29 @@ def _categories(table: TargetTable, options: AgreementOptions) -> Categories | N
         table.scale,
     )
     return Categories.of_scale(table.scale) if on_scale and table.scale.integer else None
+
+
+def is_replay(path: str) -> bool:
+    """Whether a run is one of `replay`."""
+    with open_run(path) as run:
+        return run.manifest.study == ANSWER
+
+
+def add_replays(paths: Sequence[str], out: Panel) -> None:
+    """Add the evaluators of replay runs, on whatever people were asked about the replies.
+
+    Raises:
+        UsageError: Nobody scored a run, or no person chose between two replies.
+    """
+    from dialogauge.studies.replay.preferred import preferences
+
+    asked = dict.fromkeys(vote.dimension for vote in out.people_votes)
+    for path in paths:
+        if not asked:
+            msg = f"{path} is a replay run, and there are no choices of people between two replies"
+            hint = f"dialogauge annotate make {path} --pairs --raters 2 -o DIR; then --ratings DIR"
+            raise UsageError(msg, hint=hint)
+        with open_run(path) as run:
+            chosen = list(preferences(run))
+        for dimension in asked:
+            out.judge_votes += votes_in(replace(pair, dimension=dimension) for pair in chosen)

@@ -35,7 +35,7 @@ from dialogauge.stats import (
     middle_rule,
     scores_of,
 )
-from dialogauge.studies.agreement.closeness import Closeness, Verdict, levels_of, verdict_of
+from dialogauge.studies.agreement.closeness import Closeness, Verdict, best_of, verdict_of
 from dialogauge.studies.agreement.levels import LevelFigures
 from dialogauge.studies.agreement.sources import Level
 from dialogauge.studies.agreement.targets import (
@@ -213,9 +213,15 @@ def score_table(judges: Mapping[str, TargetTable], rule: DissatisfiedRule | None
     lengths = [t.length for t in targets]
     clusters, unit = cluster_labels([t.user for t in targets], [t.key.conversation_id for t in targets])
     turns = [t.key.turn for t in targets]
+    people = [t.people for t in targets]
+    names = any(isinstance(p, str) for p in people)  # where some named categories, the names count
+    values = np.array([np.nan if names else p for p in people], dtype=np.float64)
+    classes = [rule is not None and rule.holds(p) for p in people] if names else None
+    # Ratings may lie off the judge's scale, so they are not cut to it.
+    whole = np.floor(values + 0.5)
+    theirs = scores_of(values, whole=whole, scale=first.scale, dissatisfied=classes)
     return ScoreTable(
-        {name: _judge_scores(table, rule) for name, table in judges.items()}
-        | {_PEOPLE: _people_scores(first, rule)},
+        {**{name: _judge_scores(table, rule) for name, table in judges.items()}, _PEOPLE: theirs},
         clusters,
         unit,
         positions=None if None in turns else np.array(turns, dtype=np.float64),
@@ -234,18 +240,7 @@ def _judge_scores(table: TargetTable, rule: DissatisfiedRule | None) -> Scores:
     classes = None if category is None else [t.named_class == category for t in targets]
     if table.admission.kind == "thumbs":
         classes = middle_rule((), scale).classes(np.array(whole, dtype=np.float64)).tolist()
-    return scores_of(values, whole=whole, scale=table.scale, dissatisfied=classes)
-
-
-def _people_scores(table: TargetTable, rule: DissatisfiedRule | None) -> Scores:
-    """Return the column of people; where some named categories, the names count."""
-    people = [t.people for t in table.targets]
-    names = any(isinstance(p, str) for p in people)
-    values = np.array([np.nan if names else p for p in people], dtype=np.float64)
-    classes = [rule is not None and rule.holds(p) for p in people]
-    # Ratings may lie off the judge's scale, so they are not cut to it.
-    whole = np.floor(values + 0.5)
-    return scores_of(values, whole=whole, scale=table.scale, dissatisfied=classes if names else None)
+    return scores_of(values, whole=whole, scale=scale, dissatisfied=classes)
 
 
 def agreement(
@@ -272,11 +267,13 @@ def agreement(
     measures = [name for name in SHOWN if name in able and name in (NAMED if named else only)]
     controls = controls_of(scores, _JUDGE, _PEOPLE, rule=rule, shuffles=settings.shuffles, seed=settings.seed)
     columns = {_JUDGE: (scores.sources[_JUDGE],), **control_columns(controls)}
-    constants = _constants(categories, scores) if "ac1" in measures else {}
-    best = _best(scores, constants)
+    known = categories if "ac1" in measures else None
+    levels = () if known is None else zip(known.names, known.steps.tolist(), strict=True)
+    constants = {f"always {name}": scores_of(np.full(scores.n, level), scale=scale) for name, level in levels}
+    flat = figures_of(scores, constants, _PEOPLE, measures, rule=rule, intervals=False)
+    best = best_of({name: of.values for name, of in flat.items()}) if flat else None
     columns |= {name: (of,) for name, of in constants.items() if name == best}
     figures = figures_of(scores, columns, _PEOPLE, measures, rule=rule)
-    flat = figures_of(scores, constants, _PEOPLE, measures, rule=rule, intervals=False)
     answer = None if best is None else compare(table.about.name, figures[_JUDGE], best, figures[best], "ac1")
     same_scale = bool(((people.values >= scale.low) & (people.values <= scale.high)).all())
     shares = _low_shares(scores, constants, rule, same_scale=same_scale)
@@ -307,24 +304,6 @@ def agreement(
         ),
         answer=None if answer is None else adjusted([answer])[0],
     )
-
-
-def _constants(categories: Categories | None, table: ScoreTable) -> dict[str, Scores]:
-    """Return by name the column of a judge that always says the same, for each category."""
-    if categories is None:
-        return {}
-    judge = table.sources[_JUDGE]
-    return {
-        f"always {name}": scores_of(np.full(table.n, level), scale=judge.scale)
-        for name, level in zip(categories.names, levels_of(categories), strict=True)
-    }
-
-
-def _best(table: ScoreTable, constants: Mapping[str, Scores]) -> str | None:
-    """Return the constant that agrees most with people; the first of several."""
-    figures = figures_of(table, constants, _PEOPLE, ("ac1",), intervals=False)
-    values = {name: of.values["ac1"] for name, of in figures.items()}
-    return max(values, key=lambda name: -np.inf if (value := values[name]) is None else value, default=None)
 
 
 def _low_shares(
@@ -366,31 +345,21 @@ def compare_judges(
 
     p is adjusted by Holm over all pairs and measures.
     """
-    made = [c for a, b in combinations(tables, 2) for c in _compare_two(a, b, rule, only)]
+    made = []
+    for a, b in combinations(tables, 2):
+        by_key = {t.key: t for t in b.targets}
+        shared = [t for t in a.targets if t.key in by_key]
+        if not shared:
+            continue
+        both = {"a": replace(a, targets=shared), "b": replace(b, targets=[by_key[t.key] for t in shared])}
+        scores = score_table(both, rule)
+        able = measures_for(scores, "a", _PEOPLE, rule=rule)
+        # Two judges on different scales are compared by rank alone.
+        measures = [m for m in only if m in able and (a.scale == b.scale or "scale" not in MEASURES[m].needs)]
+        columns = {name: scores.sources[name] for name in both}
+        figures = figures_of(scores, columns, _PEOPLE, measures, rule=rule)
+        for measure in measures:
+            comparison = compare(a.about.name, figures["a"], b.about.name, figures["b"], measure)
+            made.append(JudgeComparison(a.pair, both["a"].conversations, comparison, a.level))
     over_all = adjusted([c.comparison for c in made])
     return tuple(replace(c, comparison=one) for c, one in zip(made, over_all, strict=True))
-
-
-def _compare_two(
-    a: TargetTable, b: TargetTable, rule: DissatisfiedRule | None, only: Sequence[str]
-) -> list[JudgeComparison]:
-    by_key = {t.key: t for t in b.targets}
-    shared = [t for t in a.targets if t.key in by_key]
-    if not shared:
-        return []
-    both = {"a": replace(a, targets=shared), "b": replace(b, targets=[by_key[t.key] for t in shared])}
-    scores = score_table(both, rule)
-    able = measures_for(scores, "a", _PEOPLE, rule=rule)
-    # Two judges on different scales are compared by rank alone.
-    measures = [m for m in only if m in able and (a.scale == b.scale or "scale" not in MEASURES[m].needs)]
-    columns = {name: scores.sources[name] for name in both}
-    figures = figures_of(scores, columns, _PEOPLE, measures, rule=rule)
-    return [
-        JudgeComparison(
-            a.pair,
-            both["a"].conversations,
-            compare(a.about.name, figures["a"], b.about.name, figures["b"], measure),
-            a.level,
-        )
-        for measure in measures
-    ]

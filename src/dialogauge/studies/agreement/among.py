@@ -6,7 +6,7 @@ that it rated, and beside a source that always says the same, put in the place o
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Final
@@ -21,22 +21,22 @@ from dialogauge.stats import (
     Estimate,
     Floats,
     RatingGrid,
-    adjusted,
     coefficients_of,
     mean_estimate,
 )
 from dialogauge.studies.agreement.closeness import (
+    AmongEachOther,
     Closeness,
-    MoreThanConstant,
-    Verdict,
+    always_the_same,
     best_of,
     closeness,
     compare_together,
     consensus_of,
-    levels_of,
+    constants_of,
     means_of,
+    permuted_values,
     settled,
-    verdict_of,
+    two_of,
 )
 from dialogauge.studies.agreement.sources import Answers, Question, grid_of, pile_of, sources_of
 
@@ -102,7 +102,7 @@ class Strictness:
     more="more_than_with_a_constant",
 )
 @dataclass(frozen=True, slots=True)
-class Among:
+class Among(AmongEachOther):
     """What sources say of each other's targets."""
 
     question: Question
@@ -129,19 +129,9 @@ class Among:
     no target."""
 
     @property
-    def verdict(self) -> Verdict:
-        """Whether they agree with each other more than with the best constant."""
-        return "cannot tell" if self.answer is None else verdict_of(self.answer)
-
-    @property
     def names(self) -> tuple[str, ...]:
         """Of the categories."""
         return self.categories.names
-
-    @property
-    def more(self) -> MoreThanConstant | None:
-        """The comparison behind the verdict."""
-        return None if self.answer is None else MoreThanConstant.of(self.answer)
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -195,76 +185,25 @@ def among(question: Question, answers: Answers, categories: Categories, *, shuff
     if not shared:
         return about
     names = [n for n in SHOWN if categories.values is not None or not COEFFICIENTS[n].needs_numbers]
-    figures, permuted = _together(grid, names, shuffles, seed)
+    figures, permuted = coefficients_of(grid, names), permuted_values(grid, names, shuffles, seed)
     if len(everybody) > _MOST:
-        further = _together(pile, [n for n in names if n in _NAMELESS], shuffles, seed)
-        figures, permuted = figures | further[0], permuted | further[1]
-    constants = {
-        name: _mean_figures([_beside_constant(grid, rater, float(level), names) for rater in grid.raters])
-        for name, level in zip(categories.names, levels_of(categories), strict=True)
-    }
+        nameless = [n for n in names if n in _NAMELESS]
+        figures |= coefficients_of(pile, nameless)
+        permuted |= permuted_values(pile, nameless, shuffles, seed)
+    columns = [(own, always_the_same(own, categories)) for own in grid.values.T]
+    constants = constants_of(grid, columns, names)
     return replace(
         about,
         figures=figures,
         permuted=permuted,
         constants=constants,
         pairs=_pairs(grid),
-        others=_others(grid),
-        answer=_answer(pile, grid, constants),
+        # Each source against the consensus of the others; p adjusted by Holm over the sources.
+        others=settled(
+            closeness(grid, rater, own, "the others", others) for rater, own, others in _beside_others(grid)
+        ),
+        answer=compare_together(pile, best_of(constants), columns),
     )
-
-
-def _together(
-    grid: RatingGrid, names: Sequence[str], shuffles: int, seed: int
-) -> tuple[dict[str, Estimate], dict[str, float | None]]:
-    """Return coefficients, and the means of the same with the scores of each column dealt anew."""
-    deals = (_dealt(grid, names, np.random.default_rng([seed, k])) for k in range(shuffles))
-    return coefficients_of(grid, names), _mean_figures(list(deals))
-
-
-def _values(figures: Mapping[str, Estimate]) -> dict[str, float | None]:
-    return {name: of.value for name, of in figures.items()}
-
-
-def _dealt(grid: RatingGrid, names: Sequence[str], rng: np.random.Generator) -> dict[str, float | None]:
-    values = grid.values.copy()
-    for column in values.T:
-        rated = ~np.isnan(column)
-        column[rated] = rng.permutation(column[rated])
-    return _values(coefficients_of(replace(grid, values=values), names, intervals=False))
-
-
-def _beside_constant(
-    grid: RatingGrid, rater: str, level: float, names: Sequence[str]
-) -> dict[str, float | None]:
-    both = _with_constant(grid, rater, level)
-    both = both.only(~np.isnan(both.values[:, 0]))
-    return _values(coefficients_of(both, names, intervals=False))
-
-
-def _with_constant(grid: RatingGrid, rater: str, level: float) -> RatingGrid:
-    """Return a rater beside one who says the same of all its targets."""
-    own = grid.take([rater]).values[:, 0]
-    values = np.column_stack([own, np.where(np.isnan(own), np.nan, level)])
-    return replace(grid, values=values, raters=(rater, f"always {level:g}"))
-
-
-def _answer(
-    pile: RatingGrid, grid: RatingGrid, constants: Mapping[str, Mapping[str, float | None]]
-) -> Comparison:
-    """Compare sources among each other with the best constant beside each of them."""
-    best = best_of(constants)
-    level = float(levels_of(grid.categories)[grid.categories.names.index(best)])
-    beside = [_with_constant(grid, rater, level) for rater in grid.raters]
-    (answer,) = adjusted([compare_together(pile, f"always {best}", beside)])
-    return answer
-
-
-def _mean_figures(several: Sequence[Mapping[str, float | None]]) -> dict[str, float | None]:
-    """Return the mean of each figure over those that are defined; None where none is."""
-    names = several[0] if several else ()
-    known = {name: [v for of in several if (v := of[name]) is not None] for name in names}
-    return {name: float(np.mean(values)) if values else None for name, values in known.items()}
 
 
 def _pairs(grid: RatingGrid) -> tuple[SourcePair, ...]:
@@ -273,9 +212,8 @@ def _pairs(grid: RatingGrid) -> tuple[SourcePair, ...]:
     out = []
     numbers = grid.categories.values is not None
     names = [n for n in OF_PAIRS if numbers or not COEFFICIENTS[n].needs_numbers]
-    for a, b in combinations(grid.raters, 2):
-        two = grid.take([a, b])
-        two = two.only(~np.isnan(two.values[:, 0]) & ~np.isnan(two.values[:, 1]))
+    for (a, of_a), (b, of_b) in combinations(zip(grid.raters, grid.values.T, strict=True), 2):
+        two = two_of(grid, of_a, of_b)
         if two.targets:
             out.append(SourcePair(a, b, len(two.targets), coefficients_of(two, names)))
     return tuple(out)
@@ -283,7 +221,7 @@ def _pairs(grid: RatingGrid) -> tuple[SourcePair, ...]:
 
 def _strictness(grid: RatingGrid) -> tuple[Strictness, ...]:
     numbers = grid.categories.values is not None
-    levels, names = list(levels_of(grid.categories)), grid.categories.names
+    levels, names = grid.categories.steps.tolist(), grid.categories.names
     out = []
     for rater, own, others in _beside_others(grid):
         rated = ~np.isnan(own)
@@ -300,12 +238,6 @@ def _strictness(grid: RatingGrid) -> tuple[Strictness, ...]:
             difference = mean_estimate((own - others)[both], clusters, limits=(-reach, reach), unit=grid.unit)
         out.append(Strictness(rater, int(rated.sum()), mean, spread, int(both.sum()), difference, only))
     return tuple(out)
-
-
-def _others(grid: RatingGrid) -> tuple[Closeness, ...]:
-    """Hold each source against the consensus of the others; p adjusted by Holm over the sources."""
-    made = [closeness(grid, rater, own, "the others", others) for rater, own, others in _beside_others(grid)]
-    return settled([one for one in made if one is not None])
 
 
 def _beside_others(grid: RatingGrid) -> Iterator[tuple[str, Floats, Floats]]:

@@ -142,15 +142,26 @@ def _coefficients(among: Among, *, whole: bool) -> DataTable:
     main = ("ac1", alpha_of(among.figures), "exact", "spearman")
     if not whole and among.answer is not None:
         always = {among.answer.b: always[among.answer.b]}
-    heads = ("coefficient", "figure", "permuted", *always)
+    figures = {name: of for name, of in among.figures.items() if whole or name in main}
+    title = f"Agreement, {among.question}"
+    return coefficients_table(title, figures, among.permuted, always, captioned=False)
+
+
+def coefficients_table(
+    title: str,
+    figures: Mapping[str, Estimate],
+    permuted: Mapping[str, float | None],
+    always: Mapping[str, Mapping[str, float | None]],
+    *,
+    captioned: bool = True,
+) -> DataTable:
+    """Return coefficients beside the same permuted, and beside those who always say the same, by name."""
     rows: list[tuple[Cell, ...]] = []
-    for name, estimate in among.figures.items():
-        if not whole and name not in main:
-            continue
-        others = (among.permuted.get(name), *(of.get(name) for of in always.values()))
+    for name, estimate in figures.items():
+        others = (permuted.get(name), *(of.get(name) for of in always.values()))
         figure = Number(estimate.value, 3, estimate.interval, strong=True)
         rows.append((COEFFICIENTS[name].title, figure, *(Number(value, 3) for value in others)))
-    return data_table(f"Agreement, {among.question}", heads, rows, captioned=False)
+    return data_table(title, ("coefficient", "figure", "permuted", *always), rows, captioned=captioned)
 
 
 def _matrix(among: Among, who: str) -> list[Block]:

@@ -11,7 +11,7 @@ import numpy as np
 from dialogauge.core import UsageError
 from dialogauge.core.json_keys import INSIDE, keys
 from dialogauge.stats import Comparison, Power, RatingGrid, adjusted
-from dialogauge.studies.agreement.closeness import OF_NAMES, OF_NUMBERS, compare_grids, consensus_of
+from dialogauge.studies.agreement.closeness import OF_NAMES, OF_NUMBERS, compare_grids, consensus_of, two_of
 from dialogauge.studies.agreement.pooling import comparable, pooled_or_each
 from dialogauge.studies.agreement.power import power_between
 from dialogauge.studies.agreement.sources import (
@@ -90,16 +90,15 @@ def _between(question: Question, sources: Panel, a: str, b: str) -> Iterable[Ask
     if not raters or not {a, b} <= set(grid.raters):
         return
     consensus = consensus_of(grid.take(raters))
-    columns = {name: grid.take([name]).values[:, 0] for name in (a, b)}
-    shared = ~np.isnan(consensus) & ~np.isnan(columns[a]) & ~np.isnan(columns[b])
-    if not shared.any():
-        return
-    two = {
-        name: replace(grid, values=np.column_stack([of, consensus]), raters=(name, "consensus")).only(shared)
-        for name, of in columns.items()
-    }
-    for measure in OF_NAMES if categories.values is None else OF_NUMBERS:
-        yield AskedComparison(question, int(shared.sum()), compare_grids(a, two[a], b, two[b], measure))
+    of_a, of_b = grid.take([a, b]).values.T
+    # On the targets that both and a third one rated.
+    beside_a, beside_b = (
+        two_of(grid, np.where(np.isnan(other), np.nan, own), consensus)
+        for own, other in ((of_a, of_b), (of_b, of_a))
+    )
+    if n := len(beside_a.targets):
+        for measure in OF_NAMES if categories.values is None else OF_NUMBERS:
+            yield AskedComparison(question, n, compare_grids(a, beside_a, b, beside_b, measure))
 
 
 def _together(question: Question, sources: Panel) -> tuple[RatingGrid, list[str]]:

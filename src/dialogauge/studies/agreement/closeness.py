@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
@@ -22,6 +22,7 @@ from dialogauge.stats import (
     coefficient_draws,
     coefficients_of,
     compare_gain,
+    divided,
     mean_estimate,
 )
 from dialogauge.stats.estimate import parts_of
@@ -82,8 +83,69 @@ def verdict_of(answer: Comparison) -> Verdict:
     return {"above": "yes", "below": "no"}.get(answer.side, "cannot tell")  # type: ignore[return-value]
 
 
+class AmongEachOther:
+    """What is asked of sources among each other; records inherit it."""
+
+    __slots__ = ()
+    answer: Comparison | None
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether they agree with each other more than with the best who always says the same."""
+        return "cannot tell" if self.answer is None else verdict_of(self.answer)
+
+    @property
+    def more(self) -> MoreThanConstant | None:
+        """The comparison behind the verdict."""
+        return None if self.answer is None else MoreThanConstant.of(self.answer)
+
+
+def values_of(grid: RatingGrid, names: Sequence[str]) -> dict[str, float | None]:
+    """Return coefficients without intervals."""
+    return {name: of.value for name, of in coefficients_of(grid, names, intervals=False).items()}
+
+
+def mean_values(several: Sequence[Mapping[str, float | None]]) -> dict[str, float | None]:
+    """Return the mean of each figure over those that are defined; None where none is."""
+    names = several[0] if several else ()
+    known = {name: [v for of in several if (v := of[name]) is not None] for name in names}
+    return {name: float(np.mean(values)) if values else None for name, values in known.items()}
+
+
+def permuted_values(
+    grid: RatingGrid, names: Sequence[str], shuffles: int, seed: int
+) -> dict[str, float | None]:
+    """Return coefficients with each source's scores dealt anew to its targets, the mean over deals."""
+    deals = []
+    for k in range(shuffles):
+        rng, values = np.random.default_rng([seed, k]), grid.values.copy()
+        for column in values.T:
+            rated = ~np.isnan(column)
+            column[rated] = rng.permutation(column[rated])
+        deals.append(values_of(replace(grid, values=values), names))
+    return mean_values(deals)
+
+
+def always_the_same(values: Floats, categories: Categories) -> dict[str, Floats]:
+    """Return by category what somebody says who always says it, NaN where `values`, shape (n,), are NaN."""
+    levels = zip(categories.names, categories.steps.tolist(), strict=True)
+    return {name: np.where(np.isnan(values), np.nan, level) for name, level in levels}
+
+
+def two_of(grid: RatingGrid, values: Floats, reference: Floats) -> RatingGrid:
+    """Return a source beside a reference, shape (n,) each, on the targets of the grid that both rated."""
+    both = ~np.isnan(values) & ~np.isnan(reference)
+    two = replace(grid, values=np.column_stack([values, reference]), raters=("source", "reference"))
+    return two.only(both)
+
+
 def closeness(
-    grid: RatingGrid, source: str, values: Floats, reference: str, people: Floats
+    grid: RatingGrid,
+    source: str,
+    values: Floats,
+    reference: str,
+    people: Floats,
+    always: Mapping[str, Floats] | None = None,
 ) -> Closeness | None:
     """Hold a source against a reference; None where they have no target in common.
 
@@ -93,30 +155,25 @@ def closeness(
         values: Shape (n,), NaN where it did not rate.
         reference: What the reference is called.
         people: Shape (n,), likewise.
+        always: What those say who always say the same, on the targets of the source, of choices between two;
+            None for one of each category.
     """
-    both = ~np.isnan(values) & ~np.isnan(people)
-    if not both.any():
+    categories, own = grid.categories, two_of(grid, values, people)
+    if not own.targets:
         return None
-    categories = grid.categories
-    shared = replace(grid, values=np.column_stack([values, people]), raters=("source", "reference")).only(
-        both
-    )
-    constants = [f"always {name}" for name in categories.names]
-    columns = {
-        name: _with_constant(shared, level)
-        for name, level in zip(constants, levels_of(categories), strict=True)
-    }
-    main = {name: coefficients_of(of, (MAIN,), intervals=False)[MAIN].value for name, of in columns.items()}
-    best = max(constants, key=lambda name: -np.inf if (value := main[name]) is None else value)
-    names = OF_NAMES if categories.values is None else OF_NUMBERS
-    figures = coefficients_of(shared, names)
-    if categories.values is not None:
+    numbers = categories.values is not None and always is None
+    always = always_the_same(values, categories) if always is None else always
+    beside = {name: two_of(grid, column, people) for name, column in always.items()}
+    best = best_of({name: values_of(of, (MAIN,)) for name, of in beside.items()})
+    names = OF_NUMBERS if numbers else OF_NAMES
+    figures = coefficients_of(own, names)
+    if numbers:
         scale = scale_of(categories)
-        reach, apart = scale.high - scale.low, shared.values[:, 0] - shared.values[:, 1]
-        figures["bias"] = mean_estimate(apart, shared.clusters, limits=(-reach, reach), unit=grid.unit)
-    answer = compare_grids(source, shared, best, columns[best], MAIN)
-    beside = coefficients_of(columns[best], names)
-    return Closeness(source, reference, len(shared.targets), figures, best, beside, answer)
+        reach, apart = scale.high - scale.low, own.values[:, 0] - own.values[:, 1]
+        figures["bias"] = mean_estimate(apart, own.clusters, limits=(-reach, reach), unit=grid.unit)
+    answer = compare_grids(source, own, f"always {best}", beside[best], MAIN)
+    its = coefficients_of(beside[best], names)
+    return Closeness(source, reference, len(own.targets), figures, f"always {best}", its, answer)
 
 
 def compare_grids(a: str, of_a: RatingGrid, b: str, of_b: RatingGrid, coefficient: str) -> Comparison:
@@ -127,22 +184,41 @@ def compare_grids(a: str, of_a: RatingGrid, b: str, of_b: RatingGrid, coefficien
     )
 
 
-def compare_together(grid: RatingGrid, best: str, beside: Sequence[RatingGrid]) -> Comparison:
+Beside = Sequence[tuple[Floats, Mapping[str, Floats]]]
+"""What each source says, shape (n,), and by name what those say who always say the same; NaN where it rated
+nothing."""
+
+
+def constants_of(
+    grid: RatingGrid, sources: Beside, names: Sequence[str]
+) -> dict[str, dict[str, float | None]]:
+    """Return by who always says the same, and by coefficient, the mean over sources beside such a one."""
+    made: dict[str, list[dict[str, float | None]]] = {}
+    for values, always in sources:
+        for name, column in always.items():
+            made.setdefault(name, []).append(values_of(two_of(grid, values, column), names))
+    return {name: mean_values(of) for name, of in made.items()}
+
+
+def compare_together(grid: RatingGrid, best: str, sources: Beside) -> Comparison:
     """Compare, by `MAIN`, what raters say of each other with what they say of one who always says the same.
 
     Args:
         grid: Of all raters.
-        best: What the other is called.
-        beside: Each rater beside the other, on the targets of `grid`; the mean over them counts.
+        best: What the other always says.
+        sources: Each rater, on the targets of `grid`; the mean over them counts.
     """
     drawn = _PartByPart.of(grid)
+    columns = (np.column_stack([values, always[best]]) for values, always in sources)
+    beside = (replace(grid, values=both, raters=("source", "constant")) for both in columns)
     several = np.array([drawn.figures(of, MAIN) for of in beside])
     known = np.isfinite(several)
-    sums, times = np.where(known, several, 0.0).sum(axis=0), known.sum(axis=0)
-    means = np.divide(sums, times, out=np.full(sums.shape, np.nan), where=times > 0)
+    means = divided(np.where(known, several, 0.0).sum(axis=0), known.sum(axis=0))
     shared = (~np.isnan(grid.values)).sum(axis=1) > 1  # a target of one rater says nothing of the first
     support = len({cluster for cluster, both in zip(grid.clusters, shared, strict=True) if both})
-    return drawn.compared(("each other", best), drawn.figures(grid, MAIN), means, MAIN, support)
+    own = drawn.figures(grid, MAIN)
+    (answer,) = adjusted([drawn.compared(("each other", f"always {best}"), own, means, MAIN, support)])
+    return answer
 
 
 def best_of(beside: Mapping[str, Mapping[str, float | None]]) -> str:
@@ -185,21 +261,11 @@ class _PartByPart:
         return compare_gain(names, coefficient, (values[0], values[1]), whole, self.basis)
 
 
-def levels_of(categories: Categories) -> Sequence[float]:
-    """Return the number of each category; of a name its place."""
-    return categories.values or [float(place) for place in range(len(categories.names))]
-
-
-def _with_constant(shared: RatingGrid, level: float) -> RatingGrid:
-    values = shared.values.copy()
-    values[:, 0] = level
-    return replace(shared, values=values)
-
-
-def settled(made: Sequence[Closeness]) -> tuple[Closeness, ...]:
-    """Adjust the p-values of answers that are shown together."""
-    answers = adjusted([one.answer for one in made])
-    return tuple(replace(one, answer=answer) for one, answer in zip(made, answers, strict=True))
+def settled(made: Iterable[Closeness | None]) -> tuple[Closeness, ...]:
+    """Adjust the p-values of answers that are shown together; None is left out."""
+    shown = [one for one in made if one is not None]
+    answers = adjusted([one.answer for one in shown])
+    return tuple(replace(one, answer=answer) for one, answer in zip(shown, answers, strict=True))
 
 
 def means_of(sums: Floats, times: Floats, categories: Categories) -> Floats:
@@ -214,7 +280,7 @@ def means_of(sums: Floats, times: Floats, categories: Categories) -> Floats:
         times: Shape (n,), how many there are.
         categories: Numbers.
     """
-    means: Floats = np.divide(sums, times, out=np.full(sums.shape, np.nan), where=times > 0).round(9)
+    means: Floats = divided(sums, times).round(9)
     none = (means == np.floor(means)) & ~np.isin(means, np.array(categories.values))
     return np.where(none, np.nextafter(means, np.inf), means)
 

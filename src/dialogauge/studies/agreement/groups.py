@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -24,12 +24,11 @@ from dialogauge.studies.agreement.sources import (
     Answers,
     Level,
     Question,
-    Rated,
-    TargetKey,
     grid_of,
     natural,
     number_of,
     pile_of,
+    said_by,
     sources_of,
 )
 from dialogauge.studies.agreement.targets import TargetTable
@@ -71,86 +70,68 @@ def group_figures(
     Raises:
         UsageError: No target has a group of that name.
     """
-    groups: dict[str, list[TargetKey]] = {}
+    groups: dict[str, Answers] = {}
     for key, rated in people.items():
         own = {"dimension": key.dimension or question.dimension, "candidate": key.candidate}
         group = own.get(by) or rated.groups.get(by)
         if group is not None:
-            groups.setdefault(group, []).append(key)
+            groups.setdefault(group, {})[key] = rated
     if not groups:
         names = sorted({name for rated in people.values() for name in rated.groups})
         msg = f"--by {by}: no rated target has a {by}"
         raise UsageError(msg, hint=f"there are {', '.join(('dimension', 'rater', *names))}")
-    made = [
-        _group(by, name, question, groups[name], people, judges, categories)
-        for name in sorted(groups, key=natural)
-    ]
-    if by == "dimension" and len(made) > 1:
-        made.append(_group(by, ALL, question, list(people), people, judges, categories))
-    return tuple(made)
+    parts = {name: groups[name] for name in sorted(groups, key=natural)}
+    if by == "dimension" and len(parts) > 1:
+        parts[ALL] = people
+    return tuple(_group(by, name, question, of, judges, categories) for name, of in parts.items())
 
 
 def rater_groups(
     question: Question, people: Answers, judges: Answers, categories: Categories
 ) -> tuple[GroupFigures, ...]:
     """Return how close judges are to each rater by itself."""
-    out = []
-    for rater in sources_of(people, MOST_RATERS):
-        own = {k: Rated({rater: r.by[rater]}, r.user, r.groups) for k, r in people.items() if rater in r.by}
-        out.append(_group("rater", rater, question, list(own), own, judges, categories))
-    return tuple(out)
+    return tuple(
+        _group("rater", rater, question, said_by(rater, people), judges, categories)
+        for rater in sources_of(people, MOST_RATERS)
+    )
 
 
 def rater_closeness(table: TargetTable, categories: Categories) -> tuple[Closeness, ...]:
     """Hold the judge of a table against each rater by itself; nothing where there is one rater."""
-    judge = table.about.name
-    values = column_of(
-        judge,
-        {k: Rated({judge: v}) for k, r in table.scored.items() for v in r.by.values()},
-        table.rated,
-        categories,
-    )
     raters = sources_of(table.rated, MOST_RATERS)
     if len(raters) < 2:
         return ()
+    scores = {key: next(iter(one.by.values())) for key, one in table.scored.items()}
+    values = column_of((scores.get(key) for key in table.rated), categories)
     frame = pile_of(table.rated, categories)
-    columns = ((rater, column_of(rater, table.rated, table.rated, categories)) for rater in raters)
-    made = [closeness(frame, judge, values, rater, column) for rater, column in columns]
-    return settled([one for one in made if one is not None])
+    columns = (column_of((one.by.get(rater) for one in table.rated.values()), categories) for rater in raters)
+    return settled(
+        closeness(frame, table.about.name, values, rater, column)
+        for rater, column in zip(raters, columns, strict=True)
+    )
 
 
-def column_of(source: str, answers: Answers, targets: Iterable[TargetKey], categories: Categories) -> Floats:
-    """Return what a source said of each target, shape (n,); NaN where it said nothing."""
-    scores = (answers[key].by.get(source) if key in answers else None for key in targets)
+def column_of(scores: Iterable[float | str | None], categories: Categories) -> Floats:
+    """Return scores as numbers, shape (n,); NaN where there is none."""
     numbers = (None if score is None else number_of(score, categories) for score in scores)
     return np.array([np.nan if number is None else number for number in numbers], dtype=np.float64)
 
 
-def _group(  # noqa: PLR0913 - all that a group is made of
-    by: str,
-    name: str,
-    question: Question,
-    keys: Sequence[TargetKey],
-    people: Answers,
-    judges: Answers,
-    categories: Categories,
+def _group(
+    by: str, name: str, question: Question, people: Answers, judges: Answers, categories: Categories
 ) -> GroupFigures:
-    rated = {key: people[key] for key in keys}
-    names = OF_NAMES if categories.values is None else OF_NUMBERS
-    shared = sum(len(of.by) > 1 for of in rated.values())
-    among = (
-        coefficients_of(grid_of(rated, categories, sources_of(rated, MOST_RATERS)), names) if shared else {}
-    )
-    made = beside_consensus(rated, judges, categories)
-    return GroupFigures(by, name, question.dimension, question.level, len(keys), shared, among, made)
-
-
-def beside_consensus(people: Answers, judges: Answers, categories: Categories) -> tuple[Closeness, ...]:
-    """Hold every judge against the consensus of people; p adjusted by Holm over the judges."""
+    shared, figures = sum(len(one.by) > 1 for one in people.values()), dict[str, Estimate]()
+    if shared:
+        grid = grid_of(people, categories, sources_of(people, MOST_RATERS))
+        figures = coefficients_of(grid, OF_NAMES if categories.values is None else OF_NUMBERS)
     frame = pile_of(people, categories)
     consensus = consensus_of(frame)
+    # Every judge against the consensus of people; p adjusted by Holm over the judges.
+    of_judges = [judges[key].by if key in judges else {} for key in people]
     made = []
-    for judge in sorted({name for key in people if key in judges for name in judges[key].by}, key=natural):
-        values = column_of(judge, judges, people, categories)
+    for judge in sorted({name for by in of_judges for name in by}, key=natural):
+        values = column_of((scores.get(judge) for scores in of_judges), categories)
         made.append(closeness(frame, judge, values, CONSENSUS, consensus))
-    return settled([one for one in made if one is not None])
+    return GroupFigures(
+        by, name, question.dimension, question.level, len(people), shared, figures, settled(made)
+    )

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
-from dialogauge.stats import Basis, Estimate, Floats, ScoreTable, cluster_labels, figures_of, scores_of
+from dialogauge.stats import Basis, Estimate, ScoreTable, cluster_labels, figures_of, scores_of
 from dialogauge.stats.coefficients import kendall_without
 from dialogauge.stats.estimate import parts_of
 from dialogauge.stats.table import label_codes
@@ -24,10 +24,6 @@ _LEVELS: Final[Mapping[str, Callable[[TargetKey], Hashable]]] = {
     "candidate": lambda key: key.candidate,
 }
 """By level what makes one item: the scores of a conversation, or of a candidate, are averaged."""
-_VALUES: Final[Mapping[str, Callable[[RatedTarget], Any]]] = {
-    "judge": lambda target: target.score,
-    "people": lambda target: target.people,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,22 +61,19 @@ def _at(level: str, targets: Sequence[RatedTarget], table: TargetTable) -> Level
         firsts = [of[0] for of in items.values()]
         clusters, unit = cluster_labels([t.user for t in firsts], [t.key.conversation_id for t in firsts])
     # Means lie between whole scores, and ratings may be on a scale of their own: only order is compared.
-    sources = {
-        name: scores_of([np.mean([value(t) for t in of]) for of in items.values()], scale=table.scale)
-        for name, value in _VALUES.items()
-    }
+    columns = (([t.score for t in of], [float(t.people) for t in of]) for of in items.values())
+    means = np.array([[np.mean(values) for values in both] for both in columns])
+    judge, people = (scores_of(column, scale=table.scale) for column in means.T)
+    sources = {"judge": judge, "people": people}
     figures = figures_of(ScoreTable(sources, clusters, unit), sources, "people", RANKS)["judge"].estimates
-    kendall = _kendall(sources["judge"].values, sources["people"].values, clusters, unit)
-    return LevelFigures(level, len(items), {**figures, "kendall": kendall})
-
-
-def _kendall(x: Floats, y: Floats, clusters: Sequence[Hashable], unit: str) -> Estimate:
     codes, groups = label_codes(clusters)
     basis = Basis.of(np.bincount(codes).astype(np.float64), unit)
-    if x.size > _MOST:
+    if judge.values.size > _MOST:
         none = basis.estimate(None, np.empty(0), (-1.0, 1.0))
-        return replace(none, reason=f"more than {_MOST:,}: not computed")
-    part = parts_of(groups)[codes]
-    tau = kendall_without(x, y, part, int(part.max()) + 1)
-    value = float(tau[0]) if np.isfinite(tau[0]) else None
-    return basis.estimate(value, tau[1:], (-1.0, 1.0))
+        kendall = replace(none, reason=f"more than {_MOST:,}: not computed")
+    else:
+        part = parts_of(groups)[codes]
+        tau = kendall_without(judge.values, people.values, part, int(part.max()) + 1)
+        value = float(tau[0]) if np.isfinite(tau[0]) else None
+        kendall = basis.estimate(value, tau[1:], (-1.0, 1.0))
+    return LevelFigures(level, len(items), {**figures, "kendall": kendall})

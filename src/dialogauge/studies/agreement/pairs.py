@@ -23,21 +23,19 @@ from dialogauge.stats import (
     Estimate,
     Floats,
     RatingGrid,
-    adjusted,
     coefficients_of,
     mean_estimate,
 )
 from dialogauge.studies.agreement.closeness import (
-    MAIN,
+    AmongEachOther,
     Closeness,
-    MoreThanConstant,
-    Verdict,
     best_of,
-    compare_grids,
+    closeness,
     compare_together,
     consensus_of,
+    constants_of,
+    permuted_values,
     settled,
-    verdict_of,
 )
 from dialogauge.studies.agreement.sources import CONSENSUS, UNNAMED, judge_name, natural
 from dialogauge.text import counted
@@ -46,7 +44,6 @@ CHOICES: Final = Categories(("first", "tie", "second"), (-1.0, 0.0, 1.0))
 _NAMES: Final = Categories(CHOICES.names, None)
 OF_CHOICES: Final = ("ac1", "alpha_nominal", "alpha_interval", "randolph", "cohen", "exact")
 """The coefficients of choices, in the order in which tables show them."""
-BESIDE_PEOPLE: Final = ("ac1", "alpha_nominal", "exact")
 FIRST_SHOWN: Final = "the first shown"
 SECOND_SHOWN: Final = "the second shown"
 TIE: Final = "a tie"
@@ -76,7 +73,7 @@ class Leaning:
     more="more_than_with_a_constant",
 )
 @dataclass(frozen=True, slots=True)
-class PairAgreement:
+class PairAgreement(AmongEachOther):
     """What people and judges chose in one dimension."""
 
     dimension: str
@@ -113,16 +110,6 @@ class PairAgreement:
     again: int = 0
     """Choices of what the same source, or somebody without a name, had chosen about before."""
 
-    @property
-    def verdict(self) -> Verdict:
-        """Whether people agree with each other more than with the best who always chooses alike."""
-        return "cannot tell" if self.answer is None else verdict_of(self.answer)
-
-    @property
-    def more(self) -> MoreThanConstant | None:
-        """The comparison behind the verdict."""
-        return None if self.answer is None else MoreThanConstant.of(self.answer)
-
 
 def pair_agreement(
     people: Iterable[Vote], judges: Iterable[Vote] = (), *, shuffles: int = 20, seed: int = 0
@@ -142,21 +129,17 @@ def pair_agreement(
     for place, votes in enumerate((people, judges)):
         for vote in votes:
             by_dimension.setdefault(vote.dimension, ([], []))[place].append(vote)
-    _expect_names(by_dimension)
-    return tuple(
-        _of_dimension(name, *of, shuffles=shuffles, seed=seed) for name, of in by_dimension.items() if of[0]
-    )
-
-
-def _expect_names(votes: Mapping[str, tuple[Sequence[Vote], Sequence[Vote]]]) -> None:
-    people = {vote.rater for of, _ in votes.values() for vote in of}
-    everybody = people | {vote.rater for _, of in votes.values() for vote in of}
-    if people == {None}:
+    raters = {vote.rater for of, _ in by_dimension.values() for vote in of}
+    everybody = raters | {vote.rater for _, of in by_dimension.values() for vote in of}
+    if raters == {None}:
         msg = "the choices name no rater"
         raise UsageError(msg, hint="name the column that holds them in a field map (--map)")
     if len(everybody) < 2:
         msg = f"one rater only: {', '.join(str(name) for name in everybody) or 'nobody'}"
         raise UsageError(msg, hint="agreement takes two: add another rater's or a judge's file")
+    return tuple(
+        _of_dimension(name, *of, shuffles=shuffles, seed=seed) for name, of in by_dimension.items() if of[0]
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,25 +171,49 @@ class _Choices:
         again = len(kept) - int((~np.isnan(values)).sum())
         return cls(grid, shown, len(votes) - len(kept), again)
 
-    def column(self, source: str) -> tuple[Floats, Floats]:
-        """Return what a source chose, and what it was shown first, shape (n,) each."""
+    def of_source(self, source: str, candidates: Sequence[str]) -> tuple[Floats, dict[str, Floats]]:
+        """Return what a source chose, shape (n,), and by name what those choose who always choose alike.
+
+        NaN where it was asked nothing.
+        """
         place = self.grid.raters.index(source)
-        return self.grid.values[:, place], self.shown[:, place]
+        values, shown = self.grid.values[:, place], self.shown[:, place]
+        asked = np.where(np.isnan(values), np.nan, 0.0)
+        always = {FIRST_SHOWN: asked + shown, SECOND_SHOWN: asked - shown, TIE: asked}
+        if len(candidates) == 2:  # of many, whose name comes first means nothing
+            always |= {candidates[0]: asked - 1, candidates[1]: asked + 1}
+        return values, always
 
 
 def _of_dimension(
     name: str, people: Sequence[Vote], judges: Sequence[Vote], *, shuffles: int, seed: int
 ) -> PairAgreement:
-    theirs = _names(people)
+    theirs = {vote.rater or UNNAMED for vote in people}
     marked = [replace(v, rater=judge_name(v.rater or UNNAMED, theirs)) for v in judges]
     choices = _Choices.of([*people, *marked])
     grid, own = choices.grid, choices.grid.take([n for n in choices.grid.raters if n in theirs])
-    mine = [n for n in choices.grid.raters if n not in theirs]
+    mine = [n for n in grid.raters if n not in theirs]
     times = (~np.isnan(own.values)).sum(axis=1)
     candidates = sorted({v.first for v in people} | {v.second for v in people}, key=natural)
-    deals = [_dealt(own, np.random.default_rng([seed, k])) for k in range(shuffles)]
-    shared = int((times > 1).sum())
-    controls = _controls(choices, own.raters, candidates)
+    by_source = {source: choices.of_source(source, candidates) for source in grid.raters}
+    raters = [by_source[source] for source in own.raters]
+    shared, controls = int((times > 1).sum()), constants_of(grid, raters, OF_CHOICES)
+    hits: Counter[str] = Counter()
+    for values, always in raters:
+        hits.update({what: int((values == column).sum()) for what, column in always.items()})
+
+    def against(sources: Sequence[str], what: str) -> tuple[Closeness, ...]:
+        """Hold sources against people without themselves; p adjusted by Holm over the sources."""
+        rest = {source: [n for n in own.raters if n != source] for source in sources}
+        return settled(
+            closeness(
+                *(grid, source, by_source[source][0], what, consensus(grid.take(rest[source]))),
+                always=by_source[source][1],
+            )
+            for source in sources
+            if rest[source]
+        )
+
     return PairAgreement(
         name,
         own.raters,
@@ -217,99 +224,22 @@ def _of_dimension(
         undecided=int(np.isnan(consensus(own)[times > 1]).sum()),
         choices=int(times.sum()),
         unit=grid.unit,
-        rates=_rates(choices, own.raters, candidates),
+        rates={what: n / int(times.sum()) for what, n in hits.items()},
         figures=coefficients_of(own, OF_CHOICES) if shared else {},
-        permuted=_means(deals) if shared else {},
+        permuted=permuted_values(own, OF_CHOICES, shuffles, seed) if shared else {},
         controls=controls,
         leanings=tuple(_leaning(choices, source) for source in grid.raters),
-        others=_against(choices, own.raters, own.raters, candidates, "the others"),
-        against_people=_against(choices, mine, own.raters, candidates, CONSENSUS),
-        answer=_answer(choices, own, candidates, controls) if shared else None,
+        others=against(own.raters, "the others"),
+        against_people=against(mine, CONSENSUS),
+        answer=compare_together(own, best_of(controls), raters) if shared else None,
         left_out=choices.left_out,
         again=choices.again,
     )
 
 
-def _answer(
-    choices: _Choices,
-    own: RatingGrid,
-    candidates: Sequence[str],
-    controls: Mapping[str, Mapping[str, float | None]],
-) -> Comparison:
-    """Compare people among each other with the best of those who always choose alike, beside each of them."""
-    best = best_of(controls)
-    beside = []
-    for source in own.raters:
-        values, shown = choices.column(source)
-        both = np.column_stack([values, _always(values, shown, candidates)[best]])
-        beside.append(replace(own, values=both, raters=("source", "control")))
-    (answer,) = adjusted([compare_together(own, f"always {best}", beside)])
-    return answer
-
-
-def _names(votes: Iterable[Vote]) -> set[str]:
-    return {vote.rater or UNNAMED for vote in votes}
-
-
-def _always(values: Floats, shown: Floats, candidates: Sequence[str]) -> dict[str, Floats]:
-    """Return what those choose who always choose alike, shape (n,) each, NaN where nothing is asked."""
-    asked = np.where(np.isnan(values), np.nan, 0.0)
-    out = {FIRST_SHOWN: asked + shown, SECOND_SHOWN: asked - shown, TIE: asked}
-    if len(candidates) == 2:  # of many, whose name comes first means nothing
-        out |= {candidates[0]: asked - 1, candidates[1]: asked + 1}
-    return out
-
-
-def _rates(choices: _Choices, people: Sequence[str], candidates: Sequence[str]) -> dict[str, float]:
-    """Return the share of choices that fall on each of what could always be chosen."""
-    hits: Counter[str] = Counter()
-    total = 0
-    for source in people:
-        values, shown = choices.column(source)
-        total += int((~np.isnan(values)).sum())
-        for name, column in _always(values, shown, candidates).items():
-            hits[name] += int((values == column).sum())
-    return {name: n / total for name, n in hits.items()}
-
-
-def _dealt(grid: RatingGrid, rng: np.random.Generator) -> dict[str, float | None]:
-    values = grid.values.copy()
-    for column in values.T:
-        rated = ~np.isnan(column)
-        column[rated] = rng.permutation(column[rated])
-    return _values(replace(grid, values=values))
-
-
-def _values(grid: RatingGrid) -> dict[str, float | None]:
-    return {name: of.value for name, of in coefficients_of(grid, OF_CHOICES, intervals=False).items()}
-
-
-def _means(several: Sequence[Mapping[str, float | None]]) -> dict[str, float | None]:
-    known = {name: [v for of in several if (v := of[name]) is not None] for name in OF_CHOICES}
-    return {name: float(np.mean(values)) if values else None for name, values in known.items()}
-
-
-def _controls(
-    choices: _Choices, people: Sequence[str], candidates: Sequence[str]
-) -> dict[str, dict[str, float | None]]:
-    made: dict[str, list[dict[str, float | None]]] = {}
-    for source in people:
-        values, shown = choices.column(source)
-        for name, column in _always(values, shown, candidates).items():
-            made.setdefault(name, []).append(_values(_two(choices.grid, values, column)))
-    return {name: _means(of) for name, of in made.items()}
-
-
-def _two(grid: RatingGrid, values: Floats, reference: Floats) -> RatingGrid:
-    """Return the grid of a source beside a reference, on the targets of both."""
-    both = ~np.isnan(values) & ~np.isnan(reference)
-    return replace(grid, values=np.column_stack([values, reference]), raters=("source", "reference")).only(
-        both
-    )
-
-
 def _leaning(choices: _Choices, source: str) -> Leaning:
-    values, shown = choices.column(source)
+    place = choices.grid.raters.index(source)
+    values, shown = choices.grid.values[:, place], choices.shown[:, place]
     rated = ~np.isnan(values)
     clusters = [cluster for cluster, here in zip(choices.grid.clusters, rated, strict=True) if here]
     first, tie = (values == shown)[rated], values[rated] == 0
@@ -327,35 +257,6 @@ def _leaning(choices: _Choices, source: str) -> Leaning:
 def consensus(grid: RatingGrid) -> Floats:
     """Return what most chose, shape (n,); NaN where nobody chose, or no one choice has most."""
     return consensus_of(replace(grid, values=grid.values + 1, categories=_NAMES)) - 1
-
-
-def _against(
-    choices: _Choices, sources: Sequence[str], people: Sequence[str], candidates: Sequence[str], name: str
-) -> tuple[Closeness, ...]:
-    """Hold sources against people without themselves; p adjusted by Holm over the sources."""
-    made = []
-    for source in sources:
-        rest = [n for n in people if n != source]
-        if not rest:
-            continue
-        reference = consensus(choices.grid.take(rest))
-        values, shown = choices.column(source)
-        own = _two(choices.grid, values, reference)
-        if own.targets:
-            beside = {
-                n: _two(choices.grid, column, reference)
-                for n, column in _always(values, shown, candidates).items()
-            }
-            made.append(_closeness(source, name, own, beside))
-    return settled(made)
-
-
-def _closeness(source: str, reference: str, own: RatingGrid, beside: Mapping[str, RatingGrid]) -> Closeness:
-    main = {n: coefficients_of(of, (MAIN,), intervals=False)[MAIN].value for n, of in beside.items()}
-    best = max(main, key=lambda n: -np.inf if (value := main[n]) is None else value)
-    answer = compare_grids(source, own, f"always {best}", beside[best], MAIN)
-    figures, its = coefficients_of(own, BESIDE_PEOPLE), coefficients_of(beside[best], BESIDE_PEOPLE)
-    return Closeness(source, reference, len(own.targets), figures, f"always {best}", its, answer)
 
 
 def remarks_on(result: PairAgreement) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from dialogauge.report import (
     Block,
@@ -19,10 +19,15 @@ from dialogauge.report import (
     p_value,
     words,
 )
-from dialogauge.stats import COEFFICIENTS
-from dialogauge.studies.agreement.among_page import TONES, difference_words, figure_words
-from dialogauge.studies.agreement.closeness import Closeness, Verdict
-from dialogauge.studies.agreement.pairs import BESIDE_PEOPLE, PairAgreement
+from dialogauge.stats import Comparison, Estimate
+from dialogauge.studies.agreement.among_page import (
+    TONES,
+    coefficients_table,
+    difference_words,
+    figure_words,
+)
+from dialogauge.studies.agreement.closeness import OF_NAMES, Closeness, Verdict
+from dialogauge.studies.agreement.pairs import PairAgreement
 from dialogauge.text import counted
 
 _WHAT = (
@@ -38,7 +43,9 @@ def pairs_section(pairs: PairAgreement) -> Section:
     if pairs.against_people:
         blocks.append(_against("Each judge against people", pairs.against_people))
     if pairs.figures:
-        blocks += [_coefficients(pairs), Callout((_WHAT,))]
+        always = {f"always {name}": of for name, of in pairs.controls.items()}
+        table = coefficients_table("Agreement of raters", pairs.figures, pairs.permuted, always)
+        blocks += [table, Callout((_WHAT,))]
         blocks.append(_against("Each rater against the others", pairs.others))
     blocks.append(_leanings(pairs))
     rates = ", ".join(f"{name} {words.percent(rate)}" for name, rate in pairs.rates.items())
@@ -57,21 +64,14 @@ def pairs_answers(pairs: PairAgreement) -> tuple[Callout, ...]:
     for one in pairs.against_people:
         than = f"one who always chooses {one.best.removeprefix('always ')}"
         about = f"({pairs.dimension}, {counted(one.n, 'pair')})"
-        figures = (
-            f"{difference_words(one.answer)}. Alpha {figure_words(one.figures['alpha_nominal'])}, the same "
-            f"choice in {words.percent(one.figures['exact'].value)}."
-        )
         first = _sentence(one.verdict, f"{one.source} agrees with people", than, about)
-        out += [Callout((first,), TONES[one.verdict]), Callout((figures,))]
+        out += [Callout((first,), TONES[one.verdict]), _figures(one.answer, one.figures)]
     if pairs.answer is not None:
         than = f"with one who always chooses {pairs.answer.b.removeprefix('always ')}"
         about = f"({pairs.dimension}, {counted(pairs.shared, 'pair')} by two or more)"
-        figures = (
-            f"{difference_words(pairs.answer)}. Alpha {figure_words(pairs.figures['alpha_nominal'])}, the "
-            f"same choice in {words.percent(pairs.figures['exact'].value)}."
-        )
         first = _sentence(pairs.verdict, "raters agree with each other", than, about)
-        out += [Callout((first,), "plain" if out else TONES[pairs.verdict]), Callout((figures,))]
+        tone = "plain" if out else TONES[pairs.verdict]
+        out += [Callout((first,), tone), _figures(pairs.answer, pairs.figures)]
     if not out:
         text = f" how far people agree ({pairs.dimension}): no pair was put before two."
         out.append(Callout(((Span("Cannot tell", "strong"), text),), "info"))
@@ -86,6 +86,12 @@ def _sentence(verdict: Verdict, who: str, than: str, about: str) -> Prose:
     return (Span(verdict.capitalize(), "strong"), f": {who} {how} than {than} {about}.")
 
 
+def _figures(answer: Comparison, figures: Mapping[str, Estimate]) -> Callout:
+    same = words.percent(figures["exact"].value)
+    alpha = figure_words(figures["alpha_nominal"])
+    return Callout((f"{difference_words(answer)}. Alpha {alpha}, the same choice in {same}.",))
+
+
 def _against(title: str, made: Sequence[Closeness]) -> DataTable:
     heads = (
         "who", "pairs", "AC1", "alpha, nominal", "the same choice",
@@ -93,7 +99,7 @@ def _against(title: str, made: Sequence[Closeness]) -> DataTable:
     )  # fmt: skip
     rows: list[tuple[Cell, ...]] = []
     for one in made:
-        ac1, alpha, exact = (one.figures[name] for name in BESIDE_PEOPLE)
+        ac1, alpha, exact = (one.figures[name] for name in OF_NAMES)
         answer = one.answer
         rows.append(
             (
@@ -109,24 +115,6 @@ def _against(title: str, made: Sequence[Closeness]) -> DataTable:
             )
         )
     return data_table(title, heads, rows)
-
-
-def _coefficients(pairs: PairAgreement) -> DataTable:
-    controls = list(pairs.controls)
-    heads = ("coefficient", "figure", "permuted", *(f"always {name}" for name in controls))
-    rows: list[tuple[Cell, ...]] = []
-    for name, estimate in pairs.figures.items():
-        beside: Sequence[float | None] = [pairs.controls[of][name] for of in controls]
-        figure = Number(estimate.value, 3, estimate.interval, strong=True)
-        rows.append(
-            (
-                COEFFICIENTS[name].title,
-                figure,
-                Number(pairs.permuted[name], 3),
-                *(Number(v, 3) for v in beside),
-            )
-        )
-    return data_table("Agreement of raters", heads, rows)
 
 
 def _leanings(pairs: PairAgreement) -> DataTable:

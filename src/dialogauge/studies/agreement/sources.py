@@ -90,13 +90,12 @@ def conversation_groups(conversation: Conversation) -> dict[str, str]:
     return {name: value for name, value in names.items() if value is not None}
 
 
-def pooled(answers: Mapping[Question, Answers], level: Level) -> Answers:
-    """Return the targets of all dimensions at a level as separate items."""
+def said_by(source: str, answers: Answers) -> Answers:
+    """Return what one source said."""
     return {
-        key._replace(dimension=question.dimension): rated
-        for question, of in answers.items()
-        if question.level == level
-        for key, rated in of.items()
+        key: Rated({source: one.by[source]}, one.user, one.groups)
+        for key, one in answers.items()
+        if source in one.by
     }
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from dialogauge.core import UsageError
 from dialogauge.core.json_keys import keys
-from dialogauge.stats import DissatisfiedRule, adjusted
+from dialogauge.stats import Categories, DissatisfiedRule, adjusted
 from dialogauge.studies.agreement.agreement import (
     COMPARED,
     NAMED,
@@ -29,10 +29,12 @@ from dialogauge.studies.agreement.ranks import CandidateRanks, candidate_ranks
 from dialogauge.studies.agreement.sources import (
     ALL,
     Answers,
+    Question,
     TargetKey,
     pile_of,
+    sources_of,
 )
-from dialogauge.studies.agreement.targets import Panel, TargetTable
+from dialogauge.studies.agreement.targets import Panel
 from dialogauge.text import counted
 
 
@@ -83,28 +85,23 @@ def measure(
     notes: list[str] = []
     everything = with_pools(sources)
     judges, comparisons = _judges(everything, rule, settings, notes)
-    people = [
-        among(
-            q, everything.people[q], everything.categories[q], shuffles=settings.shuffles, seed=settings.seed
-        )
-        for q in questions(everything.people)
-        if q in everything.categories and _several(everything.people[q])
-    ]
-    between = [
-        among(
-            q, everything.judges[q], everything.judged_on[q], shuffles=settings.shuffles, seed=settings.seed
-        )
-        for q in questions(everything.judges)
-        if q in everything.judged_on and _several(everything.judges[q])
-    ]
+
+    def each_other(
+        answers: Mapping[Question, Answers], categories: Mapping[Question, Categories]
+    ) -> tuple[Among, ...]:
+        """Measure how far sources agree with each other, where two or more answered."""
+        several = [q for q in questions(answers) if q in categories and len(sources_of(answers[q])) > 1]
+        how = {"shuffles": settings.shuffles, "seed": settings.seed}
+        return tuple(among(q, answers[q], categories[q], **how) for q in several)
+
     votes = sources.people_votes, sources.judge_votes
     pairs = pair_agreement(*votes, shuffles=settings.shuffles, seed=settings.seed) if any(votes) else ()
     return AgreementResult(
         settings,
         tuple(judges),
         tuple(comparisons),
-        tuple(people),
-        tuple(between),
+        each_other(everything.people, everything.categories),
+        each_other(everything.judges, everything.judged_on),
         tuple(_ranks(everything)),
         tuple(_groups(everything, by)),
         compared(everything, asked.compare),
@@ -114,29 +111,28 @@ def measure(
     )
 
 
-def _several(answers: Answers) -> bool:
-    """Say whether two sources or more answered."""
-    first: set[str] = set()
-    return any(len(first := first | rated.by.keys()) > 1 for rated in answers.values())
-
-
 def _judges(
     sources: Panel, rule: DissatisfiedRule | None, settings: AgreementSettings, notes: list[str]
 ) -> tuple[list[JudgeAgreement], list[JudgeComparison]]:
     filled = [t for t in sources.tables if t.targets]
     differ = [t for t in filled if len({target.people for target in t.targets}) > 1]
-    if filled and not differ:
-        raise _all_alike(filled)
-    for table in filled:
-        if table not in differ:
-            notes.append(f"{table.about.name}, {table.question}: {_same(table)}; not compared")
+    for table in (t for t in filled if t not in differ):
+        people = table.targets[0].people
+        score = people if isinstance(people, str) else f"{people:g}"
+        same = f"people said the same of {counted(len(table.targets), 'target')}, {score}"
+        if not differ:
+            msg = f"{same}: no order can be measured"
+            raise UsageError(msg, hint="a judge is compared with ratings that differ")
+        notes.append(f"{table.about.name}, {table.question}: {same}; not compared")
     order = questions({t.question: {} for t in differ})
     judges: list[JudgeAgreement] = []
     comparisons: list[JudgeComparison] = []
     for question in order:
         several = [t for t in differ if t.question == question]
         categories = sources.categories.get(question)
-        placed = categories is not None and categories.values is None and not _in_words(several[0])
+        # Whether people's names are places among the categories; else they stand as they are.
+        in_words = any(isinstance(target.people, str) for target in several[0].targets)
+        placed = categories is not None and categories.values is None and not in_words
         dissatisfied = None if placed else rule_for(several[0], rule)
         for table in several:
             made = agreement(table, dissatisfied, settings, categories=categories)
@@ -147,22 +143,6 @@ def _judges(
         comparisons += compare_judges(several, dissatisfied, NAMED if placed else COMPARED)
     answers = iter(adjusted([j.answer for j in judges if j.answer is not None]))
     return [j if j.answer is None else replace(j, answer=next(answers)) for j in judges], comparisons
-
-
-def _in_words(table: TargetTable) -> bool:
-    """Say whether people's names stand as they are; else they are places among the categories."""
-    return any(isinstance(target.people, str) for target in table.targets)
-
-
-def _same(table: TargetTable) -> str:
-    people = table.targets[0].people
-    score = people if isinstance(people, str) else f"{people:g}"
-    return f"people said the same of {counted(len(table.targets), 'target')}, {score}"
-
-
-def _all_alike(tables: Sequence[TargetTable]) -> UsageError:
-    msg = f"{_same(tables[0])}: no order can be measured"
-    return UsageError(msg, hint="a judge is compared with ratings that differ")
 
 
 def _ranks(sources: Panel) -> Iterable[CandidateRanks]:

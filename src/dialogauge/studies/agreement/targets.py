@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from math import floor
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from dialogauge.core import (
     NOT_APPLICABLE,
@@ -33,6 +33,7 @@ from dialogauge.studies.agreement.sources import (
 from dialogauge.studies.rated import agreed, latest_of_each
 
 Row = Mapping[str, Any]
+_FAILED: Final = "failed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,9 +189,11 @@ def collect_targets(
         for row in rows:
             if row["level"] in ("turn", "conversation"):
                 by_turn.setdefault(row["turn"], []).append(row)
-        language = _language(conversation, rows)
+        spoken = (row["details"]["language"] for row in rows if (row["details"] or {}).get("language"))
+        language = str(code) if (code := next(spoken, None)) else conversation.language
         for table in tables:
-            at = {turn: of for turn, of in by_turn.items() if table.level in (None, _level(turn))}
+            levels = {turn: "conversation" if turn is None else "turn" for turn in by_turn}
+            at = {turn: of for turn, of in by_turn.items() if table.level in (None, levels[turn])}
             _join(table, conversation, at, _admitted(table, conversation, ratings), language)
 
 
@@ -208,17 +211,12 @@ def join_scores(table: TargetTable, scores: Answers, people: Answers, categories
         table.rated[key] = rated
         own = scores[key].by.values() if key in scores else ()
         values = [value for score in own if (value := number_of(score, categories)) is not None]
-        scored = _Scored(tuple(_Score(v, v, fraction=v != int(v)) for v in values), None)
-        _take(table, key, list(rated.by.values()), scored, user=rated.user, length=None)
+        judged = _JudgedTarget(values, values, fraction=any(value != int(value) for value in values))
+        _take(table, key, list(rated.by.values()), judged, user=rated.user, length=None)
     if categories.values is None:
         places = [number_of(target.people, categories) for target in table.targets]
         known = zip(table.targets, places, strict=True)
         table.targets = [replace(target, people=place) for target, place in known if place is not None]
-
-
-def _language(conversation: Conversation, rows: Sequence[Row]) -> str | None:
-    code = next((r["details"]["language"] for r in rows if (r["details"] or {}).get("language")), None)
-    return str(code) if code else conversation.language
 
 
 def _admitted(table: TargetTable, conversation: Conversation, ratings: Sequence[Rating]) -> list[Rating]:
@@ -251,45 +249,35 @@ def _join(
         people.setdefault(rating.turn, []).append(rating)
     groups, before = conversation_groups(conversation), len(table.targets)
     lengths = {t.number: reply_length(t.reply_text) for t in conversation.turns} if people else {}
-    scored = {turn: _said(rows, table) for turn, rows in by_turn.items()}
-    for turn, (scores, _) in scored.items():
-        if numbers := [s for s in scores if isinstance(s, _Score)]:
+    judged_at = {turn: _judged_target(rows, table) for turn, rows in by_turn.items()}
+    for turn, of_turn in judged_at.items():
+        if of_turn.values:
+            # With its fraction where that rounds to what the judge calls it.
+            value, whole = of_turn.means
+            score = value if floor(value + 0.5) == floor(whole + 0.5) else whole
             key = TargetKey(conversation.id, conversation.candidate, turn)
-            table.scored[key] = Rated({table.about.name: _mean(numbers)}, conversation.user_id, groups)
+            table.scored[key] = Rated({table.about.name: score}, conversation.user_id, groups)
     for turn, of in people.items():
         key = TargetKey(conversation.id, conversation.candidate, turn)
-        table.rated[key] = Rated(_by_rater(of), conversation.user_id, {**groups, **of[0].groups})
+        by: dict[str, float | str] = {}
+        for rating in of:  # several who are not named are numbered
+            name = rating.rater or UNNAMED
+            by[name if name not in by else f"{name} {len(by) + 1}"] = rating.score
+        table.rated[key] = Rated(by, conversation.user_id, {**groups, **of[0].groups})
         length = sum(lengths.values()) if turn is None else lengths.get(turn, 0)
         values = [rating.score for rating in of]
-        _take(table, key, values, scored.get(turn, _NOTHING), user=conversation.user_id, length=length)
+        _take(
+            table, key, values, judged_at.get(turn, _JudgedTarget()), user=conversation.user_id, length=length
+        )
     if len(table.targets) > before and language:
         table.languages[language] += 1
-
-
-def _mean(numbers: Sequence[_Score]) -> float:
-    """Return the mean over repeats: with its fraction where that rounds to what the judge calls it."""
-    value, whole = (sum(values) / len(numbers) for values in zip(*(n[:2] for n in numbers), strict=True))
-    return value if floor(value + 0.5) == floor(whole + 0.5) else whole
-
-
-def _level(turn: int | None) -> Level:
-    return "conversation" if turn is None else "turn"
-
-
-def _by_rater(ratings: Sequence[Rating]) -> dict[str, float | str]:
-    """Return the ratings of a target by rater; several who are not named are numbered."""
-    out: dict[str, float | str] = {}
-    for rating in ratings:
-        name = rating.rater or UNNAMED
-        out[name if name not in out else f"{name} {len(out) + 1}"] = rating.score
-    return out
 
 
 def _take(
     table: TargetTable,
     key: TargetKey,
     ratings: Sequence[float | str],
-    scored: _Scored,
+    judged: _JudgedTarget,
     *,
     user: str | None,
     length: float | None,
@@ -298,64 +286,53 @@ def _take(
     counts.rated += 1
     counts.several_raters += len(ratings) > 1
     people = agreed(ratings)
-    numbers = [s for s in scored.scores if isinstance(s, _Score)]
     if people is None:
         counts.undecided += 1
-    elif numbers:
+    elif judged.values:
         counts.scored += 1
-        table.fractions = table.fractions or any(n.fraction for n in numbers)
-        score, whole = (sum(values) / len(numbers) for values in zip(*(n[:2] for n in numbers), strict=True))
-        table.targets.append(RatedTarget(key, user, people, score, scored.named_class, length, whole))
-    elif NOT_APPLICABLE in scored.scores:
+        table.fractions = table.fractions or judged.fraction
+        score, whole = judged.means
+        table.targets.append(RatedTarget(key, user, people, score, judged.named_class, length, whole))
+    elif NOT_APPLICABLE in judged.others:
         counts.not_applicable += 1
-    elif "failed" in scored.scores:
+    elif _FAILED in judged.others:
         counts.failed += 1
     else:
         counts.not_judged += 1
 
 
-class _Scored(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _JudgedTarget:
     """What the judge said of a target in all repeats."""
 
-    scores: Sequence[_Score | str | None]
-    named_class: str | None
+    values: Sequence[float] = ()
+    wholes: Sequence[float] = ()
+    """As the rows have them; the values themselves where they have none."""
+    fraction: bool = False
+    """Whether scores with fractions stand beside the whole ones, and are used."""
+    named_class: str | None = None
+    others: Set[object] = frozenset()
+    """What stands in place of a score: `n/a`, `failed`, or None for nothing at all."""
+
+    @property
+    def means(self) -> tuple[float, float]:
+        """Of the values, and of the whole scores."""
+        return sum(self.values) / len(self.values), sum(self.wholes) / len(self.wholes)
 
 
-_NOTHING: Final = _Scored((), None)
-
-
-def _said(rows: Sequence[Row], table: TargetTable) -> _Scored:
-    scores = [_score_in(row, table.pair, fractions=table.ranked_by_fractions) for row in rows]
-    return _Scored(scores, _class(rows))
-
-
-class _Score(NamedTuple):
-    value: float
-    whole: float
-    """As the row has it; the value itself where the row has none."""
-    fraction: bool
-
-
-def _score_in(row: Row, pair: DimensionPair, *, fractions: bool) -> _Score | str | None:
-    """Return the score, `n/a`, `failed`, or None for nothing at all."""
-    if row["failure"]:
-        return "failed"
-    score = row["overall"] if pair.overall else (row["scores"] or {}).get(pair.judge)
-    if score == NOT_APPLICABLE:
-        return NOT_APPLICABLE
-    if score is None:
-        return None
-    beside = not pair.overall and pair.judge in row["whole"]
-    whole = float(row["whole"][pair.judge] if beside else score)
-    return _Score(
-        float(score) if fractions else whole, whole, fraction=fractions and (beside or pair.overall)
-    )
-
-
-def _class(rows: Sequence[Row]) -> str | None:
+def _judged_target(rows: Sequence[Row], table: TargetTable) -> _JudgedTarget:
+    pair, fractions = table.pair, table.ranked_by_fractions
+    values, wholes, others, fraction = list[float](), list[float](), set[object](), False
     for row in rows:
-        details = row["details"] or {}
-        name = details.get("label") or details.get("class")
-        if name is not None:
-            return str(name)
-    return None
+        score = row["overall"] if pair.overall else (row["scores"] or {}).get(pair.judge)
+        if row["failure"] or score is None or score == NOT_APPLICABLE:
+            others.add(_FAILED if row["failure"] else score)
+            continue
+        beside = not pair.overall and pair.judge in row["whole"]
+        wholes.append(float(row["whole"][pair.judge] if beside else score))
+        values.append(float(score) if fractions else wholes[-1])
+        fraction = fraction or (fractions and (beside or pair.overall))
+    details = [row["details"] or {} for row in rows]
+    names = (of.get("label") or of.get("class") for of in details)
+    named_class = next((str(name) for name in names if name is not None), None)
+    return _JudgedTarget(values, wholes, fraction, named_class, others)

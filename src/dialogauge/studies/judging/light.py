@@ -200,9 +200,7 @@ def _people_scores(ratings: Sequence[float | str], one: RatedTargets) -> Scores:
 
 
 def people_in(
-    judged: Callable[[], Iterable[tuple[Conversation, Sequence[Row]]]],
-    dimensions: Sequence[DimensionSpec],
-    judge: Mapping[str, Any],
+    rated: tuple[PeopleTally, SeenRatings] | None,
     *,
     rule: DissatisfiedRule | None = None,
     pairs: Sequence[tuple[str, str]] = (),
@@ -210,9 +208,7 @@ def people_in(
     """Return what people said of stored judgements, and the light: one for the run, or for each named pair.
 
     Args:
-        judged: Returns every conversation with its ratings, each with its rows of all repeats.
-        dimensions: Of the judge.
-        judge: What it says of itself: which conversations it was fitted to, and what it judges by.
+        rated: What `rated_tally` read.
         rule: What counts as dissatisfied, where it was asked for.
         pairs: A dimension of the judge and the rated one that it is to be compared with; empty for the light
             that `judge` shows.
@@ -220,7 +216,7 @@ def people_in(
     Returns:
         Empty where nobody rated.
     """
-    if (rated := rated_tally(judged, dimensions, judge)) is None:
+    if rated is None:
         return []
     tally, seen = rated
     every = [people_of(tally, rule, unusable=seen.unusable)] if not pairs else []
@@ -235,7 +231,10 @@ def rated_tally(
 ) -> tuple[PeopleTally, SeenRatings] | None:
     """Let stored judgements pass, with what people said of them; None where nobody rated.
 
-    Arguments as of `people_in`.
+    Args:
+        judged: Returns every conversation with its ratings, each with its rows of all repeats.
+        dimensions: Of the judge.
+        judge: What it says of itself: which conversations it was fitted to, and what it judges by.
     """
     seen = SeenRatings({(d.level, d.name): d.scale for d in dimensions})
     for conversation, _ in judged():

@@ -45,7 +45,7 @@ from dialogauge.stats.reading import without_numbers
 from dialogauge.studies.evidence import NOTHING_CHECKED, RunEvidence, evidence_in
 from dialogauge.studies.judging.checking import by_light
 from dialogauge.studies.judging.gate import GateResult
-from dialogauge.studies.judging.light import people_in
+from dialogauge.studies.judging.light import people_in, rated_tally
 from dialogauge.studies.judging.people import Light
 from dialogauge.studies.judging.sampling import Sampler
 from dialogauge.studies.judging.summary import Summary, summarise
@@ -338,9 +338,8 @@ class SatisfactionStudy(Study[SatisfactionResult]):
             pending=self._unfinished,
             repeats=1,
         )
-        people = people_in(
-            run.judged, run.dimensions, run.manifest.judge, pairs=[(SATISFACTION, self.settings.dimension)]
-        )
+        rated = rated_tally(run.judged, run.dimensions, run.manifest.judge)
+        people = people_in(rated, pairs=[(SATISFACTION, self.settings.dimension)])
         light = people[0].light if people else None
         checked = {} if light is None else {SATISFACTION: by_light(light)}
         evidence = RunEvidence(self.judge.digest, dimensions=checked, ratings=(self.settings.dimension,))
