@@ -81,12 +81,6 @@ class ComparePlanJson(TypedDict):
     asking: NotRequired[Expected]
 
 
-def _measure(options: TwoRunsOptions, python: PythonInput) -> CommandOutcome[CompareOutcome]:
-    del python
-    result = compare_runs(options)
-    return CommandOutcome(options=options, result=result, gates=result.gates)
-
-
 def _plan(options: TwoRunsOptions) -> Plan:
     """Count the replies with a planted fault, which the judge of A would judge."""
     only = None if options.candidates is None else options.candidates.partition(",")[0].strip()
@@ -99,18 +93,7 @@ def _view(outcome: CommandOutcome[CompareOutcome]) -> Iterable[Block]:
     return brief(compared.result, compared.gates, compared.few, paths=compared.paths, verbose=verbose)
 
 
-ENTRY: Final = Measurement(
-    name="compare",
-    prints=CompareOutcome,
-    plans=ComparePlanJson,
-    measure=_measure,
-    planned=_plan,
-    plan_words=lambda plan, options: f"would judge {plan.left:,} replies with a planted fault",
-    view=_view,
-)
-
-
-def compare_runs(options: TwoRunsOptions) -> CompareOutcome:
+def _measure(options: TwoRunsOptions, python: PythonInput) -> CommandOutcome[CompareOutcome]:
     """Compare two runs.
 
     Raises:
@@ -118,6 +101,7 @@ def compare_runs(options: TwoRunsOptions) -> CompareOutcome:
             not checked.
         StoreError: A run cannot be read.
     """
+    del python
     gates = tuple(parse_delta_gate(text) for text in options.gates)
     by = tuple(dict.fromkeys(name.strip() for name in (options.by or "").split(",") if name.strip()))
     if wrong := [name for name in by if name not in FIELDS]:
@@ -135,9 +119,9 @@ def compare_runs(options: TwoRunsOptions) -> CompareOutcome:
             for path in (options.a, options.b)
         )
         a, b = under_one_key(a, b, hash_ids=options.hash_ids)
-        notes = [*_expect_one_rubric(a, b), *_hidden_ids(a, b)]
+        dimensions = [d for d in a.dimensions if d in b.dimensions]
+        notes = [*_expect_one_rubric(a, b, dimensions), *_hidden_ids(a, b)]
         names = options.names or _names(options.a, options.b)
-        dimensions = _shared_dimensions(a, b)
         was, new = (
             _side(run, candidate or name, candidate, dimensions)
             for run, name, candidate in zip((a, b), names, only, strict=True)
@@ -152,7 +136,19 @@ def compare_runs(options: TwoRunsOptions) -> CompareOutcome:
         outcomes = tuple(gate.evaluate(result) for gate in gates)
         beside = tuple(pairs_beside(a, b, result, _ON_PAGE, only=only))
         few = tuple(pairs_beside(a, b, result, options.pairs, turns=1, only=only))
-    return CompareOutcome(result, outcomes, beside, few, (options.a, options.b))
+    made = CompareOutcome(result, outcomes, beside, few, (options.a, options.b))
+    return CommandOutcome(options=options, result=made, gates=outcomes)
+
+
+ENTRY: Final = Measurement(
+    name="compare",
+    prints=CompareOutcome,
+    plans=ComparePlanJson,
+    measure=_measure,
+    planned=_plan,
+    plan_words=lambda plan, options: f"would judge {plan.left:,} replies with a planted fault",
+    view=_view,
+)
 
 
 def _expect_runs(options: TwoRunsOptions) -> None:
@@ -174,15 +170,19 @@ def _expect_runs(options: TwoRunsOptions) -> None:
         raise UsageError(msg, hint=f"judge first: {judge} && dialogauge compare {' '.join(runs.values())}")
 
 
-def _expect_one_rubric(a: StoredRun, b: StoredRun) -> list[str]:
+def _expect_one_rubric(a: StoredRun, b: StoredRun, shared: Sequence[DimensionSpec]) -> list[str]:
     """Raise UsageError for runs of different rubrics; return what is to be said of different judges."""
-    judges, rubrics = [run.manifest.judge for run in (a, b)], [_rubric_words(run) for run in (a, b)]
+    judges, rubrics = [run.manifest.judge for run in (a, b)], list[str]()
+    for run, judge in zip((a, b), judges, strict=True):
+        version, name = judge.get("rubric_version"), str(judge.get("rubric") or run.manifest.study)
+        by = "" if judge.get("judge") in (None, "rubric") else f" of the judge {judge['judge']}"
+        rubrics.append((name if version is None else f"{name}, version {version}") + by)
     # A rubric reads alike in the languages of both; a judge without prompts has none.
     of_a, of_b = (judge.get("prompts") or {} for judge in judges)
     alike = rubrics[0] == rubrics[1] and all(
         of_a[language] == of_b[language] for language in {*of_a} & {*of_b}
     )
-    if not alike or not _shared_dimensions(a, b):
+    if not alike or not shared:
         places = (f"{rubric} in {run.directory.path}" for rubric, run in zip(rubrics, (a, b), strict=True))
         msg = f"the runs are of different rubrics: {' and '.join(places)}"
         raise UsageError(
@@ -228,18 +228,6 @@ def _hidden_ids(a: StoredRun, b: StoredRun) -> list[str]:
             "other. Judge one of them without it: its ids are then hidden by the key of the other."
         ]
     return []
-
-
-def _rubric_words(run: StoredRun) -> str:
-    judge = run.manifest.judge
-    version = judge.get("rubric_version")
-    name = str(judge.get("rubric") or run.manifest.study)
-    by = "" if judge.get("judge") in (None, "rubric") else f" of the judge {judge['judge']}"
-    return (name if version is None else f"{name}, version {version}") + by
-
-
-def _shared_dimensions(a: StoredRun, b: StoredRun) -> list[DimensionSpec]:
-    return [d for d in a.dimensions if d in b.dimensions]
 
 
 def _names(a: str, b: str) -> tuple[str, str]:

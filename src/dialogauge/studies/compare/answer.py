@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Final, Literal
 
 from dialogauge.judges.local.evidence import OF_TOOLS, TITLES
@@ -156,32 +156,7 @@ def _of_ratings(result: RunComparison) -> Iterator[str]:
 
 
 def _of_scores(result: RunComparison) -> Iterator[str]:
-    changes = result.tested
-    if changes:
-        yield from _answers(result, changes)
-        if known := [(d.detectable, words.name(d.name)) for d in changes if d.detectable is not None]:
-            (least, first), (most, last) = min(known), max(known)
-            size = f"{most:.2f} or more on {last}"
-            if first != last:
-                size = f"{least:.2f} or more on {first}, {size}"
-            shown = f"a difference of {size} would be shown in 4 of 5 cases (80 % power)"
-            yield f"With {_sample(result)} {shown}."
-        moved = [d for d in changes if d.delta.value and d.bounds and d.bounds[0] < 0 < d.bounds[1]]
-        if moved:
-            names = ", ".join(words.name(d.name) for d in moved)
-            yield f"Failed judgements could reverse the difference on {names}: see the bounds."
-    elif result.any_finding is None:
-        fullest = max(result.dimensions, key=lambda d: d.a.n, default=None)
-        why = "nothing was scored in both runs" if fullest is None else fullest.delta.reason
-        why = why or "the judge names no findings, and no score of it is checked on such conversations"
-        yield f"Cannot tell {result.b.name} from {result.a.name}: {why}."
-    if result.untested:
-        names = ", ".join(words.name(d.name) for d in result.untested)
-        yield f"Not tested, because {NOT_CHECKED}: {names}."
-
-
-def _answers(result: RunComparison, changes: Sequence[Change]) -> Iterator[str]:
-    a, b = result.a.name, result.b.name
+    changes, a, b = result.tested, result.a.name, result.b.name
     worse, better, unclear, few = (
         [d for d in changes if d.answer == answer]
         for answer in ("worse", "better", "cannot tell", "too few to tell")
@@ -204,6 +179,26 @@ def _answers(result: RunComparison, changes: Sequence[Change]) -> Iterator[str]:
         names = ", ".join(words.name(d.name) for d in few)
         why = _why_hopeless(result, max(few, key=lambda d: d.a.n))
         yield f"Too few to tell {b} from {a} on {names}: {why}."
+    if changes:
+        if known := [(d.detectable, words.name(d.name)) for d in changes if d.detectable is not None]:
+            (least, first), (most, last) = min(known), max(known)
+            size = f"{most:.2f} or more on {last}"
+            if first != last:
+                size = f"{least:.2f} or more on {first}, {size}"
+            shown = f"a difference of {size} would be shown in 4 of 5 cases (80 % power)"
+            yield f"With {_sample(result)} {shown}."
+        moved = [d for d in changes if d.delta.value and d.bounds and d.bounds[0] < 0 < d.bounds[1]]
+        if moved:
+            names = ", ".join(words.name(d.name) for d in moved)
+            yield f"Failed judgements could reverse the difference on {names}: see the bounds."
+    elif result.any_finding is None:
+        fullest = max(result.dimensions, key=lambda d: d.a.n, default=None)
+        reason = "nothing was scored in both runs" if fullest is None else fullest.delta.reason
+        reason = reason or "the judge names no findings, and no score of it is checked on such conversations"
+        yield f"Cannot tell {b} from {a}: {reason}."
+    if result.untested:
+        names = ", ".join(words.name(d.name) for d in result.untested)
+        yield f"Not tested, because {NOT_CHECKED}: {names}."
 
 
 def _shown(changes: Iterable[Change]) -> str:

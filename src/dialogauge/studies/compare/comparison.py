@@ -16,7 +16,6 @@ import numpy as np
 from dialogauge.core import DimensionSpec, Verdict
 from dialogauge.core.json_keys import INSIDE, keys
 from dialogauge.stats import divided
-from dialogauge.stats.table import Mask
 from dialogauge.studies.compare.figures import (
     ANY_FINDING,
     SHARE,
@@ -254,24 +253,18 @@ def _groups(
         second = zip(names, pairing.key.tolist(), pairing.second, strict=True)
         names = [first[key] if in_b else name for name, key, in_b in second]
         for name in sorted({name for name in names if name is not None}):
-            part = _part(pairing, np.array([one == name for one in names]))
+            use = np.array([one == name for one in names])
+            cluster, unit = pairing.cluster[use], pairing.unit
+            if np.unique(cluster).size < 2:  # those of one user alone are taken apart
+                cluster, unit = pairing.key[use], "conversations"
+            labels, codes = np.unique(cluster, return_inverse=True)
+            columns = {column: getattr(pairing, column)[use] for column in ("place", "second", "key")}
+            part = replace(pairing, **columns, cluster=codes, clusters=labels.size, unit=unit)
             made = [finding_share(part, ANY_FINDING)] if finds else []
             made += [dimension_figure(part, d) for d in dimensions]
             changes = tuple(figure.change for figure in made if figure is not None)
             in_a, in_b = (int(side.sum()) for side in part.sides)
             yield Group(field, name, in_a, in_b, changes)
-
-
-def _part(pairing: PairedRuns, use: Mask) -> PairedRuns:
-    """Return the pairing of some of its conversations, clusters of one user alone taken apart."""
-    cluster, unit = pairing.cluster[use], pairing.unit
-    if np.unique(cluster).size < 2:
-        cluster, unit = pairing.key[use], "conversations"
-    labels, codes = np.unique(cluster, return_inverse=True)
-    place, second, key = pairing.place[use], pairing.second[use], pairing.key[use]
-    return replace(
-        pairing, place=place, second=second, key=key, cluster=codes, clusters=labels.size, unit=unit
-    )
 
 
 def _order(pairing: PairedRuns) -> tuple[str, ...]:

@@ -106,19 +106,16 @@ def may_gate(result: RunComparison) -> dict[str, Change]:
     """Return what a gate may ask about, by the words of gates without `.delta`."""
     names = {FAILED: FAILED, ANY_FINDING: "findings"} | ({AT_LEAST_GOOD: _GOOD} if result.graded else {})
     shares = (*result.controls, *result.findings, *result.verdicts)
+    # People's ratings by dimension; of one rated at both levels that of turns has a longer name.
+    rated = {c.name: c for c in result.ratings}
+    short = {name: name.removesuffix(OF_TURNS) for name in rated}
+    shown = {name: name if brief in rated else brief for name, brief in short.items()}
     return (
         {names[c.name]: c for c in shares if c.name in names}
         | {d.name: d for d in result.tested}
         | {f"finding.{c.name}": c for c in result.kinds}
-        | {f"rating.{name.replace(' ', '_')}": c for name, c in _rated(result).items()}
+        | {f"rating.{shown[name].replace(' ', '_')}": c for name, c in rated.items()}
     )
-
-
-def _rated(result: RunComparison) -> dict[str, Change]:
-    """Return people's ratings by dimension; of one rated at both levels that of turns has a longer name."""
-    by_name = {c.name: c for c in result.ratings}
-    short = {name: name.removesuffix(OF_TURNS) for name in by_name}
-    return {name if short[name] in by_name else short[name]: c for name, c in by_name.items()}
 
 
 def parse_delta_gate(expression: str) -> DeltaGate:

@@ -152,7 +152,15 @@ def _sections(result: RunComparison, *, whole: bool) -> Iterable[Section]:
         lead = "Dimensions that are tested, corrected together (p)."
         yield Section("Scores", (*plots, _scores(result)), lead, short="Scores")
     if result.verdicts and result.graded:
-        yield Section("Verdicts", tuple(_verdicts(result, whole=whole)))
+        blocks: list[Block] = [_shares("Verdicts", result.verdicts)]
+        verdicts, order = result.pairing.talks.names["verdict"], result.order
+        both = [(verdicts[i], verdicts[j]) for i, j in result.pairing.pairs if verdicts[i] and verdicts[j]]
+        if whole and both:
+            counts = [[both.count((row, column)) for column in order] for row in order]
+            shades = tuple(tuple(n / (max(map(max, counts)) or 1) for n in row) for row in counts)
+            cells = tuple(map(tuple, counts))
+            blocks.append(Matrix("Pairs by verdict", order, order, cells, shades, "A", "B"))
+        yield Section("Verdicts", tuple(blocks))
 
 
 def _controls(result: RunComparison) -> Section:
@@ -192,18 +200,6 @@ def _scores(result: RunComparison) -> DataTable:
 def _p(change: Change) -> Number:
     p = change.p if change.p_corrected is None else change.p_corrected
     return p_value(p, at_floor=change.at_floor)
-
-
-def _verdicts(result: RunComparison, *, whole: bool) -> Iterable[Block]:
-    yield _shares("Verdicts", result.verdicts)
-    verdicts = result.pairing.talks.names["verdict"]
-    both = [(verdicts[i], verdicts[j]) for i, j in result.pairing.pairs if verdicts[i] and verdicts[j]]
-    if whole and both:
-        counts = [[both.count((row, column)) for column in result.order] for row in result.order]
-        shades = tuple(tuple(n / (max(map(max, counts)) or 1) for n in row) for row in counts)
-        yield Matrix(
-            "Pairs by verdict", result.order, result.order, tuple(map(tuple, counts)), shades, "A", "B",
-        )  # fmt: skip
 
 
 def _shares(title: str, changes: Sequence[Change], *, named: bool = False) -> DataTable:
