@@ -143,11 +143,6 @@ class AgreementOutcome:
         return ["" if gate is None else gate.sentence for gate in self.gates]
 
 
-def _measure(options: AgreementOptions, python: PythonInput) -> CommandOutcome[AgreementOutcome]:
-    result = measure_agreement(options, python.ratings)
-    return CommandOutcome(options=options, result=result, faults=result.faults, notes=result.notes)
-
-
 def _view(outcome: CommandOutcome[AgreementOutcome]) -> Iterable[Block]:
     """Return the answers, then the figures."""
     measured = outcome.result
@@ -155,25 +150,17 @@ def _view(outcome: CommandOutcome[AgreementOutcome]) -> Iterable[Block]:
     return (*measured.first, *judges, *brief(measured.result, measured.verdicts))
 
 
-ENTRY: Final = Measurement(
-    name="agreement",
-    prints=AgreementOutcome,
-    measure=_measure,
-    view=_view,
-)
-
-
-def measure_agreement(options: AgreementOptions, people: RatingTable | None = None) -> AgreementOutcome:
+def _measure(options: AgreementOptions, python: PythonInput) -> CommandOutcome[AgreementOutcome]:
     """Measure how far people and judges agree, among each other and with the consensus of people.
 
     Args:
         options: Where the sources are, and what is asked.
-        people: People's ratings that are in memory; None for those of files, or within the runs.
+        python: People's ratings that are in memory; none for those of files, or within the runs.
 
     Raises UsageError where nothing can be compared, InputError for ratings that cannot be read, StoreError
     for a directory without a run.
     """
-    rule = None if options.dissatisfied is None else parse_rule(options.dissatisfied)
+    rule, people = None if options.dissatisfied is None else parse_rule(options.dissatisfied), python.ratings
     runs, replays, files = _sorted_out(options.sources)
     sources = Panel()
     judged = files if options.ratings_file or people is not None else []  # else they hold people's ratings
@@ -197,7 +184,7 @@ def measure_agreement(options: AgreementOptions, people: RatingTable | None = No
     result = measure(sources, rule, AgreementSettings(seed=options.seed), by=by_names(options), asked=asked)
     limits = load_config(options.config_file).trust
     lights, evidence = lights_and_evidence(runs, people, options, rule)
-    return AgreementOutcome(
+    outcome = AgreementOutcome(
         result,
         tuple(
             None if j.pair.rated == ALL or not j.about.run else judge_gate(j, limits) for j in result.judges
@@ -209,6 +196,15 @@ def measure_agreement(options: AgreementOptions, people: RatingTable | None = No
         people=lights,
         evidence=evidence,
     )
+    return CommandOutcome(options=options, result=outcome, faults=outcome.faults, notes=outcome.notes)
+
+
+ENTRY: Final = Measurement(
+    name="agreement",
+    prints=AgreementOutcome,
+    measure=_measure,
+    view=_view,
+)
 
 
 def _sorted_out(paths: Sequence[str]) -> tuple[list[str], list[str], list[str]]:

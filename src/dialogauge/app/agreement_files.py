@@ -16,7 +16,6 @@ from dialogauge.stats import Categories
 from dialogauge.studies.agreement.sources import (
     UNNAMED,
     Answers,
-    Level,
     Question,
     Rated,
     TargetKey,
@@ -27,6 +26,7 @@ from dialogauge.studies.agreement.sources import (
     number_of,
     said_by,
     scale_of,
+    sources_of,
 )
 from dialogauge.studies.agreement.targets import DimensionPair, JudgedRun, Panel, TargetTable, join_scores
 from dialogauge.text import counted
@@ -205,7 +205,11 @@ def add_judges(judged: RatingTable, people: RatingTable, options: AgreementOptio
         for key, one in own.items():
             known.setdefault(key, Rated({}, one.user, one.groups)).by.update(one.by)
         pair = DimensionPair(question.dimension, rated_as)
-        out.tables += _tables_of(own, ratings.get(asked, {}), pair, question.level, categories)
+        for judge in sources_of(own):
+            about = JudgedRun(judge, judge=judge)
+            table = TargetTable(pair, scale_of(categories), about, level=question.level)
+            join_scores(table, said_by(judge, own), ratings.get(asked, {}), categories)
+            out.tables += [table] if table.targets else []
         if unclear is not None and not out.tables:
             raise UsageError(unclear.message, hint=unclear.hint)
         out.faults += [] if unclear is None else [unclear]
@@ -220,19 +224,6 @@ def _of_dimensions(ratings: Iterable[Rating], dimensions: Sequence[str]) -> list
         msg = f"nobody rated {' or '.join(map(repr, dimensions))}" if dimensions else "there are no ratings"
         raise UsageError(msg, hint=f"rated are {', '.join(names)}" if names else "check --level and --where")
     return kept
-
-
-def _tables_of(
-    scores: Answers, people: Answers, pair: DimensionPair, level: Level | None, categories: Categories
-) -> list[TargetTable]:
-    """Return a table for each judge of a file."""
-    out = []
-    for judge in sorted({name for one in scores.values() for name in one.by}, key=natural):
-        table = TargetTable(pair, scale_of(categories), JudgedRun(judge, judge=judge), level=level)
-        join_scores(table, said_by(judge, scores), people, categories)
-        if table.targets:
-            out.append(table)
-    return out
 
 
 def _one_candidate(scores: Answers, people: Answers) -> tuple[Answers, RecordFault | None]:
@@ -262,10 +253,8 @@ def _one_candidate(scores: Answers, people: Answers) -> tuple[Answers, RecordFau
             unclear.setdefault(key.conversation_id, set()).update(
                 c for c in (*candidates[place], *(t.candidate for t in theirs)) if c is not None
             )
-    return moved, _without_candidate(unclear) if unclear else None
-
-
-def _without_candidate(unclear: Mapping[str, set[str]]) -> RecordFault:
+    if not unclear:
+        return moved, None
     names = sorted({name for of in unclear.values() for name in of}, key=natural)
     some = f"{', '.join(names[:5])}{' ...' if len(names) > 5 else ''}"
     msg = (
@@ -273,7 +262,7 @@ def _without_candidate(unclear: Mapping[str, set[str]]) -> RecordFault:
         f"candidates ({some}), and the ratings name none"
     )
     hint = f"add a column candidate to the ratings that says whose replies were rated, such as {names[0]}"
-    return RecordFault(msg, place=Place("ratings"), hint=hint)
+    return moved, RecordFault(msg, place=Place("ratings"), hint=hint)
 
 
 def _nothing_joins(judged: Mapping[Question, Answers], people: Mapping[Question, Answers]) -> UsageError:

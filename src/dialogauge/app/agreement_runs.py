@@ -224,7 +224,12 @@ def _read(
             for level in levels or either:
                 scale = survey.dimensions.get(pair.judge, ONE_TO_FIVE)
                 seen = survey.counts.get(Question(pair.rated, level), Counter())
-                admission = _admission(pair, seen, scale, options)
+                approval = pair.rated == pair.judge or asks_approval(pair.rated)
+                admission = admission_for(seen, scale, approval=approval)
+                if options.scale is not None:
+                    stated = Categories.parse(options.scale)
+                    numbers = Admission("numbers", scale_of(stated))
+                    admission = numbers if stated.values else Admission("names")
                 if admission.kind == "nothing":
                     msg = f"run {name}: {pair.rated!r} has {admission.words(seen)}"
                     hint = "name the ratings of each scale as a dimension of their own"
@@ -241,13 +246,6 @@ def _read(
         if filled[table.question] > 1:  # several dimensions against the same ratings
             table.about = replace(about, name=f"{name}:{table.pair.judge}")
     return tables
-
-
-def _admission(pair: DimensionPair, seen: Counts, scale: Scale, options: AgreementOptions) -> Admission:
-    if options.scale is not None:
-        categories = Categories.parse(options.scale)
-        return Admission("numbers", scale_of(categories)) if categories.values else Admission("names")
-    return admission_for(seen, scale, approval=pair.rated == pair.judge or asks_approval(pair.rated))
 
 
 def _reading(
@@ -325,24 +323,19 @@ def _take_over(table: TargetTable, options: AgreementOptions, out: Panel) -> Non
         )
     out.faults += table.refused
     out.notes += [table.reading] if table.reading and table.reading not in out.notes else []
-    categories = _categories(table, options)
+    # All that could be said: what is given, or the whole scores of the rubric's scale.
+    categories, own = None, ("numbers", table.scale)
+    on_scale = table.admission.kind is None or (table.admission.kind, table.admission.scale) == own
+    if options.scale is not None:
+        categories = Categories.parse(options.scale)
+    elif table.admission.kind == "thumbs":
+        categories = Categories((DOWN, UP), None)
+    elif on_scale and table.scale.integer:
+        categories = Categories.of_scale(table.scale)
     if categories is not None and table.rated:
         out.categories.setdefault(question, categories)
     if table.scale.integer:
         out.judged_on.setdefault(question, Categories.of_scale(table.scale))
-
-
-def _categories(table: TargetTable, options: AgreementOptions) -> Categories | None:
-    """Return all that could be said: what is given, or the whole scores of the rubric's scale."""
-    if options.scale is not None:
-        return Categories.parse(options.scale)
-    if table.admission.kind == "thumbs":
-        return Categories((DOWN, UP), None)
-    on_scale = table.admission.kind is None or (table.admission.kind, table.admission.scale) == (
-        "numbers",
-        table.scale,
-    )
-    return Categories.of_scale(table.scale) if on_scale and table.scale.integer else None
 
 
 def is_replay(path: str) -> bool:

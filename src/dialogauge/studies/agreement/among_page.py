@@ -251,10 +251,11 @@ def _number(figures: Mapping[str, Estimate], name: str, digits: int, *, signed: 
 def ranks_section(ranks: CandidateRanks) -> Section:
     """Lay out candidates across judges."""
     sources = tuple(ranks.means)
-    rows: list[tuple[Cell, ...]] = [
-        (name, *(_ranked(ranks.means[s][name], ranks.ranks[s][name]) for s in sources))
-        for name in ranks.candidates
-    ]
+    rows: list[tuple[Cell, ...]] = []
+    for name in ranks.candidates:
+        means = ((ranks.means[source][name], ranks.ranks[source][name]) for source in sources)
+        shown = (Number(mean.value, 2, mean.interval, notes=(f"rank {rank:g}",)) for mean, rank in means)
+        rows.append((name, *shown))
     table = data_table("Mean and rank of each candidate", ("candidate", *sources), rows, captioned=False)
     lead = f"On {counted(ranks.targets, 'target')} that all of them scored."
     alike = (_alike(one, len(ranks.candidates)) for one in ranks.alike)
@@ -273,7 +274,3 @@ def _alike(one: SameOrder, candidates: int) -> str:
     apart = low if low == high else f"{low} to {high}"
     spearman = words.decimal(one.spearman)
     return f"{one.a} and {one.b}: {order}, Spearman of the means {spearman}; the means are {apart} apart."
-
-
-def _ranked(mean: Estimate, rank: float) -> Number:
-    return Number(mean.value, 2, mean.interval, notes=(f"rank {rank:g}",))

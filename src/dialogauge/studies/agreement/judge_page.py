@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Final
 
@@ -24,7 +24,7 @@ from dialogauge.report import (
     shares_of_rows,
     words,
 )
-from dialogauge.stats import Estimate, title_of
+from dialogauge.stats import title_of
 from dialogauge.studies.agreement.agreement import ControlFigures, JudgeAgreement
 from dialogauge.studies.agreement.among_page import (
     alpha_of,
@@ -128,7 +128,11 @@ def judge_section(judge: JudgeAgreement, gate: str, ceiling: Sequence[Closeness]
     blocks: list[Block] = [Callout((f"Warning: {w}" if whole else w,), "warn") for w in judge.warnings]
     notes = [note for note in (*_notes(judge), gate) if note]
     blocks += [Callout(tuple(notes))] if notes else []
-    blocks += [_measures(judge, whole=whole), Callout(((legend, *_controls(judge)) if whole else legend,))]
+    text: list[str | Span] = [legend]
+    for control in (c for c in _columns(judge) if whole and c not in judge.constants):
+        text += ["; "] if len(text) > 1 else []
+        text += [Span(_column(control), "strong"), f": {control.description}"]
+    blocks += [_measures(judge, whole=whole), Callout((tuple(text) if whole else legend,))]
     if judge.raters or (ceiling and judge.answer is not None):
         rows = [closeness_row(one, reference=True) for one in judge.raters]
         rows += [
@@ -217,7 +221,17 @@ def _measures(judge: JudgeAgreement, *, whole: bool) -> DataTable:
         names = [name for name in names if name in (*_MAIN, alpha_of(judge.figures))]
         if judge.answer is not None:
             columns = tuple(c for c in columns if c not in judge.constants or c.name == judge.answer.b)
-    rows: list[tuple[Cell, ...]] = [_measure(judge, name, judge.figures[name], columns) for name in names]
+    rows: list[tuple[Cell, ...]] = []
+    for name in names:
+        sides, estimate = judge.sides(name), judge.figures[name]
+        if judge.constants and judge.answer is not None and "constant" in sides:
+            sides[judge.answer.b] = sides["constant"]
+        controls = (
+            Number(c.figures[name].value, 3, notes=(words.sign(sides[c.name]),) if c.name in sides else ())
+            for c in columns
+        )
+        figure = Number(estimate.value, 3, estimate.interval, strong=True)
+        rows.append((title_of(name, judge.dissatisfied_if), figure, *controls))
     if "judge" in judge.low_shares:
         title = f"low scores ({judge.dissatisfied_if}); of people {words.percent(judge.low_shares['people'])}"
         shares = {**judge.low_shares, "shuffled": judge.low_shares["judge"]}
@@ -225,27 +239,6 @@ def _measures(judge: JudgeAgreement, *, whole: bool) -> DataTable:
         rows.append((title, *(Percent(shares.get(name)) for name in ("judge", *(c.name for c in columns)))))
     heads = ("measure", "judge", *map(_column, columns))
     return data_table(f"Agreement of {judge.about.name}", heads, rows, captioned=False)
-
-
-def _measure(
-    judge: JudgeAgreement, name: str, estimate: Estimate, columns: Sequence[ControlFigures]
-) -> tuple[Cell, ...]:
-    sides = judge.sides(name)
-    if judge.constants and judge.answer is not None and "constant" in sides:
-        sides[judge.answer.b] = sides["constant"]
-    controls = (
-        Number(c.figures[name].value, 3, notes=(words.sign(sides[c.name]),) if c.name in sides else ())
-        for c in columns
-    )
-    figure = Number(estimate.value, 3, estimate.interval, strong=True)
-    return (title_of(name, judge.dissatisfied_if), figure, *controls)
-
-
-def _controls(judge: JudgeAgreement) -> Iterable[str | Span]:
-    for number, control in enumerate(c for c in _columns(judge) if c not in judge.constants):
-        yield "; " if number else ""
-        yield Span(_column(control), "strong")
-        yield f": {control.description}"
 
 
 def _scores(judge: JudgeAgreement) -> Matrix:

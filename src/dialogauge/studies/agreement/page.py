@@ -172,7 +172,7 @@ def _sections(
     first = {id(section) for _, section in _main(made, lambda pair: pair[0])}
     head = (
         *_asked(result),
-        *_powers(result, whole=whole),
+        *(power_section(of.power, str(of.question), curves=whole) for of in result.power),
         *_groups(result),
         *map(pairs_section, result.pairs),
     )
@@ -189,40 +189,31 @@ def _groups(result: AgreementResult) -> tuple[Section, ...]:
     out = []
     for by in dict.fromkeys(one.by for one in result.groups):
         groups = [one for one in result.groups if one.by == by]
-        judged = any(one.judges for one in groups)
-        table = _judge_groups(by, groups) if judged else _people_groups(by, groups)
+        sources = {one.source for group in groups for one in group.judges}
+        if sources:
+            made = []
+            for group in groups:
+                for one in group.judges:
+                    note = ", ".join(filter(None, (_of_group(group), one.source if len(sources) > 1 else "")))
+                    made.append(closeness_row(one, name=Text(group.group, note)))
+            table = closeness_table(f"Judges against people by {by}", by, made)
+        else:
+            heads = (by, "targets", "shared", "AC1", "alpha", "exact", "Spearman")
+            rows: list[tuple[Cell, ...]] = []
+            for group in groups:
+                names = ("ac1", alpha_of(group.people), "exact", "spearman")
+                figures = (group.people.get(name) for name in names)
+                shown = (None if one is None else Number(one.value, 3, one.interval) for one in figures)
+                rows.append((Text(group.group, _of_group(group)), group.targets, group.shared, *shown))
+            table = data_table(f"People among people by {by}", heads, rows)
         out.append(Section(f"By {by}", (table,)))
     return tuple(out)
-
-
-def _judge_groups(by: str, groups: Sequence[GroupFigures]) -> DataTable:
-    rows = []
-    several = len({one.source for group in groups for one in group.judges}) > 1
-    for group in groups:
-        for one in group.judges:
-            note = ", ".join(filter(None, (_of_group(group), one.source if several else "")))
-            rows.append(closeness_row(one, name=Text(group.group, note)))
-    return closeness_table(f"Judges against people by {by}", by, rows)
 
 
 def _of_group(group: GroupFigures) -> str:
     """Return what was rated in a group: `turns`, with its dimension where several are not pooled."""
     own = group.by == "dimension" or group.dimension == ALL
     return f"{group.level}s" if own else str(Question(group.dimension, group.level))
-
-
-def _people_groups(by: str, groups: Sequence[GroupFigures]) -> DataTable:
-    heads = (by, "targets", "shared", "AC1", "alpha", "exact", "Spearman")
-    rows: list[tuple[Cell, ...]] = []
-    for one in groups:
-        figures = one.people
-        alpha = alpha_of(figures)
-        shown = (
-            Number(of.value, 3, of.interval) if (of := figures.get(name)) is not None else None
-            for name in ("ac1", alpha, "exact", "spearman")
-        )
-        rows.append((Text(one.group, _of_group(one)), one.targets, one.shared, *shown))
-    return data_table(f"People among people by {by}", heads, rows)
 
 
 def _asked(result: AgreementResult) -> tuple[Section, ...]:
@@ -238,10 +229,6 @@ def _asked(result: AgreementResult) -> tuple[Section, ...]:
         short = f"{made[0].a} and {made[0].b}"
         out.append(Section(f"{short}: {question}", (table,), lead, short))
     return tuple(out)
-
-
-def _powers(result: AgreementResult, *, whole: bool) -> tuple[Section, ...]:
-    return tuple(power_section(of.power, str(of.question), curves=whole) for of in result.power)
 
 
 def _comparisons(result: AgreementResult, *, whole: bool) -> tuple[Section, ...]:

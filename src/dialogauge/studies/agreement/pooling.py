@@ -49,9 +49,11 @@ def _pooled_tables(tables: Sequence[TargetTable]) -> Iterable[TargetTable]:
         first = several[0]
         if len({t.question for t in several}) < len(several) or len(several) < 2:
             continue
+        counts = {name: sum(getattr(t.counts, name) for t in several) for name in asdict(TargetCounts())}
         pool = TargetTable(
             DimensionPair(ALL, ALL), first.scale, first.about, first.admission, level=first.level,
-            languages=first.languages, fractions=any(t.fractions for t in several), counts=_sum(several),
+            languages=first.languages, fractions=any(t.fractions for t in several),
+            counts=TargetCounts(**counts),
         )  # fmt: skip
         pool.rated = _pooled({t.question: t.rated for t in several})
         pool.scored = _pooled({t.question: t.scored for t in several})
@@ -61,11 +63,6 @@ def _pooled_tables(tables: Sequence[TargetTable]) -> Iterable[TargetTable]:
             for target in t.targets
         ]
         yield pool
-
-
-def _sum(tables: Sequence[TargetTable]) -> TargetCounts:
-    names = asdict(TargetCounts())
-    return TargetCounts(**{name: sum(getattr(t.counts, name) for t in tables) for name in names})
 
 
 def questions(of: Mapping[Question, Answers]) -> list[Question]:

@@ -73,19 +73,31 @@ def power_section(power: Power, about: str, *, curves: bool = True) -> Section:
         curves: Whether curves are drawn beside the table.
     """
     observed = power.observed
-    title = f"What it takes to tell {observed.a} from {observed.b}"
     blocks: list[Block] = [Callout((power_sentence(power),), "info")]
     if power.points:
-        blocks.append(_table(power))
+        by = {(p.clusters, p.raters): p for p in power.points}
+        rows: list[tuple[Cell, ...]] = []
+        for targets, clusters in sorted({(p.targets, p.clusters) for p in power.points}):
+            points = (by.get((clusters, raters)) for raters in power.raters)
+            shares = (Percent(p.apart.value, p.apart.interval) if p else Missing() for p in points)
+            rows.append((targets, clusters, *shares))
+        heads = ("targets", observed.unit, *(f"{_raters(k)} each" for k in power.raters))
+        blocks.append(data_table("Share of studies that tell them apart", heads, rows))
         if curves:
-            widest = max(p.targets for p in power.points)
-            cards = (Card(f"{_raters(k)} each", (_curve(power, k, widest),)) for k in power.raters)
+            x = Axis(0, max(p.targets for p in power.points), "targets", whole=True)
+            cards = []
+            for k in power.raters:
+                mine = (p for p in power.points if p.raters == k)
+                curve = tuple(Point(p.targets, p.apart.value or 0.0, p.apart.interval) for p in mine)
+                title = f"Share told apart, {_raters(k)} each"
+                cards.append(Card(f"{_raters(k)} each", (Curve(title, curve, x, Axis(0, 1, "told apart")),)))
             blocks.append(Cards(tuple(cards), wide=True))
         blocks.append(Callout((_LIMITS,)))
     lead = (
         f"{about}, by {MEASURES[observed.measure].title}: the share of studies in which p is below "
         f"{ALPHA:g}; {power.studies:,} studies of each size."
     )
+    title = f"What it takes to tell {observed.a} from {observed.b}"
     return Section(title, tuple(blocks), lead, short="Power")
 
 
@@ -140,22 +152,3 @@ def _size(point: PowerPoint) -> str:
 
 def _share(point: PowerPoint) -> str:
     return f"{100 * (point.apart.value or 0):.0f} %"
-
-
-def _table(power: Power) -> Block:
-    sizes = sorted({(p.targets, p.clusters) for p in power.points})
-    by = {(p.clusters, p.raters): p for p in power.points}
-    rows: list[tuple[Cell, ...]] = []
-    for targets, clusters in sizes:
-        cells = (by.get((clusters, raters)) for raters in power.raters)
-        shares = (Percent(p.apart.value, p.apart.interval) if p else Missing() for p in cells)
-        rows.append((targets, clusters, *shares))
-    heads = ("targets", power.observed.unit, *(f"{_raters(k)} each" for k in power.raters))
-    return data_table("Share of studies that tell them apart", heads, rows)
-
-
-def _curve(power: Power, raters: float, widest: int) -> Curve:
-    mine = [p for p in power.points if p.raters == raters]
-    points = tuple(Point(p.targets, p.apart.value or 0.0, p.apart.interval) for p in mine)
-    x = Axis(0, widest, "targets", whole=True)
-    return Curve(f"Share told apart, {_raters(raters)} each", points, x, Axis(0, 1, "told apart"))
