@@ -75,10 +75,10 @@ def _kind(result: RunComparison, change: Change) -> str:
         f"({difference_words(change)})."
     )
     pairs, talks = result.pairing.pairs, result.pairing.talks
-    scenarios = [talks.names["scenario"][i] for i, _ in pairs]
+    scenarios, has = [talks.names["scenario"][i] for i, _ in pairs], talks.having(change.name)
     sizes = Counter(scenarios)
     before, after = (
-        Counter(s for s, pair in zip(scenarios, pairs, strict=True) if change.name in talks.kinds[pair[side]])
+        Counter(name for name, pair in zip(scenarios, pairs, strict=True) if has[pair[side]])
         for side in (0, 1)
     )
     whole = after.total() - before.total()
@@ -98,8 +98,9 @@ def _nothing_shown(result: RunComparison, first: Change) -> Iterator[str]:
         why = _why_hopeless(result, first)
         yield f"Too few to tell {b} from {a}: {why}. With a finding: {_counts(first)}."
         return
-    kinds, pairs = result.pairing.talks.kinds, result.pairing.pairs
-    if pairs and not result.a.left_out and all(kinds[i] == kinds[j] for i, j in pairs):
+    pairs, kinds = result.pairing.pairs, result.pairing.talks.kinds.values()
+    same = all(has[i] == has[j] for has in kinds for i, j in pairs)
+    if pairs and not result.a.left_out and same:
         yield f"No difference: {b} has the same findings as {a} in {_sample(result)}."
     else:
         yield (

@@ -201,7 +201,7 @@ def _findings(pairing: PairedRuns, rng: np.random.Generator) -> tuple[Change, ..
     if first is None:
         return ()
     (answer,) = tested([first], rng)
-    kinds = sorted({kind for at in pairing.place for kind in pairing.talks.kinds[at]})
+    kinds = sorted(kind for kind, has in pairing.talks.kinds.items() if has[pairing.place].any())
     made = (finding_share(pairing, kind) for kind in kinds)
     _, *changes = tested([first, *(figure for figure in made if figure is not None)], rng)
     return answer, *sorted(changes, key=lambda c: (not c.moved, -abs(c.delta.value or 0.0), c.name))
@@ -252,8 +252,11 @@ def _groups(
             first.setdefault(key, name)
         second = zip(names, pairing.key.tolist(), pairing.second, strict=True)
         names = [first[key] if in_b else name for name, key, in_b in second]
-        for name in sorted({name for name in names if name is not None}):
-            use = np.array([one == name for one in names])
+        groups = sorted({name for name in names if name is not None})
+        numbers = {name: number for number, name in enumerate(groups)}
+        group_of = np.array([-1 if name is None else numbers[name] for name in names])
+        for name, number in numbers.items():
+            use = group_of == number
             cluster, unit = pairing.cluster[use], pairing.unit
             if np.unique(cluster).size < 2:  # those of one user alone are taken apart
                 cluster, unit = pairing.key[use], "conversations"
@@ -285,6 +288,7 @@ def _turned(
     """Return what says that a pair turned, and those that turned down and up, the clearest first."""
     talks, places = pairing.talks, {name: place for place, name in enumerate(order)}
     means = {name: divided(sums[0], sums[1]).tolist() for name, sums in talks.scores.items()}
+    kinds = {kind: has.tolist() for kind, has in talks.kinds.items()}
     pairs = []
     for a, b in pairing.pairs:
         if not (talks.judged[a] and talks.judged[b]):
@@ -299,8 +303,8 @@ def _turned(
                 quality=0.0 if math.isnan(quality) else quality,
                 verdict_a=before,
                 verdict_b=after,
-                new=tuple(sorted(talks.kinds[b] - talks.kinds[a])),
-                gone=tuple(sorted(talks.kinds[a] - talks.kinds[b])),
+                new=tuple(sorted(kind for kind, has in kinds.items() if has[b] and not has[a])),
+                gone=tuple(sorted(kind for kind, has in kinds.items() if has[a] and not has[b])),
                 means={
                     name: (of[a], of[b]) for name, of in means.items() if of[a] == of[a] and of[b] == of[b]
                 },

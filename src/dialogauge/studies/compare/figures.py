@@ -218,8 +218,9 @@ def share_of(
 
 def finding_share(pairing: PairedRuns, kind: str) -> Difference | None:
     """Compare the share of the judged conversations with a finding of a kind, or with any."""
-    has = [bool(kinds) if kind == ANY_FINDING else kind in kinds for kinds in pairing.talks.kinds]
-    return share_of(pairing, kind, np.array(has, dtype=bool), pairing.talks.judged, higher=False)
+    talks = pairing.talks
+    has = talks.having(*(talks.kinds if kind == ANY_FINDING else (kind,)))
+    return share_of(pairing, kind, has, talks.judged, higher=False)
 
 
 def dimension_figure(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -37,8 +37,8 @@ class Talks:
     names: Mapping[str, Sequence[str | None]]
     """`id`, `user`, `scenario`, `language`; `opening`, the digest of the first message of the user; `task` of
     an agent, which is often run several times; and the `verdict` of the first repeat."""
-    kinds: Sequence[Set[str]]
-    """Of findings, in the first repeat."""
+    kinds: Mapping[str, Mask]
+    """By kind of finding which have one, in the first repeat."""
     ratings: Sequence[Ratings]
     judged: Mask
     qualities: Floats
@@ -48,15 +48,23 @@ class Talks:
     facts: Mapping[str, Sums]
     """Characters of each reply, turns, and failed judgements."""
 
+    def having(self, *kinds: str) -> Mask:
+        """Say of each whether it has a finding of one of some kinds."""
+        out = np.zeros(self.judged.size, dtype=np.bool_)
+        for kind in kinds:
+            out |= self.kinds.get(kind, False)
+        return out
+
     def followed_by(self, later: Talks) -> Talks:
         """Return these conversations and then those of another run of the same rubric."""
+        kinds = dict.fromkeys((*self.kinds, *later.kinds))
         scores, facts = (
             {name: np.concatenate([sums, more[name]], axis=1) for name, sums in some.items()}
             for some, more in ((self.scores, later.scores), (self.facts, later.facts))
         )
         return Talks(
             {name: [*column, *later.names[name]] for name, column in self.names.items()},
-            [*self.kinds, *later.kinds],
+            {kind: np.concatenate([self.having(kind), later.having(kind)]) for kind in kinds},
             [*self.ratings, *later.ratings],
             np.concatenate([self.judged, later.judged]),
             np.concatenate([self.qualities, later.qualities]),
@@ -147,10 +155,10 @@ def read_side(
     backward = np.arange(table.n)[::-1]
     tasks, spoken = latest(table.column("task"), backward), latest(table.language, backward)
     languages = [of_data or of_judge for of_data, of_judge in zip(names["language"], spoken, strict=True)]
-    kinds: list[set[str]] = [set() for _ in ratings]
     findings = table.entries["finding"].only(first[table.entries["finding"].rows])
-    for place, code in zip(talk_of[findings.rows].tolist(), findings.codes.tolist(), strict=True):
-        kinds[place].add(findings.names[code])
+    kinds = {
+        kind: np.bincount(talk_of[findings.of(kind).rows], minlength=size) > 0 for kind in findings.names
+    }
     scores, qualities = dict[str, Sums](), np.full((len(dimensions), size), np.nan)
     for d, quality in zip(dimensions, qualities, strict=True):
         here = table.levels == LEVELS.index(d.level)
