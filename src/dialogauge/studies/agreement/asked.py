@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -76,29 +76,25 @@ def compared(sources: Panel, names: Sequence[str]) -> tuple[AskedComparison, ...
     a, b = names
     made: list[AskedComparison] = []
     for question in pooled_or_each(sources):
-        made += _between(question, sources, a, b)
+        grid, people = _together(question, sources)
+        raters = [name for name in people if name not in (a, b)]
+        if not raters or not {a, b} <= set(grid.raters):
+            continue
+        consensus, (of_a, of_b) = consensus_of(grid.take(raters)), grid.take([a, b]).values.T
+        # On the targets that both and a third one rated.
+        beside_a, beside_b = (
+            two_of(grid, np.where(np.isnan(other), np.nan, own), consensus)
+            for own, other in ((of_a, of_b), (of_b, of_a))
+        )
+        if n := len(beside_a.targets):
+            for measure in OF_NAMES if grid.categories.values is None else OF_NUMBERS:
+                comparison = compare_grids(a, beside_a, b, beside_b, measure)
+                made.append(AskedComparison(question, n, comparison))
     if not made:
         msg = f"--compare: {a} and {b} have no target in common that a third one rated"
         raise UsageError(msg, hint="they are compared with the consensus of the others")
     over_all = adjusted([one.comparison for one in made])
     return tuple(replace(one, comparison=c) for one, c in zip(made, over_all, strict=True))
-
-
-def _between(question: Question, sources: Panel, a: str, b: str) -> Iterable[AskedComparison]:
-    grid, people = _together(question, sources)
-    raters, categories = [name for name in people if name not in (a, b)], grid.categories
-    if not raters or not {a, b} <= set(grid.raters):
-        return
-    consensus = consensus_of(grid.take(raters))
-    of_a, of_b = grid.take([a, b]).values.T
-    # On the targets that both and a third one rated.
-    beside_a, beside_b = (
-        two_of(grid, np.where(np.isnan(other), np.nan, own), consensus)
-        for own, other in ((of_a, of_b), (of_b, of_a))
-    )
-    if n := len(beside_a.targets):
-        for measure in OF_NAMES if categories.values is None else OF_NUMBERS:
-            yield AskedComparison(question, n, compare_grids(a, beside_a, b, beside_b, measure))
 
 
 def _together(question: Question, sources: Panel) -> tuple[RatingGrid, list[str]]:

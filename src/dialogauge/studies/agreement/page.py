@@ -88,7 +88,10 @@ def agreement_page(
         *folded,
         Section("How this was made", (Callout((made, not_this)),)),
     )
-    return Page(_title(result), (*answers(result), *sections), "", created, version)
+    title = "Judges against judges" if result.between or not result.pairs else "Choices between two"
+    if result.judges or result.people:
+        title = "Judges against people" if result.judges else "People among people"
+    return Page(title, (*answers(result), *sections), "", created, version)
 
 
 def brief(result: AgreementResult, gates: Sequence[str]) -> tuple[Block, ...]:
@@ -104,14 +107,6 @@ def brief(result: AgreementResult, gates: Sequence[str]) -> tuple[Block, ...]:
     rest += ["pairs of raters", "how each uses the scale"] if result.people or result.between else []
     rest += ["each dimension by itself (here: --dimension NAME)"] if others else []
     return (*first_lines, *first, Callout((f"The page (-o DIR) has the rest: {', '.join(rest)}.",)))
-
-
-def _title(result: AgreementResult) -> str:
-    if result.judges:
-        return "Judges against people"
-    if result.people:
-        return "People among people"
-    return "Judges against judges" if result.between or not result.pairs else "Choices between two"
 
 
 def answers(result: AgreementResult) -> tuple[Block, ...]:

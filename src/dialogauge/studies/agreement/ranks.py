@@ -82,20 +82,14 @@ def candidate_ranks(
         source: dict(zip(candidates, mid_ranks(-np.array(of)).tolist(), strict=True))
         for source, of in values.items()
     }
-    alike = tuple(
-        _same_order(a, b, dict(zip(candidates, zip(values[a], values[b], strict=True), strict=True)))
-        for a, b in combinations(columns, 2)
-    )
-    return CandidateRanks(question, candidates, len(shared), means, ranks, alike)
-
-
-def _same_order(a: str, b: str, means: Mapping[str, tuple[float, float]]) -> SameOrder:
-    """Compare the order of two sources, given what both say of each candidate."""
-    above = [of_a - of_b for of_a, of_b in means.values()]
-    swapped = tuple(
-        (x, y)
-        for x, y in combinations(means, 2)
-        if (means[x][0] - means[y][0]) * (means[x][1] - means[y][1]) < 0
-    )
-    order = spearman(*map(list, zip(*means.values(), strict=True)))
-    return SameOrder(a, b, order, swapped, (min(above), max(above)))
+    alike = []
+    for a, b in combinations(columns, 2):
+        above = [of_a - of_b for of_a, of_b in zip(values[a], values[b], strict=True)]
+        swapped = tuple(
+            (candidates[x], candidates[y])
+            for x, y in combinations(range(len(candidates)), 2)
+            if (values[a][x] - values[a][y]) * (values[b][x] - values[b][y]) < 0
+        )
+        order = spearman(values[a], values[b])
+        alike.append(SameOrder(a, b, order, swapped, (min(above), max(above))))
+    return CandidateRanks(question, candidates, len(shared), means, ranks, tuple(alike))
