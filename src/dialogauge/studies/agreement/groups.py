@@ -129,7 +129,7 @@ def _group(
     # Every judge against the consensus of people; p adjusted by Holm over the judges.
     of_judges = [judges[key].by if key in judges else {} for key in people]
     made = []
-    for judge in sorted({name for by in of_judges for name in by}, key=natural):
+    for judge in sorted({name for scores in of_judges for name in scores}, key=natural):
         values = column_of((scores.get(judge) for scores in of_judges), categories)
         made.append(closeness(frame, judge, values, CONSENSUS, consensus))
     return GroupFigures(

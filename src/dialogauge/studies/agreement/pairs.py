@@ -204,15 +204,12 @@ def _of_dimension(
 
     def against(sources: Sequence[str], what: str) -> tuple[Closeness, ...]:
         """Hold sources against people without themselves; p adjusted by Holm over the sources."""
-        rest = {source: [n for n in own.raters if n != source] for source in sources}
-        return settled(
-            closeness(
-                *(grid, source, by_source[source][0], what, consensus(grid.take(rest[source]))),
-                always=by_source[source][1],
-            )
-            for source in sources
-            if rest[source]
-        )
+        made = []
+        for source in sources:
+            if rest := [n for n in own.raters if n != source]:
+                (values, always), reference = by_source[source], consensus(grid.take(rest))
+                made.append(closeness(grid, source, values, what, reference, always))
+        return settled(made)
 
     return PairAgreement(
         name,
