@@ -29,7 +29,7 @@ from dialogauge.studies.compare.beside import pairs_beside
 from dialogauge.studies.compare.comparison import RunComparison, compare_sides
 from dialogauge.studies.compare.gate import parse_delta_gate
 from dialogauge.studies.compare.page import brief, comparison_page
-from dialogauge.studies.compare.talks import Side, read_side
+from dialogauge.studies.compare.talks import read_sides
 from dialogauge.studies.evidence import VERDICT, DimensionEvidence, RunEvidence, evidence_of
 from dialogauge.studies.judging.gate import GateResult
 from dialogauge.studies.planted.blind_spots import BlindSpots
@@ -122,16 +122,21 @@ def _measure(options: TwoRunsOptions, python: PythonInput) -> CommandOutcome[Com
         dimensions = [d for d in a.dimensions if d in b.dimensions]
         notes = [*_expect_one_rubric(a, b, dimensions), *_hidden_ids(a, b)]
         names = options.names or _names(options.a, options.b)
-        was, new = (
-            _side(run, candidate or name, candidate, dimensions)
+        runs = [
+            (
+                candidate or name,
+                _of_candidate(run, candidate),
+                run.manifest.unreadable + run.manifest.pending_units,
+            )
             for run, name, candidate in zip((a, b), names, only, strict=True)
-        )
+        ]
+        sides, talks = read_sides(runs, dimensions)
         planted = planted_for(options.a, options, only=only[0])
         if planted is None and a.manifest.study == JUDGE:
             notes.append(UNTRIED)
         evidence = _evidence(a, b, planted, unchecked=options.unchecked)
         rng = np.random.default_rng(_SEED)
-        result = compare_sides(was, new, dimensions, rng=rng, by=by, evidence=evidence)
+        result = compare_sides(sides, talks, dimensions, rng=rng, by=by, evidence=evidence)
         result = replace(result, notes=tuple(notes), planted=planted)
         outcomes = tuple(gate.evaluate(result) for gate in gates)
         beside = tuple(pairs_beside(a, b, result, _ON_PAGE, only=only))
@@ -239,21 +244,16 @@ def _names(a: str, b: str) -> tuple[str, str]:
     return a, b
 
 
-def _side(run: StoredRun, name: str, only: str | None, dimensions: Sequence[DimensionSpec]) -> Side:
-    """Read a run, or the conversations of one candidate of it.
+def _of_candidate(run: StoredRun, only: str | None) -> Iterator[tuple[Conversation, list[Row]]]:
+    """Yield the conversations of a run, or those of one candidate of it.
 
     Raises UsageError where the run has no such candidate.
     """
-    manifest, known = run.manifest, set[str]()
-
-    def chosen() -> Iterator[tuple[Conversation, list[Row]]]:
-        for conversation, rows in run.judged():
-            known.add(conversation.candidate or "")
-            if only in (None, conversation.candidate):
-                yield conversation, rows
-
-    side = read_side(name, chosen(), dimensions, manifest.unreadable + manifest.pending_units)
+    known = set[str]()
+    for conversation, rows in run.judged():
+        known.add(conversation.candidate or "")
+        if only in (None, conversation.candidate):
+            yield conversation, rows
     if only is not None and only not in known:
         msg = f"the run {run.directory.path} has no candidate {only!r}"
         raise UsageError(msg, hint=f"it has {', '.join(sorted(known - {''})) or 'none'}")
-    return side

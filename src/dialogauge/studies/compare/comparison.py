@@ -28,8 +28,8 @@ from dialogauge.studies.compare.figures import (
     share_of,
     tested,
 )
-from dialogauge.studies.compare.pairing import PairedRuns, pair_sides
-from dialogauge.studies.compare.talks import FAILED, LENGTH, TURNS, Side, sums_of
+from dialogauge.studies.compare.pairing import PairedRuns, pair_talks
+from dialogauge.studies.compare.talks import FAILED, LENGTH, TURNS, Side, Talks, sums_of
 from dialogauge.studies.evidence import NOTHING_CHECKED, VERDICT, RunEvidence
 from dialogauge.studies.planted.blind_spots import BlindSpots
 
@@ -152,8 +152,8 @@ class RunComparison:
 
 
 def compare_sides(
-    a: Side,
-    b: Side,
+    sides: Sequence[Side],
+    talks: Talks,
     dimensions: Sequence[DimensionSpec],
     *,
     rng: np.random.Generator,
@@ -163,14 +163,15 @@ def compare_sides(
     """Compare two runs.
 
     Args:
-        a: The first run: what was.
-        b: The second: what is.
+        sides: The first run: what was; and the second: what is.
+        talks: Their conversations.
         dimensions: Of the rubric of both.
         rng: Draws what corrects for several figures.
         by: `scenario`, `user`, `language`: differences by group too.
         evidence: Which dimensions are checked on such conversations; others are not tested.
     """
-    pairing = pair_sides(a, b)
+    a, b = sides
+    pairing = pair_talks(talks, a.conversations)
     order, finds = _order(pairing), a.finds and b.finds
     turned_by, down, up = _turned(pairing, order, by_verdict=evidence.counts(VERDICT), by_findings=finds)
     made = (dimension_figure(pairing, d, evidence.of(d.name)) for d in dimensions)

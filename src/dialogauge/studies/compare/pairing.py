@@ -12,7 +12,7 @@ import numpy as np
 from dialogauge.core.json_keys import keys
 from dialogauge.stats import cluster_labels
 from dialogauge.stats.table import Codes, Mask, label_codes
-from dialogauge.studies.compare.talks import Side, Talks
+from dialogauge.studies.compare.talks import Talks
 
 By = Literal["id", "task", "scenario and user", "nothing"]
 
@@ -71,14 +71,17 @@ class PairedRuns:
         return ~self.second, self.second
 
 
-def pair_sides(a: Side, b: Side) -> PairedRuns:
+def pair_talks(talks: Talks, split: int) -> PairedRuns:
     """Pair the conversations of two runs by id, else by task, else by scenario and user, else not at all.
 
     What pairs less than half of both runs pairs none: two months of a log share a few users who came back
     with the same kind of question, and the rest would be left out.
+
+    Args:
+        talks: Of both runs.
+        split: How many are of the first.
     """
-    talks, split, few = a.talks.followed_by(b.talks), a.conversations, None
-    names, size = talks.names, a.conversations + b.conversations
+    names, size, few = talks.names, talks.judged.size, None
     scenes = zip(names["scenario"], names["user"], strict=True)
     choices: tuple[tuple[By, Sequence[Hashable]], ...] = (
         ("id", names["id"]),

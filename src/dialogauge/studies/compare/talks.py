@@ -1,4 +1,4 @@
-"""A run as a comparison reads it: its rows in one table, and of each conversation what they add up to."""
+"""Two runs as a comparison reads them: their rows in one table, added up by conversation."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dialogauge.core import Conversation, DimensionSpec, digest_text
 from dialogauge.core.json_keys import keys
 from dialogauge.stats import Floats, divided, reply_length
 from dialogauge.stats.reading import table_of
-from dialogauge.stats.rows import LEVELS, Labels, Row
+from dialogauge.stats.rows import LEVELS, Labels, Row, Table
 from dialogauge.stats.table import Codes, Mask
 
 LENGTH: Final = "reply length"
@@ -32,7 +32,10 @@ Ratings = Mapping[str, Sequence[tuple[float, float | None]]]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Talks:
-    """Conversations in columns, shape (n,) each; several candidates of one id are several of them."""
+    """The conversations of the first run and then of the second, in columns, shape (n,) each.
+
+    Several candidates of one id are several conversations.
+    """
 
     names: Mapping[str, Sequence[str | None]]
     """`id`, `user`, `scenario`, `language`; `opening`, the digest of the first message of the user; `task` of
@@ -55,31 +58,13 @@ class Talks:
             out |= self.kinds.get(kind, False)
         return out
 
-    def followed_by(self, later: Talks) -> Talks:
-        """Return these conversations and then those of another run of the same rubric."""
-        kinds = dict.fromkeys((*self.kinds, *later.kinds))
-        scores, facts = (
-            {name: np.concatenate([sums, more[name]], axis=1) for name, sums in some.items()}
-            for some, more in ((self.scores, later.scores), (self.facts, later.facts))
-        )
-        return Talks(
-            {name: [*column, *later.names[name]] for name, column in self.names.items()},
-            {kind: np.concatenate([self.having(kind), later.having(kind)]) for kind in kinds},
-            [*self.ratings, *later.ratings],
-            np.concatenate([self.judged, later.judged]),
-            np.concatenate([self.qualities, later.qualities]),
-            scores,
-            facts,
-        )
 
-
-@keys(name="run", talks=None, finds=None)
+@keys(name="run", finds=None)
 @dataclass(frozen=True, slots=True, eq=False)
 class Side:
     """One of the two runs."""
 
     name: str
-    talks: Talks
     finds: bool
     """Whether the judge names kinds of findings."""
     conversations: int
@@ -114,72 +99,92 @@ def sums_of(talks: Codes, values: Floats, size: int, weights: Floats | None = No
     )
 
 
-def read_side(
-    name: str,
-    judged: Iterable[tuple[Conversation, Sequence[Row]]],
+def read_sides(
+    runs: Sequence[tuple[str, Iterable[tuple[Conversation, Sequence[Row]]], int]],
     dimensions: Sequence[DimensionSpec],
-    unread: int = 0,
-) -> Side:
-    """Read the conversations of a run with their rows; of each only figures are kept."""
+) -> tuple[list[Side], Talks]:
+    """Read the conversations of two runs with their rows; of each only figures are kept.
+
+    Args:
+        runs: Of each the name, its conversations with their rows, and how many records and units are missing.
+        dimensions: Of the rubric of both.
+    """
     names = {what: list[str | None]() for what in ("id", "user", "scenario", "language", "opening")}
     ratings = list[Ratings]()
     turns, lengths = list[int](), list[int]()
     counts = list[tuple[int, int]]()
     """Of each conversation the rows and the replies."""
+    sizes = list[int]()
+    """Conversations of each run."""
 
     def passing() -> Iterator[Row]:
-        for talk, rows in judged:
-            opening = digest_text(next((m.text for m in talk.messages if m.role == "user"), ""))
-            values = (talk.id, talk.user_id, talk.scenario, talk.language, opening)
-            for column, value in zip(names.values(), values, strict=True):
-                column.append(value)
-            replies = [reply_length(turn.reply_text) for turn in talk.turns if turn.has_reply]
-            lengths.extend(replies)
-            turns.append(len(talk.turns))
-            counts.append((len(rows), len(replies)))
-            ratings.append(_ratings(talk))
-            yield from rows
+        for _, judged, _ in runs:
+            begun = len(ratings)
+            for talk, rows in judged:
+                opening = digest_text(next((m.text for m in talk.messages if m.role == "user"), ""))
+                values = (talk.id, talk.user_id, talk.scenario, talk.language, opening)
+                for column, value in zip(names.values(), values, strict=True):
+                    column.append(value)
+                replies = [reply_length(turn.reply_text) for turn in talk.turns if turn.has_reply]
+                lengths.extend(replies)
+                turns.append(len(talk.turns))
+                counts.append((len(rows), len(replies)))
+                ratings.append(_ratings(talk))
+                yield from rows
+            sizes.append(len(ratings) - begun)
 
     table = table_of(passing())
     size, every, first = len(ratings), np.arange(len(ratings)), table.repeat == 1
     rows_each, replies_each = np.array(counts, dtype=np.intp).reshape(-1, 2).T
     talk_of = np.repeat(every, rows_each)
 
-    def latest(column: Labels, rows: Codes) -> list[str | None]:
-        """Return by conversation the name in the last of these rows that has one."""
-        rows, codes = rows[column.codes[rows] >= 0], np.full(size, -1, dtype=np.int32)
-        codes[talk_of[rows]] = column.codes[rows]
-        return Labels(codes, column.names).list()
-
-    verdicts = latest(table.column("verdict"), np.flatnonzero(first))
     backward = np.arange(table.n)[::-1]
-    tasks, spoken = latest(table.column("task"), backward), latest(table.language, backward)
+    verdicts = _latest(table.column("verdict"), np.flatnonzero(first), talk_of, size)
+    tasks = _latest(table.column("task"), backward, talk_of, size)
+    spoken = _latest(table.language, backward, talk_of, size)
     languages = [of_data or of_judge for of_data, of_judge in zip(names["language"], spoken, strict=True)]
     findings = table.entries["finding"].only(first[table.entries["finding"].rows])
     kinds = {
         kind: np.bincount(talk_of[findings.of(kind).rows], minlength=size) > 0 for kind in findings.names
     }
-    scores, qualities = dict[str, Sums](), np.full((len(dimensions), size), np.nan)
-    for d, quality in zip(dimensions, qualities, strict=True):
-        here = table.levels == LEVELS.index(d.level)
-        scores[d.name] = sums_of(talk_of[here], table.counted(d.name)[here], size)
-        means = divided(*scores[d.name][:2]).tolist()
-        quality[:] = [math.nan if math.isnan(mean) else d.scale.quality(mean) for mean in means]
     talks = Talks(
         {**names, "language": languages, "task": tasks, "verdict": verdicts},
         kinds,
         ratings,
         np.bincount(talk_of[~table.failed], minlength=size) > 0,
-        divided(np.nansum(qualities, axis=0), (~np.isnan(qualities)).sum(axis=0)),
-        scores,
+        *_scored(table, talk_of, size, dimensions),
         {
             LENGTH: sums_of(np.repeat(every, replies_each), np.array(lengths, dtype=np.float64), size),
             TURNS: sums_of(every, np.array(turns, dtype=np.float64), size),
             FAILED: sums_of(talk_of, table.failed.astype(np.float64), size),
         },
     )
-    failures, finds = table.entries["failure"].tally(), bool((table.listed & first).any())
-    return Side(name, talks, finds, size, unread, failures)
+    sides, failures = [], table.entries["failure"]
+    for (name, _, unread), size, low in zip(runs, sizes, (0, sizes[0]), strict=True):
+        here = (talk_of >= low) & (talk_of < low + size)
+        finds = bool((table.listed & first & here).any())
+        sides.append(Side(name, finds, size, unread, failures.only(here[failures.rows]).tally()))
+    return sides, talks
+
+
+def _scored(
+    table: Table, talk_of: Codes, size: int, dimensions: Sequence[DimensionSpec]
+) -> tuple[Floats, dict[str, Sums]]:
+    """Return by conversation the mean quality over the dimensions, and the sums of each."""
+    scores, qualities = dict[str, Sums](), np.full((len(dimensions), size), np.nan)
+    for d, quality in zip(dimensions, qualities, strict=True):
+        here = table.levels == LEVELS.index(d.level)
+        scores[d.name] = sums_of(talk_of[here], table.counted(d.name)[here], size)
+        means = divided(*scores[d.name][:2]).tolist()
+        quality[:] = [math.nan if math.isnan(mean) else d.scale.quality(mean) for mean in means]
+    return divided(np.nansum(qualities, axis=0), (~np.isnan(qualities)).sum(axis=0)), scores
+
+
+def _latest(column: Labels, rows: Codes, talk_of: Codes, size: int) -> list[str | None]:
+    """Return by conversation the name in the last of some rows that has one."""
+    rows, codes = rows[column.codes[rows] >= 0], np.full(size, -1, dtype=np.int32)
+    codes[talk_of[rows]] = column.codes[rows]
+    return Labels(codes, column.names).list()
 
 
 def _ratings(talk: Conversation) -> Ratings:

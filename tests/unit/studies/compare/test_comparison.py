@@ -16,7 +16,7 @@ from dialogauge.studies.compare.beside import parting
 from dialogauge.studies.compare.comparison import compare_sides
 from dialogauge.studies.compare.gate import may_gate, parse_delta_gate
 from dialogauge.studies.compare.page import brief, comparison_page
-from dialogauge.studies.compare.talks import read_side
+from dialogauge.studies.compare.talks import read_sides
 from dialogauge.studies.evidence import NOTHING_CHECKED, DimensionEvidence, RunEvidence
 
 HELP = PlainDimension("helpfulness", "turn")
@@ -57,12 +57,14 @@ def judged(
     return Conversation(id, tuple(messages), user_id=user, scenario=scenario, ratings=tuple(ratings)), rows
 
 
-def side(name, *talks, dimensions=(HELP,)):
-    return read_side(name, talks, dimensions)
+def side(name, *talks):
+    return name, talks, 0
 
 
 def between(a, b, dimensions=(HELP,), evidence=CHECKED, **more):
-    return compare_sides(a, b, dimensions, rng=np.random.default_rng(0), evidence=evidence, **more)
+    sides, talks = read_sides((a, b), dimensions)
+    rng = np.random.default_rng(0)
+    return compare_sides(sides, talks, dimensions, rng=rng, evidence=evidence, **more)
 
 
 def compared(a, b, **more):
@@ -193,7 +195,7 @@ def test_a_comparison_without_an_answer_says_why_of_the_dimension_with_most_scor
     def run(name, score):
         talks = log(*[score] * 4)
         talks[0][1].append(row("c0", score, name="coherence", level="conversation"))
-        return side(name, *talks, dimensions=(WHOLE, HELP))
+        return side(name, *talks)
 
     few = between(run("old", 3), run("new", 4), (WHOLE, HELP))
     assert headline(few)[0].endswith("too few conversations: 4, and the interval of a difference takes 6.")
@@ -205,7 +207,7 @@ def test_intervals_that_leave_out_zero_and_show_nothing_say_how_many_dimensions_
         talks = [judged(f"{name}{i}", s, user=f"{name}{i}") for i, s in enumerate(scores)]
         for i, (talk, score) in enumerate(zip(talks, scores[::-1], strict=True)):
             talk[1].append(row(f"{name}{i}", score, name="coherence", level="conversation"))
-        return side(name, *talks, dimensions=(HELP, WHOLE))
+        return side(name, *talks)
 
     close = between(run("old", *[2, 3] * 8), run("new", *[2, 3, 3, 4] * 4), (HELP, WHOLE))
     assert all(d.answer == "cannot tell" and d.delta.low > 0 for d in close.dimensions)
@@ -369,7 +371,7 @@ def test_a_gate_is_about_one_figure_however_many_are_tested():
     second = PlainDimension("coherence", "turn")
     a, b = [4, 5, 3] * 5, [4, 4, 4] * 5
     (alone,) = compared(log(*a), log(*b)).dimensions
-    sides = (side(n, *two(*s), dimensions=(HELP, second)) for n, s in (("old", a), ("new", b)))
+    sides = (side(n, *two(*s)) for n, s in (("old", a), ("new", b)))
     both = between(*sides, (HELP, second))
     change = both.dimensions[0]
     assert change.detectable > alone.detectable == alone.detectable_alone
@@ -527,7 +529,7 @@ def test_dimensions_that_move_by_the_same_clusters_are_corrected_together():
         for i, score in enumerate(scores):
             rows = [row(f"c{i}", score + rng.normal(0, 0.02), name=d.name) for d in names]
             talks.append((judged(f"c{i}", score)[0], rows))
-        return side(name, *talks, dimensions=names)
+        return side(name, *talks)
 
     evidence = RunEvidence(dimensions={d.name: AGREES for d in names})
     old, new = run("old", *[3] * 20), run("new", *[3, 3, 2, 3, 2, 4, 2, 2, 2, 3] * 2)
