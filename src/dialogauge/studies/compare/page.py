@@ -321,10 +321,11 @@ def _made(result: RunComparison) -> Section:
             "compared on conversations that have it in both."
         )
     figures = (
-        f"{how} Kinds of findings, ratings and dimensions are each corrected together (Westfall and Young). "
-        "For this, the signs of whole clusters are flipped in all of them at once. “80 % power from” is the least "
-        "true difference that such a sample shows in 4 of 5 cases. “By failures” is how far the difference "
-        "could move if every failed judgement had been the worst or the best score."
+        f"{how} Kinds of findings, ratings and dimensions are each corrected together (Westfall and "
+        "Young). For this, the signs of whole clusters are flipped in all of them at once. “80 % power "
+        "from” is the least true difference that such a sample shows in 4 of 5 cases. “By failures” is "
+        "how far the difference could move if every failed judgement had been the worst or the best "
+        "score."
     )
     judge: Prose = (
         "Whether the judge is right about either assistant is another question: ",
