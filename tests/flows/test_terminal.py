@@ -101,6 +101,8 @@ def test_a_command_says_where_its_words_could_not_go(folder: Path, name: str) ->
         done = run(folder, line, stdout=full)
     assert done.returncode == 1
     assert b"the output could not be printed: No space left" in done.stderr
+    if name not in ("help", "judge", "check json", "report"):
+        return  # what follows is of the process, and the same in all
     done = run(folder, line, **closing(1))
     assert (done.returncode, b"could not be printed: Bad file descriptor" in done.stderr) == (1, True)
     reader, writer = os.pipe()
