@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
-from dialogauge.app.build import Clients
+from dialogauge.app.clients import Clients
 from dialogauge.app.config import model_of
 from dialogauge.app.merging import load_config, references
 from dialogauge.app.option_groups import LimitOptions

@@ -62,8 +62,7 @@ def fit_file(options: FitOptions) -> CommandOutcome[Any]:
     target = output_file(options.out)
     spare([target], options)
     faults: list[InputError] = []
-    usable = _usable_ones(options, faults)
-    text = fit_local(usable, dimension=options.dimension, folds=options.folds).to_json()
+    text = fit_local(_usable(options, faults), dimension=options.dimension, folds=options.folds).to_json()
     write_whole(target, [text.encode()])
     fitted = {**json.loads(text), "faults": [str(f) for f in faults]}
     return CommandOutcome(
@@ -71,20 +70,18 @@ def fit_file(options: FitOptions) -> CommandOutcome[Any]:
     )
 
 
-def _usable_ones(options: FitOptions, faults: list[InputError]) -> Iterator[Conversation]:
-    """Yield the conversations with usable ratings; at the end UsageError where these are not from 1 to 5."""
-    rated = RatedDimensions()
+def _usable(options: FitOptions, faults: list[InputError]) -> Iterator[Conversation]:
+    """Yield the conversations without ratings of the dimension that are none, which go to `faults`.
+
+    At the end raises UsageError where those ratings are not from 1 to 5.
+    """
+    rated, dimension = RatedDimensions(), options.dimension
     for conversation in _rated(options, input_data(options), faults, [], rated):
-        yield _usable(conversation, options.dimension, faults)
-    rated.expect_one_to_five(options.dimension)
-
-
-def _usable(conversation: Conversation, dimension: str, faults: list[InputError]) -> Conversation:
-    """Return the conversation without the ratings of the dimension that are none, which go to `faults`."""
-    usable, wrong = usable_ratings(conversation, dimension)
-    faults += wrong
-    others = (r for r in conversation.ratings if r.dimension != dimension)
-    return replace(conversation, ratings=(*others, *(rating for rating, _ in usable)))
+        usable, wrong = usable_ratings(conversation, dimension)
+        faults += wrong
+        others = (r for r in conversation.ratings if r.dimension != dimension)
+        yield replace(conversation, ratings=(*others, *(rating for rating, _ in usable)))
+    rated.expect_one_to_five(dimension)
 
 
 Fitting = ReadyStudy[FitOptions, FitStudy]

@@ -101,7 +101,8 @@ def progress_line(progress: Progress, limits: LimiterState | None) -> str:
         _cost(usage.cost),
         f"{progress.rate:.1f}/s",
         "" if progress.remaining_s is None else f"{_duration(progress.remaining_s)} left",
-        "" if limits is None else _limits(limits),
+        "" if limits is None else f"{limits.in_flight} of {limits.limit} in flight",
+        f"waiting {limits.paused_for:.0f} s on the rate limit" if limits and limits.paused_for > 0 else "",
     )
     return " · ".join(part for part in parts if part)
 
@@ -110,11 +111,6 @@ def _cost(cost: float | None) -> str:
     if cost is None:
         return "cost unknown"
     return f"cost {cost:.4f}" if cost else ""
-
-
-def _limits(limits: LimiterState) -> str:
-    text = f"{limits.in_flight} of {limits.limit} in flight"
-    return f"{text} · waiting {limits.paused_for:.0f} s on the rate limit" if limits.paused_for > 0 else text
 
 
 def _duration(seconds: float) -> str:

@@ -324,14 +324,16 @@ def _running(
         study: Its name.
         values: Of the settings.
         read_in: Takes the settings, and returns what stands in memory.
-        progress: Whether it is shown.
+        progress: Whether it is shown; None for in a terminal and in a notebook.
     """
     from dialogauge.app.command import load
     from dialogauge.app.merging import settings_from
 
     listed = listed_study(study)
     options = settings_from(listed.options, **values)
-    python, entry, observer = read_in(options), load(listed), observer_for(progress)
+    interactive = shows_live() or "ipykernel" in sys.modules  # a terminal, or a notebook
+    shown = interactive if progress is None else progress
+    python, entry, observer = read_in(options), load(listed), _Observer(quiet=not shown, live=interactive)
 
     async def work(stop: StopSignal) -> CommandOutcome[Any]:
         outcome = await entry.run(options, observer, python, stop)
@@ -488,10 +490,3 @@ class _Observer(ProgressObserver):
         """Log a line, and show it where progress is shown."""
         _LOG.info(text)
         super().say(text)
-
-
-def observer_for(progress: bool | None) -> _Observer:  # noqa: FBT001 - as it was handed over
-    """Return who is told: progress is shown in a terminal and in a notebook unless it is said otherwise."""
-    interactive = shows_live() or "ipykernel" in sys.modules
-    shown = interactive if progress is None else progress
-    return _Observer(quiet=not shown, live=interactive)
