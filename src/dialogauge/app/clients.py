@@ -32,8 +32,9 @@ class Clients:
         self._options = options
         self._dry = dry
         self._counting: list[tuple[str, CountingClient]] = []
-        prices = None if options.prices_file is None else PriceTable.load(Path(options.prices_file))
-        self._budget = Budget(options.max_calls, options.max_cost, prices)
+        self._budget = Budget(options.max_calls, options.max_cost)
+        if options.prices_file is not None:
+            self._budget.prices = PriceTable.load(Path(options.prices_file))
         self._stack = AsyncExitStack()
         self._first: ChatClient | None = None
 
