@@ -63,9 +63,15 @@ def export_run(run: str, out: str, privacy: Privacy = OPEN) -> int:
                 raise UsageError(msg, hint="export it as .jsonl")
             return write_eval(target, finished)
         entry = entry_of(finished.manifest.study)
-        counted = _Counter(entry.rows(finished))
-        writer(target, counted, entry.columns(finished))
-        return counted.number
+        number = 0
+
+        def rows() -> Iterator[Mapping[str, Any]]:
+            nonlocal number
+            for number, row in enumerate(entry.rows(finished), start=1):  # noqa: B007 - the last one counts
+                yield row
+
+        writer(target, rows(), entry.columns(finished))
+        return number
 
 
 def export_messages(run: str, out: str, privacy: Privacy = OPEN) -> int:
@@ -92,19 +98,6 @@ def export_messages(run: str, out: str, privacy: Privacy = OPEN) -> int:
 
         write_whole(target, lines())
     return number
-
-
-class _Counter:
-    """Counts what passes through."""
-
-    def __init__(self, rows: Iterable[Mapping[str, Any]]) -> None:
-        self._rows = rows
-        self.number = 0
-
-    def __iter__(self) -> Iterator[Mapping[str, Any]]:
-        for row in self._rows:
-            self.number += 1
-            yield row
 
 
 def _write_jsonl(target: Path, rows: Iterable[Mapping[str, Any]], _: ExportColumns) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
@@ -115,7 +115,19 @@ async def _prepare(options: FitOptions, python: PythonInput, *, dry: bool) -> Fi
         places, wrong = rated_places(graded, dimension)
         examples += places
         faults += wrong
-    _check(examples, options)
+    groups = len({e.group for e in examples})
+    if len(examples) < LEAST or groups < max(3, options.folds):
+        talks = counted(len({e.conversation.id for e in examples}), "conversation")
+        msg = (
+            f"too little to fit: {counted(len(examples), 'place')} rated for {options.dimension!r} "
+            f"in {talks} of {counted(groups, 'user')}"
+        )
+        least = f"at least {LEAST} of {max(3, options.folds)} users are needed"
+        hint = f"{least}; a conversation without a user counts as one"
+        raise UsageError(msg, hint=hint)
+    if options.folds < 3:
+        msg = "a run needs three parts or more: one to judge, one to choose the settings on, one to fit"
+        raise UsageError(msg, hint="--cv 3, or more")
     study = FitStudy(
         examples,
         dimension,
@@ -177,19 +189,3 @@ def _as_grades(conversation: Conversation, dimension: str) -> Conversation:
         for r in conversation.ratings
     )
     return replace(conversation, ratings=tuple(ratings))
-
-
-def _check(examples: Sequence[RatedPlace], options: FitOptions) -> None:
-    groups = len({e.group for e in examples})
-    if len(examples) < LEAST or groups < max(3, options.folds):
-        talks = counted(len({e.conversation.id for e in examples}), "conversation")
-        msg = (
-            f"too little to fit: {counted(len(examples), 'place')} rated for {options.dimension!r} "
-            f"in {talks} of {counted(groups, 'user')}"
-        )
-        least = f"at least {LEAST} of {max(3, options.folds)} users are needed"
-        hint = f"{least}; a conversation without a user counts as one"
-        raise UsageError(msg, hint=hint)
-    if options.folds < 3:
-        msg = "a run needs three parts or more: one to judge, one to choose the settings on, one to fit"
-        raise UsageError(msg, hint="--cv 3, or more")

@@ -352,7 +352,8 @@ def _work(
     settings: Mapping[str, Any],
 ) -> _Work:
     """Return what runs a study of conversations."""
-    values = {**settings, "out": path, "inputs": _names(source)}
+    in_memory = "a DataFrame" if is_table(source) else "conversations in memory"
+    values = {**settings, "out": path, "inputs": _paths(source) or (in_memory,)}
     if ratings is not None:
         in_file = isinstance(ratings, str | PathLike)
         values["ratings_file"] = str(ratings) if in_file else "ratings in memory"
@@ -433,12 +434,6 @@ def _input(
         items = source if is_table(source) else _items(source)
         opened = memory_conversations(items, format=format, mapping=mapping, strict=strict)
     return InputData(opened, rating_table(ratings, mapping))
-
-
-def _names(source: Sources) -> tuple[str, ...]:
-    """Return what the manifest calls a source."""
-    in_memory = "a DataFrame" if is_table(source) else "conversations in memory"
-    return _paths(source) or (in_memory,)
 
 
 def _paths(source: Sources) -> tuple[str, ...] | None:
