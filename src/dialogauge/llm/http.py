@@ -54,11 +54,8 @@ class HttpSettings:
     """The environment variable that the key came from, for messages."""
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     """Further headers."""
-    proxy: str | None = field(default=None, repr=False)
     max_bytes: int = MAX_BYTES
     """Of one response, as it is sent and unpacked."""
-    name: str | None = None
-    """The model's name in rows and on pages; None: its own name."""
 
 
 @dataclass(slots=True)
@@ -116,7 +113,6 @@ class HttpChatClient:
             api_key,
             self._settings.key_variable,
             self._settings.headers,
-            self._settings.proxy,
             self.parameters.extra,
         )
         self._budget = budget or Budget()
@@ -139,8 +135,8 @@ class HttpChatClient:
 
     @property
     def name(self) -> str:
-        """The name given in the settings, or the model's."""
-        return self._settings.name or self.model
+        """The model's."""
+        return self.model
 
     def describe(self) -> Mapping[str, Any]:
         """Return the client's identity, and `dropped` and `schema_support`, which change during use.

@@ -45,9 +45,8 @@ async def test_what_repeats_the_previous_prompt_is_counted_once_per_request(serv
 
 async def test_parameters_and_overrides_reach_the_endpoint(serve, connect):
     stub = serve("ok")
-    parameters = SamplingParameters(
-        temperature=0.0, max_tokens=100, seed=7, stop=("END",), extra={"top_k": 3}
-    )
+    extra = {"stop": ["END"], "top_k": 3}
+    parameters = SamplingParameters(temperature=0.0, max_tokens=100, seed=7, extra=extra)
     client = connect(stub.url, api_key=KEY, parameters=parameters)
     await client.complete(question(salt=2, max_tokens=200))
     sent = stub.requests[0]
