@@ -304,7 +304,7 @@ def _step(
     token = STOP.set(None if world.replays else world.stop)
     world.asked = 0
     with (
-        mock.patch("dialogauge.app.build.Clients.build", build),
+        mock.patch("dialogauge.app.clients.Clients.build", build),
         mock.patch.object(running, "run_work", work),
         mock.patch("dialogauge.runs.store.BATCH_UNITS", 1 if crash is not None else 200),
         mock.patch.object(RunDatabase, "flush", flush),

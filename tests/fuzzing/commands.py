@@ -71,7 +71,7 @@ def command(*words: str, answer: Answer = plainest) -> Ended:
 
     with (
         patch.object(sys, "argv", ["dialogauge", *words]),
-        patch("dialogauge.app.build._http", client),
+        patch("dialogauge.app.clients._http", client),
         contextlib.redirect_stdout(out),
         contextlib.redirect_stderr(err),
     ):

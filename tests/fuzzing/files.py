@@ -488,7 +488,7 @@ READERS: Final[Mapping[str, tuple[str, ...]]] = {
     "app/build.py": ("source", "local model", "fitted model"),
     "app/candidates.py": ("reply file",),
     "app/judge.py": ("stored agreement",),
-    "app/merging.py": ("configuration", "agents"),
+    "core/files.py": ("configuration", "agents"),
     "data/archives.py": ("zip file", "workbook"),
     "data/field_map.py": ("field map", "mapped"),
     "data/formats/threads.py": ("judge csv", "judge rows"),

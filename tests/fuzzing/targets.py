@@ -29,6 +29,7 @@ from dialogauge.core import (
     Scale,
     conversation_digest,
 )
+from dialogauge.core.json_keys import as_json
 from dialogauge.data import (
     Mask,
     RatedDimensions,
@@ -113,7 +114,7 @@ def _read(path: Path, format: str | None, *, strict: bool, mapping: Any = None) 
     try:
         reader = read_conversations([str(path)], format=format, strict=strict, mapping=mapping)
         outcomes = list(reader)
-        inspect_conversations(reader, 2, mask=_MASK).to_json()
+        as_json(inspect_conversations(reader, 2, mask=_MASK))
     except InputError as error:
         return _placed(error)
     seen = "read"

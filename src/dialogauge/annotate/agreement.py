@@ -6,7 +6,7 @@ import math
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from statistics import median
-from typing import Any, Final
+from typing import Final, TypedDict
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from dialogauge.annotate.answers import Answer, ItemAnswers
 from dialogauge.annotate.plan import AssignmentPlan
 from dialogauge.annotate.questions import RatingQuestion
 from dialogauge.core import Level
+from dialogauge.core.json_keys import INSIDE, keys
 from dialogauge.stats import Categories, Estimate, RatingGrid, coefficients_of
 from dialogauge.text import counted
 
@@ -21,6 +22,15 @@ _SIDES: Final = ("a", "b", "tie")
 Standing = Mapping[tuple[str, str], ItemAnswers]
 
 
+class RaterFigures(TypedDict):
+    """How far raters agree, as `dialogauge agreement` has it."""
+
+    ac1: Estimate
+    alpha: Estimate
+    exact: Estimate
+
+
+@keys(figures=None, named_figures=INSIDE, another=None)
 @dataclass(frozen=True, slots=True)
 class SharedAgreement:
     """Agreement on what two or more raters rated, in one dimension."""
@@ -45,11 +55,10 @@ class SharedAgreement:
         """The width of AC1's interval."""
         return _width(self.figures["ac1"])
 
-    def to_json(self) -> dict[str, Any]:
-        """Write it as JSON values."""
-        counts = {"targets": self.targets, "items": self.items, "raters": self.raters}
-        figures = {name: figure.to_json() for name, figure in self.figures.items()}
-        return {"dimension": self.dimension, "level": self.level, **counts, **figures}
+    @property
+    def named_figures(self) -> RaterFigures:
+        """The figures, each under its name."""
+        return self.figures  # type: ignore[return-value]
 
 
 def shared_agreement(plan: AssignmentPlan, standing: Standing) -> Iterator[SharedAgreement]:
@@ -164,6 +173,7 @@ def advice(agreements: list[SharedAgreement]) -> str:
     return f"{first}{items}, {rater}: {'both help alike' if close else better}."
 
 
+@keys(left="left")
 @dataclass(frozen=True, slots=True)
 class RaterProgress:
     """What one rater has done."""

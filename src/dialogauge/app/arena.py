@@ -9,12 +9,10 @@ from pathlib import Path
 from typing import Final
 
 from dialogauge.app.agreement_runs import run_names
-from dialogauge.app.build import Clients
 from dialogauge.app.candidates import read_agents
+from dialogauge.app.clients import Clients
 from dialogauge.app.columns import VoteColumns
 from dialogauge.app.command import ReadyStudy, StudyEntry
-from dialogauge.app.config import model_of
-from dialogauge.app.merging import load_config, references
 from dialogauge.app.outcome import Plan, PlanJson
 from dialogauge.app.outputs import run_files, spare, stem
 from dialogauge.app.settings import ArenaOptions
@@ -192,43 +190,15 @@ ENTRY: Final = StudyEntry(
 )
 
 
-def _check(options: ArenaOptions, *, model: bool) -> None:
-    """Raise UsageError where settings exclude each other."""
-    if options.judge == "llm" and not model:
-        message = "--judge llm needs a model"
-        raise UsageError(
-            message, hint="give --model NAME --base-url URL, or [roles.judge] in the configuration"
-        )
-    if not model and (options.schedule == "adaptive" or options.budget is not None):
-        message = "--schedule adaptive and --budget are for comparisons that cost something"
-        raise UsageError(message, hint="give a model, or leave them out: all other votes cost nothing")
-    if options.schedule == "adaptive" and options.budget is None and options.until is None:
-        message = "--schedule adaptive has no end"
-        raise UsageError(message, hint="give --until POINTS, --budget N, or both")
-    if options.until is not None and options.schedule != "adaptive":
-        message = "--until is for --schedule adaptive"
-        raise UsageError(message, hint="add it, or leave --until out")
-
-
 def _asked(options: ArenaOptions, gathered: Entrants, clients: Clients) -> tuple[Referee, list[Meeting]]:
     """Return the referee and the meetings that are put to it."""
-    config = load_config(options.config_file)
-    reference = references(options).get("judge")
-    model = reference is not None or (options.judge == "llm" and "judge" in config.roles)
-    if reference is not None and options.judge not in (None, "llm"):
-        message = f"--judge {options.judge} takes no model"
-        raise UsageError(message, hint=f"drop --judge {options.judge} to ask the model, or drop the model")
-    _check(options, model=model)
     if gathered.earlier:
         judges = dict.fromkeys(str((one.earlier or {})["judge"]) for one in gathered.earlier)
         return Earlier(f"{', '.join(judges)}, in earlier arenas"), gathered.earlier
     all_meetings = list(meetings(gathered)) if gathered.agents else gathered.votes
-    if model:
-        judge = PairJudge(
-            load_rubric(options.rubric),
-            clients.build(model_of(reference, "judge", config.roles), "judge"),
-            options.language,
-        )
+    if options.role is not None:
+        client = clients.build(options.role, "judge")
+        judge = PairJudge(load_rubric(options.rubric), client, options.language)
         unrated = (replace(m, rating=None) for m in all_meetings)  # several may have voted on one
         return AskedTwice(judge), list({one.digest: one for one in unrated}.values())
     if options.judge == "people" or (options.judge is None and gathered.votes):
@@ -281,7 +251,12 @@ def gather(
     checked = _checked_in_all(runs)
     for name, path in paths:
         if not is_run(path):
-            _add_file(out, name, path, mapping)
+            if name is None and is_pair_file(path, mapping=mapping):
+                _add_votes(out, path, mapping)
+                continue
+            source = read_conversations([path], mapping=mapping)
+            _add_agent(out, name or stem(path), source)
+            out.notes += map(str, source.notes)
         elif (manifest := read_manifest(RunDirectory(Path(path)))) is not None and manifest.study == ARENA:
             with open_run(path) as run:
                 _add_arena(out, run, name or called[path])
@@ -379,15 +354,6 @@ def _add_arena(out: Entrants, run: StoredRun, name: str) -> None:
         out.about[agent] = one["about"] if known is None else said_together(known, one["about"])
     for agent, ids in summary["absent"].items():
         out.absent[agent] = [*out.absent.get(agent, ()), *ids]
-
-
-def _add_file(out: Entrants, name: str | None, path: str, mapping: FieldMap | None) -> None:
-    if name is None and is_pair_file(path, mapping=mapping):
-        _add_votes(out, path, mapping)
-        return
-    source = read_conversations([path], mapping=mapping)
-    _add_agent(out, name or stem(path), source)
-    out.notes += map(str, source.notes)
 
 
 def _add_agent(out: Entrants, name: str, items: Iterable[Conversation | InputError]) -> None:

@@ -1,118 +1,26 @@
-"""Names to objects: the only place that knows which class answers to which setting."""
+"""Judges by name: the only place that knows which class answers to which setting."""
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Callable
-from contextlib import AsyncExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from dialogauge.app.config import RoleSettings, read_key
-from dialogauge.app.environment import cache_folder
-from dialogauge.app.option_groups import LimitOptions, RetryOptions
+from dialogauge.app.clients import Clients
+from dialogauge.app.option_groups import LimitOptions, UserJudgeOptions
 from dialogauge.app.settings import JudgeOptions
-from dialogauge.core.errors import ConfigError, UsageError
+from dialogauge.core.errors import UsageError
 from dialogauge.core.files import read_text
-from dialogauge.core.protocols import Judge
-from dialogauge.llm import Budget, CountingClient, Expected, LimiterState, PriceTable, SamplingParameters
-from dialogauge.llm.protocol import ChatClient
-from dialogauge.text import counted
+from dialogauge.core.protocols import Judge, Sight
+from dialogauge.judges.encoder.judge import encoder_judge
+from dialogauge.judges.encoder.text import ENCODER_JUDGES
+from dialogauge.judges.local.judge import RUBRICS, LocalJudge, Rubric
+from dialogauge.judges.personal.baselines import HISTORY_JUDGES, build_history_judge
 
 if TYPE_CHECKING:
+    from dialogauge.judges.personal.judge import ContextSource
+    from dialogauge.llm import ChatClient
     from dialogauge.rubrics import Policies
-
-_LOG = logging.getLogger("dialogauge")
-
-
-class Clients:
-    """The clients that a command asks: built one by one, on one budget, and freed together."""
-
-    def __init__(self, options: LimitOptions, budget: Budget | None = None, *, dry: bool = False) -> None:
-        """Build nothing yet.
-
-        Args:
-            options: What asking may take.
-            budget: Shared with others; else one of their own.
-            dry: Build clients that ask nothing, and count what they would ask.
-        """
-        self._options = options
-        self._dry = dry
-        self._counting: list[tuple[str, CountingClient]] = []
-        self._budget = budget or Budget(options.max_calls, options.max_cost)
-        self._stack = AsyncExitStack()
-        self._first: ChatClient | None = None
-
-    def build(self, settings: RoleSettings, role: str) -> ChatClient:
-        """Build the client of a role from its settings.
-
-        A model in process or a callable is kept within the budget too; its replies are cached like others.
-        What failed is asked anew where it is to be done again: the cache is then written, and not read.
-        """
-        client = self._built(settings, role)
-        if not self._dry:
-            return client
-        counting = CountingClient(client)
-        self._counting.append((settings.model, counting))
-        return counting
-
-    def _built(self, settings: RoleSettings, role: str) -> ChatClient:
-        o, prices = self._options, self._prices()
-        if settings.model.startswith(("py:", "file:")):
-            from dialogauge.llm.budget import BudgetedClient
-
-            self._budget.require_price(settings.model, prices)
-            inner: ChatClient = BudgetedClient(_in_process(settings, o.device), self._budget)
-        else:
-            inner = _http(settings, role, o.max_concurrency, self._budget, prices)
-        self._stack.push_async_callback(inner.close)
-        self._first = self._first or inner
-        if not o.cache or settings.model.startswith("py:"):
-            return inner
-        folder = cache_folder()
-        if folder is None:
-            _LOG.warning("no response cache: there is no home folder; DIALOGAUGE_CACHE may name another")
-            return inner
-        from dialogauge.llm.cache import CachedClient, ResponseCache
-
-        cache = ResponseCache(folder)
-        self._stack.callback(cache.close)
-        return CachedClient(inner, cache, read=not (isinstance(o, RetryOptions) and o.retry_failed))
-
-    def limits(self) -> LimiterState | None:
-        """Return what the adaptive limiter of the first of them does just now; None where there is none."""
-        if self._first is None:
-            return None
-        from dialogauge.llm.http import HttpChatClient
-
-        return self._first.limits() if isinstance(self._first, HttpChatClient) else None
-
-    def counted(self, times: float = 1.0) -> Expected | None:
-        """Return what the calls that dry clients have counted would take, so many times; else None."""
-        return Expected.counted(self._counting, self._prices(), times) if self._counting else None
-
-    def _prices(self) -> PriceTable | None:
-        path = self._options.prices_file
-        return None if path is None else PriceTable.load(Path(path))
-
-    def notices(self, stored: int) -> tuple[str, ...]:
-        """Return what users should know of the endpoint of the first of them; warn of calls without a result.
-
-        `stored` is how many calls the results of this run took.
-        """
-        if (lost := self._budget.calls - stored) > 0:
-            _LOG.warning("no result counts %s: what they were sent for did not end", counted(lost, "call"))
-        notice = getattr(self._first, "notice", None)
-        return () if notice is None else (notice,)
-
-    async def close(self) -> None:
-        """Free connections and caches."""
-        await self._stack.aclose()
-
-
-Limits = Callable[[], LimiterState | None]
-"""What the adaptive limiter of an endpoint does just now; None where there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +53,7 @@ def build_judge(options: JudgeOptions, *, dry: bool = False) -> BuiltJudge:
         raise UsageError(msg, hint="give --model NAME --base-url URL")
     source = None
     if options.source_file is not None:
-        source = _read(Path(options.source_file), "source", "--source takes a UTF-8 text file")
+        source = read_text(options.source_file, "source", hint="--source takes a UTF-8 text file")
     clients = Clients(options, dry=dry)
     judge = RubricJudge(
         rubric,
@@ -160,10 +68,6 @@ def build_judge(options: JudgeOptions, *, dry: bool = False) -> BuiltJudge:
     return BuiltJudge(judge, clients, rubric.example_ids)
 
 
-def _read(path: Path, what: str, hint: str) -> str:
-    return read_text(path, what, hint=hint)
-
-
 def _fitted(options: JudgeOptions) -> Judge:
     from dialogauge.judges.fitted.judge import RatingsJudge
     from dialogauge.judges.fitted.model import RatingsModel
@@ -171,7 +75,6 @@ def _fitted(options: JudgeOptions) -> Judge:
     from dialogauge.studies.fit.study import FIT
 
     path = Path(options.fitted_model or "")
-    hint = "`dialogauge fit DATA -o RUN` writes it"
     if path.is_dir():
         manifest = read_manifest(RunDirectory(path))
         if manifest is not None and manifest.study != FIT:
@@ -181,19 +84,18 @@ def _fitted(options: JudgeOptions) -> Judge:
             msg = f"the run {path} is not finished, and has no model yet"
             raise UsageError(msg, hint="give its `dialogauge fit` command again: it goes on where it stopped")
         path /= "model.json"
-    text = _read(path, "model of ratings", hint)
+    text = read_text(path, "model of ratings", hint="`dialogauge fit DATA -o RUN` writes it")
     return RatingsJudge(RatingsModel.from_json(text, file=str(path)))
 
 
 def _local(options: JudgeOptions, rubric: str, policies: Policies | None) -> Judge:
-    from dialogauge.judges.local.judge import RUBRICS, LocalJudge
     from dialogauge.judges.local.model import LocalCoefficients
 
     coefficients = None
     if options.local_model is not None:
-        path = Path(options.local_model)
-        text = _read(path, "coefficients", "`dialogauge fit DATA -o FILE` writes them")
-        coefficients = LocalCoefficients.from_json(text, file=str(path))
+        hint = "`dialogauge fit DATA -o FILE` writes them"
+        text = read_text(options.local_model, "coefficients", hint=hint)
+        coefficients = LocalCoefficients.from_json(text, file=options.local_model)
     if rubric not in RUBRICS:
         msg = f"the local judge cannot judge by the rubric {rubric!r}"
         known = ", ".join(RUBRICS)
@@ -201,62 +103,113 @@ def _local(options: JudgeOptions, rubric: str, policies: Policies | None) -> Jud
     return LocalJudge(options.mode, options.language, coefficients, rubric, policies)
 
 
-def _in_process(settings: RoleSettings, device: str) -> ChatClient:
-    if settings.model.startswith("py:"):
-        from dialogauge.app.functions import load_function
-        from dialogauge.llm.scripted import CallableClient
+class Models(Clients):
+    """The clients of the roles, built when a judge asks for them."""
 
-        function = load_function(settings.model)
-        if settings.timeout_s is None:
-            return CallableClient(function, name=settings.model)
-        return CallableClient(function, name=settings.model, patience=settings.timeout_s)
-    from dialogauge.llm.transformers_client import TransformersClient
+    def __init__(self, options: UserJudgeOptions, *, dry: bool = False) -> None:
+        """Build nothing yet; dry clients ask nothing, and count what they would ask."""
+        super().__init__(options, dry=dry)
+        self.options = options
+        self._by_role: dict[str, ChatClient] = {}
 
-    folder = settings.model.removeprefix("file:")
-    if not folder or not Path(folder).is_dir():
-        msg = f"the folder {folder!r} of the model is not there"
-        raise ConfigError(msg, hint="file:PATH is a local Hugging Face folder: config, weights and tokenizer")
-    return TransformersClient(folder, parameters=_sampling(settings), device=device)
+    def client(self, role: str = "judge") -> ChatClient:
+        """Return the client of a role; UsageError when the role has no model."""
+        o = self.options
+        if role not in o.roles:
+            msg = f"the judge {o.judge} needs a language model"
+            hint = "give --model NAME --base-url URL, or [roles.judge] in the configuration file"
+            raise UsageError(msg, hint=hint)
+        if role not in self._by_role:
+            self._by_role[role] = self.build(o.roles[role], role)
+        return self._by_role[role]
 
 
-def _http(
-    settings: RoleSettings, role: str, max_concurrency: int, budget: Budget, prices: PriceTable | None
-) -> ChatClient:
-    from dialogauge.llm.http import HttpChatClient, HttpSettings
-    from dialogauge.llm.retry import RetrySettings
+MODEL_JUDGES: Final = (
+    "memory",
+    "no-memory",
+    "zero-shot",
+    "few-shot",
+    "task-rubric",
+    "prometheus",
+    "rag",
+    "spur",
+)
+"""The judges that ask a model; each is a file in `rubrics/files/personal`, and perhaps a context."""
+PERSONAL_JUDGES: Final = (*HISTORY_JUDGES, "local", "local-user", *ENCODER_JUDGES)
+"""The judges that ask none."""
 
-    if settings.base_url is None:
-        msg = f"the role {role!r} has no base_url"
-        raise ConfigError(msg, hint="give MODEL@URL, or base_url in the configuration file")
-    retry = RetrySettings()
-    if settings.timeout_s is not None:
-        retry = replace(retry, attempt_deadline=settings.timeout_s)
-    if settings.deadline_s is not None:
-        retry = replace(retry, item_deadline=settings.deadline_s)
-    http = HttpSettings(
-        retry=retry,
-        max_concurrency=max_concurrency,
-        key_variable=settings.api_key_env,
-        headers=settings.headers,
+
+def build_satisfaction_judge(
+    options: UserJudgeOptions,
+    *,
+    mode: Sight = "foresight",
+    dry: bool = False,
+) -> BuiltJudge:
+    """Build the judge that the options name.
+
+    Args:
+        options: They name one of `MODEL_JUDGES` or `PERSONAL_JUDGES`.
+        mode: What `local` and `local-user` may read of what followed a reply; the others never do.
+        dry: Ask nothing, and count what would be asked.
+
+    Raises:
+        UsageError: The judge is not there, or needs a model and has none, or what is not installed.
+    """
+    name = options.judge
+    if name in MODEL_JUDGES:
+        models = Models(options, dry=dry)
+        judge = model_judge(models)
+        return BuiltJudge(judge, models)
+    if name == "local-user":
+        from dialogauge.judges.local_user.judge import LocalUserJudge
+
+        return BuiltJudge(LocalUserJudge(mode))
+    if name == "local":
+        of_sessions: Rubric = "session-guarded" if options.guard else "session"
+        by = of_sessions if options.level == "session" else "satisfaction"
+        return BuiltJudge(LocalJudge(mode, rubric_id=by))
+    if name in HISTORY_JUDGES:
+        return BuiltJudge(build_history_judge(name, strategy=options.strategy, k=options.k))
+    if name in ENCODER_JUDGES:
+        return BuiltJudge(encoder_judge(name, model=options.encoder, device=options.device))
+    msg = f"no judge is called {name!r}"
+    raise UsageError(msg, hint=f"there are {', '.join((*PERSONAL_JUDGES, *MODEL_JUDGES))}")
+
+
+def model_judge(models: Models) -> Judge:
+    """Build the judge of `MODEL_JUDGES` that the options of the clients name."""
+    from dialogauge.judges.personal.judge import PersonalRubricJudge
+    from dialogauge.rubrics import load_personal
+
+    o = models.options
+    name = o.judge.replace("-", "_")
+    return PersonalRubricJudge(
+        f"{o.judge}-guarded" if o.guard else o.judge,
+        load_personal(f"session_{name}" if o.level == "session" else name, guarded=o.guard),
+        models.client(),
+        context=_context(models),
+        language=o.language,
     )
-    if settings.max_reply_mb is not None:
-        http = replace(http, max_bytes=int(settings.max_reply_mb * 2**20))
-    return HttpChatClient(
-        settings.model,
-        settings.base_url,
-        api_key=read_key(settings, role),
-        parameters=_sampling(settings),
-        settings=http,
-        prices=prices,
-        budget=budget,
-    )
 
 
-def _sampling(settings: RoleSettings) -> SamplingParameters:
-    return SamplingParameters(
-        temperature=settings.temperature,
-        top_p=settings.top_p,
-        max_tokens=settings.max_tokens,
-        seed=settings.seed,
-        extra=settings.extra,
-    )
+def _context(models: Models) -> ContextSource | None:
+    """Return what a judge is shown of histories and other users; None where it is shown nothing."""
+    o = models.options
+    if o.judge == "memory":
+        from dialogauge.judges.personal.memory_build import MemoryContext
+
+        client, settings = models.client("memory_builder"), o.roles["memory_builder"]
+        window = settings.context_tokens
+        return MemoryContext(client, room=None if window is None else window - (settings.max_tokens or 0))
+    if o.judge == "spur":
+        from dialogauge.judges.personal.spur import InducedCriteria
+
+        return InducedCriteria(models.client())
+    if o.judge not in ("few-shot", "rag"):
+        return None
+    from dialogauge.judges.personal.examples import FewShotContext, RetrievedExamples
+
+    if o.judge == "few-shot":
+        return FewShotContext()
+    plain = RetrievedExamples()
+    return RetrievedExamples(o.strategy or plain.strategy, o.k or plain.k)

@@ -11,13 +11,13 @@ from typing import Any, Final
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from dialogauge.app.build import Clients
+from dialogauge.app.clients import Clients
 from dialogauge.app.config import RoleSettings, answering, model_of
 from dialogauge.app.functions import load_function
-from dialogauge.app.merging import FileConfig, read_toml
+from dialogauge.app.merging import FileConfig
 from dialogauge.app.outputs import stem
 from dialogauge.core.errors import ConfigError, FileFault, Place, UsageError
-from dialogauge.core.files import shown_path
+from dialogauge.core.files import read_toml, shown_path
 from dialogauge.core.unit import digest, digest_text
 from dialogauge.data import pipe_of
 from dialogauge.llm import (
@@ -158,7 +158,12 @@ def _candidate(text: str, agents: _Agents, roles: _Roles) -> Candidate:
     parts = [reference]
     if reference.startswith(_POOL):
         parts = [_reached(part.strip(), agents) for part in reference.removeprefix(_POOL).split(",")]
-        _check_pool(name, parts)
+        if len(parts) < 2:
+            msg = f"the pool {name!r} has one member"
+            raise UsageError(msg, hint="pool:REF,REF draws one of several for each item")
+        if member := next((part for part in parts if part.startswith((_REPLIES, _POOL))), None):
+            msg = f"the pool {name!r} has the member {member!r}, which is no model"
+            raise UsageError(msg, hint="a pool draws among models; give it as a candidate of its own")
     models = tuple(model_of(part, "candidate", roles, agents) for part in parts)
     families = {family_of(m.model) for m in models}
     about["family"] = about["family"] or (families.pop() if len(families) == 1 else None)
@@ -178,16 +183,6 @@ def _reached(reference: str, agents: _Agents) -> str:
     return reference
 
 
-def _check_pool(name: str, members: Sequence[str]) -> None:
-    if len(members) < 2:
-        msg = f"the pool {name!r} has one member"
-        raise UsageError(msg, hint="pool:REF,REF draws one of several for each item")
-    for member in members:
-        if member.startswith((_REPLIES, _POOL)):
-            msg = f"the pool {name!r} has the member {member!r}, which is no model"
-            raise UsageError(msg, hint="a pool draws among models; give it as a candidate of its own")
-
-
 def _name_of(text: str) -> str:
     if text.startswith(_REPLIES):
         return shown_path(stem(text.removeprefix(_REPLIES)))
@@ -201,7 +196,12 @@ def _name_of(text: str) -> str:
 def candidate_digest(candidate: Candidate, context: str, seed: int) -> str:
     """Return what a candidate's replies depend on: its models and their parameters, or its file."""
     if candidate.replies is not None:
-        return _file_digest(candidate.replies)
+        try:
+            with Path(candidate.replies).open("rb") as file:
+                return hashlib.file_digest(file, "sha256").hexdigest()[:32]
+        except OSError as error:
+            msg = f"the file of replies cannot be read: {error.strerror}"
+            raise FileFault(msg, place=Place(candidate.replies)) from error
     return digest([[answering(model) | _code(model.model) for model in candidate.models], context, seed])
 
 
@@ -211,18 +211,6 @@ def _code(model: str) -> dict[str, Any]:
         return {"code": function_digest(load_function(model))}
     folder = Path(model.removeprefix("file:"))
     return {"files": folder_digest(folder)} if model.startswith("file:") and folder.is_dir() else {}
-
-
-def _file_digest(path: str) -> str:
-    read = hashlib.sha256()
-    try:
-        with Path(path).open("rb") as file:
-            while block := file.read(1 << 20):
-                read.update(block)
-    except OSError as error:
-        msg = f"the file of replies cannot be read: {error.strerror}"
-        raise FileFault(msg, place=Place(path)) from error
-    return read.hexdigest()[:32]
 
 
 class ClientPool:

@@ -15,12 +15,12 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
 
-from dialogauge.app.build import Clients
+from dialogauge.app.clients import Clients
 from dialogauge.app.columns import ExportColumns, judgement_columns
 from dialogauge.app.entries import ListedStudy, study_of_kind
 from dialogauge.app.option_groups import LimitOptions, Options, ReplaceOptions
 from dialogauge.app.outcome import CommandOutcome, Plan, UnitsPlanJson
-from dialogauge.app.outputs import run_files, run_named_after, spare
+from dialogauge.app.outputs import output_file, run_files, run_named_after, spare
 from dialogauge.app.shown import Overview, dimensions_overview, judged_conversation
 from dialogauge.app.sources import (
     InputData,
@@ -192,13 +192,6 @@ class Preparation(Protocol[SC, TC]):
         """
 
 
-def no_faults(prepared: ReadyStudy[Any, Any], run: StudyRun[Any] | None) -> Iterable[InputError]:
-    """Return the records of the input that cannot be used: most studies know of no other faults."""
-    del run
-    unreadable: Sequence[InputError] = prepared.study.unreadable
-    return unreadable
-
-
 def chosen_directory(options: Any, ending: str = "") -> RunDirectory:  # noqa: ANN401 - all have inputs and `out`
     """Return the run directory: the one that was asked for, else one named after the first input."""
     return RunDirectory(Path(options.out) if options.out else run_named_after(options.inputs, ending))
@@ -208,17 +201,14 @@ def expect_free(study: str, options: Any, directory: RunDirectory) -> None:  # n
     """Raise UsageError where an input would be written over, or another finished run be replaced."""
     path = directory.path
     spare(run_files(directory), options)
+    if (junit := getattr(options, "junit", None)) is not None:
+        spare([output_file(junit)], options, making=path)
     if options.fresh and any(is_run(i) and Path(i).resolve() == path.resolve() for i in options.inputs):
         msg = f"--fresh would delete {path}, and it is an input"
         raise UsageError(msg, hint="choose another directory with -o, or leave --fresh out")
     replaces = isinstance(options, ReplaceOptions)
     if replaces and not (options.replace or options.fresh):
         expect_own_input(options, directory, study)
-
-
-def run_conversations(run: StoredRun) -> Iterable[Conversation]:
-    """Return the conversations of a run, in the order of the input."""
-    return {(c.id, c.candidate): c for c, _ in run.judged()}.values()
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -228,7 +218,10 @@ class RunCommand(Command[S, R]):
     page: Callable[[StoredRun], Page] | None = None
     shown: Callable[[StoredRun, str, int | None], tuple[Block, ...]] = judged_conversation
     """Returns a conversation with what is said of it; UsageError where there is no such turn."""
-    conversations: Callable[[StoredRun], Iterable[Conversation]] = run_conversations
+    conversations: Callable[[StoredRun], Iterable[Conversation]] = lambda run: {
+        (c.id, c.candidate): c for c, _ in run.judged()
+    }.values()
+    """Returns what a run is about, in the order of the input."""
     rows: Callable[[StoredRun], Iterator[Row]] = StoredRun.rows
     columns: Callable[[StoredRun], ExportColumns] = judgement_columns
     """Returns the columns of the rows as a table."""
@@ -256,7 +249,9 @@ class StudyEntry(RunCommand[S, W], Generic[S, T, W]):
     """Writes what there is to write beside the run."""
 
     # What is said of it
-    faults: Callable[[T, StudyRun[W] | None], Iterable[InputError]] = no_faults
+    faults: Callable[[T, StudyRun[W] | None], Iterable[InputError]] = lambda ready, run: (
+        ready.study.unreadable
+    )
     """Returns what could not be used; without a run, as far as a plan tells."""
     notes: Callable[[T, StudyRun[W] | None], Iterable[str]] = lambda prepared, run: ()
     """Returns what is to be said beside the notes on the input; without a run, of a plan."""

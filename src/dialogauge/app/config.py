@@ -145,7 +145,7 @@ def expect_harmless(role: RoleSettings, whose: str, hint: str) -> None:
         hint: How to name it.
     """
     why = None
-    if _in_process(role.model):
+    if in_process(role.model):
         why = f"runs {role.model}"
     elif role.api_key_env is not None:
         why = f"sends the key of {role.api_key_env}"
@@ -156,7 +156,8 @@ def expect_harmless(role: RoleSettings, whose: str, hint: str) -> None:
         raise ConfigError(msg, hint=hint)
 
 
-def _in_process(model: str) -> bool:
+def in_process(model: str) -> bool:
+    """Say whether a model runs in this process."""
     return model.startswith(("file:", "py:"))
 
 
@@ -178,12 +179,6 @@ def _is_here(url: str) -> bool:
         return False
 
 
-def _expect_utf8(text: str) -> None:
-    if (shown := shown_path(text)) != text:
-        msg = f"the model {shown} is not written in UTF-8"
-        raise ConfigError(msg, hint="no request can name it; give a folder of a model another name")
-
-
 def parse_role(text: str, roles: Mapping[str, RoleSettings]) -> RoleSettings:
     """Read how a model is given on the command line.
 
@@ -192,13 +187,15 @@ def parse_role(text: str, roles: Mapping[str, RoleSettings]) -> RoleSettings:
             or `py:MODULE:NAME`.
         roles: The roles of the configuration file.
     """
-    _expect_utf8(text)
+    if (shown := shown_path(text)) != text:
+        msg = f"the model {shown} is not written in UTF-8"
+        raise ConfigError(msg, hint="no request can name it; give a folder of a model another name")
     if text in roles:
         if isinstance(roles, FoundRoles) and (named := variable("OPENAI_BASE_URL")):
             msg = f"{text!r} is a role of {roles.source}, which was found here, and may be a model at {named}"
             raise ConfigError(msg, hint=f"say --config {roles.source} for the role, or {text}@URL")
         return roles[text]
-    if _in_process(text):
+    if in_process(text):
         return RoleSettings(model=text)
     rest, _, key = text.partition("#")
     model, at, url = rest.rpartition("@http")
@@ -245,39 +242,24 @@ def with_defaults(settings: RoleSettings, role: str, known: Collection[str] = ()
     filled: dict[str, Any] = {
         k: v for k, v in ROLE_DEFAULTS.get(role, {}).items() if getattr(settings, k) is None
     }
-    if not _in_process(settings.model):
+    if not in_process(settings.model):
         named = variable("OPENAI_BASE_URL")
         url = settings.base_url or named
         meant = nearest(settings.model, {*known} - {settings.model}, alike=0.8)
         if url is None or (settings.base_url is None and meant is not None):
-            raise _without_endpoint(settings.model, known, meant)
+            names = f"; there are {', '.join(sorted(known))}" if known and meant is None else ""
+            msg = f"{settings.model!r} is neither a role nor an agent in the configuration{names}"
+            msg += ", and has no endpoint"
+            hint = "" if meant is None else f"did you mean {meant!r}? "
+            hint += f"for a model write {settings.model}@URL (OpenAI's own is {_OPENAI}), or give "
+            hint += "--base-url, OPENAI_BASE_URL, or base_url in the configuration"
+            raise ConfigError(msg, hint=hint)
         filled["base_url"] = url
         # A server of one's own often needs no key; the vendor's always does.
         own = _origin(url) == _origin(named or _OPENAI)
         if own and settings.api_key_env is None and (not named or variable("OPENAI_API_KEY")):
             filled["api_key_env"] = "OPENAI_API_KEY"
     return settings.model_copy(update=filled)
-
-
-def _without_endpoint(model: str, known: Collection[str], meant: str | None) -> ConfigError:
-    names = f"; there are {', '.join(sorted(known))}" if known and meant is None else ""
-    msg = f"{model!r} is neither a role nor an agent in the configuration{names}, and has no endpoint"
-    hint = (
-        f"for a model write {model}@URL (OpenAI's own is {_OPENAI}), or give --base-url, OPENAI_BASE_URL, "
-        "or base_url in the configuration"
-    )
-    return ConfigError(msg, hint=hint if meant is None else f"did you mean {meant!r}? {hint}")
-
-
-def read_key(settings: RoleSettings, role: str) -> str | None:
-    """Read the key of a role from its variable; None when the role names no variable."""
-    if settings.api_key_env is None:
-        return None
-    key = variable(settings.api_key_env)
-    if not key:
-        msg = f"the role {role!r} takes its key from the variable {settings.api_key_env}, which is not set"
-        raise ConfigError(msg, hint=f"export {settings.api_key_env}=... or name another with --api-key-env")
-    return key
 
 
 def shown_role(role: RoleSettings) -> dict[str, Any]:

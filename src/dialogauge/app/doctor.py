@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
-from typing import Any, Final
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
 
-from dialogauge.app.build import Clients
+from dialogauge.app.clients import Clients
 from dialogauge.app.config import model_of
 from dialogauge.app.merging import load_config, references
 from dialogauge.app.option_groups import LimitOptions
 from dialogauge.app.settings import DoctorOptions
 from dialogauge.core.errors import UsageError
+from dialogauge.core.json_keys import keys
 from dialogauge.judges.known_answers import KnownAnswerReport, known_answers, unfit
 from dialogauge.llm.doctor import EndpointCheck, EndpointReport, examine
 
@@ -23,6 +24,7 @@ Time for one slow reply, and less than a run waits for an endpoint that answers 
 """
 
 
+@keys(answers="known_answers", fit="fit", verdict="verdict")
 @dataclass(frozen=True, slots=True)
 class Examination:
     """What was found of one model at one endpoint."""
@@ -57,14 +59,10 @@ class Examination:
             "the best single answer"
         )
 
-    def to_json(self) -> Mapping[str, Any]:
-        """Write the findings as plain JSON values."""
-        return {
-            "endpoint": asdict(self.endpoint),
-            "known_answers": None if self.answers is None else self.answers.to_json(),
-            "fit": None if self.against is None else not self.against,
-            "verdict": self.verdict,
-        }
+    @property
+    def fit(self) -> bool | None:
+        """To judge; null when the known answers were not asked for."""
+        return None if self.against is None else not self.against
 
 
 def examine_endpoint(

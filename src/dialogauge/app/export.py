@@ -5,9 +5,9 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ from dialogauge.core.errors import MissingExtra, UsageError
 from dialogauge.runs.directory import write_whole
 from dialogauge.runs.privacy import OPEN, Privacy
 from dialogauge.runs.records import conversation_to_json, json_line
-from dialogauge.runs.run import StoredRun, open_run
+from dialogauge.runs.run import open_run
 
 _BATCH = 10_000
 _EVAL = ".eval"
@@ -57,11 +57,21 @@ def export_run(run: str, out: str, privacy: Privacy = OPEN) -> int:
     with open_run(run, privacy, studies=SHOWN) as finished:
         spare([target], finished.manifest.settings)
         if writer is None:
-            return _write_eval(target, finished)
+            if finished.manifest.study not in JUDGED:
+                kind = finished.manifest.study
+                msg = f"a run of {kind} has no judgements, of which a log of Inspect is made"
+                raise UsageError(msg, hint="export it as .jsonl")
+            return write_eval(target, finished)
         entry = entry_of(finished.manifest.study)
-        counted = _Counter(entry.rows(finished))
-        writer(target, counted, entry.columns(finished))
-        return counted.number
+        number = 0
+
+        def rows() -> Iterator[Mapping[str, Any]]:
+            nonlocal number
+            for number, row in enumerate(entry.rows(finished), start=1):  # noqa: B007 - the last one counts
+                yield row
+
+        writer(target, rows(), entry.columns(finished))
+        return number
 
 
 def export_messages(run: str, out: str, privacy: Privacy = OPEN) -> int:
@@ -90,43 +100,18 @@ def export_messages(run: str, out: str, privacy: Privacy = OPEN) -> int:
     return number
 
 
-def _write_eval(target: Path, run: StoredRun) -> int:
-    if run.manifest.study not in JUDGED:
-        msg = f"a run of {run.manifest.study} has no judgements, of which a log of Inspect is made"
-        raise UsageError(msg, hint="export it as .jsonl")
-    return write_eval(target, run)
-
-
-class _Counter:
-    """Counts what passes through."""
-
-    def __init__(self, rows: Iterable[Mapping[str, Any]]) -> None:
-        self._rows = rows
-        self.number = 0
-
-    def __iter__(self) -> Iterator[Mapping[str, Any]]:
-        for row in self._rows:
-            self.number += 1
-            yield row
-
-
 def _write_jsonl(target: Path, rows: Iterable[Mapping[str, Any]], _: ExportColumns) -> None:
     write_whole(target, map(json_line, rows))
 
 
 def _write_csv(target: Path, rows: Iterable[Mapping[str, Any]], columns: ExportColumns) -> None:
-    write_whole(target, _csv_chunks(rows, columns))
+    lines = chain([columns.names], (columns.flat(row).values() for row in rows))
+    write_whole(target, map(_csv_line, lines))
 
 
-def _csv_chunks(rows: Iterable[Mapping[str, Any]], columns: ExportColumns) -> Iterator[bytes]:
-    yield _csv_line([_harmless(name) for name in columns.names])
-    for row in rows:
-        yield _csv_line([_harmless(value) for value in columns.flat(row).values()])
-
-
-def _csv_line(cells: Sequence[object]) -> bytes:
+def _csv_line(cells: Iterable[object]) -> bytes:
     out = io.StringIO()
-    csv.writer(out).writerow(cells)
+    csv.writer(out).writerow(map(_harmless, cells))
     return out.getvalue().encode("utf-8", "surrogatepass")
 
 
@@ -144,16 +129,12 @@ def _write_parquet(target: Path, rows: Iterable[Mapping[str, Any]], columns: Exp
     except ImportError as error:
         msg = "writing Parquet needs pyarrow"
         raise MissingExtra(msg, hint="pip install 'dialogauge[parquet]', or export .csv or .jsonl") from error
-    schema = pyarrow.schema(list(_parquet_fields(columns, pyarrow)))
+    kinds = dict.fromkeys(columns.names, pyarrow.string())
+    kinds |= dict.fromkeys(columns.fractions, pyarrow.float64())
+    kinds |= dict.fromkeys(columns.whole, pyarrow.int64())
+    schema = pyarrow.schema([(name, kinds[name]) for name in columns.names])
     sink, flat = io.BytesIO(), map(columns.flat, rows)
     with pyarrow.parquet.ParquetWriter(sink, schema, compression="zstd") as writer:
         while batch := list(islice(flat, _BATCH)):
             writer.write_table(pyarrow.Table.from_pylist(batch, schema=schema))
     write_whole(target, [sink.getvalue()])
-
-
-def _parquet_fields(columns: ExportColumns, arrow: Any) -> Iterator[tuple[str, Any]]:  # noqa: ANN401 - a module
-    whole, fractions = columns.whole, columns.fractions
-    for name in columns.names:
-        kind = arrow.int64() if name in whole else arrow.float64() if name in fractions else arrow.string()
-        yield name, kind

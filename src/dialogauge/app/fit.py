@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
@@ -62,8 +62,7 @@ def fit_file(options: FitOptions) -> CommandOutcome[Any]:
     target = output_file(options.out)
     spare([target], options)
     faults: list[InputError] = []
-    usable = _usable_ones(options, faults)
-    text = fit_local(usable, dimension=options.dimension, folds=options.folds).to_json()
+    text = fit_local(_usable(options, faults), dimension=options.dimension, folds=options.folds).to_json()
     write_whole(target, [text.encode()])
     fitted = {**json.loads(text), "faults": [str(f) for f in faults]}
     return CommandOutcome(
@@ -71,20 +70,18 @@ def fit_file(options: FitOptions) -> CommandOutcome[Any]:
     )
 
 
-def _usable_ones(options: FitOptions, faults: list[InputError]) -> Iterator[Conversation]:
-    """Yield the conversations with usable ratings; at the end UsageError where these are not from 1 to 5."""
-    rated = RatedDimensions()
+def _usable(options: FitOptions, faults: list[InputError]) -> Iterator[Conversation]:
+    """Yield the conversations without ratings of the dimension that are none, which go to `faults`.
+
+    At the end raises UsageError where those ratings are not from 1 to 5.
+    """
+    rated, dimension = RatedDimensions(), options.dimension
     for conversation in _rated(options, input_data(options), faults, [], rated):
-        yield _usable(conversation, options.dimension, faults)
-    rated.expect_one_to_five(options.dimension)
-
-
-def _usable(conversation: Conversation, dimension: str, faults: list[InputError]) -> Conversation:
-    """Return the conversation without the ratings of the dimension that are none, which go to `faults`."""
-    usable, wrong = usable_ratings(conversation, dimension)
-    faults += wrong
-    others = (r for r in conversation.ratings if r.dimension != dimension)
-    return replace(conversation, ratings=(*others, *(rating for rating, _ in usable)))
+        usable, wrong = usable_ratings(conversation, dimension)
+        faults += wrong
+        others = (r for r in conversation.ratings if r.dimension != dimension)
+        yield replace(conversation, ratings=(*others, *(rating for rating, _ in usable)))
+    rated.expect_one_to_five(dimension)
 
 
 Fitting = ReadyStudy[FitOptions, FitStudy]
@@ -118,7 +115,19 @@ async def _prepare(options: FitOptions, python: PythonInput, *, dry: bool) -> Fi
         places, wrong = rated_places(graded, dimension)
         examples += places
         faults += wrong
-    _check(examples, options)
+    groups = len({e.group for e in examples})
+    if len(examples) < LEAST or groups < max(3, options.folds):
+        talks = counted(len({e.conversation.id for e in examples}), "conversation")
+        msg = (
+            f"too little to fit: {counted(len(examples), 'place')} rated for {options.dimension!r} "
+            f"in {talks} of {counted(groups, 'user')}"
+        )
+        least = f"at least {LEAST} of {max(3, options.folds)} users are needed"
+        hint = f"{least}; a conversation without a user counts as one"
+        raise UsageError(msg, hint=hint)
+    if options.folds < 3:
+        msg = "a run needs three parts or more: one to judge, one to choose the settings on, one to fit"
+        raise UsageError(msg, hint="--cv 3, or more")
     study = FitStudy(
         examples,
         dimension,
@@ -180,19 +189,3 @@ def _as_grades(conversation: Conversation, dimension: str) -> Conversation:
         for r in conversation.ratings
     )
     return replace(conversation, ratings=tuple(ratings))
-
-
-def _check(examples: Sequence[RatedPlace], options: FitOptions) -> None:
-    groups = len({e.group for e in examples})
-    if len(examples) < LEAST or groups < max(3, options.folds):
-        talks = counted(len({e.conversation.id for e in examples}), "conversation")
-        msg = (
-            f"too little to fit: {counted(len(examples), 'place')} rated for {options.dimension!r} "
-            f"in {talks} of {counted(groups, 'user')}"
-        )
-        least = f"at least {LEAST} of {max(3, options.folds)} users are needed"
-        hint = f"{least}; a conversation without a user counts as one"
-        raise UsageError(msg, hint=hint)
-    if options.folds < 3:
-        msg = "a run needs three parts or more: one to judge, one to choose the settings on, one to fit"
-        raise UsageError(msg, hint="--cv 3, or more")

@@ -131,14 +131,15 @@ def _sample(conversation: Conversation, rows: Sequence[Mapping[str, Any]], model
     ]
     scores: dict[str, Any] = {
         _SCORER: {
-            "value": _means(_scores(rows)),
+            "value": _means(pair for row in rows for pair in (row["scores"] or {}).items()),
             "explanation": "\n".join(notes) or None,
             "metadata": {"judgements": [{k: row[k] for k in _KEPT if row[k] is not None} for row in rows]},
         }
     }
     if conversation.ratings:
         ratings = [{key: getattr(r, key) for key in _RATED} for r in conversation.ratings]
-        scores["people"] = {"value": _means(_rated(conversation)), "metadata": {"ratings": ratings}}
+        means = _means((r.dimension, r.score) for r in conversation.ratings)
+        scores["people"] = {"value": means, "metadata": {"ratings": ratings}}
     renamed = None if _member(conversation.id) == conversation.id else conversation.id
     known = {"conversation_id": renamed, "user_id": conversation.user_id, "scenario": conversation.scenario}
     return {
@@ -157,23 +158,12 @@ def _sample(conversation: Conversation, rows: Sequence[Mapping[str, Any]], model
     }
 
 
-def _scores(rows: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, float]]:
-    for row in rows:
-        for name, value in (row["scores"] or {}).items():
-            if not isinstance(value, str):
-                yield name, float(value)
-
-
-def _rated(conversation: Conversation) -> Iterator[tuple[str, float]]:
-    for rating in conversation.ratings:
-        if not isinstance(rating.score, str):
-            yield rating.dimension, float(rating.score)
-
-
-def _means(values: Iterable[tuple[str, float]]) -> dict[str, float]:
+def _means(values: Iterable[tuple[str, float | str]]) -> dict[str, float]:
+    """Return the mean by name; what is no number takes no part."""
     by_name: dict[str, list[float]] = {}
     for name, value in values:
-        by_name.setdefault(name, []).append(value)
+        if not isinstance(value, str):
+            by_name.setdefault(name, []).append(float(value))
     return {name: sum(of) / len(of) for name, of in by_name.items()}
 
 

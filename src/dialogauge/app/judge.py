@@ -13,7 +13,7 @@ from dialogauge.app.build import build_judge
 from dialogauge.app.command import ReadyStudy, StudyEntry
 from dialogauge.app.config import shown_role
 from dialogauge.app.outcome import CommandOutcome, Plan, PlanJson
-from dialogauge.app.outputs import output_file, run_named_after, spare
+from dialogauge.app.outputs import output_file, run_named_after
 from dialogauge.app.settings import JudgeOptions
 from dialogauge.app.sources import PythonInput, Source, input_data, is_run, may_wait
 from dialogauge.core import Judge
@@ -48,9 +48,7 @@ Judging = ReadyStudy[JudgeOptions, JudgingStudy]
 async def _prepare(options: JudgeOptions, python: PythonInput, *, dry: bool) -> Judging:
     """Open the log, and build the judge."""
     gates = read_gates(options.gates, options.rubric)
-    if options.junit is not None:
-        spare([output_file(options.junit)], options, making=_directory(options).path)
-    data = input_data(options, python)
+    data, waits = input_data(options, python), may_wait(options.inputs)
     built = build_judge(options, dry=dry)
     judge = built.judge
     try:
@@ -64,8 +62,8 @@ async def _prepare(options: JudgeOptions, python: PythonInput, *, dry: bool) -> 
     study = JudgingStudy(
         judge,
         source,
-        may_wait=may_wait(options.inputs),
-        expected=None if dry else _count_ahead(options, data.source),
+        may_wait=waits,
+        expected=None if dry or waits or options.judge != "llm" else _count_ahead(options, data.source),
         repeats=options.repeats,
         seed=options.seed,
         ratings=data.ratings,
@@ -221,12 +219,10 @@ def _stored_evidence(path: str) -> list[RunEvidence]:
 
 
 def _count_ahead(options: JudgeOptions, source: Source) -> int | None:
-    """Count the units at most, so that the time left can be said; None where that is not to be had.
+    """Count the units at most, so that the time left can be said; None for a file that breaks off.
 
-    What comes through a pipe is not waited for, and a file that breaks off is reported where it is read.
+    That is reported where it is read.
     """
-    if options.judge != "llm" or may_wait(options.inputs):
-        return None
     try:
         conversations = source.count()
     except InputError:

@@ -6,7 +6,6 @@ The command line and Python come through the same door, so that a value is refus
 from __future__ import annotations
 
 import logging
-import tomllib
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import singledispatch
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 from dialogauge.app.environment import variable
 from dialogauge.app.option_groups import ModelOptions, Options, RubricJudgeOptions, UserJudgeOptions
 from dialogauge.app.settings import (
+    ArenaOptions,
     DoctorOptions,
     JudgeOptions,
     PairOptions,
@@ -23,7 +23,7 @@ from dialogauge.app.settings import (
     SatisfactionOptions,
 )
 from dialogauge.core.errors import ConfigError, UsageError
-from dialogauge.core.files import read_text
+from dialogauge.core.files import read_toml
 from dialogauge.core.settings import Setting, nearest, settings_of
 
 if TYPE_CHECKING:
@@ -164,16 +164,6 @@ def load_config(path: str | None) -> FileConfig:
     )
 
 
-def read_toml(path: Path, what: str) -> dict[str, Any]:
-    """Read a TOML file; ConfigError where it cannot be read or is none."""
-    text = read_text(path, what)
-    try:
-        return tomllib.loads(text)
-    except (ValueError, RecursionError) as error:
-        msg = f"{path} is not a TOML file: {error}"
-        raise ConfigError(msg) from error
-
-
 def _values(source: Path, table: str, raw: Mapping[str, Any], known: Mapping[str, Setting]) -> dict[str, Any]:
     _know(source, f"{table}.", raw, known, "setting")
     at = f"{source}: {table}"
@@ -230,6 +220,23 @@ def _(settings: JudgeOptions, config: FileConfig, explicit: Mapping[str, Any]) -
     return settings
 
 
+@resolved.register
+def _(settings: ArenaOptions, config: FileConfig, explicit: Mapping[str, Any]) -> ArenaOptions:
+    del explicit
+    role = _role_of_judge(settings, settings.judge, config)
+    adaptive, budget, until = settings.schedule == "adaptive", settings.budget, settings.until
+    if role is None and (adaptive or budget is not None):
+        msg = "--schedule adaptive and --budget are for comparisons that cost something"
+        raise UsageError(msg, hint="give a model, or leave them out: all other votes cost nothing")
+    if adaptive and budget is None and until is None:
+        msg = "--schedule adaptive has no end"
+        raise UsageError(msg, hint="give --until POINTS, --budget N, or both")
+    if until is not None and not adaptive:
+        msg = "--until is for --schedule adaptive"
+        raise UsageError(msg, hint="add it, or leave --until out")
+    return replace(settings, role=role)
+
+
 JudgeName = Literal["local", "llm", "fitted"]
 """The judges that read no rating of the user: a rubric's, and the one that is fitted to ratings."""
 
@@ -266,25 +273,30 @@ def judge_by_rubric(
     settings: ModelOptions, wanted: JudgeName | None, config: FileConfig
 ) -> tuple[JudgeName, RoleSettings | None]:
     """Return the judge, `local` or `llm` where none is named, and the model that it asks."""
+    role = _role_of_judge(settings, wanted, config)
+    return wanted or ("local" if role is None else "llm"), role
+
+
+def _role_of_judge(settings: ModelOptions, wanted: str | None, config: FileConfig) -> RoleSettings | None:
+    """Return the model that is asked where the judge is `llm`, or is not named and a model is; else None."""
     reference = references(settings).get("judge")
-    judge: JudgeName = wanted or ("local" if reference is None else "llm")
-    if judge == "llm" and reference is None and "judge" not in config.roles:
+    if wanted not in (None, "llm") and reference is not None:
+        msg = f"--judge {wanted} takes no model"
+        raise UsageError(msg, hint=f"drop --judge {wanted} to judge with the model, or drop the model")
+    if wanted == "llm" and reference is None and "judge" not in config.roles:
         msg = "--judge llm needs a model"
         hint = "give --model NAME --base-url URL, or [roles.judge] in the configuration"
         raise UsageError(msg, hint=hint)
-    if judge != "llm":
-        if reference is not None:
-            msg = f"--judge {judge} takes no model"
-            raise UsageError(msg, hint=f"drop --judge {judge} to judge with the model, or drop the model")
-        return judge, None
+    if wanted != "llm" and reference is None:
+        return None
     from dialogauge.app.config import model_of
 
-    return judge, model_of(reference, "judge", config.roles)
+    return model_of(reference, "judge", config.roles)
 
 
 @resolved.register
 def _(settings: UserJudgeOptions, config: FileConfig, explicit: Mapping[str, Any]) -> UserJudgeOptions:
-    from dialogauge.app.personal_judges import MODEL_JUDGES  # with it comes numpy
+    from dialogauge.app.build import MODEL_JUDGES  # with it comes numpy
 
     del explicit
     named = references(settings)
@@ -320,7 +332,13 @@ def references(settings: ModelOptions) -> dict[str, str]:
 
     Raises UsageError where a role is unknown, or its model is given in part only or twice.
     """
-    main, named = settings.asks[0], dict(_split_role(text) for text in settings.models)
+    main, named = settings.asks[0], dict[str, str]()
+    for text in settings.models:
+        role, _, reference = text.partition("=")
+        if not role or not reference:
+            msg = f"--role {text!r} has not the form ROLE=MODEL@URL#KEYVAR"
+            raise UsageError(msg, hint="for example --role judge=qwen2.5-7b@http://localhost:8000/v1#MY_KEY")
+        named[role] = reference
     unknown = sorted(named.keys() - set(settings.asks))
     if unknown:
         roles = (
@@ -342,14 +360,6 @@ def references(settings: ModelOptions) -> dict[str, str]:
     at = f"@{settings.base_url}" if settings.base_url else ""
     key = f"#{settings.api_key_env}" if settings.api_key_env else ""
     return {main: f"{settings.model}{at}{key}", **named}
-
-
-def _split_role(text: str) -> tuple[str, str]:
-    name, equals, reference = text.partition("=")
-    if not equals or not name or not reference:
-        msg = f"--role {text!r} has not the form ROLE=MODEL@URL#KEYVAR"
-        raise UsageError(msg, hint="for example --role judge=qwen2.5-7b@http://localhost:8000/v1#MY_KEY")
-    return name, reference
 
 
 def _roles(named: Mapping[str, str], config: FileConfig) -> dict[str, RoleSettings]:

@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, Final, TypeVar
 
 from dialogauge.app.annotate.folder import PlanFiles
-from dialogauge.app.build import Clients
+from dialogauge.app.clients import Clients
 from dialogauge.app.command import NO_INPUT, Command
 from dialogauge.app.config import model_of
 from dialogauge.app.merging import load_config, references

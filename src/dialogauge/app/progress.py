@@ -98,23 +98,13 @@ def progress_line(progress: Progress, limits: LimiterState | None) -> str:
         f"{progress.failed} failed" if progress.failed else "",
         f"{usage.cached} cached" if usage.cached else "",
         f"{tokens:,} tokens" if tokens else "",
-        _cost(usage.cost),
+        "cost unknown" if usage.cost is None else f"cost {usage.cost:.4f}" if usage.cost else "",
         f"{progress.rate:.1f}/s",
         "" if progress.remaining_s is None else f"{_duration(progress.remaining_s)} left",
-        "" if limits is None else _limits(limits),
+        "" if limits is None else f"{limits.in_flight} of {limits.limit} in flight",
+        f"waiting {limits.paused_for:.0f} s on the rate limit" if limits and limits.paused_for > 0 else "",
     )
     return " · ".join(part for part in parts if part)
-
-
-def _cost(cost: float | None) -> str:
-    if cost is None:
-        return "cost unknown"
-    return f"cost {cost:.4f}" if cost else ""
-
-
-def _limits(limits: LimiterState) -> str:
-    text = f"{limits.in_flight} of {limits.limit} in flight"
-    return f"{text} · waiting {limits.paused_for:.0f} s on the rate limit" if limits.paused_for > 0 else text
 
 
 def _duration(seconds: float) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -31,14 +31,10 @@ class ListedRun:
     headline: str
     """One figure with its n; empty where there is none."""
 
-    def to_json(self) -> dict[str, Any]:
-        """Write the run."""
-        return asdict(self)
-
 
 @dataclass(frozen=True, slots=True)
 class RunList:
-    """What is below a folder."""
+    """The runs below a folder."""
 
     runs: tuple[ListedRun, ...]
     """Newest first."""

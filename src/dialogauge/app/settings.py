@@ -239,6 +239,8 @@ class ArenaOptions(
     equal_length: bool = setting(False, "Rate agents as if their replies were equally long.")
     draws: int = setting(0, "Add percentiles of N clustered draws.", low=0, high=100_000)
     seed: int = setting(0, "Seed of all random choices.", low=0, high=SEEDS)
+    role: "RoleSettings | None" = field(default=None, metadata={"recorded": False})
+    """The model that compares; None where none is asked."""
 
 
 class CheckOptions(DataOptions, StrictOptions):

@@ -12,7 +12,6 @@ from dialogauge.app.outcome import CommandOutcome
 from dialogauge.app.settings import SuccessOptions
 from dialogauge.app.sources import PythonInput, input_data, may_wait
 from dialogauge.core.errors import InputError, UsageError
-from dialogauge.core.protocols import Environment
 from dialogauge.data import unknown_ids
 from dialogauge.judges.success.multiwoz import MultiwozSuccess
 from dialogauge.judges.success.multiwoz_data import NO_GOALS, read_goals, read_venues
@@ -93,7 +92,10 @@ def success_judge(options: SuccessOptions) -> SuccessJudge:
             if value is not None:
                 msg = f"{name} belongs to --kind multiwoz"
                 raise UsageError(msg, hint="what a tau task asks for stands in its record")
-        return TauSuccess(None if options.environment is None else _environment(options.environment))
+        name, _, domain = (options.environment or "").partition(":")
+        if name == "tau_bench":
+            return TauSuccess(tau_bench_environment(domain or None))
+        return TauSuccess(None if options.environment is None else load_environment(options.environment))
     if options.environment is not None:
         msg = "--environment belongs to --kind tau"
         raise UsageError(msg, hint="--kind multiwoz takes --database")
@@ -104,8 +106,3 @@ def success_judge(options: SuccessOptions) -> SuccessJudge:
         )
     goals = NO_GOALS if options.goals is None else read_goals(options.goals)
     return MultiwozSuccess(read_venues(options.database), goals)
-
-
-def _environment(reference: str) -> Environment:
-    name, _, domain = reference.partition(":")
-    return tau_bench_environment(domain or None) if name == "tau_bench" else load_environment(reference)

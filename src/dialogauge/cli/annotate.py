@@ -115,7 +115,7 @@ def status(options: AnnotateStatusOptions, as_json: AsJson = False) -> None:
 
     now = rating_status(options)
     if as_json:
-        print_json(now.to_json())
+        print_json(now)
     else:
         _print_status(now)
 
@@ -128,7 +128,7 @@ def _print_status(status: RatingStatus) -> None:
         (one.rater, one.assigned, one.done, one.left, one.skipped, one.flagged, Number(one.seconds, 0))
         for one in status.raters
     ]
-    print_blocks([data_table(f"Plan {status.plan.id}", heads, rows)])
+    print_blocks([data_table(f"Plan {status.plan}", heads, rows)])
     if status.agreement:
         heads = ("agreement on shared items", "AC1", "alpha", "exact", "targets", "items", "raters")
         figures: list[tuple[Cell, ...]] = [

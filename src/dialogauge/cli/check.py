@@ -21,7 +21,7 @@ def check(options: CheckOptions, as_json: AsJson = False) -> None:
 
     report = check_input(options)
     if as_json:
-        print_json(report.to_json())
+        print_json(report)
     else:
         for note in report.notes:
             typer.echo(plain(str(note)))

@@ -27,7 +27,7 @@ def doctor(options: DoctorOptions, as_json: AsJson = False) -> None:
 
     if as_json:
         examined = examine_endpoint(options)
-        print_json(examined.to_json())
+        print_json(examined)
     else:
         examined = examine_endpoint(options, _print_check)
         typer.echo()
@@ -52,9 +52,8 @@ def answers_blocks(report: KnownAnswerReport) -> tuple[Block, ...]:
     """Lay out what was right, whether turns are averaged, and what was wrong."""
     from dialogauge.report import Definitions, Items, Section
 
-    answered = report.asked - len(report.failures)
     averaged = {True: "yes", False: "no", None: "cannot tell"}[report.returns_turn_average]
-    pairs = [(kind, f"{right} of {total}") for kind, (right, total) in report.by_kind().items()]
+    pairs = [(kind, f"{right} of {total}") for kind, (right, total) in report.by_kind.items()]
     pairs.append(
         (
             "returns the average of its turns",
@@ -66,12 +65,7 @@ def answers_blocks(report: KnownAnswerReport) -> tuple[Block, ...]:
         f"failed: {case}: {failure.kind}, {failure.message[:_MESSAGE_CHARS]}"
         for case, failure in report.failures.items()
     ]
-    wrong += [
-        f"wrong: {c.case}: {c.what} is {c.answer}, should be {c.expected}"
-        for c in report.checks
-        if not c.right
-    ]
-    title = (
-        f"known answers: {report.right} of {len(report.checks)} right; {answered} of {report.asked} answered"
-    )
+    wrong += [f"wrong: {c.case}: {c.what} is {c.answer}, should be {c.expected}" for c in report.wrong]
+    answered = f"{report.answered} of {report.asked} answered"
+    title = f"known answers: {report.right} of {report.checked} right; {answered}"
     return (Section(title, (Definitions(tuple(pairs)), *([Items(tuple(wrong))] if wrong else []))),)

@@ -61,7 +61,7 @@ def runs(options: RunsOptions, as_json: AsJson = False) -> None:
     for why in listed.skipped:
         typer.echo(plain(f"dialogauge: skipped: {why}"), err=True)
     if as_json:
-        print_json({"runs": [run.to_json() for run in listed.runs], "skipped": list(listed.skipped)})
+        print_json(listed)
         return
     if not listed.runs:
         typer.echo(plain(f"no runs below {options.folder}"))

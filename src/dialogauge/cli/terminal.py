@@ -88,17 +88,12 @@ def print_plan(plan: Plan, text: str, *, as_json: bool) -> NoReturn:
             typer.echo(f"  {plain(note)}")
         typer.echo(plain(text))
         if plan.asking is not None:
-            print_asking(plan.asking)
+            for line in _asking_words(plan.asking):
+                typer.echo(plain(line))
         if plan.directory is not None:
             typer.echo(plain(f"into {plan.directory}"))
     print_faults(plan.faults)
     raise typer.Exit(1 if plan.faults else 0)
-
-
-def print_asking(asking: Expected) -> None:
-    """Print what models would be asked, and what that costs."""
-    for line in _asking_words(asking):
-        typer.echo(plain(line))
 
 
 def _asking_words(asking: Expected) -> Iterator[str]:

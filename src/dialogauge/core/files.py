@@ -6,8 +6,9 @@ import codecs
 import errno
 import os
 import stat
+import tomllib
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from dialogauge.core.errors import ConfigError, DialogaugeError, Place
 
@@ -96,3 +97,13 @@ def read_text(
         msg = f"the {what} is not UTF-8: byte 0x{raw[error.start]:02x}"
         how = "save it as UTF-8, e.g. iconv -f LATIN1 -t UTF-8"
         raise fault(msg, place=Place(shown_path(path), line), hint=how) from error
+
+
+def read_toml(path: Path, what: str) -> dict[str, Any]:
+    """Read a TOML file; ConfigError where it cannot be read or is none."""
+    text = read_text(path, what)
+    try:
+        return tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        msg = f"{path} is not a TOML file: {error}"
+        raise ConfigError(msg) from error

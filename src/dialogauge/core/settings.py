@@ -186,6 +186,7 @@ def recorded(settings: Any) -> dict[str, Any]:  # noqa: ANN401 - any dataclass o
     """Return settings as `manifest.json` holds them: paths as they are shown, without secrets in URLs."""
     declared = settings_of(type(settings))
     left_out = {"command", *(name for name, one in declared.items() if not one.recorded)}
+    left_out |= {f.name for f in dataclasses.fields(settings) if not f.metadata.get("recorded", True)}
     return {k: _kept(v) for k, v in dataclasses.asdict(settings).items() if k not in left_out}
 
 

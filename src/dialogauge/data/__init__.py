@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from dialogauge.data.field_map import FieldMap, read_field_map
     from dialogauge.data.formats import format_names
     from dialogauge.data.formats.rated_studies import RECLLMSIM_TASKS
-    from dialogauge.data.inspection import InputReport, Lengths, inspect_conversations
+    from dialogauge.data.inspection import InputReport, inspect_conversations
     from dialogauge.data.json_values import is_message_list
     from dialogauge.data.mask import Mask
     from dialogauge.data.memory_source import DataFrame, is_table, memory_conversations
-    from dialogauge.data.notes import Note, NoteKind, excerpt, record_fault
+    from dialogauge.data.notes import Note, excerpt, record_fault
     from dialogauge.data.opening import pipe_of
     from dialogauge.data.personal_survey import PersonalReport
     from dialogauge.data.rating_files import has_groups, read_ratings, read_rows

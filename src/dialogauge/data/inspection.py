@@ -6,20 +6,21 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from itertools import accumulate, islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from dialogauge.core import ONE_TO_FIVE, Conversation, FileFault, RecordFault
+from dialogauge.core.json_keys import keys
 from dialogauge.data.admission import Admission, admission_of, likely_scale
 from dialogauge.data.notes import Note
+from dialogauge.data.personal_survey import PersonalReport, PersonalTally
 from dialogauge.data.ratings import as_score
 from dialogauge.data.reader import ConversationReader
 from dialogauge.text import detect_language
 
 if TYPE_CHECKING:
     from dialogauge.data.mask import Mask
-    from dialogauge.data.personal_survey import PersonalReport, PersonalTally
 
 VERY_SHORT_REPLY = 10
 """A reply of fewer characters is very short."""
@@ -43,19 +44,23 @@ class Lengths:
     longest: int | None = None
 
 
+@keys(shares="shares")
 @dataclass
 class InputReport:
-    """The result of a survey: notes, faults and counts, which grow with each conversation."""
+    """An input: how it was read, what was assumed, and what it contains.
+
+    The counts grow with each conversation.
+    """
 
     formats: dict[str, int] = field(default_factory=dict)
-    """Format -> number of files."""
+    """Files by format."""
     notes: tuple[Note, ...] = ()
     faults: tuple[str, ...] = ()
-    """The first 20, as messages, and of one kind the first 5."""
+    """The first 20, of one kind the first 5."""
     fault_count: int = 0
     conversations: int = 0
     turns: int = 0
-    """Turns from 1 on, without greetings."""
+    """From 1 on, without greetings."""
     turns_without_reply: int = 0
     min_turns: int = 1
     empty_conversations: int = 0
@@ -66,40 +71,38 @@ class InputReport:
     """Turns with a reply."""
     empty_replies: int = 0
     short_replies: int = 0
-    """Fewer than `VERY_SHORT_REPLY` characters, not empty."""
+    """Fewer than 10 characters, not empty."""
     rated_turns: int = 0
     """Turns from 1 on with at least one rating."""
     ratings: dict[str, dict[str, int]] = field(default_factory=dict)
-    """Dimension -> score -> count, turn and conversation ratings together."""
+    """By dimension and score, of turns and of conversations together."""
     odd_ratings: dict[str, dict[str, str]] = field(default_factory=dict)
-    """Dimension -> score off the scale -> its first place; for dimensions that are mostly 1 to 5."""
+    """By dimension and score off the scale: its first place; for dimensions that are mostly 1 to 5."""
     rating_remarks: dict[str, str] = field(default_factory=dict)
-    """Dimension -> how its ratings are read; for dimensions that are not plainly 1 to 5 or names."""
+    """By dimension: how its ratings are read, where that is not plain."""
     rating_means: dict[str, float | None] = field(default_factory=dict)
-    """Dimension -> mean of the numbers that count; None where none does, of thumbs, and of two scales."""
+    """By dimension the mean of the numbers that count; null where none does, of thumbs, and of two scales."""
     rated_places: dict[str, dict[str, int]] = field(default_factory=dict)
-    """Dimension -> rated `turns` (from 1 on) and `conversations` rated as a whole."""
+    """By dimension: rated `turns`, and `conversations` rated as a whole."""
     ratings_by_scenario: dict[str, dict[str, int]] = field(default_factory=dict)
-    """Dimension -> scenario -> number of ratings; the ten most frequent."""
+    """By dimension and scenario the ratings; the ten most frequent."""
     ratings_by_user: dict[str, dict[str, int]] = field(default_factory=dict)
-    """Dimension -> `users` with ratings, and the `fewest`, `median` and `most` ratings of one user."""
+    """By dimension: `users` with ratings, and the `fewest`, `median` and `most` of one user."""
     users: int = 0
     scenarios: dict[str, int] = field(default_factory=dict)
-    """The ten most frequent, with counts."""
+    """The ten most frequent."""
     scenario_count: int = 0
     candidates: dict[str, int] = field(default_factory=dict)
     languages: dict[str, int] = field(default_factory=dict)
-    """Declared languages; for the rest `en`, `zh` or `other`, by their first messages."""
+    """Declared; for the rest `en`, `zh` or `other`, as the texts are."""
     user_messages: Lengths = Lengths()
     assistant_messages: Lengths = Lengths()
     personal: PersonalReport | None = None
-    """Personal data; None unless requested."""
+    """With `--pii`."""
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the report as plain JSON values, with shares, 0..1; a share of nothing is None."""
-        out = asdict(self)
-        out["notes"] = [note.to_json() for note in self.notes]
-        out["faults"] = list(self.faults)
+    @property
+    def shares(self) -> dict[str, float | None]:
+        """0 to 1; null of nothing."""
         parts = {
             "empty_conversations": self.conversations,
             "short_conversations": self.conversations,
@@ -107,7 +110,7 @@ class InputReport:
             "empty_replies": self.replies,
             "short_replies": self.replies,
         }
-        return out | {"shares": {part: out[part] / of if of else None for part, of in parts.items()}}
+        return {part: getattr(self, part) / of if of else None for part, of in parts.items()}
 
 
 def inspect_conversations(
@@ -129,8 +132,6 @@ def inspect_conversations(
     """
     tally = _InputTally(InputReport(min_turns=min_turns), mask)
     if mask is not None:
-        from dialogauge.data.personal_survey import PersonalTally
-
         tally.personal = PersonalTally()
     for outcome in reader:
         if not isinstance(outcome, Conversation):

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Final, Literal
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Literal
 
 from dialogauge.core import FileFault, Place, RecordFault
+from dialogauge.core.json_keys import keys
 
 if TYPE_CHECKING:
     import numpy as np
@@ -121,9 +122,9 @@ class IdPlaces:
         import numpy as np
 
         target = np.uint64(key)
-        for keys, places in self._runs:
-            at = int(keys.searchsorted(target))
-            if at < len(keys) and keys[at] == target:
+        for hashes, places in self._runs:
+            at = int(hashes.searchsorted(target))
+            if at < len(hashes) and hashes[at] == target:
                 return int(places[at])
         return None
 
@@ -133,9 +134,10 @@ NoteKind = Literal["recognised", "assumed"]
 _EXAMPLES = 3
 
 
+@keys(examples=None, places="examples")
 @dataclass(frozen=True, slots=True)
 class Note:
-    """One note of a reader."""
+    """What was recognised or assumed of the input."""
 
     kind: NoteKind
     """`recognised`: follows from the format. `assumed`: may be wrong; an error with `strict`."""
@@ -153,9 +155,10 @@ class Note:
         more = ", ..." if self.count > 1 else ""
         return f"{text} (e.g. {self.examples[0]}{more})"
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the note as plain JSON values."""
-        return asdict(self) | {"examples": [str(place) for place in self.examples]}
+    @property
+    def places(self) -> list[str]:
+        """The first places."""
+        return [str(place) for place in self.examples]
 
 
 def _singular(text: str) -> str:

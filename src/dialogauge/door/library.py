@@ -324,14 +324,16 @@ def _running(
         study: Its name.
         values: Of the settings.
         read_in: Takes the settings, and returns what stands in memory.
-        progress: Whether it is shown.
+        progress: Whether it is shown; None for in a terminal and in a notebook.
     """
     from dialogauge.app.command import load
     from dialogauge.app.merging import settings_from
 
     listed = listed_study(study)
     options = settings_from(listed.options, **values)
-    python, entry, observer = read_in(options), load(listed), observer_for(progress)
+    interactive = shows_live() or "ipykernel" in sys.modules  # a terminal, or a notebook
+    shown = interactive if progress is None else progress
+    python, entry, observer = read_in(options), load(listed), _Observer(quiet=not shown, live=interactive)
 
     async def work(stop: StopSignal) -> CommandOutcome[Any]:
         outcome = await entry.run(options, observer, python, stop)
@@ -350,7 +352,8 @@ def _work(
     settings: Mapping[str, Any],
 ) -> _Work:
     """Return what runs a study of conversations."""
-    values = {**settings, "out": path, "inputs": _names(source)}
+    in_memory = "a DataFrame" if is_table(source) else "conversations in memory"
+    values = {**settings, "out": path, "inputs": _paths(source) or (in_memory,)}
     if ratings is not None:
         in_file = isinstance(ratings, str | PathLike)
         values["ratings_file"] = str(ratings) if in_file else "ratings in memory"
@@ -433,12 +436,6 @@ def _input(
     return InputData(opened, rating_table(ratings, mapping))
 
 
-def _names(source: Sources) -> tuple[str, ...]:
-    """Return what the manifest calls a source."""
-    in_memory = "a DataFrame" if is_table(source) else "conversations in memory"
-    return _paths(source) or (in_memory,)
-
-
 def _paths(source: Sources) -> tuple[str, ...] | None:
     """Return the paths that a source names; None where it is in memory."""
     if isinstance(source, Run):
@@ -488,10 +485,3 @@ class _Observer(ProgressObserver):
         """Log a line, and show it where progress is shown."""
         _LOG.info(text)
         super().say(text)
-
-
-def observer_for(progress: bool | None) -> _Observer:  # noqa: FBT001 - as it was handed over
-    """Return who is told: progress is shown in a terminal and in a notebook unless it is said otherwise."""
-    interactive = shows_live() or "ipykernel" in sys.modules
-    shown = interactive if progress is None else progress
-    return _Observer(quiet=not shown, live=interactive)

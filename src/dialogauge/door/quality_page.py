@@ -30,10 +30,6 @@ _MOST: Final = 100
 
 def write_page(records: Sequence[Mapping[str, Any]], path: Path) -> None:
     """Write the page of assertions: of each the test, the run, a sentence for each condition, the misses."""
-    write_whole(path, html_bytes(_page(records)))
-
-
-def _page(records: Sequence[Mapping[str, Any]]) -> Page:
     failed = [record for record in records if not all(met for met, _ in record["sentences"])]
     tests = {record["test"] for record in records}
     of = f"{counted(len(records), 'assertion')} in {counted(len(tests), 'test')}"
@@ -42,7 +38,8 @@ def _page(records: Sequence[Mapping[str, Any]]) -> Page:
     if failed:
         shown = tuple(transcript for record in failed for transcript in _missed(record))
         blocks.insert(0, Section("Not met", (_table(failed), TranscriptList("What does not meet it", shown))))
-    return Page("Conversations in tests", tuple(blocks), lead=lead, version=__version__)
+    page = Page("Conversations in tests", tuple(blocks), lead=lead, version=__version__)
+    write_whole(path, html_bytes(page))
 
 
 def _table(records: Iterable[Mapping[str, Any]]) -> Block:

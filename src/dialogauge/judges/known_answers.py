@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from dialogauge.core.conversation import Conversation, Message
-from dialogauge.core.judgement import Judged, JudgeFailure, Judgement, Usage
+from dialogauge.core.json_keys import keys
+from dialogauge.core.judgement import FailureKind, Judged, JudgeFailure, Judgement, Usage
 from dialogauge.core.protocols import Request
 from dialogauge.core.scores import NOT_APPLICABLE, Number
 from dialogauge.judges.rubric.judge import RubricJudge
@@ -42,6 +43,7 @@ class KnownCase:
     """The dimension in which the mean of the turns is a wrong answer."""
 
 
+@keys(answer="found", right=None)
 @dataclass(frozen=True, slots=True)
 class KnownAnswerCheck:
     """One thing that was checked in one conversation."""
@@ -54,9 +56,21 @@ class KnownAnswerCheck:
     right: bool
 
 
+@keys(
+    checks=None,
+    failures=None,
+    usage=None,
+    answered="answered",
+    checked="checks",
+    right="right",
+    by_kind="by_kind",
+    returns_turn_average="returns_turn_average",
+    wrong="wrong",
+    failure_kinds="failures",
+)
 @dataclass(frozen=True)
 class KnownAnswerReport:
-    """How a model did."""
+    """How a model does on conversations whose judgement is known."""
 
     checks: tuple[KnownAnswerCheck, ...]
     failures: Mapping[str, JudgeFailure]
@@ -80,32 +94,34 @@ class KnownAnswerReport:
         """How many checks came out right, of `len(checks)`."""
         return sum(c.right for c in self.checks)
 
+    @property
+    def answered(self) -> int:
+        """Cases that were judged."""
+        return self.asked - len(self.failures)
+
+    @property
+    def checked(self) -> int:
+        """Things that were checked in them."""
+        return len(self.checks)
+
+    @property
+    def wrong(self) -> tuple[KnownAnswerCheck, ...]:
+        """The known answers that the model does not give."""
+        return tuple(check for check in self.checks if not check.right)
+
+    @property
+    def failure_kinds(self) -> dict[str, FailureKind]:
+        """By case."""
+        return {case: failure.kind for case, failure in self.failures.items()}
+
+    @property
     def by_kind(self) -> dict[str, tuple[int, int]]:
-        """Return for each thing that was checked how often it was right, and how often it was checked."""
+        """How often each was right, and how often it was checked."""
         out: dict[str, tuple[int, int]] = {}
         for check in self.checks:
             right, total = out.get(check.what, (0, 0))
             out[check.what] = (right + check.right, total + 1)
         return out
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the report as plain JSON values."""
-        return {
-            "asked": self.asked,
-            "answered": self.asked - len(self.failures),
-            "checks": len(self.checks),
-            "right": self.right,
-            "by_kind": {kind: list(counts) for kind, counts in self.by_kind().items()},
-            "diverging": self.diverging,
-            "like_the_mean": self.like_the_mean,
-            "returns_turn_average": self.returns_turn_average,
-            "wrong": [
-                {"case": c.case, "what": c.what, "expected": c.expected, "found": c.answer}
-                for c in self.checks
-                if not c.right
-            ],
-            "failures": {case: failure.kind for case, failure in self.failures.items()},
-        }
 
 
 @cache
@@ -219,7 +235,7 @@ def unfit(report: KnownAnswerReport) -> tuple[str, ...]:
     out = []
     if report.failures:
         out.append(f"{len(report.failures)} of {report.asked} conversations have no valid judgement")
-    kinds = report.by_kind()
+    kinds = report.by_kind
     for what, constant in best_constants(known_cases()).items():
         right, total = kinds.get(what, (0, 0))
         if right <= constant:

@@ -179,22 +179,28 @@ class Budget:
     is more.
     """
 
-    def __init__(self, max_calls: int | None = None, max_cost: float | None = None) -> None:
+    def __init__(
+        self,
+        max_calls: int | None = None,
+        max_cost: float | None = None,
+        prices: PriceTable | None = None,
+    ) -> None:
         for name, cap in (("--max-calls", max_calls), ("--max-cost", max_cost)):
             if cap is not None and not cap >= 0:
                 message = f"{name} must not be negative, and is {cap}"
                 raise ConfigError(message)
         self.max_calls = max_calls
         self.max_cost = max_cost
+        self.prices = prices or PriceTable()
         self.calls = 0
         self.cost = 0.0
         self._open = 0
         self._expected = 0.0
         self._settled = 0
 
-    def require_price(self, model: str, prices: PriceTable | None) -> None:
+    def require_price(self, model: str) -> None:
         """Raise `ConfigError` for a cap on cost if the model has no price."""
-        if self.max_cost is None or (prices is not None and prices.knows(model)):
+        if self.max_cost is None or self.prices.knows(model):
             return
         message = f"--max-cost cannot be kept: the price of model {model!r} is unknown"
         hint = "give its price with --prices FILE, or cap the number of calls with --max-calls N instead"

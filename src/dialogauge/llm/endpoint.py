@@ -45,16 +45,13 @@ class Endpoint:
     """The environment variable with the key, for messages only."""
     headers: Mapping[str, str] = field(default_factory=dict)
     """Further headers."""
-    proxy: str | None = None
-    """The URL of an HTTP proxy."""
     extra: Mapping[str, Any] = field(default_factory=dict)
     """Further parameters of the requests: the keys among them are secrets too."""
 
     def __post_init__(self) -> None:
-        for url, what in ((self.base_url, "base URL of an endpoint"), (self.proxy, "URL of a proxy")):
-            if url is not None and (why := _fault(url)) is not None:
-                message = f"{without_credentials(url)!r} is no {what}: {why}"
-                raise ConfigError(message, hint=_LIKE_URL)
+        if (why := _fault(self.base_url)) is not None:
+            message = f"{without_credentials(self.base_url)!r} is no base URL of an endpoint: {why}"
+            raise ConfigError(message, hint=_LIKE_URL)
         if self.api_key is not None and not _HEADER_VALUE.fullmatch(self.api_key):
             place = "" if self.key_variable is None else f" in the environment variable {self.key_variable}"
             message = f"the key{place} holds a line break or another character that HTTP cannot carry"
@@ -113,7 +110,6 @@ class Endpoint:
     def _secret_values(self) -> Iterator[str]:
         yield self.api_key or ""
         yield from url_secrets(self.base_url)
-        yield from url_secrets(self.proxy or "")
         yield from secret_values(self.request_headers().items())
         yield from parameter_secrets(self.extra)
 

@@ -38,10 +38,9 @@ class Expected:
 
     @classmethod
     def counted(
-        cls, clients: Sequence[tuple[str, CountingClient]], prices: PriceTable | None, times: float = 1.0
+        cls, clients: Sequence[tuple[str, CountingClient]], prices: PriceTable, times: float = 1.0
     ) -> Expected:
         """Return what the calls would take that clients of these models have counted, so many times."""
-        prices = prices or PriceTable()
         tokens = [(c.prompts / BYTES_PER_TOKEN * times, c.calls * REPLY_TOKENS * times) for _, c in clients]
         costs = [
             prices.cost(model, round(prompt), round(reply))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from dialogauge.core.errors import EndpointError
 from dialogauge.core.judgement import Usage
-from dialogauge.llm.budget import BYTES_PER_TOKEN, REPLY_TOKENS, Budget, PrefixMeter, PriceTable
+from dialogauge.llm.budget import BYTES_PER_TOKEN, REPLY_TOKENS, Budget, PrefixMeter
 from dialogauge.llm.endpoint import Endpoint
 from dialogauge.llm.limiter import AdaptiveLimiter, LimiterState
 from dialogauge.llm.problems import Problem, Remedy, read_problem
@@ -54,11 +54,8 @@ class HttpSettings:
     """The environment variable that the key came from, for messages."""
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     """Further headers."""
-    proxy: str | None = field(default=None, repr=False)
     max_bytes: int = MAX_BYTES
     """Of one response, as it is sent and unpacked."""
-    name: str | None = None
-    """The model's name in rows and on pages; None: its own name."""
 
 
 @dataclass(slots=True)
@@ -101,7 +98,6 @@ class HttpChatClient:
         api_key: str | None = None,
         parameters: SamplingParameters | None = None,
         settings: HttpSettings | None = None,
-        prices: PriceTable | None = None,
         budget: Budget | None = None,
         timing: Timing | None = None,
     ) -> None:
@@ -117,12 +113,10 @@ class HttpChatClient:
             api_key,
             self._settings.key_variable,
             self._settings.headers,
-            self._settings.proxy,
             self.parameters.extra,
         )
-        self._prices = prices or PriceTable()
         self._budget = budget or Budget()
-        self._budget.require_price(model, self._prices)
+        self._budget.require_price(model)
         self._timing = timing or Timing()
         self._limiter = AdaptiveLimiter(
             self._settings.max_concurrency, clock=self._timing.clock, sleep=self._timing.sleep
@@ -141,8 +135,8 @@ class HttpChatClient:
 
     @property
     def name(self) -> str:
-        """The name given in the settings, or the model's."""
-        return self._settings.name or self.model
+        """The model's."""
+        return self.model
 
     def describe(self) -> Mapping[str, Any]:
         """Return the client's identity, and `dropped` and `schema_support`, which change during use.
@@ -449,7 +443,7 @@ class HttpChatClient:
         if problem.kind != "timeout":
             retries.lost += Usage(calls=1)
             return problem
-        retries.lost += Usage(calls=1, cost=expected if self._prices.knows(self.model) else None)
+        retries.lost += Usage(calls=1, cost=expected if self._budget.prices.knows(self.model) else None)
         if retries.shortened:
             self._limiter.strained()
             return problem
@@ -516,19 +510,19 @@ class HttpChatClient:
 
     def _expected_cost(self, content: bytes) -> float:
         """Return the expected cost of a request, from an estimate of its tokens and a usual reply."""
-        return self._prices.cost(self.model, len(content) // BYTES_PER_TOKEN, REPLY_TOKENS) or 0.0
+        return self._budget.prices.cost(self.model, len(content) // BYTES_PER_TOKEN, REPLY_TOKENS) or 0.0
 
     def _cost(self, answer: Completion, content: bytes) -> float | None:
         """Return the cost for the budget, from an estimate if the endpoint counts no tokens."""
         if answer.counted:
             return self._price(answer)
         tokens = (len(content) // BYTES_PER_TOKEN, len(answer.text.encode()) // BYTES_PER_TOKEN)
-        return self._prices.cost(self.model, *tokens)
+        return self._budget.prices.cost(self.model, *tokens)
 
     def _price(self, answer: Completion) -> float | None:
         if not answer.counted:
             return None
-        return self._prices.cost(
+        return self._budget.prices.cost(
             self.model, answer.prompt_tokens, answer.completion_tokens, answer.cached_tokens
         )
 

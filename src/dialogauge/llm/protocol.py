@@ -20,7 +20,6 @@ class SamplingParameters:
     """The most tokens of a reply, reasoning included."""
     seed: int | None = None
     """`ChatRequest.salt` is added to it, so that repeats differ."""
-    stop: tuple[str, ...] = ()
     extra: Mapping[str, Any] = field(default_factory=dict, repr=False)
     """Further fields, sent unchanged."""
 
@@ -31,7 +30,6 @@ class SamplingParameters:
             "top_p": self.top_p,
             "max_tokens": self.max_tokens,
             "seed": self.seed,
-            "stop": list(self.stop) or None,
         }
         return {**{k: v for k, v in fields.items() if v is not None}, **self.extra}
 

@@ -92,9 +92,7 @@ class Transport:
         try:
             async with (
                 asyncio.timeout(deadline),
-                session.request(
-                    method, url, data=content, allow_redirects=False, proxy=self._endpoint.proxy
-                ) as response,
+                session.request(method, url, data=content, allow_redirects=False) as response,
             ):
                 return await self._read(response)
         except (aiohttp.ClientError, OSError) as error:

@@ -32,9 +32,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from statistics import NormalDist
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -90,10 +90,6 @@ class Estimate:
     def interval(self) -> tuple[float, float] | None:
         """Both ends, or None."""
         return None if self.low is None or self.high is None else (self.low, self.high)
-
-    def to_json(self) -> dict[str, Any]:
-        """Write the estimate; what is undefined is null."""
-        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from dialogauge.app.build import Clients
-from dialogauge.app.config import RoleSettings, model_of, parse_role, read_key, with_defaults
+from dialogauge.app.clients import Clients, read_key
+from dialogauge.app.config import RoleSettings, model_of, parse_role, with_defaults
 from dialogauge.app.environment import cache_folder
 from dialogauge.app.merging import FileConfig, load_config
 from dialogauge.app.option_groups import LimitOptions

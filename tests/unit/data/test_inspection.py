@@ -3,6 +3,7 @@
 import json
 
 from dialogauge.cli.input_report import report_blocks
+from dialogauge.core.json_keys import as_json
 from dialogauge.data import inspect_conversations, read_conversations
 from dialogauge.data.inspection import Lengths
 from dialogauge.report import to_text
@@ -49,7 +50,7 @@ def test_counts_by_hand(tmp_path):
     assert report.languages == {"other": 2, "en": 1}
     assert report.user_messages == Lengths(4, 2.5, 2.0, 5)
     assert report.assistant_messages == Lengths(3, 25 / 3, 5.0, 20)
-    out = report.to_json()
+    out = as_json(report)
     assert json.loads(json.dumps(out)) == out
     assert out["shares"]["short_conversations"] == 2 / 3
     assert out["shares"]["empty_replies"] == 1 / 3
@@ -100,7 +101,7 @@ def test_of_faults_that_are_alike_the_first_five_are_kept_and_twenty_in_all(tmp_
     path.write_text("".join(other.replace("robot", "r" + "o" * n) for n in range(30)))
     report = inspect_conversations(read_conversations([str(path)]), min_turns=1)
     assert (report.fault_count, len(report.faults)) == (30, 20)
-    assert report.to_json()["shares"]["empty_replies"] is None
+    assert as_json(report)["shares"]["empty_replies"] is None
     assert report.user_messages == Lengths()
 
 

@@ -3,6 +3,7 @@ import re
 
 from dialogauge.cli.doctor import answers_blocks
 from dialogauge.core import Usage
+from dialogauge.core.json_keys import as_json
 from dialogauge.judges.known_answers import known_answers, known_cases
 from dialogauge.llm.protocol import ChatFailure
 from dialogauge.report import to_text
@@ -34,7 +35,7 @@ async def test_a_model_that_knows_the_truth_has_all_right():
     assert (report.right, report.failures) == (len(report.checks), {})
     assert report.returns_turn_average is False
     assert report.usage == Usage(calls=12)
-    json.dumps(report.to_json())
+    json.dumps(as_json(report))
     text = to_text(answers_blocks(report))
     head = f"known answers: {report.right} of {report.right} right; 12 of 12 answered"
     assert text.splitlines()[0] == head
@@ -54,7 +55,7 @@ async def test_a_model_that_averages_the_turns_is_told_apart():
     report = await known_answers(client_of(answer))
     assert report.diverging == 6
     assert report.returns_turn_average is True
-    right, asked = report.by_kind()["repair_handling"]
+    right, asked = report.by_kind["repair_handling"]
     assert right < asked / 2
     assert any(c.what == "task_completion" and not c.right for c in report.checks)
 
@@ -69,7 +70,7 @@ async def test_what_fails_is_counted_and_too_few_answers_tell_nothing():
     report = await known_answers(client_of(answer))
     assert len(report.failures) == 6
     assert report.returns_turn_average is None
-    assert report.to_json()["answered"] == 6
+    assert as_json(report)["answered"] == 6
     assert "cannot tell" in to_text(answers_blocks(report))
 
 

@@ -44,7 +44,7 @@ async def test_many_at_once_never_exceed_the_cap(serve, connect):
 
 async def test_cost_stops_before_the_cap_is_passed(serve, connect):
     prices = PriceTable([Price("stub-model", 0.0, 1_000_000.0)])  # one word out costs 1
-    client = connect(serve("one two").url, prices=prices, budget=Budget(max_cost=7.0))
+    client = connect(serve("one two").url, budget=Budget(max_cost=7.0, prices=prices))
     costs = [(await client.complete(question())).usage.cost for _ in range(3)]
     assert costs == [2.0, 2.0, 2.0]
     with pytest.raises(BudgetSpent, match=r"6.0000 spent of 7"):
@@ -54,8 +54,8 @@ async def test_cost_stops_before_the_cap_is_passed(serve, connect):
 async def test_the_first_calls_at_once_are_held_for_what_their_size_makes_expect(serve, connect):
     # A probe is settled, 30 tokens in all; then 64 calls come together, each some 1,000 tokens in, 40 out.
     prices = PriceTable([Price("stub-model", 1.0, 1.0)])  # a token costs 1e-6
-    budget = Budget(max_cost=0.004)
-    client = connect(serve("word " * 40, latency=0.005).url, prices=prices, budget=budget)
+    budget = Budget(max_cost=0.004, prices=prices)
+    client = connect(serve("word " * 40, latency=0.005).url, budget=budget)
     await client.complete(question())
     asked = [question("word " * 1000 + str(i)) for i in range(64)]
     done = await asyncio.gather(*map(client.complete, asked), return_exceptions=True)
@@ -78,7 +78,7 @@ def test_once_enough_calls_are_settled_their_mean_decides():
 
 async def test_an_endpoint_that_does_not_count_is_still_capped(serve, connect):
     prices = PriceTable([Price("stub-model", 0.0, 1_000_000.0)])
-    client = connect(serve("a" * 30, counts=False).url, prices=prices, budget=Budget(max_cost=15))
+    client = connect(serve("a" * 30, counts=False).url, budget=Budget(max_cost=15, prices=prices))
     assert (await client.complete(question())).usage.cost is None
     with pytest.raises(BudgetSpent):
         await client.complete(question())
@@ -87,7 +87,7 @@ async def test_an_endpoint_that_does_not_count_is_still_capped(serve, connect):
 def test_a_cost_cap_without_a_price_refuses_to_start():
     for prices in (None, PriceTable(), PriceTable([Price("other", 1, 1)])):
         with pytest.raises(ConfigError, match=r"'m' is unknown.*--prices.*--max-calls"):
-            HttpChatClient("m", "http://localhost/v1", prices=prices, budget=Budget(max_cost=1))
+            HttpChatClient("m", "http://localhost/v1", budget=Budget(max_cost=1, prices=prices))
     HttpChatClient("m", "http://localhost/v1", budget=Budget(max_calls=1))
 
 

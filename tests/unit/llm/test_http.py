@@ -11,7 +11,7 @@ import pytest
 from dialogauge.core.errors import ConfigError, EndpointError
 from dialogauge.core.judgement import Usage
 from dialogauge.llm import ChatFailure, ChatReply, ChatRequest, PriceTable, SamplingParameters
-from dialogauge.llm.budget import Price
+from dialogauge.llm.budget import Budget, Price
 from dialogauge.llm.problems import Problem
 from dialogauge.llm.retry import Timing
 from servers.asking import SCORE, but_for_barest, question, quick
@@ -29,7 +29,7 @@ def a_free_port() -> int:
 async def test_a_reply_carries_text_finish_and_usage(serve, connect):
     stub = serve("Rather good.")
     prices = PriceTable([Price("stub-model", 2.0, 10.0)])
-    reply = await connect(stub.url, prices=prices).complete(question("one two three"))
+    reply = await connect(stub.url, budget=Budget(prices=prices)).complete(question("one two three"))
     # 3 words in, 2 out: 3 * 2 / 1e6 + 2 * 10 / 1e6
     assert reply == ChatReply("Rather good.", "stop", Usage(1, 0, 3, 2, 26e-6, 13, 0), None, "stub-model")
 
@@ -45,9 +45,8 @@ async def test_what_repeats_the_previous_prompt_is_counted_once_per_request(serv
 
 async def test_parameters_and_overrides_reach_the_endpoint(serve, connect):
     stub = serve("ok")
-    parameters = SamplingParameters(
-        temperature=0.0, max_tokens=100, seed=7, stop=("END",), extra={"top_k": 3}
-    )
+    extra = {"stop": ["END"], "top_k": 3}
+    parameters = SamplingParameters(temperature=0.0, max_tokens=100, seed=7, extra=extra)
     client = connect(stub.url, api_key=KEY, parameters=parameters)
     await client.complete(question(salt=2, max_tokens=200))
     sent = stub.requests[0]
@@ -83,10 +82,10 @@ async def test_an_endpoint_that_cuts_prompts_is_named(serve, connect, caplog):
 
 
 async def test_an_unknown_price_or_an_uncounted_reply_has_no_cost(serve, connect):
-    reply = await connect(serve("ok").url, prices=PriceTable()).complete(question())
+    reply = await connect(serve("ok").url, budget=Budget(prices=PriceTable())).complete(question())
     assert reply.usage.cost is None
     prices = PriceTable([Price("stub-model", 1, 1)])
-    reply = await connect(serve("ok", counts=False).url, prices=prices).complete(question())
+    reply = await connect(serve("ok", counts=False).url, budget=Budget(prices=prices)).complete(question())
     assert reply.usage == Usage(1, 0, 0, 0, None, 16, 0)
 
 

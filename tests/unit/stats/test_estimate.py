@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dialogauge.core.json_keys import as_json
 from dialogauge.stats import gain_of_sums, mean_estimate
 from dialogauge.stats.comparison import adjusted, compare_gain
 from dialogauge.stats.estimate import (
@@ -198,7 +199,7 @@ def test_why_there_is_no_interval_is_said():
     unasked = Basis(90, 30, "users").estimate(0.5, nothing, SHARE)
     assert (unasked.interval, unasked.method, unasked.reason) == (None, "none", None)
     assert Basis(0, 0, "users").estimate(None, nothing, SHARE).reason is None
-    assert set(few.to_json()) == {
+    assert set(as_json(few)) == {
         "value",
         "low",
         "high",

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from dialogauge.annotate.agreement import (
     RaterProgress,
@@ -116,20 +115,12 @@ def stored_answers(files: PlanFiles) -> Iterator[Answer]:
 class RatingStatus:
     """How far raters are, and how far they agree."""
 
-    plan: AssignmentPlan
+    plan: str
+    """Its id."""
     raters: tuple[RaterProgress, ...]
     agreement: tuple[SharedAgreement, ...]
     advice: str
     """What would tighten the figures most."""
-
-    def to_json(self) -> dict[str, Any]:
-        """Write it as JSON values."""
-        return {
-            "plan": self.plan.id,
-            "raters": [{**asdict(one), "left": one.left} for one in self.raters],
-            "agreement": [one.to_json() for one in self.agreement],
-            "advice": self.advice,
-        }
 
 
 def rating_status(options: AnnotateStatusOptions) -> RatingStatus:
@@ -142,4 +133,4 @@ def rating_status(options: AnnotateStatusOptions) -> RatingStatus:
     plan = files.read_plan()
     standing = standing_answers(stored_answers(files))
     agreement = tuple(shared_agreement(plan, standing))
-    return RatingStatus(plan, tuple(progress_of(plan, standing)), agreement, advice(list(agreement)))
+    return RatingStatus(plan.id, tuple(progress_of(plan, standing)), agreement, advice(list(agreement)))

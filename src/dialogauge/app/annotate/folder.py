@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 import orjson
@@ -18,41 +17,24 @@ from dialogauge.runs.directory import PRIVATE, write_whole
 from dialogauge.runs.records import conversation_from_json, json_document
 
 
-@dataclass(frozen=True, slots=True)
 class PlanFiles:
     """The files of a plan in their folder."""
 
-    folder: Path
-
-    @property
-    def plan(self) -> Path:
+    def __init__(self, folder: Path) -> None:
+        """Name them; none is opened."""
+        self.folder = folder
+        self.plan = folder / "plan.json"
         """Who rates what."""
-        return self.folder / "plan.json"
-
-    @property
-    def items(self) -> Path:
+        self.items = folder / "items.jsonl"
         """What is rated, as its pages show it: for training rows."""
-        return self.folder / "items.jsonl"
-
-    @property
-    def guideline(self) -> Path:
+        self.guideline = folder / "guideline.html"
         """What raters read before."""
-        return self.folder / "guideline.html"
-
-    @property
-    def answers(self) -> Path:
+        self.answers = folder / "answers.jsonl"
         """Every answer that was imported, as it counts now."""
-        return self.folder / "answers.jsonl"
-
-    @property
-    def ratings(self) -> Path:
+        self.ratings = folder / "ratings.jsonl"
         """Ratings in the long format."""
-        return self.folder / "ratings.jsonl"
-
-    @property
-    def pairs(self) -> Path:
+        self.pairs = folder / "pairs.jsonl"
         """Choices between two candidates."""
-        return self.folder / "pairs.jsonl"
 
     @classmethod
     def behind(cls, path: str) -> PlanFiles | None:

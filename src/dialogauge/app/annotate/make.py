@@ -81,7 +81,12 @@ def make_plan(options: AnnotateMakeOptions) -> MadePlan:
     eligible = pool.pairs_of() if options.pairs else pool.eligible
     if not eligible:
         raise pool.nothing(options)
-    request = _request(options, len(eligible))
+    some = options.choose not in (None, "all")
+    each = USUAL if options.each is None and some else options.each
+    shared = options.shared
+    if shared is None:
+        shared = usual_shared(len(eligible), options.raters, each)
+    request = narrowed(PlanRequest, options, way=options.choose, each=each, shared=shared)
     number, _ = request.chosen_of(len(eligible))
     ranked = _ranked(options, pool, number)
     plan = assignment_plan(eligible, request, questions, about, ranked, pool.reasons)
@@ -104,15 +109,6 @@ def make_plan(options: AnnotateMakeOptions) -> MadePlan:
     if continued:
         notes = (*notes, "the plan was there already: its pages are written again, and no rating is touched")
     return MadePlan(plan, files.folder, tuple(pool.faults), notes)
-
-
-def _request(options: AnnotateMakeOptions, eligible: int) -> PlanRequest:
-    some = options.choose not in (None, "all")
-    each = USUAL if options.each is None and some else options.each
-    shared = options.shared
-    if shared is None:
-        shared = usual_shared(eligible, options.raters, each)
-    return narrowed(PlanRequest, options, way=options.choose, each=each, shared=shared)
 
 
 @dataclass(slots=True)

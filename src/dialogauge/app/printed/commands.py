@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from dialogauge.app.annotate.collect import RatingStatus
 from dialogauge.app.command import load
+from dialogauge.app.doctor import Examination
 from dialogauge.app.entries import listed_study, studies
-from dialogauge.app.printed.inputs import AnnotateStatusJson, CheckJson, DoctorJson, RunsJson
+from dialogauge.app.runs import RunList
 from dialogauge.core.json_schema import Schema, schema_of
+from dialogauge.data import InputReport
 
 _OTHERS: Final[Mapping[str, Any]] = {
-    "check": CheckJson,
-    "runs": RunsJson,
-    "doctor": DoctorJson,
-    "annotate status": AnnotateStatusJson,
+    "check": InputReport,
+    "runs": RunList,
+    "doctor": Examination,
+    "annotate status": RatingStatus,
 }
 """Of the commands that are no studies."""
 

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, Final
 
 from dialogauge.agents import ChatAgent, reply_of
-from dialogauge.app.build import Clients
 from dialogauge.app.candidates import (
     Candidate,
     build_candidate_client,
@@ -16,6 +15,7 @@ from dialogauge.app.candidates import (
     read_agents,
     read_candidates,
 )
+from dialogauge.app.clients import Clients
 from dialogauge.app.merging import load_config
 from dialogauge.app.outputs import run_files, spare
 from dialogauge.app.replay.items import OpenStage, open_stage, privacy_of

@@ -11,9 +11,8 @@ from typing import Any
 from dialogauge.app.option_groups import RatedDataOptions
 from dialogauge.app.outputs import output_file, spare
 from dialogauge.app.replay.settings import SelectOptions
-from dialogauge.app.satisfaction import study_settings
-from dialogauge.app.satisfaction_data import RatedData, chosen_split, masked_words, read_rated
-from dialogauge.app.sources import InputData
+from dialogauge.app.satisfaction import RatedData, chosen_split, masked_words, read_rated
+from dialogauge.app.sources import InputData, input_data
 from dialogauge.core.conversation import Conversation
 from dialogauge.core.errors import InputError, UsageError
 from dialogauge.core.files import shown_path
@@ -30,8 +29,7 @@ from dialogauge.studies.replay.items import (
     set_stage,
 )
 from dialogauge.studies.replay.selection import Pick, item_of, plain_picks, select_items
-from dialogauge.studies.satisfaction.blocks import HistoryCut, StudyData, study_data
-from dialogauge.studies.satisfaction.study import masked_data
+from dialogauge.studies.satisfaction.blocks import HistoryCut, StudyData, masked_data, study_data
 from dialogauge.text import counted
 
 _KEY = "privacy"
@@ -177,7 +175,7 @@ def open_stage(
         history=history,
         **{k: known[k] for k in _KEPT},
     )
-    mask, read = mask_of_items(items), read_rated(options, source)
+    mask, read = mask_of_items(items), read_rated(options, source or input_data(options))
     talks, faults, study = shown_talks(read, mask), faults_of(read, mask), None
     if items.rated:
         split = UserSplit(*(frozenset(known["split"][name]) for name in ("train", "test")))
@@ -234,7 +232,8 @@ def select(
             what = "comes through a pipe" if pipe_of(name) else "has a name that is not UTF-8"
             msg = f"{shown_path(name)} {what}: an item set could not say where its data is"
             raise UsageError(msg, hint="give a file that can be read again under its name")
-    mask, data = mask_for_items(options.privacy, earlier, path), read_rated(options, source)
+    mask = mask_for_items(options.privacy, earlier, path)
+    data = read_rated(options, source or input_data(options))
     rated = any(c.ratings for c in data.conversations.values())
     kept: dict[str, Any] = {"seed": options.seed, "source": _source(options, data.notes)}
     hidden: Iterable[Pick] = ()
@@ -247,7 +246,7 @@ def select(
             either = "; or --unrated: all replies, scored by a rubric"
             raise UsageError(str(error), hint=f"{error.hint or ''}{either}".lstrip("; ")) from error
         if mask is not None:
-            _, study = masked_data(data.conversations, study, study_settings(options), mask)
+            _, study = masked_data(data.conversations, study, mask)
             hidden = (Pick(r.reply, b.view.id, b.view.user) for b in study.blocks for r in b.ratings)
             items = replace(items, data=data_settings(options, study.split))
     else:

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from dialogauge.app.build import Clients, build_judge
+from dialogauge.app.build import build_judge, build_satisfaction_judge
+from dialogauge.app.clients import Clients
 from dialogauge.app.config import shown_role
-from dialogauge.app.personal_judges import build_satisfaction_judge
 from dialogauge.app.progress import ProgressObserver
 from dialogauge.app.replay.collect import LOG, StepCall, StepResult
 from dialogauge.app.replay.items import OpenStage, open_stage, privacy_of

@@ -234,23 +234,18 @@ def _exchange(reply: Reply) -> str:
 Value = Callable[[BlockView, Population], float]
 
 
-def _task_majority(view: BlockView, population: Population) -> float:
-    scores = population.scores_in(view.scenario)
+def _majority(scores: Sequence[float], population: Population) -> float:
     return majority(scores) if scores else whole_score(_mean(population.scores))
-
-
-def _history_majority(view: BlockView, population: Population) -> float:
-    return majority(view.scores) if view.history else whole_score(_mean(population.scores))
 
 
 _VALUES: Final[Mapping[str, Value]] = {
     "global-mean": lambda _, population: _mean(population.scores),
     "global-majority": lambda _, population: majority(population.scores),
     "task-mean": lambda view, population: _mean(population.scores_in(view.scenario) or population.scores),
-    "task-majority": _task_majority,
+    "task-majority": lambda view, population: _majority(population.scores_in(view.scenario), population),
     "history-mean": lambda view, population: _mean(view.scores or population.scores),
     "history-median": lambda view, population: float(median(_known(view.scores or population.scores))),
-    "history-majority": _history_majority,
+    "history-majority": lambda view, population: _majority(view.scores, population),
 }
 """Of the training users, of these in the target's scenario, or of the user: one value for the whole block.
 

@@ -59,7 +59,10 @@ class Meeting:
         if self.conversations is None:
             before = (self.earlier or {}).get("lengths")
             return None if before is None else (before[0], before[1])
-        a, b = (said_length(conversation) for conversation in self.conversations)
+        a, b = (
+            sum(reply_length(m.text) for m in conversation.messages if m.role == "assistant")
+            for conversation in self.conversations
+        )
         return a, b
 
     @property
@@ -77,11 +80,6 @@ class Meeting:
         before = [self.arena, (self.earlier or {}).get("winner")]
         qualities = self.qualities and list(self.qualities)
         return digest([self.dialogue, self.a, self.b, talks, qualities, spoken, before])
-
-
-def said_length(conversation: Conversation) -> int:
-    """Return the length of all that the assistant said."""
-    return sum(reply_length(m.text) for m in conversation.messages if m.role == "assistant")
 
 
 @dataclass(frozen=True, slots=True)

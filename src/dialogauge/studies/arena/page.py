@@ -122,8 +122,13 @@ def _blocks(result: ArenaResult) -> Iterator[Block]:
     yield Section("Each against each", (_matrix(result),), "Won, tied, lost: the row against the column.")
     if result.position is not None:
         yield _position(result.position, result.usage)
-    yield Section("Simple rules beside it", (_beside(result), _other_ratings(result)), _BESIDE)
-    yield Section("Online Elo", (_elo(result),), _ELO)
+    theirs = {f"by {one.name}": one.ratings for one in result.beside}
+    others = _ratings("The ratings that they would give", result, theirs)
+    yield Section("Simple rules beside it", (_beside(result), others), _BESIDE)
+    elo = {"online Elo": result.elo} | (
+        {"mean over 100 orders": result.elo_orders} if result.elo_orders else {}
+    )
+    yield Section("Online Elo", (_ratings("Online Elo", result, elo, captioned=False),), _ELO)
 
 
 def _warnings(result: ArenaResult) -> Iterator[Block]:
@@ -242,23 +247,15 @@ def _beside(result: ArenaResult) -> DataTable:
     return data_table("Simple rules", heads, rows, captioned=False)
 
 
-def _other_ratings(result: ArenaResult) -> DataTable:
-    heads = ("agent", "rating", *(f"by {one.name}" for one in result.beside))
-    rows: list[tuple[Cell, ...]] = []
-    for one in result.standings:
-        others = (Number(other.ratings.get(one.agent), 0) for other in result.beside)
-        rows.append((one.agent, Number(one.rating.value, 0), *others))
-    return data_table("The ratings that they would give", heads, rows)
-
-
-def _elo(result: ArenaResult) -> DataTable:
-    orders = bool(result.elo_orders)
-    heads = ("agent", "rating", "online Elo", *(["mean over 100 orders"] if orders else []))
-    rows: list[tuple[Cell, ...]] = []
-    for one in result.standings:
-        last = [Number(result.elo_orders.get(one.agent), 0)] if orders else []
-        rows.append((one.agent, Number(one.rating.value, 0), Number(result.elo.get(one.agent), 0), *last))
-    return data_table("Online Elo", heads, rows, captioned=False)
+def _ratings(
+    title: str, result: ArenaResult, others: Mapping[str, Mapping[str, float]], *, captioned: bool = True
+) -> DataTable:
+    """Put other ratings of the agents, by what they are called, beside their own."""
+    rows: list[tuple[Cell, ...]] = [
+        (one.agent, Number(one.rating.value, 0), *(Number(of.get(one.agent), 0) for of in others.values()))
+        for one in result.standings
+    ]
+    return data_table(title, ("agent", "rating", *others), rows, captioned=captioned)
 
 
 def agents_overview(summary: Mapping[str, Any]) -> tuple[Sequence[str], list[Sequence[str]]]:

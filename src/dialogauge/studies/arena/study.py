@@ -65,10 +65,8 @@ class ArenaStudy(Study[ArenaResult]):
         del notes
         if mask is not None:
             self._hide(mask)
-        if self._database is not None:
-            self._keep_dialogues(self._database)
-
-    def _keep_dialogues(self, database: RunDatabase) -> None:
+        if self._database is None:
+            return
         digests: dict[str, dict[str, str]] = {}
         for one in self.meetings:
             if one.dialogue is None or one.conversations is None:
@@ -77,8 +75,8 @@ class ArenaStudy(Study[ArenaResult]):
             for agent, talk in zip((one.a, one.b), one.conversations, strict=True):
                 if agent not in by_agent:
                     by_agent[agent] = conversation_digest(talk)
-                    database.keep(bytes.fromhex(by_agent[agent]), talk)
-        database.put_meta(DIALOGUES, digests)
+                    self._database.keep(bytes.fromhex(by_agent[agent]), talk)
+        self._database.put_meta(DIALOGUES, digests)
 
     def _hide(self, mask: Mask) -> None:
         talks: dict[int, Conversation] = {}

@@ -114,7 +114,21 @@ def rows_by_reply(rows: Iterable[Row]) -> dict[str, Row]:
     return {str(row["details"]["turn_id"]): row for row in rows if row["failure"] is None}
 
 
-_SHOWN = 5
+def raw_by_reply(rows: Iterable[Row]) -> dict[str, float | None]:
+    """Return by the id of the reply what the judge gave before any calibration; None where it said n/a."""
+    return {id: raw_score(row, SATISFACTION) for id, row in rows_by_reply(rows).items()}
+
+
+_SHOWN = 10
+
+
+def listed(ids: Sequence[str]) -> str:
+    """Name the first ids, and count the others."""
+    more = f" and {len(ids) - _SHOWN} more" if len(ids) > _SHOWN else ""
+    return ", ".join(ids[:_SHOWN]) + more
+
+
+_BLOCKS = 5
 
 
 def reference_answers(
@@ -144,14 +158,12 @@ def reference_answers(
         present.add(block)
         if block not in blocks:
             continue
-        by_reply = rows_by_reply(rows)
+        by_reply = raw_by_reply(rows)
         for rated in collect_rated(conversation, dimension).replies:
-            row = by_reply.get(rated.reply.id)
-            raw = None if row is None else raw_score(row, SATISFACTION)
-            if raw is not None:
+            if (raw := by_reply.get(rated.reply.id)) is not None:
                 out.append(answer_of(rated, user, scenario, score=None, value=raw))
     if not out:
-        wanted, there = (", ".join(sorted(names)[:_SHOWN]) or "none" for names in (blocks, present))
+        wanted, there = (", ".join(sorted(names)[:_BLOCKS]) or "none" for names in (blocks, present))
         msg = f"the reference run {name} holds no scored turn of the blocks that are judged"
         raise UsageError(msg, hint=f"judged are {wanted}; the reference holds {there}")
     return tuple(out)

@@ -27,6 +27,8 @@ LEAST_SHARE = 0.25
 """The part of the blocks from which on moved levels are worth one."""
 BLOCK_SHIFT = 0.5
 MIN_TURNS = 5
+_MIN_BLOCKS = 3
+"""Fewer have no correlation worth saying."""
 
 
 @keys(warnings="warnings")
@@ -107,16 +109,9 @@ def drift_of(blocks: Iterable[RatedBlock], population: Population) -> Drift:
         {name: mean_of(by[name]) for name in sorted(by)},
         sum(moved),
         len(moved),
-        _correlation(levels),
+        pearson(*np.array(levels).T) if len(levels) >= _MIN_BLOCKS else None,
         tuple(sorted(by.keys() - rated)) if rated else (),
     )
-
-
-def _correlation(pairs: Sequence[tuple[float, float]]) -> float | None:
-    if len(pairs) < 3:
-        return None
-    x, y = np.array(pairs).T
-    return pearson(x, y)
 
 
 def _notable(shift: Estimate) -> bool:

@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeVar
 
 from dialogauge.core import ONE_TO_FIVE, Conversation, Rating, RecordFault, UsageError, WorkUnit
 from dialogauge.core.protocols import BlockView, Population, RatedBlock, RatedReply, Reply, Sight, block_id
-from dialogauge.data import RECLLMSIM_TASKS, RatedDimensions, UserSplit, split_users
+from dialogauge.data import RECLLMSIM_TASKS, Mask, RatedDimensions, UserSplit, split_users
 from dialogauge.studies.rated import assistant_messages, latest_of_each, replies_of
 
 
@@ -53,17 +53,15 @@ def collect_rated(conversation: Conversation, dimension: str) -> CollectedRating
     return out
 
 
-def unnamed_together(conversations: Iterable[Conversation], dimension: str) -> int:
+def _unnamed_together(conversation: Conversation, dimension: str) -> int:
     """Count the turns that have more ratings without a rater than replies: they are averaged."""
-    averaged = 0
-    for conversation in conversations:
-        ratings = Counter(
-            r.turn for r in conversation.ratings if r.dimension == dimension and r.rater is None and r.turn
-        )
-        if any(n > 1 for n in ratings.values()):
-            replies = assistant_messages(conversation.messages)
-            averaged += sum(n > len(replies[turn]) for turn, n in ratings.items() if turn in replies)
-    return averaged
+    ratings = Counter(
+        r.turn for r in conversation.ratings if r.dimension == dimension and r.rater is None and r.turn
+    )
+    if all(n < 2 for n in ratings.values()):
+        return 0
+    replies = assistant_messages(conversation.messages)
+    return sum(n > len(replies[turn]) for turn, n in ratings.items() if turn in replies)
 
 
 def _dealt(ratings: Sequence[Rating], replies: int) -> list[tuple[float, str | None] | None]:
@@ -151,7 +149,8 @@ def collect_blocks(
 
 
 def _blocks_of(user: str, scenarios: Mapping[str, list[_Session]], sight: Sight) -> Iterable[RatedBlock]:
-    ordered = sorted(scenarios, key=_scenario_order)
+    known = {task: place for place, task in enumerate(RECLLMSIM_TASKS)}
+    ordered = sorted(scenarios, key=lambda name: (known.get(name, len(known)), name))
     profile = next((profile for n in ordered for profile, _ in scenarios[n] if profile), None)
     for target in ordered:
         rated = [r for _, replies in scenarios[target] for r in replies]
@@ -162,11 +161,6 @@ def _blocks_of(user: str, scenarios: Mapping[str, list[_Session]], sight: Sight)
         plain = None if profile is None else dict(profile)
         view = BlockView(block_id(user, target), user, target, plain, history, shown, sight)
         yield RatedBlock(view, tuple(replace(r, reply=s) for r, s in zip(rated, shown, strict=True)))
-
-
-def _scenario_order(name: str) -> tuple[int, str]:
-    known = RECLLMSIM_TASKS
-    return (known.index(name) if name in known else len(known), name)
 
 
 def cut_behind(reply: Reply) -> Reply:
@@ -213,6 +207,14 @@ class StudyData:
     left_out: Mapping[str, int]
     """What takes no part, by the reason: conversations without user, scenario or rating, blocks outside the
     split."""
+    part: Part
+    dimension: str
+    sight: Sight
+    history: HistoryCut
+    split_given: bool
+    """Whether the split was given; else users without history are judged with the test part."""
+    together: int
+    """Turns with several ratings without a rater, which are read as several people's mean."""
 
     @property
     def others(self) -> Population:
@@ -249,8 +251,15 @@ def study_data(
     Raises:
         UsageError: Nothing is left to judge, or there are too few users to split.
     """
-    rated = RatedDimensions()
-    blocks, faults, left_out = collect_blocks(rated.watch(conversations), dimension=dimension, sight=sight)
+    rated, together = RatedDimensions(), 0
+
+    def watched() -> Iterator[Conversation]:
+        nonlocal together
+        for conversation in rated.watch(conversations):
+            together += _unnamed_together(conversation, dimension)
+            yield conversation
+
+    blocks, faults, left_out = collect_blocks(watched(), dimension=dimension, sight=sight)
     rated.expect_one_to_five(dimension)
     if not blocks:
         raise _nothing(dimension, left_out)
@@ -281,7 +290,39 @@ def study_data(
         history_turns={b.view.id: len(b.view.history) for b in blocks},
         faults=faults,
         left_out=dict(+left_out),
+        part=part,
+        dimension=dimension,
+        sight=sight,
+        history=history,
+        split_given=split is not None,
+        together=together,
     )
+
+
+def masked_data(
+    conversations: Mapping[str, Conversation], data: StudyData, mask: Mask
+) -> tuple[dict[str, Conversation], StudyData]:
+    """Return conversations and study masked, with the same users on either side of the split.
+
+    Users are split by their own ids before these are hidden, so the same users are judged as in an open run.
+
+    Args:
+        conversations: By id, as they were read.
+        data: Made from them.
+        mask: What hides.
+    """
+    masked = {c.id: c for c in map(mask.conversation, conversations.values())}
+    without = {b.view.user for b in data.blocks if not b.view.history} - data.split.train
+    test = data.split.test | (set() if data.split_given else without)
+    again = study_data(
+        masked.values(),
+        part=data.part,
+        split=UserSplit(*(frozenset(mask.id("user", u) for u in side) for side in (data.split.train, test))),
+        dimension=mask.text(data.dimension),
+        sight=data.sight,
+        history=data.history,
+    )
+    return masked, again
 
 
 def _split(users: frozenset[str], part: Part) -> UserSplit:

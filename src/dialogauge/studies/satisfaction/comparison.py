@@ -9,11 +9,16 @@ from typing import Any, Final
 
 from dialogauge.core import Conversation, UsageError
 from dialogauge.core.json_keys import keys
-from dialogauge.core.protocols import RatedReply
 from dialogauge.runs import Row
 from dialogauge.runs.records import own_scores
 from dialogauge.stats import Comparison, compare_pairs, figures_of
-from dialogauge.studies.satisfaction.answers import SATISFACTION, JudgedReply, answer_of, rows_by_reply
+from dialogauge.studies.satisfaction.answers import (
+    SATISFACTION,
+    JudgedReply,
+    answer_of,
+    listed,
+    rows_by_reply,
+)
 from dialogauge.studies.satisfaction.blocks import collect_rated
 from dialogauge.studies.satisfaction.figures import (
     PEOPLE,
@@ -27,8 +32,6 @@ from dialogauge.text import counted
 
 COMPARED: Final = ("pearson", "qwk", "f1_dsat", "mae", "within_user_pearson", "within_block_pearson")
 """The measures by which two judges are compared: few, for each test costs power."""
-
-_SHOWN = 10
 
 
 @keys(summary=None, scored=None, n="scored")
@@ -91,44 +94,25 @@ def collect_predictions(
         by_reply = rows_by_reply(rows)
         unrated += [id for id in by_reply if id not in gold]
         for id, rated in gold.items():
-            if id in by_reply:
-                _take(about, rated, by_reply[id])
-            elif rated.reply.turn in failed:
-                about.failed += 1
+            row = by_reply.get(id)
+            if row is None:
+                if rated.reply.turn in failed:
+                    about.failed += 1
+                else:
+                    unjudged.append(id)
+            elif row["details"].get("without_history"):
+                about.without_history += 1
+            elif isinstance(score := own_scores(row)[SATISFACTION], str):
+                about.failed += 1  # not applicable: no score, as in the run's own figures
             else:
-                unjudged.append(id)
-    if unrated or unjudged:
-        raise _mismatch(about.name, unrated, unjudged)
+                user, scenario = str(row["user_id"]), str(row["scenario"])
+                about.scored[id] = answer_of(rated, user, scenario, score=int(score), value=float(score))
+    parts = ((unrated, "judged turn", "without a rating"), (unjudged, "rated turn", "not judged"))
+    if mismatches := [f"{counted(len(ids), what)} {why}: {listed(ids)}" for ids, what, why in parts if ids]:
+        msg = f"run {about.name}: the ids of predictions and ratings do not match; {'; '.join(mismatches)}"
+        hint = "ratings join by conversation id and turn; give the ratings the run was made on"
+        raise UsageError(msg, hint=hint)
     return about
-
-
-def _take(about: Predictions, rated: RatedReply, row: Row) -> None:
-    if row["details"].get("without_history"):
-        about.without_history += 1
-        return
-    score = own_scores(row)[SATISFACTION]
-    if isinstance(score, str):  # not applicable: no score, as in the run's own figures
-        about.failed += 1
-        return
-    user, scenario = str(row["user_id"]), str(row["scenario"])
-    about.scored[rated.reply.id] = answer_of(rated, user, scenario, score=int(score), value=float(score))
-
-
-def _mismatch(name: str, unrated: Sequence[str], unjudged: Sequence[str]) -> UsageError:
-    parts = []
-    if unrated:
-        parts.append(f"{counted(len(unrated), 'judged turn')} without a rating: {listed(unrated)}")
-    if unjudged:
-        parts.append(f"{counted(len(unjudged), 'rated turn')} not judged: {listed(unjudged)}")
-    msg = f"run {name}: the ids of predictions and ratings do not match; {'; '.join(parts)}"
-    hint = "ratings join by conversation id and turn; give the ratings the run was made on"
-    return UsageError(msg, hint=hint)
-
-
-def listed(ids: Sequence[str]) -> str:
-    """Name the first ids, and count the others."""
-    more = f" and {len(ids) - _SHOWN} more" if len(ids) > _SHOWN else ""
-    return ", ".join(ids[:_SHOWN]) + more
 
 
 def compare_runs(runs: Sequence[Predictions]) -> SeveralJudges:

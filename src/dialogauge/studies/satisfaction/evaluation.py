@@ -192,8 +192,12 @@ class _Work:
 
     def shown(self, method: CalibrationName) -> tuple[CalibrationRun, dict[str, tuple[Scores, ...]]]:
         """Return the calibration of the judge, and by name the whole scores of everyone under it."""
-        run = self._under_caps(self.uncapped(method))
-        out = {}
+        run, out = self.uncapped(method), {}
+        capped = (
+            c if a.cap is None or c.rounded <= a.cap else Calibrated(a.cap, int(a.cap))
+            for a, c in zip(self.answers, run.scores, strict=True)
+        )  # no score of the judge rises above what a condition allows that it found failed
+        run = replace(run, scores=tuple(capped))
         for name, versions in self.columns.items():
             if method == "none":
                 # A judge's own whole score counts: rounding is part of what it says.
@@ -220,16 +224,6 @@ class _Work:
     def uncapped(self, method: CalibrationName) -> CalibrationRun:
         """Calibrate the judge's scores, whatever it found failed."""
         return self._calibrated(method, self.columns[_JUDGE][0])
-
-    def _under_caps(self, run: CalibrationRun) -> CalibrationRun:
-        """Let no score of the judge rise above what a condition allows that it found failed."""
-        pairs = zip(self.answers, run.scores, strict=True)
-        return replace(run, scores=tuple(under_cap(calibrated, a.cap) for a, calibrated in pairs))
-
-
-def under_cap(score: Calibrated, cap: float | None) -> Calibrated:
-    """Return the score, or the cap where it rounds to more."""
-    return score if cap is None or score.rounded <= cap else Calibrated(cap, int(cap))
 
 
 def _raw(column: Scores) -> npt.NDArray[np.float64]:
@@ -328,6 +322,7 @@ def evaluate(
     chosen, columns = work.shown(settings.calibrate)
     whole, values = columns[_JUDGE][0], np.array([c.value for c in chosen.scores])
     apart = [a for a in answers if not a.history]
+    scored = [a for a in apart if a.score is not None]
     calibrated = {
         a.id: Calibrated(c.value, int(score))
         for a, c, score in zip(answered, chosen.scores, whole.values, strict=True)
@@ -346,7 +341,9 @@ def evaluate(
         behaviour=behaviour_of(answered, work.table, whole),
         pictures=pictures_of(answered, fractions, work.means),
         against_controls=work.against() if answered else (),
-        without_history=_apart(apart),
+        without_history=metrics_of_one(
+            rated_table(scored), judge_scores(scored).rounded(), failed=len(apart) - len(scored)
+        ),
         calibrated=calibrated,
         guard=GuardCounts(len(caps), sum(c.rounded > cap for cap, c in caps)),
     )
@@ -377,9 +374,3 @@ def _by(answers: Sequence[JudgedReply], table: ScoreTable, scores: Scores) -> di
             for group, here in members.items()
         }
     return out
-
-
-def _apart(answers: Sequence[JudgedReply]) -> Metrics:
-    scored = [a for a in answers if a.score is not None]
-    column, failed = judge_scores(scored).rounded(), len(answers) - len(scored)
-    return metrics_of_one(rated_table(scored), column, failed=failed)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from dialogauge.core.shape import read_as
 from dialogauge.data import Mask
@@ -31,7 +31,6 @@ from dialogauge.report import (
     Page,
     Percent,
     Point,
-    Prose,
     Reference,
     RowGroup,
     Section,
@@ -180,29 +179,22 @@ def _notes(summary: Json, mask: Mask) -> list[Callout]:
     """Warn of what differs between history and target, and say what was there of signals and of a guard."""
     warnings = [mask.text(w) for w in summary["drift"]["warnings"]]
     signals = [mask.text(signal_words(signal)) for signal in summary.get("signals", ())]
+    guarded = []
+    if guard := summary.get("guard"):
+        failed = f"{counted(guard['capped'], 'session')} failed a condition."
+        if guard["lifted"]:
+            failed += f" Calibrated without it, {guard['lifted']:,} would stand above the cap."
+        guarded = [f"What a session fails on is judged first, and caps its score: {failed}"]
+    titled: tuple[tuple[str, list[str], Literal["warn", "info"]], ...] = (
+        ("The histories are different.", warnings, "warn"),
+        ("Signals.", signals, "info"),
+        ("Guarded.", guarded, "info"),
+    )
     return [
-        *([Callout(_titled("The histories are different.", warnings), "warn")] if warnings else []),
-        *([Callout(_titled("Signals.", signals), "info")] if signals else []),
-        *(
-            [Callout(_titled("Guarded.", [_guard_words(summary["guard"])]), "info")]
-            if "guard" in summary
-            else []
-        ),
+        Callout(((Span(title, "strong"), f" {paragraphs[0]}"), *paragraphs[1:]), tone)
+        for title, paragraphs, tone in titled
+        if paragraphs
     ]
-
-
-def _guard_words(guard: Json) -> str:
-    lifted = (
-        f" Calibrated without it, {guard['lifted']:,} would stand above the cap." if guard["lifted"] else ""
-    )
-    failed = counted(guard["capped"], "session")
-    return (
-        f"What a session fails on is judged first, and caps its score: {failed} failed a condition.{lifted}"
-    )
-
-
-def _titled(title: str, paragraphs: Sequence[str]) -> tuple[Prose, ...]:
-    return ((Span(title, "strong"), f" {paragraphs[0]}"), *paragraphs[1:])
 
 
 # The judge beside its controls
@@ -502,7 +494,13 @@ def brief(
     judge, calibration = manifest.judge["name"], manifest.settings["calibrate"]
     counts = Definitions(tuple(_counts(figures, judge, ending, failures)))
     spent = Definitions(tuple(mended_and_spent(summary)))
-    notes = [*_changed_nothing(figures, calibration), *_notes(figures, NO_MASK)]
+    notes = _notes(figures, NO_MASK)
+    if calibration != "none" and not figures["calibrations"][calibration]["calibration"]["calibrated_blocks"]:
+        unchanged = (
+            f"--calibrate {calibration} changed nothing: no block has a history to calibrate to, so the "
+            "scores are as the judge gave them"
+        )
+        notes.insert(0, Callout((unchanged,), "info"))
     if not figures["metrics"]["n"]:
         nothing = Callout(("no turn of a user with a history has a score: no further figures",))
         return (*light_of(figures), counts, *notes, nothing, *([spent] if spent.pairs else []))
@@ -552,13 +550,3 @@ def _counts(
         )
     for why, n in study["left_out"].items():
         yield "left out", f"{n:,}, {why}"
-
-
-def _changed_nothing(figures: Json, calibration: str) -> list[Block]:
-    if calibration == "none" or figures["calibrations"][calibration]["calibration"]["calibrated_blocks"]:
-        return []
-    note = (
-        f"--calibrate {calibration} changed nothing: no block has a history to calibrate to, so the scores "
-        "are as the judge gave them"
-    )
-    return [Callout((note,), "info")]

@@ -239,12 +239,14 @@ class Sources:
             return None
         here = terms & self._vocabulary.of(conversation)
         sources_only = (terms & self._terms) - here
-        at_home = frozenset(t for t in sources_only if self._at_home(t, str(conversation.scenario)))
+        share, target = self._vocabulary.share, str(conversation.scenario)
+        at_home = frozenset(
+            term
+            for term in sources_only
+            if max((share(term, name) for name in self._scenarios), default=0.0)
+            >= _AT_HOME * share(term, target)
+        )
         return TermOrigin(here, sources_only, at_home, terms - here - sources_only)
-
-    def _at_home(self, term: str, target: str) -> bool:
-        there = max((self._vocabulary.share(term, name) for name in self._scenarios), default=0.0)
-        return there >= _AT_HOME * self._vocabulary.share(term, target)
 
 
 def terms_of(text: str) -> Terms:

@@ -19,7 +19,8 @@ from dialogauge.report import (
 )
 from dialogauge.stats import Comparison
 from dialogauge.studies.agreement.page import comparison_table
-from dialogauge.studies.satisfaction.comparison import Predictions, SeveralJudges, listed
+from dialogauge.studies.satisfaction.answers import listed
+from dialogauge.studies.satisfaction.comparison import Predictions, SeveralJudges
 from dialogauge.studies.satisfaction.page import (
     COLUMNS,
     PANELS,

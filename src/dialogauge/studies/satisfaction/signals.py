@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from dialogauge.core import Conversation, UsageError, conversation_digest
 from dialogauge.core.json_keys import keys
-from dialogauge.core.protocols import Reply
-from dialogauge.runs import Row
-from dialogauge.runs.records import raw_score
-from dialogauge.studies.satisfaction.answers import SATISFACTION, rows_by_reply
+from dialogauge.core.protocols import Reply, Sight
+from dialogauge.runs import StoredRun
+from dialogauge.studies.satisfaction.answers import SATISFACTION, listed, raw_by_reply
 from dialogauge.studies.satisfaction.blocks import StudyData
-from dialogauge.studies.satisfaction.comparison import listed
 
 _MISSING: Final = {
     "failed": "failed",
@@ -62,20 +60,47 @@ class JoinedScores:
     """By how many points the expected rating moves with one point of a score."""
 
 
-def collect_scores(
-    run: str, judge: str, judged: Iterable[tuple[Conversation, Sequence[Row]]]
-) -> StoredScores:
+SIGNAL_JUDGES: Final = ("local", "zero-shot", "task-rubric", "prometheus", "no-memory")
+"""The judges that read no rating: of others, a score of a turn in a history would tell what its user gave the
+target, or what a training user gave that very turn."""
+
+
+def read_scores(path: str, run: StoredRun, sight: Sight) -> StoredScores:
     """Read the raw scores of a satisfaction run.
 
     Args:
-        run: What it is called in messages.
-        judge: Whose scores.
-        judged: Each conversation with its rows.
+        path: What it is called in messages.
+        run: Whose judge read no ratings.
+        sight: What may be read of what followed a reply.
+
+    Raises:
+        UsageError: The run is of another kind, or its judge read ratings or more of a conversation than may
+            be read here.
     """
-    out = StoredScores(run, judge)
-    for conversation, rows in judged:
+    settings, judge = run.manifest.settings, run.manifest.judge
+    who, may = f"{path} (judge {judge['name']})", f"signals are runs of {', '.join(SIGNAL_JUDGES)}"
+    if run.manifest.study != SATISFACTION:
+        msg = f"{who} is no satisfaction run"
+        raise UsageError(msg, hint=may)
+    if "reads" not in judge:
+        msg = f"{who} does not say what its judge read"
+        hint = "an older version wrote it: give its command again, which asks no model twice"
+        raise UsageError(msg, hint=hint)
+    if ratings := sorted({"history", "others"} & set(judge["reads"])):
+        whose = {"history": "the user's own in other scenarios", "others": "those of other users"}
+        read = " and ".join(whose[name] for name in ratings)
+        msg = f"{who} was made by reading ratings, {read}: its scores would tell what is to be predicted"
+        raise UsageError(msg, hint=may)
+    if settings["level"] != "turn":
+        msg = f"{who} judged sessions, not replies"
+        raise UsageError(msg, hint="judge its data with --level turn")
+    if settings["mode"] == "hindsight" and sight != "hindsight":
+        msg = f"{who} read what followed each reply, which may not be read in foresight"
+        raise UsageError(msg, hint="judge with --mode hindsight too, or make the signal without it")
+    out = StoredScores(path, judge["name"])
+    for conversation, rows in run.judged():
         talk = _Talk(
-            {id: raw_score(row, SATISFACTION) for id, row in rows_by_reply(rows).items()},
+            raw_by_reply(rows),
             frozenset(r["turn"] for r in rows if r["failure"] is not None),
         )
         out.talks.setdefault(conversation.id, {})[conversation_digest(conversation)] = talk
@@ -85,7 +110,7 @@ def collect_scores(
 def refuse_strangers(stored: StoredScores, study: StudyData) -> None:
     """Raise UsageError when no conversation of the study is in the run."""
     wanted = {r.conversation.id: None for r in (*_targets(study), *_training(study))}
-    if not wanted.keys() & stored.talks.keys():
+    if not any(name in stored.talks for name in wanted):
         others, here = listed(list(stored.talks)) or "nothing", listed(list(wanted))
         msg = f"{stored.run} holds no score of this data (it holds {others}; here are {here})"
         raise UsageError(msg, hint="signals join by conversation id: judge the same data with that judge")

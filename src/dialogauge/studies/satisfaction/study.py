@@ -18,7 +18,7 @@ from dialogauge.core import (
     conversation_digest,
     digest,
 )
-from dialogauge.core.json_keys import INSIDE, as_json, keys
+from dialogauge.core.json_keys import as_json
 from dialogauge.core.judgement import scores_json
 from dialogauge.core.protocols import (
     BlockView,
@@ -30,26 +30,22 @@ from dialogauge.core.protocols import (
     RatedReply,
     Reads,
     Reply,
-    Sight,
     request_for,
 )
-from dialogauge.data import Mask, UserSplit
+from dialogauge.data import Mask
 from dialogauge.judges.local_user.judge import LocalUserJudge
 from dialogauge.judges.local_user.model import ScoreSignal
-from dialogauge.judges.personal.reply_unread import fit_reply_unread
+from dialogauge.judges.personal.reply_unread import ReplyUnread, fit_reply_unread
 from dialogauge.report import Page
 from dialogauge.runs import Ending, Row, StoredRun, StoredUnit, Study, StudyFacts, judged_of
 from dialogauge.runs.manifest import FAULTS_KEPT
-from dialogauge.stats import Calibrated
 from dialogauge.stats.reading import without_numbers
-from dialogauge.studies.evidence import NOTHING_CHECKED, RunEvidence, evidence_in
+from dialogauge.studies.evidence import RunEvidence, evidence_in
 from dialogauge.studies.judging.checking import by_light
-from dialogauge.studies.judging.gate import GateResult
 from dialogauge.studies.judging.light import people_in, rated_tally
-from dialogauge.studies.judging.people import Light
 from dialogauge.studies.judging.sampling import Sampler
-from dialogauge.studies.judging.summary import Summary, summarise
-from dialogauge.studies.judging.transcripts import ShownConversations, read_sample
+from dialogauge.studies.judging.summary import summarise
+from dialogauge.studies.judging.transcripts import read_sample
 from dialogauge.studies.satisfaction.answers import (
     SATISFACTION,
     JudgedReply,
@@ -57,118 +53,29 @@ from dialogauge.studies.satisfaction.answers import (
     histories_of,
     says_side_only,
 )
-from dialogauge.studies.satisfaction.behaviour import Drift, drift_of
-from dialogauge.studies.satisfaction.blocks import (
-    HistoryCut,
-    Part,
-    StudyData,
-    in_turn,
-    others_of,
-    study_data,
-)
-from dialogauge.studies.satisfaction.evaluation import (
-    Evaluation,
-    EvaluationSettings,
-    GuardCounts,
-    UnreadFits,
-    evaluate,
-)
+from dialogauge.studies.satisfaction.behaviour import drift_of
+from dialogauge.studies.satisfaction.blocks import StudyData, in_turn, masked_data, others_of
+from dialogauge.studies.satisfaction.evaluation import EvaluationSettings, evaluate
 from dialogauge.studies.satisfaction.figures import ORDINAL
-from dialogauge.studies.satisfaction.rationale import RationaleCheck, check_rationales
+from dialogauge.studies.satisfaction.rationale import check_rationales
 from dialogauge.studies.satisfaction.signals import JoinedScores, StoredScores, join_scores
+from dialogauge.studies.satisfaction.summary import (
+    SatisfactionResult,
+    SatisfactionSummary,
+    Settled,
+    StudyCounts,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SatisfactionSettings(EvaluationSettings):
     """What is judged, and how the scores are calibrated and compared."""
 
-    part: Part = "test"
-    split_given: bool = False
-    """Whether the split came from a file; else users without history are judged with the test part."""
     dimension: str = "satisfaction"
-    mode: Sight = "foresight"
-    history: HistoryCut = "all"
     guard: bool = False
     """Whether the judge names the failed condition of a session first."""
     side_by_side: int = 64
     """Blocks that are judged together, one turn of each in turn, where a model is asked."""
-
-
-@dataclass(frozen=True, slots=True)
-class UsersAndTurns:
-    """So many users, and rated turns of theirs."""
-
-    users: int
-    turns: int
-
-    @classmethod
-    def of(cls, blocks: Sequence[RatedBlock]) -> UsersAndTurns:
-        """Count those of some blocks."""
-        return cls(len({b.view.user for b in blocks}), sum(len(b.ratings) for b in blocks))
-
-
-@keys(known=INSIDE)
-@dataclass(frozen=True, slots=True)
-class StudyCounts:
-    """What the figures stand on."""
-
-    known: UsersAndTurns
-    blocks: int
-    """Of one user and one scenario."""
-    population: UsersAndTurns
-    """The training users."""
-    without_history: UsersAndTurns
-    left_out: Mapping[str, int]
-    rating_faults: int
-
-
-@keys(evaluation=INSIDE, guard="guard?")
-@dataclass(frozen=True, slots=True)
-class _Settled:
-    """The part of the summary that is known before the rows are counted."""
-
-    study: StudyCounts
-    signals: tuple[JoinedScores, ...]
-    """What became of the scores of stored runs that `local-user` reads."""
-    evaluation: Evaluation
-    boundary_only: tuple[str, ...] | None
-    """The figures that say nothing of a judge that only knows satisfied and dissatisfied."""
-    rationale: RationaleCheck | None
-    drift: Drift
-    guard: GuardCounts | None
-
-
-@keys(rows=INSIDE, settled=INSIDE)
-@dataclass(frozen=True, slots=True)
-class SatisfactionSummary:
-    """What came of judging each reply for its own user."""
-
-    rows: Summary
-    settled: _Settled
-    gates: tuple[GateResult, ...] = ()
-    light: Light | None = None
-    """Whether the judge agrees with its users: the answer of `judge`, over every turn that was judged."""
-    evidence: RunEvidence = NOTHING_CHECKED
-    """Whether its satisfaction is checked."""
-
-
-@dataclass(frozen=True, slots=True)
-class SatisfactionResult:
-    """What came of the study."""
-
-    summary: Summary
-    rating_faults: tuple[InputError, ...]
-    """Ratings that cannot be used: what they rate counts as unrated."""
-    failures: Mapping[str, int]
-    """How many turns failed, by the message, the most frequent first; numbers make no difference."""
-    figures: Mapping[str, Any]
-    """What `summary.json` holds: `SatisfactionSummary`."""
-    sample: ShownConversations
-    """What the page shows of the conversations."""
-
-    def to_json(self) -> dict[str, Any]:
-        """Return `summary.json`."""
-        return dict(self.figures)
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,7 +112,7 @@ class SatisfactionStudy(Study[SatisfactionResult]):
     _tasks: dict[str, _Task] = field(default_factory=dict)
     _block_rows: dict[str, Judged] = field(default_factory=dict)
     """Rows of the block that was judged last, by the id of the reply."""
-    _settled: _Settled = field(init=False)
+    _settled: Settled = field(init=False)
     _failures: Mapping[str, int] = field(default_factory=dict)
     _unfinished: int = 0
     """Conversations of which no turn is judged yet."""
@@ -229,7 +136,7 @@ class SatisfactionStudy(Study[SatisfactionResult]):
         known = [[r.reply.id, r.score] for b in data.population.blocks for r in b.ratings]
         past = [[b.view.id, [[r.reply.id, r.score] for r in b.view.history]] for b in data.blocks]
         reference = [[a.id, a.value] for a in self.reference or ()]
-        return digest([s.calibrate, s.ties, s.history, s.mode, reference, known, past])
+        return digest([s.calibrate, s.ties, data.history, data.sight, reference, known, past])
 
     @property
     def expected(self) -> int:
@@ -241,7 +148,7 @@ class SatisfactionStudy(Study[SatisfactionResult]):
         if notes is not None:
             self._notes = notes
         if mask is not None:
-            self.conversations, self.data = masked_data(self.conversations, self.data, self.settings, mask)
+            self.conversations, self.data = masked_data(self.conversations, self.data, mask)
             self.unreadable = tuple(mask.fault(f) for f in self.unreadable)
             self.rating_faults = tuple(mask.fault(f) for f in self.rating_faults)
         self.signals = tuple(join_scores(s, self.data, self.conversations) for s in self.stored_signals)
@@ -313,16 +220,34 @@ class SatisfactionStudy(Study[SatisfactionResult]):
         )
         self._failures = dict(failed.most_common())
         histories = histories_of(data.blocks, data.history_turns)
-        evaluation = evaluate(answers, histories, self.settings, self.reference, _unread_fits(data))
+        others, of_test = others_of(data), fit_reply_unread(data.population)
+
+        @cache
+        def unread(user: str) -> ReplyUnread | None:
+            return fit_reply_unread(others(user)) if user in data.split.train else of_test
+
+        evaluation = evaluate(answers, histories, self.settings, self.reference, unread)
         rationale = check_rationales(blocks, of_blocks, data.population)
-        self._settled = self._with_counts(evaluation, rationale)
+        weights = self.judge.weights if isinstance(self.judge, LocalUserJudge) else {}
+        self._settled = Settled(
+            StudyCounts.of(data, len(self._faults)),
+            tuple(replace(joined, weight=weights.get(joined.run)) for joined in self.signals),
+            evaluation,
+            ORDINAL if says_side_only(self.judge.dimensions) else None,
+            rationale,
+            drift_of(data.blocks, data.population),
+            evaluation.guard if self.settings.guard else None,
+        )
         self._unfinished = len(self._conversations_asked - {a.session for a in answers})
-        calibrated, method = evaluation.calibrated, self.settings.calibrate
-        return {
-            bytes.fromhex(keys[a.block, a.id]): [_calibrated_row(a, calibrated[a.id], method)]
-            for a in answers
-            if a.id in calibrated
-        }
+        calibrated: dict[bytes, Sequence[Row]] = {}
+        for a in (a for a in answers if a.id in evaluation.calibrated):
+            score = evaluation.calibrated[a.id]
+            raw = a.value if a.history and self.settings.calibrate != "none" else None
+            row = {**scores_json({SATISFACTION: Score(score.value, score.rounded, raw)})}
+            if not a.history:
+                row["details"] = {"without_history": True}
+            calibrated[bytes.fromhex(keys[a.block, a.id])] = [row]
+        return calibrated
 
     @property
     def _conversations_asked(self) -> set[str]:
@@ -356,28 +281,6 @@ class SatisfactionStudy(Study[SatisfactionResult]):
     def _faults(self) -> tuple[InputError, ...]:
         """Ratings that cannot be used."""
         return (*self.rating_faults, *self.data.faults)
-
-    def _with_counts(self, evaluation: Evaluation, rationale: RationaleCheck | None) -> _Settled:
-        weights = self.judge.weights if isinstance(self.judge, LocalUserJudge) else {}
-        data = self.data
-        known = [b for b in data.blocks if b.view.history]
-        counts = StudyCounts(
-            UsersAndTurns.of(known),
-            len(known),
-            UsersAndTurns.of(data.others.blocks),
-            UsersAndTurns.of([b for b in data.blocks if not b.view.history]),
-            data.left_out,
-            len(self._faults),
-        )
-        return _Settled(
-            counts,
-            tuple(replace(joined, weight=weights.get(joined.run)) for joined in self.signals),
-            evaluation,
-            ORDINAL if says_side_only(self.judge.dimensions) else None,
-            rationale,
-            drift_of(data.blocks, data.population),
-            evaluation.guard if self.settings.guard else None,
-        )
 
     def facts(self) -> StudyFacts:
         """Return judge, dimension and split."""
@@ -438,46 +341,3 @@ class _Keys:
             rated = [r for block in others.blocks for r in block.ratings]
             self._populations[id(others)] = digest(self._rated(rated))
         return self._populations[id(others)]
-
-
-def masked_data(
-    conversations: Mapping[str, Conversation], data: StudyData, settings: SatisfactionSettings, mask: Mask
-) -> tuple[dict[str, Conversation], StudyData]:
-    """Return conversations and study masked, with the same users on either side of the split.
-
-    Users are split by their own ids before these are hidden, so the same users are judged as in an open run.
-
-    Args:
-        conversations: By id, as they were read.
-        data: Made from them.
-        settings: What it was made with.
-        mask: What hides.
-    """
-    masked = {c.id: c for c in map(mask.conversation, conversations.values())}
-    without = {b.view.user for b in data.blocks if not b.view.history} - data.split.train
-    test = data.split.test | (set() if settings.split_given else without)
-    split = UserSplit(
-        frozenset(mask.id("user", name) for name in data.split.train),
-        frozenset(mask.id("user", name) for name in test),
-    )
-    again = study_data(
-        masked.values(),
-        part=settings.part,
-        split=split,
-        dimension=mask.text(settings.dimension),
-        sight=settings.mode,
-        history=settings.history,
-    )
-    return masked, again
-
-
-def _unread_fits(data: StudyData) -> UnreadFits:
-    others, of_test = others_of(data), fit_reply_unread(data.population)
-    return cache(lambda user: fit_reply_unread(others(user)) if user in data.split.train else of_test)
-
-
-def _calibrated_row(answer: JudgedReply, calibrated: Calibrated, method: str) -> Row:
-    """Return what calibration changes of a row."""
-    raw = answer.value if answer.history and method != "none" else None
-    scores = scores_json({SATISFACTION: Score(calibrated.value, calibrated.rounded, raw)})
-    return scores if answer.history else {**scores, "details": {"without_history": True}}

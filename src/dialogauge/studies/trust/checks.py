@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -262,7 +262,14 @@ def read_texts(
         key = conversation.id, conversation.candidate
         if (sample := known.get(key)) is None:
             continue
-        _measure(texts, conversation, sample.helpfulness)
+        for turn in conversation.replied_turns:
+            if turn.number in sample.helpfulness:
+                text = turn.reply_text
+                texts.scores.append(sample.helpfulness[turn.number])
+                texts.tokens.append(pieces(text).units)
+                texts.characters.append(len(text))
+                texts.users.append(conversation.user_id)
+                texts.conversations.append(conversation.id)
         if sample.repair is None:
             continue
         # Corrections are read alike in every language; to detect it would take a quarter of the time.
@@ -270,27 +277,17 @@ def read_texts(
         if repairs:
             texts.corrected.append((conversation.user_id, conversation.id, sample.repair == NOT_APPLICABLE))
         if repairs and sample.repair == NOT_APPLICABLE:
-            over[key] = repairs[0].turn, f"“{cut(conversation.turn(repairs[0].turn).user_text)}”"
+            at = repairs[0].turn
+            over[key] = at, f"“{cut(conversation.turn(at).user_text)}”"
     notes: dict[tuple[str, str | None], str] = {}
     for row in rows_of({id for id, _ in over}) if over else ():
         note = (row["details"] or {}).get("notes", {}).get("repair_handling")
         if row["level"] == "conversation" and row["repeat"] == 1 and note is not None:
             notes[row["conversation_id"], row["candidate"]] = f" The judge notes: {cut(str(note))}"
     texts.passed_over += [
-        TrustCase(key[0], turn, quote + notes.get(key, "")) for key, (turn, quote) in over.items()
+        TrustCase(key[0], at, quote + notes.get(key, "")) for key, (at, quote) in over.items()
     ]
     return texts
-
-
-def _measure(texts: TextFindings, conversation: Conversation, scores: Mapping[int, float]) -> None:
-    for turn in conversation.replied_turns:
-        if turn.number in scores:
-            text = turn.reply_text
-            texts.scores.append(scores[turn.number])
-            texts.tokens.append(pieces(text).units)
-            texts.characters.append(len(text))
-            texts.users.append(conversation.user_id)
-            texts.conversations.append(conversation.id)
 
 
 def check_repair(texts: TextFindings, read: TrustFigures, limits: TrustThresholds) -> TrustCheck:

@@ -168,23 +168,16 @@ def _conclusion(figures: Sequence[TrustFigure], changes: Changes, failed: int) -
         n = max((len(of.get("", ())) for of in changes.values()), default=0)
         seen = only(n, "conversation with a scenario was", "conversations with a scenario were")
         return "cannot tell", f"{seen} judged again.{lost}"
-    changed = [
-        _change_words(f, _WORDS[kind]) for kind, f in overall.items() if f is not None and f.value is not None
-    ]
-    sure = any(
-        f is not None and f.interval is not None and (f.interval[0] > 0 or f.interval[1] < 0)
-        for f in overall.values()
-    )
+    changed, sure = [], False
+    for kind, figure in overall.items():
+        if figure is not None and figure.value is not None:
+            ends = figure.interval
+            sure = sure or (ends is not None and (ends[0] > 0 or ends[1] < 0))
+            interval = "" if ends is None else f" [{ends[0]:+z.2f}, {ends[1]:+z.2f}]"
+            changed.append(f"{_WORDS[kind]} they move by {figure.value:+z.2f}{interval}")
     start = "The scores depend on the scenario" if sure else "No sign that the judge looks at the scenario"
     end = "" if sure else "; neither is distinguishable from no change"
     return ("ok" if sure else "flagged"), f"{start}: {', '.join(changed)} on average{end}.{lost}"
-
-
-def _change_words(figure: TrustFigure, words: str) -> str:
-    if figure.interval is None:
-        return f"{words} they move by {figure.value:+z.2f}"
-    low, high = figure.interval
-    return f"{words} they move by {figure.value:+z.2f} [{low:+z.2f}, {high:+z.2f}]"
 
 
 @dataclass(slots=True)
@@ -237,29 +230,15 @@ def _check_turns(
             if score is None:
                 continue
             seen.add(own)
-            _count(
-                findings,
-                conversation.user_id,
-                TrustCase(conversation.id, turn.number, _words(rule, score, match[0])),
-                score,
-                rule,
-            )
-
-
-def _words(rule: ScenarioRule, score: float | str, quote: str) -> str:
-    return f"{rule.name}: {rule.dimension} is {score}, but should be at most {rule.at_most:g}: “{cut(quote)}”"
-
-
-def _count(
-    findings: RuleFindings, user: str | None, case: TrustCase, score: float | str, rule: ScenarioRule
-) -> None:
-    if isinstance(score, str):
-        findings.unscored += 1
-        return
-    above = score > rule.at_most
-    findings.scored.append((user, case.conversation_id, above))
-    if above:
-        findings.cases.append(case)
+            if isinstance(score, str):
+                findings.unscored += 1
+                continue
+            above = score > rule.at_most
+            findings.scored.append((conversation.user_id, conversation.id, above))
+            if above:
+                most = f"{rule.dimension} is {score}, but should be at most {rule.at_most:g}"
+                quote = f"{rule.name}: {most}: “{cut(match[0])}”"
+                findings.cases.append(TrustCase(conversation.id, turn.number, quote))
 
 
 def check_rules(findings: RuleFindings, limits: TrustThresholds) -> TrustCheck:

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
+from dialogauge.app.build import build_satisfaction_judge
 from dialogauge.app.merging import refuse_settings_of_others
-from dialogauge.app.personal_judges import build_satisfaction_judge
 from dialogauge.app.settings import SatisfactionOptions
 from dialogauge.core import Conversation, JudgeFailure, Message, Rating, UsageError
 from dialogauge.core.protocols import Population

@@ -9,9 +9,8 @@ from functools import cache
 import numpy as np
 import pytest
 
+from dialogauge.app.build import MODEL_JUDGES, Models, model_judge
 from dialogauge.app.config import RoleSettings
-from dialogauge.app.personal_judges import MODEL_JUDGES, Models, model_judge
-from dialogauge.app.satisfaction_data import SIGNAL_JUDGES
 from dialogauge.app.settings import SatisfactionOptions
 from dialogauge.core import Conversation, Message, Rating
 from dialogauge.core.protocols import RatedReply, Reply
@@ -23,6 +22,7 @@ from dialogauge.judges.local_user.process import ProcessFit, WeightInformation
 from dialogauge.judges.personal.baselines import HISTORY_JUDGES, build_history_judge
 from dialogauge.llm import ScriptedClient
 from dialogauge.studies.satisfaction.blocks import study_data
+from dialogauge.studies.satisfaction.signals import SIGNAL_JUDGES
 from knowing import request_of
 from rated import figures_of_scores
 
