@@ -96,6 +96,7 @@ def _local(folder: Path) -> Any:  # noqa: ANN401 - yields ratios
     from dialogauge.core import Conversation
     from dialogauge.data import read_conversations
     from dialogauge.judges.local.judge import LocalJudge
+    from dialogauge.signals import recent_view
 
     del folder
     judge = LocalJudge()
@@ -104,6 +105,7 @@ def _local(folder: Path) -> Any:  # noqa: ANN401 - yields ratios
     texts = [message.text for c in read for message in c.messages]
 
     def judge_all() -> None:
+        recent_view.cache_clear()
         for conversation in [dataclasses.replace(c) for c in read]:  # turns are derived once and then kept
             judge.judge_now(conversation)
 

@@ -111,6 +111,9 @@ def _growth(judge: Any, times: int) -> dict[str, Any]:  # noqa: ANN401 - importe
 def _timed(judge: Any, conversations: list[Any]) -> float:  # noqa: ANN401
     import dataclasses
 
+    from dialogauge.signals import recent_view
+
+    recent_view.cache_clear()
     fresh = [dataclasses.replace(c) for c in conversations]  # turns are derived once and then kept
     began = time.process_time()
     for conversation in fresh:

@@ -104,7 +104,8 @@ class TextView:
         return tuple(s for s in self.sentences if s.text[-1] in "?？")
 
 
-_recent_view = lru_cache(maxsize=1024)(TextView)
+recent_view = lru_cache(maxsize=1024)(TextView)
+"""The view of a short text; `recent_view.cache_clear()` forgets all, as a measurement of speed has to."""
 
 
 def view_of(text: str) -> TextView:
@@ -112,7 +113,7 @@ def view_of(text: str) -> TextView:
 
     Conversations that differ in one message (planted faults, candidates, variants) share all others.
     """
-    return _recent_view(text) if len(text) <= _SHARED else TextView(text)
+    return recent_view(text) if len(text) <= _SHARED else TextView(text)
 
 
 @dataclass(frozen=True, slots=True)
