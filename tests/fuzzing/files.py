@@ -519,6 +519,7 @@ OWN_FILES: Final = frozenset(
         "judges/local/model.py",
         "report/html.py",
         "rubrics/templates.py",
+        "signals/markers.py",
     }
 )
 """Modules that open what ships with the package, or read nothing out of it."""
