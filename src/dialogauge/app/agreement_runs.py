@@ -56,6 +56,11 @@ from dialogauge.text import counted
 
 RatingsOf = Callable[[Conversation], Sequence[Rating]]
 
+_WEIGHTED = (
+    "The targets are a sample with weights. A judge's figures against people count each target by how many "
+    "it stands for; figures among raters and of single levels do not"
+)
+
 
 def run_names(runs: Sequence[str]) -> list[str]:
     """Name each run by its folder; by its whole path where two folders are called the same."""
@@ -322,7 +327,9 @@ def _take_over(table: TargetTable, options: AgreementOptions, out: Panel) -> Non
             iter(one.by.values())
         )
     out.faults += table.refused
-    out.notes += [table.reading] if table.reading and table.reading not in out.notes else []
+    sampled = bool(table.targets) and all(target.weight is not None for target in table.targets)
+    for note in (table.reading, _WEIGHTED if sampled else ""):
+        out.notes += [note] if note and note not in out.notes else []
     # All that could be said: what is given, or the whole scores of the rubric's scale.
     categories, own = None, ("numbers", table.scale)
     on_scale = table.admission.kind is None or (table.admission.kind, table.admission.scale) == own

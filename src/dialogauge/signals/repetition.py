@@ -16,8 +16,6 @@ from dialogauge.text import hashed_grams
 
 _LOOK_BACK = 6
 _GRAM = 8  # characters; 8 of Chinese say as much as 16 of English
-_LONG_ENOUGH = 14  # characters of a sentence that is no label
-_ENDS = ".!?…。！？"
 _REPEATED = 0.6
 """Share of a reply from which it counts as a repetition."""
 _SHORT = 400

@@ -22,7 +22,7 @@ def test_the_faulty_turn_is_named():
     missed = [
         c.id for c, rows in judged("faulty") if rows[-1].outcome.weakest_turn != c.metadata["fault_turn"]
     ]
-    # Of a wish or a correction passed over, and of another subject, nothing is looked for in the reply any more.
+    # Nothing is looked for any more of a wish or a correction passed over, and of another subject.
     assert len(missed) <= 10, missed
 
 

@@ -213,6 +213,7 @@ def score_table(judges: Mapping[str, TargetTable], rule: DissatisfiedRule | None
     lengths = [t.length for t in targets]
     clusters, unit = cluster_labels([t.user for t in targets], [t.key.conversation_id for t in targets])
     turns = [t.key.turn for t in targets]
+    weights = [t.weight for t in targets]
     people = [t.people for t in targets]
     names = any(isinstance(p, str) for p in people)  # where some named categories, the names count
     values = np.array([np.nan if names else p for p in people], dtype=np.float64)
@@ -226,6 +227,7 @@ def score_table(judges: Mapping[str, TargetTable], rule: DissatisfiedRule | None
         unit,
         positions=None if None in turns else np.array(turns, dtype=np.float64),
         lengths=None if None in lengths else np.array(lengths, dtype=np.float64),
+        weights=None if None in weights else np.array(weights, dtype=np.float64),
     )
 
 
@@ -320,7 +322,7 @@ def _low_shares(
         for name, of in sources.items()
         if same_scale or of is people or of.dissatisfied is not None
     }
-    return {name: float(of.mean()) for name, of in classes.items()}
+    return {name: float(np.average(of, weights=table.weights)) for name, of in classes.items()}
 
 
 def _bins(judge: Scores, people: Scores) -> tuple[ScoreBin, ...]:

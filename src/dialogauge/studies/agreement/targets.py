@@ -83,6 +83,8 @@ class RatedTarget:
 
     A judge need not round its fraction: what it calls a 3 is its own to say.
     """
+    weight: float | None = None
+    """How many targets of the log it stands for, where it was sampled with a chance of its own."""
 
     @property
     def whole(self) -> float:
@@ -212,7 +214,7 @@ def join_scores(table: TargetTable, scores: Answers, people: Answers, categories
         own = scores[key].by.values() if key in scores else ()
         values = [value for score in own if (value := number_of(score, categories)) is not None]
         judged = _JudgedTarget(values, values, fraction=any(value != int(value) for value in values))
-        _take(table, key, list(rated.by.values()), judged, user=rated.user, length=None)
+        _take(table, key, list(rated.by.values()), judged, rated.user)
     if categories.values is None:
         places = [number_of(target.people, categories) for target in table.targets]
         known = zip(table.targets, places, strict=True)
@@ -265,10 +267,10 @@ def _join(
             by[name if name not in by else f"{name} {len(by) + 1}"] = rating.score
         table.rated[key] = Rated(by, conversation.user_id, {**groups, **of[0].groups})
         length = sum(lengths.values()) if turn is None else lengths.get(turn, 0)
-        values = [rating.score for rating in of]
-        _take(
-            table, key, values, judged_at.get(turn, _JudgedTarget()), user=conversation.user_id, length=length
-        )
+        scores, weights = [rating.score for rating in of], {rating.weight for rating in of}
+        judged = judged_at.get(turn, _JudgedTarget())
+        weight = weights.pop() if len(weights) == 1 else None
+        _take(table, key, scores, judged, conversation.user_id, (length, weight))
     if len(table.targets) > before and language:
         table.languages[language] += 1
 
@@ -278,9 +280,8 @@ def _take(
     key: TargetKey,
     ratings: Sequence[float | str],
     judged: _JudgedTarget,
-    *,
     user: str | None,
-    length: float | None,
+    length_and_weight: tuple[float | None, float | None] = (None, None),
 ) -> None:
     counts = table.counts
     counts.rated += 1
@@ -292,7 +293,9 @@ def _take(
         counts.scored += 1
         table.fractions = table.fractions or judged.fraction
         score, whole = judged.means
-        table.targets.append(RatedTarget(key, user, people, score, judged.named_class, length, whole))
+        length, weight = length_and_weight
+        target = RatedTarget(key, user, people, score, judged.named_class, length, whole, weight)
+        table.targets.append(target)
     elif NOT_APPLICABLE in judged.others:
         counts.not_applicable += 1
     elif _FAILED in judged.others:

@@ -56,6 +56,20 @@ def random_table(n=300, seed=0, noise=1.0):
     return table(scores.tolist(), people.tolist(), per=3)
 
 
+def test_a_target_of_weight_three_counts_as_three_would():
+    weighted, thrice = table([1, 2, 4, 5], [1, 3, 4, 4]), table([1, 2, 2, 2, 4, 5], [1, 3, 3, 3, 4, 4])
+    weighted.targets = [
+        replace(target, weight=weight) for target, weight in zip(weighted.targets, (1, 3, 1, 1), strict=True)
+    ]
+    one, other = (agreement(of, parse_rule("3"), QUICK) for of in (weighted, thrice))
+    assert len(one.figures) > 10
+    for name, figure in one.figures.items():
+        assert figure.value == pytest.approx(other.figures[name].value), name
+    assert one.low_shares["people"] == pytest.approx(4 / 6)
+    weighted.targets[0] = replace(weighted.targets[0], weight=None)  # not all have one: none counts
+    assert agreement(weighted, parse_rule("3"), QUICK).low_shares["people"] == 0.5
+
+
 def test_figures_by_hand():
     found = agreement(table([1, 2, 4, 5], [1, 3, 4, 4]), parse_rule("3"), QUICK)
     values = {k: e.value for k, e in found.figures.items()}
