@@ -204,7 +204,8 @@ def _json_object(payload: Mapping[str, Any]) -> Finding:
 
 
 def _logprobs(payload: Mapping[str, Any]) -> Finding:
-    if _choice(payload).get("logprobs"):
+    choices = payload["choices"]
+    if (choices[0] if choices and isinstance(choices[0], dict) else {}).get("logprobs"):
         return "ok", "it gives the probabilities of tokens"
     return "limited", "it accepts logprobs and gives none; nothing here needs them"
 
@@ -214,11 +215,6 @@ def _several(payload: Mapping[str, Any]) -> Finding:
     if count == 2:
         return "ok", "it gives several replies in one call"
     return "limited", f"asked for 2 replies it gives {count}; each repeat is its own call"
-
-
-def _choice(payload: Mapping[str, Any]) -> Mapping[str, Any]:
-    choices = payload["choices"]
-    return choices[0] if choices and isinstance(choices[0], dict) else {}
 
 
 _NAME_CHARS = 80

@@ -109,25 +109,20 @@ class Transport:
                 raw += chunk
                 if len(raw) > self._max_bytes:
                     return self._too_large(response.status)
-            return await self._finish(response, bytes(raw), layers)
+            try:
+                body, payload = await self._open_body(bytes(raw), layers)
+            except OverflowError:
+                return self._too_large(response.status)
+            except (zlib.error, EOFError) as error:
+                message = f"the answer cannot be unpacked: {error}"
+                return Problem("server_error", message, "retry", response.status)
+            mask = self._endpoint.redact
+            short = ((n, v) for n, v in response.headers.items() if max(len(n), len(v)) <= _HEADER)
+            headers = CIMultiDict((mask(name), mask(value)) for name, value in short)
+            return Response(response.status, headers, body, payload)
         finally:
             if len(raw) > _LARGE:
                 self._large.release()
-
-    async def _finish(
-        self, response: aiohttp.ClientResponse, raw: bytes, layers: list[str]
-    ) -> Response | Problem:
-        try:
-            body, payload = await self._open_body(raw, layers)
-        except OverflowError:
-            return self._too_large(response.status)
-        except (zlib.error, EOFError) as error:
-            message = f"the answer cannot be unpacked: {error}"
-            return Problem("server_error", message, "retry", response.status)
-        mask = self._endpoint.redact
-        short = ((n, v) for n, v in response.headers.items() if max(len(n), len(v)) <= _HEADER)
-        headers = CIMultiDict((mask(name), mask(value)) for name, value in short)
-        return Response(response.status, headers, body, payload)
 
     async def _open_body(self, raw: bytes, layers: list[str]) -> tuple[bytes, object]:
         """Unpack, read and mask a body; raises OverflowError for one that is too large."""

@@ -193,9 +193,6 @@ class _Writer:
     def _linked(self, words: str, link: str) -> Html:
         return element("a", words, href=f"#{link}") if link in self._known else text(words)
 
-    def _tags(self, tags: Iterable[Span]) -> Html:
-        return joined((" ", self._span(t)) for t in tags)
-
     # prose
 
     def _callout(self, block: Callout) -> Html:
@@ -252,7 +249,9 @@ class _Writer:
         table = element(
             "table",
             caption,
-            _table_head(block.columns) if block.headed else None,
+            element("thead", element("tr", (_column_head(c, i) for i, c in enumerate(block.columns))))
+            if block.headed
+            else None,
             bodies,
             class_=" ".join(c for c, used in classes.items() if used),
         )
@@ -301,7 +300,7 @@ class _Writer:
             element("i", class_=f"sw t-{cell.tone}") if cell.tone else None,
             words,
             (" ", element("span", cell.note, class_="soft")) if cell.note else None,
-            self._tags(cell.tags),
+            joined((" ", self._span(t)) for t in cell.tags),
         )
 
     # charts
@@ -311,7 +310,14 @@ class _Writer:
             element(
                 "li",
                 element("i", class_=f"sw t-{p.tone}"),
-                element("span", p.name, " ", element("b", f"{p.n:,}"), " ", _soft_share(p.n, block.total)),
+                element(
+                    "span",
+                    p.name,
+                    " ",
+                    element("b", f"{p.n:,}"),
+                    " ",
+                    element("span", percent(part_share(p.n, block.total)), class_="soft"),
+                ),
             )
             for p in block.parts
         )
@@ -342,7 +348,11 @@ class _Writer:
                 "tr",
                 element("th", row.name, scope="row", title=row.name, dir="auto"),
                 element("td", svg.track(row, axis, block.references), class_="draw"),
-                element("td", decimal(row.value, PLOT_DIGITS), title=_ends_title(row)),
+                element(
+                    "td",
+                    decimal(row.value, PLOT_DIGITS),
+                    title=None if row.interval is None else interval(row.interval, PLOT_DIGITS),
+                ),
                 element("td", row.sign, title=row.sign_means, class_="sign"),
                 class_="own" if row.emphasis == "strong" else None,
             )
@@ -372,7 +382,9 @@ class _Writer:
             element(
                 "td",
                 text(cell_words(cell)[0]),
-                _ring(ring, j) if j == at and ring is not None else None,
+                element("i", class_="ring-at", style=f"left:{100 * (ring - j + 0.5):.0f}%")
+                if j == at and ring is not None
+                else None,
                 class_="edge" if j == block.column_edge else None,
                 style=f"--s:{block.shades[i][j]:.3f}",
             )
@@ -527,10 +539,6 @@ def _counts(figure: Figure) -> Html:
     return element("p", Html(" · ".join(parts)), class_="figure")
 
 
-def _table_head(columns: Sequence[TableColumn]) -> Html:
-    return element("thead", element("tr", (_column_head(c, i) for i, c in enumerate(columns))))
-
-
 def _column_head(column: TableColumn, place: int) -> Html:
     left = place and column.kind != "number"
     return element("th", column.title, scope="col", class_="l" if left else None)
@@ -546,15 +554,3 @@ def _cell_attributes(cell: Cell, kind: str, *, brief: bool) -> str:
 def _scrolling(table: Html, title: str, *, outset: bool = False, class_: str = "") -> Html:
     classes = " ".join(filter(None, ("scroll", "outset" if outset else "", class_)))
     return element("div", table, class_=classes, tabindex=0, role="region", aria_label=title)
-
-
-def _soft_share(n: int, total: int) -> Html:
-    return element("span", percent(part_share(n, total)), class_="soft")
-
-
-def _ends_title(row: DotRow) -> str | None:
-    return None if row.interval is None else interval(row.interval, PLOT_DIGITS)
-
-
-def _ring(ring: float, column: int) -> Html:
-    return element("i", class_="ring-at", style=f"left:{100 * (ring - column + 0.5):.0f}%")

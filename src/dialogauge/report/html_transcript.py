@@ -27,7 +27,10 @@ _WIDE: Final = "\u2e80"
 
 def transcript_list(block: TranscriptList, write: Callable[[Transcript], Html]) -> Iterator[str]:
     """Write a list of transcripts one by one; what to search it by is hidden until the script is there."""
-    options = [list(dict.fromkeys(g for t in block.transcripts for g in t.groups[i])) for i in _places(block)]
+    options = [
+        list(dict.fromkeys(g for t in block.transcripts for g in t.groups[i]))
+        for i in range(len(block.filters))
+    ]
     places = [{option: str(at) for at, option in enumerate(names)} for names in options]
     first, rest = block.transcripts[: block.shown], block.transcripts[block.shown :]
     summary = element("summary", f"The other {len(rest):,}")
@@ -50,10 +53,6 @@ def transcript_list(block: TranscriptList, write: Callable[[Transcript], Html]) 
     whole = element("div", finder, talks, others, class_="list")
     parts = (first, rest) if rest else (first,)
     return filled(whole, ((_marked(write(t), t, places) for t in part) for part in parts))
-
-
-def _places(block: TranscriptList) -> range:
-    return range(len(block.filters))
 
 
 def _select(label: str, first: str, names: Sequence[str]) -> Html:

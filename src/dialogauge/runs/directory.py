@@ -94,7 +94,18 @@ class RunDirectory:
                 self._forget()
             self._expect_kept()
             database = RunDatabase(self.file("database"))
-            self._claim(database, study, hosts)
+            before = database.get_meta(STUDY)
+            try:
+                refuse_older_kind(before, self.path)
+            except StoreError:
+                database.close()
+                raise
+            if before is None and not hosts:
+                database.put_meta(STUDY, study)
+            elif before not in (hosts or (study,)):
+                database.close()
+                msg = f"{self.path} holds a run of {command_of(str(before))}, not of {command_of(study)}"
+                raise StoreError(msg, hint="choose another directory with -o, or start with --fresh")
         except StoreError:
             self.release()
             raise
@@ -107,20 +118,6 @@ class RunDirectory:
         if self.file("manifest").is_file() and database.is_file() and not database.stat().st_size:
             msg = f"the run file {database} is empty, and the run has ended before"
             raise StoreError(msg, hint="put the file back, or start again with --fresh or another -o")
-
-    def _claim(self, database: RunDatabase, study: str, hosts: Collection[str]) -> None:
-        before = database.get_meta(STUDY)
-        try:
-            refuse_older_kind(before, self.path)
-        except StoreError:
-            database.close()
-            raise
-        if before is None and not hosts:
-            database.put_meta(STUDY, study)
-        elif before not in (hosts or (study,)):
-            database.close()
-            msg = f"{self.path} holds a run of {command_of(str(before))}, not of {command_of(study)}"
-            raise StoreError(msg, hint="choose another directory with -o, or start with --fresh")
 
     def lock(self) -> None:
         """Create the directory if need be, and keep other processes from writing it until `release`."""

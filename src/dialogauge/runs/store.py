@@ -193,7 +193,12 @@ class RunDatabase:
             self._db = sqlite3.connect(where, uri=readonly)
             unless_opened.callback(self._db.close)
             if not readonly:
-                self._expect_own_tables()
+                # Nothing is written into the database of another program.
+                query = "SELECT name FROM sqlite_master WHERE type = 'table'"
+                tables = {name for (name,) in self._db.execute(query)}
+                if tables and "units" not in tables and "meta" not in tables:
+                    msg = f"{self.path} is the database of another program"
+                    raise StoreError(msg, hint="choose another directory with -o, or move it away")
                 self._db.execute("PRAGMA journal_mode=WAL")
                 self._db.execute("PRAGMA synchronous=NORMAL")
                 self._db.executescript(_SCHEMA)
@@ -201,13 +206,6 @@ class RunDatabase:
             unless_opened.pop_all()
         self._place = str(path)
         self._file, self._size = None if readonly else _file_at(self._place)[0], 0
-
-    def _expect_own_tables(self) -> None:
-        """Raise StoreError for the database of another program: nothing is written into it."""
-        tables = {name for (name,) in self._db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-        if tables and "units" not in tables and "meta" not in tables:
-            msg = f"{self.path} is the database of another program"
-            raise StoreError(msg, hint="choose another directory with -o, or move it away")
 
     def _check_version(self) -> None:
         (version,) = self._db.execute("PRAGMA user_version").fetchone()

@@ -111,12 +111,13 @@ def judged_conversation(
             by_turn.setdefault(row["turn"], []).append(row)
         by_repeat.setdefault(row["repeat"], []).extend(_qualities(row, scales))
     repeats = [statistics.fmean(q) for q in by_repeat.values() if q]
+    counts = Counter([r["verdict"] for r in whole if r["verdict"] is not None])
     return JudgedConversation(
         conversation=conversation,
         judge=rows[0]["judge"] if rows else "",
         turns=tuple(_figures(turn, judged, scales) for turn, judged in sorted(by_turn.items())),
         weakest_turn=_most_frequent_turn([r["weakest_turn"] for r in whole]),
-        verdict=_most_frequent_verdict([r["verdict"] for r in whole if r["verdict"] is not None]),
+        verdict=max((v for v in reversed(VERDICTS) if v in counts), key=lambda v: counts[v], default=None),
         quality=statistics.fmean(repeats) if repeats else None,
         spread=statistics.pstdev(repeats) if len(repeats) > 1 else 0.0,
         targets=len(rows),
@@ -144,11 +145,6 @@ def _most_frequent_turn(turns: Sequence[int | None]) -> int | None:
     counts = Counter(turns)
     top = max(counts.values())
     return min((turn for turn, n in counts.items() if n == top and turn is not None), default=None)
-
-
-def _most_frequent_verdict(verdicts: Sequence[str]) -> str | None:
-    counts = Counter(verdicts)
-    return max((v for v in reversed(VERDICTS) if v in counts), key=lambda v: counts[v], default=None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -82,7 +82,10 @@ def fit_local(
     for mode in get_args(Mode):
         names = feature_names(mode)
         seen = replace(table, features=table.features[:, : len(names)])
-        ridge, fitted_part = _choose_ridge(seen, fold)
+        predictions = [(ridge, _left_out(seen, fold, ridge)) for ridge in _RIDGES]
+        ridge, fitted_part = min(
+            predictions, key=lambda one: float(np.mean(_within(one[1] - seen.scores, seen.groups) ** 2))
+        )
         predicted = np.clip(fitted_part - table.lowered[mode], LOWEST, HIGHEST)
         model = _solve(seen.features, seen.scores, seen.groups, ridge, names)
         fitted[mode] = replace(model, thresholds=_thresholds(predicted, seen.scores))
@@ -218,12 +221,6 @@ def _thresholds(predicted: Floats, scores: Floats) -> tuple[float, ...]:
     """Cut the left-out predictions so that as many fall to each whole score as people gave."""
     shares = [float(np.mean(scores < whole + 0.5)) for whole in (1, 2, 3, 4)]
     return tuple(float(np.quantile(predicted, share)) for share in shares)
-
-
-def _choose_ridge(table: _RatedTurns, fold: NDArray[np.int64]) -> tuple[float, Floats]:
-    """Return the strength with the least squared error within users, and its left-out predictions."""
-    predictions = [(ridge, _left_out(table, fold, ridge)) for ridge in _RIDGES]
-    return min(predictions, key=lambda one: float(np.mean(_within(one[1] - table.scores, table.groups) ** 2)))
 
 
 def _left_out(table: _RatedTurns, fold: NDArray[np.int64], ridge: float) -> Floats:

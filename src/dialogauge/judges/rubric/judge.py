@@ -229,9 +229,6 @@ class RubricJudge(JudgeByRubric):
             return await _judge_turns(calls, turns)
         if self.rubric.level == "window":
             return await judge_window_level(calls, turns, plan_windows(len(turns), self.window))
-        return await self._judge_whole(calls, turns)
-
-    async def _judge_whole(self, calls: ConversationCalls, turns: tuple[Turn, ...]) -> tuple[Judged, ...]:
         alone = self.mode == "foresight" and self.rubric.at("turn")
         before = await _judge_turns(calls, turns) if alone else ()
         count = len(turns)

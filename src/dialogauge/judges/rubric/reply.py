@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, TypeVar
 
 from dialogauge.core.judgement import Level
-from dialogauge.core.scores import NOT_APPLICABLE, Number, Scale
+from dialogauge.core.scores import NOT_APPLICABLE, Number
 from dialogauge.rubrics import VERDICTS, Dimension, ItemList, Rubric, Scope
 
 BASIS_WORDS = 40
@@ -128,11 +128,6 @@ def _shown(value: object) -> str:
     except RecursionError:
         return "something nested too deep to be shown"
     return text if len(text) <= 60 else text[:57] + "..."
-
-
-def _expected(scale: Scale, allow_na: bool) -> str:  # noqa: FBT001 (a private sentence)
-    what = "a whole number" if scale.integer else "a number"
-    return f"{what} from {scale.low:g} to {scale.high:g}" + (' or "n/a"' if allow_na else "")
 
 
 class _Table:
@@ -375,7 +370,9 @@ class _Reader:
             number: float = value
             return number
         if not (d.allow_na and value == NOT_APPLICABLE):
-            table.fault(key, _expected(d.scale, d.allow_na), value)
+            scale = d.scale
+            what, na = "a whole number" if scale.integer else "a number", ' or "n/a"' if d.allow_na else ""
+            table.fault(key, f"{what} from {scale.low:g} to {scale.high:g}{na}", value)
         return NOT_APPLICABLE
 
     def _items(self, table: _Table, items: ItemList) -> Items:

@@ -185,7 +185,17 @@ async def judge_in_windows(
     usage = sum((w.usage for w in windows), spent)
     scored = before or rows
     if whole is not None:
-        return (*_booked(calls, rows, usage), _decided_anew(calls, whole, scored))
+        # Book usage on the first row that is new, where the conversation's row stands already.
+        first = next(
+            (i for i, r in enumerate(rows) if (r.target.level, r.target.turn) not in calls.standing), None
+        )
+        return (
+            *[
+                replace(r, usage=usage, role_usage={ROLE: usage}) if i == first else r
+                for i, r in enumerate(rows)
+            ],
+            _decided_anew(calls, whole, scored),
+        )
     if len(windows) == 1:
         outcome = whole_judgement(calls, windows[0], turn_scores(scored))
     else:
@@ -218,16 +228,6 @@ def _decided_anew(calls: ConversationCalls, whole: Judged, turns: Sequence[Judge
         details["verdict_mismatch"] = details["model_verdict"] != (decided.verdict or decided.name)
     outcome = replace(whole.outcome, verdict=decided.verdict, verdict_basis=decided.basis, details=details)
     return whole if outcome == whole.outcome else replace(whole, outcome=outcome)
-
-
-def _booked(calls: ConversationCalls, rows: Sequence[Judged], usage: Usage) -> Sequence[Judged]:
-    """Book usage on the first row that is new, where the conversation's row stands already."""
-    first = next(
-        (i for i, r in enumerate(rows) if (r.target.level, r.target.turn) not in calls.standing), None
-    )
-    return [
-        replace(r, usage=usage, role_usage={ROLE: usage}) if i == first else r for i, r in enumerate(rows)
-    ]
 
 
 async def _ask_windows(

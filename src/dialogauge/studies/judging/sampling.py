@@ -172,6 +172,11 @@ def _case(unit: Sequence[Row], dimensions: Sequence[_Dimension]) -> Case:
     rating, rated = _rated(unit)
     overall = _overall(sums, dimensions)
     rank = _FAILED if overall is None else _RANK.get(head["verdict"], _UNRANKED)
+    faulty = [row for row in unit if row["turn"] is not None and row["issues"]]
+    counts = Counter(k for row in faulty for k in {e["signal"] for e in row["evidence"] if e.get("signal")})
+    checks = [
+        w for row in unit if "success" in (row["scores"] or ()) for w in row["details"].get("failed", ())
+    ]
     return Case(
         conversation_id=head["conversation_id"],
         candidate=head["candidate"],
@@ -184,7 +189,7 @@ def _case(unit: Sequence[Row], dimensions: Sequence[_Dimension]) -> Case:
         order=(rank, 1.0 if overall is None else overall, head["conversation_id"]),
         rating=rating,
         rated=rated,
-        kinds=_kinds(unit),
+        kinds=(*sorted(counts, key=lambda kind: (-counts[kind], kind)), *checks),
     )
 
 
@@ -215,16 +220,6 @@ def _rated(unit: Sequence[Row]) -> tuple[float | None, str]:
     names = {row["rating"]["score"] for row in unit if row.get("rating")}
     lowest = next((thumb for thumb in (DOWN, UP) if thumb in names), None)
     return (None, "") if lowest is None else (float(lowest == UP), f"thumbs {lowest}")
-
-
-def _kinds(unit: Sequence[Row]) -> tuple[str, ...]:
-    """Return the kinds of findings in faulty turns, those of the most turns first."""
-    faulty = [row for row in unit if row["turn"] is not None and row["issues"]]
-    counts = Counter(k for row in faulty for k in {e["signal"] for e in row["evidence"] if e.get("signal")})
-    checks = [
-        w for row in unit if "success" in (row["scores"] or ()) for w in row["details"].get("failed", ())
-    ]
-    return (*sorted(counts, key=lambda kind: (-counts[kind], kind)), *checks)
 
 
 def _add(scores: Mapping[str, Any], sums: dict[str, _Sums], dimensions: Sequence[_Dimension]) -> float | None:
