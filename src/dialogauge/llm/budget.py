@@ -35,7 +35,17 @@ class PrefixMeter:
         for (old_role, old), (role, text) in zip(self._previous, prompt, strict=False):
             if role != old_role:
                 break
-            same = _common_length(old, text)
+            # The length of the common beginning, by bisection: a loop is 100 times slower.
+            if old == text:
+                same = len(text)
+            else:
+                same, high = 0, min(len(old), len(text))
+                while same < high:
+                    middle = (same + high + 1) // 2
+                    if old[same:middle] == text[same:middle]:
+                        same = middle
+                    else:
+                        high = middle - 1
             repeated += same
             if same < len(old) or same < len(text):
                 break
@@ -45,20 +55,6 @@ class PrefixMeter:
 
 def _text(content: object) -> str:
     return content if isinstance(content, str) else str(content or "")
-
-
-def _common_length(old: str, new: str) -> int:
-    """Return the length of the common beginning, by bisection: a loop is 100 times slower."""
-    if old == new:
-        return len(new)
-    low, high = 0, min(len(old), len(new))
-    while low < high:
-        middle = (low + high + 1) // 2
-        if old[low:middle] == new[low:middle]:
-            low = middle
-        else:
-            high = middle - 1
-    return low
 
 
 _KEYS = frozenset({"name", "input_per_million", "output_per_million", "cached_input_per_million", "currency"})

@@ -493,7 +493,12 @@ class HttpChatClient:
             if 200 <= response.status < 300:
                 answer = read_completion(response.payload)
                 if answer is not None:
-                    cost = self._cost(answer, content)
+                    # An estimate, if the endpoint counts no tokens.
+                    if answer.counted:
+                        cost = self._price(answer)
+                    else:
+                        prompt, reply = (len(of) // BYTES_PER_TOKEN for of in (content, answer.text.encode()))
+                        cost = self._budget.prices.cost(self.model, prompt, reply)
                     return answer
             headers, now = response.headers.get, self._timing.wall()
             return read_problem(
@@ -504,13 +509,6 @@ class HttpChatClient:
                 self._budget.settle(cost, expected)
             else:
                 self._budget.withdraw(expected)
-
-    def _cost(self, answer: Completion, content: bytes) -> float | None:
-        """Return the cost for the budget, from an estimate if the endpoint counts no tokens."""
-        if answer.counted:
-            return self._price(answer)
-        tokens = (len(content) // BYTES_PER_TOKEN, len(answer.text.encode()) // BYTES_PER_TOKEN)
-        return self._budget.prices.cost(self.model, *tokens)
 
     def _price(self, answer: Completion) -> float | None:
         if not answer.counted:

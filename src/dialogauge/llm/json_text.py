@@ -209,7 +209,14 @@ class _Mending:
     def object(self) -> dict[str, Any]:
         pairs: list[tuple[str, Any]] = []
         for _ in self._members("}"):
-            key = self._key()
+            if self._next() in _CLOSERS:
+                key = self._string(_AFTER_KEY)
+            else:
+                token = _BARE_KEY.match(self.text, self.at)
+                if token is None:
+                    self._refuse("is no key")
+                self.at = token.end()
+                key = token[0]
             self._expect(":")
             pairs.append((key, self._value(_AFTER_MEMBER)))
         return _single(pairs)
@@ -249,15 +256,6 @@ class _Mending:
             return orjson.loads(token[0])
         except orjson.JSONDecodeError:  # of more digits than a number has
             self._refuse("is no number", token.start())
-
-    def _key(self) -> str:
-        if self._next() in _CLOSERS:
-            return self._string(_AFTER_KEY)
-        token = _BARE_KEY.match(self.text, self.at)
-        if token is None:
-            self._refuse("is no key")
-        self.at = token.end()
-        return token[0]
 
     def _string(self, after: re.Pattern[str]) -> str:
         """Read a text up to the first quote behind which JSON goes on.

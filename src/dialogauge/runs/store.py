@@ -202,22 +202,20 @@ class RunDatabase:
                 self._db.execute("PRAGMA journal_mode=WAL")
                 self._db.execute("PRAGMA synchronous=NORMAL")
                 self._db.executescript(_SCHEMA)
-            self._check_version()
+            (version,) = self._db.execute("PRAGMA user_version").fetchone()
+            if version == 0 and not self.readonly:
+                self._db.execute(f"PRAGMA user_version = {ROW_SCHEMA}")
+            elif version != ROW_SCHEMA:
+                older = version < ROW_SCHEMA
+                by = "an older" if older else "a newer"
+                msg = (
+                    f"the run file {self.path} was written by {by} dialogauge: "
+                    f"it holds rows of schema {version}, and this one reads schema {ROW_SCHEMA}"
+                )
+                raise StoreError(msg, hint=_INSTEAD if older else "read it with the dialogauge that wrote it")
             unless_opened.pop_all()
         self._place = str(path)
         self._file, self._size = None if readonly else _file_at(self._place)[0], 0
-
-    def _check_version(self) -> None:
-        (version,) = self._db.execute("PRAGMA user_version").fetchone()
-        if version == 0 and not self.readonly:
-            self._db.execute(f"PRAGMA user_version = {ROW_SCHEMA}")
-        elif version != ROW_SCHEMA:
-            older = version < ROW_SCHEMA
-            msg = (
-                f"the run file {self.path} was written by {'an older' if older else 'a newer'} dialogauge: "
-                f"it holds rows of schema {version}, and this one reads schema {ROW_SCHEMA}"
-            )
-            raise StoreError(msg, hint=_INSTEAD if older else "read it with the dialogauge that wrote it")
 
     def put_meta(self, key: str, value: Any) -> None:  # noqa: ANN401 - any JSON value
         """Keep a JSON value under a name."""

@@ -73,9 +73,6 @@ class RatingGrid:
             if twice := [name for name, times in Counter(names).items() if times > 1]:
                 msg = f"the {what} {twice[0]!r} comes twice"
                 raise UsageError(msg, hint=f"name each {what} once")
-        self._check_ratings()
-
-    def _check_ratings(self) -> None:
         rated = ~np.isnan(self.values)
         for value in np.unique(self.values[rated]).tolist():
             if why := self.categories.fault(value):

@@ -139,16 +139,6 @@ def _opposite(rule: DissatisfiedRule, scale: Scale) -> DissatisfiedRule:
     return DissatisfiedRule(_OPPOSITE[rule.sign], scale.low + scale.high - rule.threshold)
 
 
-def _facing(one: RatedTargets, judged: Scale) -> RatedTargets:
-    """Return ratings read from the end that is the better one on the judge's scale."""
-    scale, rule = one.scale, one.rule
-    if scale is None or rule is None or scale.higher_is_better == judged.higher_is_better:
-        return one
-    scores = tuple(scale.low + scale.high - s for s in one.scores if not isinstance(s, str))
-    turned = replace(scale, higher_is_better=judged.higher_is_better)
-    return replace(one, scores=scores, scale=turned, rule=_opposite(rule, scale))
-
-
 def _table(tally: PeopleTally, one: RatedTargets, figure: JudgeFigure) -> ScoreTable:
     """Return the table of the rated targets that the judge scored; its blocks are the conversations."""
     targets, left_out = one.targets, _left_out(one)
@@ -285,7 +275,14 @@ def agreement_of(
 
 
 def _light(tally: PeopleTally, one: RatedTargets, figure: JudgeFigure) -> Light:
-    facing = _facing(one, figure.scale)
+    # Ratings are read from the end that is the better one on the judge's scale.
+    scale, rule = one.scale, one.rule
+    if scale is None or rule is None or scale.higher_is_better == figure.scale.higher_is_better:
+        facing = one
+    else:
+        scores = tuple(scale.low + scale.high - s for s in one.scores if not isinstance(s, str))
+        turned = replace(scale, higher_is_better=figure.scale.higher_is_better)
+        facing = replace(one, scores=scores, scale=turned, rule=_opposite(rule, scale))
     table = _table(tally, facing, figure)
     opening = _opening(one, alone=table.unit == "conversations" and len(users_of(tally, one) - {None}) == 1)
     about = (one.dimension, one.level, figure.words, "auc")
