@@ -96,7 +96,11 @@ async def examine(
         except EndpointError as error:
             done(EndpointCheck("reachable", "failed", f"it answered at first, and then no more: {error}"))
     dropped = client.describe().get("dropped") or {}
-    done(_parameters(dropped))
+    if dropped:
+        names = "; ".join(f"{name} {what}" for name, what in dropped.items())
+        done(EndpointCheck("parameters", "limited", f"it does not take: {names}"))
+    else:
+        done(EndpointCheck("parameters", "ok", "it takes every parameter that is set"))
     return EndpointReport(client.describe(), tuple(checks), schema, latency, tokens, dropped)
 
 
@@ -155,13 +159,6 @@ async def _schema(client: HttpChatClient) -> tuple[EndpointCheck, str | None]:
     why = "; ".join(f"{name}: {finding}" for name, finding in support["findings"].items())
     sentence = f"it does not enforce a JSON schema, replies are checked and asked for again ({why})"
     return EndpointCheck("schema", "limited", sentence), rung
-
-
-def _parameters(dropped: Mapping[str, str]) -> EndpointCheck:
-    if not dropped:
-        return EndpointCheck("parameters", "ok", "it takes every parameter that is set")
-    names = "; ".join(f"{name} {what}" for name, what in dropped.items())
-    return EndpointCheck("parameters", "limited", f"it does not take: {names}")
 
 
 async def _long_prompt(client: HttpChatClient) -> EndpointCheck:

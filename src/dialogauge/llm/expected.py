@@ -101,10 +101,11 @@ class CountingClient(WrappedClient):
             self.assumed += 1
             return ChatReply(self._text(REPLY_TOKENS * BYTES_PER_TOKEN))
         schema = request.schema.schema
-        if not _says_only(schema):
+        # A reply may hold texts and lists of them, and neither a number nor a choice of its own.
+        fields = schema.get("properties", {}).values()
+        if not fields or any("enum" in one or not _is_text(one) for one in fields):
             return ChatFailure("connection", "nothing is asked in a dry run")
         self.assumed += 1
-        fields = schema["properties"].values()
         alone = sum(one["type"] == "string" for one in fields)
         listed = (
             sum(int(one.get("maxItems", _ENTRIES)) for one in fields if one["type"] == "array") * _SENTENCE
@@ -123,12 +124,6 @@ class CountingClient(WrappedClient):
 
     def _text(self, length: int) -> str:
         return f"{next(self._numbers)} ".ljust(length, "x")
-
-
-def _says_only(schema: Mapping[str, Any]) -> bool:
-    """Say whether a reply holds texts and lists of them, and neither a number nor a choice of its own."""
-    fields = schema.get("properties", {}).values()
-    return bool(fields) and all("enum" not in one and _is_text(one) for one in fields)
 
 
 def _is_text(schema: Mapping[str, Any]) -> bool:

@@ -19,6 +19,7 @@ from dialogauge.report.transcripts import (
     TranscriptTurn,
 )
 from dialogauge.report.words import cell_words, name
+from dialogauge.text import counted
 
 _START: Final = 240
 """Columns of a clamped message that are shown before it is opened; a Chinese character takes two."""
@@ -98,7 +99,7 @@ def _talk(block: Transcript) -> Html:
     if block.failure:
         tag = element("span", "conversation not judged", class_="tag warn")
         failed = element("p", tag, " ", block.failure, class_="small")
-    left_out = f"Not shown here: {block.turns_left_out:,} more {_turns(block.turns_left_out)}."
+    left_out = f"Not shown here: {counted(block.turns_left_out, 'more turn')}."
     return joined(
         element("p", block.context, class_="small soft", dir="auto") if block.context else None,
         failed,
@@ -144,10 +145,6 @@ def _rationale(words: str) -> Html | None:
 def _findings(findings: Sequence[Finding]) -> Html | None:
     items = [element("li", _finding(f), dir="auto") for f in findings]
     return element("ul", items, class_="why") if items else None
-
-
-def _turns(n: int) -> str:
-    return "turn" if n == 1 else "turns"
 
 
 def _scores(scores: Sequence[Scored]) -> Html | None:

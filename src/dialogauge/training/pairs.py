@@ -203,7 +203,8 @@ def prompt_and_reply(
     Earlier assistant messages of the turn (before a tool call, for example) belong to the prompt; consecutive
     replies are one, joined by newlines.
     """
-    replies = [i for i in range(turn.start, turn.stop) if _is_reply(conversation, i)]
+    messages = enumerate(conversation.messages[turn.start : turn.stop], turn.start)
+    replies = [i for i, m in messages if m.role == "assistant" and not m.tool_calls]
     if not replies:
         return None
     start = replies[-1]
@@ -273,11 +274,6 @@ def _parsed(text: str) -> object:
         return orjson.loads(text)
     except orjson.JSONDecodeError:
         return None
-
-
-def _is_reply(conversation: Conversation, index: int) -> bool:
-    message = conversation.messages[index]
-    return message.role == "assistant" and not message.tool_calls
 
 
 _SCHEMA = ReplySchema("repaired_reply", closed_object({"reply": {"type": "string"}}))

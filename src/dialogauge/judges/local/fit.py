@@ -228,14 +228,10 @@ def _left_out(table: _RatedTurns, fold: NDArray[np.int64], ridge: float) -> Floa
     for k in np.unique(fold):
         here = fold == k
         rest = table.features[~here], table.scores[~here], table.groups[~here]
-        predicted[here] = _apply(_solve(*rest, ridge, ()), table.features[here])
-    return predicted
-
-
-def _apply(model: ModeCoefficients, features: Floats) -> Floats:
-    kept = np.clip(features, np.array(model.low), np.array(model.high))
-    z = (kept - np.array(model.centre)) / np.array(model.spread)
-    predicted: Floats = np.clip(model.intercept + z @ np.array(model.weights), LOWEST, HIGHEST)
+        model = _solve(*rest, ridge, ())
+        kept = np.clip(table.features[here], np.array(model.low), np.array(model.high))
+        z = (kept - np.array(model.centre)) / np.array(model.spread)
+        predicted[here] = np.clip(model.intercept + z @ np.array(model.weights), LOWEST, HIGHEST)
     return predicted
 
 

@@ -377,7 +377,16 @@ def _whole_details(
         "language": calls.language,
         "repaired": sum(a.repaired for a in answers),
         "reasked": sum(a.reasked for a in answers),
-        "windows": [_window_details(w, a.value) for w, a in zip(windows, answers, strict=True)],
+        "windows": [
+            {
+                "turns": list(window.call.span),
+                "scores": dict(answer.value.whole.scores),
+                "notes": dict(answer.value.whole.notes),
+                "weakest_turn": answer.value.weakest_turn,
+                "decision_basis": answer.value.decision_basis,
+            }
+            for window, answer in zip(windows, answers, strict=True)
+        ],
     }
     details |= tool_use(calls, None)
     details |= cut_or_ignored([a.value for a in answers], sum(w.tool_results_cut for w in windows))
@@ -391,13 +400,3 @@ def _whole_details(
         mean = sum(differences) / len(differences)
         details["window_differences"] = {"n": len(differences), "mean": mean, "max": max(differences)}
     return details
-
-
-def _window_details(window: CallResult, reply: ParsedReply) -> dict[str, Any]:
-    return {
-        "turns": list(window.call.span),
-        "scores": dict(reply.whole.scores),
-        "notes": dict(reply.whole.notes),
-        "weakest_turn": reply.weakest_turn,
-        "decision_basis": reply.decision_basis,
-    }

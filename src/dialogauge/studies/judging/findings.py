@@ -135,7 +135,8 @@ def findings_of(
     shipped, turns = load_evidence(), entries.tally()
     here = _here(table, listed, entries, people, mode, language)
     order = sorted(Counter(turns).most_common(), key=lambda pair: pair[0] not in shipped.borne_out)
-    strongest = {kind: _strongest(entries.of(kind)) for kind, _ in order}
+    of_kinds = {kind: entries.of(kind) for kind, _ in order}
+    strongest = {kind: int(of.rows[np.argmax(of.numbers)]) for kind, of in of_kinds.items()}
     places = _worth_reading(table, listed, entries)
     words = _Words(table, texts, [*strongest.values(), *(place.row for place in places)])
     kinds = tuple(
@@ -159,11 +160,6 @@ def findings_of(
         tuple(words.place(place.row, place.kind) for place in places),
         _missed(table, with_finding, people, mode, language) if read.any() else None,
     )
-
-
-def _strongest(entries: Entries) -> int:
-    """Return the row of the strongest of some findings, of equal ones the first."""
-    return int(entries.rows[np.argmax(entries.numbers)])
 
 
 class _WorthReading(NamedTuple):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
-from dialogauge.core import Usage
 from dialogauge.report import (
     Axis,
     Bars,
@@ -285,7 +284,11 @@ def _scores_section(summary: Summary, dimensions: Sequence[DimensionSummary], tr
     not_ready = () if trust is None or trust.calibration is None else trust.calibration.not_ready
     counting = [_dimension_card(d, not_ready) for d in dimensions]
     cards = [_dimension_card(d, not_ready) for d in summary.dimensions if d not in dimensions]
-    cards += [_label_card(name, counts) for name, counts in summary.labels.items()]
+    for name, counts in summary.labels.items():
+        total = sum(counts.values())
+        rows = [(words.name(option), n, Percent(n / total)) for option, n in counts.items()]
+        table = data_table(words.name(name), ("", "", ""), rows, captioned=False, headed=False)
+        cards.append(Card(words.name(name), (table,), f"{total:,} named"))
     blocks: list[Block] = [Cards(tuple(cards))]
     if summary.windows:
         listed = ", ".join(
@@ -363,13 +366,6 @@ def _distribution(d: DimensionSummary) -> Bars:
         at_edges=not whole,
         figure=figure_of(d),
     )
-
-
-def _label_card(name: str, counts: Mapping[str, int]) -> Card:
-    total = sum(counts.values())
-    rows = [(words.name(option), n, Percent(n / total)) for option, n in counts.items()]
-    table = data_table(words.name(name), ("", "", ""), rows, captioned=False, headed=False)
-    return Card(words.name(name), (table,), f"{total:,} named")
 
 
 def _curves_section(dimensions: Sequence[DimensionSummary]) -> list[Section]:
@@ -521,7 +517,10 @@ def _cost_section(summary: Summary) -> Section:
         sentence = "No language model was called; nothing was spent and nothing left this machine."
         return Section("Cost", (Callout((sentence,)),), anchor="cost")
     heads = ("role", "calls", "from cache", "tokens in", "tokens out", "cost")
-    rows = [_cost_row(role, s) for role, s in (*summary.by_role.items(), ("total", total))]
+    rows = [
+        (role, of.calls, of.cached, of.prompt_tokens, of.completion_tokens, words.cost(of.cost))
+        for role, of in (*summary.by_role.items(), ("total", total))
+    ]
     blocks: list[Block] = [data_table("Cost by role", heads, rows, captioned=False)]
     if total.repeated_share is not None:
         sentence = (
@@ -531,11 +530,6 @@ def _cost_section(summary: Summary) -> Section:
         blocks.append(Callout((sentence,)))
     lead = "By role. If the price of one call is unknown, the cost is unknown; it is never counted as zero."
     return Section("Cost", tuple(blocks), lead, anchor="cost")
-
-
-def _cost_row(role: str, usage: Usage) -> tuple[Cell, ...]:
-    counts = (usage.calls, usage.cached, usage.prompt_tokens, usage.completion_tokens)
-    return (role, *counts, words.cost(usage.cost))
 
 
 def _settings_section(manifest: Manifest) -> Section:
