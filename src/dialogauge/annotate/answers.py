@@ -363,32 +363,28 @@ def rating_rows(
                 answer, better = one.answers.get((turn, question.name)), one.corrections.get(turn or 0)
                 if answer is not None and answer.score != NA:
                     corrected = {"correction": better.note} if better is not None else {}
-                    yield _rating_row(item, answer, question, one.seconds) | corrected
-
-
-def _rating_row(
-    item: PlannedItem, answer: Answer, question: RatingQuestion, seconds: float | None
-) -> dict[str, Any]:
-    row: dict[str, Any] = {"conversation_id": item.conversation_id}
-    if answer.kind == "choice":
-        row["a"] = item.candidate or item.conversation_id
-        row["b"] = item.other_candidate or item.other_id
-        row |= {"other_conversation_id": item.other_id, "winner": answer.winner}
-        row |= {"turn": item.turns[0]} if item.turns else {}
-        row["shown_first"] = item.left[answer.rater]
-        digests = {"digest": item.digests.get("a"), "other_digest": item.digests.get("b")}
-    else:
-        row |= {"turn": answer.turn, "candidate": item.candidate, "score": answer.score}
-        digests = {"digest": item.digests.get(str(answer.turn or ""))}
-    row |= {"dimension": answer.dimension, "rater": answer.rater}
-    words = question.reasons.get(answer.reason or "", answer.reason)
-    more = {
-        "weight": item.weight,
-        "note": ": ".join(filter(None, (words, answer.note))) or None,
-        "reason": answer.reason,
-        "item": item.id,
-        **digests,
-        "seconds": seconds,
-        "at": answer.at,
-    }
-    return row | {name: value for name, value in more.items() if value is not None}
+                    row: dict[str, Any] = {"conversation_id": item.conversation_id}
+                    if answer.kind == "choice":
+                        row["a"] = item.candidate or item.conversation_id
+                        row["b"] = item.other_candidate or item.other_id
+                        row |= {"other_conversation_id": item.other_id, "winner": answer.winner}
+                        row |= {"turn": item.turns[0]} if item.turns else {}
+                        row["shown_first"] = item.left[answer.rater]
+                        digests = {"digest": item.digests.get("a"), "other_digest": item.digests.get("b")}
+                    else:
+                        row |= {"turn": answer.turn, "candidate": item.candidate, "score": answer.score}
+                        digests = {"digest": item.digests.get(str(answer.turn or ""))}
+                    row |= {"dimension": answer.dimension, "rater": answer.rater}
+                    words = question.reasons.get(answer.reason or "", answer.reason)
+                    more = {
+                        "weight": item.weight,
+                        "note": ": ".join(filter(None, (words, answer.note))) or None,
+                        "reason": answer.reason,
+                        "item": item.id,
+                        **digests,
+                        "seconds": one.seconds,
+                        "at": answer.at,
+                    }
+                    yield (
+                        row | {name: value for name, value in more.items() if value is not None}
+                    ) | corrected

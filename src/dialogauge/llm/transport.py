@@ -96,7 +96,25 @@ class Transport:
             ):
                 return await self._read(response)
         except (aiohttp.ClientError, OSError) as error:
-            return self._problem(error, deadline)
+            # The order matters: aiohttp's errors inherit from each other and from built-in errors.
+            if isinstance(error, aiohttp.ConnectionTimeoutError):
+                message = f"no connection within {self._connect_deadline:g} s"
+                return Problem("connection", message, "retry", unreached=True)
+            if isinstance(error, TimeoutError):
+                return Problem("timeout", f"no complete answer within {deadline:.3g} s", "retry")
+            if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE):
+                message = "no more files can be opened here (raise `ulimit -n`, or lower --max-concurrency)"
+                return Problem("connection", message, "wait", overload=True, unreached=True)
+            if isinstance(error, aiohttp.ClientConnectorError):
+                message = self._endpoint.redact(_why_unreached(error))
+                return Problem("connection", message, "endpoint", unreached=True)
+            if isinstance(error, aiohttp.ServerDisconnectedError | aiohttp.ClientOSError | ConnectionError):
+                text = "the server closed it without an answer"
+            elif isinstance(error, aiohttp.ClientResponseError):
+                text = f"what came is no HTTP: {self._endpoint.redact(error.message)}"
+            else:
+                text = self._endpoint.redact(str(error) or type(error).__name__)
+            return Problem("connection", f"the connection broke: {text[:_MESSAGE]}", "retry")
 
     async def _read(self, response: aiohttp.ClientResponse) -> Response | Problem:
         packed = ",".join(response.headers.getall("Content-Encoding", ())).lower().split(",")
@@ -154,27 +172,6 @@ class Transport:
             auto_decompress=False,
         )
         return self._session
-
-    def _problem(self, error: Exception, deadline: float) -> Problem:
-        # The order matters: aiohttp's errors inherit from each other and from built-in errors.
-        if isinstance(error, aiohttp.ConnectionTimeoutError):
-            message = f"no connection within {self._connect_deadline:g} s"
-            return Problem("connection", message, "retry", unreached=True)
-        if isinstance(error, TimeoutError):
-            return Problem("timeout", f"no complete answer within {deadline:.3g} s", "retry")
-        if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE):
-            message = "no more files can be opened here (raise `ulimit -n`, or lower --max-concurrency)"
-            return Problem("connection", message, "wait", overload=True, unreached=True)
-        if isinstance(error, aiohttp.ClientConnectorError):
-            message = self._endpoint.redact(_why_unreached(error))
-            return Problem("connection", message, "endpoint", unreached=True)
-        if isinstance(error, aiohttp.ServerDisconnectedError | aiohttp.ClientOSError | ConnectionError):
-            text = "the server closed it without an answer"
-        elif isinstance(error, aiohttp.ClientResponseError):
-            text = f"what came is no HTTP: {self._endpoint.redact(error.message)}"
-        else:
-            text = self._endpoint.redact(str(error) or type(error).__name__)
-        return Problem("connection", f"the connection broke: {text[:_MESSAGE]}", "retry")
 
 
 def _socket(address: aiohttp.AddrInfoType) -> socket.socket:

@@ -133,7 +133,18 @@ class _Writer:
         self._ids = 0
         self._anchors: dict[int, str] = {}
         self._known: set[str] = set()
-        self.has_lists = _name_places(blocks, self._anchors, self._known)
+        # Every section has an anchor of its own.
+        walked = list(_walk(blocks))
+        for block in walked:
+            if not isinstance(block, TranscriptList) and block.anchor:
+                self._known.add(block.anchor)
+            if isinstance(block, Transcript) and block.anchor:
+                self._known.update(f"{block.anchor}-{turn.number}" for turn in block.turns)
+        for block in walked:
+            if isinstance(block, Section):
+                self._anchors[id(block)] = block.anchor or _free(_slug(block.title), self._known)
+                self._known.add(self._anchors[id(block)])
+        self.has_lists = any(isinstance(block, TranscriptList) for block in walked)
         """Whether there is something that a script can search."""
         self._writers: Mapping[type, Callable[[Any], Html]] = {
             Bars: self._bars,
@@ -477,21 +488,6 @@ class _Writer:
         )
         self._depth -= 1
         return whole
-
-
-def _name_places(blocks: Iterable[Block], anchors: dict[int, str], known: set[str]) -> bool:
-    """Give every section an anchor of its own, note all anchors of the page, and say if there are lists."""
-    walked = list(_walk(blocks))
-    for block in walked:
-        if not isinstance(block, TranscriptList) and block.anchor:
-            known.add(block.anchor)
-        if isinstance(block, Transcript) and block.anchor:
-            known.update(f"{block.anchor}-{turn.number}" for turn in block.turns)
-    for block in walked:
-        if isinstance(block, Section):
-            anchors[id(block)] = block.anchor or _free(_slug(block.title), known)
-            known.add(anchors[id(block)])
-    return any(isinstance(block, TranscriptList) for block in walked)
 
 
 def _walk(blocks: Iterable[Block]) -> Iterator[Section | Transcript | TranscriptList]:

@@ -76,7 +76,15 @@ def fit_local(
     """
     rated = RatedDimensions()
     table = _table(rated.watch(conversations), dimension)
-    _check(table, folds, dimension, rated.instead_of(dimension))
+    groups = np.unique(table.groups).size
+    size = f"{counted(table.scores.size, 'turn')} rated for {dimension!r} by {counted(groups, 'group')}"
+    if table.scores.size < 50 or groups < max(2, folds):
+        msg = f"too little to fit: {size}"
+        least = f"at least 50 rated turns of {folds} users or conversations are needed"
+        raise UsageError(msg, hint=rated.instead_of(dimension) or least)
+    if float(np.ptp(table.scores)) == 0:
+        msg = f"nothing to learn: {size}, all with the same score"
+        raise UsageError(msg, hint="give ratings that differ")
     fold = group_folds(table.groups, folds)
     fitted, measured = {}, {}
     for mode in get_args(Mode):
@@ -163,18 +171,6 @@ def _turn_scores(conversation: Conversation, dimension: str) -> dict[int, float]
         if rating.turn is not None and rating.dimension == dimension and not isinstance(rating.score, str):
             out.setdefault(rating.turn, []).append(float(rating.score))
     return {turn: sum(s) / len(s) for turn, s in out.items()}
-
-
-def _check(table: _RatedTurns, folds: int, dimension: str, instead: str | None) -> None:
-    groups = np.unique(table.groups).size
-    size = f"{counted(table.scores.size, 'turn')} rated for {dimension!r} by {counted(groups, 'group')}"
-    if table.scores.size < 50 or groups < max(2, folds):
-        msg = f"too little to fit: {size}"
-        least = f"at least 50 rated turns of {folds} users or conversations are needed"
-        raise UsageError(msg, hint=instead or least)
-    if float(np.ptp(table.scores)) == 0:
-        msg = f"nothing to learn: {size}, all with the same score"
-        raise UsageError(msg, hint="give ratings that differ")
 
 
 def group_folds(groups: NDArray[np.int64], folds: int) -> NDArray[np.int64]:

@@ -365,13 +365,6 @@ def _whole(
         return min((v for v in reply.whole.scores.values() if not isinstance(v, str)), default=math.inf)
 
     deciding = min(replies, key=rank)
-    details = _whole_details(calls, windows, turns)
-    return judgement_of(merged, decided, details, rationale_of(deciding), weakest_turn=weakest)
-
-
-def _whole_details(
-    calls: ConversationCalls, windows: Sequence[CallResult], turns: Sequence[Judged]
-) -> dict[str, Any]:
     answers = [w.outcome for w in windows if isinstance(w.outcome, Structured)]
     details: dict[str, Any] = {
         "language": calls.language,
@@ -399,4 +392,4 @@ def _whole_details(
     if differences:
         mean = sum(differences) / len(differences)
         details["window_differences"] = {"n": len(differences), "mean": mean, "max": max(differences)}
-    return details
+    return judgement_of(merged, decided, details, rationale_of(deciding), weakest_turn=weakest)
