@@ -103,7 +103,11 @@ class PriceTable:
         if twice := next((name for name in names if names.count(name) > 1), None):
             message = f"the model {twice!r} has two prices"
             raise ConfigError(message, place=place, hint="keep one of its [[model]] entries")
-        return cls(prices, currency=_currency(tables, place))
+        currencies = {t["currency"] for t in tables if "currency" in t}
+        if len(currencies) > 1:
+            message = f"the price table mixes currencies: {', '.join(sorted(currencies))}"
+            raise ConfigError(message, place=place, hint="costs are summed: give all prices in one currency")
+        return cls(prices, currency=currencies.pop() if currencies else "USD")
 
     def knows(self, model: str) -> bool:
         """Say whether the model has a price."""
@@ -152,14 +156,6 @@ def _amount(table: Mapping[str, Any], key: str, place: Place) -> float:
         message = f"model {table['name']!r}: {key} must be a number from 0 to {_DEAREST:,}, not {shown}"
         raise ConfigError(message, place=place, hint="a model that costs nothing has the price 0")
     return float(value)
-
-
-def _currency(tables: Iterable[Mapping[str, Any]], place: Place) -> str:
-    currencies = {t["currency"] for t in tables if "currency" in t}
-    if len(currencies) > 1:
-        message = f"the price table mixes currencies: {', '.join(sorted(currencies))}"
-        raise ConfigError(message, place=place, hint="costs are summed: give all prices in one currency")
-    return currencies.pop() if currencies else "USD"
 
 
 _ENOUGH = 8

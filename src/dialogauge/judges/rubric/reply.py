@@ -232,7 +232,10 @@ class _Reader:
         turns = self._turns(table) if asks_turns else {}
         whole, basis, basis_cut, weakest, verdict = ParsedPart({}), None, False, None, None
         if level in self.scope.levels:
-            whole = self._whole(table)
+            items = self._all_items(table, level)
+            scores, notes = self._noted_scores(table, self.rubric.asked(level), f"{level}_level")
+            labels = self._concluded(table, level, scores, items)
+            whole = ParsedPart(scores, notes, labels=labels, items=items)
             if self.rubric.reply.decision_basis and (text := table.text("decision_basis")) is not None:
                 basis, basis_cut = cut_basis(text)
             weakest, verdict = self._weakest(table), self._verdict(table)
@@ -309,13 +312,6 @@ class _Reader:
         else:
             self.stray += table.faults
         return None
-
-    def _whole(self, table: _Table) -> ParsedPart:
-        level = self.rubric.level
-        items = self._all_items(table, level)
-        scores, notes = self._noted_scores(table, self.rubric.asked(level), f"{level}_level")
-        labels = self._concluded(table, level, scores, items)
-        return ParsedPart(scores, notes, labels=labels, items=items)
 
     def _all_items(self, table: _Table, level: Level) -> dict[str, Items]:
         return {x.name: self._items(table, x) for x in self.rubric.items if x.level == level}

@@ -170,7 +170,9 @@ def _case(unit: Sequence[Row], dimensions: Sequence[_Dimension]) -> Case:
     if named is None and head["level"] != "conversation" and qualities:
         named = min(qualities, key=lambda t: (qualities[t], t))
     rating, rated = _rated(unit)
-    overall = _overall(sums, dimensions)
+    means = ((d, sums[d.name].mean) for d in dimensions)
+    scaled = [d.quality(mean) for d, mean in means if mean is not None]
+    overall = sum(scaled) / len(scaled) if scaled else None
     rank = _FAILED if overall is None else _RANK.get(head["verdict"], _UNRANKED)
     faulty = [row for row in unit if row["turn"] is not None and row["issues"]]
     counts = Counter(k for row in faulty for k in {e["signal"] for e in row["evidence"] if e.get("signal")})
@@ -238,9 +240,3 @@ def _add(scores: Mapping[str, Any], sums: dict[str, _Sums], dimensions: Sequence
             total += dimension.quality(value)
             n += 1
     return total / n if n else None
-
-
-def _overall(sums: Mapping[str, _Sums], dimensions: Sequence[_Dimension]) -> float | None:
-    means = ((d, sums[d.name].mean) for d in dimensions)
-    qualities = [d.quality(mean) for d, mean in means if mean is not None]
-    return sum(qualities) / len(qualities) if qualities else None

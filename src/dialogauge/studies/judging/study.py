@@ -289,14 +289,6 @@ class JudgingStudy(Study[JudgingResult]):
         figures = () if people is None else people.figures
         scales: dict[RatedAs, Scale] = {(f.level, f.dimension): f.scale for f in figures if f.scale}
         worst = worst_group(table, self._weeks if sample.survey.total <= _DATED else {}, scales)
-        evidence = self._evidence(summary, people, finds=findings is not None)
-        summary = summary.with_evidence(evidence)
-        gates = tuple(g.evaluate(summary, evidence, people) for g in read_gates(self.gates, self.rubric))
-        agents = self.agents.result()
-        return JudgingResult(summary, gates, trust, sample, findings, people, worst, agents, evidence)
-
-    def _evidence(self, summary: Summary, people: People | None, *, finds: bool) -> RunEvidence:
-        """Return which dimensions are checked, by the ratings of this run or by stored checks."""
         languages = [g for g in summary.by.get("language", ()) if g.name is not None]
         least = _LANGUAGE_SHARE * summary.conversations.judged
         evidence = RunEvidence(
@@ -305,12 +297,16 @@ class JudgingStudy(Study[JudgingResult]):
             tuple(sorted(g.name or "" for g in languages if g.conversations >= least)),
             2 * self.with_tools > summary.conversations.judged,
             checked_by_ratings(self.people, self.judge.dimensions, self.dissatisfied),
-            finds=finds,
+            finds=findings is not None,
             ratings=() if people is None else tuple(dict.fromkeys(f.dimension for f in people.figures)),
             unchecked=self.unchecked,
         ).with_stored(self.checked_by)
         scored = [d.name for d in summary.dimensions if d.n]
-        return replace(evidence, dimensions=with_verdict(evidence.dimensions, scored))
+        evidence = replace(evidence, dimensions=with_verdict(evidence.dimensions, scored))
+        summary = summary.with_evidence(evidence)
+        gates = tuple(g.evaluate(summary, evidence, people) for g in read_gates(self.gates, self.rubric))
+        agents = self.agents.result()
+        return JudgingResult(summary, gates, trust, sample, findings, people, worst, agents, evidence)
 
     def facts(self) -> StudyFacts:
         """Return judge, dimensions and what the checks need to know of the rubric."""
