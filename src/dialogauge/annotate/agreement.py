@@ -67,7 +67,9 @@ def shared_agreement(plan: AssignmentPlan, standing: Standing) -> Iterator[Share
         grid = _grid(plan, standing, question)
         several = _rated_by_several(grid)
         if several:
-            figures = _figures(grid)
+            alpha = "alpha_nominal" if grid.categories.values is None else "alpha_interval"
+            named = coefficients_of(grid, ("ac1", alpha, "exact"))
+            figures = {"ac1": named["ac1"], "alpha": named[alpha], "exact": named["exact"]}
             yield SharedAgreement(
                 question.name,
                 question.level,
@@ -108,12 +110,6 @@ def _number(answer: Answer) -> float:
     if answer.winner is not None:
         return float(_SIDES.index(answer.winner))
     return math.nan if answer.score is None or isinstance(answer.score, str) else float(answer.score)
-
-
-def _figures(grid: RatingGrid) -> dict[str, Estimate]:
-    alpha = "alpha_nominal" if grid.categories.values is None else "alpha_interval"
-    figures = coefficients_of(grid, ("ac1", alpha, "exact"))
-    return {"ac1": figures["ac1"], "alpha": figures[alpha], "exact": figures["exact"]}
 
 
 def _width(estimate: Estimate) -> float | None:

@@ -149,7 +149,15 @@ class _Check:
         if cells.get("plan") is None:
             hint = f"its columns are {', '.join(map(str, cells))}; pages write {_COLUMNS}"
             raise record_fault(place, "the row does not say of which plan it is", hint)
-        item, rater = self._who(cells, place)
+        item = self._items.get(str(cells.get("item")))
+        if item is None:
+            raise record_fault(place, f"there is no item {_shown(cells, 'item')} in the plan")
+        rater = str(cells.get("rater"))
+        if rater not in self._assigned:
+            names = ", ".join(list(self._assigned)[:5])
+            raise record_fault(place, f"there is no rater {_shown(cells, 'rater')} in the plan: {names}")
+        if item.id not in self._assigned[rater]:
+            raise record_fault(place, f"the item {item.id} is not for the rater {rater}")
         answer = Answer(item.id, rater, "score", seconds=_seconds(cells), at=_text(cells, "at"))
         asides = [kind for kind in _ASIDE if _is_aside(cells, place, kind)]
         if len([*asides, *(cells.keys() & {"score", "winner", "correction"})]) > 1 and asides:
@@ -170,18 +178,6 @@ class _Check:
         turn = self._turn(cells, place, question, item)
         score, reason = _score(cells, place, question), _reason(cells, place, question)
         return replace(answer, turn=turn, score=score, reason=reason)
-
-    def _who(self, cells: Cells, place: Place) -> tuple[PlannedItem, str]:
-        item = self._items.get(str(cells.get("item")))
-        if item is None:
-            raise record_fault(place, f"there is no item {_shown(cells, 'item')} in the plan")
-        rater = str(cells.get("rater"))
-        if rater not in self._assigned:
-            names = ", ".join(list(self._assigned)[:5])
-            raise record_fault(place, f"there is no rater {_shown(cells, 'rater')} in the plan: {names}")
-        if item.id not in self._assigned[rater]:
-            raise record_fault(place, f"the item {item.id} is not for the rater {rater}")
-        return item, rater
 
     def _question(self, cells: Cells, place: Place) -> RatingQuestion:
         question = self._questions.get(str(cells.get("dimension")))
@@ -363,32 +359,28 @@ def rating_rows(
                 answer, better = one.answers.get((turn, question.name)), one.corrections.get(turn or 0)
                 if answer is not None and answer.score != NA:
                     corrected = {"correction": better.note} if better is not None else {}
-                    yield _rating_row(item, answer, question, one.seconds) | corrected
-
-
-def _rating_row(
-    item: PlannedItem, answer: Answer, question: RatingQuestion, seconds: float | None
-) -> dict[str, Any]:
-    row: dict[str, Any] = {"conversation_id": item.conversation_id}
-    if answer.kind == "choice":
-        row["a"] = item.candidate or item.conversation_id
-        row["b"] = item.other_candidate or item.other_id
-        row |= {"other_conversation_id": item.other_id, "winner": answer.winner}
-        row |= {"turn": item.turns[0]} if item.turns else {}
-        row["shown_first"] = item.left[answer.rater]
-        digests = {"digest": item.digests.get("a"), "other_digest": item.digests.get("b")}
-    else:
-        row |= {"turn": answer.turn, "candidate": item.candidate, "score": answer.score}
-        digests = {"digest": item.digests.get(str(answer.turn or ""))}
-    row |= {"dimension": answer.dimension, "rater": answer.rater}
-    words = question.reasons.get(answer.reason or "", answer.reason)
-    more = {
-        "weight": item.weight,
-        "note": ": ".join(filter(None, (words, answer.note))) or None,
-        "reason": answer.reason,
-        "item": item.id,
-        **digests,
-        "seconds": seconds,
-        "at": answer.at,
-    }
-    return row | {name: value for name, value in more.items() if value is not None}
+                    row: dict[str, Any] = {"conversation_id": item.conversation_id}
+                    if answer.kind == "choice":
+                        row["a"] = item.candidate or item.conversation_id
+                        row["b"] = item.other_candidate or item.other_id
+                        row |= {"other_conversation_id": item.other_id, "winner": answer.winner}
+                        row |= {"turn": item.turns[0]} if item.turns else {}
+                        row["shown_first"] = item.left[answer.rater]
+                        digests = {"digest": item.digests.get("a"), "other_digest": item.digests.get("b")}
+                    else:
+                        row |= {"turn": answer.turn, "candidate": item.candidate, "score": answer.score}
+                        digests = {"digest": item.digests.get(str(answer.turn or ""))}
+                    row |= {"dimension": answer.dimension, "rater": answer.rater}
+                    words = question.reasons.get(answer.reason or "", answer.reason)
+                    more = {
+                        "weight": item.weight,
+                        "note": ": ".join(filter(None, (words, answer.note))) or None,
+                        "reason": answer.reason,
+                        "item": item.id,
+                        **digests,
+                        "seconds": one.seconds,
+                        "at": answer.at,
+                    }
+                    yield (
+                        row | {name: value for name, value in more.items() if value is not None}
+                    ) | corrected

@@ -117,31 +117,25 @@ def rows_of_label_studio(task: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
             yield {**row, "skipped": "skipped in Label Studio"}
             continue
         result = annotation.get("result")
-        yield from _answers(row, result if isinstance(result, list) else [], turns)
-
-
-def _answers(
-    row: Mapping[str, Any], result: Sequence[Any], turns: Sequence[object]
-) -> Iterator[dict[str, Any]]:
-    """Yield a row for each score, with the reason that belongs to it; the note goes with the first."""
-    chosen: dict[tuple[str, ...], Any] = {}
-    note = None
-    for one in result:
-        value = one.get("value", {}) if isinstance(one, dict) else {}
-        if not isinstance(value, dict):
-            continue
-        if isinstance(value.get("choices"), list) and value["choices"]:
-            chosen[tuple(str(one.get("from_name")).split(_MARK))] = value["choices"][0]
-        elif value.get("number") is not None:
-            chosen[tuple(str(one.get("from_name")).split(_MARK))] = value["number"]
-        elif value.get("text"):
-            note = " ".join(map(str, value["text"])) if isinstance(value["text"], list) else value["text"]
-    for name, value in chosen.items():
-        if name[0] != _SCORE or len(name) != 3:
-            continue
-        index = name[2]
-        turn = turns[int(index)] if index.isdecimal() and int(index) < len(turns) else None
-        scored = {"winner": value} if value in _SIDES else {"score": value}
-        reason = chosen.get((_REASON, *name[1:]))
-        yield {**row, "dimension": name[1], "turn": turn, **scored, "reason": reason, "note": note}
+        # A row for each score, with the reason that belongs to it; the note goes with the first.
+        chosen: dict[tuple[str, ...], Any] = {}
         note = None
+        for one in result if isinstance(result, list) else []:
+            value = one.get("value", {}) if isinstance(one, dict) else {}
+            if not isinstance(value, dict):
+                continue
+            if isinstance(value.get("choices"), list) and value["choices"]:
+                chosen[tuple(str(one.get("from_name")).split(_MARK))] = value["choices"][0]
+            elif value.get("number") is not None:
+                chosen[tuple(str(one.get("from_name")).split(_MARK))] = value["number"]
+            elif value.get("text"):
+                note = " ".join(map(str, value["text"])) if isinstance(value["text"], list) else value["text"]
+        for name, value in chosen.items():
+            if name[0] != _SCORE or len(name) != 3:
+                continue
+            index = name[2]
+            turn = turns[int(index)] if index.isdecimal() and int(index) < len(turns) else None
+            scored = {"winner": value} if value in _SIDES else {"score": value}
+            reason = chosen.get((_REASON, *name[1:]))
+            yield {**row, "dimension": name[1], "turn": turn, **scored, "reason": reason, "note": note}
+            note = None

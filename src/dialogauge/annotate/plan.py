@@ -305,7 +305,13 @@ def assignment_plan(
     ]
     shares = divide(chosen, request.raters, request.shared, seed)
     ids = _ids(len(chosen), "p" if any(q.level == "pair" for q in questions) else "i", seed)
-    raters = _orders(shares, ids, seed)
+    # The shared items come first, so that agreement is known early, both in any order.
+    out = []
+    for place, own in enumerate(shares.own, 1):
+        rng = random.Random(f"order {seed} {place}")
+        parts = [rng.sample(part, len(part)) for part in (shares.shared, own)]
+        out.append(RaterShare(f"R{place}", tuple(ids[i] for part in parts for i in part)))
+    raters = tuple(out)
     names = [rater.name for rater in raters]
     items = [_planned(one, id, names, seed) for one, id in zip(chosen, ids, strict=True)]
     plan = AssignmentPlan(
@@ -352,13 +358,3 @@ def _ids(number: int, letter: str, seed: int) -> list[str]:
     ids = [f"{letter}{n:0{width}}" for n in range(1, number + 1)]
     random.Random(f"ids {seed}").shuffle(ids)
     return ids
-
-
-def _orders(shares: Shares, ids: Sequence[str], seed: int) -> tuple[RaterShare, ...]:
-    """Return what each rates: the shared items first, so that agreement is known early, both in any order."""
-    out = []
-    for number, own in enumerate(shares.own, 1):
-        rng = random.Random(f"order {seed} {number}")
-        parts = [rng.sample(part, len(part)) for part in (shares.shared, own)]
-        out.append(RaterShare(f"R{number}", tuple(ids[i] for part in parts for i in part)))
-    return tuple(out)

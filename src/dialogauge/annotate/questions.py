@@ -93,7 +93,9 @@ def _question(dimension: Dimension, rubric: Rubric, language: Language, *, free:
     reason_for = tuple(s for s in scores if free and scale.quality(s) <= 0.5)
     if label is not None:
         reason_for = tuple(s for s in scores if len(_fitting(label, s)) > 1)
-        reasons = {name: label_words for s in reason_for for name, label_words in _words(label, s, language)}
+        named = dict.fromkeys(name for s in reason_for for name in _fitting(label, s))
+        in_words = {option.name: option.description[language] for option in label.options}
+        reasons = {name: in_words[name] for name in named}
     return RatingQuestion(
         dimension.name,
         dimension.level,
@@ -109,8 +111,3 @@ def _question(dimension: Dimension, rubric: Rubric, language: Language, *, free:
 
 def _fitting(label: Label, score: int) -> list[str]:
     return [o.name for o in label.options if o.fits is None or o.fits[0] <= score <= o.fits[1]]
-
-
-def _words(label: Label, score: int, language: Language) -> list[tuple[str, str]]:
-    fitting = _fitting(label, score)
-    return [(o.name, o.description[language]) for o in label.options if o.name in fitting]

@@ -149,7 +149,8 @@ class Message:
             return self.content
         if self.content is None:
             return ""
-        return "\n".join(_part_text(part) for part in self.content)
+        texts = ((part.get("text"), part) for part in self.content)
+        return "\n".join(t if isinstance(t, str) else f"[{part.get('type', 'part')}]" for t, part in texts)
 
     def to_openai(self) -> dict[str, Any]:
         """Write the message as an OpenAI chat message, with the further keys of the data."""
@@ -178,13 +179,6 @@ class Message:
 _set_role, _set_content, _set_tool_calls, _set_tool_call_id, _set_name, _set_extra = (
     getattr(Message, f.name).__set__ for f in fields(Message)
 )
-
-
-def _part_text(part: Mapping[str, Any]) -> str:
-    text = part.get("text")
-    if isinstance(text, str):
-        return text
-    return f"[{part.get('type', 'part')}]"
 
 
 @dataclass(frozen=True, slots=True)

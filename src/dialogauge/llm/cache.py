@@ -113,7 +113,19 @@ class ResponseCache:
         for attempt in (1, 2):
             try:
                 self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-                self._connection = _connect(self.path)
+                connection = sqlite3.connect(self.path, timeout=_BUSY_SECONDS, check_same_thread=False)
+                try:
+                    with _faults():
+                        connection.execute("PRAGMA journal_mode = WAL")
+                        connection.execute("PRAGMA synchronous = NORMAL")
+                        connection.execute(_SCHEMA)
+                        connection.commit()
+                        # Some damage shows only when a page is read.
+                        connection.execute("SELECT key FROM replies LIMIT 1").fetchone()
+                except sqlite3.DatabaseError:
+                    connection.close()
+                    raise
+                self._connection = connection
             except (OSError, sqlite3.DatabaseError) as error:
                 damaged = isinstance(error, sqlite3.DatabaseError)
                 busy = isinstance(error, sqlite3.OperationalError) and "no such" not in str(error)
@@ -179,22 +191,6 @@ def _faults() -> Iterator[None]:
         raise sqlite3.DatabaseError(msg) from error
 
 
-def _connect(path: Path) -> sqlite3.Connection:
-    connection = sqlite3.connect(path, timeout=_BUSY_SECONDS, check_same_thread=False)
-    try:
-        with _faults():
-            connection.execute("PRAGMA journal_mode = WAL")
-            connection.execute("PRAGMA synchronous = NORMAL")
-            connection.execute(_SCHEMA)
-            connection.commit()
-            # Some damage shows only when a page is read.
-            connection.execute("SELECT key FROM replies LIMIT 1").fetchone()
-    except sqlite3.DatabaseError:
-        connection.close()
-        raise
-    return connection
-
-
 class CachedClient(WrappedClient):
     """Answers from a cache, and asks the inner client for the rest.
 
@@ -216,7 +212,17 @@ class CachedClient(WrappedClient):
             return stored
         reply = await self.inner.complete(request)
         if isinstance(reply, ChatReply) and reply.finish != "filter":
-            self._cache.put(key, _to_record(reply))
+            self._cache.put(
+                key,
+                {
+                    "text": reply.text,
+                    "finish": reply.finish,
+                    "reasoning": reply.reasoning,
+                    "model": reply.model,
+                    "prompt_tokens": reply.usage.prompt_tokens,
+                    "completion_tokens": reply.usage.completion_tokens,
+                },
+            )
         return reply
 
     def stored(self, request: ChatRequest) -> ChatReply | None:
@@ -245,17 +251,6 @@ def _canonical(value: object) -> bytes:
     except TypeError:
         # Strings that are not valid Unicode stay distinct when they are escaped.
         return json.dumps(value, default=dict, sort_keys=True).encode()
-
-
-def _to_record(reply: ChatReply) -> Mapping[str, Any]:
-    return {
-        "text": reply.text,
-        "finish": reply.finish,
-        "reasoning": reply.reasoning,
-        "model": reply.model,
-        "prompt_tokens": reply.usage.prompt_tokens,
-        "completion_tokens": reply.usage.completion_tokens,
-    }
 
 
 def _from_record(record: Mapping[str, Any]) -> ChatReply | None:

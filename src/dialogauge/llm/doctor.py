@@ -96,7 +96,11 @@ async def examine(
         except EndpointError as error:
             done(EndpointCheck("reachable", "failed", f"it answered at first, and then no more: {error}"))
     dropped = client.describe().get("dropped") or {}
-    done(_parameters(dropped))
+    if dropped:
+        names = "; ".join(f"{name} {what}" for name, what in dropped.items())
+        done(EndpointCheck("parameters", "limited", f"it does not take: {names}"))
+    else:
+        done(EndpointCheck("parameters", "ok", "it takes every parameter that is set"))
     return EndpointReport(client.describe(), tuple(checks), schema, latency, tokens, dropped)
 
 
@@ -157,13 +161,6 @@ async def _schema(client: HttpChatClient) -> tuple[EndpointCheck, str | None]:
     return EndpointCheck("schema", "limited", sentence), rung
 
 
-def _parameters(dropped: Mapping[str, str]) -> EndpointCheck:
-    if not dropped:
-        return EndpointCheck("parameters", "ok", "it takes every parameter that is set")
-    names = "; ".join(f"{name} {what}" for name, what in dropped.items())
-    return EndpointCheck("parameters", "limited", f"it does not take: {names}")
-
-
 async def _long_prompt(client: HttpChatClient) -> EndpointCheck:
     """Ask for a word at the start of a short and of a long prompt: some servers cut what does not fit.
 
@@ -204,7 +201,8 @@ def _json_object(payload: Mapping[str, Any]) -> Finding:
 
 
 def _logprobs(payload: Mapping[str, Any]) -> Finding:
-    if _choice(payload).get("logprobs"):
+    choices = payload["choices"]
+    if (choices[0] if choices and isinstance(choices[0], dict) else {}).get("logprobs"):
         return "ok", "it gives the probabilities of tokens"
     return "limited", "it accepts logprobs and gives none; nothing here needs them"
 
@@ -214,11 +212,6 @@ def _several(payload: Mapping[str, Any]) -> Finding:
     if count == 2:
         return "ok", "it gives several replies in one call"
     return "limited", f"asked for 2 replies it gives {count}; each repeat is its own call"
-
-
-def _choice(payload: Mapping[str, Any]) -> Mapping[str, Any]:
-    choices = payload["choices"]
-    return choices[0] if choices and isinstance(choices[0], dict) else {}
 
 
 _NAME_CHARS = 80

@@ -71,11 +71,6 @@ class Expected:
         )
 
 
-def _prompt_bytes(request: ChatRequest) -> int:
-    """Return how long the prompt of a request is, in UTF-8."""
-    return sum(len(str(message.get("content") or "").encode()) for message in request.messages)
-
-
 class CountingClient(WrappedClient):
     """Asks nothing, and counts what it would ask; what the cache holds it answers.
 
@@ -101,17 +96,20 @@ class CountingClient(WrappedClient):
             self.cached += 1
             return stored
         self.calls += 1
-        self.prompts += _prompt_bytes(request)
+        self.prompts += sum(len(str(message.get("content") or "").encode()) for message in request.messages)
         if request.schema is None:
             self.assumed += 1
             return ChatReply(self._text(REPLY_TOKENS * BYTES_PER_TOKEN))
         schema = request.schema.schema
-        if not _says_only(schema):
+        # A reply may hold texts and lists of them, and neither a number nor a choice of its own.
+        fields = schema.get("properties", {}).values()
+        if not fields or any("enum" in one or not _is_text(one) for one in fields):
             return ChatFailure("connection", "nothing is asked in a dry run")
         self.assumed += 1
-        fields = schema["properties"].values()
         alone = sum(one["type"] == "string" for one in fields)
-        listed = sum(_entries(one) for one in fields if one["type"] == "array") * _SENTENCE
+        listed = (
+            sum(int(one.get("maxItems", _ENTRIES)) for one in fields if one["type"] == "array") * _SENTENCE
+        )
         rest = REPLY_TOKENS * BYTES_PER_TOKEN - listed
         return ChatReply(json.dumps(self._made_up(schema, max(rest // max(alone, 1), _SENTENCE))))
 
@@ -128,17 +126,7 @@ class CountingClient(WrappedClient):
         return f"{next(self._numbers)} ".ljust(length, "x")
 
 
-def _says_only(schema: Mapping[str, Any]) -> bool:
-    """Say whether a reply holds texts and lists of them, and neither a number nor a choice of its own."""
-    fields = schema.get("properties", {}).values()
-    return bool(fields) and all("enum" not in one and _is_text(one) for one in fields)
-
-
 def _is_text(schema: Mapping[str, Any]) -> bool:
     if schema.get("type") == "object":
         return all(map(_is_text, schema["properties"].values()))
     return _is_text(schema["items"]) if schema.get("type") == "array" else schema.get("type") == "string"
-
-
-def _entries(schema: Mapping[str, Any]) -> int:
-    return int(schema.get("maxItems", _ENTRIES))

@@ -224,7 +224,14 @@ class HttpChatClient:
         item = _Item(request, rung, earlier, probing, RetryState(self._settings.retry, self._timing))
         async with item.turn:
             while True:
-                outcome = await self._once(item)
+                item.form = self._form(item) if item.search is None else item.search.form
+                item.body = item.form.write(self._base, item.request)
+                if not item.retries.attempts and not item.probing:
+                    chars, repeated = self._prefixes.measure(item.body["messages"])
+                    item.usage += Usage(prompt_chars=chars, repeated_chars=repeated)
+                outcome = await self._attempt(item.body, item.retries, item.earlier, item.last)
+                if isinstance(outcome, Problem):
+                    item.usage += Usage(calls=int(outcome.status is not None))
                 if not isinstance(outcome, Problem):
                     self._learn(item)
                     return replace(outcome, usage=item.usage + outcome.usage)
@@ -237,19 +244,13 @@ class HttpChatClient:
                 item.last = problem
                 delay = await self._delay(problem, item)
                 if delay is None:
-                    return self._failure(problem, item)
+                    message = self.endpoint.redact(problem.message)
+                    if item.retries.attempts > 1:
+                        retries = item.retries
+                        message += f" (given up after {retries.attempts} attempts in {retries.elapsed:.1f} s)"
+                    raw = None if problem.raw is None else self.endpoint.redact(problem.raw)
+                    return ChatFailure(problem.kind, message, item.usage + item.retries.lost, raw)
                 await self._timing.sleep(delay)
-
-    async def _once(self, item: _Item) -> ChatReply | ChatFailure | Problem:
-        """Send the item once, in its present form."""
-        item.form = self._form(item) if item.search is None else item.search.form
-        item.body = item.form.write(self._base, item.request)
-        if not item.retries.attempts and not item.probing:
-            item.usage += self._prompt_usage(item.body)
-        outcome = await self._attempt(item.body, item.retries, item.earlier, item.last)
-        if isinstance(outcome, Problem):
-            item.usage += Usage(calls=int(outcome.status is not None))
-        return outcome
 
     def _form(self, item: _Item) -> Form:
         known = item.rung is None or item.probing
@@ -343,10 +344,6 @@ class HttpChatClient:
             delay = retries.delay(outcome)
         item.retries.lost += retries.lost
 
-    def _prompt_usage(self, body: Mapping[str, Any]) -> Usage:
-        chars, repeated = self._prefixes.measure(body["messages"])
-        return Usage(prompt_chars=chars, repeated_chars=repeated)
-
     async def _delay(self, problem: Problem, item: _Item) -> float | None:
         """Return the seconds before the next attempt; None to give the item up.
 
@@ -416,13 +413,23 @@ class HttpChatClient:
             return _out_of_time(last, "no place before the deadline")
         try:
             self._health.raise_if_failed(earlier)
-            expected = self._expected_cost(content)
+            # An estimate of the tokens, and a usual reply.
+            expected = (
+                self._budget.prices.cost(self.model, len(content) // BYTES_PER_TOKEN, REPLY_TOKENS) or 0.0
+            )
             self._budget.admit(expected)
             retries.start()
             sent = self._timing.clock()
             outcome = await self._exchange(content, retries.attempt_limit, expected)
             # Before the release: the limit must change before the next request is admitted.
-            self._inform_limiter(outcome, self._timing.clock() - sent)
+            if isinstance(outcome, Completion):
+                self._limiter.succeeded(self._timing.clock() - sent)
+            elif outcome.status == 503 and outcome.retry_after is None:
+                self._limiter.unavailable()
+            elif outcome.overload:
+                self._limiter.overloaded(self._pause(outcome.retry_after))
+            elif outcome.kind in _STRAIN:
+                self._limiter.strained()
             if isinstance(outcome, Problem) and outcome.status is None and not outcome.unreached:
                 outcome = self._note_silence(outcome, sent, retries, expected)
         finally:
@@ -451,16 +458,6 @@ class HttpChatClient:
             return problem
         retries.forgive()
         return replace(problem, remedy="wait")
-
-    def _inform_limiter(self, outcome: Completion | Problem, took: float) -> None:
-        if isinstance(outcome, Completion):
-            self._limiter.succeeded(took)
-        elif outcome.status == 503 and outcome.retry_after is None:
-            self._limiter.unavailable()
-        elif outcome.overload:
-            self._limiter.overloaded(self._pause(outcome.retry_after))
-        elif outcome.kind in _STRAIN:
-            self._limiter.strained()
 
     def _pause(self, asked: float | None) -> float | None:
         """Return how long nobody is sent, of the seconds that the endpoint asks for; a long one is told."""
@@ -496,7 +493,12 @@ class HttpChatClient:
             if 200 <= response.status < 300:
                 answer = read_completion(response.payload)
                 if answer is not None:
-                    cost = self._cost(answer, content)
+                    # An estimate, if the endpoint counts no tokens.
+                    if answer.counted:
+                        cost = self._price(answer)
+                    else:
+                        prompt, reply = (len(of) // BYTES_PER_TOKEN for of in (content, answer.text.encode()))
+                        cost = self._budget.prices.cost(self.model, prompt, reply)
                     return answer
             headers, now = response.headers.get, self._timing.wall()
             return read_problem(
@@ -507,17 +509,6 @@ class HttpChatClient:
                 self._budget.settle(cost, expected)
             else:
                 self._budget.withdraw(expected)
-
-    def _expected_cost(self, content: bytes) -> float:
-        """Return the expected cost of a request, from an estimate of its tokens and a usual reply."""
-        return self._budget.prices.cost(self.model, len(content) // BYTES_PER_TOKEN, REPLY_TOKENS) or 0.0
-
-    def _cost(self, answer: Completion, content: bytes) -> float | None:
-        """Return the cost for the budget, from an estimate if the endpoint counts no tokens."""
-        if answer.counted:
-            return self._price(answer)
-        tokens = (len(content) // BYTES_PER_TOKEN, len(answer.text.encode()) // BYTES_PER_TOKEN)
-        return self._budget.prices.cost(self.model, *tokens)
 
     def _price(self, answer: Completion) -> float | None:
         if not answer.counted:
@@ -534,13 +525,6 @@ class HttpChatClient:
         if not answer.text.strip() and answer.finish not in ("length", "filter"):
             return ChatFailure("empty_reply", "the reply is empty", usage, answer.reasoning)
         return ChatReply(answer.text, answer.finish, usage, answer.reasoning, answer.model)
-
-    def _failure(self, problem: Problem, item: _Item) -> ChatFailure:
-        message = self.endpoint.redact(problem.message)
-        if item.retries.attempts > 1:
-            message += f" (given up after {item.retries.attempts} attempts in {item.retries.elapsed:.1f} s)"
-        raw = None if problem.raw is None else self.endpoint.redact(problem.raw)
-        return ChatFailure(problem.kind, message, item.usage + item.retries.lost, raw)
 
     async def _endpoint_error(self, problem: Problem) -> EndpointError:
         listed = await self.list_models() if problem.status in (400, 404) else None

@@ -64,14 +64,10 @@ def extract_objects(text: str) -> tuple[Extracted, ...]:
     if len(text) > LONGEST:
         message = f"the reply of {len(text)} characters is too long to be read"
         raise NoJsonObject(message)
-    whole = _whole(text)
-    return tuple(_each(text)) if whole is None else (Extracted(whole),)
-
-
-def _whole(text: str) -> dict[str, Any] | None:
-    """Return the object that is the whole text, if it is faultless and for sure not too deep; else None."""
+    # Most texts are one faultless object, for sure not too deep.
     flat = text.startswith("{") and text.count("{") + text.count("[") <= _DEEPEST
-    return _strict(text) if flat else None
+    whole = _strict(text) if flat else None
+    return tuple(_each(text)) if whole is None else (Extracted(whole),)
 
 
 def _each(text: str) -> list[Extracted]:
@@ -213,13 +209,17 @@ class _Mending:
     def object(self) -> dict[str, Any]:
         pairs: list[tuple[str, Any]] = []
         for _ in self._members("}"):
-            key = self._key()
+            if self._next() in _CLOSERS:
+                key = self._string(_AFTER_KEY)
+            else:
+                token = _BARE_KEY.match(self.text, self.at)
+                if token is None:
+                    self._refuse("is no key")
+                self.at = token.end()
+                key = token[0]
             self._expect(":")
             pairs.append((key, self._value(_AFTER_MEMBER)))
         return _single(pairs)
-
-    def _list(self) -> list[Any]:
-        return [self._value(_AFTER_ENTRY) for _ in self._members("]")]
 
     def _members(self, end: str) -> Iterator[None]:
         """Stop at the place of each member, and after the end."""
@@ -243,7 +243,7 @@ class _Mending:
         if sign == "{":
             return self.object()
         if sign == "[":
-            return self._list()
+            return [self._value(_AFTER_ENTRY) for _ in self._members("]")]
         if sign in _CLOSERS:
             return self._string(after)
         token = _SCALAR.match(self.text, self.at)
@@ -256,15 +256,6 @@ class _Mending:
             return orjson.loads(token[0])
         except orjson.JSONDecodeError:  # of more digits than a number has
             self._refuse("is no number", token.start())
-
-    def _key(self) -> str:
-        if self._next() in _CLOSERS:
-            return self._string(_AFTER_KEY)
-        token = _BARE_KEY.match(self.text, self.at)
-        if token is None:
-            self._refuse("is no key")
-        self.at = token.end()
-        return token[0]
 
     def _string(self, after: re.Pattern[str]) -> str:
         """Read a text up to the first quote behind which JSON goes on.

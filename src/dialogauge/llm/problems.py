@@ -128,7 +128,9 @@ def read_problem(status: int, raw: bytes, retry_after: float | None, reset: floa
     """
     # What is longer is no message, and to search all of it would stop the other items.
     raw = raw[:_KEPT]
-    payload = _unpacked(parse_json(raw))
+    payload = parse_json(raw)
+    if isinstance(payload, list) and payload and isinstance(payload[0], dict):
+        payload = payload[0]  # the first of several errors; Gemini wraps the only one in an array
     if 200 <= status < 300:
         return _problem_of_body(raw, payload, retry_after)
     message = f"HTTP {status}: {error_text(raw, payload)}"
@@ -227,12 +229,6 @@ def _blame(status: int, message: str) -> tuple[FailureKind, Remedy]:
 
 def _is_too_long(status: int, message: str) -> bool:
     return status == 413 or (status in (400, 422, 500) and _TOO_LONG.search(message) is not None)
-
-
-def _unpacked(payload: object) -> object:
-    """Return the first of several errors; Gemini wraps the only one in an array."""
-    first = payload[0] if isinstance(payload, list) and payload else None
-    return first if isinstance(first, dict) else payload
 
 
 def _message_in(payload: object) -> str | None:

@@ -313,7 +313,12 @@ def _hits(low: bytes, forms: Iterable[bytes]) -> Iterator[tuple[int, int]]:
         enough = max(_LONG, len(form) // 3)
         at = low.find(form[:_PART])
         while at >= 0:
-            length = _common(low, at, form)
+            if low.startswith(form, at):
+                length = len(form)
+            else:
+                length = _PART
+                while low[at + length : at + length + 1] == form[length : length + 1]:
+                    length += 1
             shown = length == len(form) or length >= enough or _CUT.match(low, at + length)
             if shown:
                 yield at, at + length
@@ -346,15 +351,6 @@ def _runs(low: bytes, form: bytes, row: int) -> Iterator[tuple[int, int]]:
             if stop - start >= min(row, len(form)):
                 yield start, stop
             at = low.find(form[i : i + size], stop)
-
-
-def _common(low: bytes, at: int, form: bytes) -> int:
-    if low.startswith(form, at):
-        return len(form)
-    length = _PART
-    while low[at + length : at + length + 1] == form[length : length + 1]:
-        length += 1
-    return length
 
 
 class _Places:

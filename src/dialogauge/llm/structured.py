@@ -124,7 +124,11 @@ def _parse(reply: ChatReply, validate: Callable[[dict[str, Any]], T]) -> Structu
     try:
         *earlier, last = extract_objects(reply.text)
     except NoJsonObject as error:
-        return _no_object(reply, error)
+        if isinstance(error, UnclearJson):
+            return _UnusableReply("invalid_schema", str(error), reply.text, "invalid")
+        if not isinstance(error, TruncatedJson) and "{" not in reply.text and _DECLINES.match(reply.text):
+            return _UnusableReply("refused", "the model declined in words", reply.text, "invalid")
+        return _UnusableReply("invalid_json", str(error), reply.text, "invalid")
     try:
         value = validate(last.value)
     except ValueError as error:
@@ -146,14 +150,6 @@ def _differs(data: dict[str, Any], value: T, validate: Callable[[dict[str, Any]]
         return False
 
 
-def _no_object(reply: ChatReply, error: NoJsonObject) -> _UnusableReply:
-    if isinstance(error, UnclearJson):
-        return _UnusableReply("invalid_schema", str(error), reply.text, "invalid")
-    if not isinstance(error, TruncatedJson) and "{" not in reply.text and _DECLINES.match(reply.text):
-        return _UnusableReply("refused", "the model declined in words", reply.text, "invalid")
-    return _UnusableReply("invalid_json", str(error), reply.text, "invalid")
-
-
 def _next_request(
     current: ChatRequest,
     first: ChatRequest,
@@ -163,7 +159,12 @@ def _next_request(
     reask: Callable[[str], str],
 ) -> ChatRequest:
     if fault.cause == "truncated":
-        return replace(current, max_tokens=_doubled(current, reply, client))
+        limit = current.max_tokens
+        if limit is None:
+            parameters = client.describe().get("parameters")
+            set_limit = parameters.get("max_tokens") if isinstance(parameters, dict) else None
+            limit = set_limit if isinstance(set_limit, int) else reply.usage.completion_tokens
+        return replace(current, max_tokens=max(2 * limit, _LEAST_DOUBLED))
     question = {"role": "user", "content": reask(fault.message)}
     if fault.cause == "empty" or not isinstance(reply, ChatReply):
         # Some models take no two messages of one role in a row.
@@ -176,12 +177,3 @@ def _kept(text: str | None) -> str | None:
     if text is None or len(text) <= _KEPT:
         return text
     return f"{text[:_KEPT]} [... {len(text) - _KEPT} characters more]"
-
-
-def _doubled(request: ChatRequest, reply: ChatReply | ChatFailure, client: ChatClient) -> int:
-    limit = request.max_tokens
-    if limit is None:
-        parameters = client.describe().get("parameters")
-        set_limit = parameters.get("max_tokens") if isinstance(parameters, dict) else None
-        limit = set_limit if isinstance(set_limit, int) else reply.usage.completion_tokens
-    return max(2 * limit, _LEAST_DOUBLED)

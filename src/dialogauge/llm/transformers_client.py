@@ -113,7 +113,7 @@ class TransformersClient:
             message = f"the chat template of {self.name} does not take the messages: {error}"
             return ChatFailure("rejected", message)
         length = int(prompt["input_ids"].shape[1])
-        room = _room(model) - length
+        room = int(getattr(model.config, "max_position_embeddings", None) or 1_000_000_000) - length
         if room <= 0:
             message = f"the prompt has {length} tokens, more than the model takes"
             return ChatFailure("too_long", message)
@@ -123,12 +123,26 @@ class TransformersClient:
         try:
             with torch.inference_mode():
                 output = model.generate(
-                    **prompt, max_new_tokens=limit, pad_token_id=_pad(tokenizer), **self._sampling()
+                    **prompt,
+                    max_new_tokens=limit,
+                    pad_token_id=int(
+                        tokenizer.pad_token_id
+                        if tokenizer.pad_token_id is not None
+                        else tokenizer.eos_token_id
+                    ),
+                    **self._sampling(),
                 )
         except RuntimeError as error:  # no memory left, or no finite probabilities
             message = f"{self.name} could not generate: {error}"
             return ChatFailure("server_error", message, Usage(1, 0, length, 0, 0.0))
-        return _reply(tokenizer, output[0, length:].tolist(), length, limit, self.name)
+        tokens = output[0, length:].tolist()
+        ended = bool(tokens) and tokens[-1] == tokenizer.eos_token_id
+        usage = Usage(1, 0, length, len(tokens), 0.0)
+        text, reasoning = split_reasoning(tokenizer.decode(tokens, skip_special_tokens=True))
+        cut = len(tokens) >= limit and not ended
+        if not text.strip() and not cut:
+            return ChatFailure("empty_reply", "the reply is empty", usage, reasoning)
+        return ChatReply(text, "length" if cut else "stop", usage, reasoning, self.name)
 
     def _sampling(self) -> dict[str, Any]:
         if not self._parameters.temperature:
@@ -136,27 +150,3 @@ class TransformersClient:
             return {"do_sample": False, "temperature": None, "top_p": None, "top_k": None}
         chosen = {"do_sample": True, "temperature": self._parameters.temperature}
         return chosen if self._parameters.top_p is None else {**chosen, "top_p": self._parameters.top_p}
-
-
-def _room(model: Any) -> int:  # noqa: ANN401 (a transformers model has no useful type here)
-    return int(getattr(model.config, "max_position_embeddings", None) or 1_000_000_000)
-
-
-def _pad(tokenizer: Any) -> int:  # noqa: ANN401 (a transformers tokenizer has no useful type here)
-    return int(tokenizer.pad_token_id if tokenizer.pad_token_id is not None else tokenizer.eos_token_id)
-
-
-def _reply(
-    tokenizer: Any,  # noqa: ANN401 (a transformers tokenizer has no useful type here)
-    tokens: list[int],
-    prompt_tokens: int,
-    limit: int,
-    name: str,
-) -> ChatReply | ChatFailure:
-    ended = bool(tokens) and tokens[-1] == tokenizer.eos_token_id
-    usage = Usage(1, 0, prompt_tokens, len(tokens), 0.0)
-    text, reasoning = split_reasoning(tokenizer.decode(tokens, skip_special_tokens=True))
-    cut = len(tokens) >= limit and not ended
-    if not text.strip() and not cut:
-        return ChatFailure("empty_reply", "the reply is empty", usage, reasoning)
-    return ChatReply(text, "length" if cut else "stop", usage, reasoning, name)

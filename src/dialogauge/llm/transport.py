@@ -96,7 +96,25 @@ class Transport:
             ):
                 return await self._read(response)
         except (aiohttp.ClientError, OSError) as error:
-            return self._problem(error, deadline)
+            # The order matters: aiohttp's errors inherit from each other and from built-in errors.
+            if isinstance(error, aiohttp.ConnectionTimeoutError):
+                message = f"no connection within {self._connect_deadline:g} s"
+                return Problem("connection", message, "retry", unreached=True)
+            if isinstance(error, TimeoutError):
+                return Problem("timeout", f"no complete answer within {deadline:.3g} s", "retry")
+            if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE):
+                message = "no more files can be opened here (raise `ulimit -n`, or lower --max-concurrency)"
+                return Problem("connection", message, "wait", overload=True, unreached=True)
+            if isinstance(error, aiohttp.ClientConnectorError):
+                message = self._endpoint.redact(_why_unreached(error))
+                return Problem("connection", message, "endpoint", unreached=True)
+            if isinstance(error, aiohttp.ServerDisconnectedError | aiohttp.ClientOSError | ConnectionError):
+                text = "the server closed it without an answer"
+            elif isinstance(error, aiohttp.ClientResponseError):
+                text = f"what came is no HTTP: {self._endpoint.redact(error.message)}"
+            else:
+                text = self._endpoint.redact(str(error) or type(error).__name__)
+            return Problem("connection", f"the connection broke: {text[:_MESSAGE]}", "retry")
 
     async def _read(self, response: aiohttp.ClientResponse) -> Response | Problem:
         packed = ",".join(response.headers.getall("Content-Encoding", ())).lower().split(",")
@@ -109,25 +127,20 @@ class Transport:
                 raw += chunk
                 if len(raw) > self._max_bytes:
                     return self._too_large(response.status)
-            return await self._finish(response, bytes(raw), layers)
+            try:
+                body, payload = await self._open_body(bytes(raw), layers)
+            except OverflowError:
+                return self._too_large(response.status)
+            except (zlib.error, EOFError) as error:
+                message = f"the answer cannot be unpacked: {error}"
+                return Problem("server_error", message, "retry", response.status)
+            mask = self._endpoint.redact
+            short = ((n, v) for n, v in response.headers.items() if max(len(n), len(v)) <= _HEADER)
+            headers = CIMultiDict((mask(name), mask(value)) for name, value in short)
+            return Response(response.status, headers, body, payload)
         finally:
             if len(raw) > _LARGE:
                 self._large.release()
-
-    async def _finish(
-        self, response: aiohttp.ClientResponse, raw: bytes, layers: list[str]
-    ) -> Response | Problem:
-        try:
-            body, payload = await self._open_body(raw, layers)
-        except OverflowError:
-            return self._too_large(response.status)
-        except (zlib.error, EOFError) as error:
-            message = f"the answer cannot be unpacked: {error}"
-            return Problem("server_error", message, "retry", response.status)
-        mask = self._endpoint.redact
-        short = ((n, v) for n, v in response.headers.items() if max(len(n), len(v)) <= _HEADER)
-        headers = CIMultiDict((mask(name), mask(value)) for name, value in short)
-        return Response(response.status, headers, body, payload)
 
     async def _open_body(self, raw: bytes, layers: list[str]) -> tuple[bytes, object]:
         """Unpack, read and mask a body; raises OverflowError for one that is too large."""
@@ -159,27 +172,6 @@ class Transport:
             auto_decompress=False,
         )
         return self._session
-
-    def _problem(self, error: Exception, deadline: float) -> Problem:
-        # The order matters: aiohttp's errors inherit from each other and from built-in errors.
-        if isinstance(error, aiohttp.ConnectionTimeoutError):
-            message = f"no connection within {self._connect_deadline:g} s"
-            return Problem("connection", message, "retry", unreached=True)
-        if isinstance(error, TimeoutError):
-            return Problem("timeout", f"no complete answer within {deadline:.3g} s", "retry")
-        if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE):
-            message = "no more files can be opened here (raise `ulimit -n`, or lower --max-concurrency)"
-            return Problem("connection", message, "wait", overload=True, unreached=True)
-        if isinstance(error, aiohttp.ClientConnectorError):
-            message = self._endpoint.redact(_why_unreached(error))
-            return Problem("connection", message, "endpoint", unreached=True)
-        if isinstance(error, aiohttp.ServerDisconnectedError | aiohttp.ClientOSError | ConnectionError):
-            text = "the server closed it without an answer"
-        elif isinstance(error, aiohttp.ClientResponseError):
-            text = f"what came is no HTTP: {self._endpoint.redact(error.message)}"
-        else:
-            text = self._endpoint.redact(str(error) or type(error).__name__)
-        return Problem("connection", f"the connection broke: {text[:_MESSAGE]}", "retry")
 
 
 def _socket(address: aiohttp.AddrInfoType) -> socket.socket:

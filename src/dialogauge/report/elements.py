@@ -130,7 +130,10 @@ def plain(text: str) -> str:
     """
     if text.isascii() and text.isprintable():
         return text
-    return "".join(c if _harmless(c) else _escaped(c) for c in text)
+    return "".join(
+        c if (c.isprintable() or c in "\u200c\u200d" or unicodedata.category(c) == "Zs") else _escaped(c)
+        for c in text
+    )
 
 
 def _escaped(character: str) -> str:
@@ -138,7 +141,3 @@ def _escaped(character: str) -> str:
     if "\udc80" <= character <= "\udcff":
         return f"\\x{ord(character) - 0xDC00:02x}"
     return character.encode("unicode_escape").decode()
-
-
-def _harmless(character: str) -> bool:
-    return character.isprintable() or character in "\u200c\u200d" or unicodedata.category(character) == "Zs"

@@ -133,7 +133,18 @@ class _Writer:
         self._ids = 0
         self._anchors: dict[int, str] = {}
         self._known: set[str] = set()
-        self.has_lists = _name_places(blocks, self._anchors, self._known)
+        # Every section has an anchor of its own.
+        walked = list(_walk(blocks))
+        for block in walked:
+            if not isinstance(block, TranscriptList) and block.anchor:
+                self._known.add(block.anchor)
+            if isinstance(block, Transcript) and block.anchor:
+                self._known.update(f"{block.anchor}-{turn.number}" for turn in block.turns)
+        for block in walked:
+            if isinstance(block, Section):
+                self._anchors[id(block)] = block.anchor or _free(_slug(block.title), self._known)
+                self._known.add(self._anchors[id(block)])
+        self.has_lists = any(isinstance(block, TranscriptList) for block in walked)
         """Whether there is something that a script can search."""
         self._writers: Mapping[type, Callable[[Any], Html]] = {
             Bars: self._bars,
@@ -193,9 +204,6 @@ class _Writer:
     def _linked(self, words: str, link: str) -> Html:
         return element("a", words, href=f"#{link}") if link in self._known else text(words)
 
-    def _tags(self, tags: Iterable[Span]) -> Html:
-        return joined((" ", self._span(t)) for t in tags)
-
     # prose
 
     def _callout(self, block: Callout) -> Html:
@@ -252,7 +260,9 @@ class _Writer:
         table = element(
             "table",
             caption,
-            _table_head(block.columns) if block.headed else None,
+            element("thead", element("tr", (_column_head(c, i) for i, c in enumerate(block.columns))))
+            if block.headed
+            else None,
             bodies,
             class_=" ".join(c for c, used in classes.items() if used),
         )
@@ -301,7 +311,7 @@ class _Writer:
             element("i", class_=f"sw t-{cell.tone}") if cell.tone else None,
             words,
             (" ", element("span", cell.note, class_="soft")) if cell.note else None,
-            self._tags(cell.tags),
+            joined((" ", self._span(t)) for t in cell.tags),
         )
 
     # charts
@@ -311,7 +321,14 @@ class _Writer:
             element(
                 "li",
                 element("i", class_=f"sw t-{p.tone}"),
-                element("span", p.name, " ", element("b", f"{p.n:,}"), " ", _soft_share(p.n, block.total)),
+                element(
+                    "span",
+                    p.name,
+                    " ",
+                    element("b", f"{p.n:,}"),
+                    " ",
+                    element("span", percent(part_share(p.n, block.total)), class_="soft"),
+                ),
             )
             for p in block.parts
         )
@@ -342,7 +359,11 @@ class _Writer:
                 "tr",
                 element("th", row.name, scope="row", title=row.name, dir="auto"),
                 element("td", svg.track(row, axis, block.references), class_="draw"),
-                element("td", decimal(row.value, PLOT_DIGITS), title=_ends_title(row)),
+                element(
+                    "td",
+                    decimal(row.value, PLOT_DIGITS),
+                    title=None if row.interval is None else interval(row.interval, PLOT_DIGITS),
+                ),
                 element("td", row.sign, title=row.sign_means, class_="sign"),
                 class_="own" if row.emphasis == "strong" else None,
             )
@@ -372,7 +393,9 @@ class _Writer:
             element(
                 "td",
                 text(cell_words(cell)[0]),
-                _ring(ring, j) if j == at and ring is not None else None,
+                element("i", class_="ring-at", style=f"left:{100 * (ring - j + 0.5):.0f}%")
+                if j == at and ring is not None
+                else None,
                 class_="edge" if j == block.column_edge else None,
                 style=f"--s:{block.shades[i][j]:.3f}",
             )
@@ -467,21 +490,6 @@ class _Writer:
         return whole
 
 
-def _name_places(blocks: Iterable[Block], anchors: dict[int, str], known: set[str]) -> bool:
-    """Give every section an anchor of its own, note all anchors of the page, and say if there are lists."""
-    walked = list(_walk(blocks))
-    for block in walked:
-        if not isinstance(block, TranscriptList) and block.anchor:
-            known.add(block.anchor)
-        if isinstance(block, Transcript) and block.anchor:
-            known.update(f"{block.anchor}-{turn.number}" for turn in block.turns)
-    for block in walked:
-        if isinstance(block, Section):
-            anchors[id(block)] = block.anchor or _free(_slug(block.title), known)
-            known.add(anchors[id(block)])
-    return any(isinstance(block, TranscriptList) for block in walked)
-
-
 def _walk(blocks: Iterable[Block]) -> Iterator[Section | Transcript | TranscriptList]:
     for block in blocks:
         if isinstance(block, Section | Transcript | TranscriptList):
@@ -527,10 +535,6 @@ def _counts(figure: Figure) -> Html:
     return element("p", Html(" · ".join(parts)), class_="figure")
 
 
-def _table_head(columns: Sequence[TableColumn]) -> Html:
-    return element("thead", element("tr", (_column_head(c, i) for i, c in enumerate(columns))))
-
-
 def _column_head(column: TableColumn, place: int) -> Html:
     left = place and column.kind != "number"
     return element("th", column.title, scope="col", class_="l" if left else None)
@@ -546,15 +550,3 @@ def _cell_attributes(cell: Cell, kind: str, *, brief: bool) -> str:
 def _scrolling(table: Html, title: str, *, outset: bool = False, class_: str = "") -> Html:
     classes = " ".join(filter(None, ("scroll", "outset" if outset else "", class_)))
     return element("div", table, class_=classes, tabindex=0, role="region", aria_label=title)
-
-
-def _soft_share(n: int, total: int) -> Html:
-    return element("span", percent(part_share(n, total)), class_="soft")
-
-
-def _ends_title(row: DotRow) -> str | None:
-    return None if row.interval is None else interval(row.interval, PLOT_DIGITS)
-
-
-def _ring(ring: float, column: int) -> Html:
-    return element("i", class_="ring-at", style=f"left:{100 * (ring - column + 0.5):.0f}%")

@@ -19,6 +19,7 @@ from dialogauge.report.transcripts import (
     TranscriptTurn,
 )
 from dialogauge.report.words import cell_words, name
+from dialogauge.text import counted
 
 _START: Final = 240
 """Columns of a clamped message that are shown before it is opened; a Chinese character takes two."""
@@ -27,7 +28,10 @@ _WIDE: Final = "\u2e80"
 
 def transcript_list(block: TranscriptList, write: Callable[[Transcript], Html]) -> Iterator[str]:
     """Write a list of transcripts one by one; what to search it by is hidden until the script is there."""
-    options = [list(dict.fromkeys(g for t in block.transcripts for g in t.groups[i])) for i in _places(block)]
+    options = [
+        list(dict.fromkeys(g for t in block.transcripts for g in t.groups[i]))
+        for i in range(len(block.filters))
+    ]
     places = [{option: str(at) for at, option in enumerate(names)} for names in options]
     first, rest = block.transcripts[: block.shown], block.transcripts[block.shown :]
     summary = element("summary", f"The other {len(rest):,}")
@@ -50,10 +54,6 @@ def transcript_list(block: TranscriptList, write: Callable[[Transcript], Html]) 
     whole = element("div", finder, talks, others, class_="list")
     parts = (first, rest) if rest else (first,)
     return filled(whole, ((_marked(write(t), t, places) for t in part) for part in parts))
-
-
-def _places(block: TranscriptList) -> range:
-    return range(len(block.filters))
 
 
 def _select(label: str, first: str, names: Sequence[str]) -> Html:
@@ -99,7 +99,7 @@ def _talk(block: Transcript) -> Html:
     if block.failure:
         tag = element("span", "conversation not judged", class_="tag warn")
         failed = element("p", tag, " ", block.failure, class_="small")
-    left_out = f"Not shown here: {block.turns_left_out:,} more {_turns(block.turns_left_out)}."
+    left_out = f"Not shown here: {counted(block.turns_left_out, 'more turn')}."
     return joined(
         element("p", block.context, class_="small soft", dir="auto") if block.context else None,
         failed,
@@ -145,10 +145,6 @@ def _rationale(words: str) -> Html | None:
 def _findings(findings: Sequence[Finding]) -> Html | None:
     items = [element("li", _finding(f), dir="auto") for f in findings]
     return element("ul", items, class_="why") if items else None
-
-
-def _turns(n: int) -> str:
-    return "turn" if n == 1 else "turns"
 
 
 def _scores(scores: Sequence[Scored]) -> Html | None:

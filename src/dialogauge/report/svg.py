@@ -140,12 +140,15 @@ def bars(id: str, block: Bars) -> Html:
         children.append(_line("nought", x, "10", x, "82"))
     if block.figure is not None and block.axis is not None:
         children.append(_whisker(block.figure, block.axis))
-    return chart(id, block.title, _bar_words(block), f"{height}px", children, class_="bars")
-
-
-def _bar_words(block: Bars) -> str:
     words = "; ".join(f"{label}: {n:,}" for label, n in zip(block.labels, block.counts, strict=True))
-    return words if block.figure is None else f"{words}. Mean {figure_line(block.figure)}"
+    return chart(
+        id,
+        block.title,
+        words if block.figure is None else f"{words}. Mean {figure_line(block.figure)}",
+        f"{height}px",
+        children,
+        class_="bars",
+    )
 
 
 def _bar(count: int, place: int, slot: float, height: float) -> Iterable[Html]:

@@ -232,22 +232,19 @@ class _Lines:
         for number, piece in enumerate(_pieces(_strips(block.columns, groups), self._width)):
             if number:
                 self._apart()
-            self._piece(piece, groups, headed=block.headed)
+            if block.headed:
+                table = piece.table()
+                table.add_row(*(Line(s.title, style="bold", overflow="fold") for s in piece.strips))
+                table.add_row(*(Line("─" * w, style="dim") for w in piece.widths))
+                self._console.print(table)
+            words = piece.rows()
+            for group in groups:
+                if group.title:
+                    tag = f"({group.tag})" if group.tag else ""
+                    self.paragraph(" ".join(filter(None, (group.title, tag, group.note))), "bold")
+                self._rows(piece, zip(group.rows, words, strict=False))
         if rest:
             self.paragraph(f"and {sum(len(g.rows) for g in rest):,} more")
-
-    def _piece(self, piece: _TablePiece, groups: Sequence[RowGroup], *, headed: bool) -> None:
-        if headed:
-            table = piece.table()
-            table.add_row(*(Line(s.title, style="bold", overflow="fold") for s in piece.strips))
-            table.add_row(*(Line("─" * w, style="dim") for w in piece.widths))
-            self._console.print(table)
-        words = piece.rows()
-        for group in groups:
-            if group.title:
-                tag = f"({group.tag})" if group.tag else ""
-                self.paragraph(" ".join(filter(None, (group.title, tag, group.note))), "bold")
-            self._rows(piece, zip(group.rows, words, strict=False))
 
     def _rows(self, piece: _TablePiece, rows: Iterable[tuple[TableRow, Iterable[str]]]) -> None:
         table = piece.table()
@@ -358,7 +355,12 @@ class _Lines:
             self.paragraph(words, "bold")
         for message in turn.messages:
             if isinstance(message, TranscriptCall):
-                self._call(message)
+                if message.name:
+                    self._lines("call:", f"{message.name}({message.arguments})")
+                if message.result is not None:
+                    self._lines("  ->", message.result or "(empty)")
+                if message.wrong:
+                    self.paragraph(message.wrong, mark="    !")
             else:
                 self._lines(f"{message.role}:", message.text)
         if turn.without_reply:
@@ -366,15 +368,6 @@ class _Lines:
         if turn.failure:
             self.paragraph(turn.failure, mark="  not judged:")
         self._said(turn.scores, turn.findings, turn.rationale)
-
-    def _call(self, call: TranscriptCall) -> None:
-        """Write a call, and beneath it its own result."""
-        if call.name:
-            self._lines("call:", f"{call.name}({call.arguments})")
-        if call.result is not None:
-            self._lines("  ->", call.result or "(empty)")
-        if call.wrong:
-            self.paragraph(call.wrong, mark="    !")
 
     def _lines(self, who: str, text: str) -> None:
         for line in text.split("\n"):

@@ -130,7 +130,14 @@ def cell_words(cell: Cell) -> tuple[str, tuple[str, ...]]:
     if isinstance(cell, int):
         return f"{cell:,}", ()
     if isinstance(cell, Number):
-        return _number_words(cell)
+        beneath = []
+        if cell.interval is not None:
+            fewer = cell.digits if cell.interval_digits is None else cell.interval_digits
+            beneath.append(interval(cell.interval, fewer))
+        if cell.bounds is not None:
+            beneath.append(f"bounds {bounds(cell.bounds, cell.digits, signed=cell.signed)}")
+        limit = "≤" if cell.at_most else ""
+        return limit + decimal(cell.value, cell.digits, signed=cell.signed), (*beneath, *cell.notes)
     if isinstance(cell, Text):
         return " ".join(filter(None, (cell.text, cell.note, *(t.text for t in cell.tags)))), ()
     if isinstance(cell, Missing):
@@ -138,17 +145,6 @@ def cell_words(cell: Cell) -> tuple[str, tuple[str, ...]]:
     if isinstance(cell, Count):
         return f"{cell.n:,}" if cell.of is None else f"{cell.n:,}/{cell.of:,}", cell.notes
     return _wider_words(cell)
-
-
-def _number_words(cell: Number) -> tuple[str, tuple[str, ...]]:
-    beneath = []
-    if cell.interval is not None:
-        fewer = cell.digits if cell.interval_digits is None else cell.interval_digits
-        beneath.append(interval(cell.interval, fewer))
-    if cell.bounds is not None:
-        beneath.append(f"bounds {bounds(cell.bounds, cell.digits, signed=cell.signed)}")
-    limit = "≤" if cell.at_most else ""
-    return limit + decimal(cell.value, cell.digits, signed=cell.signed), (*beneath, *cell.notes)
 
 
 def _wider_words(cell: Percent | Interval | Mix | Figure) -> tuple[str, tuple[str, ...]]:

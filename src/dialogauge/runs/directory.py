@@ -90,37 +90,36 @@ class RunDirectory:
             self._expect_run()
         self.lock()
         try:
+            file = self.file("database")
             if fresh:
-                self._forget()
-            self._expect_kept()
-            database = RunDatabase(self.file("database"))
-            self._claim(database, study, hosts)
+                try:
+                    for ending in ("", "-wal", "-shm", "-journal"):
+                        file.with_name(file.name + ending).unlink(missing_ok=True)
+                except OSError as error:
+                    msg = f"{file} cannot be deleted: {error.strerror}"
+                    raise StoreError(msg, hint="choose another directory with -o") from error
+            # Where the run has ended before and its file is empty now, it was cut off.
+            if self.file("manifest").is_file() and file.is_file() and not file.stat().st_size:
+                msg = f"the run file {file} is empty, and the run has ended before"
+                raise StoreError(msg, hint="put the file back, or start again with --fresh or another -o")
+            database = RunDatabase(file)
+            before = database.get_meta(STUDY)
+            try:
+                refuse_older_kind(before, self.path)
+            except StoreError:
+                database.close()
+                raise
+            if before is None and not hosts:
+                database.put_meta(STUDY, study)
+            elif before not in (hosts or (study,)):
+                database.close()
+                msg = f"{self.path} holds a run of {command_of(str(before))}, not of {command_of(study)}"
+                raise StoreError(msg, hint="choose another directory with -o, or start with --fresh")
         except StoreError:
             self.release()
             raise
         self._database = database
         return database
-
-    def _expect_kept(self) -> None:
-        """Raise StoreError where the run has ended before and its file is empty now: it was cut off."""
-        database = self.file("database")
-        if self.file("manifest").is_file() and database.is_file() and not database.stat().st_size:
-            msg = f"the run file {database} is empty, and the run has ended before"
-            raise StoreError(msg, hint="put the file back, or start again with --fresh or another -o")
-
-    def _claim(self, database: RunDatabase, study: str, hosts: Collection[str]) -> None:
-        before = database.get_meta(STUDY)
-        try:
-            refuse_older_kind(before, self.path)
-        except StoreError:
-            database.close()
-            raise
-        if before is None and not hosts:
-            database.put_meta(STUDY, study)
-        elif before not in (hosts or (study,)):
-            database.close()
-            msg = f"{self.path} holds a run of {command_of(str(before))}, not of {command_of(study)}"
-            raise StoreError(msg, hint="choose another directory with -o, or start with --fresh")
 
     def lock(self) -> None:
         """Create the directory if need be, and keep other processes from writing it until `release`."""
@@ -143,15 +142,6 @@ class RunDirectory:
             raise StoreError(msg, hint="wait for it, or choose another directory with -o") from error
         for name in FILES:
             _sweep(self.file(name))
-
-    def _forget(self) -> None:
-        database = self.file("database")
-        try:
-            for ending in ("", "-wal", "-shm", "-journal"):
-                database.with_name(database.name + ending).unlink(missing_ok=True)
-        except OSError as error:
-            msg = f"{database} cannot be deleted: {error.strerror}"
-            raise StoreError(msg, hint="choose another directory with -o") from error
 
     def open_for_reading(self) -> RunDatabase:
         """Open the database of a run that exists."""

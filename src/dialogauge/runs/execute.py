@@ -199,7 +199,14 @@ class _Workers:
             while not self.stop.requested:
                 unit = self._next()
                 if unit is not None:
-                    await self._one(unit)
+                    self.progress.in_flight += 1
+                    try:
+                        rows = await self.do(unit)
+                    finally:
+                        self.progress.in_flight -= 1
+                    self._take(unit, rows)
+                    # A judge that never waits would keep signals and the progress line from their turn.
+                    await asyncio.sleep(0)
                 elif not self.waiting:
                     break
                 elif self.progress.in_flight:
@@ -244,16 +251,6 @@ class _Workers:
                 self.waiting.setdefault(key, []).append(unit)
                 return False
         return True
-
-    async def _one(self, unit: WorkUnit) -> None:
-        self.progress.in_flight += 1
-        try:
-            rows = await self.do(unit)
-        finally:
-            self.progress.in_flight -= 1
-        self._take(unit, rows)
-        # A judge that never waits would keep signals and the progress line from their turn.
-        await asyncio.sleep(0)
 
     def _take(self, unit: WorkUnit, rows: Sequence[Record]) -> None:
         """Store a unit, and let go or fail those that waited for it."""

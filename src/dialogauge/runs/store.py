@@ -193,33 +193,29 @@ class RunDatabase:
             self._db = sqlite3.connect(where, uri=readonly)
             unless_opened.callback(self._db.close)
             if not readonly:
-                self._expect_own_tables()
+                # Nothing is written into the database of another program.
+                query = "SELECT name FROM sqlite_master WHERE type = 'table'"
+                tables = {name for (name,) in self._db.execute(query)}
+                if tables and "units" not in tables and "meta" not in tables:
+                    msg = f"{self.path} is the database of another program"
+                    raise StoreError(msg, hint="choose another directory with -o, or move it away")
                 self._db.execute("PRAGMA journal_mode=WAL")
                 self._db.execute("PRAGMA synchronous=NORMAL")
                 self._db.executescript(_SCHEMA)
-            self._check_version()
+            (version,) = self._db.execute("PRAGMA user_version").fetchone()
+            if version == 0 and not self.readonly:
+                self._db.execute(f"PRAGMA user_version = {ROW_SCHEMA}")
+            elif version != ROW_SCHEMA:
+                older = version < ROW_SCHEMA
+                by = "an older" if older else "a newer"
+                msg = (
+                    f"the run file {self.path} was written by {by} dialogauge: "
+                    f"it holds rows of schema {version}, and this one reads schema {ROW_SCHEMA}"
+                )
+                raise StoreError(msg, hint=_INSTEAD if older else "read it with the dialogauge that wrote it")
             unless_opened.pop_all()
         self._place = str(path)
         self._file, self._size = None if readonly else _file_at(self._place)[0], 0
-
-    def _expect_own_tables(self) -> None:
-        """Raise StoreError for the database of another program: nothing is written into it."""
-        tables = {name for (name,) in self._db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-        if tables and "units" not in tables and "meta" not in tables:
-            msg = f"{self.path} is the database of another program"
-            raise StoreError(msg, hint="choose another directory with -o, or move it away")
-
-    def _check_version(self) -> None:
-        (version,) = self._db.execute("PRAGMA user_version").fetchone()
-        if version == 0 and not self.readonly:
-            self._db.execute(f"PRAGMA user_version = {ROW_SCHEMA}")
-        elif version != ROW_SCHEMA:
-            older = version < ROW_SCHEMA
-            msg = (
-                f"the run file {self.path} was written by {'an older' if older else 'a newer'} dialogauge: "
-                f"it holds rows of schema {version}, and this one reads schema {ROW_SCHEMA}"
-            )
-            raise StoreError(msg, hint=_INSTEAD if older else "read it with the dialogauge that wrote it")
 
     def put_meta(self, key: str, value: Any) -> None:  # noqa: ANN401 - any JSON value
         """Keep a JSON value under a name."""

@@ -77,10 +77,16 @@ def controls_of(
     own, people = table.sources[source], table.sources[reference]
     out = {"constant": _constant(own, people, rule)}
     if rule is not None:
-        out["always dissatisfied"] = _always_dissatisfied(own, rule)
+        low = own.scale.higher_is_better if rule.category is not None else rule.lower
+        level = own.scale.low if low else own.scale.high
+        column = _flat(level, own, rule, called=True)
+        out["always dissatisfied"] = Control(
+            f"always says {level:g}, and calls every user dissatisfied", (column,)
+        )
     for name, values in (("reply length", table.lengths), ("position", table.positions)):
         if values is not None:
-            out[name] = Control(CONTROLS[name], _ranked(values, own, people, rule))
+            both = Directions(_dealt(order, own, people, rule) for order in (values, -values))
+            out[name] = Control(CONTROLS[name], both)
     dealt = tuple(own.take(order) for order in deals(table, shuffles=shuffles, seed=seed))
     description = f"the judge's own scores dealt to targets at random (mean of {shuffles})"
     return out | {"shuffled": Control(description, dealt)}
@@ -109,7 +115,7 @@ def deal_by(order: Floats, people: Scores, rule: DissatisfiedRule | None = None)
         rule: What counts as dissatisfied, where people name classes.
     """
     places = np.clip(np.floor(mid_ranks(order) - 0.5).astype(np.intp), 0, max(order.size - 1, 0))
-    standard = _standard(people)
+    standard = people.values if people.numbers or people.dissatisfied is None else -people.dissatisfied
     ranked = people.take(np.argsort(standard, kind="stable")[places])
     classes = ranked.dissatisfied
     if classes is None and rule is not None:
@@ -143,21 +149,10 @@ def _constant(own: Scores, people: Scores, rule: DissatisfiedRule | None) -> Con
     return Control("always names the class that people name most", (column,))
 
 
-def _always_dissatisfied(own: Scores, rule: DissatisfiedRule) -> Control:
-    low = own.scale.higher_is_better if rule.category is not None else rule.lower
-    level = own.scale.low if low else own.scale.high
-    column = _flat(level, own, rule, called=True)
-    return Control(f"always says {level:g}, and calls every user dissatisfied", (column,))
-
-
 def _flat(level: float, own: Scores, rule: DissatisfiedRule | None, *, called: bool) -> Scores:
     column = np.full(own.values.size, level)
     classes = None if rule is None else np.full(column.size, float(called))
     return scores_of(column, whole=column, scale=own.scale, dissatisfied=classes)
-
-
-def _ranked(values: Floats, own: Scores, people: Scores, rule: DissatisfiedRule | None) -> Directions:
-    return Directions(_dealt(order, own, people, rule) for order in (values, -values))
 
 
 def _dealt(order: Floats, own: Scores, people: Scores, rule: DissatisfiedRule | None) -> Scores:
@@ -166,13 +161,6 @@ def _dealt(order: Floats, own: Scores, people: Scores, rule: DissatisfiedRule | 
         return dealt
     level = np.full(order.size, own.scale.low)
     return scores_of(level, whole=level, order=dealt.order, scale=own.scale, dissatisfied=dealt.dissatisfied)
-
-
-def _standard(people: Scores) -> Floats:
-    """Return what people's order is: their scores, or satisfied above dissatisfied."""
-    if people.numbers or people.dissatisfied is None:
-        return people.values
-    return -people.dissatisfied
 
 
 def control_columns(controls: Mapping[str, Control]) -> dict[str, tuple[Scores, ...]]:

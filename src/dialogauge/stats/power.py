@@ -285,16 +285,14 @@ class _Simulation:
         first, second, third, fourth = (counts @ moves**k / size for k in (1, 2, 3, 4))
         squares = np.maximum(second - first**2, 0.0) * size
         fourths = (fourth - 4 * first * third + 6 * first**2 * second - 3 * first**4) * size
-        columns = np.column_stack([np.nan_to_num(values), squares, fourths, self._freedoms(counts)])
+        # The freedom of the sizes of the clusters that each study counts, shape (studies,).
+        largest = np.where(counts > 0, self._sizes, 0.0).max(axis=1)
+        targets, squared = counts @ self._sizes, counts @ self._sizes**2
+        others = divided((targets - largest) ** 2, squared - largest**2, otherwise=1.0)
+        freedoms = np.minimum(divided(targets**2, squared), others)
+        columns = np.column_stack([np.nan_to_num(values), squares, fourths, freedoms])
         p = [Moves.of_sums(two, four, size, most).p(value) for value, two, four, most in columns.tolist()]
         return np.where(defined & (np.maximum(p, sign_flip_p(size)) < ALPHA), np.sign(values), 0.0)
-
-    def _freedoms(self, counts: Floats) -> Floats:
-        """Return `freedom_of` the sizes of the clusters that each study counts, shape (studies,)."""
-        largest = np.where(counts > 0, self._sizes, 0.0).max(axis=1)
-        targets, squares = counts @ self._sizes, counts @ self._sizes**2
-        others = divided((targets - largest) ** 2, squares - largest**2, otherwise=1.0)
-        return np.minimum(divided(targets**2, squares), others)
 
     def _fewer_people(self, raters: int, rng: np.random.Generator) -> Scores:
         """Return people as so many raters make them: of each target the first in an order by chance."""

@@ -73,9 +73,6 @@ class RatingGrid:
             if twice := [name for name, times in Counter(names).items() if times > 1]:
                 msg = f"the {what} {twice[0]!r} comes twice"
                 raise UsageError(msg, hint=f"name each {what} once")
-        self._check_ratings()
-
-    def _check_ratings(self) -> None:
         rated = ~np.isnan(self.values)
         for value in np.unique(self.values[rated]).tolist():
             if why := self.categories.fault(value):
@@ -184,7 +181,11 @@ def coefficients_of(
         weights, over_pairs = np.vstack([weights, 1 - np.eye(parts)]), _over_pairs_without
     figures = _figures(ratings, weights, _able(grid, wanted), over_pairs)
     bases = {complete: _basis(grid, ratings, cluster, complete=complete) for complete in (False, True)}
-    undefined, few = np.full(len(weights), np.nan), _varied(grid, cluster)
+    # How many clusters hold another rating than the commonest.
+    known = ~np.isnan(grid.values)
+    levels, counts = np.unique(grid.values[known], return_counts=True)
+    other = known & (grid.values != levels[counts.argmax()]) if levels.size else known
+    undefined, few = np.full(len(weights), np.nan), int(np.unique(cluster[other.any(axis=1)]).size)
     return {
         name: _estimate(
             grid, bases[COEFFICIENTS[name].complete], name, figures.get(name, undefined),
@@ -192,14 +193,6 @@ def coefficients_of(
         )
         for name in wanted
     }  # fmt: skip
-
-
-def _varied(grid: RatingGrid, cluster: Codes) -> int:
-    """Return how many clusters hold another rating than the commonest."""
-    known = ~np.isnan(grid.values)
-    levels, counts = np.unique(grid.values[known], return_counts=True)
-    other = known & (grid.values != levels[counts.argmax()]) if levels.size else known
-    return int(np.unique(cluster[other.any(axis=1)]).size)
 
 
 def coefficient_draws(
@@ -341,25 +334,22 @@ def _basis(grid: RatingGrid, ratings: Ratings, cluster: Codes, *, complete: bool
 def _estimate(grid: RatingGrid, basis: Basis, name: str, figures: Floats, *, support: int | None) -> Estimate:
     value = float(figures[0])
     if not np.isfinite(value):
-        return replace(basis.estimate(None, figures[1:], (-1.0, 1.0)), reason=_undefined(grid, basis, name))
+        coefficient, raters = COEFFICIENTS[name], ", ".join(grid.raters)
+        by = f"all {len(grid.raters)} raters" if coefficient.complete else "two raters"
+        reasons = {
+            f"one rater only: {raters}" if raters else "no raters": len(grid.raters) < 2,
+            f"the categories {grid.categories} are names, which have no order": coefficient.needs_numbers
+            and grid.categories.values is None,
+            f"no target was rated by {by}": not basis.n,
+            "ratios take categories of 0 and above": name == "alpha_ratio" and grid.categories.steps[0] < 0,
+            f"one target alone was rated by {by}": coefficient.complete and basis.n == 1,
+            "all ratings are the same": np.unique(grid.values[~np.isnan(grid.values)]).size == 1,
+            "of any two raters, one gives all common targets the same": name in PAIRED,
+        }
+        few = "the ratings do not vary enough to tell"
+        reason = next((why for why, holds in reasons.items() if holds), few)
+        return replace(basis.estimate(None, figures[1:], (-1.0, 1.0)), reason=reason)
     low, high = COEFFICIENTS[name].limits(grid.categories)
     # Few targets, or prevalence of targets that one rater rated, can take a coefficient below its range.
     limits = (low if value > low - _ROUNDING else 2 * value, high)
     return basis.estimate(value, figures[1:], limits, support=support)
-
-
-def _undefined(grid: RatingGrid, basis: Basis, name: str) -> str:
-    """Say why a coefficient is undefined."""
-    coefficient, raters = COEFFICIENTS[name], ", ".join(grid.raters)
-    by = f"all {len(grid.raters)} raters" if coefficient.complete else "two raters"
-    reasons = {
-        f"one rater only: {raters}" if raters else "no raters": len(grid.raters) < 2,
-        f"the categories {grid.categories} are names, which have no order": coefficient.needs_numbers
-        and grid.categories.values is None,
-        f"no target was rated by {by}": not basis.n,
-        "ratios take categories of 0 and above": name == "alpha_ratio" and grid.categories.steps[0] < 0,
-        f"one target alone was rated by {by}": coefficient.complete and basis.n == 1,
-        "all ratings are the same": np.unique(grid.values[~np.isnan(grid.values)]).size == 1,
-        "of any two raters, one gives all common targets the same": name in PAIRED,
-    }
-    return next((why for why, holds in reasons.items() if holds), "the ratings do not vary enough to tell")

@@ -88,7 +88,15 @@ class Ratings:
         """Yield a rater, p others, and their tables, shape (draws, p, q, q), until all pairs were."""
         cells = self.steps.size**2
         for one, others, target, pair, cell in self._shared(lambda _: len(weights)):
-            every = self._counted(target, pair * cells + cell, others.size * cells, weights)
+            # How often each code occurs, shape (draws, size), each as often as its cluster counts.
+            code = pair * cells + cell
+            every = np.zeros((len(weights), (others.size * cells)))
+            if code.size:
+                both, times = np.unique(code * self.clusters + self.cluster[target], return_counts=True)
+                codes, cluster = np.divmod(both, self.clusters)
+                used, starts = np.unique(codes, return_index=True)
+                for row, weight in zip(every, weights, strict=True):
+                    row[used] = np.add.reduceat(weight.take(cluster) * times, starts)
             yield one, others, every.reshape(len(weights), others.size, *self._square)
 
     def without(self) -> Iterator[Without]:
@@ -126,17 +134,6 @@ class Ratings:
                 others, pair = np.unique(other, return_inverse=True)
                 cell = self.codes[mine[place], one] * q + theirs[place, other]
                 yield one, others + start, mine[place], pair, cell
-
-    def _counted(self, target: Codes, code: Codes, size: int, weights: Floats) -> Floats:
-        """Return how often each code occurs, shape (draws, size), each as often as its cluster counts."""
-        out = np.zeros((len(weights), size))
-        if code.size:
-            both, times = np.unique(code * self.clusters + self.cluster[target], return_counts=True)
-            codes, cluster = np.divmod(both, self.clusters)
-            used, starts = np.unique(codes, return_index=True)
-            for row, weight in zip(out, weights, strict=True):
-                row[used] = np.add.reduceat(weight.take(cluster) * times, starts)
-        return out
 
     def _summed(self, columns: Floats, weights: Floats) -> Floats:
         """Return the sums of columns (n, c), shape (draws, c), each target as often as its cluster counts."""

@@ -321,7 +321,10 @@ def _card_or_id(text: str, start: int) -> tuple[PersonalKind, int] | None:
         kind = _checked(text, number, end)
         if kind is not None and (kind[0] == "id" or not other):
             return kind
-    return _ssn(text, start)
+    match = _SSN.match(text, start)
+    if match is None or not _ends(text, match.end(), ("_",)):
+        return None
+    return ("id", match.end()) if match[1] == "-" or _announces(_SAYS_SSN, text, start) else None
 
 
 def _checked(text: str, number: str, end: int) -> tuple[PersonalKind, int] | None:
@@ -332,10 +335,3 @@ def _checked(text: str, number: str, end: int) -> tuple[PersonalKind, int] | Non
     if is_chinese_id(number):
         return "id", end
     return ("card", end) if is_bank_card(number.rstrip("Xx")) and number.isdigit() else None
-
-
-def _ssn(text: str, start: int) -> tuple[PersonalKind, int] | None:
-    match = _SSN.match(text, start)
-    if match is None or not _ends(text, match.end(), ("_",)):
-        return None
-    return ("id", match.end()) if match[1] == "-" or _announces(_SAYS_SSN, text, start) else None

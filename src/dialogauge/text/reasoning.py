@@ -38,7 +38,12 @@ def split_reasoning(text: str, *, quotable: bool = False) -> tuple[str, str | No
         closing = _CLOSE.search(text, opening.end())
         thoughts.append(text[opening.end() : closing.start() if closing else None])
         start = closing.end() if closing else len(text)
-    orphan = _orphan(text, start, _CLOSE_ALONE if quotable else _CLOSE)
+    # A closing tag without an opening one counts unless JSON stands before it.
+    orphan = (
+        None
+        if text[start:].lstrip().startswith(("{", "[", "```"))
+        else (_CLOSE_ALONE if quotable else _CLOSE).search(text, start)
+    )
     if orphan is not None and not (quotable and text.count("```", start, orphan.start()) % 2):
         thoughts.append(text[start : orphan.start()])
         start = orphan.end()
@@ -53,8 +58,3 @@ def _may_reason(text: str) -> bool:
         return False
     plain = text.lower()
     return "think" in plain or "thought" in plain or "reasoning>" in plain or "<|channel|>" in plain
-
-
-def _orphan(text: str, start: int, close: re.Pattern[str]) -> re.Match[str] | None:
-    """Return the closing tag without an opening one; None where JSON stands before it."""
-    return None if text[start:].lstrip().startswith(("{", "[", "```")) else close.search(text, start)

@@ -98,6 +98,7 @@ def shape_of(text: str) -> TextShape:
     mean = sum(logs) / len(logs)
     ends = counts["stop"] + counts["question"] + counts["exclamation"]
     last = text.rstrip()[-1:]
+    ascending = np.sort(points)
     return (
         math.log1p(len(text)),
         math.log1p(len(lines)),
@@ -126,13 +127,8 @@ def shape_of(text: str) -> TextShape:
         float(last in _CLASSES["question"] and last != ""),
         float(last in "。.!！" and last != ""),
         math.log1p(counts["quote"]),
-        _distinct(points) / size**0.6,
+        (int(np.count_nonzero(ascending[1:] != ascending[:-1])) + bool(points.size)) / size**0.6,
     )
-
-
-def _distinct(points: NDArray[np.uint32]) -> int:
-    ascending = np.sort(points)
-    return int(np.count_nonzero(ascending[1:] != ascending[:-1])) + bool(points.size)
 
 
 def _runs(classes: NDArray[np.uint8], name: str) -> int:

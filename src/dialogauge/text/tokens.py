@@ -167,7 +167,12 @@ def pieces(text: str) -> Pieces:
     """Split a text into words, numbers and Chinese."""
     lowered = text.lower().replace("\u2019", "'")
     if not text.isascii():
-        return Pieces(_WORD.findall(lowered), lowered, _chinese_characters(lowered))
+        # Count the characters of `_HAN` by their first bytes in UTF-8, which is quicker than a pattern.
+        # From U+4000 on these are E4 to E9; E4 B7 begins the hexagrams in between, E3 90 to E3 BF
+        # extension A.
+        encoded = lowered.encode("utf-8", "surrogatepass")
+        led = len(encoded) - len(encoded.translate(None, _LEADS)) - encoded.count(b"\xe4\xb7")
+        return Pieces(_WORD.findall(lowered), lowered, led + len(_EXTENSION_A.findall(encoded)))
     parts = lowered.split()
     if max(map(len, parts), default=0) > _LONG:
         return Pieces(_WORD.findall(lowered), "", 0)
@@ -184,16 +189,6 @@ _EXTENSION_A = re.compile(b"\xe3[\x90-\xbf]")
 def _words_in(part: str) -> list[str]:
     """Return the words of a part without white space: most texts are made of the same few parts."""
     return _WORD.findall(part)
-
-
-def _chinese_characters(text: str) -> int:
-    """Count the characters of `_HAN` by their first bytes in UTF-8, which is quicker than a pattern.
-
-    From U+4000 on these are E4 to E9; E4 B7 begins the hexagrams in between, E3 90 to E3 BF extension A.
-    """
-    encoded = text.encode("utf-8", "surrogatepass")
-    led = len(encoded) - len(encoded.translate(None, _LEADS)) - encoded.count(b"\xe4\xb7")
-    return led + len(_EXTENSION_A.findall(encoded))
 
 
 def content_terms(text: Pieces) -> frozenset[str]:

@@ -111,12 +111,13 @@ def judged_conversation(
             by_turn.setdefault(row["turn"], []).append(row)
         by_repeat.setdefault(row["repeat"], []).extend(_qualities(row, scales))
     repeats = [statistics.fmean(q) for q in by_repeat.values() if q]
+    counts = Counter([r["verdict"] for r in whole if r["verdict"] is not None])
     return JudgedConversation(
         conversation=conversation,
         judge=rows[0]["judge"] if rows else "",
         turns=tuple(_figures(turn, judged, scales) for turn, judged in sorted(by_turn.items())),
         weakest_turn=_most_frequent_turn([r["weakest_turn"] for r in whole]),
-        verdict=_most_frequent_verdict([r["verdict"] for r in whole if r["verdict"] is not None]),
+        verdict=max((v for v in reversed(VERDICTS) if v in counts), key=lambda v: counts[v], default=None),
         quality=statistics.fmean(repeats) if repeats else None,
         spread=statistics.pstdev(repeats) if len(repeats) > 1 else 0.0,
         targets=len(rows),
@@ -144,11 +145,6 @@ def _most_frequent_turn(turns: Sequence[int | None]) -> int | None:
     counts = Counter(turns)
     top = max(counts.values())
     return min((turn for turn, n in counts.items() if n == top and turn is not None), default=None)
-
-
-def _most_frequent_verdict(verdicts: Sequence[str]) -> str | None:
-    counts = Counter(verdicts)
-    return max((v for v in reversed(VERDICTS) if v in counts), key=lambda v: counts[v], default=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +203,8 @@ def prompt_and_reply(
     Earlier assistant messages of the turn (before a tool call, for example) belong to the prompt; consecutive
     replies are one, joined by newlines.
     """
-    replies = [i for i in range(turn.start, turn.stop) if _is_reply(conversation, i)]
+    messages = enumerate(conversation.messages[turn.start : turn.stop], turn.start)
+    replies = [i for i, m in messages if m.role == "assistant" and not m.tool_calls]
     if not replies:
         return None
     start = replies[-1]
@@ -277,11 +274,6 @@ def _parsed(text: str) -> object:
         return orjson.loads(text)
     except orjson.JSONDecodeError:
         return None
-
-
-def _is_reply(conversation: Conversation, index: int) -> bool:
-    message = conversation.messages[index]
-    return message.role == "assistant" and not message.tool_calls
 
 
 _SCHEMA = ReplySchema("repaired_reply", closed_object({"reply": {"type": "string"}}))

@@ -76,13 +76,24 @@ def fit_local(
     """
     rated = RatedDimensions()
     table = _table(rated.watch(conversations), dimension)
-    _check(table, folds, dimension, rated.instead_of(dimension))
+    groups = np.unique(table.groups).size
+    size = f"{counted(table.scores.size, 'turn')} rated for {dimension!r} by {counted(groups, 'group')}"
+    if table.scores.size < 50 or groups < max(2, folds):
+        msg = f"too little to fit: {size}"
+        least = f"at least 50 rated turns of {folds} users or conversations are needed"
+        raise UsageError(msg, hint=rated.instead_of(dimension) or least)
+    if float(np.ptp(table.scores)) == 0:
+        msg = f"nothing to learn: {size}, all with the same score"
+        raise UsageError(msg, hint="give ratings that differ")
     fold = group_folds(table.groups, folds)
     fitted, measured = {}, {}
     for mode in get_args(Mode):
         names = feature_names(mode)
         seen = replace(table, features=table.features[:, : len(names)])
-        ridge, fitted_part = _choose_ridge(seen, fold)
+        predictions = [(ridge, _left_out(seen, fold, ridge)) for ridge in _RIDGES]
+        ridge, fitted_part = min(
+            predictions, key=lambda one: float(np.mean(_within(one[1] - seen.scores, seen.groups) ** 2))
+        )
         predicted = np.clip(fitted_part - table.lowered[mode], LOWEST, HIGHEST)
         model = _solve(seen.features, seen.scores, seen.groups, ridge, names)
         fitted[mode] = replace(model, thresholds=_thresholds(predicted, seen.scores))
@@ -162,18 +173,6 @@ def _turn_scores(conversation: Conversation, dimension: str) -> dict[int, float]
     return {turn: sum(s) / len(s) for turn, s in out.items()}
 
 
-def _check(table: _RatedTurns, folds: int, dimension: str, instead: str | None) -> None:
-    groups = np.unique(table.groups).size
-    size = f"{counted(table.scores.size, 'turn')} rated for {dimension!r} by {counted(groups, 'group')}"
-    if table.scores.size < 50 or groups < max(2, folds):
-        msg = f"too little to fit: {size}"
-        least = f"at least 50 rated turns of {folds} users or conversations are needed"
-        raise UsageError(msg, hint=instead or least)
-    if float(np.ptp(table.scores)) == 0:
-        msg = f"nothing to learn: {size}, all with the same score"
-        raise UsageError(msg, hint="give ratings that differ")
-
-
 def group_folds(groups: NDArray[np.int64], folds: int) -> NDArray[np.int64]:
     """Give each group a fold, the largest groups first to the smallest fold; no chance in it."""
     sizes = np.bincount(groups)
@@ -220,25 +219,15 @@ def _thresholds(predicted: Floats, scores: Floats) -> tuple[float, ...]:
     return tuple(float(np.quantile(predicted, share)) for share in shares)
 
 
-def _choose_ridge(table: _RatedTurns, fold: NDArray[np.int64]) -> tuple[float, Floats]:
-    """Return the strength with the least squared error within users, and its left-out predictions."""
-    predictions = [(ridge, _left_out(table, fold, ridge)) for ridge in _RIDGES]
-    return min(predictions, key=lambda one: float(np.mean(_within(one[1] - table.scores, table.groups) ** 2)))
-
-
 def _left_out(table: _RatedTurns, fold: NDArray[np.int64], ridge: float) -> Floats:
     predicted = np.empty_like(table.scores)
     for k in np.unique(fold):
         here = fold == k
         rest = table.features[~here], table.scores[~here], table.groups[~here]
-        predicted[here] = _apply(_solve(*rest, ridge, ()), table.features[here])
-    return predicted
-
-
-def _apply(model: ModeCoefficients, features: Floats) -> Floats:
-    kept = np.clip(features, np.array(model.low), np.array(model.high))
-    z = (kept - np.array(model.centre)) / np.array(model.spread)
-    predicted: Floats = np.clip(model.intercept + z @ np.array(model.weights), LOWEST, HIGHEST)
+        model = _solve(*rest, ridge, ())
+        kept = np.clip(table.features[here], np.array(model.low), np.array(model.high))
+        z = (kept - np.array(model.centre)) / np.array(model.spread)
+        predicted[here] = np.clip(model.intercept + z @ np.array(model.weights), LOWEST, HIGHEST)
     return predicted
 
 

@@ -213,16 +213,12 @@ def _completion(dialogue: Dialogue, by_turn: dict[int, list[Signal]]) -> tuple[N
     elif len(broken) > len(dialogue.replied) / 2:
         score, outcomes = 3, ["mostly_faulty"]
     if any(t.called or t.tools for t in dialogue.turns):
-        score, on_the_way = min(score, 4), _on_the_way(dialogue, by_turn)
-        score, outcomes = max(1, score - len(on_the_way)), outcomes + on_the_way
+        # How a talk ends says little of what was done with tools.
+        failed = any(failed_tools(t) for t in dialogue.replied)
+        named = any(s.named for signals in by_turn.values() for s in signals)
+        on_the_way = [*(["tool_failed"] if failed else []), *(["worth_reading"] if named else [])]
+        score, outcomes = max(1, min(score, 4) - len(on_the_way)), outcomes + on_the_way
     return score, join([say(outcome, dialogue.notes_in) for outcome in outcomes], dialogue.notes_in)
-
-
-def _on_the_way(dialogue: Dialogue, by_turn: dict[int, list[Signal]]) -> list[str]:
-    """Name what speaks against the work with tools: how a talk ends says little of what was done."""
-    failed = any(failed_tools(t) for t in dialogue.replied)
-    named = any(s.named for signals in by_turn.values() for s in signals)
-    return [*(["tool_failed"] if failed else []), *(["worth_reading"] if named else [])]
 
 
 def _repairs(dialogue: Dialogue, by_turn: dict[int, list[Signal]]) -> tuple[Number, str]:

@@ -11,7 +11,7 @@ Findings of one kind count once, and kinds add up as chances do. From the certai
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from dialogauge.core import (
@@ -80,7 +80,16 @@ def judge_by_tools(signals: Sequence[Signal], dialogue: Dialogue, more: Mapping[
     scores: dict[str, Score | NotApplicable] = {}
     for name in TOOL_DIMENSIONS:
         if name == "cohesion" or uses_tools(dialogue):
-            scores[name] = _score([s for s in signals if _about(s) == name])
+            strongest: dict[tuple[int, str], float] = {}
+            for signal in [s for s in signals if _about(s) == name]:
+                key = signal.turn, signal.name
+                strongest[key] = max(signal.strength, strongest.get(key, 0.0))
+            sound = 1.0
+            for strength in strongest.values():
+                sound *= 1 - strength
+            sure = round(1 - sound, 9)
+            whole = next((score for level, score in _LEVELS if sure >= level), 5)
+            scores[name] = Score(round(5 - 4 * sure, 3), whole)
         else:
             scores[name] = NOT_APPLICABLE
     notes = {
@@ -104,15 +113,3 @@ def _about(signal: Signal) -> str:
     if signal.about in TOOL_DIMENSIONS:
         return signal.about
     return "backend" if signal.kind == "tool_error" else "cohesion"
-
-
-def _score(signals: Iterable[Signal]) -> Score:
-    strongest: dict[tuple[int, str], float] = {}
-    for signal in signals:
-        key = signal.turn, signal.name
-        strongest[key] = max(signal.strength, strongest.get(key, 0.0))
-    sound = 1.0
-    for strength in strongest.values():
-        sound *= 1 - strength
-    sure = round(1 - sound, 9)
-    return Score(round(5 - 4 * sure, 3), next((score for level, score in _LEVELS if sure >= level), 5))

@@ -195,7 +195,16 @@ class RubricJudge(JudgeByRubric):
         wanted = {reply.turn for reply in request.targets}
         if wanted:
             return await _judge_turns(calls, tuple(t for t in turns if t.number in wanted))
-        rows = await self._rows(calls, turns)
+        if self.rubric.level == "turn":
+            rows = await _judge_turns(calls, turns)
+        elif self.rubric.level == "window":
+            rows = await judge_window_level(calls, turns, plan_windows(len(turns), self.window))
+        else:
+            alone = self.mode == "foresight" and self.rubric.at("turn")
+            before = await _judge_turns(calls, turns) if alone else ()
+            count = len(turns)
+            plan = plan_windows(count, self.window) if count > self.long_after else ((0, count),)
+            rows = before + await judge_in_windows(calls, turns, plan, before)
         return tuple(r for r in rows if r is not calls.standing.get((r.target.level, r.target.turn)))
 
     @property
@@ -222,21 +231,6 @@ class RubricJudge(JudgeByRubric):
         if "policy" not in self.rubric.shows:
             return None
         return AgentPolicy(self._policies, conversation, own=self.policies is None)
-
-    async def _rows(self, calls: ConversationCalls, turns: tuple[Turn, ...]) -> tuple[Judged, ...]:
-        """Return the rows of all targets, with those that stand in their places."""
-        if self.rubric.level == "turn":
-            return await _judge_turns(calls, turns)
-        if self.rubric.level == "window":
-            return await judge_window_level(calls, turns, plan_windows(len(turns), self.window))
-        return await self._judge_whole(calls, turns)
-
-    async def _judge_whole(self, calls: ConversationCalls, turns: tuple[Turn, ...]) -> tuple[Judged, ...]:
-        alone = self.mode == "foresight" and self.rubric.at("turn")
-        before = await _judge_turns(calls, turns) if alone else ()
-        count = len(turns)
-        plan = plan_windows(count, self.window) if count > self.long_after else ((0, count),)
-        return before + await judge_in_windows(calls, turns, plan, before)
 
 
 async def _judge_turns(calls: ConversationCalls, turns: tuple[Turn, ...]) -> tuple[Judged, ...]:

@@ -502,7 +502,14 @@ async def summarise_before(
         if not fresh:
             before.append(notes)
             continue
-        outcome = await _summarise(calls, notes, fresh)
+        language = calls.language
+        shown = dialogue_text(fresh, tool_chars=calls.tool_chars)
+        earlier = as_json(notes) if notes else phrase(language, "begins")
+        template = split_template(own_template("summary", language))
+        messages = messages_of(template, {"earlier_summary": earlier, "dialogue": shown.text})
+        schema = ReplySchema("summary", closed_object({"summary": {"type": "string"}}))
+        request = ChatRequest(messages, role=ROLE, schema=schema, salt=calls.salt)
+        outcome = await ask(calls.client, request, _read, reask=reasker(language))
         usage += outcome.usage
         if isinstance(outcome, ChatFailure):
             before.append(outcome)
@@ -510,19 +517,6 @@ async def summarise_before(
         notes, covered = outcome.value, start
         before.append(notes)
     return before, usage
-
-
-async def _summarise(
-    calls: ConversationCalls, notes: str | None, turns: Sequence[Turn]
-) -> Structured[str] | ChatFailure:
-    language = calls.language
-    shown = dialogue_text(turns, tool_chars=calls.tool_chars)
-    earlier = as_json(notes) if notes else phrase(language, "begins")
-    template = split_template(own_template("summary", language))
-    messages = messages_of(template, {"earlier_summary": earlier, "dialogue": shown.text})
-    schema = ReplySchema("summary", closed_object({"summary": {"type": "string"}}))
-    request = ChatRequest(messages, role=ROLE, schema=schema, salt=calls.salt)
-    return await ask(calls.client, request, _read, reask=reasker(language))
 
 
 def _read(data: dict[str, Any]) -> str:

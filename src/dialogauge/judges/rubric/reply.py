@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, TypeVar
 
 from dialogauge.core.judgement import Level
-from dialogauge.core.scores import NOT_APPLICABLE, Number, Scale
+from dialogauge.core.scores import NOT_APPLICABLE, Number
 from dialogauge.rubrics import VERDICTS, Dimension, ItemList, Rubric, Scope
 
 BASIS_WORDS = 40
@@ -130,11 +130,6 @@ def _shown(value: object) -> str:
     return text if len(text) <= 60 else text[:57] + "..."
 
 
-def _expected(scale: Scale, allow_na: bool) -> str:  # noqa: FBT001 (a private sentence)
-    what = "a whole number" if scale.integer else "a number"
-    return f"{what} from {scale.low:g} to {scale.high:g}" + (' or "n/a"' if allow_na else "")
-
-
 class _Table:
     """An object of the reply: hands out its values, and remembers which were asked for."""
 
@@ -237,7 +232,10 @@ class _Reader:
         turns = self._turns(table) if asks_turns else {}
         whole, basis, basis_cut, weakest, verdict = ParsedPart({}), None, False, None, None
         if level in self.scope.levels:
-            whole = self._whole(table)
+            items = self._all_items(table, level)
+            scores, notes = self._noted_scores(table, self.rubric.asked(level), f"{level}_level")
+            labels = self._concluded(table, level, scores, items)
+            whole = ParsedPart(scores, notes, labels=labels, items=items)
             if self.rubric.reply.decision_basis and (text := table.text("decision_basis")) is not None:
                 basis, basis_cut = cut_basis(text)
             weakest, verdict = self._weakest(table), self._verdict(table)
@@ -315,13 +313,6 @@ class _Reader:
             self.stray += table.faults
         return None
 
-    def _whole(self, table: _Table) -> ParsedPart:
-        level = self.rubric.level
-        items = self._all_items(table, level)
-        scores, notes = self._noted_scores(table, self.rubric.asked(level), f"{level}_level")
-        labels = self._concluded(table, level, scores, items)
-        return ParsedPart(scores, notes, labels=labels, items=items)
-
     def _all_items(self, table: _Table, level: Level) -> dict[str, Items]:
         return {x.name: self._items(table, x) for x in self.rubric.items if x.level == level}
 
@@ -375,7 +366,9 @@ class _Reader:
             number: float = value
             return number
         if not (d.allow_na and value == NOT_APPLICABLE):
-            table.fault(key, _expected(d.scale, d.allow_na), value)
+            scale = d.scale
+            what, na = "a whole number" if scale.integer else "a number", ' or "n/a"' if d.allow_na else ""
+            table.fault(key, f"{what} from {scale.low:g} to {scale.high:g}{na}", value)
         return NOT_APPLICABLE
 
     def _items(self, table: _Table, items: ItemList) -> Items:

@@ -185,7 +185,17 @@ async def judge_in_windows(
     usage = sum((w.usage for w in windows), spent)
     scored = before or rows
     if whole is not None:
-        return (*_booked(calls, rows, usage), _decided_anew(calls, whole, scored))
+        # Book usage on the first row that is new, where the conversation's row stands already.
+        first = next(
+            (i for i, r in enumerate(rows) if (r.target.level, r.target.turn) not in calls.standing), None
+        )
+        return (
+            *[
+                replace(r, usage=usage, role_usage={ROLE: usage}) if i == first else r
+                for i, r in enumerate(rows)
+            ],
+            _decided_anew(calls, whole, scored),
+        )
     if len(windows) == 1:
         outcome = whole_judgement(calls, windows[0], turn_scores(scored))
     else:
@@ -218,16 +228,6 @@ def _decided_anew(calls: ConversationCalls, whole: Judged, turns: Sequence[Judge
         details["verdict_mismatch"] = details["model_verdict"] != (decided.verdict or decided.name)
     outcome = replace(whole.outcome, verdict=decided.verdict, verdict_basis=decided.basis, details=details)
     return whole if outcome == whole.outcome else replace(whole, outcome=outcome)
-
-
-def _booked(calls: ConversationCalls, rows: Sequence[Judged], usage: Usage) -> Sequence[Judged]:
-    """Book usage on the first row that is new, where the conversation's row stands already."""
-    first = next(
-        (i for i, r in enumerate(rows) if (r.target.level, r.target.turn) not in calls.standing), None
-    )
-    return [
-        replace(r, usage=usage, role_usage={ROLE: usage}) if i == first else r for i, r in enumerate(rows)
-    ]
 
 
 async def _ask_windows(
@@ -365,19 +365,21 @@ def _whole(
         return min((v for v in reply.whole.scores.values() if not isinstance(v, str)), default=math.inf)
 
     deciding = min(replies, key=rank)
-    details = _whole_details(calls, windows, turns)
-    return judgement_of(merged, decided, details, rationale_of(deciding), weakest_turn=weakest)
-
-
-def _whole_details(
-    calls: ConversationCalls, windows: Sequence[CallResult], turns: Sequence[Judged]
-) -> dict[str, Any]:
     answers = [w.outcome for w in windows if isinstance(w.outcome, Structured)]
     details: dict[str, Any] = {
         "language": calls.language,
         "repaired": sum(a.repaired for a in answers),
         "reasked": sum(a.reasked for a in answers),
-        "windows": [_window_details(w, a.value) for w, a in zip(windows, answers, strict=True)],
+        "windows": [
+            {
+                "turns": list(window.call.span),
+                "scores": dict(answer.value.whole.scores),
+                "notes": dict(answer.value.whole.notes),
+                "weakest_turn": answer.value.weakest_turn,
+                "decision_basis": answer.value.decision_basis,
+            }
+            for window, answer in zip(windows, answers, strict=True)
+        ],
     }
     details |= tool_use(calls, None)
     details |= cut_or_ignored([a.value for a in answers], sum(w.tool_results_cut for w in windows))
@@ -390,14 +392,4 @@ def _whole_details(
     if differences:
         mean = sum(differences) / len(differences)
         details["window_differences"] = {"n": len(differences), "mean": mean, "max": max(differences)}
-    return details
-
-
-def _window_details(window: CallResult, reply: ParsedReply) -> dict[str, Any]:
-    return {
-        "turns": list(window.call.span),
-        "scores": dict(reply.whole.scores),
-        "notes": dict(reply.whole.notes),
-        "weakest_turn": reply.weakest_turn,
-        "decision_basis": reply.decision_basis,
-    }
+    return judgement_of(merged, decided, details, rationale_of(deciding), weakest_turn=weakest)

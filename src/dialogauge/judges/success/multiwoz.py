@@ -136,11 +136,6 @@ class OwnTurn:
     """Domains in which a call has returned a reference by then."""
 
 
-def domain_of(tool: str) -> str | None:
-    """Return the domain that the name of a tool holds: `query_hotels`, `book_taxi`."""
-    return next((domain for domain in DOMAINS if domain in tool.lower()), None)
-
-
 def own_turns(conversation: Conversation, venues: Venues) -> list[OwnTurn]:
     """Read every replied turn: state and active domain from the calls, placeholders from the words."""
     state: dict[str, dict[str, str]] = {}
@@ -180,7 +175,7 @@ def _calls(turn: Turn) -> Iterator[tuple[str, Mapping[str, Any], str, bool]]:
     results = {m.tool_call_id: m.text for m in turn.steps if m.role == "tool"}
     for message in turn.steps:
         for call in message.tool_calls:
-            domain = domain_of(call.name)
+            domain = next((domain for domain in DOMAINS if domain in call.name.lower()), None)
             arguments = json_object(call.arguments)
             if domain is not None and arguments is not None:
                 books = any(word in call.name.lower() for word in ("book", "buy", "reserve"))

@@ -305,23 +305,6 @@ def goal_of(value: Mapping[str, Any]) -> Goal:
     return goal
 
 
-def annotation_of(value: Mapping[str, Any], place: Place | None) -> Annotation:
-    """Read what stands beside a dialogue: its goal, and of the other fields of `Annotation` what is known.
-
-    Raises RecordFault, with the place, for what has another form.
-    """
-    known = {key: value[key] for key in _KEYS if value.get(key) is not None}
-    try:
-        annotation = read_as(known, Annotation)
-        goal_of(annotation.goal)
-    except Misfit as error:
-        msg = f"the goal, or what stands beside it, has another form: {error}"
-        raise RecordFault(msg, place=place, hint=_HINT) from error
-    except ValueError as error:
-        raise RecordFault(str(error), place=place, hint=_HINT) from error
-    return annotation
-
-
 @dataclass(frozen=True)
 class Goals:
     """What a file says of dialogues, by their ids."""
@@ -344,7 +327,16 @@ class Goals:
             msg = "the dialogue has no goal"
             hint = "give goals by dialogue id with --goals FILE, or as `goal` in the record"
             raise RecordFault(msg, place=place, hint=hint)
-        return annotation_of(stored, place)
+        known = {key: stored[key] for key in _KEYS if stored.get(key) is not None}
+        try:
+            annotation = read_as(known, Annotation)
+            goal_of(annotation.goal)
+        except Misfit as error:
+            msg = f"the goal, or what stands beside it, has another form: {error}"
+            raise RecordFault(msg, place=place, hint=_HINT) from error
+        except ValueError as error:
+            raise RecordFault(str(error), place=place, hint=_HINT) from error
+        return annotation
 
     @cached_property
     def ids(self) -> frozenset[str]:

@@ -126,7 +126,19 @@ def output_hits(conversation: Conversation, outputs: Sequence[str]) -> Iterator[
         needle, best = output.lower(), Hit(output, None)
         for turn, text in replies:
             for start in _places(text.lower(), needle):
-                within = _is_part(text, start, start + len(needle))
+                # Whether what stands there is part of a longer word, of another number, or numbers a
+                # point of a list.
+                stop = start + len(needle)
+                if _NUMBER.fullmatch(text[start:stop]):
+                    number = next(m for m in _NUMBER.finditer(text) if m.start() <= start < m.end())
+                    line_before = text[:start].rpartition("\n")[2]
+                    points = text[stop : stop + 1] in (".", ")") and not line_before.strip(" *-#")
+                    within = float(number[0]) != float(text[start:stop]) or (points and number.end() == stop)
+                else:
+                    before, after = text[start - 1 : start], text[stop : stop + 1]
+                    within = (before.isalnum() and text[start].isalnum()) or (
+                        after.isalnum() and text[stop - 1].isalnum()
+                    )
                 if best.turn is None or (best.within and not within):
                     quote = text[max(start - _AROUND, 0) : start + len(needle) + _AROUND]
                     best = Hit(output, turn, " ".join(quote.split()), within)
@@ -138,17 +150,6 @@ def _places(text: str, needle: str) -> Iterator[int]:
     while start >= 0 and needle:
         yield start
         start = text.find(needle, start + 1)
-
-
-def _is_part(text: str, start: int, stop: int) -> bool:
-    """Whether what stands there is part of a longer word, of another number, or numbers a point of a list."""
-    if _NUMBER.fullmatch(text[start:stop]):
-        number = next(m for m in _NUMBER.finditer(text) if m.start() <= start < m.end())
-        line_before = text[:start].rpartition("\n")[2]
-        points = text[stop : stop + 1] in (".", ")") and not line_before.strip(" *-#")
-        return float(number[0]) != float(text[start:stop]) or (points and number.end() == stop)
-    before, after = text[start - 1 : start], text[stop : stop + 1]
-    return (before.isalnum() and text[start].isalnum()) or (after.isalnum() and text[stop - 1].isalnum())
 
 
 # Calls and the data base

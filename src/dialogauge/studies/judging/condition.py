@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from dialogauge.core import NOT_APPLICABLE, Judged, JudgeFailure, Judgement, Level, Target, UsageError
+from dialogauge.core import NOT_APPLICABLE, Judged, JudgeFailure, Level, Target, UsageError
 from dialogauge.core.settings import nearest
 from dialogauge.report import words
 from dialogauge.text import counted
@@ -71,13 +71,10 @@ class Condition:
         if self.subject == FINDINGS:
             return float(len(outcome.details.get("signals", ())))
         if self.subject == VERDICT:
-            return self._verdict(outcome)
+            name = outcome.verdict or outcome.details.get("class")
+            return float(self.verdicts.index(name)) if name in self.verdicts else None
         score = outcome.scores.get(self.subject)
         return score if score is None or isinstance(score, str) else float(score.value)
-
-    def _verdict(self, judgement: Judgement) -> float | str | None:
-        name = judgement.verdict or judgement.details.get("class")
-        return float(self.verdicts.index(name)) if name in self.verdicts else None
 
     def _shown(self, value: float) -> str:
         return self.verdicts[int(value)] if self.subject == VERDICT else words.score(value)

@@ -118,7 +118,11 @@ def findings_of(
     table = rows.where(repeat=1)
     dialogues, judged = table.dialogues, ~table.failed
     read = dialogues.any(judged)
-    languages = _languages(table, judged)
+    # What the last judged row of each dialogue says.
+    last = np.full(table.dialogues.size, -1)
+    judged_rows = np.flatnonzero(judged)
+    np.maximum.at(last, table.dialogues.of[judged_rows], judged_rows)
+    languages = Counter(name or OTHER for name in table.language.take(last[last >= 0]).list())
     first = Labels(table.language.codes[dialogues.first], table.language.names).take(~read).list()
     refused = dialogues.any(table.column("failure").mask("unsupported_language"))[~read].tolist()
     unsupported = Counter(name or OTHER for name, no in zip(first, refused, strict=True) if no)
@@ -131,7 +135,8 @@ def findings_of(
     shipped, turns = load_evidence(), entries.tally()
     here = _here(table, listed, entries, people, mode, language)
     order = sorted(Counter(turns).most_common(), key=lambda pair: pair[0] not in shipped.borne_out)
-    strongest = {kind: _strongest(entries.of(kind)) for kind, _ in order}
+    of_kinds = {kind: entries.of(kind) for kind, _ in order}
+    strongest = {kind: int(of.rows[np.argmax(of.numbers)]) for kind, of in of_kinds.items()}
     places = _worth_reading(table, listed, entries)
     words = _Words(table, texts, [*strongest.values(), *(place.row for place in places)])
     kinds = tuple(
@@ -157,19 +162,6 @@ def findings_of(
     )
 
 
-def _languages(table: Table, judged: Mask) -> Counter[str]:
-    """Count the languages of dialogues: what the last judged row of each says."""
-    last = np.full(table.dialogues.size, -1)
-    rows = np.flatnonzero(judged)
-    np.maximum.at(last, table.dialogues.of[rows], rows)
-    return Counter(name or OTHER for name in table.language.take(last[last >= 0]).list())
-
-
-def _strongest(entries: Entries) -> int:
-    """Return the row of the strongest of some findings, of equal ones the first."""
-    return int(entries.rows[np.argmax(entries.numbers)])
-
-
 class _WorthReading(NamedTuple):
     """A turn that is worth reading."""
 
@@ -193,7 +185,17 @@ def _worth_reading(table: Table, listed: Mask, entries: Entries) -> list[_WorthR
     for row, code, strength in zip(*entries.among(rows), strict=True):
         kind = entries.names[code]
         best[row] = max(best.get(row, (0.0, "")), (weights.get(kind, 0.0) + strength / 100, kind))
-    return _spread((_WorthReading(row, best.get(row, (0.0, ""))[1]) for row in rows), worth)
+    # Of every three each kind of finding has one, where there are others. A turn without a finding keeps
+    # its place.
+    left = [_WorthReading(row, best.get(row, (0.0, ""))[1]) for row in rows]
+    chosen: list[_WorthReading] = []
+    counts: Counter[str] = Counter()
+    while left and len(chosen) < worth:
+        fits = (i for i, place in enumerate(left) if place.kind and counts[place.kind] <= len(chosen) // 3)
+        place = left.pop(next(fits, 0) if left[0].kind else 0)
+        counts[place.kind] += 1
+        chosen.append(place)
+    return chosen
 
 
 class _Words:
@@ -281,19 +283,3 @@ def _missed(
     if best is None:
         return None
     return Missed(best.what, best.poor, best.without, best.source, best.without / best.poor)
-
-
-def _spread(turns: Iterable[_WorthReading], size: int) -> list[_WorthReading]:
-    """Return the first turns, so that of every three each kind of finding has one, where there are others.
-
-    A turn without a finding keeps its place.
-    """
-    left = list(turns)
-    chosen: list[_WorthReading] = []
-    counts: Counter[str] = Counter()
-    while left and len(chosen) < size:
-        fits = (i for i, place in enumerate(left) if place.kind and counts[place.kind] <= len(chosen) // 3)
-        place = left.pop(next(fits, 0) if left[0].kind else 0)
-        counts[place.kind] += 1
-        chosen.append(place)
-    return chosen

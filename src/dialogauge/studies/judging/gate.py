@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from dialogauge.core import Level
     from dialogauge.stats import Estimate
     from dialogauge.studies.judging.people import People
-    from dialogauge.studies.judging.summary import DimensionSummary, Summary
+    from dialogauge.studies.judging.summary import Summary
 
 _CARD: Final = get_args(Verdict)
 
@@ -130,7 +130,9 @@ class Gate:
             if mean.interval is not None:
                 shown += f" [{mean.interval[0]:z.3f}, {mean.interval[1]:z.3f}]"
             return self._shown(mean, f"{self.subject}.mean is {shown} ({counts})")
-        value = _figure(dimension, self.figure)
+        estimate, (worst, best) = dimension.mean, dimension.bounds or (None, None)
+        ends = {"low": estimate.low, "high": estimate.high, "worst": worst, "best": best}
+        value = {"value": estimate.value, **ends}[self.figure]
         shown = "undefined" if value is None else f"{value:z.3f}"
         return self._result(value, f"{self.subject}.{self.figure} is {shown} ({counts})")
 
@@ -261,12 +263,6 @@ def _share_gate(text: str, subject: str, operator: str, limit: float, *, plain: 
     gate = Gate(text, "finding", kind, operator, limit, plain=plain)
     gate.expect(())
     return gate
-
-
-def _figure(dimension: DimensionSummary, figure: str) -> float | None:
-    mean, (worst, best) = dimension.mean, dimension.bounds or (None, None)
-    figures = {"value": mean.value, "low": mean.low, "high": mean.high, "worst": worst, "best": best}
-    return figures[figure]
 
 
 def holds(value: float, operator: str, threshold: float) -> bool:

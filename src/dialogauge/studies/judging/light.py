@@ -107,30 +107,24 @@ def people_of(
         return People((), light)
     if not rated:
         return None
-    first = _lights_on(tally, rated)
-    ordered = sorted(rated, key=lambda one: (one is not first, LEVELS.index(one.level) != 0))
-    rectified = (rectified_of(tally, one) for one in ordered)
-    return People(
-        tuple(figure_of(tally, one) for one in ordered),
-        _light(tally, first, judged_by(tally, first)),
-        tuple(one for one in rectified if one is not None),
-    )
-
-
-def _lights_on(tally: PeopleTally, rated: Sequence[RatedTargets]) -> RatedTargets:
-    """Return the ratings that the light stands on: of the level where most were given, the first by name.
-
-    Those that say who was dissatisfied come first, and of these the ones of targets that the judge scored.
-    """
+    # The light stands on ratings of the level where most were given, the first by name. Those that say
+    # who was dissatisfied come first, and of these the ones of targets that the judge scored.
     able = [one for one in rated if one.rule is not None] or list(rated)
     able = [one for one in able if np.isfinite(judged_by(tally, one).values[list(one.places)]).any()] or able
-    return min(
+    first = min(
         able,
         key=lambda one: (
             -max(len(o.places) for o in able if o.level == one.level),
             one.level != "turn",
             preference(one.dimension),
         ),
+    )
+    ordered = sorted(rated, key=lambda one: (one is not first, LEVELS.index(one.level) != 0))
+    rectified = (rectified_of(tally, one) for one in ordered)
+    return People(
+        tuple(figure_of(tally, one) for one in ordered),
+        _light(tally, first, judged_by(tally, first)),
+        tuple(one for one in rectified if one is not None),
     )
 
 
@@ -143,16 +137,6 @@ _OPPOSITE: Final = {"<=": ">=", "<": ">", ">=": "<=", ">": "<"}
 def _opposite(rule: DissatisfiedRule, scale: Scale) -> DissatisfiedRule:
     """Return what a rule becomes where a scale is read from its other end: of 1 to 5 `>=4` becomes `<=2`."""
     return DissatisfiedRule(_OPPOSITE[rule.sign], scale.low + scale.high - rule.threshold)
-
-
-def _facing(one: RatedTargets, judged: Scale) -> RatedTargets:
-    """Return ratings read from the end that is the better one on the judge's scale."""
-    scale, rule = one.scale, one.rule
-    if scale is None or rule is None or scale.higher_is_better == judged.higher_is_better:
-        return one
-    scores = tuple(scale.low + scale.high - s for s in one.scores if not isinstance(s, str))
-    turned = replace(scale, higher_is_better=judged.higher_is_better)
-    return replace(one, scores=scores, scale=turned, rule=_opposite(rule, scale))
 
 
 def _table(tally: PeopleTally, one: RatedTargets, figure: JudgeFigure) -> ScoreTable:
@@ -291,7 +275,14 @@ def agreement_of(
 
 
 def _light(tally: PeopleTally, one: RatedTargets, figure: JudgeFigure) -> Light:
-    facing = _facing(one, figure.scale)
+    # Ratings are read from the end that is the better one on the judge's scale.
+    scale, rule = one.scale, one.rule
+    if scale is None or rule is None or scale.higher_is_better == figure.scale.higher_is_better:
+        facing = one
+    else:
+        scores = tuple(scale.low + scale.high - s for s in one.scores if not isinstance(s, str))
+        turned = replace(scale, higher_is_better=figure.scale.higher_is_better)
+        facing = replace(one, scores=scores, scale=turned, rule=_opposite(rule, scale))
     table = _table(tally, facing, figure)
     opening = _opening(one, alone=table.unit == "conversations" and len(users_of(tally, one) - {None}) == 1)
     about = (one.dimension, one.level, figure.words, "auc")
@@ -309,7 +300,9 @@ def _light(tally: PeopleTally, one: RatedTargets, figure: JudgeFigure) -> Light:
     clause = (
         _clause("leads" if by_chance else over_all, closest, of_all.judge, figure.words, table, one) + more
     )
-    if _orders_nothing(table):
+    # A judge that gives every target the same score is a control, whatever an interval says.
+    order = table.sources[_JUDGE].order
+    if bool((order == order[0]).all()):
         answer = "does not"
         clause = f"The judge gives all of these the same score (by {figure.words}): it puts none first."
     looked_at = one.targets.looked_at.intersection(one.places) - one.targets.seen
@@ -409,22 +402,18 @@ def _among(
         if above:
             reached = _share(each.controls[each.control].value)
             return "cannot tell", f" But {there}, and {each.control} in {reached}: too close to tell."
-        if _alike_within(table, each.of) or _or(figure.high, 1.0) < _or(judge.value, 0.0):
+        # The judge may give all targets of one user, or of one conversation, the same score.
+        codes, groups = label_codes((table.users if each.of == "users" else table.blocks) or ())
+        order = table.sources[_JUDGE].order
+        low, high = np.full(groups, np.inf), np.full(groups, -np.inf)
+        np.minimum.at(low, codes, order)
+        np.maximum.at(high, codes, order)
+        if bool((low == high).all()) or _or(figure.high, 1.0) < _or(judge.value, 0.0):
             answer: Agreement = "which users" if each.of == "users" else "which conversations"
             return answer, f" But {there}: it tells which {each.of}, not which {one.level}s."
         return "cannot tell", f" But {there}, which could be chance."
     more = f" {there[0].upper()}{there[1:]}, more than by"
     return "agrees", f"{more} {'length or position' if one.level == 'turn' else 'reply length'}."
-
-
-def _alike_within(table: ScoreTable, of: Grouping) -> bool:
-    """Say whether the judge gives all targets of one user, or of one conversation, the same score."""
-    codes, groups = label_codes((table.users if of == "users" else table.blocks) or ())
-    order = table.sources[_JUDGE].order
-    low, high = np.full(groups, np.inf), np.full(groups, -np.inf)
-    np.minimum.at(low, codes, order)
-    np.maximum.at(high, codes, order)
-    return bool((low == high).all())
 
 
 def _or(value: float | None, other: float) -> float:
@@ -470,12 +459,6 @@ def _answer(judge: Estimate, pairs: Sequence[Comparison]) -> tuple[Agreement, Co
     if judge.low > 0.5 and all((p.difference.low or 0.0) > 0 for p in pairs):
         return "agrees", closest
     return "cannot tell", min(pairs, key=lambda pair: pair.difference.low or 0.0)
-
-
-def _orders_nothing(table: ScoreTable) -> bool:
-    """Say whether the judge gives every target the same score: it is a control, whatever an interval says."""
-    order = table.sources[_JUDGE].order
-    return bool((order == order[0]).all())
 
 
 def _worthless(pair: Comparison) -> bool:

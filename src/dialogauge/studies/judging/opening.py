@@ -95,7 +95,13 @@ def opening(
     cards: Block = Definitions(tuple(map(_line, kinds)))
     if places is not None:
         cards = Cards(tuple(_card(kind, places) for kind in kinds))
-    rest = [*_worst(known.worst), *_read_first(first)]
+    shown = first[:_PLACES]
+    pairs: list[tuple[str, Prose]] = []
+    for number, one in enumerate(shown):
+        place = Span(f"{one.title}, turn {one.turns[0].number}", link=one.link)
+        reason = one.reason if isinstance(one.reason, str) else words.prose_words(one.reason)
+        pairs.append(("" if number else "read first", (place, f": {_short(reason)}")))
+    rest = [*([] if known.worst is None else [("worst group", known.worst.sentence)]), *pairs]
     unchecked = [Callout((Span(UNCHECKED_FIRST, "strong"),), "warn")] if known.evidence.unchecked else []
     return (
         *unchecked,
@@ -245,20 +251,6 @@ def _measured(kind: KindSummary) -> str:
         return kind.evidence.words if borne_out else f"Nothing else supports this. {kind.evidence.words}"
     seen = "No figure: fewer than five rated turns have it"
     return f"{seen}; blind readers bore it out." if borne_out else f"{seen}."
-
-
-def _worst(worst: WorstGroup | None) -> list[tuple[str, Prose]]:
-    return [] if worst is None else [("worst group", worst.sentence)]
-
-
-def _read_first(first: Sequence[Transcript]) -> list[tuple[str, Prose]]:
-    shown = first[:_PLACES]
-    pairs: list[tuple[str, Prose]] = []
-    for number, one in enumerate(shown):
-        place = Span(f"{one.title}, turn {one.turns[0].number}", link=one.link)
-        reason = one.reason if isinstance(one.reason, str) else words.prose_words(one.reason)
-        pairs.append(("" if number else "read first", (place, f": {_short(reason)}")))
-    return pairs
 
 
 def _short(text: str) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
-from dialogauge.core import Usage
 from dialogauge.report import (
     Axis,
     Bars,
@@ -47,7 +46,6 @@ from dialogauge.studies.evidence import VERDICT
 from dialogauge.studies.judging.agents_page import agents_section, group_row, policies_section
 from dialogauge.studies.judging.counts import marked
 from dialogauge.studies.judging.findings import FindingsSummary
-from dialogauge.studies.judging.named import VerdictSummary
 from dialogauge.studies.judging.opening import Known, opening
 from dialogauge.studies.judging.people_page import people_section
 from dialogauge.studies.judging.repeats import spread_of
@@ -105,7 +103,18 @@ def report_page(
     dimensions, graded = known.counted(summary), known.evidence.counts(VERDICT)
     about = (_WHAT_IT_IS_NOT, _checked(summary, manifest, known, with_users=bool(against_users)))
     before = [Callout((*about, *manifest.judge.get("notes", ())), "info")]
-    first = opening(summary, known, sample.weak_turns, _places(sample))
+    # Of several candidates the anchor of that to be read first.
+    first = opening(
+        summary,
+        known,
+        sample.weak_turns,
+        {case.conversation_id: anchor_of(case.key) for case in reversed(sample.survey.shown)},
+    )
+    talks = sample.transcripts
+    blocks: list[Block] = [talks] if talks.transcripts else []
+    table = _scores_table(summary, sample, graded=graded and summary.verdicts is not None)
+    blocks.append(Fold("Their scores as a table", (table,)))
+    lead = conversations_lead(sample, summary.repeats)
     sections = [
         *(against_users or [Section("At a glance", first, short="Glance", anchor="glance")]),
         *([_weak_section(summary, sample.weak_turns, known.findings)] if sample.weak_turns else []),
@@ -117,7 +126,7 @@ def report_page(
         *agents_section(summary, known.agents, dimensions),
         *_curves_section(dimensions),
         *_groups_section(summary, dimensions, with_agents=bool(known.agents)),
-        _list_section(summary, sample, graded=graded and summary.verdicts is not None),
+        Section("Conversations", tuple(blocks), lead, anchor="conversations"),
         *policies_section(sample),
         _cost_section(summary),
         _settings_section(manifest),
@@ -129,11 +138,6 @@ def report_page(
         created=manifest.written[:10],
         version=manifest.versions["dialogauge"] or "",
     )
-
-
-def _places(sample: ShownConversations) -> dict[str, str]:
-    """Return the anchor of each conversation, by its id; of several candidates that to be read first."""
-    return {case.conversation_id: anchor_of(case.key) for case in reversed(sample.survey.shown)}
 
 
 # The head
@@ -158,13 +162,6 @@ def _lead(summary: Summary, manifest: Manifest, *, with_users: bool) -> Prose:
     )
 
 
-def _compared(trust: Trust | None) -> dict[str, int]:
-    """Return on how many dialogues of this run each dimension was compared with people."""
-    if trust is None or trust.calibration is None:
-        return {}
-    return {d.name: d.dialogues for d in trust.calibration.dimensions if d.kappa is not None}
-
-
 def _checked_languages(judge: Mapping[str, Any], trust: Trust | None) -> tuple[str, ...]:
     """Return the languages that the judge names, and those of enough rated dialogues in this run."""
     named = dict.fromkeys(str(code) for code in judge.get("checked_languages", ()))
@@ -177,7 +174,10 @@ def _checked_languages(judge: Mapping[str, Any], trust: Trust | None) -> tuple[s
 def _checked(summary: Summary, manifest: Manifest, known: Known, *, with_users: bool) -> str:
     """Say how far the judge was compared with people."""
     trust = known.trust
-    dialogues = _compared(trust)
+    if trust is None or trust.calibration is None:
+        dialogues = {}
+    else:
+        dialogues = {d.name: d.dialogues for d in trust.calibration.dimensions if d.kappa is not None}
     needed = 0 if trust is None else trust.thresholds.calibration_dialogues
     few = {name: n for name, n in dialogues.items() if n < needed}
     languages = ", ".join(map(words.language, _checked_languages(manifest.judge, trust)))
@@ -241,7 +241,20 @@ def _counts_section(summary: Summary, *, graded: bool) -> Section:
         reasons = ", ".join(f"{words.name(kind)} {n:,}" for kind, n in summary.failures.items())
         blocks.append(Callout(((Span("Failed, by reason:", "strong"), f" {reasons}."),), "warn"))
     if summary.verdicts is not None and graded:
-        blocks.append(_verdicts(summary.verdicts))
+        verdicts = summary.verdicts
+        parts = [Part(name, n, tone_of(name)) for name, n in verdicts.counts.items()]
+        if verdicts.missing:
+            parts.append(Part("no verdict", verdicts.missing, "none"))
+        sentence = "The verdict is computed from the scores."
+        if partial := verdicts.basis.get("partial", 0):
+            marked_of = f" Verdicts marked * ({partial:,})"
+            sentence += f"{marked_of} rest on an incomplete set of scores and are never excellent."
+        if verdicts.compared:
+            sentence += (
+                f" The model’s own verdict differed in {verdicts.mismatched:,} of {verdicts.compared:,}."
+            )
+        title = f"Verdicts of {counted(verdicts.requested, 'conversation')}"
+        blocks.append(Section(title, (StackedBar("Verdicts", tuple(parts)), Callout((sentence,)))))
     if marks := tuple(f"{where.capitalize()}: {what}." for where, what in marked(summary.marks).items()):
         blocks.append(Callout(marks))
     return Section(
@@ -266,27 +279,16 @@ def not_judged(counts: ConversationCounts, pending: str) -> list[tuple[str, int]
     return [(what, n) for what, n in kinds if n]
 
 
-def _verdicts(verdicts: VerdictSummary) -> Section:
-    parts = [Part(name, n, tone_of(name)) for name, n in verdicts.counts.items()]
-    if verdicts.missing:
-        parts.append(Part("no verdict", verdicts.missing, "none"))
-    sentence = "The verdict is computed from the scores."
-    if partial := verdicts.basis.get("partial", 0):
-        sentence += (
-            f" Verdicts marked * ({partial:,}) rest on an incomplete set of scores and are never excellent."
-        )
-    if verdicts.compared:
-        sentence += f" The model’s own verdict differed in {verdicts.mismatched:,} of {verdicts.compared:,}."
-    title = f"Verdicts of {counted(verdicts.requested, 'conversation')}"
-    return Section(title, (StackedBar("Verdicts", tuple(parts)), Callout((sentence,))))
-
-
 def _scores_section(summary: Summary, dimensions: Sequence[DimensionSummary], trust: Trust | None) -> Section:
     """Lay out the scores: those that count, and folded those that only say what to read."""
     not_ready = () if trust is None or trust.calibration is None else trust.calibration.not_ready
     counting = [_dimension_card(d, not_ready) for d in dimensions]
     cards = [_dimension_card(d, not_ready) for d in summary.dimensions if d not in dimensions]
-    cards += [_label_card(name, counts) for name, counts in summary.labels.items()]
+    for name, counts in summary.labels.items():
+        total = sum(counts.values())
+        rows = [(words.name(option), n, Percent(n / total)) for option, n in counts.items()]
+        table = data_table(words.name(name), ("", "", ""), rows, captioned=False, headed=False)
+        cards.append(Card(words.name(name), (table,), f"{total:,} named"))
     blocks: list[Block] = [Cards(tuple(cards))]
     if summary.windows:
         listed = ", ".join(
@@ -323,6 +325,7 @@ def distributions_page(run: StoredRun, summary: Summary, names: Collection[str])
 
 def figure_of(dimension: DimensionSummary) -> Figure:
     """Return the mean of a dimension with all that belongs to it."""
+    # On a scale from 0 to 1 two decimals would hide what they show on one from 1 to 5.
     return Figure(
         dimension.mean.value,
         dimension.n,
@@ -331,13 +334,8 @@ def figure_of(dimension: DimensionSummary) -> Figure:
         dimension.n_failed,
         dimension.mean.interval,
         dimension.bounds,
-        _digits(dimension),
+        3 if dimension.scale.high - dimension.scale.low <= 1 else 2,
     )
-
-
-def _digits(dimension: DimensionSummary) -> int:
-    # On a scale from 0 to 1 two decimals would hide what they show on one from 1 to 5.
-    return 3 if dimension.scale.high - dimension.scale.low <= 1 else 2
 
 
 def _dimension_card(d: DimensionSummary, not_ready: Collection[str]) -> Card:
@@ -368,13 +366,6 @@ def _distribution(d: DimensionSummary) -> Bars:
         at_edges=not whole,
         figure=figure_of(d),
     )
-
-
-def _label_card(name: str, counts: Mapping[str, int]) -> Card:
-    total = sum(counts.values())
-    rows = [(words.name(option), n, Percent(n / total)) for option, n in counts.items()]
-    table = data_table(words.name(name), ("", "", ""), rows, captioned=False, headed=False)
-    return Card(words.name(name), (table,), f"{total:,} named")
 
 
 def _curves_section(dimensions: Sequence[DimensionSummary]) -> list[Section]:
@@ -448,15 +439,6 @@ def _groups_section(
         "overlap, do not read an order into the means."
     )
     return [Section("Groups", tuple(tables), lead, anchor="groups")]
-
-
-def _list_section(summary: Summary, sample: ShownConversations, *, graded: bool) -> Section:
-    talks = sample.transcripts
-    blocks: list[Block] = [talks] if talks.transcripts else []
-    blocks.append(Fold("Their scores as a table", (_scores_table(summary, sample, graded=graded),)))
-    return Section(
-        "Conversations", tuple(blocks), conversations_lead(sample, summary.repeats), anchor="conversations"
-    )
 
 
 def conversations_lead(sample: ShownConversations, repeats: int = 1) -> Prose:
@@ -535,7 +517,10 @@ def _cost_section(summary: Summary) -> Section:
         sentence = "No language model was called; nothing was spent and nothing left this machine."
         return Section("Cost", (Callout((sentence,)),), anchor="cost")
     heads = ("role", "calls", "from cache", "tokens in", "tokens out", "cost")
-    rows = [_cost_row(role, s) for role, s in (*summary.by_role.items(), ("total", total))]
+    rows = [
+        (role, of.calls, of.cached, of.prompt_tokens, of.completion_tokens, words.cost(of.cost))
+        for role, of in (*summary.by_role.items(), ("total", total))
+    ]
     blocks: list[Block] = [data_table("Cost by role", heads, rows, captioned=False)]
     if total.repeated_share is not None:
         sentence = (
@@ -545,11 +530,6 @@ def _cost_section(summary: Summary) -> Section:
         blocks.append(Callout((sentence,)))
     lead = "By role. If the price of one call is unknown, the cost is unknown; it is never counted as zero."
     return Section("Cost", tuple(blocks), lead, anchor="cost")
-
-
-def _cost_row(role: str, usage: Usage) -> tuple[Cell, ...]:
-    counts = (usage.calls, usage.cached, usage.prompt_tokens, usage.completion_tokens)
-    return (role, *counts, words.cost(usage.cost))
 
 
 def _settings_section(manifest: Manifest) -> Section:
@@ -563,14 +543,14 @@ def _settings_section(manifest: Manifest) -> Section:
         "made": manifest.written[:10],
         "version": f"dialogauge {manifest.versions['dialogauge'] or ''}",
     }
-    others = [(k, str(v)) for k, v in sorted(settings.items()) if k not in _UNSHOWN and not _unset(v)]
+    others = [
+        (k, str(v))
+        for k, v in sorted(settings.items())
+        if k not in _UNSHOWN and v not in (None, False, [], ())
+    ]
     blocks: list[Block] = [Definitions((*((k, str(v)) for k, v in pairs.items() if v), *others))]
     blocks += [Code(manifest.command)] if manifest.command else []
     return Section("How this was made", tuple(blocks), short="Settings", anchor="settings")
-
-
-def _unset(value: object) -> bool:
-    return value in (None, False, [], ())
 
 
 def _weak_section(

@@ -73,7 +73,15 @@ def rated_targets(
     ratings = targets.ratings[dimension]
     usual = scale_by_name(dimension)
     scale, ratings = _scaled(ratings, tally.scales.get((level, dimension), usual), asked)
-    rule = _rule(_agreed_on(ratings, targets.apart.get(dimension, {}), scale), scale, asked, dimension)
+    # What counts as dissatisfied is as asked, where it fits these ratings; else by their scale. Of
+    # thumbs it is down, unless up was asked for.
+    scores = _agreed_on(ratings, targets.apart.get(dimension, {}), scale)
+    if scale is None:
+        rule = _rule_of_names(set(scores), None if asked is None else asked.category)
+    elif asked is not None and asked.category is None and scale.low <= asked.threshold <= scale.high:
+        rule = asked
+    else:
+        rule = usual_rule(dimension, [score for score in scores if not isinstance(score, str)], scale)
     if scale is not None and rule is not None:
         scale = replace(scale, higher_is_better=rule.lower)
     who = tuple(tally.raters[level, dimension])
@@ -113,20 +121,6 @@ def _agreed_on(
         return tuple(ratings.values())
     half = (scale.high - scale.low) / 2
     return tuple(scale.low if apart.get(place, 0) >= half else score for place, score in ratings.items())
-
-
-def _rule(
-    scores: Sequence[float | str], scale: Scale | None, asked: DissatisfiedRule | None, dimension: str
-) -> DissatisfiedRule | None:
-    """Return what counts as dissatisfied: as asked, where it fits these ratings; else by their scale.
-
-    Of thumbs it is down, unless up was asked for.
-    """
-    if scale is None:
-        return _rule_of_names(set(scores), None if asked is None else asked.category)
-    if asked is not None and asked.category is None and scale.low <= asked.threshold <= scale.high:
-        return asked
-    return usual_rule(dimension, [score for score in scores if not isinstance(score, str)], scale)
 
 
 def _rule_of_names(names: Set[float | str], asked: str | None) -> DissatisfiedRule | None:

@@ -11,7 +11,7 @@ from dialogauge.runs import StoredRun
 from dialogauge.stats.rows import Row
 from dialogauge.studies.evidence import evidence_in
 from dialogauge.studies.judging.agents import stored_agents
-from dialogauge.studies.judging.findings import FindingExample, FindingsSummary, ReadFirst
+from dialogauge.studies.judging.findings import FindingExample, FindingsSummary
 from dialogauge.studies.judging.opening import Known
 from dialogauge.studies.judging.page import report_page
 from dialogauge.studies.judging.people import stored_people
@@ -19,7 +19,7 @@ from dialogauge.studies.judging.sampling import Sampler
 from dialogauge.studies.judging.summary import Summary, summarise
 from dialogauge.studies.judging.transcripts import read_sample
 from dialogauge.studies.judging.worst import WorstGroup
-from dialogauge.studies.trust.result import Trust, TrustCase
+from dialogauge.studies.trust.result import Trust
 
 
 def stored_page(run: StoredRun, against_users: Sequence[Section] = ()) -> Page:
@@ -64,7 +64,11 @@ def stored_trust(run: StoredRun) -> Trust | None:
     trust = Trust.from_json(value)
     if run.mask is None:
         return trust
-    checks = (replace(c, cases=tuple(_hidden_case(run, case) for case in c.cases)) for c in trust.checks)
+    checks = []
+    for check in trust.checks:
+        cases = [replace(case, text=_hidden(run, case.conversation_id, case.text)) for case in check.cases]
+        shown = [replace(case, conversation_id=run.shown_id(case.conversation_id)) for case in cases]
+        checks.append(replace(check, cases=tuple(shown)))
     return replace(trust, checks=tuple(checks))
 
 
@@ -77,8 +81,9 @@ def stored_findings(run: StoredRun) -> FindingsSummary | None:
     if run.mask is None:
         return findings
     kinds = tuple(replace(kind, example=_hidden_example(run, kind.example)) for kind in findings.kinds)
-    first = tuple(_hidden_place(run, place) for place in findings.first)
-    return replace(findings, kinds=kinds, first=first)
+    first = [replace(at, reason=_hidden(run, at.conversation_id, at.reason)) for at in findings.first]
+    places = tuple(replace(at, conversation_id=run.shown_id(at.conversation_id)) for at in first)
+    return replace(findings, kinds=kinds, first=places)
 
 
 def _stored_worst(run: StoredRun) -> WorstGroup | None:
@@ -91,16 +96,6 @@ def _stored_worst(run: StoredRun) -> WorstGroup | None:
         return worst
     hidden = run.mask.id("user", worst.name) if worst.field == "user" else run.mask.value(worst.name)
     return replace(worst, name=hidden)
-
-
-def _hidden_case(run: StoredRun, case: TrustCase) -> TrustCase:
-    id = case.conversation_id
-    return replace(case, conversation_id=run.shown_id(id), text=_hidden(run, id, case.text))
-
-
-def _hidden_place(run: StoredRun, place: ReadFirst) -> ReadFirst:
-    id = place.conversation_id
-    return replace(place, conversation_id=run.shown_id(id), reason=_hidden(run, id, place.reason))
 
 
 def _hidden_example(run: StoredRun, example: FindingExample) -> FindingExample:

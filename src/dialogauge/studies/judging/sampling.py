@@ -170,8 +170,15 @@ def _case(unit: Sequence[Row], dimensions: Sequence[_Dimension]) -> Case:
     if named is None and head["level"] != "conversation" and qualities:
         named = min(qualities, key=lambda t: (qualities[t], t))
     rating, rated = _rated(unit)
-    overall = _overall(sums, dimensions)
+    means = ((d, sums[d.name].mean) for d in dimensions)
+    scaled = [d.quality(mean) for d, mean in means if mean is not None]
+    overall = sum(scaled) / len(scaled) if scaled else None
     rank = _FAILED if overall is None else _RANK.get(head["verdict"], _UNRANKED)
+    faulty = [row for row in unit if row["turn"] is not None and row["issues"]]
+    counts = Counter(k for row in faulty for k in {e["signal"] for e in row["evidence"] if e.get("signal")})
+    checks = [
+        w for row in unit if "success" in (row["scores"] or ()) for w in row["details"].get("failed", ())
+    ]
     return Case(
         conversation_id=head["conversation_id"],
         candidate=head["candidate"],
@@ -184,7 +191,7 @@ def _case(unit: Sequence[Row], dimensions: Sequence[_Dimension]) -> Case:
         order=(rank, 1.0 if overall is None else overall, head["conversation_id"]),
         rating=rating,
         rated=rated,
-        kinds=_kinds(unit),
+        kinds=(*sorted(counts, key=lambda kind: (-counts[kind], kind)), *checks),
     )
 
 
@@ -217,16 +224,6 @@ def _rated(unit: Sequence[Row]) -> tuple[float | None, str]:
     return (None, "") if lowest is None else (float(lowest == UP), f"thumbs {lowest}")
 
 
-def _kinds(unit: Sequence[Row]) -> tuple[str, ...]:
-    """Return the kinds of findings in faulty turns, those of the most turns first."""
-    faulty = [row for row in unit if row["turn"] is not None and row["issues"]]
-    counts = Counter(k for row in faulty for k in {e["signal"] for e in row["evidence"] if e.get("signal")})
-    checks = [
-        w for row in unit if "success" in (row["scores"] or ()) for w in row["details"].get("failed", ())
-    ]
-    return (*sorted(counts, key=lambda kind: (-counts[kind], kind)), *checks)
-
-
 def _add(scores: Mapping[str, Any], sums: dict[str, _Sums], dimensions: Sequence[_Dimension]) -> float | None:
     """Add a row's scores to the sums; return its mean quality from 0 to 1."""
     total, n = 0.0, 0
@@ -243,9 +240,3 @@ def _add(scores: Mapping[str, Any], sums: dict[str, _Sums], dimensions: Sequence
             total += dimension.quality(value)
             n += 1
     return total / n if n else None
-
-
-def _overall(sums: Mapping[str, _Sums], dimensions: Sequence[_Dimension]) -> float | None:
-    means = ((d, sums[d.name].mean) for d in dimensions)
-    qualities = [d.quality(mean) for d, mean in means if mean is not None]
-    return sum(qualities) / len(qualities) if qualities else None

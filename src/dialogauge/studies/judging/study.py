@@ -32,7 +32,6 @@ from dialogauge.stats import DissatisfiedRule
 from dialogauge.stats.reading import table_of
 from dialogauge.studies.evidence import (
     NOTHING_CHECKED,
-    DimensionEvidence,
     RunEvidence,
     with_verdict,
 )
@@ -189,7 +188,28 @@ class JudgingStudy(Study[JudgingResult]):
                 self.left_out += 1
             else:
                 position += 1
-                yield from self._units(self._joined(item), position)
+                conversation = self._joined(item)
+                target, judge = conversation_digest(conversation), self.judge
+                self.agents.see(conversation)
+                self.with_tools += any(message.tool_calls for message in conversation.messages)
+                if len(self._weeks) <= _DATED:
+                    week = week_of(conversation.metadata, *(m.extra for m in conversation.messages))
+                    self._weeks |= {} if week is None else {(conversation.id, conversation.candidate): week}
+                if conversation.ratings:
+                    self.rated.add(bytes.fromhex(target))
+                    self.seen_ratings.add(conversation)
+                for repeat in range(1, self.repeats + 1):
+                    yield WorkUnit(
+                        self.name,
+                        conversation,
+                        target,
+                        judge.digest,
+                        repeat,
+                        self.seed,
+                        None,
+                        judge.name,
+                        position,
+                    )
 
     def _items(self) -> Iterator[Conversation | InputError]:
         try:
@@ -211,21 +231,6 @@ class JudgingStudy(Study[JudgingResult]):
                 raise fault if self.mask is None else self.mask.fault(fault)
             conversation = self.ratings.joined(conversation)
         return conversation if self.mask is None else self.mask.conversation(conversation)
-
-    def _units(self, conversation: Conversation, position: int) -> Iterator[WorkUnit]:
-        target, judge = conversation_digest(conversation), self.judge
-        self.agents.see(conversation)
-        self.with_tools += any(message.tool_calls for message in conversation.messages)
-        if len(self._weeks) <= _DATED:
-            week = week_of(conversation.metadata, *(m.extra for m in conversation.messages))
-            self._weeks |= {} if week is None else {(conversation.id, conversation.candidate): week}
-        if conversation.ratings:
-            self.rated.add(bytes.fromhex(target))
-            self.seen_ratings.add(conversation)
-        for repeat in range(1, self.repeats + 1):
-            yield WorkUnit(
-                self.name, conversation, target, judge.digest, repeat, self.seed, None, judge.name, position
-            )
 
     async def run(self, unit: WorkUnit) -> tuple[Judged, ...]:
         """Judge one conversation once."""
@@ -284,14 +289,6 @@ class JudgingStudy(Study[JudgingResult]):
         figures = () if people is None else people.figures
         scales: dict[RatedAs, Scale] = {(f.level, f.dimension): f.scale for f in figures if f.scale}
         worst = worst_group(table, self._weeks if sample.survey.total <= _DATED else {}, scales)
-        evidence = self._evidence(summary, people, finds=findings is not None)
-        summary = summary.with_evidence(evidence)
-        gates = tuple(g.evaluate(summary, evidence, people) for g in read_gates(self.gates, self.rubric))
-        agents = self.agents.result()
-        return JudgingResult(summary, gates, trust, sample, findings, people, worst, agents, evidence)
-
-    def _evidence(self, summary: Summary, people: People | None, *, finds: bool) -> RunEvidence:
-        """Return which dimensions are checked, by the ratings of this run or by stored checks."""
         languages = [g for g in summary.by.get("language", ()) if g.name is not None]
         least = _LANGUAGE_SHARE * summary.conversations.judged
         evidence = RunEvidence(
@@ -299,17 +296,17 @@ class JudgingStudy(Study[JudgingResult]):
             self.rubric,
             tuple(sorted(g.name or "" for g in languages if g.conversations >= least)),
             2 * self.with_tools > summary.conversations.judged,
-            self._checked(),
-            finds=finds,
+            checked_by_ratings(self.people, self.judge.dimensions, self.dissatisfied),
+            finds=findings is not None,
             ratings=() if people is None else tuple(dict.fromkeys(f.dimension for f in people.figures)),
             unchecked=self.unchecked,
         ).with_stored(self.checked_by)
         scored = [d.name for d in summary.dimensions if d.n]
-        return replace(evidence, dimensions=with_verdict(evidence.dimensions, scored))
-
-    def _checked(self) -> dict[str, DimensionEvidence]:
-        """Say of each dimension whether it is checked by the ratings of this run."""
-        return checked_by_ratings(self.people, self.judge.dimensions, self.dissatisfied)
+        evidence = replace(evidence, dimensions=with_verdict(evidence.dimensions, scored))
+        summary = summary.with_evidence(evidence)
+        gates = tuple(g.evaluate(summary, evidence, people) for g in read_gates(self.gates, self.rubric))
+        agents = self.agents.result()
+        return JudgingResult(summary, gates, trust, sample, findings, people, worst, agents, evidence)
 
     def facts(self) -> StudyFacts:
         """Return judge, dimensions and what the checks need to know of the rubric."""

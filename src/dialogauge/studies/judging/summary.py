@@ -505,7 +505,12 @@ def _breakdowns(
 ) -> tuple[dict[str, tuple[GroupSummary, ...]], dict[str, int]]:
     dialogues, gone = table.dialogues, table.dialogues.every(table.absent)
     columns = {name: table.whose[name].take(dialogues.numbers) for name in ("scenario", "candidate")}
-    columns = {"language": _language(table), **columns}
+    # A judge may say only on the conversation's row which language it found.
+    codes = table.language.codes[table.dialogues.first]
+    says = np.flatnonzero((table.levels == LEVELS.index("conversation")) & (table.language.codes >= 0))[::-1]
+    later = codes.copy()
+    later[table.dialogues.of[says]] = table.language.codes[says]
+    columns = {"language": Labels(np.where(codes < 0, later, codes), table.language.names), **columns}
 
     def group(name: str | None, member: Mask) -> GroupSummary:
         _, of = np.unique(table.clusters.of[member], return_inverse=True)
@@ -552,12 +557,3 @@ def _breakdowns(
             for name, scenario in pairs
         )
     return shown, left_out
-
-
-def _language(table: Table) -> Labels:
-    """Return the language of each dialogue; a judge may say only on the conversation's row which it found."""
-    codes = table.language.codes[table.dialogues.first]
-    says = np.flatnonzero((table.levels == LEVELS.index("conversation")) & (table.language.codes >= 0))[::-1]
-    later = codes.copy()
-    later[table.dialogues.of[says]] = table.language.codes[says]
-    return Labels(np.where(codes < 0, later, codes), table.language.names)

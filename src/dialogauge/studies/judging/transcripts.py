@@ -10,7 +10,6 @@ from itertools import accumulate
 from typing import Any, Final, NamedTuple
 
 from dialogauge.core import Conversation, DimensionSpec, Turn, digest_text
-from dialogauge.core.conversation import ToolStep
 from dialogauge.report import (
     Finding,
     Scored,
@@ -276,18 +275,20 @@ class TranscriptWriter:
                 yield TranscriptMessage("tool", f"{message.role}: {self._text(message.text)}")
             unasked = bool(steps) and steps[-1].call is None and steps[-1].result is message
             for _ in range(len(message.tool_calls) + unasked):
-                yield self._call(steps.pop())
+                step = steps.pop()
+                name, arguments = ("", "") if step.call is None else (step.call.name, step.call.arguments)
+                most = None if self.cut_at is None else self.cut_at.step
+                result = None if step.result is None else cut(step.result.text, most)
+                if step.call is None:
+                    wrong = "a result that no call asked for"
+                else:
+                    wrong = "no result came back" if step.result is None else ""
+                yield TranscriptCall(name, cut(arguments, most), result, wrong)
         if turn.has_reply:
             yield self._message("assistant", turn.reply_text, clamped=clamped)
 
     def _message(self, role: str, text: str, *, clamped: bool) -> TranscriptMessage:
         return TranscriptMessage(role, self._text(text), clamped=clamped or len(text) > _LONG)
-
-    def _call(self, step: ToolStep) -> TranscriptCall:
-        name, arguments = ("", "") if step.call is None else (step.call.name, step.call.arguments)
-        most = None if self.cut_at is None else self.cut_at.step
-        result = None if step.result is None else cut(step.result.text, most)
-        return TranscriptCall(name, cut(arguments, most), result, _wrong(step))
 
     def _conversation(self, key: Key) -> Conversation | None:
         return self.conversations.get(key) or self.conversations.get((key[0], None))
@@ -392,7 +393,19 @@ def read_sample(
     cut_at, shown = _fitting(writer, survey.shown, places, _ROOM - sum(map(page_bytes, policies)))
     writer = replace(writer, cut_at=cut_at)
     weak = (writer.turn(*place) for place in places)
-    talks = _listed(writer, shown, dimensions)
+    groups = {name: [writer.group(case, name) for case in shown] for name in _FILTERS}
+    filters = [name for name, values in groups.items() if 1 < len(set().union(*values)) <= _OPTIONS]
+    rated = [_RATED] if any(case.rating is not None for case in shown) else []
+    orders = (*rated, _LONGEST, *(f"{words.name(d.name)}, weakest first" for d in dimensions))
+    transcripts = (
+        replace(
+            writer.transcript(case),
+            ranks=tuple(_ranks(case, writer, dimensions))[1 - len(rated) :],
+            groups=tuple(groups[name][at] for name in filters),
+        )
+        for at, case in enumerate(shown)
+    )
+    talks = TranscriptList("Conversations", tuple(transcripts), orders, tuple(filters))
     return ShownConversations(replace(survey, shown=shown), tuple(filter(None, weak)), talks, policies)
 
 
@@ -424,11 +437,15 @@ def writer_of(
         by_level.setdefault(dimension.level, []).append(dimension)
     titles = {} if findings is None else {kind.kind: kind.title for kind in findings.kinds}
     rows = _rows_of(run.rows_of(ids), wanted)
+    by_key: dict[Key, Conversation] = {}
+    for conversation in run.conversations(ids):
+        by_key[conversation.id, conversation.candidate] = conversation
+        by_key.setdefault((conversation.id, None), conversation)
     return TranscriptWriter(
         by_level,
         titles,
         rows,
-        _by_key(run.conversations(ids)),
+        by_key,
         graded=findings is None,
         verdicts=verdicts,
         own_policy=bool(run.manifest.judge.get("settings", {}).get("own_policy")),
@@ -447,25 +464,6 @@ def _fitting(
     return cut_at, tuple(cases[: bisect_right(ends, left)])
 
 
-def _listed(
-    writer: TranscriptWriter, cases: Sequence[Case], dimensions: Sequence[DimensionSummary]
-) -> TranscriptList:
-    """Write transcripts in their order, with what to sort and choose by."""
-    groups = {name: [writer.group(case, name) for case in cases] for name in _FILTERS}
-    filters = [name for name, values in groups.items() if 1 < len(set().union(*values)) <= _OPTIONS]
-    rated = [_RATED] if any(case.rating is not None for case in cases) else []
-    orders = (*rated, _LONGEST, *(f"{words.name(d.name)}, weakest first" for d in dimensions))
-    transcripts = (
-        replace(
-            writer.transcript(case),
-            ranks=tuple(_ranks(case, writer, dimensions))[1 - len(rated) :],
-            groups=tuple(groups[name][at] for name in filters),
-        )
-        for at, case in enumerate(cases)
-    )
-    return TranscriptList("Conversations", tuple(transcripts), orders, tuple(filters))
-
-
 def _ranks(
     case: Case, writer: TranscriptWriter, dimensions: Sequence[DimensionSummary]
 ) -> Iterator[float | None]:
@@ -479,13 +477,6 @@ def _step_texts(turn: Turn) -> Iterator[str]:
     for message in turn.steps:
         yield from (f"{call.name}{call.arguments}" for call in message.tool_calls)
         yield message.text
-
-
-def _wrong(step: ToolStep) -> str:
-    """Say what is irregular about a call."""
-    if step.call is None:
-        return "a result that no call asked for"
-    return "no result came back" if step.result is None else ""
 
 
 def _notes(row: Row) -> Mapping[str, str]:
@@ -508,14 +499,6 @@ def _rows_of(rows: Iterable[Row], wanted: Collection[Key]) -> dict[Key, list[Row
         key = (row["conversation_id"], row["candidate"])
         if key in wanted and row["repeat"] == 1:
             by_key.setdefault(key, []).append(row)
-    return by_key
-
-
-def _by_key(conversations: Iterable[Conversation]) -> dict[Key, Conversation]:
-    by_key: dict[Key, Conversation] = {}
-    for conversation in conversations:
-        by_key[conversation.id, conversation.candidate] = conversation
-        by_key.setdefault((conversation.id, None), conversation)
     return by_key
 
 

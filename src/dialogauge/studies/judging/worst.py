@@ -208,7 +208,12 @@ def dialogue_weights(table: Table, dialogues: Mask) -> Floats:
 def _worse(values: Floats, weights: Floats, member: Mask, clusters: npt.NDArray[np.intp]) -> float | None:
     """Return the p-value of a group's mean above that of all others, two-sided; 1 where it is not above."""
     _, codes = np.unique(clusters, return_inverse=True)
-    mine, rest = (_sums(values, codes, np.where(side, weights, 0.0)) for side in (member, ~member))
+    of_sides = (np.where(side, weights, 0.0) for side in (member, ~member))
+    # Of each cluster the sum of the weighted values and that of the weights.
+    mine, rest = (
+        (np.bincount(codes, values * of).astype(np.float64), np.bincount(codes, of).astype(np.float64))
+        for of in of_sides
+    )
     if min(int((sizes > 0).sum()) for _, sizes in (mine, rest)) < _LEAST or values.min() == values.max():
         return None
     limits = float(values.min()), float(values.max())
@@ -217,12 +222,6 @@ def _worse(values: Floats, weights: Floats, member: Mask, clusters: npt.NDArray[
         return 1.0
     p = compare_gain(("group", "others"), "", (None, None), excess, basis).p
     return 1.0 if p is None else p
-
-
-def _sums(values: Floats, codes: npt.NDArray[np.intp], weights: Floats) -> tuple[Floats, Floats]:
-    """Return of each cluster the sum of the weighted values and that of the weights."""
-    sums, sizes = (np.bincount(codes, weights=of).astype(np.float64) for of in (values * weights, weights))
-    return sums, sizes
 
 
 def week_of(*places: Mapping[str, Any]) -> str | None:

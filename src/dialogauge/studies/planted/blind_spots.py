@@ -229,10 +229,14 @@ def blind_spots(
     pairs = [_Pair(one, rows) for one, rows in zip(plants, after, strict=True) if rows]
     sides = [_Side([p for p in pairs if p.plant.fault == name], judge.dimensions) for name in FAULTS]
     tests = iter(adjusted([test for side in sides for test in side.tests]))
+    answers: Mapping[str, Literal["better", "worse"]] = {"above": "better", "below": "worse"}
     seen = []
     for fault, side in zip(FAULTS.values(), sides, strict=True):
         share = side.share(finds=finds)
-        moved = tuple(_moved(next(tests)) for _ in side.tests)
+        moved = tuple(
+            Moved(test.measure, test.difference, answers.get(test.side, "cannot tell"))
+            for test in islice(tests, len(side.tests))
+        )
         seen.append(FaultSeen(fault.name, fault.words, _answer(share), share, side.failed, moved))
     by: Literal["findings", "scores"] = "findings" if finds else "scores"
     return BlindSpots(judge.name, tuple(seen), by, size, seed, len(plants), len(pairs))
@@ -243,11 +247,6 @@ def _answer(share: Estimate) -> Notice:
         return "not tried"
     low, high = share.interval or (-1.0, 1.0)
     return "noticed" if low > _HALF else "not noticed" if high < _HALF else "cannot tell"
-
-
-def _moved(test: Comparison) -> Moved:
-    answers: Mapping[str, Literal["better", "worse"]] = {"above": "better", "below": "worse"}
-    return Moved(test.measure, test.difference, answers.get(test.side, "cannot tell"))
 
 
 class _Pair:
@@ -294,13 +293,11 @@ class _Side:
         if finds:
             values = [float(pair.named) for pair in self.pairs]
         else:
-            by_reply = zip(*self._parts(), strict=True) if self.changes else iter(())
+            # Changes as parts of their scale; of what has no score none.
+            parts_of = [[(c or 0.0) / self.spans[name] for c in of] for name, of in self.changes.items()]
+            by_reply = zip(*parts_of, strict=True) if self.changes else iter(())
             values = [float(-np.sign(round(sum(parts), 9))) for parts in by_reply]
         return mean_estimate(values, self.talks, limits=(0.0 if finds else -1.0, 1.0))
-
-    def _parts(self) -> list[list[float]]:
-        """Changes as parts of their scale; of what has no score none."""
-        return [[(c or 0.0) / self.spans[name] for c in changes] for name, changes in self.changes.items()]
 
     def _test(self, name: str) -> Comparison:
         kept = [(c, talk) for c, talk in zip(self.changes[name], self.talks, strict=True) if c is not None]
