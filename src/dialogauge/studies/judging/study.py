@@ -32,6 +32,7 @@ from dialogauge.stats import DissatisfiedRule
 from dialogauge.stats.reading import table_of
 from dialogauge.studies.evidence import (
     NOTHING_CHECKED,
+    DimensionEvidence,
     RunEvidence,
     with_verdict,
 )
@@ -296,7 +297,7 @@ class JudgingStudy(Study[JudgingResult]):
             self.rubric,
             tuple(sorted(g.name or "" for g in languages if g.conversations >= least)),
             2 * self.with_tools > summary.conversations.judged,
-            checked_by_ratings(self.people, self.judge.dimensions, self.dissatisfied),
+            self._checked(),
             finds=findings is not None,
             ratings=() if people is None else tuple(dict.fromkeys(f.dimension for f in people.figures)),
             unchecked=self.unchecked,
@@ -307,6 +308,10 @@ class JudgingStudy(Study[JudgingResult]):
         gates = tuple(g.evaluate(summary, evidence, people) for g in read_gates(self.gates, self.rubric))
         agents = self.agents.result()
         return JudgingResult(summary, gates, trust, sample, findings, people, worst, agents, evidence)
+
+    def _checked(self) -> dict[str, DimensionEvidence]:
+        """Say of each dimension whether it is checked by the ratings of this run; a study may know better."""
+        return checked_by_ratings(self.people, self.judge.dimensions, self.dissatisfied)
 
     def facts(self) -> StudyFacts:
         """Return judge, dimensions and what the checks need to know of the rubric."""
