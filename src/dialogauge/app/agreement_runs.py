@@ -58,7 +58,7 @@ RatingsOf = Callable[[Conversation], Sequence[Rating]]
 
 _WEIGHTED = (
     "The targets are a sample with weights. A judge's figures against people count each target by how many "
-    "it stands for; figures among raters and of single levels do not"
+    "it stands for; figures among raters do not"
 )
 
 

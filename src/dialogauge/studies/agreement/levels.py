@@ -65,12 +65,17 @@ def _at(level: str, targets: Sequence[RatedTarget], table: TargetTable) -> Level
     means = np.array([[np.mean(values) for values in both] for both in columns])
     judge, people = (scores_of(column, scale=table.scale) for column in means.T)
     sources = {"judge": judge, "people": people}
-    figures = figures_of(ScoreTable(sources, clusters, unit), sources, "people", RANKS)["judge"].estimates
+    weights = None
+    if level != "candidate" and all(t.weight is not None for t in targets):
+        weights = np.array([np.mean([t.weight or 0.0 for t in of]) for of in items.values()])
+    scores = ScoreTable(sources, clusters, unit, weights=weights)
+    figures = figures_of(scores, sources, "people", RANKS)["judge"].estimates
     codes, groups = label_codes(clusters)
     basis = Basis.of(np.bincount(codes).astype(np.float64), unit)
-    if judge.values.size > _MOST:
-        none = basis.estimate(None, np.empty(0), (-1.0, 1.0))
-        kendall = replace(none, reason=f"more than {_MOST:,}: not computed")
+    weighted = weights is not None and bool(np.ptp(weights))
+    if judge.values.size > _MOST or weighted:
+        why = "it knows no weights" if weighted else f"more than {_MOST:,}: not computed"
+        kendall = replace(basis.estimate(None, np.empty(0), (-1.0, 1.0)), reason=why)
     else:
         part = parts_of(groups)[codes]
         tau = kendall_without(judge.values, people.values, part, int(part.max()) + 1)

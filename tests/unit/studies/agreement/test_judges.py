@@ -18,6 +18,7 @@ from dialogauge.studies.agreement.agreement import (
     default_rule,
 )
 from dialogauge.studies.agreement.judge_page import judge_section, judge_sentences
+from dialogauge.studies.agreement.levels import levels_of_table
 from dialogauge.studies.agreement.targets import (
     DimensionPair,
     JudgedRun,
@@ -66,6 +67,10 @@ def test_a_target_of_weight_three_counts_as_three_would():
     for name, figure in one.figures.items():
         assert figure.value == pytest.approx(other.figures[name].value), name
     assert one.low_shares["people"] == pytest.approx(4 / 6)
+    turns, others = (next(iter(levels_of_table(of))) for of in (weighted, thrice))
+    for name in ("pearson", "spearman"):
+        assert turns.figures[name].value == pytest.approx(others.figures[name].value), name
+    assert turns.figures["kendall"].reason == "it knows no weights"
     weighted.targets[0] = replace(weighted.targets[0], weight=None)  # not all have one: none counts
     assert agreement(weighted, parse_rule("3"), QUICK).low_shares["people"] == 0.5
 
