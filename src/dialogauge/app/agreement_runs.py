@@ -44,6 +44,7 @@ from dialogauge.studies.agreement.targets import (
     Panel,
     TargetTable,
     collect_targets,
+    weights_of,
 )
 from dialogauge.studies.evidence import RunEvidence, evidence_of
 from dialogauge.studies.judging.checking import checked_by_ratings
@@ -57,8 +58,8 @@ from dialogauge.text import counted
 RatingsOf = Callable[[Conversation], Sequence[Rating]]
 
 _WEIGHTED = (
-    "The targets are a sample with weights. A judge's figures against people count each target by how many "
-    "it stands for; figures among raters do not"
+    "The targets are a sample with weights. The table of judge and people counts each target by how many it "
+    "stands for; figures of single raters, and which of two judges is closer, do not"
 )
 
 
@@ -327,8 +328,7 @@ def _take_over(table: TargetTable, options: AgreementOptions, out: Panel) -> Non
             iter(one.by.values())
         )
     out.faults += table.refused
-    sampled = bool(table.targets) and all(target.weight is not None for target in table.targets)
-    for note in (table.reading, _WEIGHTED if sampled else ""):
+    for note in (table.reading, "" if weights_of(table.targets) is None else _WEIGHTED):
         out.notes += [note] if note and note not in out.notes else []
     # All that could be said: what is given, or the whole scores of the rubric's scale.
     categories, own = None, ("numbers", table.scale)

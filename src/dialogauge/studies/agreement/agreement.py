@@ -43,6 +43,7 @@ from dialogauge.studies.agreement.targets import (
     JudgedRun,
     TargetCounts,
     TargetTable,
+    weights_of,
 )
 from dialogauge.studies.rated import usual_rule
 from dialogauge.text import counted
@@ -213,7 +214,6 @@ def score_table(judges: Mapping[str, TargetTable], rule: DissatisfiedRule | None
     lengths = [t.length for t in targets]
     clusters, unit = cluster_labels([t.user for t in targets], [t.key.conversation_id for t in targets])
     turns = [t.key.turn for t in targets]
-    weights = [t.weight for t in targets]
     people = [t.people for t in targets]
     names = any(isinstance(p, str) for p in people)  # where some named categories, the names count
     values = np.array([np.nan if names else p for p in people], dtype=np.float64)
@@ -227,7 +227,7 @@ def score_table(judges: Mapping[str, TargetTable], rule: DissatisfiedRule | None
         unit,
         positions=None if None in turns else np.array(turns, dtype=np.float64),
         lengths=None if None in lengths else np.array(lengths, dtype=np.float64),
-        weights=None if None in weights else np.array(weights, dtype=np.float64),
+        weights=weights_of(targets),
     )
 
 

@@ -13,7 +13,7 @@ from dialogauge.stats.coefficients import kendall_without
 from dialogauge.stats.estimate import parts_of
 from dialogauge.stats.table import label_codes
 from dialogauge.studies.agreement.sources import TargetKey
-from dialogauge.studies.agreement.targets import RatedTarget, TargetTable
+from dialogauge.studies.agreement.targets import RatedTarget, TargetTable, weights_of
 
 RANKS: Final = ("pearson", "spearman")
 _MOST: Final = 4000
@@ -65,9 +65,10 @@ def _at(level: str, targets: Sequence[RatedTarget], table: TargetTable) -> Level
     means = np.array([[np.mean(values) for values in both] for both in columns])
     judge, people = (scores_of(column, scale=table.scale) for column in means.T)
     sources = {"judge": judge, "people": people}
-    weights = None
-    if level != "candidate" and all(t.weight is not None for t in targets):
-        weights = np.array([np.mean([t.weight or 0.0 for t in of]) for of in items.values()])
+    of_items = [weights_of(of) for of in items.values()]
+    known = [float(weights.mean()) for weights in of_items if weights is not None]
+    # A candidate stands for itself.
+    weights = np.array(known) if level != "candidate" and len(known) == len(items) else None
     scores = ScoreTable(sources, clusters, unit, weights=weights)
     figures = figures_of(scores, sources, "people", RANKS)["judge"].estimates
     codes, groups = label_codes(clusters)

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field, replace
 from math import floor
 from typing import Any, Final
 
+import numpy as np
+
 from dialogauge.core import (
     NOT_APPLICABLE,
     ONE_TO_FIVE,
@@ -19,7 +21,7 @@ from dialogauge.core import (
 from dialogauge.core.json_keys import keys
 from dialogauge.data import Vote
 from dialogauge.data.admission import ADMIT_ALL, Admission
-from dialogauge.stats import Categories, reply_length
+from dialogauge.stats import Categories, Floats, reply_length
 from dialogauge.studies.agreement.sources import (
     UNNAMED,
     Answers,
@@ -90,6 +92,12 @@ class RatedTarget:
     def whole(self) -> float:
         """The score as a whole number, halves upward."""
         return floor((self.score if self.whole_mean is None else self.whole_mean) + 0.5)
+
+
+def weights_of(targets: Sequence[RatedTarget]) -> Floats | None:
+    """Return how many targets of the log each stands for, shape (n,); None where one of them does not say."""
+    weights = [target.weight for target in targets]
+    return None if None in weights or not weights else np.array(weights, dtype=np.float64)
 
 
 @dataclass(slots=True)
@@ -214,7 +222,8 @@ def join_scores(table: TargetTable, scores: Answers, people: Answers, categories
         own = scores[key].by.values() if key in scores else ()
         values = [value for score in own if (value := number_of(score, categories)) is not None]
         judged = _JudgedTarget(values, values, fraction=any(value != int(value) for value in values))
-        _take(table, key, list(rated.by.values()), judged, rated.user)
+        target = _rated_target(table, key, list(rated.by.values()), judged, rated.user)
+        table.targets += [] if target is None else [target]
     if categories.values is None:
         places = [number_of(target.people, categories) for target in table.targets]
         known = zip(table.targets, places, strict=True)
@@ -269,20 +278,22 @@ def _join(
         length = sum(lengths.values()) if turn is None else lengths.get(turn, 0)
         scores, weights = [rating.score for rating in of], {rating.weight for rating in of}
         judged = judged_at.get(turn, _JudgedTarget())
-        weight = weights.pop() if len(weights) == 1 else None
-        _take(table, key, scores, judged, conversation.user_id, (length, weight))
+        target = _rated_target(table, key, scores, judged, conversation.user_id)
+        if target is not None:
+            weight = weights.pop() if len(weights) == 1 else None
+            table.targets.append(replace(target, length=length, weight=weight))
     if len(table.targets) > before and language:
         table.languages[language] += 1
 
 
-def _take(
+def _rated_target(
     table: TargetTable,
     key: TargetKey,
     ratings: Sequence[float | str],
     judged: _JudgedTarget,
     user: str | None,
-    length_and_weight: tuple[float | None, float | None] = (None, None),
-) -> None:
+) -> RatedTarget | None:
+    """Count what became of a target that people rated; return it where it has a score and a rating."""
     counts = table.counts
     counts.rated += 1
     counts.several_raters += len(ratings) > 1
@@ -293,15 +304,14 @@ def _take(
         counts.scored += 1
         table.fractions = table.fractions or judged.fraction
         score, whole = judged.means
-        length, weight = length_and_weight
-        target = RatedTarget(key, user, people, score, judged.named_class, length, whole, weight)
-        table.targets.append(target)
+        return RatedTarget(key, user, people, score, judged.named_class, None, whole)
     elif NOT_APPLICABLE in judged.others:
         counts.not_applicable += 1
     elif _FAILED in judged.others:
         counts.failed += 1
     else:
         counts.not_judged += 1
+    return None
 
 
 @dataclass(frozen=True, slots=True)
