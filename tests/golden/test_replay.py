@@ -178,7 +178,7 @@ def test_pt16_constant_candidates_with_gold_as_reference(level) -> None:
     )
     expect = case("PT-16")["expect"]["replay_gold_reference"][f"all{level}"]
     for view, key in (("reference-cdf", "reference_cdf"), ("mean-shift", "reference_mean_shift")):
-        steps = {score: of.seen(view) for score, of in constant_candidates(board).items()}
+        steps = {score: of.viewed_as(view) for score, of in constant_candidates(board).items()}
         found, given = ladder(steps)[level], expect[key]
         assert list(found.counts.values()) == given["counts"]
         assert round(found.micro or 0, 4) == given["micro"]

@@ -52,7 +52,7 @@ class Replayed:
     """The page of the comparison; None where none was written."""
 
     @property
-    def asked(self) -> tuple[StepResult, ...]:
+    def steps(self) -> tuple[StepResult, ...]:
         """The steps in which somebody is asked."""
         return tuple(step for step in (self.collected, self.scored) if step is not None)
 
@@ -61,15 +61,15 @@ class Replayed:
         selected = self.selected
         written = {"item set": None if selected is None else selected.path, "report": self.report}
         faults = [] if selected is None else [*selected.faults]
-        faults += (fault for step in self.asked for fault in step.faults)
+        faults += (fault for step in self.steps for fault in step.faults)
         return CommandOutcome(
             options=options,
             result=self,
             faults=tuple(dict.fromkeys(faults)),
             notes=() if selected is None else selected.notes,
-            ending=self.asked[-1].outcome if self.asked else FINISHED,
+            ending=self.steps[-1].outcome if self.steps else FINISHED,
             files={what: file for what, file in written.items() if file is not None},
-            failed_share=max((step.failed_share for step in self.asked), default=0.0),
+            failed_share=max((step.failed_share for step in self.steps), default=0.0),
             max_failed=_MAX_FAILED,
         )
 
@@ -105,7 +105,7 @@ class ReplayCommand(Command[S, Replayed], Generic[S]):
             "replies": 0 if collected is None else collected.done,
             "scores": 0 if scored is None else scored.done,
         }
-        asking = [step.asking for step in parts.asked if step.asking is not None]
+        asking = [step.asking for step in parts.steps if step.asking is not None]
         return Plan(
             run,
             "" if scored is None else scored.judge,

@@ -175,7 +175,7 @@ def _rows(compared: Compared) -> Iterator[bytes]:
     """Yield one line for each item and candidate: its scores, or why there are none."""
     boards = {name: of.scores.leaderboard for name, of in compared.comparisons.items()}
     first = compared.first.scores.leaderboard
-    views = {view: first.seen(view) for view in first.views}
+    views = {view: first.viewed_as(view) for view in first.views}
     lengths = np.full(first.whole.shape, np.nan) if first.lengths is None else first.lengths
     for i, item in enumerate(first.items):
         head = {"item": item.id, "user": item.user, "scenario": item.scenario, "position": item.position}

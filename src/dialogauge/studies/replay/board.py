@@ -161,11 +161,11 @@ class Board:
             raw=None if self.raw is None else self.raw.take(names),
         )
 
-    def holding(self, names: Sequence[str], scores: Floats) -> Board:
+    def with_scores(self, names: Sequence[str], scores: Floats) -> Board:
         """Return the same items with other candidates, or other scores, of shape (names, items)."""
         return replace(self, names=tuple(names), whole=scores, value=scores, skipped=None, lengths=None)
 
-    def asked(self) -> Board:
+    def applicable(self) -> Board:
         """Return the items to which the dimension applies for all of the candidates."""
         if self.skipped is None:
             return self
@@ -192,7 +192,7 @@ class Board:
         """Those that there are: of a rubric's scores the raw one alone."""
         return VIEWS if self.by == "user" else ("raw",)
 
-    def seen(self, view: View) -> Board:
+    def viewed_as(self, view: View) -> Board:
         """Return a view of raw scores; each candidate is calibrated by itself."""
         if view == "raw":
             return self
@@ -235,7 +235,7 @@ class Board:
         blocks = some.groups("block")
         touched = {block for block, differs in zip(blocks, uneven, strict=True) if differs}
         moved = common & np.array([block in touched for block in blocks])
-        only = replace(some.raw, whole=np.where(moved, some.raw.whole, np.nan)).seen(some.view)
+        only = replace(some.raw, whole=np.where(moved, some.raw.whole, np.nan)).viewed_as(some.view)
         whole, value = (
             np.where(moved, a, b) for a, b in ((only.whole, some.whole), (only.value, some.value))
         )

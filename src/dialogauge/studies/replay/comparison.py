@@ -227,26 +227,27 @@ def compare(scores: Board, settings: CompareSettings, *, family: str | None = No
 
     views: dict[View, ViewResult] = {}
     for view in scores.views:
-        seen = board.seen(view)
-        figures = {name: aggregate(seen, name) for name in seen.names}
-        pairs = compare_candidates(seen, settings.margin)
+        viewed = board.viewed_as(view)
+        figures = {name: aggregate(viewed, name) for name in viewed.names}
+        pairs = compare_candidates(viewed, settings.margin)
         views[view] = ViewResult(
             view=view,
             aggregates=dict(sorted(figures.items(), key=place)),
             pairs=tuple(replace(pair, ranked=ranks) for pair in pairs),
-            ladder=ladder({level: of.seen(view) for level, of in constant.items()}),
+            ladder=ladder({level: of.viewed_as(view) for level, of in constant.items()}),
             controls=ReplayControls(
-                length_control(blind.seen(view)), shuffled(seen, deals=settings.deals, seed=settings.seed)
+                length_control(blind.viewed_as(view)),
+                shuffled(viewed, deals=settings.deals, seed=settings.seed),
             ),
-            positions=by_position(seen),
-            self_preference=self_preference(seen, family),
+            positions=by_position(viewed),
+            self_preference=self_preference(viewed, family),
             left_as_they_are=board.left_as_they_are(view),
             on=scores.on,
         )
     people = None
     if scores.by == "user":
         gold = np.array([[np.nan if item.gold is None else item.gold for item in scores.items]])
-        people = aggregate(replace(scores.holding((ORIGINAL,), gold), on=Ground()), ORIGINAL)
+        people = aggregate(replace(scores.with_scores((ORIGINAL,), gold), on=Ground()), ORIGINAL)
     return ReplayComparison(views, length_figures(board), settings, scores, people, planted, evidence)
 
 

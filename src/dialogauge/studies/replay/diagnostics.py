@@ -29,7 +29,7 @@ def constant_candidates(board: Board) -> dict[float, Board]:
     whole = sorted(board.on.levels, key=scale.quality, reverse=True)
     levels: Sequence[float] = whole[:_STEPS] or [scale.best]
     shape = (1, len(board.items))
-    return {level: board.holding((str(level),), np.full(shape, float(level))) for level in levels}
+    return {level: board.with_scores((str(level),), np.full(shape, float(level))) for level in levels}
 
 
 def ladder(constant: Mapping[float, Board]) -> dict[float, Aggregate]:
@@ -72,7 +72,7 @@ def scored_by_length(board: Board) -> Board:
         originals = (replace(score, value=of_turn[score.id]) for score in board.reference.scores)
         blind = replace(board.reference, scores=tuple(originals))
     scores = np.where(np.isnan(board.whole), np.nan, scores)
-    return replace(board.holding(board.names, scores), reference=blind)
+    return replace(board.with_scores(board.names, scores), reference=blind)
 
 
 def length_control(board: Board) -> LengthControl:

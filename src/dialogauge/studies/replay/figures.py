@@ -63,7 +63,7 @@ class Aggregate:
     dsat: float | None
     """Share of scores of 3 and less."""
     counts: Mapping[str, int]
-    """How often each whole score was scores."""
+    """How often each whole score was given."""
     scenario_means: Mapping[str, float]
     fraction: Estimate
     """The user macro mean of the scores with their fractions."""
@@ -81,11 +81,11 @@ def aggregate(board: Board, name: str) -> Aggregate:
 
     Source: PersTurnBench, section 5.1 and appendix G.1.
     """
-    asked = board.take((name,)).asked()
-    items, on, (whole,), (exact,) = asked.items, board.on, asked.whole, asked.value
-    scored, users = ~np.isnan(whole), asked.groups("user")
+    applicable = board.take((name,)).applicable()
+    items, on, (whole,), (exact,) = applicable.items, board.on, applicable.whole, applicable.value
+    scored, users = ~np.isnan(whole), applicable.groups("user")
     n, scores = int(scored.sum()), whole[scored]
-    by_user, by_scenario = group_means(whole, users), group_means(whole, asked.groups("scenario"))
+    by_user, by_scenario = group_means(whole, users), group_means(whole, applicable.groups("scenario"))
     gold = np.array([np.nan if item.gold is None else item.gold for item in items])[scored]
     bounds = None
     if n < len(items):
@@ -104,7 +104,7 @@ def aggregate(board: Board, name: str) -> Aggregate:
         primary=macro_estimate(by_user, n=n, limits=on.limits, unit=on.unit),
         bounds=bounds,
         task_macro=macro_mean(by_scenario),
-        block_macro=macro_mean(group_means(whole, asked.groups("block"))),
+        block_macro=macro_mean(group_means(whole, applicable.groups("block"))),
         sat=float((scores >= _SATISFIED).mean()) if n else None,
         dsat=float((scores < _SATISFIED).mean()) if n else None,
         counts={str(s): int((np.rint(scores) == s).sum()) for s in on.levels},
@@ -235,7 +235,7 @@ def pair_of(board: Board, a: str, b: str, margin: float = 0.0) -> Pairing:
         b: The second.
         margin: A difference of no more than this is a tie.
     """
-    two, on = board.shared((a, b)).asked(), board.on
+    two, on = board.shared((a, b)).applicable(), board.on
     known = ~np.isnan(two.whole)
     both, users = known[0] & known[1], two.groups("user")
     delta = np.where(both, on.better(*two.whole), np.nan)

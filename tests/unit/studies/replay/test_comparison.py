@@ -127,8 +127,8 @@ def test_published_reference_ladder() -> None:
         histories={"S__x": ScoreHistory((1, 2, 5, 8, 4), 3.6, 20)},
         ties="sample-id",
     )
-    assert board.seen("reference-cdf").whole[:, 0].tolist() == [1, 1, 3, 4, 5]
-    assert board.seen("mean-shift").whole[:, 0].tolist() == [1, 2, 3, 4, 5]
+    assert board.viewed_as("reference-cdf").whole[:, 0].tolist() == [1, 1, 3, 4, 5]
+    assert board.viewed_as("mean-shift").whole[:, 0].tolist() == [1, 2, 3, 4, 5]
 
 
 def test_failures_are_counted_bounded_and_never_scored() -> None:
@@ -185,7 +185,7 @@ def test_shuffled_deals_lie_around_zero() -> None:
 def test_ladder_of_constant_candidates() -> None:
     board = scores()
     for view in VIEWS:
-        steps = ladder({level: of.seen(view) for level, of in constant_candidates(board).items()})
+        steps = ladder({level: of.viewed_as(view) for level, of in constant_candidates(board).items()})
         values = [steps[n].user_macro or 0 for n in (3, 4, 5)]
         assert values == sorted(values)
     assert board.left_as_they_are("reference-cdf") == {}
