@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from dialogauge.core.facade import loading
 
 if TYPE_CHECKING:
-    from dialogauge.stats.agreement import Figures, figures_of, measures_for
+    from dialogauge.stats.agreement import Figures, figures_of, figures_of_tables, measures_for
     from dialogauge.stats.calibration import (
         CALIBRATIONS,
         ROUNDING,
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
         mean_of_sums,
         published_interval,
     )
-    from dialogauge.stats.measures import MEASURES, correlated_users, title_of, two_sided_users
+    from dialogauge.stats.measures import MEASURES, title_of
     from dialogauge.stats.pairs import pair_up
     from dialogauge.stats.power import ENOUGH, Power, PowerPoint, power_of
     from dialogauge.stats.ranking import RIDGE, Strengths, TieRule, combined_elo, online_elo, strengths

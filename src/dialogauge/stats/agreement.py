@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
 
-from dialogauge.stats.estimate import Basis, Estimate, LeftOut, Range, freedom_of, left_out, parts_of
-from dialogauge.stats.measures import MEASURES, Measure, Prepared
-from dialogauge.stats.pairs import Pairs, Weights, pair_up
-from dialogauge.stats.table import Directions, DissatisfiedRule, Floats, Scores, ScoreTable
+from dialogauge.stats.estimate import Basis, Estimate, Range, freedom_of, parts_left_out, parts_of
+from dialogauge.stats.measures import MEASURES, Measure
+from dialogauge.stats.pairs import Pairs, Sample, Weights, sample_of
+from dialogauge.stats.table import Codes, Directions, DissatisfiedRule, Floats, Scores, ScoreTable
 
-_NONE: Final = np.empty(0)
+_NO_PARTS: Final = np.empty(0, dtype=np.intp)
+_TOGETHER: Final = 100_000
+"""Rows of weights times targets up to which small samples are computed at once: numpy is then no slower."""
+_BLOCK_CELLS: Final = 250_000
+"""Weights held at once: 2 MB, whatever the number of targets."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,8 +50,8 @@ def measures_for(
     table: ScoreTable, source: str, reference: str, *, rule: DissatisfiedRule | None = None
 ) -> tuple[str, ...]:
     """Return the names of the measures that table, source and reference allow, in the registry's order."""
-    pairs = pair_up(table, table.sources[source], table.sources[reference], rule)
-    return tuple(name for name, m in MEASURES.items() if m.needs <= pairs.can)
+    can = sample_of(table, table.sources[source], table.sources[reference], rule).can
+    return tuple(name for name, m in MEASURES.items() if m.needs <= can)
 
 
 def figures_of(
@@ -73,21 +76,57 @@ def figures_of(
         rule: What counts as dissatisfied.
         intervals: Whether intervals and comparisons are wanted; figures alone are quicker.
     """
-    gold = table.sources[reference]
-    sizes = np.bincount(table.cluster_codes[0], weights=table.weights).astype(np.float64)
-    basis = Basis(table.n, sizes.size, table.unit, freedom_of(sizes))
+    tables = dict.fromkeys(sources, table)
+    return figures_of_tables(tables, sources, reference, measures, rule=rule, intervals=intervals)
 
-    def versions(of: Scores | Sequence[Scores]) -> list[_Version]:
+
+def figures_of_tables(
+    tables: Mapping[str, ScoreTable],
+    sources: Mapping[str, Scores | Sequence[Scores]],
+    reference: str,
+    measures: Sequence[str],
+    *,
+    rule: DissatisfiedRule | None = None,
+    intervals: bool = True,
+) -> dict[str, Figures]:
+    """Compute measures of several sources, each on a table of its own.
+
+    Args:
+        tables: By source, of its targets.
+        sources: As of `figures_of`.
+        reference: The source of every table that the others are held against.
+        measures: Names of `MEASURES`.
+        rule: What counts as dissatisfied.
+        intervals: Whether intervals and comparisons are wanted.
+    """
+    bases = {name: _basis(tables[name]) for name in sources}
+    versions: dict[str, list[_Version]] = {}
+    for name, of in sources.items():
+        table, clusters = tables[name], bases[name].clusters if intervals else 0
         several = [of] if isinstance(of, Scores) else of
-        return [_Version(pair_up(table, version, gold, rule), measures) for version in several]
+        deals = 1 if isinstance(of, Directions) else len(several)
+        versions[name] = [
+            _Version(
+                name,
+                sample_of(table, column, table.sources[reference], rule),
+                parts_left_out(clusters, number % deals, deals) if clusters > 1 else _NO_PARTS,
+            )
+            for number, column in enumerate(several)
+        ]
+    for batch in _batches([v for several in versions.values() for v in several]):
+        _compute(batch, measures)
 
-    def of_source(of: Scores | Sequence[Scores]) -> Figures:
-        if isinstance(of, Directions):
-            sides = (_figures(basis, [v], measures, intervals=intervals) for v in versions(of))
-            return _better(*sides)
-        return _figures(basis, versions(of), measures, intervals=intervals)
+    def of_source(name: str) -> Figures:
+        if isinstance(sources[name], Directions):
+            return _better(*(_figures(bases[name], [v], measures) for v in versions[name]))
+        return _figures(bases[name], versions[name], measures)
 
-    return {name: of_source(of) for name, of in sources.items()}
+    return {name: of_source(name) for name in sources}
+
+
+def _basis(table: ScoreTable) -> Basis:
+    sizes = np.bincount(table.cluster_codes[0], weights=table.weights).astype(np.float64)
+    return Basis(table.n, sizes.size, table.unit, freedom_of(sizes))
 
 
 def signed_gain(measure: Measure, mine: Floats, other: Floats) -> Floats:
@@ -123,74 +162,85 @@ def _better(one: Figures, other: Figures) -> Figures:
     )
 
 
-def _figures(
-    basis: Basis, versions: Sequence[_Version], measures: Sequence[str], *, intervals: bool
-) -> Figures:
-    once = np.ones((1, basis.clusters))
-    points = [v.figures(once) for v in versions]
-    values = _means(points, measures)
-    moves = dict.fromkeys(measures, _NONE)
-    if intervals and basis.clusters > 1:
-        moves = _moves(basis.clusters, versions, points, measures)
-    prepared = versions[0].prepared
+@dataclass(slots=True, eq=False)
+class _Version:
+    """One column of a source."""
+
+    source: str
+    sample: Sample
+    parts: Codes
+    """The parts of the clusters that are left out of it."""
+    figures: Floats = field(default_factory=lambda: np.empty((0, 0)))
+    """Shape (measures, 1 + parts), first of all clusters; NaN where undefined."""
+    support: dict[str, int] = field(default_factory=dict)
+    """By measure, where not all clusters tell something of it."""
+
+
+def _batches(versions: Sequence[_Version]) -> Iterator[list[_Version]]:
+    """Yield what is computed at once: of small samples several of one kind, which takes as long as one.
+
+    What ranks by more than its values stays apart: which ranks are ties depends on the largest value.
+    """
+    kinds: dict[Hashable, list[_Version]] = {}
+    for v in versions:
+        of = v.sample
+        kind = of.scale, of.can, of.low_is_bad, of.table.n > 0, v.source if of.ranks_apart else None
+        kinds.setdefault(kind, []).append(v)
+    for alike in kinds.values():
+        batch: list[_Version] = []
+        rows = targets = 0
+        for v in alike:
+            rows, targets = rows + 1 + v.parts.size, targets + v.sample.table.n
+            if batch and rows * targets > _TOGETHER:
+                yield batch
+                batch, rows, targets = [], 1 + v.parts.size, v.sample.table.n
+            batch.append(v)
+        yield batch
+
+
+def _compute(batch: Sequence[_Version], measures: Sequence[str]) -> None:
+    """Compute the figures of some versions, and those without each of their parts."""
+    pairs = Pairs([v.sample for v in batch])
+    able = [m for m in measures if MEASURES[m].needs <= pairs.can] if pairs.n else []
+    prepared = {m: MEASURES[m].prepare(pairs) for m in able}
+    part = np.concatenate([parts_of(n) for n in np.bincount(pairs.sample, minlength=len(batch)).tolist()])
+    by_weights = [m for m in able if prepared[m].without is None]
+    # Each row counts the clusters of one version, but for one of its parts.
+    version = np.repeat(np.arange(len(batch)), [1 + v.parts.size for v in batch])
+    without = np.concatenate([np.append(-1, v.parts) for v in batch])
+    figures = np.full((len(measures), version.size), np.nan)
+    row_of = dict(zip(measures, figures, strict=True))
+    step = max(1, _BLOCK_CELLS // max(pairs.clusters, pairs.width))
+    for start in range(0, version.size, step):
+        here = slice(start, start + step)
+        counted = (pairs.sample == version[here, None]) & (part != without[here, None])
+        weights = Weights(pairs, counted.astype(np.float64))
+        for m in by_weights:
+            row_of[m][here] = prepared[m].figure(weights)
+    for m, of in prepared.items():
+        if of.without is not None:
+            row_of[m][:1] = of.figure(Weights(pairs, np.ones((1, pairs.clusters))))
+            row_of[m][1:] = of.without(part)[without[1:]]
+    for at, v in enumerate(batch):
+        v.figures = figures[:, version == at]
+        v.support = {m: int(of.support[at]) for m, of in prepared.items() if of.support is not None}
+
+
+def _figures(basis: Basis, versions: Sequence[_Version], measures: Sequence[str]) -> Figures:
+    """Take the versions of a source together."""
+    points = np.array([v.figures[:, 0] for v in versions])
+    values = np.where(np.isfinite(points).all(axis=0), points.mean(axis=0), np.nan)
+    parts = 1 + max(int(v.parts.max(initial=-1)) for v in versions)
+    totals, counts = np.zeros((len(measures), parts)), np.zeros(parts)
+    for v in versions:
+        totals[:, v.parts] += v.figures[:, 1:] - v.figures[:, :1]
+        counts[v.parts] += 1
+    moved = values[:, None] + totals / counts
+    scale, support = versions[0].sample.scale, versions[0].support
     return Figures(
         basis,
-        values,
-        {m: move + np.float64(np.nan if (v := values[m]) is None else v) for m, move in moves.items()},
-        {m: MEASURES[m].limits(versions[0].pairs.scale) for m in measures},
-        {m: prepared[m].support if m in prepared else None for m in measures},
+        {m: v if np.isfinite(v) else None for m, v in zip(measures, values.tolist(), strict=True)},
+        dict(zip(measures, moved, strict=True)),
+        {m: MEASURES[m].limits(scale) for m in measures},
+        {m: support.get(m) for m in measures},
     )
-
-
-def _moves(
-    clusters: int,
-    versions: Sequence[_Version],
-    points: Sequence[Mapping[str, Floats]],
-    measures: Sequence[str],
-) -> dict[str, Floats]:
-    """Return by measure how far the figure moves with each part left out: the mean over its versions."""
-    parts = int(parts_of(clusters).max()) + 1
-    totals, counts = {m: np.full(parts, np.nan) for m in measures}, np.zeros(parts)
-    for name in points[0]:
-        totals[name] = np.zeros(parts)
-    widest = max(v.pairs.width for v in versions)
-    for block in left_out(clusters, widest, len(versions)):
-        counts[block.parts] += 1
-        for name, moved in versions[block.version].without(block).items():
-            totals[name][block.parts] += moved - points[block.version][name]
-    return {m: total / counts for m, total in totals.items()}
-
-
-class _Version:
-    """One column against the reference, its measures prepared."""
-
-    def __init__(self, pairs: Pairs, measures: Sequence[str]) -> None:
-        self.pairs = pairs
-        able = [m for m in measures if MEASURES[m].needs <= pairs.can]
-        self.prepared: dict[str, Prepared] = {m: MEASURES[m].prepare(pairs) for m in able} if pairs.n else {}
-
-    def figures(self, clusters: Floats) -> dict[str, Floats]:
-        weights = Weights(self.pairs, clusters)
-        return {name: of.figure(weights) for name, of in self.prepared.items()}
-
-    def without(self, block: LeftOut) -> dict[str, Floats]:
-        """Return the figures with each part of a block left out."""
-        weights, known = Weights(self.pairs, block.weights), self._without
-        return {
-            name: known[name][block.parts] if name in known else of.figure(weights)
-            for name, of in self.prepared.items()
-        }
-
-    @cached_property
-    def _without(self) -> dict[str, Floats]:
-        part = parts_of(self.pairs.clusters)
-        return {name: of.without(part) for name, of in self.prepared.items() if of.without is not None}
-
-
-def _means(versions: Sequence[Mapping[str, Floats]], measures: Sequence[str]) -> dict[str, float | None]:
-    out: dict[str, float | None] = {}
-    for name in measures:
-        values = [float(of[name][0]) for of in versions if name in of]
-        known = bool(values) and bool(np.isfinite(values).all())
-        out[name] = float(np.mean(values)) if known else None
-    return out

@@ -16,7 +16,7 @@ import numpy as np
 
 from dialogauge.core import ONE_TO_FIVE, Scale, round_score
 from dialogauge.core.json_keys import keys
-from dialogauge.stats.score_history import Calibrated, RawScore, ScoreHistory, Ties, half_even, quantiles
+from dialogauge.stats.score_history import Calibrated, RawScore, ScoreHistory, Ties, half_even, places_among
 from dialogauge.stats.table import Floats, whole_scores
 
 MIN_HISTORY = 5
@@ -70,7 +70,7 @@ def fit_cdf(history: ScoreHistory, ties: Ties = "mid", reference: Sequence[RawSc
     thin = _thin(history)
     if thin is not None or history.empty:
         return thin or _identity("empty_history", history.scale)
-    return CalibrationMap(lambda scores: _at(history, quantiles(scores, ties, reference)))
+    return CalibrationMap(lambda scores: history.quantiles(places_among(scores, ties, reference)))
 
 
 def fit_reference_mean_shift(history: ScoreHistory, reference: Sequence[RawScore]) -> CalibrationMap:
@@ -114,7 +114,7 @@ def fit_pooled(history: ScoreHistory, scores: Sequence[RawScore]) -> Calibration
 
     def apply(scores: Sequence[RawScore]) -> tuple[Calibrated, ...]:
         places = ((bisect_left(pool, s.value) + bisect_right(pool, s.value)) / 2 for s in scores)
-        return _at(history, [place / len(pool) for place in places])
+        return history.quantiles([place / len(pool) for place in places])
 
     return CalibrationMap(apply)
 
@@ -125,14 +125,9 @@ def _thin(history: ScoreHistory) -> CalibrationMap | None:
     return _identity("thin_history", history.scale) if history.turns < MIN_HISTORY else None
 
 
-def _at(history: ScoreHistory, places: Sequence[float]) -> tuple[Calibrated, ...]:
-    known = {q: Calibrated(history.smooth_quantile(q), history.quantile(q)) for q in set(places)}
-    return tuple(known[q] for q in places)
-
-
 def _rounded(value: float, scale: Scale) -> Calibrated:
-    on_scale = max(float(scale.low), min(float(scale.high), round_score(value)))
-    return Calibrated(on_scale, half_even(value, scale))
+    exact, low, high = round_score(value), scale.low, scale.high
+    return Calibrated(max(float(low), min(float(high), exact)), int(max(low, min(high, round(exact)))))
 
 
 CalibrationName = Literal[

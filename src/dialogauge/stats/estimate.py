@@ -31,7 +31,6 @@ a time). Two figures on the same targets are left the same clusters out, so thei
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Final
@@ -54,8 +53,6 @@ _MOST_PARTS: Final = 500
 """So often something is left out at most: the standard error is then sure to about 3 %."""
 _DEALS: Final = 1000
 """So many figures of what was dealt by chance are computed at most, where there are fewer clusters."""
-_BLOCK_CELLS: Final = 250_000
-"""Weights held at once: 2 MB, whatever the number of targets."""
 _NOTHING: Final = 1e-12
 """A move that rounding alone may make."""
 _LEAST_TAIL: Final = 1e-10
@@ -377,33 +374,14 @@ def parts_of(clusters: int, seed: int = 0) -> Codes:
     return order % _MOST_PARTS
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class LeftOut:
-    """Some parts of the clusters, each left out once."""
-
-    version: int
-    """Of what was dealt by chance: which deal is computed."""
-    parts: Codes
-    """Shape (d,)."""
-    weights: Floats
-    """Shape (d, clusters), 1, and 0 for the clusters of the part."""
-
-
-def left_out(clusters: int, cells: int = 0, versions: int = 1) -> Iterator[LeftOut]:
-    """Yield every part left out, in blocks; of several versions each part with as many as are cheap.
+def parts_left_out(clusters: int, version: int = 0, versions: int = 1) -> Codes:
+    """Return the parts that are left out of a version; of several each part of as many as are cheap.
 
     Args:
         clusters: How many there are.
-        cells: Columns of the widest array that is made of a block; bounds its rows.
-        versions: Of a source that was dealt by chance.
+        version: Of a source that was dealt by chance: which deal.
+        versions: How many deals there are.
     """
-    part = parts_of(clusters)
-    parts = min(clusters, _MOST_PARTS)
-    deals = min(versions, max(1, _DEALS // max(parts, 1)))
-    step = max(1, _BLOCK_CELLS // max(clusters, cells, 1))
-    for version in range(versions):
-        mine = np.arange(parts)
-        mine = mine[(mine - version) % versions < deals]
-        for start in range(0, mine.size, step):
-            here = mine[start : start + step]
-            yield LeftOut(version, here, np.where(part == here[:, None], 0.0, 1.0))
+    parts = np.arange(min(clusters, _MOST_PARTS))
+    deals = min(versions, max(1, _DEALS // max(parts.size, 1)))
+    return parts[(parts - version) % versions < deals]

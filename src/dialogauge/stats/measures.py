@@ -46,12 +46,12 @@ class Prepared:
     """A measure of one pair of sources."""
 
     figure: Figure
-    support: int | None = None
-    """Clusters that the figure stands on, where others hold targets but tell nothing of it: of a mean over
-    users those with the figure by themselves. None where all do."""
+    support: Codes | None = None
+    """Of each sample the clusters that the figure stands on, where others hold targets but tell nothing of
+    it: of a mean over users those with the figure by themselves. None where all do."""
     without: Callable[[Codes], Floats] | None = None
     """Of the part of each cluster, shape (clusters,), the figure without each of the parts, shape (parts,);
-    None where weights are as quick."""
+    None where weights are as quick, and of several samples."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +105,8 @@ def _beyond_chance(prepare: _Prepare) -> _Prepare:
     """
 
     def prepared(pairs: Pairs) -> Prepared:
-        few = pairs.varied if pairs.varied < MIN_CLUSTERS else None
-        return replace(prepare(pairs), support=few)
+        every = np.bincount(pairs.sample)
+        return replace(prepare(pairs), support=np.where(pairs.varied < MIN_CLUSTERS, pairs.varied, every))
 
     return prepared
 
@@ -137,8 +137,8 @@ def _of_both(figure: _CellFigure) -> _Prepare:
     """Prepare a figure that adds up both classes: without a hit that of the dissatisfied says nothing."""
 
     def prepare(pairs: Pairs) -> Prepared:
-        hit = ((1 - pairs.sat) * (1 - pairs.gold_sat)).any()
-        return Prepared(lambda w: figure(pairs, w.cells), None if hit else 0)
+        hits = pairs.holding(((pairs.sat == 0) & (pairs.gold_sat == 0))[pairs.cell])
+        return Prepared(lambda w: figure(pairs, w.cells), np.where(hits > 0, np.bincount(pairs.sample), 0))
 
     return prepare
 
@@ -161,7 +161,7 @@ def _ranking(pairs: Pairs) -> Prepared:
     def without(part: Codes) -> Floats:
         return auc_without(pairs.ranking, pairs.gold_sat, part[pairs.cluster], int(part.max()) + 1)
 
-    quick = pairs.counts is None and pairs.weights is None
+    quick = pairs.counts is None and pairs.weights is None and pairs.samples == 1
     return Prepared(lambda w: _auc(pairs, w.cells), None, without if quick else None)
 
 
@@ -170,7 +170,8 @@ def _ranking_within(what: Literal["users", "blocks"]) -> _Prepare:
 
     def prepare(pairs: Pairs) -> Prepared:
         won, of = pairs.won_within(what)
-        return Prepared(lambda w: divided(w.clusters @ won, w.clusters @ of), int((of > 0).sum()))
+        support = np.bincount(pairs.sample[of > 0], minlength=pairs.samples)
+        return Prepared(lambda w: divided(w.clusters @ won, w.clusters @ of), support)
 
     return prepare
 
@@ -196,7 +197,7 @@ def _zero(values: Floats) -> Floats:
 def _per_user(values: Callable[[Pairs], Floats]) -> _Prepare:
     def prepare(pairs: Pairs) -> Prepared:
         own = values(pairs)
-        return Prepared(pairs.by_user.over(own), int(np.isfinite(own).sum()))
+        return Prepared(pairs.by_user.over(own), pairs.by_user.known(own))
 
     return prepare
 
@@ -212,23 +213,17 @@ def _per_user_correlation(of: _Coefficient, score: Callable[[Pairs], Floats]) ->
             r: Floats = np.tanh(mean(w))
             return np.where(np.abs(r) > _MOST - 1e-9, np.sign(r), r)
 
-        return Prepared(back, int(np.isfinite(own).sum()))
+        return Prepared(back, users.known(own))
 
     return prepare
 
 
 def _user_kappa(pairs: Pairs) -> Floats:
     users = pairs.by_user
-    levels = np.array([np.unique(pairs.gold_whole[row > 0]).size for row in users.counts], dtype=np.intp)
-    known = (users.sizes >= MIN_TURNS) & (levels > 1)
+    lowest = np.where(users.counts > 0, pairs.gold_whole, np.inf).min(axis=1)
+    highest = np.where(users.counts > 0, pairs.gold_whole, -np.inf).max(axis=1)
+    known = (users.sizes >= MIN_TURNS) & (lowest < highest)
     return np.where(known, kappa_draws(pairs.whole, pairs.gold_whole, users.counts), np.nan)
-
-
-def correlated_users(pairs: Pairs) -> int:
-    """Count the users with a Pearson correlation of their own."""
-    users = pairs.by_user
-    r = pearson_draws(pairs.value, pairs.gold, users.counts)
-    return int(((users.sizes >= MIN_TURNS) & np.isfinite(r)).sum())
 
 
 def two_sided_users(pairs: Pairs) -> Mask:

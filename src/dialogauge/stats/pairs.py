@@ -6,7 +6,8 @@ sources say the same are one cell. So many draws cost a product of their weights
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, Literal
 
@@ -15,11 +16,12 @@ import numpy as np
 from dialogauge.core import Scale
 from dialogauge.stats.categories import WIDEST, Categories
 from dialogauge.stats.coefficients import auc_within, divided
-from dialogauge.stats.table import Codes, DissatisfiedRule, Floats, Scores, ScoreTable, row_codes
+from dialogauge.stats.table import Codes, DissatisfiedRule, Floats, Mask, Scores, ScoreTable, row_codes
 
 Need = Literal["numbers", "scale", "categories", "classes", "ranking", "users", "blocks"]
 """What a measure can need of a table and of both sources."""
 
+_COLUMNS: Final = ("gold", "value", "gold_whole", "whole", "order", "gold_class", "class")
 _DENSE: Final = 64
 """Cells times clusters, for each target, up to which clusters are tallied by cells, in an array of 8 MB."""
 
@@ -47,38 +49,50 @@ class Weights:
         return self._pairs.tables(self.cells)
 
 
-class Pairs:
-    """What a source and a reference say of the same n targets, tallied into cells. Made by `pair_up`."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Sample:
+    """What a source and a reference say of the n targets of a table. Made by `sample_of`."""
 
-    def __init__(
-        self,
-        columns: Mapping[str, Floats],
-        table: ScoreTable,
-        scale: Scale,
-        can: Set[Need],
-        *,
-        low_is_bad: bool,
-    ) -> None:
-        self.scale = scale
-        self.can = can
-        self.low_is_bad = low_is_bad
-        self.n = table.n
-        self.cluster, self.clusters = table.cluster_codes
-        """Shape (n,), and how many clusters there are."""
-        self.weights = table.weights
+    table: ScoreTable
+    columns: Floats
+    """Shape (columns, n), in the order of `_COLUMNS`."""
+    scale: Scale
+    can: frozenset[Need]
+    low_is_bad: bool
+    ranks_apart: bool
+    """Whether the source ranks by something else than its values."""
+
+
+class Pairs:
+    """What sources and references say of the targets of samples, tallied into cells. Made by `pair_up`.
+
+    Small samples of one kind may be taken together: each has clusters, users and blocks of its own.
+    """
+
+    def __init__(self, samples: Sequence[Sample]) -> None:
+        tables, first = [s.table for s in samples], samples[0]
+        self.scale, self.can, self.low_is_bad = first.scale, first.can, first.low_is_bad
+        self.n = sum(t.n for t in tables)
+        self.samples = len(samples)
+        self.cluster, self.sample = _numbered([t.cluster_codes for t in tables])
+        """Shape (n,), and of each cluster its sample, shape (clusters,)."""
+        self.clusters = self.sample.size
+        self.weights: Floats | None = None
         """Shape (n,), how often each target counts; None where once."""
-        self._table = table
-        every = np.column_stack(list(columns.values()))
+        if any(t.weights is not None for t in tables):
+            self.weights = np.concatenate([np.ones(t.n) if t.weights is None else t.weights for t in tables])
+        self._tables = tables
+        every = np.concatenate([s.columns for s in samples], axis=1)
         cells, self.cell = every, np.arange(self.n)
         self.counts: Floats | None = None
         """Shape (clusters, cells); None where each target is a cell of its own."""
         most = min(_DENSE * self.n, 1_000_000) // max(self.clusters, 1)
-        if np.unique(columns["order"]).size <= most:  # there are as many cells at least
-            codes, first = row_codes(list(columns.values()))
-            if first.size <= most:
-                cells, self.cell = every[first], codes
-                self.counts = _tally(self.cluster, self.clusters, codes, first.size, self.weights)
-        by_name = dict(zip(columns, cells.T, strict=True))
+        if np.unique(every[_COLUMNS.index("order")]).size <= most:  # there are as many cells at least
+            codes, places = row_codes(list(every))
+            if places.size <= most:
+                cells, self.cell = every[:, places], codes
+                self.counts = _tally(self.cluster, self.clusters, codes, places.size, self.weights)
+        by_name = dict(zip(_COLUMNS, cells, strict=True))
         self.gold, self.value = by_name["gold"], by_name["value"]
         """Shape (cells,): the reference's number and the source's, with fractions."""
         self.gold_whole, self.whole = by_name["gold_whole"], by_name["whole"]
@@ -106,8 +120,7 @@ class Pairs:
         Returns:
             Won pairs and all pairs, each by cluster, shape (clusters,).
         """
-        codes = self._table.user_codes if what == "users" else self._table.block_codes
-        group, groups = codes if codes is not None else (self.cluster, self.clusters)
+        group, groups = self._codes(what)
         weights = np.ones(self.n) if self.weights is None else self.weights
         won, pairs = auc_within(self.ranking[self.cell], self.gold_sat[self.cell], group, weights)
         size = np.bincount(group, weights=weights, minlength=groups)
@@ -126,28 +139,40 @@ class Pairs:
         return lambda w: divided(w.clusters @ sums, w.clusters @ sizes)
 
     @cached_property
-    def varied(self) -> int:
-        """Clusters that hold another whole score, of either source, than the reference's commonest."""
-        gold, whole = self.gold_whole[self.cell], self.whole[self.cell]
-        levels, counts = np.unique(gold, return_counts=True)
-        other = (gold != levels[counts.argmax()]) | (whole != levels[counts.argmax()])
-        return int(np.unique(self.cluster[other]).size)
+    def varied(self) -> Codes:
+        """Clusters that hold another whole score, of either source, than the reference's commonest.
+
+        Shape (samples,), as of `holding`.
+        """
+        gold, whole, sample = self.gold_whole[self.cell], self.whole[self.cell], self.sample[self.cluster]
+        levels, codes = np.unique(gold, return_inverse=True)
+        counts = _tally(sample, self.samples, codes, levels.size)
+        commonest = levels[counts.argmax(axis=1)][sample]
+        return self.holding((gold != commonest) | (whole != commonest))
+
+    def holding(self, targets: Mask) -> Codes:
+        """Count the clusters of each sample that hold one of the targets, shape (n,) -> (samples,)."""
+        return np.bincount(self.sample[np.unique(self.cluster[targets])], minlength=self.samples)
 
     @cached_property
     def by_user(self) -> Groups:
         """The targets by user."""
-        return self._groups(self._table.user_codes, "users")
+        return Groups(self, *self._codes("users"))
 
     @cached_property
     def by_block(self) -> Groups:
         """The targets by block."""
-        return self._groups(self._table.block_codes, "blocks")
+        return Groups(self, *self._codes("blocks"))
 
-    def _groups(self, codes: tuple[Codes, int] | None, what: str) -> Groups:
-        if codes is None:
+    def _codes(self, what: Literal["users", "blocks"]) -> tuple[Codes, int]:
+        """Number the users, or the blocks, of all samples."""
+        codes = [t.user_codes if what == "users" else t.block_codes for t in self._tables]
+        known = [of for of in codes if of is not None]
+        if len(known) < len(codes):
             msg = f"the table has no {what}"
             raise ValueError(msg)
-        return Groups(self, *codes)
+        numbers, sample = _numbered(known)
+        return numbers, sample.size
 
     @cached_property
     def categories(self) -> Categories:
@@ -180,6 +205,8 @@ class Groups:
 
     def __init__(self, pairs: Pairs, codes: Codes, groups: int) -> None:
         self._shape = (groups, pairs.size, pairs.clusters)
+        self._samples, self._sample = pairs.samples, np.zeros(groups, dtype=np.intp)
+        self._sample[codes] = pairs.sample[pairs.cluster]
         places = np.ravel_multi_index((codes, pairs.cell, pairs.cluster), self._shape)
         rows, of, times = np.unique(places, return_inverse=True, return_counts=True)
         self._n = (times if pairs.weights is None else np.bincount(of, pairs.weights)).astype(np.float64)
@@ -196,6 +223,10 @@ class Groups:
     def _by_cluster(self) -> Floats:
         groups, _, clusters = self._shape
         return _tally(self._cluster, clusters, self._group, groups, self._n)
+
+    def known(self, values: Floats) -> Codes:
+        """Count the groups of each sample with a value of their own, shape (groups,) -> (samples,)."""
+        return np.bincount(self._sample[np.isfinite(values)], minlength=self._samples)
 
     def over(self, values: Floats) -> Figure:
         """Return the mean of a value per group, weighted by its targets; undefined ones take no part."""
@@ -229,7 +260,14 @@ Figure = Callable[[Weights], Floats]
 def pair_up(
     table: ScoreTable, source: Scores, reference: Scores, rule: DissatisfiedRule | None = None
 ) -> Pairs:
-    """Lay a source beside a reference, target by target.
+    """Lay a source beside a reference, target by target; arguments are those of `sample_of`."""
+    return Pairs([sample_of(table, source, reference, rule)])
+
+
+def sample_of(
+    table: ScoreTable, source: Scores, reference: Scores, rule: DissatisfiedRule | None = None
+) -> Sample:
+    """Return what a source and a reference say of a table's targets.
 
     The class of the dissatisfied is what a source names itself, else the rule: on the number of the reference
     (people's mean of 3.9 lies below 4), and on the whole score of the source (what it calls a 4 is a 4).
@@ -264,8 +302,14 @@ def pair_up(
         "class": nothing if own is None else own,
     }
     low_is_bad = source.scale.higher_is_better if rule is None or rule.category is not None else rule.lower
-    able = frozenset(need for need, ok in can.items() if ok)
-    return Pairs(columns, table, source.scale, able, low_is_bad=low_is_bad)
+    return Sample(
+        table,
+        np.array([columns[name] for name in _COLUMNS]),
+        source.scale,
+        frozenset(need for need, able in can.items() if able),
+        low_is_bad,
+        not np.array_equal(source.order, source.values),
+    )
 
 
 def _classes(scores: Scores, values: Floats, rule: DissatisfiedRule | None) -> Floats | None:
@@ -277,3 +321,15 @@ def _classes(scores: Scores, values: Floats, rule: DissatisfiedRule | None) -> F
 def _tally(rows: Codes, n_rows: int, columns: Codes, n_columns: int, n: Floats | None = None) -> Floats:
     counts = np.bincount(rows * n_columns + columns, weights=n, minlength=n_rows * n_columns)
     return counts.reshape(n_rows, n_columns).astype(np.float64)
+
+
+def _numbered(codes: Sequence[tuple[Codes, int]]) -> tuple[Codes, Codes]:
+    """Number the groups of several samples one after the other; return the numbers, and each group's sample.
+
+    Args:
+        codes: Of each sample the group of each target, from 0, and how many groups there are.
+    """
+    sizes = [size for _, size in codes]
+    starts = np.cumsum([0, *sizes])
+    numbers = np.concatenate([of + start for (of, _), start in zip(codes, starts, strict=False)])
+    return numbers, np.repeat(np.arange(len(codes)), sizes)

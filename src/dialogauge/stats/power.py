@@ -36,7 +36,7 @@ from dialogauge.stats.comparison import ALPHA, Comparison, adjusted, compare, si
 from dialogauge.stats.estimate import MIN_CLUSTERS, Estimate, Moves
 from dialogauge.stats.means import mean_estimate
 from dialogauge.stats.measures import MEASURES
-from dialogauge.stats.pairs import Weights, pair_up
+from dialogauge.stats.pairs import Weights, pair_up, sample_of
 from dialogauge.stats.table import Codes, DissatisfiedRule, Floats, Scores, ScoreTable, scores_of
 
 ENOUGH: Final = 0.8
@@ -221,7 +221,7 @@ class _Simulation:
         b, name = (table.sources[second], second) if second else _best_constant(table, people, measure, rule)
         sources = {_A: table.sources[first], _B: b, _PEOPLE: people}
         whole = replace(table, sources=sources, users=None, blocks=None)
-        if not self.measure.needs <= pair_up(whole, sources[_A], people, rule).can:
+        if not self.measure.needs <= sample_of(whole, sources[_A], people, rule).can:
             msg = f"the ratings do not allow {self.measure.title}"
             raise UsageError(msg, hint="name another measure")
         figures = figures_of(whole, {_A: sources[_A], _B: b}, _PEOPLE, [measure], rule=rule)

@@ -59,38 +59,32 @@ class ScoreHistory:
         """Whether nothing was counted."""
         return not any(self.counts)
 
-    def quantile(self, q: float) -> int:
-        """Return the smallest score that the share q of the history does not exceed.
+    def quantiles(self, shares: Sequence[float]) -> tuple[Calibrated, ...]:
+        """Return the quantile at each share of the history.
+
+        Its whole score is the smallest one that the share does not exceed. The value says with a fraction
+        where the share lies within that of its score: score s spans s - 1/2 to s + 1/2. It is cut to the
+        scale, so the outer halves of the lowest and the highest score are equal.
 
         Args:
-            q: 0 to 1.
+            shares: 0 to 1 each.
 
         Raises:
             ValueError: The history is empty.
         """
-        level, _ = self._cell(q)
-        return int(self.scale.low) + level
-
-    def smooth_quantile(self, q: float) -> float:
-        """Return the quantile with a fraction that says where q lies within the share of its score.
-
-        Score s spans s - 1/2 to s + 1/2, so rounding gives `quantile(q)`. It is cut to the scale, so
-        the outer halves of the lowest and the highest score are equal.
-        """
-        level, within = self._cell(q)
-        value = self.scale.low + level - 0.5 + within
-        return max(float(self.scale.low), min(float(self.scale.high), value))
-
-    def _cell(self, q: float) -> tuple[int, float]:
-        total = sum(self.counts)
+        total, low, high = sum(self.counts), float(self.scale.low), float(self.scale.high)
         if not total:
             msg = "an empty history has no quantiles"
             raise ValueError(msg)
-        reached = [c / total for c in accumulate(self.counts)]
-        level = next((i for i, share in enumerate(reached) if share >= q), len(reached) - 1)
-        below = reached[level - 1] if level else 0.0
-        share = reached[level] - below
-        return level, min(1.0, (q - below) / share) if share > 0 else 1.0
+        reached = [0.0, *(c / total for c in accumulate(self.counts))]
+        out = {}
+        for q in set(shares):
+            level = min(bisect_left(reached, q, 1), len(self.counts)) - 1
+            below, share = reached[level], reached[level + 1] - reached[level]
+            within = min(1.0, (q - below) / share) if share > 0 else 1.0
+            value = max(low, min(high, self.scale.low + level - 0.5 + within))
+            out[q] = Calibrated(value, int(self.scale.low) + level)
+        return tuple(out[q] for q in shares)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +128,7 @@ _ORDER: dict[Ties, Callable[[RawScore, int], tuple[float, int | str, int]]] = {
 }
 
 
-def quantiles(
+def places_among(
     scores: Sequence[RawScore], ties: Ties, reference: Sequence[RawScore] = ()
 ) -> tuple[float, ...]:
     """Return the quantile of each score among all of them and the reference, each in (0, 1).

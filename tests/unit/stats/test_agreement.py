@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from dialogauge.core import Scale
 from dialogauge.stats import COEFFICIENTS, Categories, RatingGrid, coefficients_of
-from dialogauge.stats.agreement import figures_of, measures_for
+from dialogauge.stats.agreement import figures_of, figures_of_tables, measures_for
 from dialogauge.stats.estimate import parts_of
-from dialogauge.stats.measures import MEASURES, correlated_users, title_of, two_sided_users
+from dialogauge.stats.measures import MEASURES, title_of
 from dialogauge.stats.pairs import pair_up
 from dialogauge.stats.table import ScoreTable, parse_rule, scores_of
 from pt11 import GOLD, PT11, SAID, USERS
@@ -46,9 +46,8 @@ def test_pt11():
 
 
 def test_pt11_users_with_figures_of_their_own():
-    of = table(SAID, GOLD, USERS)
-    pairs = pair_up(of, of.sources["judge"], of.sources["people"], RULE)
-    assert (correlated_users(pairs), int(two_sided_users(pairs).sum())) == (2, 2)
+    support = figures(table(SAID, GOLD, USERS)).support
+    assert (support["per_user_pearson"], support["per_user_f1_sat"]) == (2, 2)
 
 
 @pytest.mark.parametrize("fractions", [False, True])
@@ -60,6 +59,26 @@ def test_the_auc_of_many_clusters_moves_as_without_each_part_of_them(fractions):
     for number in (0, 7, 499):
         rest = of.only(part != number)
         assert figures(rest, ["auc"]).values["auc"] == pytest.approx(moved[number], abs=1e-12)
+
+
+@pytest.mark.parametrize("fractions", [False, True])
+def test_small_samples_that_are_computed_at_once_have_the_figures_of_each_alone(fractions, monkeypatch):
+    """Tables of other sizes and users, one of them weighted, and a source that is dealt by chance."""
+    tables = {str(n): random_table(n, n, users, fractions=fractions) for n, users in ((40, 5), (60, 9))}
+    tables["weighted"] = replace(tables["60"], weights=np.tile([1.0, 3.0, 2.0], 20))
+    tables["dealt"] = tables["40"]
+    sources = {name: of.sources["judge"] for name, of in tables.items()}
+    sources["dealt"] = tuple(sources["40"].take(np.roll(np.arange(40), k)) for k in range(3))
+    together = figures_of_tables(tables, sources, "people", tuple(MEASURES), rule=RULE)
+    monkeypatch.setattr("dialogauge.stats.agreement._TOGETHER", 0)
+    monkeypatch.setattr("dialogauge.stats.agreement._BLOCK_CELLS", 200)
+    for name, of in tables.items():
+        alone = figures_of(of, {name: sources[name]}, "people", tuple(MEASURES), rule=RULE)[name]
+        for measure, value in alone.values.items():
+            assert together[name].values[measure] == pytest.approx(value, abs=1e-12), (name, measure)
+            moved = together[name].moved[measure]
+            assert moved == pytest.approx(alone.moved[measure], abs=1e-12, nan_ok=True), (name, measure)
+        assert (together[name].support, together[name].basis) == (alone.support, alone.basis)
 
 
 @pytest.mark.parametrize("fractions", [False, True])

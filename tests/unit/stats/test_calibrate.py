@@ -236,14 +236,14 @@ def test_history_counts_fractions_and_pools() -> None:
     assert both.mean == pytest.approx(13.5 / 4)
     assert ScoreHistory.of([]).mean is None
     with pytest.raises(ValueError, match="empty history"):
-        ScoreHistory.of([]).quantile(0.5)
+        ScoreHistory.of([]).quantiles([0.5])
 
 
 def test_a_history_on_another_scale() -> None:
     ten = Scale(0, 10)
     history = ScoreHistory.of([0, 10, 10, 7.5, 2, 2], scale=ten)
     assert history.counts == (1, 0, 2, 0, 0, 0, 0, 0, 1, 0, 2)
-    assert (history.quantile(0.01), history.quantile(1.0)) == (0, 10)
+    assert [c.rounded for c in history.quantiles([0.01, 1.0])] == [0, 10]
     scores = [RawScore(f"t{i}", value, turn=i, block="b") for i, value in enumerate((0.0, 5.0, 10.0))]
     run = calibrate(scores, {"b": history}, "cdf")
     assert [c.rounded for c in run.scores] == [0, 2, 10]

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
-from hashlib import blake2b
 from typing import Final
 
 import numpy as np
@@ -21,6 +20,7 @@ from dialogauge.stats import (
     CalibrationName,
     CalibrationRun,
     Comparison,
+    RawScore,
     ScoreHistory,
     Scores,
     ScoreTable,
@@ -46,6 +46,7 @@ from dialogauge.studies.satisfaction.figures import (
     judge_scores,
     metrics_of,
     metrics_of_one,
+    metrics_of_tables,
     rated_table,
 )
 
@@ -137,6 +138,9 @@ class UnderCalibration:
     ceiling: Metrics
 
 
+_Raw = tuple[list[RawScore], list[RawScore] | None]
+
+
 @dataclass
 class _Work:
     """The judge, its controls and the ceiling, each through every calibration in the same way."""
@@ -148,8 +152,6 @@ class _Work:
     settings: EvaluationSettings
     unread: UnreadFits
     reference: Sequence[JudgedReply] | None
-    known: dict[tuple[bytes, ...], Metrics] = field(default_factory=dict)
-    """Figures by the scores they are of: several calibrations often give the same."""
 
     @cached_property
     def means(self) -> dict[str, float]:
@@ -176,22 +178,30 @@ class _Work:
             _CEILING: (scores_of([a.gold for a in self.everything]),),
         }
 
-    def under(self, method: CalibrationName) -> UnderCalibration:
-        """Compute every figure under one calibration."""
-        run, columns = self.shown(method)
-        keys = {
-            name: tuple(blake2b(c.whole.tobytes(), digest_size=16).digest() for c in versions)
-            for name, versions in columns.items()
-        }
-        new = {keys[name]: versions for name, versions in columns.items() if keys[name] not in self.known}
-        named = {str(i): versions for i, versions in enumerate(new.values())}
-        computed = metrics_of(self.table, named, failed=self.failed)
-        self.known |= dict(zip(new, computed.values(), strict=True))
-        metrics = {name: self.known[key] for name, key in keys.items()}
-        return UnderCalibration(run, metrics.pop(_JUDGE), metrics, metrics.pop(_CEILING))
+    def under_each(self) -> dict[CalibrationName, UnderCalibration]:
+        """Compute every figure under each calibration; several of them often give the same scores."""
+        runs: dict[CalibrationName, CalibrationRun] = {}
+        keys: dict[CalibrationName, dict[str, tuple[bytes, ...]]] = {}
+        columns: dict[tuple[bytes, ...], tuple[Scores, ...]] = {}
+        for method in CALIBRATIONS:
+            runs[method], shown = self.shown[method]
+            keys[method] = {name: tuple(c.whole.tobytes() for c in of) for name, of in shown.items()}
+            columns |= {keys[method][name]: of for name, of in shown.items()}
+        names = {key: str(number) for number, key in enumerate(columns)}
+        metrics = metrics_of(self.table, {names[key]: of for key, of in columns.items()}, failed=self.failed)
 
-    def shown(self, method: CalibrationName) -> tuple[CalibrationRun, dict[str, tuple[Scores, ...]]]:
-        """Return the calibration of the judge, and by name the whole scores of everyone under it."""
+        def under(method: CalibrationName) -> UnderCalibration:
+            of = {name: metrics[names[key]] for name, key in keys[method].items()}
+            return UnderCalibration(runs[method], of.pop(_JUDGE), of, of.pop(_CEILING))
+
+        return {method: under(method) for method in CALIBRATIONS}
+
+    @cached_property
+    def shown(self) -> dict[CalibrationName, tuple[CalibrationRun, dict[str, tuple[Scores, ...]]]]:
+        """The calibration of the judge, and by name the whole scores of everyone, under each calibration."""
+        return {method: self._shown(method) for method in CALIBRATIONS}
+
+    def _shown(self, method: CalibrationName) -> tuple[CalibrationRun, dict[str, tuple[Scores, ...]]]:
         run, out = self.uncapped(method), {}
         capped = (
             c if a.cap is None or c.rounded <= a.cap else Calibrated(a.cap, int(a.cap))
@@ -203,27 +213,36 @@ class _Work:
                 # A judge's own whole score counts: rounding is part of what it says.
                 out[name] = type(versions)(v.take(np.arange(len(self.answers))).rounded() for v in versions)
             else:
-                runs = (run if name == _JUDGE else self._calibrated(method, v) for v in versions)
+                runs = [run] if name == _JUDGE else [self._calibrated(method, raw) for raw in self.raw[name]]
                 out[name] = type(versions)(scores_of([c.rounded for c in one.scores]) for one in runs)
         return run, out
 
     def against(self) -> tuple[Comparison, ...]:
         """Compare the judge with each control, under the calibration that was asked for."""
-        _, columns = self.shown(self.settings.calibrate)
+        _, columns = self.shown[self.settings.calibrate]
         names = [name for name in CONTROLS if name in columns]
         figures = figures_of(self.table, columns, PEOPLE, COMPARED, rule=RULE)
         return compare_pairs(figures, [(_JUDGE, name) for name in names], COMPARED)
 
-    def _calibrated(self, method: CalibrationName, column: Scores) -> CalibrationRun:
-        """Calibrate a column: what it gives the targets, then what it gives the original replies."""
-        values, n = _raw(column).tolist(), len(self.answers)
-        reference = None if self.reference is None else raw_scores(self.reference, values[n:])
-        raw = raw_scores(self.answers, values[:n])
-        return calibrate(raw, self.histories, method, ties=self.settings.ties, reference=reference)
+    @cached_property
+    def raw(self) -> dict[str, list[_Raw]]:
+        """What is calibrated of each column: what it gives the targets, then the original replies."""
+        n = len(self.answers)
+
+        def raw_of(column: Scores) -> _Raw:
+            values = _raw(column).tolist()
+            reference = None if self.reference is None else raw_scores(self.reference, values[n:])
+            return raw_scores(self.answers, values[:n]), reference
+
+        return {name: [raw_of(column) for column in versions] for name, versions in self.columns.items()}
+
+    def _calibrated(self, method: CalibrationName, raw: _Raw) -> CalibrationRun:
+        scores, reference = raw
+        return calibrate(scores, self.histories, method, ties=self.settings.ties, reference=reference)
 
     def uncapped(self, method: CalibrationName) -> CalibrationRun:
         """Calibrate the judge's scores, whatever it found failed."""
-        return self._calibrated(method, self.columns[_JUDGE][0])
+        return self._calibrated(method, self.raw[_JUDGE][0])
 
 
 def _raw(column: Scores) -> npt.NDArray[np.float64]:
@@ -319,7 +338,7 @@ def evaluate(
     known = [a for a in answers if a.history]
     answered = [a for a in known if a.value is not None]
     work = _Work(answered, histories, len(known) - len(answered), settings, unread, reference)
-    chosen, columns = work.shown(settings.calibrate)
+    chosen, columns = work.shown[settings.calibrate]
     whole, values = columns[_JUDGE][0], np.array([c.value for c in chosen.scores])
     apart = [a for a in answers if not a.history]
     scored = [a for a in apart if a.score is not None]
@@ -335,7 +354,7 @@ def evaluate(
     fractions = scores_of(values, whole=whole.values)
     return Evaluation(
         settings=settings,
-        calibrations={method: work.under(method) for method in CALIBRATIONS},
+        calibrations=work.under_each(),
         fractions=metrics_of_one(work.table, fractions, failed=work.failed),
         by=_by(answered, work.table, whole),
         behaviour=behaviour_of(answered, work.table, whole),
@@ -362,15 +381,16 @@ _REST = "(all others)"
 
 
 def _by(answers: Sequence[JudgedReply], table: ScoreTable, scores: Scores) -> dict[str, dict[str, Metrics]]:
-    out: dict[str, dict[str, Metrics]] = {}
+    members: dict[str, npt.NDArray[np.bool_]] = {}
+    names: dict[str, dict[str, str]] = {}
     for name, of in _GROUPS.items():
         # Reasons may be free text, a different one each time: the rare ones are taken together.
         counts = Counter(of(a) for a in answers)
         often = {group for group, _ in counts.most_common(_MOST_GROUPS)}
         groups = np.array([group if (group := of(a)) in often else _REST for a in answers])
-        members = {group: groups == group for group in sorted(set(groups.tolist()))}
-        out[name] = {
-            group: metrics_of_one(table.only(here), scores.take(here), intervals=False)
-            for group, here in members.items()
-        }
-    return out
+        names[name] = {group: f"{name} {group}" for group in sorted(set(groups.tolist()))}
+        members |= {label: groups == group for group, label in names[name].items()}
+    tables = {label: table.only(here) for label, here in members.items()}
+    columns = {label: scores.take(here) for label, here in members.items()}
+    metrics = metrics_of_tables(tables, columns, intervals=False)
+    return {name: {group: metrics[label] for group, label in of.items()} for name, of in names.items()}

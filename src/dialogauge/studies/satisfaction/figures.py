@@ -21,13 +21,10 @@ from dialogauge.stats import (
     Scores,
     ScoreTable,
     cluster_labels,
-    correlated_users,
-    figures_of,
+    figures_of_tables,
     mean_estimate,
-    pair_up,
     parse_rule,
     scores_of,
-    two_sided_users,
     whole_scores,
 )
 from dialogauge.studies.satisfaction.answers import JudgedReply
@@ -115,17 +112,26 @@ def metrics_of(
         failed: How many targets the judge failed on; counted, never scored.
         intervals: Whether they are wanted; figures alone are quicker.
     """
-    figures = figures_of(table, columns, PEOPLE, FIGURES, rule=RULE, intervals=intervals)
-    users = len(set(table.users or ()))
+    tables = dict.fromkeys(columns, table)
+    return metrics_of_tables(tables, columns, failed=failed, intervals=intervals)
+
+
+def metrics_of_tables(
+    tables: Mapping[str, ScoreTable],
+    columns: Mapping[str, Scores | Sequence[Scores]],
+    *,
+    failed: int = 0,
+    intervals: bool = True,
+) -> dict[str, Metrics]:
+    """Compute all figures of several columns, each on targets of its own; see `metrics_of`."""
+    figures = figures_of_tables(tables, columns, PEOPLE, FIGURES, rule=RULE, intervals=intervals)
     out = {}
-    for name, column in columns.items():
-        first = column if isinstance(column, Scores) else column[0]
-        pairs = pair_up(table, first, table.sources[PEOPLE], RULE)
-        ends = {m: e.interval for m, e in figures[name].estimates.items()} if intervals and table.n else {}
-        used = {"correlation": 0, "boundary": 0}
-        if table.n:
-            used = {"correlation": correlated_users(pairs), "boundary": int(two_sided_users(pairs).sum())}
-        out[name] = Metrics(table.n, failed, users, figures[name].values, ends, used)
+    for name, of in figures.items():
+        table = tables[name]
+        ends = {m: e.interval for m, e in of.estimates.items()} if intervals and table.n else {}
+        used = {"correlation": of.support["per_user_pearson"], "boundary": of.support["per_user_f1_sat"]}
+        users = len(set(table.users or ()))
+        out[name] = Metrics(table.n, failed, users, of.values, ends, {k: n or 0 for k, n in used.items()})
     return out
 
 
