@@ -62,8 +62,9 @@ def figures(study, said, column):
 
 @cache
 def dev():
+    """The dev users, what the judge says of them, and the judge, which is fitted to the training users."""
     study, judge = study_data(conversations(), split=read_split(str(SPLIT))), LocalUserJudge()
-    return study, judged(study, judge), judge.describe()["fitted_on"]
+    return study, judged(study, judge), judge
 
 
 @pytest.mark.long
@@ -75,7 +76,7 @@ def test_the_floor_on_the_dev_users_from_one_whole_score() -> None:
 
 
 def test_the_floor_on_the_training_users_left_out() -> None:
-    _, _, fitted = dev()
+    fitted = dev()[2].describe()["fitted_on"]
     assert (fitted["users"], fitted["turns"]) == (22, 1413)
     assert fitted["left_out_pearson"] >= 0.43
 
@@ -83,7 +84,7 @@ def test_the_floor_on_the_training_users_left_out() -> None:
 @pytest.mark.long
 def test_a_reply_that_another_user_got_in_the_same_task_is_rated_lower() -> None:
     """User macro of whole scores over all dev turns, 20 users: at least half a point, at every user lower."""
-    study, said, _ = dev()
+    study, said, judge = dev()
     rng = random.Random(3)
     told = [(b.view.user, b.view.scenario, t.text) for b in study.blocks for t in b.view.targets]
 
@@ -95,7 +96,7 @@ def test_a_reply_that_another_user_got_in_the_same_task_is_rated_lower() -> None
         return replace(block, view=replace(block.view, targets=targets))
 
     swapped = replace(study, blocks=tuple(map(instead, study.blocks)))
-    found = judged(swapped, LocalUserJudge())
+    found = judged(swapped, judge)
     users = sorted({b.view.user for b in study.blocks})
     less = [
         np.concatenate(
@@ -124,13 +125,12 @@ COURTESIES = [
 @pytest.mark.parametrize(("opening", "closing"), COURTESIES)
 def test_courtesies_around_a_reply_gain_nothing(opening: str, closing: str) -> None:
     """Expected ratings of all dev turns, 20 users: the user macro moves by a thousandth at most."""
-    study, said, _ = dev()
+    study, said, judge = dev()
 
     def polite(block):
         targets = tuple(replaced(t, opening + t.text + closing) for t in block.view.targets)
         return replace(block, view=replace(block.view, targets=targets))
 
-    judge = LocalUserJudge()
     found = judged(replace(study, blocks=tuple(map(polite, study.blocks))), judge)
     more: dict[str, list[float]] = {}
     for block in study.blocks:

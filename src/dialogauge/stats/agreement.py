@@ -10,7 +10,7 @@ import numpy as np
 
 from dialogauge.stats.estimate import Basis, Estimate, Range, freedom_of, parts_left_out, parts_of
 from dialogauge.stats.measures import MEASURES, Measure
-from dialogauge.stats.pairs import Pairs, Sample, Weights, sample_of
+from dialogauge.stats.pairs import Pairs, ScoreSample, Weights, sample_of
 from dialogauge.stats.table import Codes, Directions, DissatisfiedRule, Floats, Scores, ScoreTable
 
 _NO_PARTS: Final = np.empty(0, dtype=np.intp)
@@ -167,7 +167,7 @@ class _Version:
     """One column of a source."""
 
     source: str
-    sample: Sample
+    sample: ScoreSample
     parts: Codes
     """The parts of the clusters that are left out of it."""
     figures: Floats = field(default_factory=lambda: np.empty((0, 0)))

@@ -111,6 +111,8 @@ def compare(a: str, of_a: Figures, b: str, of_b: Figures, measure: str) -> Compa
     supports = [s for s in (of_a.support[measure], of_b.support[measure]) if s]
     reach = max(high - low for low, high in (of_a.limits[measure], of_b.limits[measure]))
     value = float(gain[0]) if np.isfinite(gain[0]) else None
+    if value is not None and abs(value) <= _NOTHING:
+        value = 0.0  # the same scores differ by how sums are rounded
     moved = signed_gain(kind, of_a.moved[measure], of_b.moved[measure])
     made = Gain(value, moved, reach, min(supports, default=None))
     comparison = compare_gain((a, b), measure, values, made, of_a.basis)

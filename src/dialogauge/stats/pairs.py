@@ -50,7 +50,7 @@ class Weights:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Sample:
+class ScoreSample:
     """What a source and a reference say of the n targets of a table. Made by `sample_of`."""
 
     table: ScoreTable
@@ -69,7 +69,7 @@ class Pairs:
     Small samples of one kind may be taken together: each has clusters, users and blocks of its own.
     """
 
-    def __init__(self, samples: Sequence[Sample]) -> None:
+    def __init__(self, samples: Sequence[ScoreSample]) -> None:
         tables, first = [s.table for s in samples], samples[0]
         self.scale, self.can, self.low_is_bad = first.scale, first.can, first.low_is_bad
         self.n = sum(t.n for t in tables)
@@ -266,7 +266,7 @@ def pair_up(
 
 def sample_of(
     table: ScoreTable, source: Scores, reference: Scores, rule: DissatisfiedRule | None = None
-) -> Sample:
+) -> ScoreSample:
     """Return what a source and a reference say of a table's targets.
 
     The class of the dissatisfied is what a source names itself, else the rule: on the number of the reference
@@ -302,7 +302,7 @@ def sample_of(
         "class": nothing if own is None else own,
     }
     low_is_bad = source.scale.higher_is_better if rule is None or rule.category is not None else rule.lower
-    return Sample(
+    return ScoreSample(
         table,
         np.array([columns[name] for name in _COLUMNS]),
         source.scale,

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
         BUCKETS,
         gram_buckets,
         gram_number,
-        gram_parts,
         hashed_grams,
         presence,
         word_grams,

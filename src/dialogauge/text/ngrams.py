@@ -25,14 +25,9 @@ def gram_buckets(text: str, longest: int = 3, *, shortest: int = 1) -> Buckets:
 
     Text is in lower case, with single spaces.
     """
-    return np.concatenate(gram_parts(text, longest, shortest=shortest))
-
-
-def gram_parts(text: str, longest: int = 3, *, shortest: int = 1) -> list[Buckets]:
-    """Return the same by the length of the n-grams, ascending."""
     plain = " ".join(text.lower().split())
     points = np.frombuffer(plain.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
-    return [_hashed(points, n) for n in range(shortest, longest + 1)]
+    return np.concatenate([_hashed(points, n) for n in range(shortest, longest + 1)])
 
 
 def _hashed(points: NDArray[np.uint32], n: int) -> Buckets:

@@ -1,6 +1,7 @@
 """Paired comparisons: by hand, what few clusters can show, and Holm over what is compared together."""
 
 import math
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -57,6 +58,14 @@ def test_the_better_judge_is_told_and_the_same_is_not():
     assert {c.side for c in same} == {"not distinguishable"}
     assert {c.p for c in same} == {1.0}
     assert same[0].words == "a and b are not distinguishable"
+
+
+def test_a_difference_that_rounding_alone_makes_is_none():
+    of = judged({"a": GOOD})["a"]
+    value = float(np.nextafter(of.values["pearson"], 0))
+    nearly = replace(of, values={**of.values, "pearson": value})
+    found = compare_pairs({"a": of, "b": nearly}, [("a", "b"), ("b", "a")], ["pearson"])
+    assert [(c.difference.value, c.agrees, c.side) for c in found] == [(0.0, None, "not distinguishable")] * 2
 
 
 def test_the_difference_is_that_of_the_two_figures_with_the_same_clusters_left_out():

@@ -7,9 +7,9 @@ the user message that follows), so a reply has the same numbers whether or not i
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, lru_cache
 from typing import Final
 from weakref import WeakKeyDictionary
 
@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from dialogauge.core import Conversation, Message
 from dialogauge.core.protocols import Reply, Sight
-from dialogauge.judges.local_user.substance import substance_of, terms_of, terms_of_context
-from dialogauge.text import BUCKETS, SHAPE, TextShape, gram_buckets, gram_parts, presence, shape_of
+from dialogauge.judges.local_user.substance import substance_of, terms_of
+from dialogauge.text import BUCKETS, SHAPE, TextShape, gram_buckets, presence, shape_of
 
 _READ: Final = 4000
 """Characters of a message that n-grams are taken of."""
@@ -49,19 +49,6 @@ class _Text:
     """Distinct buckets of its pairs of characters."""
     seen: Seen
     """Which these are."""
-    parts: Sequence[NDArray[np.uint16]] = ()
-    """Of a reply the buckets of all its n-grams by their length, with repeats."""
-
-    @classmethod
-    def of(cls, text: str) -> _Text:
-        return cls(text, shape_of(text), *_seen(gram_buckets(text[:_READ], 2, shortest=2)))
-
-    @classmethod
-    def of_reply(cls, reply: str, before: _Before) -> _Text:
-        """Read the substance."""
-        text = substance_of(reply, before.asked)
-        parts = gram_parts(text[:_READ])
-        return cls(text, shape_of(text), *_seen(parts[1]), parts)
 
     @property
     def size(self) -> int:
@@ -73,15 +60,17 @@ class _Text:
         return self.shape[SHAPE.index(name)]
 
 
-def _seen(buckets: NDArray[np.uint16]) -> tuple[NDArray[np.intp], Seen]:
-    ascending = np.sort(buckets)  # faster than np.unique
+@lru_cache(maxsize=128)
+def _text_of(text: str) -> _Text:
+    """Read a text; kept, for the messages before one reply are mostly those before another too."""
+    ascending = np.sort(gram_buckets(text[:_READ], 2, shortest=2))  # faster than np.unique
     last = np.flatnonzero(ascending[1:] != ascending[:-1])
     grams = np.append(ascending[last], ascending[-1:])
-    return grams.astype(np.intp), presence(grams)
+    return _Text(text, shape_of(text), grams.astype(np.intp), presence(grams))
 
 
 _NOTHING: Final = np.zeros(BUCKETS, np.bool_)
-_EMPTY: Final = _Text.of("")
+_EMPTY: Final = _text_of("")
 
 
 @dataclass(slots=True)
@@ -184,25 +173,27 @@ def _walked(conversation: Conversation) -> Iterator[tuple[int, Message, _Text, _
     Of a reply its substance is read.
     """
     context = (conversation.context or "")[:_READ]
-    before = _Before(presence(gram_buckets(context, 2, shortest=2)), set(terms_of_context(context)))
+    before = _Before(presence(gram_buckets(context, 2, shortest=2)), set(terms_of(context)))
     for index, message in enumerate(conversation.messages):
         if message.role in ("user", "assistant"):
             user = message.role == "user"
-            text = _Text.of(message.text) if user else _Text.of_reply(message.text, before)
+            text = _text_of(message.text if user else substance_of(message.text, before.asked))
             yield index, message, text, before
             before.add(message.role, text)
 
 
-def read_replies(conversation: Conversation, sight: Sight) -> Iterator[tuple[int, ReadReply]]:
-    """Yield for every assistant message its index and its numbers; linear in the conversation."""
+def read_replies(
+    conversation: Conversation, sight: Sight, wanted: Collection[int]
+) -> Iterator[tuple[int, ReadReply]]:
+    """Yield for each assistant message whose index is wanted its numbers; linear in the conversation."""
     for index, message, text, before in _walked(conversation):
-        if message.role == "assistant":
+        if message.role == "assistant" and index in wanted:
             features = _foresight(text, before)
             if sight == "hindsight":
                 following = conversation.messages[index + 1 :]
                 after = next((m.text for m in following if m.role == "user"), None)
                 features += _hindsight(text, before, after)
-            grams, counts = np.unique(np.concatenate(text.parts), return_counts=True)
+            grams, counts = np.unique(gram_buckets(text.text[:_READ]), return_counts=True)
             yield index, ReadReply(features, grams, counts.astype(np.float32))
 
 
@@ -214,7 +205,7 @@ def read_instead(conversation: Conversation, texts: Mapping[int, str]) -> dict[i
         texts: By index of an assistant message what to read in its place.
     """
     return {
-        index: _foresight(_Text.of_reply(texts[index], before), before)
+        index: _foresight(_text_of(substance_of(texts[index], before.asked)), before)
         for index, _, _, before in _walked(conversation)
         if index in texts
     }
@@ -228,7 +219,7 @@ def _foresight(reply: _Text, before: _Before) -> tuple[float, ...]:
 def _hindsight(reply: _Text, before: _Before, following: str | None) -> tuple[float, ...]:
     if following is None:
         return (1.0,) + (0.0,) * (len(_NEXT) - 1)
-    after = _Text.of(following)
+    after = _text_of(following)
     return tuple(float(rule(reply, before.request, after)) for rule in _NEXT.values())
 
 
@@ -332,13 +323,18 @@ class Reader:
         Several replies of one conversation are read in one walk along its longest part that is shown: what
         follows a reply changes nothing of its numbers in foresight.
         """
-        walks = {name: self._walk(shown) for name, shown in _longest(replies).items()}
+        wanted: dict[str, set[int]] = {}
+        for reply in replies:
+            wanted.setdefault(reply.conversation.id, set()).add(reply.message)
+        walks = {name: self._walk(shown, wanted[name]) for name, shown in _longest(replies).items()}
         return [walks[reply.conversation.id][reply.message] for reply in replies]
 
-    def _walk(self, shown: Conversation) -> dict[int, ReadReply]:
+    def _walk(self, shown: Conversation, wanted: set[int]) -> dict[int, ReadReply]:
         known = self._walks.get(shown.id)
         if known is None or not _goes_on(known[0], shown, self.sight):
-            known = self._walks[shown.id] = shown, dict(read_replies(shown, self.sight))
+            known = self._walks[shown.id] = shown, {}
+        if missing := wanted - known[1].keys():
+            known[1].update(read_replies(known[0], self.sight, missing))
         return known[1]
 
 

@@ -32,15 +32,10 @@ _IN_PASSING: Final = (1, 0)
 """Terms of the conversation that a courtesy may hold by chance; none where nothing else were left."""
 
 
+@lru_cache(maxsize=1024)
 def terms_of(text: str) -> frozenset[str]:
     """Return the content terms of a text but for single characters."""
     return frozenset(term for term in content_terms(pieces(text)) if len(term) > 1)
-
-
-@lru_cache(maxsize=256)
-def terms_of_context(text: str) -> frozenset[str]:
-    """Return the same of a context, which many conversations share."""
-    return terms_of(text)
 
 
 def substance_of(reply: str, asked: AbstractSet[str]) -> str:

@@ -78,10 +78,10 @@ def test_the_numbers_of_a_text_in_the_place_of_a_reply() -> None:
     found = read_instead(talk, {3: "Take the answer 2 of x.", 5: talk.messages[5].text})
     changed = list(talk.messages)
     changed[3] = Message("assistant", "Take the answer 2 of x.")
-    as_told = dict(read_replies(replace(talk, messages=tuple(changed[:4])), "foresight"))
+    as_told = dict(read_replies(replace(talk, messages=tuple(changed[:4])), "foresight", [3]))
     assert found[3] == as_told[3].features
     # what follows goes on from the reply that was given
-    assert found[5] == dict(read_replies(talk, "foresight"))[5].features
+    assert found[5] == dict(read_replies(talk, "foresight", [5]))[5].features
 
 
 def test_the_columns_are_those_that_relate_a_reply_to_what_was_said() -> None:

@@ -19,7 +19,10 @@ def talk(*texts: str, context: str | None = None) -> Conversation:
 
 def read(conversation, sight="foresight"):
     names = feature_names_of(sight)
-    return {i: dict(zip(names, r.features, strict=True)) for i, r in read_replies(conversation, sight)}
+    return {
+        i: dict(zip(names, r.features, strict=True))
+        for i, r in read_replies(conversation, sight, range(len(conversation.messages)))
+    }
 
 
 TALK = talk("where to eat?", "Try Rome.", "and to sleep?", "Try Rome.", "thanks", "Bye", context="Rome")
@@ -77,7 +80,7 @@ def test_a_conversation_is_read_once_and_anew_when_it_is_another() -> None:
 
 def test_topics_tell_texts_apart_and_few_texts_have_few() -> None:
     texts = ["the hotel by the sea"] * 4 + ["boil the rice and salt it"] * 4
-    found = [r for t in texts for _, r in read_replies(talk("hotel or rice?", t), "foresight")]
+    found = [r for t in texts for _, r in read_replies(talk("hotel or rice?", t), "foresight", [1])]
     topics = fit_topics(found)
     assert topics.size <= 7
     about = np.array([topics.of(r) for r in found])
