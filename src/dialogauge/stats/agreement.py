@@ -166,7 +166,8 @@ def _better(one: Figures, other: Figures) -> Figures:
 class _Version:
     """One column of a source."""
 
-    source: str
+    name: str
+    """Of the source."""
     sample: ScoreSample
     parts: Codes
     """The parts of the clusters that are left out of it."""
@@ -184,7 +185,7 @@ def _batches(versions: Sequence[_Version]) -> Iterator[list[_Version]]:
     kinds: dict[Hashable, list[_Version]] = {}
     for v in versions:
         of = v.sample
-        kind = of.scale, of.can, of.low_is_bad, of.table.n > 0, v.source if of.ranks_apart else None
+        kind = of.source.scale, of.can, of.low_is_bad, of.table.n > 0, v.name if of.ranks_apart else None
         kinds.setdefault(kind, []).append(v)
     for alike in kinds.values():
         batch: list[_Version] = []
@@ -236,7 +237,7 @@ def _figures(basis: Basis, versions: Sequence[_Version], measures: Sequence[str]
         totals[:, v.parts] += v.figures[:, 1:] - v.figures[:, :1]
         counts[v.parts] += 1
     moved = values[:, None] + totals / counts
-    scale, support = versions[0].sample.scale, versions[0].support
+    scale, support = versions[0].sample.source.scale, versions[0].support
     return Figures(
         basis,
         {m: v if np.isfinite(v) else None for m, v in zip(measures, values.tolist(), strict=True)},

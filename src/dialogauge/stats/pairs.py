@@ -13,7 +13,6 @@ from typing import Final, Literal
 
 import numpy as np
 
-from dialogauge.core import Scale
 from dialogauge.stats.categories import WIDEST, Categories
 from dialogauge.stats.coefficients import auc_within, divided
 from dialogauge.stats.table import Codes, DissatisfiedRule, Floats, Mask, Scores, ScoreTable, row_codes
@@ -54,13 +53,29 @@ class ScoreSample:
     """What a source and a reference say of the n targets of a table. Made by `sample_of`."""
 
     table: ScoreTable
-    columns: Floats
-    """Shape (columns, n), in the order of `_COLUMNS`."""
-    scale: Scale
+    source: Scores
+    reference: Scores
+    rule: DissatisfiedRule | None
     can: frozenset[Need]
     low_is_bad: bool
     ranks_apart: bool
     """Whether the source ranks by something else than its values."""
+
+    @property
+    def columns(self) -> Floats:
+        """Shape (columns, n), in the order of `_COLUMNS`: with what is not there 0."""
+        gold, said, nothing = self.reference, self.source, np.zeros(self.table.n)
+        gold_class, own = _classes(gold, gold.values, self.rule), _classes(said, said.whole, self.rule)
+        columns = {
+            "gold": gold.values if gold.numbers else nothing,
+            "value": said.values,
+            "gold_whole": gold.whole if gold.numbers else nothing,
+            "whole": said.whole,
+            "order": said.order,
+            "gold_class": nothing if gold_class is None else gold_class,
+            "class": nothing if own is None else own,
+        }
+        return np.array([columns[name] for name in _COLUMNS])
 
 
 class Pairs:
@@ -71,7 +86,7 @@ class Pairs:
 
     def __init__(self, samples: Sequence[ScoreSample]) -> None:
         tables, first = [s.table for s in samples], samples[0]
-        self.scale, self.can, self.low_is_bad = first.scale, first.can, first.low_is_bad
+        self.scale, self.can, self.low_is_bad = first.source.scale, first.can, first.low_is_bad
         self.n = sum(t.n for t in tables)
         self.samples = len(samples)
         self.cluster, self.sample = _numbered([t.cluster_codes for t in tables])
@@ -279,33 +294,23 @@ def sample_of(
         rule: What counts as dissatisfied; None leaves the classes out.
     """
     numbers = reference.numbers
-    gold_class, own = _classes(reference, reference.values, rule), _classes(source, source.whole, rule)
     inside = (reference.values >= source.scale.low) & (reference.values <= source.scale.high)
     scale = numbers and bool(inside.all())
     can: dict[Need, bool] = {
         "numbers": numbers,
         "scale": scale,
         "categories": 0 < source.scale.high - source.scale.low < WIDEST,
-        "classes": gold_class is not None and (scale or source.dissatisfied is not None),
-        "ranking": gold_class is not None,
+        "classes": rule is not None and (scale or source.dissatisfied is not None),
+        "ranking": rule is not None,
         "users": table.users is not None,
         "blocks": table.blocks is not None,
-    }
-    nothing = np.zeros(table.n)
-    columns = {
-        "gold": reference.values if numbers else nothing,
-        "value": source.values,
-        "gold_whole": reference.whole if numbers else nothing,
-        "whole": source.whole,
-        "order": source.order,
-        "gold_class": nothing if gold_class is None else gold_class,
-        "class": nothing if own is None else own,
     }
     low_is_bad = source.scale.higher_is_better if rule is None or rule.category is not None else rule.lower
     return ScoreSample(
         table,
-        np.array([columns[name] for name in _COLUMNS]),
-        source.scale,
+        source,
+        reference,
+        rule,
         frozenset(need for need, able in can.items() if able),
         low_is_bad,
         not np.array_equal(source.order, source.values),

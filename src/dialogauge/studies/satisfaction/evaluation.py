@@ -20,7 +20,6 @@ from dialogauge.stats import (
     CalibrationName,
     CalibrationRun,
     Comparison,
-    RawScore,
     ScoreHistory,
     Scores,
     ScoreTable,
@@ -138,9 +137,6 @@ class UnderCalibration:
     ceiling: Metrics
 
 
-_Raw = tuple[list[RawScore], list[RawScore] | None]
-
-
 @dataclass
 class _Work:
     """The judge, its controls and the ceiling, each through every calibration in the same way."""
@@ -213,7 +209,7 @@ class _Work:
                 # A judge's own whole score counts: rounding is part of what it says.
                 out[name] = type(versions)(v.take(np.arange(len(self.answers))).rounded() for v in versions)
             else:
-                runs = [run] if name == _JUDGE else [self._calibrated(method, raw) for raw in self.raw[name]]
+                runs = (run if name == _JUDGE else self._calibrated(method, v) for v in versions)
                 out[name] = type(versions)(scores_of([c.rounded for c in one.scores]) for one in runs)
         return run, out
 
@@ -224,25 +220,16 @@ class _Work:
         figures = figures_of(self.table, columns, PEOPLE, COMPARED, rule=RULE)
         return compare_pairs(figures, [(_JUDGE, name) for name in names], COMPARED)
 
-    @cached_property
-    def raw(self) -> dict[str, list[_Raw]]:
-        """What is calibrated of each column: what it gives the targets, then the original replies."""
-        n = len(self.answers)
-
-        def raw_of(column: Scores) -> _Raw:
-            values = _raw(column).tolist()
-            reference = None if self.reference is None else raw_scores(self.reference, values[n:])
-            return raw_scores(self.answers, values[:n]), reference
-
-        return {name: [raw_of(column) for column in versions] for name, versions in self.columns.items()}
-
-    def _calibrated(self, method: CalibrationName, raw: _Raw) -> CalibrationRun:
-        scores, reference = raw
-        return calibrate(scores, self.histories, method, ties=self.settings.ties, reference=reference)
+    def _calibrated(self, method: CalibrationName, column: Scores) -> CalibrationRun:
+        """Calibrate a column: what it gives the targets, then what it gives the original replies."""
+        values, n = _raw(column).tolist(), len(self.answers)
+        reference = None if self.reference is None else raw_scores(self.reference, values[n:])
+        raw = raw_scores(self.answers, values[:n])
+        return calibrate(raw, self.histories, method, ties=self.settings.ties, reference=reference)
 
     def uncapped(self, method: CalibrationName) -> CalibrationRun:
         """Calibrate the judge's scores, whatever it found failed."""
-        return self._calibrated(method, self.raw[_JUDGE][0])
+        return self._calibrated(method, self.columns[_JUDGE][0])
 
 
 def _raw(column: Scores) -> npt.NDArray[np.float64]:
