@@ -25,6 +25,9 @@ types: .venv/installed-dev
 floors: .venv/installed-dev
 	$(BIN)/lint-imports
 
+# What a test starts is read from bytecode, even where the machine keeps none: it would compile all of us again.
+tests tests-all: export PYTHONDONTWRITEBYTECODE :=
+
 # Last, so that the test runner's summary closes the output.
 tests: .venv/installed-dev
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup --short

@@ -68,6 +68,7 @@ def test_a_run_goes_on_after_a_file_could_not_grow(tmp_path):
     assert disk.file_limit(tmp_path, sizes_kb=(120,)).wrong == []
 
 
+@pytest.mark.long
 def test_kill_9_loses_nothing_and_doubles_nothing(tmp_path):
     assert kills(tmp_path, number=60, times=2).wrong == []
 

@@ -55,6 +55,8 @@ def test_broken_inputs_are_read_or_refused(target: str, seed: int, tmp_path: Pat
     TARGETS[target](random.Random(seed), tmp_path)
 
 
+# In one process: each would first run every command that writes one of these files.
+@pytest.mark.xdist_group("files")
 @pytest.mark.parametrize("target", some_short(list(FILES)))
 def test_broken_files_end_every_command_as_any_may_end(target: str, tmp_path: Path) -> None:
     for number in range(2):

@@ -113,8 +113,8 @@ def test_the_tests_that_a_page_shows_find_the_fault(suite, page, snippet):
 @pytest.mark.long
 @pytest.mark.parametrize("workers", [(), ("-n", "2")])
 def test_a_session_has_one_page(suite, workers):
-    for _ in range(2):  # the second session takes the place of the first
-        result = run(suite, "--dialogauge-report", "pages", *workers)
+    for more in ((), workers):  # the second session takes the place of the first
+        result = run(suite, "--dialogauge-report", "pages", *more)
         result.assert_outcomes(passed=1, failed=1)
         result.stdout.fnmatch_lines([f"dialogauge: {suite.path}/pages/report.html"])
     page = (suite.path / "pages" / "report.html").read_text(encoding="utf-8")

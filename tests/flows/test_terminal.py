@@ -11,13 +11,14 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import IO, Any
 
 import pytest
 
 from dialogauge.__main__ import main as _entry
+from flows.conftest import Done
 from pins.inputs import write_inputs
 
 SOURCE = Path(__file__).resolve().parents[2] / "src"
@@ -286,7 +287,10 @@ def test_the_entry_point_is_there() -> None:
 
 
 @pytest.mark.long
-def test_no_path_reaches_a_terminal_raw(folder: Path) -> None:
+def test_no_path_reaches_a_terminal_raw(
+    folder: Path, dialogauge: Callable[..., Done], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(folder)
     log = folder / "log\x1b[31m\u202e.jsonl"
     log.write_bytes((folder / "log.jsonl").read_bytes())
     hostile = "out\x1b[2J\nreport: forged"
@@ -310,8 +314,9 @@ def test_no_path_reaches_a_terminal_raw(folder: Path) -> None:
         ("trust", hostile),
         ("doctor", "--model", hostile, "--base-url", "http://127.0.0.1:9/v1", "--api-key-env", hostile),
     ):
-        done = run(folder, words)
-        text = (done.stdout + done.stderr).decode()
+        done = dialogauge(*words)
+        text = done.out + done.err
+        assert text
         assert not {c for c in text if not (c.isprintable() or c == "\n")}, (words, text)
         assert "\nreport: forged" not in text, words
 

@@ -24,6 +24,7 @@ def server(tmp_path_factory):
         yield up
 
 
+@pytest.mark.long
 def test_agents_are_ranked_by_a_trained_model_over_http(dialogauge, server, tmp_path):
     asked = [talk.messages[0] for talk in made_conversations(8, seed=50, turns=(1, 1))]
     for number, name in enumerate(("alpha", "beta", "gamma")):

@@ -8,6 +8,8 @@ import shlex
 import shutil
 from pathlib import Path
 
+import pytest
+
 from flows.conftest import SAMPLES
 from flows.rating_pages import answered, saved, task_of
 
@@ -46,6 +48,7 @@ def steps(text: str) -> list[tuple[str, list[str]]]:
     return found
 
 
+@pytest.mark.long
 def test_every_command_of_the_tutorial_prints_what_is_shown(dialogauge):
     shutil.copy(SAMPLES / "working.jsonl", "log.jsonl")
     commands = 0

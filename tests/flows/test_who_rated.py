@@ -10,6 +10,7 @@ import pytest
 from dialogauge import read
 from dialogauge.core import InputError
 from dialogauge.data import read_ratings
+from sets import some_short
 
 PEOPLE = {("satisfaction", "u0"), ("satisfaction", "u1"), ("satisfaction", "u2"), ("clarity", "anna")}
 REWARD = ("reward", "environment")
@@ -53,7 +54,7 @@ def raters_in(conversations):
     return {(r.dimension, r.rater) for c in conversations for r in c.ratings}
 
 
-@pytest.mark.parametrize("name", ["out.jsonl", "out.csv", "out.eval", "run", "kto.jsonl", "plan"])
+@pytest.mark.parametrize("name", some_short(["out.jsonl", "out.csv", "out.eval", "run", "kto.jsonl", "plan"]))
 def test_an_output_that_is_read_as_a_log_holds_peoples_ratings_and_no_others(written, name):
     if not (written / name).exists():
         pytest.skip("nothing was written")

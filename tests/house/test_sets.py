@@ -48,7 +48,8 @@ def test_what_is_marked_long_is_left_out_of_the_short_set_alone(short: bool) -> 
         getoption=lambda name: short and name == "--short",
         hook=SimpleNamespace(pytest_deselected=lambda items: left_out.extend(items)),
     )
-    slow, quick = Item(marks=["long", "torch"]), Item(marks=["torch"])
+    path = TESTS / "house" / "test_it.py"
+    slow, quick = Item(marks=["long", "torch"], path=path), Item(marks=["torch"], path=path)
     items: list[Any] = [slow, quick]
     conftest.pytest_collection_modifyitems(config, items)
     assert (items, left_out) == (([quick], [slow]) if short else ([slow, quick], []))

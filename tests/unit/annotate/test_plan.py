@@ -143,6 +143,7 @@ def test_shared_items_are_a_random_part_of_what_is_chosen():
     assert times["lowest"] == times["random"] == 3_000
 
 
+@pytest.mark.long
 def test_weights_make_means_over_all_conversations_unbiased():
     """Weighted by the chance of being chosen, the mean is that of all; without weights it is far off."""
     rng = np.random.default_rng(4)

@@ -242,9 +242,9 @@ def texts(id, words, turns=6):
     ("number", "words", "least"),
     [
         (694, "Prices vary. " * 110, 200),
-        (300, "<&>" * 700, 200),
-        (210, "\u202e" * 300, 100),
-        (1, "x" * 5_000_000, 1),
+        pytest.param(300, "<&>" * 700, 200, marks=pytest.mark.long),
+        pytest.param(210, "\u202e" * 300, 100, marks=pytest.mark.long),
+        pytest.param(1, "x" * 5_000_000, 1, marks=pytest.mark.long),
     ],
     ids=["plain", "marks", "invisible", "huge"],
 )
