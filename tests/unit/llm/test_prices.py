@@ -4,7 +4,6 @@ import pytest
 
 from dialogauge.core.errors import ConfigError
 from dialogauge.llm import PriceTable
-from dialogauge.llm.budget import Price
 
 TABLE = """
 [[model]]
@@ -77,10 +76,3 @@ def test_a_faulty_table_names_file_and_fault(tmp_path, text, message):
 def test_a_missing_table_is_said(tmp_path):
     with pytest.raises(ConfigError, match="cannot be read"):
         PriceTable.load(tmp_path / "none.toml")
-
-
-@pytest.mark.parametrize(("reduced", "cost"), [(0.5, 3.1), (None, 4.0)])
-def test_tokens_of_the_providers_cache_cost_what_they_cost(reduced, cost):
-    """Of 1,000 tokens 600 were cached: 400 at 2 and 600 at .5 a million (or all at 2), 200 out at 10."""
-    prices = PriceTable([Price("m", 2.0, 10.0, reduced)])
-    assert prices.cost("m", 1000, 200, cached=600) == pytest.approx(cost * 1e-3)
