@@ -150,6 +150,14 @@ def test_the_shop_of_the_examples(dialogauge, tmp_path, shop):
     assert again.out == done.out
 
 
+def test_a_stored_reward_that_does_not_come_out_again_is_counted(dialogauge, tmp_path, shop):
+    """The second cancelled another order, so that its reward is 0 and not the 1 that stands in the log."""
+    wrong = {**SHOP_RUNS[1], "reward": 1.0}
+    log = lines(tmp_path / "runs.jsonl", SHOP_RUNS[0], wrong)
+    done = dialogauge("success", log, "--environment", "py:shop:SHOP", "-o", tmp_path / "run")
+    assert "1 of 2 recomputed rewards are equal to the stored ones" in done.unwrapped
+
+
 def test_agents_stand_side_by_side_over_all_domains(dialogauge, tmp_path):
     messages = [reply("You get 9.5 back.")]
     runs = [

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
 
@@ -19,6 +20,7 @@ import pytest
 
 from dialogauge.__main__ import main as _entry
 from flows.conftest import Done
+from in_process import run_main
 from pins.inputs import write_inputs
 
 SOURCE = Path(__file__).resolve().parents[2] / "src"
@@ -111,6 +113,26 @@ def test_a_command_says_where_its_words_could_not_go(folder: Path, name: str) ->
     done = run(folder, line, stdout=writer)
     os.close(writer)
     assert (done.returncode, b"could not be printed" in done.stderr) == (1, False)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_command_ends_quietly_where_nobody_reads_on(
+    folder: Path, name: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """As before `| head`, in this process: one of its own would only take longer."""
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("DIALOGAUGE_CACHE", str(folder / "cache"))
+    monkeypatch.setattr(sys, "argv", ["dialogauge", *COMMANDS[name].split()])
+    reader, writer = os.pipe()
+    os.close(reader)
+    out = os.fdopen(writer, "w", encoding="utf-8")
+    with monkeypatch.context() as streams:
+        streams.setattr(sys, "stdout", out)
+        code = run_main()
+    with suppress(BrokenPipeError):
+        out.close()
+    assert (code, capfd.readouterr().err) == (1, "")
 
 
 @pytest.mark.long

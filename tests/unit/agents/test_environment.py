@@ -47,6 +47,10 @@ def test_domains():
         environment.after([], "airline")
     assert TableEnvironment({None: WORLD}).after([], "anything") == WORLD.after([])
     assert environment.digest != TableEnvironment({None: WORLD}).digest
+    empty = World({}, {})
+    both = TableEnvironment({None: empty, "shop": WORLD})
+    assert both.after([], "shop") == WORLD.after([]) != empty.after([])
+    assert both.after([], "airline") == empty.after([])
 
 
 def test_a_missing_tau_bench_says_how_to_install_it(monkeypatch):

@@ -1,9 +1,12 @@
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dialogauge.core import Usage
+from dialogauge.core import NOT_APPLICABLE, JudgeFailure, Target, Usage
+from dialogauge.core.judgement import Judged, scores_json
+from dialogauge.core.scores import Score
 from dialogauge.runs import Progress
 from talks import judged_rows, talk
 
@@ -35,3 +38,17 @@ def test_a_unit_failed_when_any_of_its_targets_did() -> None:
     for number, rows in enumerate((bad, (*good, bad[0]), good, ()), 1):
         progress.took(rows)
         assert (progress.done, progress.failed) == (number, min(number, 2))
+
+
+def test_a_whole_score_stands_beside_a_value_that_is_another_number() -> None:
+    scores = {"a": Score(3.4, 3), "b": Score(4.0, 4), "c": NOT_APPLICABLE, "d": Score(2.5)}
+    assert scores_json(scores) == {
+        "scores": {"a": 3.4, "b": 4, "c": "n/a", "d": 2.5},
+        "whole": {"a": 3},
+        "raw": {},
+    }
+
+
+@pytest.mark.parametrize(("kind", "failed"), [("timeout", True), ("absent", False)])
+def test_of_a_run_that_is_absent_no_judgement_failed(kind, failed) -> None:
+    assert Judged(Target("c", "conversation"), JudgeFailure(kind, "why")).failed is failed

@@ -342,3 +342,14 @@ def test_a_file_that_is_replaced_is_read_to_its_end(tmp_path):
     (tmp_path / "new").write_bytes(b"something else\n")
     (tmp_path / "new").replace(path)
     assert sum(1 for _ in outcomes) == 19_999
+
+
+def test_a_block_of_utf16_that_is_longer_as_utf8_is_read_whole(tmp_path):
+    """Chinese takes two bytes a character there and three here: a block does not fit where it is read to."""
+    said = [{"role": "user", "content": "请问" * 500}, {"role": "assistant", "content": "好的" * 500}]
+    records = ({"conversation_id": f"c{n}", "messages": said} for n in range(100))
+    text = "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
+    path = tmp_path / "log.jsonl"
+    path.write_bytes(text.encode("utf-16"))
+    assert len(text) > 1 << 17
+    assert [talk.id for talk in read_conversations([str(path)])] == [f"c{n}" for n in range(100)]

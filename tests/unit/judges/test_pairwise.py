@@ -53,6 +53,15 @@ async def test_data_cannot_close_its_place_and_the_task_stands_above():
     assert "The task, as JSON: (none given)" in seen[1][-1]["content"]
 
 
+async def test_the_first_dialogue_is_shown_first():
+    seen = []
+    first, second = talk("Where?", "Under the oak."), talk("Where?", "Behind the barn.")
+    await judge('{"note": "x", "winner": "a"}', seen).compare(first, second)
+    before, _, after = seen[0][-1]["content"].partition("<dialogue_b>")
+    assert ("Under the oak." in before, "Behind the barn." in after) == (True, True)
+    assert "Behind the barn." not in before
+
+
 async def test_chinese_dialogues_are_asked_about_in_chinese():
     seen = []
     await judge('{"note": "x", "winner": "a"}', seen).compare(

@@ -70,3 +70,12 @@ def test_the_deadline_runs_from_the_first_attempt():
 
 def test_a_problem_to_give_up_on_is_not_retried():
     assert make()[0].delay(Problem("rejected", "x", "give_up")) is None
+
+
+def test_an_attempt_is_shortened_where_the_item_has_less_time_left_than_an_attempt():
+    retries, now = make(attempt_deadline=60.0, item_deadline=100.0)
+    shortened = []
+    for now[0] in (0.0, 40.0, 41.0):  # 100, 60 and 59 seconds are left
+        retries.start()
+        shortened.append(retries.shortened)
+    assert shortened == [False, False, True]

@@ -45,6 +45,15 @@ def test_retry_after_in_seconds_and_as_a_date(headers, seconds):
             },
             8.64,
         ),
+        (
+            {
+                "x_ratelimit_reset_requests": "8.64s",
+                "x_ratelimit_reset_tokens": "20s",
+                "x_ratelimit_remaining_requests": "0",
+                "x_ratelimit_remaining_tokens": "0",
+            },
+            20.0,
+        ),
         ({"x_ratelimit_reset": "1700000030"}, 30.0),
         ({"x_ratelimit_reset": "1700000030000"}, 30.0),
         ({"x_ratelimit_reset": "1699999999"}, 0.0),

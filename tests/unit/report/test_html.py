@@ -29,10 +29,10 @@ from dialogauge.report.blocks import (
     data_table,
     to_json,
 )
-from dialogauge.report.cells import Number, Text
+from dialogauge.report.cells import Number, Part, Text
 from dialogauge.report.elements import Html, element, joined, text
 from dialogauge.report.html import html_bytes, to_html
-from dialogauge.report.svg import place, ticks
+from dialogauge.report.svg import mix, place, ticks
 from dialogauge.report.terminal import to_text
 from dialogauge.report.transcripts import (
     Scored,
@@ -452,3 +452,13 @@ def test_long_results_of_tools_are_whole_on_the_page_and_never_all_in_memory():
 def test_tags_that_need_no_end_are_known():
     assert {"tr", "td", "th"} == OPTIONAL_END
     assert "line" in VOID
+
+
+def test_the_parts_of_a_bar_stand_side_by_side():
+    """Of 8: one quarter, nothing, one eighth and five eighths, each beginning where the one before ends."""
+    drawn = str(mix("m", tuple(Part(str(n), n) for n in (2, 0, 1, 5))))
+    assert re.findall(r'<rect[^>]* x="([^"]+)" width="([^"]+)"', drawn) == [
+        ("0%", "25%"),
+        ("25%", "12.5%"),
+        ("37.5%", "62.5%"),
+    ]

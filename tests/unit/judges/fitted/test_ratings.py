@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from dialogauge.core import Conversation, FileFault, Message, Rating, Request, UsageError
-from dialogauge.judges.fitted.cross_validation import cross_validate, line_folds
+from dialogauge.judges.fitted.cross_validation import RIDGES, cross_validate, line_folds
 from dialogauge.judges.fitted.features import RatedPlace, SparseRows, rated_places, rows_of
 from dialogauge.judges.fitted.judge import RatingsJudge, chances
 from dialogauge.judges.fitted.model import (
@@ -18,6 +18,7 @@ from dialogauge.judges.fitted.model import (
     solve_ridge,
     sums_of,
     table_of,
+    targets_of,
 )
 
 
@@ -136,6 +137,26 @@ def test_nothing_of_the_left_out_part_is_used():
     other = validated(scrambled, fold)
     assert np.array_equal(other.called[here], honest.called[here])
     assert np.allclose(other.shares[here], honest.shares[here], atol=1e-5)
+
+
+def test_the_settings_of_a_part_come_from_fits_that_saw_neither_it_nor_what_they_predict():
+    """Seven parts of another size each: all are near one another, and every pair is fitted anew here."""
+    held = examples()[:157]
+    table, fold = table_of(held), np.repeat(np.arange(7), [10, 12, 16, 20, 26, 33, 40])
+    found = validated(table, fold)
+    targets = targets_of(table, found.boundaries)
+
+    def error(ridge, part):
+        """Mean squared error over the other parts where something was said."""
+        squares = []
+        for other in set(range(7)) - {part}:
+            used = ~np.isin(fold, (part, other)) & ~table.prior_only
+            weights, prior = solve_ridge(sums_of(table.rows, targets, used), ridge)
+            there = (fold == other) & ~table.prior_only
+            squares += [*((table.rows.times(weights) + prior - targets)[there] ** 2)]
+        return np.mean(squares)
+
+    assert found.ridges == tuple(min(RIDGES, key=lambda ridge: error(ridge, part)) for part in range(7))
 
 
 def test_of_long_talks_the_latest_64_messages_of_a_side_are_read():

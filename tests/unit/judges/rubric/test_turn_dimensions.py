@@ -8,6 +8,8 @@ import pytest
 from dialogauge.core import Conversation, JudgeFailure, Judgement, Message, Request, ToolCall, UsageError
 from dialogauge.core.protocols import Reply
 from dialogauge.judges.rubric.judge import RubricJudge
+from dialogauge.judges.rubric.reply import ParsedPart
+from dialogauge.judges.rubric.rows import with_means
 from dialogauge.rubrics import load_policies, load_rubric
 from rubric_samples import client_of, ideal, long_chat, satisfies
 
@@ -192,6 +194,22 @@ async def test_a_unit_dimension_is_the_rounded_mean_of_its_three_tests():
             (pytest.approx(5 / 3), 2),
         ]
         assert len(requests) == len(rows) * (1 if calls == "joint" else 9)
+
+
+@pytest.mark.parametrize(
+    ("scores", "mean", "whole"),
+    [
+        (("n/a", 4, 4), 4.0, {"backend": 4}),
+        (("n/a", "n/a", 2), 2.0, {"backend": 2}),
+        (("n/a",) * 3, "n/a", {}),
+    ],
+)
+def test_what_does_not_apply_is_left_out_of_a_mean(scores, mean, whole):
+    tests = ("facts_match", "results_used", "results_followed")
+    others = [name for d in load_rubric("td-unit").at("turn") for name in d.mean_of if name not in tests]
+    part = ParsedPart({**dict.fromkeys(others, "n/a"), **dict(zip(tests, scores, strict=True))})
+    counted = with_means(load_rubric("td-unit"), "turn", part)
+    assert (counted.scores["backend"], counted.whole) == (mean, whole)
 
 
 def test_a_rubric_whose_reply_is_more_than_scores_is_not_split():

@@ -8,10 +8,17 @@ from types import SimpleNamespace
 import pytest
 
 from dialogauge.core import Message
-from dialogauge.core.protocols import Population
-from dialogauge.studies.replay.scoring import evaluator_digest
+from dialogauge.core.protocols import Population, Request
+from dialogauge.judges.pairwise import PairJudge
+from dialogauge.llm.scripted import CallableClient
+from dialogauge.rubrics import load_rubric
+from dialogauge.studies.arena.meetings import AskedTwice
+from dialogauge.studies.replay.items import replaced, set_plain_stage
+from dialogauge.studies.replay.scoring import BesideOriginal, evaluator_digest
+from dialogauge.studies.replay.selection import select_items
 from dialogauge.studies.satisfaction.blocks import collect_blocks
 from rated import rated_users
+from talks import talk
 
 JUDGE = SimpleNamespace(digest="a judge")
 
@@ -67,3 +74,23 @@ def test_an_original_reply_of_one_scenario_alone_counts() -> None:
     talk = rated_users(1)[0]
     assert alone(reply(talk)) != alone(talk)
     assert alone(rating(talk)) == alone(talk)
+
+
+@pytest.mark.parametrize(("praised", "preferred"), [("At noon.", 0.0), ("At one.", 1.0), ("Never.", 0.5)])
+async def test_a_reply_that_the_referee_prefers_to_the_original_one_gets_a_one(praised, preferred) -> None:
+    def answer(request):
+        shown, _, second = request[-1]["content"].partition("<dialogue_b>")
+        first = shown.partition("<dialogue_a>")[2]
+        winner = "a" if praised in first else "b" if praised in second else "tie"
+        return f'{{"note": "x", "winner": "{winner}"}}'
+
+    talks = (talk("u: When?", "a: At noon.", id="c"),)
+    data = {"inputs": [], **dict.fromkeys(("format", "map_file", "ratings_file")), "part": "all"}
+    data |= {"dimension": "satisfaction", "split": {"train": [], "test": []}}
+    stage = set_plain_stage(select_items((), "all", 9, data=data, source={}, unrated=talks), talks)
+    (item,) = stage.items
+    reply = replaced(stage.originals[item.id], "At one.")
+    asked = Request(replace(reply.conversation, id=item.id, candidate="new"), (reply,))
+    referee = AskedTwice(PairJudge(load_rubric("pair"), CallableClient(answer, name="stub")))
+    (judged,) = await BesideOriginal(referee, stage).judge(asked)
+    assert judged.outcome.scores["preferred"].value == preferred
