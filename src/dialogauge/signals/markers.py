@@ -18,10 +18,11 @@ from typing import ClassVar, Final
 
 import orjson
 
+from dialogauge.core.patterns import lazy_pattern
 from dialogauge.signals.caching import lazy_property
 from dialogauge.text import ENGLISH_STOP, required, spread
 
-_LATIN = re.compile("[!-~]+")
+_LATIN = lazy_pattern("[!-~]+")
 _TEXTS, _WORDS, _WORD = 512, 1 << 16, 40
 """Texts and words of which it is kept what they may contain, and the longest such word."""
 _COMMON: Final = {c: n for n, c in enumerate(" etaoinshrdlcumwfgypbvkjxqz")}
@@ -226,5 +227,6 @@ class _Index:
 Marker._index = ReplyMarker._index = _Index([])
 
 
+@cache
 def _rarity(string: str) -> int:
     return sum(_COMMON.get(c, 100) for c in string)
