@@ -19,7 +19,7 @@ from typer import Context, Typer
 from typer.models import ArgumentInfo, OptionInfo
 
 from dialogauge.app.settings import JudgeOptions
-from dialogauge.cli.main import app
+from dialogauge.cli.main import command_line
 from dialogauge.core.settings import settings_of
 
 TARGET = Path(__file__).resolve().parents[1] / "docs" / "commands.md"
@@ -112,6 +112,7 @@ class Parameter:
 
 def commands() -> dict[str, Callable[..., Any]]:
     """Return the functions behind the commands, in the order of `dialogauge --help`."""
+    app = command_line()
     found = _named(app)
     for group in app.registered_groups:
         if group.typer_instance is not None:

@@ -9,18 +9,12 @@ import json
 
 import dialogauge.signals.features  # noqa: F401 - every marker is made when its module is loaded
 import dialogauge.signals.markers as signs
-from dialogauge.text import required, spread
 
 
-def needles() -> dict[str, list[list[list[str]]]]:
-    """Return for each pattern, by its digest, what each of its alternatives cannot do without."""
+def needles() -> dict[str, signs.StoredNeedles]:
+    """Return for each pattern, by its digest, its alternatives and what each cannot do without."""
     patterns = sorted({marker.pattern for kind in (signs.Marker, signs.ReplyMarker) for marker in kind._all})
-    return {
-        signs.digest_of(pattern): [
-            [sorted(strings) for strings in required(part)] for part in spread(pattern)
-        ]
-        for pattern in patterns
-    }
+    return {signs.digest_of(pattern): signs.needles_by_alternative(pattern) for pattern in patterns}
 
 
 if __name__ == "__main__":

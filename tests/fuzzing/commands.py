@@ -17,7 +17,7 @@ from unittest.mock import patch
 
 import orjson
 
-from dialogauge.cli.main import app
+from dialogauge.cli.main import command_line
 from dialogauge.core import DialogaugeError, UsageError
 from dialogauge.llm.protocol import ChatRequest
 from dialogauge.llm.scripted import ScriptedClient
@@ -77,7 +77,7 @@ def command(*words: str, answer: Answer = plainest) -> Ended:
     ):
         code: object = 0
         try:
-            app(list(words))
+            command_line()(list(words))
         except SystemExit as ended:
             code = ended.code
         except DialogaugeError as error:

@@ -130,6 +130,39 @@ def test_importing_loads_nothing_heavy() -> None:
     assert done.stdout.strip() == "[]"
 
 
+_LOG = "judge log.jsonl"
+_MODEL = "judge log.jsonl --model m --base-url http://127.0.0.1:9 --dry-run"
+_OTHERS = ("studies.arena", "studies.satisfaction", "studies.agreement", "studies.fit", "studies.replay")
+
+
+@pytest.mark.parametrize(
+    ("words", "most", "unneeded"),
+    [
+        ("--version", 40, ("app.command", "studies")),
+        ("runs", 70, ("app.command", "studies.judging")),
+        (_LOG, 235, (*_OTHERS, "llm.http", "judges.rubric.judge", "judges.encoder", "judges.personal")),
+        (_MODEL, 230, (*_OTHERS, "judges.local.judge", "judges.encoder", "judges.personal")),
+    ],
+)
+def test_a_command_loads_what_it_needs(
+    words: str, most: int, unneeded: tuple[str, ...], tmp_path: Path
+) -> None:
+    (tmp_path / "log.jsonl").write_text(
+        '{"messages": [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello"}]}'
+    )
+    code = """
+import atexit, sys
+atexit.register(lambda: print(*(name for name in sys.modules if name[:11] == "dialogauge."), file=sys.stderr))
+from dialogauge.__main__ import main
+main()"""
+    command = [sys.executable, "-c", code, *words.split()]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+    loaded = done.stderr.splitlines()[-1].split()
+    assert len(loaded) <= most
+    rooms = [f"dialogauge.{room}" for room in unneeded]
+    assert [name for name in loaded if any(f"{name}.".startswith(f"{room}.") for room in rooms)] == []
+
+
 def test_errors_survive_pickling() -> None:
     import pickle
 

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from dialogauge.core import Conversation, FailureKind
+from dialogauge.core.patterns import lazy_pattern
 from dialogauge.core.protocols import AgentFailure, AgentReply, AgentTurn
 from dialogauge.llm import ChatClient, ChatFailure, ChatRequest
 from dialogauge.text import split_reasoning
 
-_FENCED: Final = re.compile(r"```[^\n]*\n(.*?)\n?```", re.DOTALL)
+_FENCED: Final = lazy_pattern(r"```[^\n]*\n(.*?)\n?```", re.DOTALL)
 
 _NO_TEXT: Final[tuple[FailureKind, str]] = ("empty_reply", "the candidate said nothing")
 _CUT: Final[Mapping[str, tuple[FailureKind, str]]] = {

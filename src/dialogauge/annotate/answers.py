@@ -6,7 +6,6 @@ many rows have no time.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
@@ -16,6 +15,7 @@ from dialogauge.annotate.label_studio import is_label_studio, rows_of_label_stud
 from dialogauge.annotate.plan import AssignmentPlan, PlannedItem
 from dialogauge.annotate.questions import NA, RatingQuestion
 from dialogauge.core import Place, RecordFault
+from dialogauge.core.patterns import lazy_pattern
 from dialogauge.core.shape import read_as
 from dialogauge.data import as_score, as_turn, excerpt, record_fault
 from dialogauge.text import counted
@@ -24,7 +24,7 @@ Kind = Literal["score", "choice", "correction", "skipped", "flagged"]
 Cells = Mapping[str, Any]
 Row = tuple[Cells, Place]
 
-_DECIMAL_COMMA: Final = re.compile(r"(-?[0-9]+),([0-9]+)")
+_DECIMAL_COMMA: Final = lazy_pattern(r"(-?[0-9]+),([0-9]+)")
 _COLUMNS: Final = "plan, item, rater, dimension, turn, score, winner, correction, skipped, flagged"
 _ASIDE: Final[tuple[Kind, ...]] = ("skipped", "flagged")
 _NO: Final = frozenset(

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from base64 import b64encode
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
@@ -16,6 +15,7 @@ from html import unescape
 from importlib import resources
 from typing import Any, Final
 
+from dialogauge.core.patterns import lazy_pattern
 from dialogauge.core.version import __version__
 from dialogauge.report.elements import Html, element, visible
 from dialogauge.report.markdown import is_markdown, markdown
@@ -23,9 +23,9 @@ from dialogauge.report.markdown import is_markdown, markdown
 _SCRIPTS: Final = ("answers.js", "conversation.js", "rate.js")
 _LONGEST: Final = 12_000
 """Characters; a longer text is shown as it came, and its end only when it is asked for."""
-_SCRIPT_TEXT: Final = re.compile("[<>&\u2028\u2029\ud800-\udfff]")
+_SCRIPT_TEXT: Final = lazy_pattern("[<>&\u2028\u2029\ud800-\udfff]")
 """What is written as an escape in JSON: markup, line ends of JavaScript, halves of characters."""
-_TAG: Final = re.compile(r'<(/?)(\w+)(?: class="([\w ]*)")?(/?)>')
+_TAG: Final = lazy_pattern(r'<(/?)(\w+)(?: class="([\w ]*)")?(/?)>')
 
 
 def rating_page(task: Mapping[str, Any]) -> str:

@@ -14,12 +14,13 @@ from typing import Any, Final
 from dialogauge.annotate.plan import AssignmentPlan, PlannedItem, RaterShare
 from dialogauge.annotate.questions import Language
 from dialogauge.core import Conversation, Message
+from dialogauge.core.patterns import lazy_pattern
 from dialogauge.core.unit import words_digest
 
 HIDDEN: Final = "[…]"
 """Stands in texts for a name that is hidden."""
 _SHORTEST: Final = 3
-_DISTINCT: Final = re.compile(r"[0-9]|\w[-_./:@]\w")
+_DISTINCT: Final = lazy_pattern(r"[0-9]|\w[-_./:@]\w")
 
 Words = Callable[[str], str]
 

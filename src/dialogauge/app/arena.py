@@ -20,6 +20,7 @@ from dialogauge.app.sources import JUDGED, PythonInput, field_map, is_run
 from dialogauge.core import conversation_digest
 from dialogauge.core.conversation import Conversation
 from dialogauge.core.errors import InputError, UsageError
+from dialogauge.core.patterns import lazy_pattern
 from dialogauge.core.settings import narrowed
 from dialogauge.data import FieldMap, is_pair_file, read_conversations, read_pairs
 from dialogauge.judges.pairwise import PairJudge
@@ -58,7 +59,7 @@ from dialogauge.studies.arena.summary import ArenaResult, ArenaSettings, ArenaSu
 from dialogauge.studies.evidence import BY_OUTCOME, DimensionEvidence, evidence_of
 from dialogauge.text import counted
 
-_NAMED: Final = re.compile(r"([^=/]+)=(.+)", re.DOTALL)
+_NAMED: Final = lazy_pattern(r"([^=/]+)=(.+)", re.DOTALL)
 _NO_RANKS: Final = (
     "Nobody will be ranked: nobody voted on these meetings (--ratings), and there is no --unchecked; what "
     "the model says will name dialogues to read."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -12,10 +12,7 @@ from dialogauge.app.settings import JudgeOptions
 from dialogauge.core.errors import UsageError
 from dialogauge.core.files import read_text
 from dialogauge.core.protocols import Judge, Sight
-from dialogauge.judges.encoder.judge import encoder_judge
-from dialogauge.judges.encoder.text import ENCODER_JUDGES
-from dialogauge.judges.local.judge import RUBRICS, LocalJudge, Rubric
-from dialogauge.judges.personal.baselines import HISTORY_JUDGES, build_history_judge
+from dialogauge.core.values import Value
 
 if TYPE_CHECKING:
     from dialogauge.judges.personal.judge import ContextSource
@@ -23,8 +20,7 @@ if TYPE_CHECKING:
     from dialogauge.rubrics import Policies
 
 
-@dataclass(frozen=True, slots=True)
-class BuiltJudge:
+class BuiltJudge(Value):
     """A judge, and the clients that it asks, if any."""
 
     judge: Judge
@@ -89,6 +85,7 @@ def _fitted(options: JudgeOptions) -> Judge:
 
 
 def _local(options: JudgeOptions, rubric: str, policies: Policies | None) -> Judge:
+    from dialogauge.judges.local.judge import RUBRICS, LocalJudge
     from dialogauge.judges.local.model import LocalCoefficients
 
     coefficients = None
@@ -135,8 +132,6 @@ MODEL_JUDGES: Final = (
     "spur",
 )
 """The judges that ask a model; each is a file in `rubrics/files/personal`, and perhaps a context."""
-PERSONAL_JUDGES: Final = (*HISTORY_JUDGES, "local", "local-user", *ENCODER_JUDGES)
-"""The judges that ask none."""
 
 
 def build_satisfaction_judge(
@@ -148,7 +143,7 @@ def build_satisfaction_judge(
     """Build the judge that the options name.
 
     Args:
-        options: They name one of `MODEL_JUDGES` or `PERSONAL_JUDGES`.
+        options: They name one of `MODEL_JUDGES`, or a judge that asks none.
         mode: What `local` and `local-user` may read of what followed a reply; the others never do.
         dry: Ask nothing, and count what would be asked.
 
@@ -165,15 +160,22 @@ def build_satisfaction_judge(
 
         return BuiltJudge(LocalUserJudge(mode))
     if name == "local":
+        from dialogauge.judges.local.judge import LocalJudge, Rubric
+
         of_sessions: Rubric = "session-guarded" if options.guard else "session"
         by = of_sessions if options.level == "session" else "satisfaction"
         return BuiltJudge(LocalJudge(mode, rubric_id=by))
+    from dialogauge.judges.encoder.judge import encoder_judge
+    from dialogauge.judges.encoder.text import ENCODER_JUDGES
+    from dialogauge.judges.personal.baselines import HISTORY_JUDGES, build_history_judge
+
     if name in HISTORY_JUDGES:
         return BuiltJudge(build_history_judge(name, strategy=options.strategy, k=options.k))
     if name in ENCODER_JUDGES:
         return BuiltJudge(encoder_judge(name, model=options.encoder, device=options.device))
     msg = f"no judge is called {name!r}"
-    raise UsageError(msg, hint=f"there are {', '.join((*PERSONAL_JUDGES, *MODEL_JUDGES))}")
+    known = (*HISTORY_JUDGES, "local", "local-user", *ENCODER_JUDGES, *MODEL_JUDGES)
+    raise UsageError(msg, hint=f"there are {', '.join(known)}")
 
 
 def model_judge(models: Models) -> Judge:

@@ -18,6 +18,7 @@ from dialogauge.app.merging import FileConfig
 from dialogauge.app.outputs import stem
 from dialogauge.core.errors import ConfigError, FileFault, Place, UsageError
 from dialogauge.core.files import read_toml, shown_path
+from dialogauge.core.patterns import lazy_pattern
 from dialogauge.core.unit import digest, digest_text
 from dialogauge.data import pipe_of
 from dialogauge.llm import (
@@ -80,7 +81,7 @@ def read_agents(path: str | None) -> dict[str, AgentEntry]:
 
 _Agents = Mapping[str, AgentEntry]
 _Roles = Mapping[str, RoleSettings]
-_NAMED: Final = re.compile(r"([^@:/#,=]+)=(.+)", re.DOTALL)
+_NAMED: Final = lazy_pattern(r"([^@:/#,=]+)=(.+)", re.DOTALL)
 _REPLIES, _POOL = "replies:", "pool:"
 _FORMS: Final = (
     "give [NAME=]MODEL@URL#KEYVAR, [NAME=]replies:FILE, [NAME=]pool:REF,REF, py:MODULE:NAME, file:PATH, "

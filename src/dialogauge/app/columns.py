@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Protocol
 
 import orjson
 
+from dialogauge.core.values import Value
 from dialogauge.runs import StoredRun
 from dialogauge.studies.judging.people import stored_people
 
@@ -40,8 +41,7 @@ class ExportColumns(Protocol):
         """Write a row as one level of plain values."""
 
 
-@dataclass(frozen=True, slots=True)
-class VoteColumns:
+class VoteColumns(Value):
     """Those of votes; where a model was asked, its answers with `a` and with `b` first."""
 
     whole = frozenset({"length_a", "length_b", *_USAGE[:-1]})
@@ -67,8 +67,7 @@ class VoteColumns:
         return flat | {k: row["usage"][k] for k in _USAGE}
 
 
-@dataclass(frozen=True, slots=True)
-class JudgementColumns:
+class JudgementColumns(Value):
     """Those of judgements, by their dimensions."""
 
     judged: Sequence[str]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, NotRequired, TypedDict
@@ -19,6 +19,7 @@ from dialogauge.app.sources import PythonInput, is_run
 from dialogauge.core import Conversation, DimensionSpec
 from dialogauge.core.errors import UsageError
 from dialogauge.core.json_keys import INSIDE, keys
+from dialogauge.core.values import Value
 from dialogauge.core.version import __version__
 from dialogauge.llm import Expected
 from dialogauge.report import Block, Page, Section
@@ -45,8 +46,7 @@ _SEED: Final = 0
 
 
 @keys(answer="answer", result=INSIDE, beside=None, few=None, paths=None)
-@dataclass(frozen=True, slots=True)
-class CompareOutcome:
+class CompareOutcome(Value):
     """What was compared, and how the gates ended."""
 
     result: RunComparison

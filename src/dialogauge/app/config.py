@@ -19,6 +19,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 from dialogauge.app.environment import variable
 from dialogauge.core.errors import ConfigError
 from dialogauge.core.files import shown_path
+from dialogauge.core.patterns import lazy_pattern
 from dialogauge.core.settings import nearest
 
 _FORMS = "MODEL@URL#KEYVAR, the name of a role in the configuration file, file:PATH or py:MODULE:NAME"
@@ -35,9 +36,9 @@ ROLE_DEFAULTS: dict[str, dict[str, Any]] = {
 
 _OPENAI: Final = "https://api.openai.com/v1"
 _PORTS: Final = {"http": 80, "https": 443}
-_VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_VARIABLE: Final = lazy_pattern(r"[A-Za-z_][A-Za-z0-9_]*")
 # What stands after the last @ of a reference and is an endpoint whose http:// was forgotten.
-_BARE_HOST: Final = re.compile(
+_BARE_HOST: Final = lazy_pattern(
     r"(localhost|[\w.-]+:\d+)(/.*)?|[\w.-]+\.[a-z]{2,}/.*|[a-z+]*:?//.*", re.IGNORECASE
 )
 

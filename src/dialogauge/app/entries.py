@@ -24,12 +24,12 @@ from dialogauge.app.settings import (
     TwoRunsOptions,
 )
 from dialogauge.core.errors import UsageError
+from dialogauge.core.values import Value
 
 Rows = Literal["judgements", "votes"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ListedStudy:
+class ListedStudy(Value, kw_only=True):
     """A study as it stands in the table."""
 
     name: str

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import chain, islice
@@ -17,6 +16,7 @@ from dialogauge.app.entries import JUDGED, SHOWN
 from dialogauge.app.inspect_log import write_eval
 from dialogauge.app.outputs import output_file, spare
 from dialogauge.core.errors import MissingExtra, UsageError
+from dialogauge.core.patterns import lazy_pattern
 from dialogauge.runs.directory import write_whole
 from dialogauge.runs.privacy import OPEN, Privacy
 from dialogauge.runs.records import conversation_to_json, json_line
@@ -30,9 +30,9 @@ _UNSEEN = (
     r"\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e0fff"
 )
 # They run a cell that begins with one of these signs as a formula.
-_FORMULA_FIRST = re.compile(rf"[{_UNSEEN}]*[=+\-@＝＋－＠]|[\t\r\n]")
+_FORMULA_FIRST = lazy_pattern(rf"[{_UNSEEN}]*[=+\-@＝＋－＠]|[\t\r\n]")
 # Where the list separator is a semicolon or a tab, a cell begins behind each, and behind a line break.
-_FORMULA_WITHIN = re.compile(rf'([;\t\r\n][{_UNSEEN}"]*)(?=[=+\-@＝＋－＠])')
+_FORMULA_WITHIN = lazy_pattern(rf'([;\t\r\n][{_UNSEEN}"]*)(?=[=+\-@＝＋－＠])')
 
 
 def export_run(run: str, out: str, privacy: Privacy = OPEN) -> int:

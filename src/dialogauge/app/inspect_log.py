@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import re
 import tempfile
 import zipfile
 from collections import Counter
@@ -15,13 +14,14 @@ from typing import Any, Final
 import orjson
 
 from dialogauge.core import Conversation, Message
+from dialogauge.core.patterns import lazy_pattern
 from dialogauge.core.unit import digest
 from dialogauge.runs.directory import write_whole
 from dialogauge.runs.run import StoredRun
 
 _BLOCK: Final = 1 << 20
 _KEPT: Final = ("level", "turn", "repeat", "scores", "verdict", "rationale", "failure")
-_OTHER: Final = re.compile(r"[^\w .:@+=,()-]")
+_OTHER: Final = lazy_pattern(r"[^\w .:@+=,()-]")
 _LONGEST: Final = 60
 """Characters of an id in the name of its file."""
 _SCORER: Final = "dialogauge"

@@ -27,7 +27,6 @@ from dialogauge.stats import parse_rule
 from dialogauge.studies.evidence import NOTHING_CHECKED, RunEvidence, evidence_of
 from dialogauge.studies.judging.brief import brief
 from dialogauge.studies.judging.gate import read_gates
-from dialogauge.studies.judging.junit import junit_chunks
 from dialogauge.studies.judging.report import stored_page, summary_of
 from dialogauge.studies.judging.study import JudgingResult, JudgingStudy, sampled
 from dialogauge.text import counted
@@ -149,6 +148,8 @@ def _write_junit(prepared: Judging, outcome: CommandOutcome[JudgingResult]) -> N
     options, run = prepared.options, outcome.run
     if options.junit is None or run is None:
         return
+    from dialogauge.studies.judging.junit import junit_chunks
+
     ended = outcome.ending
     stopped = None if ended.ended == "finished" else str(ended.error or f"the run was {ended.ended}")
     gates = dict(zip(options.gates, outcome.result.gates, strict=True))

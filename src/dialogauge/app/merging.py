@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import singledispatch
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
@@ -25,6 +25,7 @@ from dialogauge.app.settings import (
 from dialogauge.core.errors import ConfigError, UsageError
 from dialogauge.core.files import read_toml
 from dialogauge.core.settings import Setting, nearest, settings_of
+from dialogauge.core.values import Value
 
 if TYPE_CHECKING:
     from dialogauge.app.config import RoleSettings  # with it comes pydantic, which not every command needs
@@ -107,8 +108,7 @@ def _checked(
     return checked
 
 
-@dataclass(frozen=True, slots=True)
-class FileConfig:
+class FileConfig(Value):
     """What a configuration file holds."""
 
     judge: Mapping[str, Any] = field(default_factory=dict)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, NotRequired, TypedDict, TypeVar
 
 from dialogauge.core.errors import InputError
 from dialogauge.core.files import shown_path
+from dialogauge.core.values import Value
 from dialogauge.llm import Expected
 from dialogauge.runs import Outcome, StudyRun
 from dialogauge.runs.study import StudyResult
@@ -41,8 +42,7 @@ class UnitsPlanJson(PlanJson):
     """Those that its data plans, finished or not."""
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(Value):
     """What a command would do: the answer to `--dry-run`."""
 
     directory: Path | None

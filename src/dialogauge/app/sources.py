@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Protocol
 
@@ -16,6 +16,7 @@ from dialogauge.core.errors import InputError, UsageError
 from dialogauge.core.files import shown_path
 from dialogauge.core.settings import recorded
 from dialogauge.core.unit import words_digest
+from dialogauge.core.values import Value
 from dialogauge.data import (
     FieldMap,
     Mask,
@@ -44,8 +45,7 @@ class Source(Protocol):
         """Count what iterating would hand out, at most, with as little reading as that takes."""
 
 
-@dataclass(frozen=True, slots=True)
-class InputData:
+class InputData(Value):
     """Conversations to judge, and people's ratings that are not inside them."""
 
     source: Source
@@ -57,8 +57,7 @@ class InputData:
         return (*self.source.notes, *(() if self.ratings is None else self.ratings.notes))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PythonInput:
+class PythonInput(Value, kw_only=True):
     """What Python hands over in place of files."""
 
     source: Source | None = None
@@ -67,8 +66,7 @@ class PythonInput:
     """Dialogues by the agent that led them."""
 
 
-@dataclass(frozen=True, slots=True)
-class _RunSource:
+class _RunSource(Value):
     """The conversations of a finished or broken-off run."""
 
     directory: RunDirectory

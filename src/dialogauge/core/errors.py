@@ -20,9 +20,10 @@ A failed judgement is no exception: it is a `JudgeFailure` value.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import Final
+
+from dialogauge.core.patterns import lazy_pattern
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +46,11 @@ class Place:
         return text
 
 
-_USER_INFO: Final = re.compile(
+_USER_INFO: Final = lazy_pattern(
     r"""(?<=://)(?:(?!,[^,\s]*@https?://)[^\s'"])+(?=@)|[^\s'"@/,]+:(?!//)(?![^\s,'"]*://)[^\s'"]*(?=@)"""
 )
 """Up to the last @ of a URL, also of each in a list of `MODEL@URL`, and of one that lacks its http://."""
-_QUERY: Final = re.compile(r"""(://[^\s'"?]*\?)[^\s'"#]+""")
+_QUERY: Final = lazy_pattern(r"""(://[^\s'"?]*\?)[^\s'"#]+""")
 
 
 def without_user_info(text: str) -> str:

@@ -117,9 +117,12 @@ def _key(record: Any, attribute: str, written: str) -> Key:  # noqa: ANN401 - a 
     return Key(attribute, name, hint, note, optional, by, within)
 
 
+_hints: Final = cache(get_type_hints)
+
+
 def _described(record: Any, attribute: str) -> tuple[Any, str | None]:  # noqa: ANN401 - a class with fields
     """Return the annotation of an attribute, and what the docstring of a property says."""
     of = getattr(record, attribute, None)
     if not isinstance(of, property):
-        return get_type_hints(record)[attribute], None
+        return _hints(record)[attribute], None
     return get_type_hints(of.fget)["return"], (inspect.getdoc(of.fget) or "").partition("\n\n")[0]

@@ -11,6 +11,7 @@ from dialogauge.core.conversation import Conversation, Message
 from dialogauge.core.judgement import FailureKind, Judged, JudgeFailure, Level, Target, Usage
 from dialogauge.core.scores import ONE_TO_FIVE, Scale
 from dialogauge.core.unit import WorkUnit
+from dialogauge.core.values import Value
 
 Sight = Literal["foresight", "hindsight"]
 """`foresight` ends a target's conversation with the reply; `hindsight` shows what followed."""
@@ -112,8 +113,7 @@ class RatedBlock:
     """One for each target, in their order."""
 
 
-@dataclass(frozen=True, slots=True)
-class Population:
+class Population(Value):
     """The blocks of the training users: what is known of users other than the one at hand."""
 
     blocks: tuple[RatedBlock, ...]
@@ -223,8 +223,7 @@ class DimensionSpec(Protocol):
         """The scale of its scores."""
 
 
-@dataclass(frozen=True, slots=True)
-class PlainDimension:
+class PlainDimension(Value):
     """A dimension that is no more than what `DimensionSpec` asks for."""
 
     name: str

@@ -10,6 +10,7 @@ import dataclasses
 import inspect
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from types import NoneType, UnionType
 from typing import Any, Final, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
@@ -155,6 +156,11 @@ def argument(metavar: str, help: str, default: Any = ...) -> Any:  # noqa: ANN40
 
 def settings_of(kind: type) -> Mapping[str, Setting]:
     """Return the settings of a class by name: required ones, its own, those of its groups in their order."""
+    return _settings_of(kind)
+
+
+@cache
+def _settings_of(kind: type) -> Mapping[str, Setting]:
     fields = {f.name: f for f in dataclasses.fields(kind) if _DECLARED in f.metadata}
     order = dict.fromkeys(name for one in kind.__mro__ for name in inspect.get_annotations(one))
     declared = [_read(kind, fields[name]) for name in order if name in fields]

@@ -1,8 +1,9 @@
 """Frozen dataclasses whose methods are written once.
 
-`@dataclass(frozen=True)` writes and compiles seven methods for each class. For the eighty kinds of settings
-and blocks, of which a command loads all and makes a few, that took longer than the work of a short command.
-Records that are made by the thousand stay plain dataclasses with slots.
+`@dataclass(frozen=True)` writes and compiles seven methods for each class, in 0.8 ms; a `Value` takes 0.05.
+A command loads more than two hundred kinds of settings, blocks, summaries and parts of rubrics, and makes a
+few of each: to compile their methods took longer than the work of a short command. A `Value` itself is made
+in 4 µs, so records that are made by the thousand stay plain dataclasses with slots.
 """
 
 from __future__ import annotations

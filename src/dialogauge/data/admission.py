@@ -5,13 +5,14 @@ What people wrote decides, all of it together: no single rating says which scale
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from dialogauge.core import ONE_TO_FIVE, Conversation, Place, Rating, RecordFault, Scale, UsageError
+from dialogauge.core.patterns import lazy_pattern
+from dialogauge.core.values import Value
 from dialogauge.data.notes import excerpt, record_fault
 from dialogauge.text import counted
 
@@ -43,7 +44,7 @@ _APPROVAL: Final = (
 _TWO_SIDED: Final = "thumb, thumbs, thumbs up, vote, like, liked, correct, resolved, solved, success"
 """Dimensions of which a 1 alone is a thumb up, and no score of 5."""
 _NUMBERS: Final[dict[float, str]] = {1: UP, 0: DOWN, -1: DOWN}
-_DRESSING: Final = re.compile("[\U0001f3fb-\U0001f3ff\ufe0f]")
+_DRESSING: Final = lazy_pattern("[\U0001f3fb-\U0001f3ff\ufe0f]")
 """The colour of an emoji's skin, and the mark that asks for its picture."""
 
 Kind = Literal["numbers", "thumbs", "names", "nothing"]
@@ -68,8 +69,7 @@ def asks_approval(dimension: str) -> bool:
     return _plain(dimension) in _APPROVAL.split(", ")
 
 
-@dataclass(frozen=True, slots=True)
-class Admission:
+class Admission(Value):
     """How the ratings of a dimension are read, and which count; `ADMIT_ALL` takes all as they are."""
 
     kind: Kind | None = None

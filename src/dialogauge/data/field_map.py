@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 import os
-import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from pathlib import Path
 from typing import Any, cast
 
 import orjson
 
 from dialogauge.core import ROLES, ConfigError, Place, Role, read_text, shown_path
+from dialogauge.core.patterns import lazy_pattern
+from dialogauge.core.values import Value
 from dialogauge.data.notes import excerpt
 
-_INDEX = re.compile(r"-?[0-9]{1,9}")
+_INDEX = lazy_pattern(r"-?[0-9]{1,9}")
 MISSING: Any = object()
 """The result of `look_up` for an empty path."""
 
 
-@dataclass(frozen=True)
-class FieldMap:
+class FieldMap(Value):
     """The names of our fields in other people's records; None means the usual names.
 
     A value is a column name, a key, or a dotted path (`meta.session`, `scores.0`) into a record.

@@ -10,7 +10,7 @@ import hmac
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 
@@ -18,6 +18,8 @@ import orjson
 
 from dialogauge import text as texts  # the patterns behind its names are compiled when something is masked
 from dialogauge.core import Conversation, InputError, Message, Place, Rating, ToolCall
+from dialogauge.core.patterns import lazy_pattern
+from dialogauge.core.values import Value
 from dialogauge.data.json_values import too_deep
 from dialogauge.data.notes import UNNAMED, Note
 
@@ -125,11 +127,10 @@ _PREFIX: Final[Mapping[IdKind, str]] = {"conversation": "c_", "user": "u_"}
 _DIGEST: Final = 16
 _SHORTEST_DISTINCT: Final = 6
 """Shorter ids, or ids without a digit, may be plain words, so texts keep them."""
-_EXCERPT: Final = re.compile(r"""(?:[\[{(]?['"“]|\{|\[).*|[0-9]{5,}""", re.DOTALL)
+_EXCERPT: Final = lazy_pattern(r"""(?:[\[{(]?['"“]|\{|\[).*|[0-9]{5,}""", re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True)
-class Mask:
+class Mask(Value):
     """What is hidden, and the key of the digests."""
 
     redact: bool

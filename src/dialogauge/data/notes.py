@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
 from dialogauge.core import FileFault, Place, RecordFault
 from dialogauge.core.json_keys import keys
+from dialogauge.core.patterns import lazy_pattern
+from dialogauge.core.values import Value
 
 if TYPE_CHECKING:
     import numpy as np
@@ -135,8 +136,7 @@ _EXAMPLES = 3
 
 
 @keys(examples=None, places="examples")
-@dataclass(frozen=True, slots=True)
-class Note:
+class Note(Value):
     """What was recognised or assumed of the input."""
 
     kind: NoteKind
@@ -169,7 +169,7 @@ def _singular(text: str) -> str:
 
 
 _SINGULAR: Final = {"have": "has", "were": "was", "are": "is"}
-_PLURAL: Final = re.compile(r"\b(have|were|are)\b")
+_PLURAL: Final = lazy_pattern(r"\b(have|were|are)\b")
 
 
 class NoteBook:

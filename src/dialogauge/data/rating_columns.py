@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, Final, Literal
 
 from dialogauge.core import FileFault, Place, RecordFault
+from dialogauge.core.patterns import lazy_pattern
+from dialogauge.core.values import Value
 from dialogauge.data.admission import thumb_of
 from dialogauge.data.field_map import FieldMap
 from dialogauge.data.notes import NoteBook, file_fault, record_fault
@@ -60,7 +62,7 @@ _NEVER: Final = frozenset(
 """Columns without ratings."""
 _JUDGED: Final = frozenset(("judge", "prompt_digest", "level"))
 """Columns of the judgements that a run exports."""
-_RATER: Final = re.compile(r"(?:rater|annotator|coder|labell?er)[\W_]*\w|评分员|标注员|评委", re.IGNORECASE)
+_RATER: Final = lazy_pattern(r"(?:rater|annotator|coder|labell?er)[\W_]*\w|评分员|标注员|评委", re.IGNORECASE)
 """The name of a column that holds what one rater gave."""
 _PAIR: Final = ("a", "b", "winner")
 ONE_DIMENSION: Final = "rating"
@@ -81,8 +83,7 @@ _TURNED: Final = (
 _SHOWN: Final = 20
 
 
-@dataclass(frozen=True)
-class RatingForm:
+class RatingForm(Value):
     """How a rating file is to be read."""
 
     mapping: FieldMap
@@ -92,8 +93,7 @@ class RatingForm:
     """Further columns, to be kept beside the ratings."""
 
 
-@dataclass(frozen=True)
-class RatingRows:
+class RatingRows(Value):
     """What is in a rating file."""
 
     place: Place
@@ -105,8 +105,7 @@ class RatingRows:
     """Whether a comma in a number is a decimal one."""
 
 
-@dataclass(frozen=True)
-class RatingColumns:
+class RatingColumns(Value):
     """The columns of one file."""
 
     fields: FieldMap
@@ -285,12 +284,12 @@ def _repeated(counts: Counter[str | None]) -> bool:
 
 
 _NUMBER: Final = r"([+-]?\d+(?:\.\d+)?)"
-_LED: Final = re.compile(
+_LED: Final = lazy_pattern(
     rf"{_NUMBER}(?:(?:\s+[-–—]\s*|\s*[-–—]\s+|\s*[:=]\s*|\s*[.)]\s+)[^\W\d]\D*|\s*\(\D+\))"
 )
-_TRAILED: Final = re.compile(rf"[^\W\d]\D*[(\[（]\s*{_NUMBER}\s*[)\]）]")
-_STARS: Final = re.compile(rf"{_NUMBER}[\s-]*(?:stars?|points?|星|分)", re.IGNORECASE)
-_DECIMAL: Final = re.compile(r"(?<=\d),(?=\d)")
+_TRAILED: Final = lazy_pattern(rf"[^\W\d]\D*[(\[（]\s*{_NUMBER}\s*[)\]）]")
+_STARS: Final = lazy_pattern(rf"{_NUMBER}[\s-]*(?:stars?|points?|星|分)", re.IGNORECASE)
+_DECIMAL: Final = lazy_pattern(r"(?<=\d),(?=\d)")
 COMMAS: Final = "scores have a decimal comma"
 WORDS: Final = "scores have words beside their number, which alone counts"
 

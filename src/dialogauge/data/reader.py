@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 from typing import Final
 
 from dialogauge.core import Conversation, FileFault, Message, Place, RecordFault, UsageError
+from dialogauge.core.values import Value
 from dialogauge.data.field_map import NO_MAP, FieldMap
 from dialogauge.data.formats import format_of, named_format
 from dialogauge.data.formats.base import Context, Format, Outcome, Sample
@@ -45,8 +46,7 @@ _SAMPLED = 1 << 16
 _REASONED: Final = f"messages have reasoning: kept under {REASONING!r}, no judge reads it"
 
 
-@dataclass(frozen=True, slots=True)
-class FileCounts:
+class FileCounts(Value):
     """The counts of one file so far."""
 
     format: str

@@ -8,12 +8,13 @@ import re
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from io import BufferedReader
 from typing import IO, Any, Final
 
 from dialogauge.core import FileFault, Place, RecordFault
+from dialogauge.core.values import Value
 from dialogauge.data.archives import Sheet
 from dialogauge.data.notes import NoteBook, file_fault, record_fault
 from dialogauge.data.opening import UTF16, InputSource
@@ -25,8 +26,7 @@ _BEGINS: Final = "begins with"
 _NEVER_TEXT: Final = re.compile(rb"[\x00-\x08\x0e-\x1a]")
 
 
-@dataclass(frozen=True, slots=True)
-class LineStream:
+class LineStream(Value):
     """The lines of one source as bytes, numbered from 1, without gzip and byte order mark.
 
     Each iteration reads from the beginning. Of a line longer than `LARGEST` it yields the first `LARGEST` + 1

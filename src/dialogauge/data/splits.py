@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 import orjson
 
 from dialogauge.core import ConfigError, Conversation, Message, UsageError, read_text, shown_path
+from dialogauge.core.values import Value
 from dialogauge.text import counted
 
 
@@ -21,8 +21,7 @@ def message_turns(messages: Sequence[Message]) -> list[int | None]:
     return numbers
 
 
-@dataclass(frozen=True, slots=True)
-class UserSplit:
+class UserSplit(Value):
     """The users of the two disjoint parts."""
 
     train: frozenset[str]

@@ -9,11 +9,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from dialogauge.core import Place, RecordFault
+from dialogauge.core.patterns import lazy_pattern
+from dialogauge.core.values import Value
 from dialogauge.data.notes import file_fault, record_fault
 from dialogauge.data.sources import LARGEST, LineStream
 
 _DELIMITERS = ",;\t|"
-_SEPARATOR = re.compile(r"sep=(.)", re.IGNORECASE)
+_SEPARATOR = lazy_pattern(r"sep=(.)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +26,7 @@ class Row:
     line: int
 
 
-@dataclass(frozen=True)
-class DelimitedTable:
+class DelimitedTable(Value):
     """A table with lazy rows."""
 
     columns: tuple[str, ...]
@@ -33,8 +34,7 @@ class DelimitedTable:
     delimiter: str = ","
 
 
-@dataclass(frozen=True, slots=True)
-class Header:
+class Header(Value):
     """The line with the names of the columns."""
 
     line: int
@@ -65,7 +65,7 @@ def _delimiter_of(header: str) -> str:
     return max(_DELIMITERS, key=lambda d: (bare.count(d), d == ","))
 
 
-_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_HUMP = lazy_pattern(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
 def _plain(column: str) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, islice
 from statistics import fmean
@@ -12,6 +11,7 @@ from typing import Any, Final
 import orjson
 
 from dialogauge.core import ROLES, ConfigError, Conversation, FileFault, Place, RecordFault
+from dialogauge.core.patterns import lazy_pattern
 from dialogauge.data.field_map import FieldMap, read_field_map
 from dialogauge.data.formats import LIST, format_of
 from dialogauge.data.formats.base import Context, Format, Sample
@@ -48,7 +48,7 @@ _WORDS: Final[Mapping[str, frozenset[str]]] = {
 _IDS: Final = frozenset({"id", "ids", "uuid", "hash", "key"})
 _NAMING: Final = _IDS | {"type", "subtype", "kind", "name", "model", "version", "status", "url"}
 """Words at the end of the name of a field that says what something is, and nothing that was spoken."""
-_PARTED: Final = re.compile(r"[\W_]+|(?<=[a-z])(?=[A-Z])")
+_PARTED: Final = lazy_pattern(r"[\W_]+|(?<=[a-z])(?=[A-Z])")
 
 
 _LIST: Final = f"--format {LIST} names the formats, --format NAME forces one"

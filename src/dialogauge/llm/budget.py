@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from dialogauge.core.errors import BudgetSpent, ConfigError, Place
 from dialogauge.core.files import read_text, shown_path
+from dialogauge.core.values import Value
 from dialogauge.llm.protocol import ChatClient, ChatFailure, ChatReply, ChatRequest, WrappedClient
 
 BYTES_PER_TOKEN: Final = 3
@@ -63,8 +63,7 @@ _KEYS = frozenset({"name", "input_per_million", "output_per_million", "cached_in
 _DEAREST = 10**12
 
 
-@dataclass(frozen=True, slots=True)
-class Price:
+class Price(Value):
     """The price of one model's tokens, per million."""
 
     name: str

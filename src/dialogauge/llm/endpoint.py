@@ -12,6 +12,7 @@ from typing import Any, Final
 from urllib.parse import SplitResult, unquote, urlsplit, urlunsplit
 
 from dialogauge.core.errors import ConfigError, EndpointError
+from dialogauge.core.patterns import lazy_pattern
 from dialogauge.llm.problems import Problem
 from dialogauge.llm.secrets import (
     Secrets,
@@ -24,9 +25,9 @@ from dialogauge.llm.secrets import (
 )
 
 _LISTED: Final = 12
-_HEADER_NAME: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
-_HEADER_VALUE: Final = re.compile(r"[\t\x20-\x7e\xa0-\xff]*")
-_HOST: Final = re.compile(r".*:.*|([^.]{1,63}\.)*[^.]{1,63}\.?")
+_HEADER_NAME: Final = lazy_pattern(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_HEADER_VALUE: Final = lazy_pattern(r"[\t\x20-\x7e\xa0-\xff]*")
+_HOST: Final = lazy_pattern(r".*:.*|([^.]{1,63}\.)*[^.]{1,63}\.?")
 """A name of parts as the DNS has them, or an address with colons."""
 _LIKE_URL: Final = "it looks like http://localhost:8000/v1"
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import count
 from typing import Any, Final
 
+from dialogauge.core.values import Value
 from dialogauge.llm.budget import BYTES_PER_TOKEN, REPLY_TOKENS, PriceTable
 from dialogauge.llm.cache import CachedClient
 from dialogauge.llm.protocol import ChatClient, ChatFailure, ChatReply, ChatRequest, WrappedClient
@@ -18,8 +18,7 @@ _SENTENCE: Final = 120
 """Bytes of a text in a list."""
 
 
-@dataclass(frozen=True, slots=True)
-class Expected:
+class Expected(Value):
     """What calls are expected to take, before one is made."""
 
     calls: int

@@ -16,6 +16,7 @@ from typing import Any, Final, NoReturn
 
 import orjson
 
+from dialogauge.core.patterns import lazy_pattern
 from dialogauge.core.shape import may_repeat_keys
 from dialogauge.text import split_reasoning
 
@@ -96,9 +97,9 @@ def _each(text: str) -> list[Extracted]:
     return full
 
 
-_MARKS = re.compile(r'[{}\[\]"]|\\.', re.DOTALL)
-_LIKE_OBJECT = re.compile(r"""\{\s*(?:["'“”‘’}]|[A-Za-z_]\w*\s*:)""")
-_GOES_ON = re.compile(r"""[\s}\]]*,\s*["'“”‘’][^"'“”‘’]{0,64}["'“”‘’]\s*:""")
+_MARKS = lazy_pattern(r'[{}\[\]"]|\\.', re.DOTALL)
+_LIKE_OBJECT = lazy_pattern(r"""\{\s*(?:["'“”‘’}]|[A-Za-z_]\w*\s*:)""")
+_GOES_ON = lazy_pattern(r"""[\s}\]]*,\s*["'“”‘’][^"'“”‘’]{0,64}["'“”‘’]\s*:""")
 
 
 def _spans(text: str) -> Iterator[tuple[int, int]]:
@@ -182,21 +183,21 @@ def _shown(text: str) -> str:
     return json.dumps(text if len(text) <= 40 else text[:37] + "...", ensure_ascii=False)
 
 
-_SPACE = re.compile(r"[ \t\r\n]*")
-_SCALAR = re.compile(
+_SPACE = lazy_pattern(r"[ \t\r\n]*")
+_SCALAR = lazy_pattern(
     r"(?:(?P<word>true|false|null|True|False|None)|-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)"
     r"(?=[ \t\r\n]*[,}\]])"
 )
 _WORDS = {"true": True, "True": True, "false": False, "False": False, "null": None, "None": None}
-_BARE_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}(?=[ \t\r\n]*:)")
+_BARE_KEY = lazy_pattern(r"[A-Za-z_][A-Za-z0-9_]{0,63}(?=[ \t\r\n]*:)")
 _CLOSERS = {'"': '"', "'": "'", "“": "“”", "”": "“”", "‘": "‘’", "’": "‘’"}
-_STOPS = {ends: re.compile(rf"\\.|[{ends}]", re.DOTALL) for ends in set(_CLOSERS.values())}
+_STOPS = {ends: lazy_pattern(rf"\\.|[{ends}]", re.DOTALL) for ends in set(_CLOSERS.values())}
 _QUOTED_KEY = r"""["'“”‘’][^"'“”‘’]{0,64}["'“”‘’]|[A-Za-z_][A-Za-z0-9_]{0,63}"""
-_AFTER_KEY = re.compile(r"\s*:")
-_AFTER_MEMBER = re.compile(rf"\s*(?:\}}|,\s*(?:\}}|(?:{_QUOTED_KEY})\s*:))")
-_AFTER_ENTRY = re.compile(r"\s*(?:\]|,\s*[^\s,])")
-_MEMBER = re.compile(rf",\s*(?:{_QUOTED_KEY})\s*:")
-_ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|(.))", re.DOTALL)
+_AFTER_KEY = lazy_pattern(r"\s*:")
+_AFTER_MEMBER = lazy_pattern(rf"\s*(?:\}}|,\s*(?:\}}|(?:{_QUOTED_KEY})\s*:))")
+_AFTER_ENTRY = lazy_pattern(r"\s*(?:\]|,\s*[^\s,])")
+_MEMBER = lazy_pattern(rf",\s*(?:{_QUOTED_KEY})\s*:")
+_ESCAPE = lazy_pattern(r"\\(?:u([0-9A-Fa-f]{4})|(.))", re.DOTALL)
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"} | {c: c for c in "\"'\\/“”‘’"}
 
 

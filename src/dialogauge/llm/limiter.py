@@ -7,7 +7,8 @@ import math
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+
+from dialogauge.core.values import Value
 
 _START = 20
 _CUT = 0.8
@@ -23,8 +24,7 @@ _STRAY = 0.2
 """Up to this share, "unavailable" is independent of the number of requests in flight."""
 
 
-@dataclass(frozen=True, slots=True)
-class LimiterState:
+class LimiterState(Value):
     """The limiter's state, for a progress line."""
 
     limit: int

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from dialogauge.core.judgement import FailureKind
+from dialogauge.core.patterns import lazy_pattern
 from dialogauge.llm.waits import wait_in_words
 from dialogauge.llm.wire import first_choice, is_broken, parse_json
 
@@ -17,7 +18,7 @@ Remedy = Literal["mend", "wait", "retry", "give_up", "confirm", "endpoint"]
 `confirm` stops only if the endpoint refuses the barest question as well; else the item is to blame.
 """
 
-_TOO_LONG = re.compile(
+_TOO_LONG = lazy_pattern(
     r"context_length_exceeded|exceed_context_size|max_model_len"
     r"|reduce (?:the|your) (?:length|message|prompt)"
     r"|(?:maximum|max|available|model'?s?|loaded with) (?:context|prompt|input|sequence)"
@@ -28,36 +29,36 @@ _TOO_LONG = re.compile(
     r"\b(?:exceed\w*|more than|longer than)\b.{0,40}\b(?:tokens?|length|limit|allowed)",
     re.IGNORECASE,
 )
-_TOO_LARGE = re.compile(r"request too large|tokens must be reduced", re.IGNORECASE)
+_TOO_LARGE = lazy_pattern(r"request too large|tokens must be reduced", re.IGNORECASE)
 """More at once than a limit by the minute lets through at all, so that no wait helps."""
-_FILTER = re.compile(
+_FILTER = lazy_pattern(
     r"content[ _-]?(?:filter|management polic|polic|exists risk|violat)|moderation|flagged"
     r"|safety[ _]?(?:polic|check)|inappropriate content|data_inspection_failed|ResponsibleAI|guardrail"
     r"|不安全或敏感|敏感内容|违规内容",
     re.IGNORECASE,
 )
-_OF_ACCOUNT = re.compile(
+_OF_ACCOUNT = lazy_pattern(
     r"(?:account|organi[sz]ation|project)\b.{0,40}\b(?:flagged|suspended|disabled|deactivated|banned)",
     re.IGNORECASE,
 )
-_NO_MODEL = re.compile(
+_NO_MODEL = lazy_pattern(
     r"model_not_found|model\b.{0,80}\b(?:not found|does not exist|not exist|unknown)"
     r"|(?:unknown|invalid|no such) model|not a valid model|model_not_available",
     re.IGNORECASE | re.DOTALL,
 )
-_NO_MONEY = re.compile(
+_NO_MONEY = lazy_pattern(
     r"insufficient[_ ](?:quota|balance|credit|fund)|exceeded your current quota|billing"
     r"|credit balance|out of credit|payment required|arrearage|in good standing"
     r"|budget has been exceeded|余额不足|欠费",
     re.IGNORECASE,
 )
 _UNNUMBERED = (
-    (429, re.compile(r"rate[ _-]?limit|too many requests", re.IGNORECASE)),
-    (400, re.compile("|".join(p.pattern for p in (_TOO_LONG, _FILTER, _NO_MONEY)), re.IGNORECASE)),
+    (429, lazy_pattern(r"rate[ _-]?limit|too many requests", re.IGNORECASE)),
+    (400, lazy_pattern("|".join(p.pattern for p in (_TOO_LONG, _FILTER, _NO_MONEY)), re.IGNORECASE)),
     (404, _NO_MODEL),
     (
         401,
-        re.compile(r"authenticat|unauthori[sz]ed|invalid[ _](?:x-)?api[ _-]?key|login fail", re.IGNORECASE),
+        lazy_pattern(r"authenticat|unauthori[sz]ed|invalid[ _](?:x-)?api[ _-]?key|login fail", re.IGNORECASE),
     ),
 )
 """The status that an error without one would have, by its words."""

@@ -15,6 +15,8 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any, Final
 
+from dialogauge.core.patterns import lazy_pattern
+from dialogauge.core.values import Value
 from dialogauge.llm.problems import Problem, refused_parameter
 from dialogauge.llm.protocol import ChatRequest, ReplySchema
 from dialogauge.llm.wire import Rung, encode, fold_system, join_roles, request_body, with_schema
@@ -22,7 +24,7 @@ from dialogauge.llm.wire import Rung, encode, fold_system, join_roles, request_b
 _LIMITS: Final = ("max_tokens", "max_completion_tokens")
 _SHORTEST_REPLY = 64
 """Tokens; a reply that must be shorter is of no use."""
-_OF_PROMPT = re.compile(r"prompt|input|messages", re.IGNORECASE)
+_OF_PROMPT = lazy_pattern(r"prompt|input|messages", re.IGNORECASE)
 _SHORTER = 3
 """Attempts with shorter replies."""
 _DOUBT = 5
@@ -78,8 +80,7 @@ class Form:
 Body = Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(Value):
     """One thing that a request can do without."""
 
     name: str

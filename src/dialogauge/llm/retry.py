@@ -6,19 +6,19 @@ import asyncio
 import random
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
 from dialogauge.core.errors import EndpointError
 from dialogauge.core.judgement import Usage
+from dialogauge.core.values import Value
 from dialogauge.llm.problems import Problem
 
 _LEAST_PART: Final = 0.05
 """Of a deadline: with less time left no further attempt is sent, for its silence would say nothing."""
 
 
-@dataclass(frozen=True, slots=True)
-class Timing:
+class Timing(Value):
     """Clocks and randomness, as arguments."""
 
     clock: Callable[[], float] = time.monotonic
@@ -29,8 +29,7 @@ class Timing:
     rng: random.Random = field(default_factory=random.Random)
 
 
-@dataclass(frozen=True, slots=True)
-class RetrySettings:
+class RetrySettings(Value):
     """Deadlines in seconds, and the number and the timing of retries."""
 
     attempt_deadline: float = 120.0

@@ -12,6 +12,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 from urllib.parse import quote, quote_plus, unquote, unquote_plus, urlsplit
 
+from dialogauge.core.patterns import lazy_pattern
+
 MASK: Final = "***"
 
 _LEAST: Final = 4
@@ -21,18 +23,18 @@ _PART: Final = 8
 _LEVELS: Final = 3
 """How often a text may have been escaped."""
 
-_TELLING: Final = re.compile(
+_TELLING: Final = lazy_pattern(
     r"(?:api|access|auth|subscription)?keys?|token|auth|authorization|authentication|secret|pass|passwd|pwd"
     r"|pass(?:word|phrase|code)|credentials?|cookies?|session|sessionid|sig|signature|jwt|bearer|code"
 )
 """Words in a name whose value is a secret; those of the next make a "token" or "key" one of the model's."""
-_OF_TEXTS: Final = re.compile(r"stop|eos|bos|pad|cache")
-_HARMLESS: Final = re.compile(
+_OF_TEXTS: Final = lazy_pattern(r"stop|eos|bos|pad|cache")
+_HARMLESS: Final = lazy_pattern(
     r"version|title|referr?er|agent|accept|type|region|location|language|locale|deployment|model|beta|origin"
     r"|name|format|encoding"
 )
-_OF_HEADERS: Final = re.compile("headers")
-_PLAIN: Final = re.compile(r"[A-Za-z]{1,15}|[\d.:/-]{1,12}|.{0,7}", re.DOTALL)
+_OF_HEADERS: Final = lazy_pattern("headers")
+_PLAIN: Final = lazy_pattern(r"[A-Za-z]{1,15}|[\d.:/-]{1,12}|.{0,7}", re.DOTALL)
 """One word, a number or a date, and what is short: these occur in every text."""
 
 _ESCAPE: Final = re.compile(
@@ -58,7 +60,7 @@ _TOKEN: Final = re.compile(rb"[A-Za-z0-9+/_-]{24,}")
 _HEX: Final = re.compile(rb"(?:[0-9a-fA-F]{2})+")
 _LONG: Final = 12
 """Characters in a row: of fewer, spread over words, nothing would be told from prose."""
-_URLS: Final = re.compile(r"(?<=://).*?(?=,[^,]*@https?://|\Z)", re.DOTALL)
+_URLS: Final = lazy_pattern(r"(?<=://).*?(?=,[^,]*@https?://|\Z)", re.DOTALL)
 """What follows each scheme, in one URL or in a list of `MODEL@URL`."""
 
 

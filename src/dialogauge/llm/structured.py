@@ -9,18 +9,19 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final, Generic, TypeVar
 
 from dialogauge.core.judgement import FailureKind, Usage
+from dialogauge.core.patterns import lazy_pattern
 from dialogauge.llm.json_text import NoJsonObject, TruncatedJson, UnclearJson, extract_objects
 from dialogauge.llm.protocol import ChatClient, ChatFailure, ChatReply, ChatRequest
 from dialogauge.llm.wire import join_roles
 
 T = TypeVar("T")
 
-_DECLINES = re.compile(
+_DECLINES = lazy_pattern(
     r"\s*(?:I(?:'|’)?m (?:very )?sorry|I am sorry|Sorry,|I (?:cannot|can(?:'|’)?t|won(?:'|’)?t|am unable)"
     r"|As an AI|很?抱歉|对不起|我(?:无法|不能))",
     re.IGNORECASE,
 )
-_DECLINES_TO_JUDGE = re.compile(
+_DECLINES_TO_JUDGE = lazy_pattern(
     r"\s*(?:I(?:'|’)?m (?:very )?sorry,? but )?I (?:cannot|can(?:'|’)?t|won(?:'|’)?t|am unable to|will not)"
     r" (?:judge|rate|score|assess|evaluate|help|assist|comply)\b|\s*我(?:无法|不能)(?:评|打分)",
     re.IGNORECASE,

@@ -8,14 +8,16 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Final
 
-_PART = re.compile(
+from dialogauge.core.patterns import lazy_pattern
+
+_PART = lazy_pattern(
     r"[\s,]*(?:and\s+)?(\d+(?:\.\d+)?)\s*"
     r"(ms|milli\w*|s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?)(?![a-z])",
     re.IGNORECASE,
 )
-_BARE = re.compile(r"(\d+(?:\.\d+)?)(?=$|[\s\"',;)}\]]|\.(?!\d))")
+_BARE = lazy_pattern(r"(\d+(?:\.\d+)?)(?=$|[\s\"',;)}\]]|\.(?!\d))")
 _UNITS: Final = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
-_ASKED = re.compile(
+_ASKED = lazy_pattern(
     r"(?:try(?:ing)? again|retry(?:ing)?|wait)\b[^.\d\n]{0,40}?(?=\d)"
     r"|retry[_-]?(?:delay|after)\w*\W{1,6}(?:seconds\W{1,4})?(?=\d)",
     re.IGNORECASE,

@@ -10,6 +10,7 @@ from typing import Any, Final, Literal
 
 import orjson
 
+from dialogauge.core.patterns import lazy_pattern
 from dialogauge.core.shape import repeated_keys
 from dialogauge.llm.protocol import ChatRequest, FinishReason, ReplySchema
 from dialogauge.text import split_reasoning
@@ -21,7 +22,7 @@ _REPLY = frozenset({"choices", "message", "content"})
 """Keys that an endpoint's answer may have once: it would be two replies."""
 _DEEPEST = 250
 """Levels that can be written again for sure."""
-_LONE_SURROGATE = re.compile(
+_LONE_SURROGATE = lazy_pattern(
     r"\\\\|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(\\u[dD][89a-fA-F][0-9a-fA-F]{2})"
 )
 """An escaped backslash or a pair, which stay; and what is left."""

@@ -7,6 +7,8 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
+from dialogauge.core.patterns import lazy_pattern
+
 
 class Html(str):
     """Markup that is safe to put on a page: made by `element`, `text`, `quotable` or `joined`."""
@@ -24,8 +26,8 @@ INVISIBLE = (
     "\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb\ud800-\udfff\U000e0000-\U000e0fff]"
 )
 """Control, bidi, zero-width, filler and tag characters, lone surrogates; not tab and line feed."""
-_SPECIAL = re.compile(f"[&<>]|{INVISIBLE}")
-_INVISIBLE = re.compile(INVISIBLE)
+_SPECIAL = lazy_pattern(f"[&<>]|{INVISIBLE}")
+_INVISIBLE = lazy_pattern(INVISIBLE)
 
 
 def text(words: str) -> Html:

@@ -16,23 +16,24 @@ from collections.abc import Callable, Iterator
 from itertools import groupby
 from typing import Final
 
+from dialogauge.core.patterns import lazy_pattern
 from dialogauge.report.elements import Html, text
 
-_MARKS: Final = re.compile(r"[*`~|]|^ {0,9}(?:#|>|[-+•] |\d+[.)] )", re.MULTILINE)
+_MARKS: Final = lazy_pattern(r"[*`~|]|^ {0,9}(?:#|>|[-+•] |\d+[.)] )", re.MULTILINE)
 """Without one of these a text is no Markdown."""
-_FENCE: Final = re.compile(r" {0,9}(`{3,}+|~{3,}+)[ \t]*+[\w+#.-]{0,20}[ \t]*$")
-_HEADING: Final = re.compile(r" {0,3}#{1,6}\s+(.*)$")
-_CLOSING: Final = re.compile(r"(?<!\S)#++$")
+_FENCE: Final = lazy_pattern(r" {0,9}(`{3,}+|~{3,}+)[ \t]*+[\w+#.-]{0,20}[ \t]*$")
+_HEADING: Final = lazy_pattern(r" {0,3}#{1,6}\s+(.*)$")
+_CLOSING: Final = lazy_pattern(r"(?<!\S)#++$")
 """The marks that may end a heading."""
-_ITEM: Final = re.compile(r"([ \t]*)(?:([-*+•])|(\d{1,9}[.)]))[ \t]+(?=\S)(.*)$")
-_QUOTE: Final = re.compile(r" {0,3}&gt;[ \t]?(.*)$")
-_RULE: Final = re.compile(r" {0,3}([-*_])(?:[ \t]*\1){2,}[ \t]*$")
-_ROW: Final = re.compile(r"[ \t]*\|(.*)\|[ \t]*$")
-_BETWEEN: Final = re.compile(r"[ \t]*\|(?:[ \t]*:?-+:?[ \t]*\|)+[ \t]*$")
+_ITEM: Final = lazy_pattern(r"([ \t]*)(?:([-*+•])|(\d{1,9}[.)]))[ \t]+(?=\S)(.*)$")
+_QUOTE: Final = lazy_pattern(r" {0,3}&gt;[ \t]?(.*)$")
+_RULE: Final = lazy_pattern(r" {0,3}([-*_])(?:[ \t]*\1){2,}[ \t]*$")
+_ROW: Final = lazy_pattern(r"[ \t]*\|(.*)\|[ \t]*$")
+_BETWEEN: Final = lazy_pattern(r"[ \t]*\|(?:[ \t]*:?-+:?[ \t]*\|)+[ \t]*$")
 """The line below the head of a table."""
 _STARTS: Final = "-*_+•#&0123456789"
 """How a line begins that is no prose; a `>` is `&gt;` here."""
-_INLINE: Final = re.compile(
+_INLINE: Final = lazy_pattern(
     r"(?<!`)(?P<tick>`++)(?P<code>[^`\n]+)(?P=tick)"
     r"|\*\*(?![\s*])(?P<b>(?:[^*]|\*(?!\*))+?)(?<!\s)\*\*"
     r"|~~(?![\s~])(?P<del>[^~]+?)(?<!\s)~~"

@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError
 from dialogauge.core.errors import Place, RubricError
 from dialogauge.core.files import read_text
 from dialogauge.core.judgement import Level
+from dialogauge.core.patterns import lazy_pattern
 from dialogauge.core.scores import Scale
 from dialogauge.rubrics.checks import faults_of, policy_faults
 from dialogauge.rubrics.rubric import (
@@ -483,8 +484,8 @@ def _verdict(verdict: VerdictFile | None, langs: Sequence[str]) -> VerdictRule |
     return VerdictRule(verdict.rule, verdict.dimension, dict(verdict.at_least), text)
 
 
-_TABLE: Final = re.compile(r"\s*(\[\[?)\s*([\w.-]+)\s*\]")
-_KEY: Final = re.compile(r"\s*\"?([\w.-]+)\"?\s*=")
+_TABLE: Final = lazy_pattern(r"\s*(\[\[?)\s*([\w.-]+)\s*\]")
+_KEY: Final = lazy_pattern(r"\s*\"?([\w.-]+)\"?\s*=")
 
 
 def line_of(text: str, path: Sequence[int | str]) -> int | None:

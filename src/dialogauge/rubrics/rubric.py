@@ -10,6 +10,7 @@ from typing import Any, Final, Literal, get_args
 from dialogauge.core.judgement import Level, Verdict
 from dialogauge.core.scores import Scale
 from dialogauge.core.unit import digest
+from dialogauge.core.values import Value
 from dialogauge.rubrics.templates import frame, own_template
 
 Rollup = Literal["pulled_mean", "outcome", "minimum", "mean"]
@@ -45,8 +46,7 @@ NO_RUBRIC: Final = "none"
 """The rubric's name for a judge without one."""
 
 
-@dataclass(frozen=True)
-class Dimension:
+class Dimension(Value):
     """One scored dimension."""
 
     name: str
@@ -68,8 +68,7 @@ class Dimension:
     """The dimensions whose mean it is."""
 
 
-@dataclass(frozen=True)
-class Option:
+class Option(Value):
     """One value of a label or of an item."""
 
     name: str
@@ -80,8 +79,7 @@ class Option:
     """Other words for this option in replies."""
 
 
-@dataclass(frozen=True)
-class Label:
+class Label(Value):
     """A category beside the scores."""
 
     name: str
@@ -94,8 +92,7 @@ class Label:
     """Whether it stands before the scores in the reply, and so is decided before them."""
 
 
-@dataclass(frozen=True)
-class ItemList:
+class ItemList(Value):
     """A list in the reply (claims, sub-goals ...), from which a dimension is computed."""
 
     name: str
@@ -111,8 +108,7 @@ class ItemList:
     """Options that need a quote from the material; without it they do not count."""
 
 
-@dataclass(frozen=True)
-class ReplyShape:
+class ReplyShape(Value):
     """The fields of a reply beside the scores."""
 
     note: bool
@@ -138,8 +134,7 @@ class Recent:
     """Characters before the judged turn; the earliest turns are left out whole."""
 
 
-@dataclass(frozen=True, slots=True)
-class ScenarioCriteria:
+class ScenarioCriteria(Value):
     """The criteria for one kind of conversation."""
 
     scenario: str
@@ -148,8 +143,7 @@ class ScenarioCriteria:
     """By language."""
 
 
-@dataclass(frozen=True)
-class VerdictRule:
+class VerdictRule(Value):
     """How the verdict follows from the scores."""
 
     rule: Literal["card", "thresholds"]
@@ -161,8 +155,7 @@ class VerdictRule:
     """Language -> the rule in the prompt."""
 
 
-@dataclass(frozen=True)
-class WorkedExample:
+class WorkedExample(Value):
     """A worked example; the rubric must not judge the conversation with its id."""
 
     id: str
@@ -171,8 +164,7 @@ class WorkedExample:
     answer: str
 
 
-@dataclass(frozen=True, slots=True)
-class ScenarioRule:
+class ScenarioRule(Value):
     """A reply that must cost points in a scenario; checked after judging, never in the prompt."""
 
     name: str
@@ -185,8 +177,7 @@ class ScenarioRule:
     """The highest valid score of the dimension."""
 
 
-@dataclass(frozen=True)
-class Template:
+class Template(Value):
     """The prompt in one language."""
 
     instructions: str

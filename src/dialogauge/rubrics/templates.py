@@ -9,14 +9,15 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 from dialogauge.core.conversation import ToolCall
+from dialogauge.core.patterns import lazy_pattern
+from dialogauge.core.values import Value
 
-_ANY = re.compile(r"\{\{(.*?)\}\}", re.DOTALL)
-_NAME = re.compile(r"\{\{\s*([a-z][a-z0-9_]*)\s*\}\}")
+_ANY = lazy_pattern(r"\{\{(.*?)\}\}", re.DOTALL)
+_NAME = lazy_pattern(r"\{\{\s*([a-z][a-z0-9_]*)\s*\}\}")
 
 
 def placeholders(template: str) -> tuple[str, ...]:
@@ -78,8 +79,7 @@ def worded(text: Wording, language: str) -> str:
     return text.get(language) or text.get("en") or next(iter(text.values()))
 
 
-@dataclass(frozen=True)
-class DomainPolicy:
+class DomainPolicy(Value):
     """What is expected in one domain."""
 
     name: str
@@ -99,8 +99,7 @@ class DomainPolicy:
         return render(worded(self.text, language), values).strip()
 
 
-@dataclass(frozen=True)
-class Policies:
+class Policies(Value):
     """A policy file, checked; the last of its domains is that of all else."""
 
     domains: tuple[DomainPolicy, ...]

@@ -22,6 +22,7 @@ from dialogauge.core.errors import BudgetSpent, DialogaugeError
 from dialogauge.core.judgement import NO_USAGE, Judged, JudgeFailure, Target, Usage, row_json
 from dialogauge.core.protocols import Record
 from dialogauge.core.unit import WorkUnit
+from dialogauge.core.values import Value
 
 
 @dataclass
@@ -146,8 +147,7 @@ class Sink(Protocol):
         """Make durable what has waited long enough; say in how many seconds the rest will have."""
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(Value):
     """How a run of the engine ended."""
 
     ended: Literal["finished", "interrupted", "budget", "error"]

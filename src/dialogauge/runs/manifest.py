@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, field, fields
 from functools import cache
 from importlib import metadata
 from typing import Any, Final
@@ -12,6 +12,7 @@ from typing import Any, Final
 from dialogauge.core import DimensionSpec
 from dialogauge.core.protocols import PlainDimension
 from dialogauge.core.shape import read_as
+from dialogauge.core.values import Value
 from dialogauge.core.version import __version__
 from dialogauge.runs.records import ROW_SCHEMA
 
@@ -21,8 +22,7 @@ FAULTS_KEPT: Final = 1000
 _PACKAGES = ("aiohttp", "numpy", "orjson", "pydantic")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Manifest:
+class Manifest(Value, kw_only=True):
     """The record of one run; `to_json` writes it, `from_json` reads it back."""
 
     study: str

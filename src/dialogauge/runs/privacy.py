@@ -8,12 +8,13 @@ is stored, sent to a model, cached, written and shown was masked before. On a ru
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from secrets import token_bytes
 from typing import Any, Final, Literal, TypedDict
 
 from dialogauge.core.conversation import Conversation
 from dialogauge.core.errors import UsageError
+from dialogauge.core.values import Value
 from dialogauge.data import Mask, RatingTable
 from dialogauge.runs.store import RunDatabase, store_errors
 
@@ -43,8 +44,7 @@ _OURS: Final = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Privacy:
+class Privacy(Value):
     """What `--redact` and `--hash-ids` ask for."""
 
     redact: bool = False
@@ -162,8 +162,7 @@ def mask_produced(mask: Mask, conversation: Conversation) -> Conversation:
     return replace(conversation, messages=messages)
 
 
-@dataclass(frozen=True, slots=True)
-class Hiding:
+class Hiding(Value):
     """Hides what an agent says of the conversations of a log: it may name what was hidden from it."""
 
     mask: Mask | None = None

@@ -21,6 +21,7 @@ from dialogauge.core.judgement import (
     Usage,
 )
 from dialogauge.core.packing import squeeze, unsqueeze
+from dialogauge.core.patterns import lazy_pattern
 from dialogauge.core.scores import NotApplicable, Number, Score, score_of
 from dialogauge.core.shape import read_as, reader_of
 from dialogauge.runs.shapes import StoredConversation
@@ -149,7 +150,7 @@ def _message(raw: dict[str, Any]) -> Message:
 
 # JSON allows these in strings as they are. But C1 controls and marks of direction act on a terminal that
 # shows the file, and many readers of lines take U+0085, U+2028 and U+2029 for their end.
-_ACTED_ON = re.compile(
+_ACTED_ON = lazy_pattern(
     "[\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f"
     "\ufeff\ufff9-\ufffb\U000e0000-\U000e0fff]"
 )

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 from dialogauge.core import Conversation, DimensionSpec, StoreError
+from dialogauge.core.values import Value
 from dialogauge.data import Mask
 from dialogauge.runs.directory import RunDirectory, command_of, refuse_older_kind
 from dialogauge.runs.manifest import Manifest
@@ -21,8 +22,7 @@ Row = Mapping[str, Any]
 """One line of `judgements.jsonl`."""
 
 
-@dataclass(frozen=True, slots=True)
-class StoredRun:
+class StoredRun(Value):
     """A run directory opened for reading."""
 
     directory: RunDirectory

@@ -13,7 +13,7 @@ import asyncio
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from typing import IO, Any, Final, Generic, Protocol, TypeVar
@@ -29,6 +29,7 @@ from dialogauge.core import (
     digest_text,
 )
 from dialogauge.core.protocols import NO_NOTES, Notes
+from dialogauge.core.values import Value
 from dialogauge.data import Mask
 from dialogauge.llm import LimiterState
 from dialogauge.report import Page, html_bytes
@@ -67,8 +68,7 @@ class Observer(Protocol):
         """Take note of a Ctrl-C."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StudyFacts:
+class StudyFacts(Value, kw_only=True):
     """What the manifest says of a study."""
 
     judge: Mapping[str, Any]
@@ -82,8 +82,7 @@ class StudyFacts:
     """What the study adds beside the common fields."""
 
 
-@dataclass(frozen=True, slots=True)
-class Ending:
+class Ending(Value):
     """How far a run came."""
 
     outcome: Outcome
@@ -251,8 +250,7 @@ class Study(Protocol[R]):
         return {}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunSettings:
+class RunSettings(Value, kw_only=True):
     """How a study is run, whatever the study."""
 
     directory: RunDirectory
@@ -269,8 +267,7 @@ class RunSettings:
     seed: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class StudyRun(Generic[R]):
+class StudyRun(Value, Generic[R]):
     """A study that was run."""
 
     directory: RunDirectory

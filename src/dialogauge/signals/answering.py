@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
+from dialogauge.core.patterns import lazy_pattern
 from dialogauge.signals import reply_markers as mark
 from dialogauge.signals import user_markers
 from dialogauge.signals.caching import cached_on_view
@@ -23,11 +23,11 @@ _REQUEST = Marker(
     r"|请|帮|怎么|什么|多少|几|哪|谁|为何|如何|吗|呢|推荐|给我|能不能|是不是|告诉|说说|写(?:一|个|份|出)"
     r"|列|算(?:一|出|下)|介绍|安排|想要|我要|我想"
 )
-_FIRM = re.compile(
+_FIRM = lazy_pattern(
     r"\d|```|`|\"[^\"]{4,}\"|“[^”]{4,}”|https?:"
     r"|^\W*(?:yes|no|是|不是|有|没有|可以|不可以|能|不能|对|不对)\b"
 )
-_INVITES = re.compile(
+_INVITES = lazy_pattern(
     r"\b(?:go ahead|let me know (?:what|which|when|how|your|the)|tell me (?:more|what|which)"
     r"|please (?:provide|share|send|tell))\b|请(?:告诉|提供|发|说|把|补充)|说说(?:看|你)"
 )
@@ -113,7 +113,7 @@ def _vague(turn: TurnView) -> Iterator[Signal]:
 
 _LONGEST, _CHARACTERS = 25, 1000
 """Words and characters of a reply that only admits that it does not know."""
-_KNOWS_NOT = re.compile(
+_KNOWS_NOT = lazy_pattern(
     r"\b(?:(?:do not|don't|would not|wouldn't|did not|didn't) (?:(?:really|honestly|actually) )?know"
     r"|(?:could not|couldn't|cannot|can't|can not) (?:(?:really|honestly) )?(?:tell|say|be (?:sure|certain))"
     r"|(?:have|'ve) (?:(?:absolutely|really|honestly) )?no (?:idea|clue|answer|information|knowledge)"
@@ -127,7 +127,7 @@ _MAY_NOT_KNOW = (
     *("不", "没", "无"),
 )
 """Every match contains one of these strings, and a search for them is cheaper."""
-_COURTESY = re.compile(
+_COURTESY = lazy_pattern(
     r"\b(?:sorry|apolog\w+|afraid|unfortunately|honest(?:ly)?|(?:at|for) the moment|right now|question|answer"
     r"|about (?:that|this|it))\b"
     r"|抱歉|对不起|不好意思|遗憾|恐怕|暂时|目前|实在|确实|真的|这个问题|这方面|这点|答案"

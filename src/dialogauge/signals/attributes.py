@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import cache
 
+from dialogauge.core.values import Value
 from dialogauge.signals.markers import ReplyMarker
 
 # ruff: noqa: E501 - a pattern is read as a whole, and so is a list of words
 
 
-@dataclass(frozen=True, slots=True)
-class Attribute:
+class Attribute(Value):
     """Something that an assistant can ask for and a user can state."""
 
     english: str

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from dialogauge.core.patterns import lazy_pattern
 from dialogauge.signals import reply_markers, user_markers
 from dialogauge.signals.caching import cached_on_view
 from dialogauge.signals.dialogue import Dialogue, Sentence, TextView, TurnView
@@ -15,7 +15,7 @@ from dialogauge.signals.signal import Signal, finding
 _CLAIMS = 80  # earlier claims that a reply is compared with
 _SENTENCES = 40  # of a reply that are searched for claims
 _SHARED = 3  # content terms of two claims that are about the same
-_NOT = re.compile(
+_NOT = lazy_pattern(
     r"\b(?:not|no|never|cannot|can't|isn't|aren't|doesn't|don't|won't|wasn't"
     r"|without|closed|unavailable|impossible)\b|不|没|无|未|非"
 )

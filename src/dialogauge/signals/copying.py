@@ -6,12 +6,13 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from dialogauge.core.patterns import lazy_pattern
 from dialogauge.signals.answering import knows_nothing, only_closes, overlap
 from dialogauge.signals.caching import cached_on_view
 from dialogauge.signals.dialogue import Dialogue, TextView, TurnView
 from dialogauge.signals.signal import Signal, finding
 
-_TOKEN: Final = re.compile(r"[^\W\d_\u4e00-\u9fff]+(?:['’][a-z]+)?|\d+|[\u4e00-\u9fff]")
+_TOKEN: Final = lazy_pattern(r"[^\W\d_\u4e00-\u9fff]+(?:['’][a-z]+)?|\d+|[\u4e00-\u9fff]")
 _AS_YOU: Final[Mapping[str, str]] = {
     **dict.fromkeys(("i", "me", "we", "us"), "you"),
     **dict.fromkeys(("my", "our"), "your"),
@@ -32,14 +33,14 @@ Beside tools it has one word more: what was done is said back.
 """
 _SHARED = 0.8
 """Share of the request's content terms in any echo: what has fewer is not looked at word by word."""
-_OFFER: Final = re.compile(
+_OFFER: Final = lazy_pattern(
     r"(?:anything|something) (?:else|more|further)|how (?:else )?(?:can|may) I (?:help|assist)"
     r"|(?:can|may|could) I (?:help|assist)"
     r"|(?:还有|有)(?:什么|哪些|其他)|可以帮|能帮|帮到|需要.{0,6}(?:帮|协助)",
     re.IGNORECASE,
 )
 """In a question that asks for nothing but the next request."""
-_QUESTION: Final = re.compile(r"[^.!?。！？]*[?？]\s*$")
+_QUESTION: Final = lazy_pattern(r"[^.!?。！？]*[?？]\s*$")
 _TAIL = 200
 """Characters at the end of a reply in which its last question stands."""
 _CLOSING = 10
@@ -93,13 +94,13 @@ def find_echoes(dialogue: Dialogue) -> Iterator[Signal]:
             yield finding(turn, "echoes", 0.9, turn.reply.text, "helpfulness", "non_answer")
 
 
-_CODE: Final = re.compile(
+_CODE: Final = lazy_pattern(
     r"(?<![\w.,:/$€£¥-])#?(?=[\w-]*\d{3})((?:[A-Za-z]+[A-Za-z0-9]*(?:[-_][A-Za-z0-9]+)*|\d{5,}|\d+[A-Za-z][A-Za-z0-9]*))"
     r"(?![\w:]|[.,/]\d|[年月日号元])"
 )
 """Letters with at least three digits in a row, or five digits: a number of an order, a flight, a person."""
-_THREE_DIGITS: Final = re.compile(r"\d{3}")
-_PART: Final = re.compile(r"[a-z]*\d[a-z0-9]*")
+_THREE_DIGITS: Final = lazy_pattern(r"\d{3}")
+_PART: Final = lazy_pattern(r"[a-z]*\d[a-z0-9]*")
 
 
 def find_miscopied(dialogue: Dialogue) -> Iterator[Signal]:

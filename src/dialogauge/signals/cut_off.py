@@ -9,31 +9,32 @@ import re
 from collections.abc import Iterator
 from typing import Final, Literal
 
+from dialogauge.core.patterns import lazy_pattern
 from dialogauge.signals.dialogue import Dialogue, TextView
 from dialogauge.signals.signal import Signal, finding
 
-_CLOSED: Final = re.compile(
+_CLOSED: Final = lazy_pattern(
     r"(?:[.!?…。！？!?~～;；:：]|[)\]）】」』》”»|])[\s*_\"'”’»)\]）】」』》>`]*$|https?://\S+$|\S+@\S+$"
 )
 _STOPS: Final = tuple(".!?。！？…")
 _TAIL: Final = 100
 """Characters of a line in which it is seen how it ends."""
-_WORD_LAST: Final = re.compile(r"(?<!\S)(?!#)\S*[A-Za-zÀ-ÿ\u4e00-\u9fff]['’]?[*_]*$")
-_GOES_ON: Final = re.compile(
+_WORD_LAST: Final = lazy_pattern(r"(?<!\S)(?!#)\S*[A-Za-zÀ-ÿ\u4e00-\u9fff]['’]?[*_]*$")
+_GOES_ON: Final = lazy_pattern(
     r"\b(?:the|an?|and|or|of|with|from|my|your|our|their|its|is|are|was|were|be|if|which|as|but|than|would|could"
     r"|should|will|into|between|because|while|i|we|i'm|i'll|i've|you'll|you're)[*_]*$"
     r"|[-,，、（\[【「『《“$£€¥&+=/][*_]*$|(?<![:;])(?<![:;]-)\($",
     re.IGNORECASE,
 )
 """The closed class of words and the signs after which a sentence goes on."""
-_ITEM: Final = re.compile(
+_ITEM: Final = lazy_pattern(
     r"(\s*)(?:[-*•·▪◦–]|\(?\d{1,2}[.)、）]|[①-⑳]|[一二三四五六七八九十]{1,2}、|\*\*[^*]+\*\*\s*[:：])\s*(?=\S)"
 )
-_HEADING: Final = re.compile(r"\s*#{1,6}\s")
-_STAGED: Final = re.compile(r"\[[^\[\]\d]{2,40}\] |(?<!\*)\*[^*]{2,60}\*(?!\*)")
+_HEADING: Final = lazy_pattern(r"\s*#{1,6}\s")
+_STAGED: Final = lazy_pattern(r"\[[^\[\]\d]{2,40}\] |(?<!\*)\*[^*]{2,60}\*(?!\*)")
 """`[action] waves` and `*waves*`, as in plays: no sentence."""
-_POINT_CLOSED: Final = re.compile(r"[.!?。！？；;]\W*$")
-_INNER_STOP: Final = re.compile(r"[。！？!?…]|[.](?=\s)")
+_POINT_CLOSED: Final = lazy_pattern(r"[.!?。！？；;]\W*$")
+_INNER_STOP: Final = lazy_pattern(r"[。！？!?…]|[.](?=\s)")
 _OPENING: Final = ("()", "（）", "[]", "【】", "「」", "『』", "《》", "“”")
 _LONG_LIST, _SENTENCE, _FEW = 60, 6, 4
 """Words of a reply with a list, of a lone sentence, and of anything that can be said to be cut."""

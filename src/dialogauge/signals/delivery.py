@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from dialogauge.core.patterns import lazy_pattern
 from dialogauge.signals.dialogue import Dialogue, TurnView
 from dialogauge.signals.markers import Marker
 from dialogauge.signals.signal import Signal, finding
 
-_DEBRIS = re.compile(
+_DEBRIS = lazy_pattern(
     r"<\|[a-z_]+\|?>|</?(?:think|tool_call|function_call|tool_response|artifact|response|answer|system)\b[^>\n]*>"
     r"|\{\"\w+\": ?(?:\"|\{|\[)[^\n]{8,}|\[object Object\]|\bTraceback \(most recent|\ufffd{2,}"
     r"|(?:\\u[0-9a-f]{4}){3,}",
@@ -17,7 +18,7 @@ _DEBRIS = re.compile(
 )
 _DEBRIS_SIGNS = ("<", '{"', "[object o", "traceback (", "\ufffd\ufffd", "\\u")
 """Every match has one of these in lower case, and a search for them is cheaper."""
-_ERROR = re.compile(
+_ERROR = lazy_pattern(
     r"^\W*(?:(?:api|internal|server|network|request|system|service|http|unknown|model)[ -]?)*"
     r"(?:error|timed? ?out|timeout|exception|rate limit\w*)\b|^\W*(?:5\d\d|429)\b"
     r"|^\W*(?:api|系统|网络|服务器?|请求|接口|模型)? ?(?:错误|异常|出错|超时|繁忙|限流)"

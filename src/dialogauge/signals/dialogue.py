@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from dialogauge.core import Conversation, Turn
+from dialogauge.core.patterns import lazy_pattern
 from dialogauge.signals.caching import lazy_property
 from dialogauge.text import Language, LanguageTally, Pieces, content_terms, normalise, pieces, sentences
 
-_CODE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
+_CODE = lazy_pattern(r"```.*?(?:```|\Z)", re.DOTALL)
 _QUOTE = 160  # characters, of the longest quote
 _PLAIN = 4000
 _HEAD = 300

@@ -18,10 +18,11 @@ from typing import ClassVar, Final
 
 import orjson
 
+from dialogauge.core.patterns import lazy_pattern
 from dialogauge.signals.caching import lazy_property
 from dialogauge.text import ENGLISH_STOP, required, spread
 
-_LATIN = re.compile("[!-~]+")
+_LATIN = lazy_pattern("[!-~]+")
 _TEXTS, _WORDS, _WORD = 512, 1 << 16, 40
 """Texts and words of which it is kept what they may contain, and the longest such word."""
 _COMMON: Final = {c: n for n, c in enumerate(" etaoinshrdlcumwfgypbvkjxqz")}
@@ -29,14 +30,24 @@ _COMMON: Final = {c: n for n, c in enumerate(" etaoinshrdlcumwfgypbvkjxqz")}
 
 
 NEEDLES: Final = Path(__file__).with_name("needles.json")
-"""The needles of all markers by the digest of their pattern, written by `tools/needles.py`, since to find
-them takes half a second. Of a marker that is not in the file they are found when it is first used."""
+"""The alternatives of all markers and their needles, by the digest of the pattern, written by
+`tools/needles.py`, since to find them takes half a second. Of a marker that is not in the file they are found
+when it is first used."""
+
+
+StoredNeedles = list[tuple[str, list[list[str]]]]
+"""The alternatives of a pattern, each with the strings of which a match contains at least one."""
 
 
 @cache
-def _stored_needles() -> dict[str, list[list[list[str]]]]:
-    stored: dict[str, list[list[list[str]]]] = orjson.loads(NEEDLES.read_bytes())
+def _stored_needles() -> dict[str, StoredNeedles]:
+    stored: dict[str, StoredNeedles] = orjson.loads(NEEDLES.read_bytes())
     return stored
+
+
+def needles_by_alternative(pattern: str) -> StoredNeedles:
+    """Return the alternatives of a pattern, each with what `required` says of it."""
+    return [(source, [sorted(strings) for strings in required(source)]) for source in spread(pattern)]
 
 
 def digest_of(pattern: str) -> str:
@@ -60,10 +71,8 @@ class Marker:
     @lazy_property
     def wordings(self) -> list[Wording]:
         """The alternatives in order."""
-        sources = spread(self.pattern)
         stored = _stored_needles().get(digest_of(self.pattern))
-        needles = stored or [[list(strings) for strings in required(source)] for source in sources]
-        return list(map(Wording, sources, needles))
+        return [Wording(*one) for one in stored or needles_by_alternative(self.pattern)]
 
     @property
     def pattern(self) -> str:
@@ -78,7 +87,7 @@ class Marker:
     def possible(cls, text: str) -> dict[int, int]:
         """Return the wordings that a text may contain, as bits by the number of their marker."""
         if cls._index.size != len(cls._all):  # a module that is loaded later adds its own
-            cls._index = _Index(cls._all)
+            cls._index.extend(cls._all)
         possible = cls._index.texts.get(text)
         return cls._index.read(text) if possible is None else possible
 
@@ -152,8 +161,8 @@ class MarkerSet:
 class _Index:
     """The needles of markers by the string under which they are looked up, and what it said of texts."""
 
-    def __init__(self, markers: list[Marker]) -> None:
-        self.size = len(markers)
+    def __init__(self) -> None:
+        self.size = 0
         self.texts: dict[str, dict[int, int]] = {}
         self._words: dict[str, tuple[tuple[str, int, int], ...]] = {}
         self._always: list[tuple[int, int]] = []
@@ -162,12 +171,18 @@ class _Index:
         the text where it does in the needle, and marker and bit of the wording."""
         self._by_pair: dict[str, list[tuple[str, int, int]]] = {}
         """A character or a pair beyond ASCII: the needle, empty where that is all, and marker and bit."""
-        for marker in markers:
+
+    def extend(self, markers: list[Marker]) -> None:
+        """Take those of the markers that are not in it yet, and forget what was said of texts."""
+        self.texts.clear()
+        self._words.clear()
+        for marker in markers[self.size :]:
             for number, wording in enumerate(marker.wordings):
                 if not wording.needles:
                     self._always.append((marker._number, 1 << number))
                 for needle in wording.needles:
                     self._add(needle, marker._number, 1 << number)
+        self.size = len(markers)
 
     def _add(self, needle: str, marker: int, bit: int) -> None:
         if not needle.isascii():
@@ -177,8 +192,11 @@ class _Index:
         elif needle.isspace():
             self._always.append((marker, bit))
         else:
-            word = max(needle.split(), key=lambda word: (word not in ENGLISH_STOP, len(word)))
-            key = max((word[i : i + 3] for i in range(max(1, len(word) - 2))), key=_rarity)
+            words = needle.split()
+            word = words[0] if len(words) == 1 else max(words, key=_tells)
+            key = (
+                word if len(word) <= 3 else max((word[i : i + 3] for i in range(len(word) - 2)), key=_rarity)
+            )
             begins, ends = f" {word}" in needle, f"{word} " in needle
             self._by_word.setdefault(key, []).append((needle, word, begins, ends, marker, bit))
 
@@ -223,8 +241,13 @@ class _Index:
         return needles
 
 
-Marker._index = ReplyMarker._index = _Index([])
+Marker._index, ReplyMarker._index = _Index(), _Index()
 
 
+def _tells(word: str) -> tuple[bool, int]:
+    return word not in ENGLISH_STOP, len(word)
+
+
+@cache
 def _rarity(string: str) -> int:
     return sum(_COMMON.get(c, 100) for c in string)

@@ -2,34 +2,34 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Callable, Iterator
 from functools import cache
 
+from dialogauge.core.patterns import lazy_pattern
 from dialogauge.signals.attributes import ANY_QUESTION, ATTRIBUTES, Attribute
 from dialogauge.signals.dialogue import Dialogue, Sentence, TurnView
 from dialogauge.signals.signal import Signal, finding
 from dialogauge.signals.tool_use import failed_tools
 
-_ASKING = re.compile(
+_ASKING = lazy_pattern(
     r"[?？]|\b(?:please|could you|can you|tell me|i need|we need"
     r"|need (?:to know|your|the)|let me know|provide|send me|share|may i have|what is"
     r"|what's)\b"
     r"|请(?:您|你)?(?:提供|告诉|告知|问|发|说|把|填|再)|麻烦|方便(?:提供|告诉|问|说)|需要(?:您|你|知道|先)|能(?:否)?(?:提供|告诉|说)|告诉我|发我"
 )
-_OTHER = re.compile(
+_OTHER = lazy_pattern(
     r"\b(?:another|other|different|new|else|additional|correct|confirm|right"
     r"|verify|again|return|still|instead|any other|more)\b"
     r"|另|其他|其它|别的|新的|确认|核对|是否|还是|更改|准确|没错|对吗|对吧|再次|换"
 )
-_NOT_FOUND = re.compile(
+_NOT_FOUND = lazy_pattern(
     r"\b(?:couldn't|could not|can't|cannot|unable to|didn't|wasn't able to)"
     r" (?:find|locate|identify|match|see|access|look)"
     r"|\bnot found\b|\bno (?:account|record|match|order|booking|reservation)"
     r"|没(?:有)?(?:找到|查到)|查不到|找不到|未找到"
 )
-_ANOTHER = re.compile(
+_ANOTHER = lazy_pattern(
     r"\b(?:another|other|different|second|new|an|one more) "
     r"(?:order|booking|reservation|trip|account|address|item|parcel|flight|room)"
     r"|\b(?:don't|do not|can't|cannot|not) (?:have|remember|recall|know|sure|find)\b"

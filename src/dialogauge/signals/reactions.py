@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from dialogauge.core.patterns import lazy_pattern
 from dialogauge.signals import reply_markers
 from dialogauge.signals import user_markers as mark
 from dialogauge.signals.answering import asks_something
@@ -52,23 +53,23 @@ _VERBATIM = 0.85
 """Share of terms in common from which one message says the same as another."""
 _LOOSE, _CAP = 0.45, 0.58
 """A match of a broad marker only may be about something else: alone it makes no fault."""
-_CONTRAST = re.compile(
+_CONTRAST = lazy_pattern(
     r"\b(?:but|now|yet|however|which|why|contradict\w*|match|agree|different|changed?|not|n't|isn't|doesn't|don't"
     r"|only|instead|suddenly|actually)\b|n't\b|却|但|可是|可|而|矛盾|不|没|哪个|为什么|为何|怎么(?:又|变|成|现在|会|突然|是)"
     r"|现在|又|明明|错|改口"
 )
-_POLITE = re.compile(
+_POLITE = lazy_pattern(
     r"\b(?:please|could you|can you|would you|i'd like|i would like|let's|tell me more|book|more about)\b"
     r"|请|能不能|能否|可以(?:帮|给|再|把|详)|帮我|麻烦|详细|具体|介绍|怎么(?:走|去|做|买|弄|订|吃|用|样)"
 )
 """A request that only refers to what was said before."""
-_STOP = re.compile(r"[.!?。！？;；,，…]")
-_OTHERS = re.compile(
+_STOP = lazy_pattern(r"[.!?。！？;；,，…]")
+_OTHERS = lazy_pattern(
     r"\b(?:he|she|they|him|her|them|my (?:boss|landlord|friend|sister|brother|mother|mum|mom|dad|father"
     r"|husband|wife|son|daughter|colleague|manager|teacher|doctor))\b"
     r"|他|她|老板|房东|同事|朋友|老师|医生"
 )
-_YOU = re.compile(r"\b(?:you|your|yours)\b|你|您")
+_YOU = lazy_pattern(r"\b(?:you|your|yours)\b|你|您")
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
+from dialogauge.core.patterns import lazy_pattern
 from dialogauge.signals import reply_markers as mark
 from dialogauge.signals.caching import cached_on_view
 from dialogauge.signals.dialogue import Dialogue, TextView, TurnView, quote_around
@@ -16,7 +17,7 @@ _BARE = 25
 """Longest reply, in words, that only declines."""
 _WASTED = 0.9
 """Strength where a tool returned what was asked, and the reply only declines."""
-_EMPTY_WORDS = re.compile(
+_EMPTY_WORDS = lazy_pattern(
     r"\b(?:i|we|you|your|my|me|it|that|this|these|those|the|an?|any|anything|is|am|are|be|been|was|do|does"
     r"|but|and|so|for|of|to|in|on|at|with|as|there|here|just|very|really|simply|truly|currently|right|now"
     r"|today|yet|can|could|will|would|may|must|have|not|unable|able|possible|else|other|more"

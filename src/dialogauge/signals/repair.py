@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from dialogauge.core.patterns import lazy_pattern
 from dialogauge.signals import reply_markers
 from dialogauge.signals.caching import cached_on_view
 from dialogauge.signals.copying import echoes
@@ -15,7 +15,7 @@ from dialogauge.signals.refusal import refuses
 from dialogauge.signals.signal import ADMISSION, Signal, finding
 from dialogauge.text import content_terms, pieces
 
-_DROPPED = re.compile(
+_DROPPED = lazy_pattern(
     r"\b(?:not|no|isn't|wasn't|instead of|rather than|don't want"
     r"|didn't (?:say|ask for|want|mean|order)|take out|leave out"
     r"|drop|remove|without|skip|cancel|scrap|delete|take) (?:the |a |an |any |my |out )*"
@@ -97,14 +97,14 @@ def _still_used(turn: TurnView, before: TurnView, dropped: tuple[frozenset[str],
     return ""
 
 
-_AVOIDS = re.compile(
+_AVOIDS = lazy_pattern(
     r"\b(?:no|not|out|without|instead|remove\w*|drop\w*|cancel\w*|sorry|replac\w*|rather|gone"
     r"|skip\w*|delet\w*|never|wrong|n't|right|false|mistake)\b|n't\b"
     r"|不|没|取消|去掉|删|替|换|抱歉|改|错|而非|无"
 )
 
 
-_MERE_SORRY = re.compile(
+_MERE_SORRY = lazy_pattern(
     r"sorry|i apologi|back to|straight to|fair|point|good catch|well spotted|my apologies|you|(?:they|it)\b"
     r"|(?:非常|实在|很)?(?:抱歉|对不起|不好意思)|回到|直接|说正题|言归|幸好|(?:您|你)"
 )

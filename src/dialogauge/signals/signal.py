@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Literal
 
+from dialogauge.core.values import Value
 from dialogauge.signals.dialogue import TurnView, cut
 from dialogauge.text import Language
 
@@ -129,8 +129,7 @@ towards a fault that one of these names, and no page names them."""
 Dimension = Literal["context_use", "helpfulness", "cohesion", "backend", "policy"]
 
 
-@dataclass(frozen=True, slots=True)
-class Signal:
+class Signal(Value):
     """One finding about one assistant turn."""
 
     name: str

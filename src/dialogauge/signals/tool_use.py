@@ -7,13 +7,14 @@ import re
 from collections.abc import Iterator
 from typing import Any, Literal
 
+from dialogauge.core.patterns import lazy_pattern
 from dialogauge.signals import reply_markers as mark
 from dialogauge.signals.dialogue import Dialogue, ToolResult, TurnView, cut
 from dialogauge.signals.signal import Signal, finding
 from dialogauge.text import normalise
 
 _LOOKED_AT = 20_000  # characters; a longer result is no error message
-_ERROR_TEXT = re.compile(
+_ERROR_TEXT = lazy_pattern(
     r"^\W*(?:error|exception|traceback|fail(?:ed|ure)|not found|no (?:results?|matches)|invalid"
     r"|denied|timeout|timed out|unauthori[sz]ed|forbidden"
     r"|bad request|service unavailable|(?:4|5)\d\d\b"
@@ -21,7 +22,7 @@ _ERROR_TEXT = re.compile(
     r"|\b(?:request|call|operation|lookup|query) (?:has )?(?:failed|timed out)\b"
     r"|\b(?:4|5)\d\d (?:error|not found|internal)"
 )
-_BAD_STATUS = re.compile(
+_BAD_STATUS = lazy_pattern(
     r"error|fail|declin|reject|denied|unavailable|not[_ ]?found|time[d]?[_ ]?out|expired|invalid"
     r"|exception|sold[_ ]?out|out[_ ]?of[_ ]?stock|forbidden|unauthori|conflict|blocked"
     r"|closed|失败|错误|异常|超时|不可用|售罄|无货|拒绝"
@@ -30,10 +31,10 @@ _STATUS_KEYS = ("status", "state", "result", "outcome", "code", "状态", "结�
 _ERROR_KEYS = ("error", "errors", "err", "exception", "error_code", "error_message", "错误")
 _OK_KEYS = ("success", "ok", "succeeded", "accepted", "成功")
 _COUNT_KEYS = ("total", "count", "num_results", "hits", "results_count", "matches")
-_NOTHING = re.compile(r"^\W*(?:not found|no (?:results?|matches)|未找到|没有找到|无结果|无数据)")
-_SEARCH = re.compile(r"search|find|list|query|look|查|搜")
-_LOOKUP = re.compile(r"search|find|get|list|query|look|fetch|check|read|retrieve|show|查|搜")
-_NUMBER = re.compile(r"[a-z]{1,4}-?\d{3,}|\d[\d,.]*\d|\d", re.IGNORECASE)
+_NOTHING = lazy_pattern(r"^\W*(?:not found|no (?:results?|matches)|未找到|没有找到|无结果|无数据)")
+_SEARCH = lazy_pattern(r"search|find|list|query|look|查|搜")
+_LOOKUP = lazy_pattern(r"search|find|get|list|query|look|fetch|check|read|retrieve|show|查|搜")
+_NUMBER = lazy_pattern(r"[a-z]{1,4}-?\d{3,}|\d[\d,.]*\d|\d", re.IGNORECASE)
 
 
 def outcome_of(result: ToolResult) -> Literal["error", "empty", "fine"]:

@@ -9,13 +9,13 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final, Literal, get_args
 
 import numpy as np
 
 from dialogauge.core import ONE_TO_FIVE, Scale, round_score
 from dialogauge.core.json_keys import keys
+from dialogauge.core.values import Value
 from dialogauge.stats.score_history import Calibrated, RawScore, ScoreHistory, Ties, half_even, places_among
 from dialogauge.stats.table import Floats, whole_scores
 
@@ -28,8 +28,7 @@ _NO_HISTORY = ScoreHistory((), None, 0)
 Apply = Callable[[Sequence[RawScore]], tuple[Calibrated, ...]]
 
 
-@dataclass(frozen=True, slots=True)
-class CalibrationMap:
+class CalibrationMap(Value):
     """A fitted calibration."""
 
     apply: Apply
@@ -137,8 +136,7 @@ CALIBRATIONS: tuple[CalibrationName, ...] = get_args(CalibrationName)
 
 
 @keys(scores=None, changed=None, calibrated="calibrated")
-@dataclass(frozen=True, slots=True)
-class CalibrationRun:
+class CalibrationRun(Value):
     """Calibrated scores with the counts that made them."""
 
     method: CalibrationName

@@ -7,24 +7,23 @@ were to choose from, and call agreement on the four that occur better than the s
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
 from dialogauge.core import Scale, UsageError
+from dialogauge.core.patterns import lazy_pattern
+from dialogauge.core.values import Value
 from dialogauge.stats.table import Codes, Floats, whole_scores
 
-_RANGE: Final = re.compile(r"(-?\d+)\s*(?:-|\.\.)\s*(-?\d+)")
+_RANGE: Final = lazy_pattern(r"(-?\d+)\s*(?:-|\.\.)\s*(-?\d+)")
 WIDEST: Final = 101
 """Categories of a range at most: 0-100 is the widest."""
 _HINT: Final = "give a range such as 1-5, numbers such as 0,1, or names such as good,bad"
 
 
-@dataclass(frozen=True, slots=True)
-class Categories:
+class Categories(Value):
     """What a rating can be: numbers in rising order, or names without an order."""
 
     names: tuple[str, ...]

@@ -11,12 +11,13 @@ Where there are too few clusters for an interval, or even the floor, adjusted, i
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final, Literal
 
 import numpy as np
 
 from dialogauge.core.json_keys import keys
+from dialogauge.core.values import Value
 from dialogauge.stats.agreement import Figures, signed_gain
 from dialogauge.stats.estimate import Basis, Estimate, Gain
 from dialogauge.stats.measures import MEASURES
@@ -35,8 +36,7 @@ Side = Literal["above", "below", "not distinguishable", "too few to tell", "unde
 
 
 @keys(unit=None, at_floor=None, difference="a_better_by", side="side", words="words")
-@dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(Value):
     """Two sources, one measure, the same targets."""
 
     a: str

@@ -17,6 +17,7 @@ from typing import Final
 
 import numpy as np
 
+from dialogauge.core.values import Value
 from dialogauge.stats.coefficients import divided
 from dialogauge.stats.estimate import Range
 from dialogauge.stats.table import Floats, Whole
@@ -253,8 +254,7 @@ def _beyond(kind: _Kind) -> Callable[[Floats], Range]:
     return lambda values: (float(1 - 1 / (1 - kind(values).mean())), 1.0)
 
 
-@dataclass(frozen=True, slots=True)
-class Formula:
+class Formula(Value):
     """One coefficient."""
 
     title: str

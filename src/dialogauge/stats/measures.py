@@ -16,6 +16,7 @@ from typing import Final, Literal, get_args
 import numpy as np
 
 from dialogauge.core import Scale
+from dialogauge.core.values import Value
 from dialogauge.stats.categories import Categories
 from dialogauge.stats.coefficients import (
     auc_draws,
@@ -54,8 +55,7 @@ class Prepared:
     None where weights are as quick, and of several samples."""
 
 
-@dataclass(frozen=True, slots=True)
-class Measure:
+class Measure(Value):
     """One measure of agreement."""
 
     name: str
@@ -276,8 +276,7 @@ def _confidence(pairs: Pairs) -> Floats:
 # The registry ----------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _Kind:
+class _Kind(Value):
     """What many measures have in common."""
 
     better: Better

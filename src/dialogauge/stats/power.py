@@ -30,6 +30,7 @@ import numpy as np
 
 from dialogauge.core import Scale, UsageError
 from dialogauge.core.json_keys import keys
+from dialogauge.core.values import Value
 from dialogauge.stats.agreement import figures_of, signed_gain
 from dialogauge.stats.coefficients import divided
 from dialogauge.stats.comparison import ALPHA, Comparison, adjusted, compare, sign_flip_p
@@ -66,8 +67,7 @@ _NOTHING: Final = 1e-9
 _A, _B, _PEOPLE = "a", "b", "people"
 
 
-@dataclass(frozen=True, slots=True)
-class PowerPoint:
+class PowerPoint(Value):
     """Studies of one size."""
 
     clusters: int
@@ -81,8 +81,7 @@ class PowerPoint:
     """Share of the studies that tell them apart the other way round than the data."""
 
 
-@dataclass(frozen=True, slots=True)
-class Needed:
+class Needed(Value):
     """How many targets a study needs."""
 
     raters: float
@@ -92,8 +91,7 @@ class Needed:
 
 
 @keys(sizes="needed", share="share")
-@dataclass(frozen=True, slots=True)
-class Power:
+class Power(Value):
     """How surely studies of several sizes tell two judges apart."""
 
     observed: Comparison

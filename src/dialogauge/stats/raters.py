@@ -21,6 +21,7 @@ from typing import Final
 import numpy as np
 
 from dialogauge.core import InputError, UsageError
+from dialogauge.core.values import Value
 from dialogauge.stats.categories import Categories
 from dialogauge.stats.coefficients import divided, pearson_draws, spearman_draws
 from dialogauge.stats.contingency import BEYOND_CHANCE, PAIRED, POOLED
@@ -103,8 +104,7 @@ class RatingGrid:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Coefficient:
+class Coefficient(Value):
     """One coefficient of agreement among raters."""
 
     name: str

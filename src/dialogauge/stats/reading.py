@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from array import array
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping
@@ -15,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dialogauge.core import NOT_APPLICABLE, Usage
+from dialogauge.core.patterns import lazy_pattern
 from dialogauge.stats.rows import (
     ANSWERED,
     ENTRIES,
@@ -39,7 +39,7 @@ _MESSAGES: Final = 1_000
 """Different messages of failures that are kept."""
 _AT_ONCE: Final = 4_096
 """Numbers that wait to be put into an array."""
-_DIGITS: Final = re.compile(r"\d+(?:\.\d+)?")
+_DIGITS: Final = lazy_pattern(r"\d+(?:\.\d+)?")
 _LEVEL: Final = {level: code for code, level in enumerate(LEVELS)}
 _COUNTS: Final = ("calls", "cached", "prompt_tokens", "completion_tokens", "prompt_chars", "repeated_chars")
 _USED: Final = itemgetter(*_COUNTS, "cost")

@@ -18,17 +18,16 @@ tuned anew with each cluster left out.
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from dialogauge.core.values import Value
 from dialogauge.stats.estimate import MIN_CLUSTERS, Basis, Estimate, Range, freedom_of
 from dialogauge.stats.means import mean_estimate, mean_of_sums
 from dialogauge.stats.table import Floats, Mask, label_codes
 
 
-@dataclass(frozen=True, slots=True)
-class RectifiedMean:
+class RectifiedMean(Value):
     """Three estimates of people's mean, from the same clusters."""
 
     judge: Estimate

@@ -9,6 +9,7 @@ from itertools import accumulate
 from typing import Literal
 
 from dialogauge.core import ONE_TO_FIVE, Scale, round_score, whole_score
+from dialogauge.core.values import Value
 
 
 def half_even(value: float, scale: Scale = ONE_TO_FIVE) -> int:
@@ -19,8 +20,7 @@ def half_even(value: float, scale: Scale = ONE_TO_FIVE) -> int:
     return int(max(scale.low, min(scale.high, round(round_score(value)))))
 
 
-@dataclass(frozen=True, slots=True)
-class ScoreHistory:
+class ScoreHistory(Value):
     """The scores of a history, counted by us and never taken from what a model says of them."""
 
     counts: tuple[int, ...]

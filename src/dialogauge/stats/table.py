@@ -15,7 +15,6 @@ or control gives the targets. Two definitions stand here because every study nee
 from __future__ import annotations
 
 import operator
-import re
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -25,6 +24,8 @@ import numpy as np
 import numpy.typing as npt
 
 from dialogauge.core import DECIMALS, ONE_TO_FIVE, Scale, UsageError
+from dialogauge.core.patterns import lazy_pattern
+from dialogauge.core.values import Value
 
 _WIDEST: Final = 2**31
 """A number of a row above which the next column could make one that does not fit."""
@@ -46,7 +47,7 @@ def reply_length(text: str) -> int:
     return len(text)
 
 
-_FORM: Final = re.compile(r"(<=|>=|<|>)?\s*(-?[0-9]*\.?[0-9]+)")
+_FORM: Final = lazy_pattern(r"(<=|>=|<|>)?\s*(-?[0-9]*\.?[0-9]+)")
 _COMPARE: Final[dict[str, Callable[[Any, Any], Any]]] = {
     "<": operator.lt,
     "<=": operator.le,
@@ -55,8 +56,7 @@ _COMPARE: Final[dict[str, Callable[[Any, Any], Any]]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class DissatisfiedRule:
+class DissatisfiedRule(Value):
     """What counts as dissatisfied: a threshold on a scale, or the name of a category.
 
     Made by `parse_rule`; `str()` of it is `<=3`, `<3` or `=DSAT`.

@@ -14,12 +14,13 @@ rows, unless `--unchecked` asks for it; then every output says so first. Every o
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, Final
 
 from dialogauge.core import UsageError
 from dialogauge.core.json_keys import as_json
 from dialogauge.core.shape import read_as
+from dialogauge.core.values import Value
 from dialogauge.runs import StoredRun
 
 VERDICT: Final = "verdict"
@@ -31,8 +32,7 @@ UNCHECKED_FIRST: Final = (
 """What every output says first where `--unchecked` was asked for."""
 
 
-@dataclass(frozen=True, slots=True)
-class DimensionEvidence:
+class DimensionEvidence(Value):
     """Whether one dimension is checked, and by what."""
 
     checked: bool
@@ -45,8 +45,7 @@ class DimensionEvidence:
 UNCHECKED: Final = DimensionEvidence(checked=False, why=NOT_COMPARED)
 
 
-@dataclass(frozen=True, slots=True)
-class RunEvidence:
+class RunEvidence(Value):
     """What is checked of one run; `summary.json` holds it under `evidence`."""
 
     judge: str = ""

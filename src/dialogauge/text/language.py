@@ -12,18 +12,19 @@ import re
 from dataclasses import dataclass, field
 from typing import Literal
 
+from dialogauge.core.patterns import lazy_pattern
 from dialogauge.text.tokens import ENGLISH_STOP, FOREIGN_STOP
 
 Language = Literal["en", "zh", "other"]
 
-_NOISE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`|https?://\S+|\S+@\S+", re.DOTALL)
-_DIGIT = re.compile("[0-9]")
-_CODE = re.compile("[A-Za-z0-9_](?<![A-Za-z0-9_].)(?:(?<=[0-9])|[A-Za-z_]*[0-9])[A-Za-z0-9_]*")
+_NOISE = lazy_pattern(r"```.*?(?:```|\Z)|`[^`\n]*`|https?://\S+|\S+@\S+", re.DOTALL)
+_DIGIT = lazy_pattern("[0-9]")
+_CODE = lazy_pattern("[A-Za-z0-9_](?<![A-Za-z0-9_].)(?:(?<=[0-9])|[A-Za-z_]*[0-9])[A-Za-z0-9_]*")
 """A word with a digit, from its first character; it begins with a set, to which `re` skips quickly."""
-_HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff]+")
-_KANA_HANGUL = re.compile("[\u3040-\u30ff\u1100-\u11ff\uac00-\ud7af]+")
-_LATIN = re.compile("[A-Za-z\u00c0-\u024f\u1e00-\u1eff]+(?:'[a-z]+)?")
-_OTHER_SCRIPT = re.compile("[\u0370-\u058f\u0590-\u08ff\u0900-\u0fff\u1000-\u10ff\u1780-\u17ff]+")
+_HAN = lazy_pattern("[\u3400-\u4dbf\u4e00-\u9fff]+")
+_KANA_HANGUL = lazy_pattern("[\u3040-\u30ff\u1100-\u11ff\uac00-\ud7af]+")
+_LATIN = lazy_pattern("[A-Za-z\u00c0-\u024f\u1e00-\u1eff]+(?:'[a-z]+)?")
+_OTHER_SCRIPT = lazy_pattern("[\u0370-\u058f\u0590-\u08ff\u0900-\u0fff\u1000-\u10ff\u1780-\u17ff]+")
 _LENGTH = 800  # characters of each text that count
 _MANY = 12
 """Words: of so many different ones that are no names, one at least is frequent in English text."""

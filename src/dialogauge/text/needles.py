@@ -12,17 +12,18 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final, NamedTuple
 
+from dialogauge.core.patterns import lazy_pattern
 from dialogauge.text.tokens import ENGLISH_STOP, HAN_STOP
 
 # An element of a pattern: escape, class, beginning of a group, end of one, bar, or a single character.
-_ELEMENT = re.compile(
+_ELEMENT = lazy_pattern(
     r"(?P<escape>\\.)|(?P<set>\[\^?\]?(?:\\.|[^\]\\])*\])|(?P<around>\(\?<?[=!])|(?P<open>\((?:\?:)?(?!\?))"
     r"|(?P<close>\))|(?P<bar>\|)|(?P<any>[.^$])|(?P<odd>\(\?)|(?P<plain>.)",
     re.DOTALL,
 )
-_REPEAT = re.compile(r"[*+?]\??|\{(\d*)(?:,\d*)?\}\??")
-_SPECIAL = re.compile(r"[\\.^$*+?{}\[\]()|]")
-_BRACKET = re.compile(r"[\\\[(]")
+_REPEAT = lazy_pattern(r"[*+?]\??|\{(\d*)(?:,\d*)?\}\??")
+_SPECIAL = lazy_pattern(r"[\\.^$*+?{}\[\]()|]")
+_BRACKET = lazy_pattern(r"[\\\[(]")
 _LITERAL_ESCAPE: Final = frozenset("\\.^$*+?{}[]()|-/'\"#&~ ")
 _NO_WIDTH: Final = frozenset("bBAZ")
 _NOTHING: Final = frozenset({""})

@@ -14,8 +14,10 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Final, Literal
 
+from dialogauge.core.patterns import lazy_pattern
+
 # Issuer prefixes with the lengths that their cards have: ISO/IEC 7812 and the networks' own pages.
-_ISSUERS: Final = re.compile(
+_ISSUERS: Final = lazy_pattern(
     r"4(?:\d{12}|\d{15}|\d{18})"  # Visa
     r"|(?:5[1-5]\d\d|222[1-9]|22[3-9]\d|2[3-6]\d\d|27[01]\d|2720)\d{12}"  # Mastercard
     r"|3[47]\d{13}"  # American Express
@@ -76,7 +78,7 @@ _CONTEXT: Final = 32  # characters before a number that count
 
 _AREA = r"0(?:10|2[0-9]|[3-9][0-9]{2})"
 _SHAPES: Final = tuple(
-    re.compile(shape)
+    lazy_pattern(shape)
     for shape in (
         # China: mobile, landline with an extension, service numbers
         r"(?:(?:\+|00)?\(?86\)?[ -]?)?1[3-9][0-9](?:[0-9]{8}|([ -])[0-9]{4}\1[0-9]{4})",
@@ -89,21 +91,21 @@ _SHAPES: Final = tuple(
         r"(?:\+?1[ .-])?[2-9][0-9]{2} [2-9][0-9]{2}-[0-9]{4}",
     )
 )
-_BRITISH: Final = re.compile(
+_BRITISH: Final = lazy_pattern(
     r"\(?0[1-37-9][0-9]{1,4}\)?[ -]?[0-9]{3,8}(?:[ -][0-9]{3,4})?(?:[ -][0-9]{3,4})?"
 )
-_INTERNATIONAL: Final = re.compile(r"(?:\+|00)\(?[1-9][0-9]*+\)?(?:[ .-]?\(?[0-9]++\)?){0,7}")
-_ANY: Final = re.compile(r"\(?[0-9]++\)?(?:[ .-][0-9]++){0,4}")
-_DATE: Final = re.compile(r"(?:19|20)[0-9]{2}([ .-])[01]?[0-9]\1[0-3]?[0-9](?![0-9])")
-_GROUP: Final = re.compile("[0-9]+")
+_INTERNATIONAL: Final = lazy_pattern(r"(?:\+|00)\(?[1-9][0-9]*+\)?(?:[ .-]?\(?[0-9]++\)?){0,7}")
+_ANY: Final = lazy_pattern(r"\(?[0-9]++\)?(?:[ .-][0-9]++){0,4}")
+_DATE: Final = lazy_pattern(r"(?:19|20)[0-9]{2}([ .-])[01]?[0-9]\1[0-3]?[0-9](?![0-9])")
+_GROUP: Final = lazy_pattern("[0-9]+")
 
-_SAYS_PHONE: Final = re.compile(
+_SAYS_PHONE: Final = lazy_pattern(
     r"(?:(?<![a-z])(?:(?:tele)?phone|tel|mobile|cell|fax|whatsapp|call|dial|ring|text|sms)"
     r"|电话|手机|座机|传真|拨打|致电|联系方式)"
     r"[^0-9a-z\u4e00-\u9fff]{0,6}(?:(?:numbers?|no|号码?)[^0-9a-z\u4e00-\u9fff]{0,6})?"
     r"(?:(?:is|was|at|on|为|是|：)[^0-9a-z\u4e00-\u9fff]{0,6})?\Z"
 )
-_SAYS_OTHER: Final = re.compile(
+_SAYS_OTHER: Final = lazy_pattern(
     r"(?:(?<![a-z])(?:orders?|tracking|invoice|ticket|ref|reference|serial|booking|reservation|confirmation"
     r"|sku|isbn|issn|ean|upc|barcode|items?|product|model|part|case|flight|version|timestamp|imei|doi)"
     r"|订单|单号|编号|运单|快递|发票|序列号|流水号?|条码|型号|车次|航班|[#№$€£¥￥])"
@@ -197,15 +199,15 @@ _PLAIN: Final = str.maketrans(
         **dict.fromkeys("\u00ad\u200b\u200c\u200d\u2060\ufeff\u200e\u200f", "-"),
     }
 )
-_WORTH_A_LOOK: Final = re.compile(r"[@\uff20]|\d(?:\D{0,3}\d){6}")
-_DIGITS: Final = re.compile("[0-9]+")
+_WORTH_A_LOOK: Final = lazy_pattern(r"[@\uff20]|\d(?:\D{0,3}\d){6}")
+_DIGITS: Final = lazy_pattern("[0-9]+")
 _CJK: Final = "\u2e80-\u9fff\uac00-\ud7af\uff00-\uffef"
-_LOCAL: Final = re.compile(rf"(?:[^\W{_CJK}]|[.%+'-]){{1,64}}\Z")
-_DOMAIN: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,62}(?:\.[A-Za-z0-9-]{1,63}){1,8}")
-_ENDING: Final = re.compile(r"[A-Za-z]{2,24}|xn--[A-Za-z0-9-]{2,59}")
+_LOCAL: Final = lazy_pattern(rf"(?:[^\W{_CJK}]|[.%+'-]){{1,64}}\Z")
+_DOMAIN: Final = lazy_pattern(r"[A-Za-z0-9][A-Za-z0-9-]{0,62}(?:\.[A-Za-z0-9-]{1,63}){1,8}")
+_ENDING: Final = lazy_pattern(r"[A-Za-z]{2,24}|xn--[A-Za-z0-9-]{2,59}")
 _FILE_ENDINGS: Final = frozenset({"png", "jpg", "jpeg", "gif", "svg", "webp", "css", "js", "ts", "py"})
-_SSN: Final = re.compile(r"(?!000|666|9)[0-9]{3}([ -]?)(?!00)[0-9]{2}\1(?!0000)[0-9]{4}")
-_SAYS_SSN: Final = re.compile(r"(?:ssn|social security)[^0-9]{0,20}\Z")
+_SSN: Final = lazy_pattern(r"(?!000|666|9)[0-9]{3}([ -]?)(?!00)[0-9]{2}\1(?!0000)[0-9]{4}")
+_SAYS_SSN: Final = lazy_pattern(r"(?:ssn|social security)[^0-9]{0,20}\Z")
 
 
 @dataclass(frozen=True, slots=True)

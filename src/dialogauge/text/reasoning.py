@@ -5,16 +5,18 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from dialogauge.core.patterns import lazy_pattern
+
 _TAG: Final = r"(?:seed:)?think|thinking|thought|reasoning"
-_OPEN: Final = re.compile(
+_OPEN: Final = lazy_pattern(
     rf"\s*(?:<(?:{_TAG})>|\[THINK\]|◁think▷|<\|begin_of_thought\|>|(?:<\|start\|>\w+)?<\|channel\|>analysis)",
     re.IGNORECASE,
 )
 _ENDS: Final = rf"</(?:{_TAG})>|\[/THINK\]|◁/think▷|<\|end_of_thought\|>"
 _FINAL: Final = r"<\|channel\|>final\s*(?:<\|constrain\|>\w+)?<\|message\|>"
-_CLOSE: Final = re.compile(rf"{_ENDS}|{_FINAL}", re.IGNORECASE)
+_CLOSE: Final = lazy_pattern(rf"{_ENDS}|{_FINAL}", re.IGNORECASE)
 """As DeepSeek, Gemini, Magistral, Kimi, Seed-OSS and gpt-oss write them where no server takes them out."""
-_CLOSE_ALONE: Final = re.compile(rf"^[ \t]*(?:{_ENDS})[ \t]*$|{_FINAL}", re.IGNORECASE | re.MULTILINE)
+_CLOSE_ALONE: Final = lazy_pattern(rf"^[ \t]*(?:{_ENDS})[ \t]*$|{_FINAL}", re.IGNORECASE | re.MULTILINE)
 _MOST_THOUGHTS: Final = 1000
 """Blocks of reasoning before an answer; what follows is read as the answer."""
 

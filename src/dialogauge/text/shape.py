@@ -10,6 +10,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from dialogauge.core.patterns import lazy_pattern
+
 _CLASSES: Final = {
     "digit": "0123456789",
     "comma": ",，、",
@@ -23,11 +25,11 @@ _CLASSES: Final = {
 }
 _NAMES: Final = ("other", *_CLASSES, "letter", "han", "emoji")
 _NUMBER: Final = {name: i for i, name in enumerate(_NAMES)}
-_LISTED = re.compile(r"^[ \t]*(?:[-*•·+]|\d+[.、)）])[ \t]*\S", re.MULTILINE)
-_NUMBERED = re.compile(r"^[ \t]*\d+[.、)）]", re.MULTILINE)
-_HEADED = re.compile(r"^[ \t]*(?:#{1,6}[ \t]|\*\*[^*\n]+\*\*[:：]?[ \t]*$)", re.MULTILINE)
-_ROW = re.compile(r"^[ \t]*\|.*\|[ \t]*$", re.MULTILINE)
-_INDENTED = re.compile(r"\n[ \t]{2,}\S")
+_LISTED = lazy_pattern(r"^[ \t]*(?:[-*•·+]|\d+[.、)）])[ \t]*\S", re.MULTILINE)
+_NUMBERED = lazy_pattern(r"^[ \t]*\d+[.、)）]", re.MULTILINE)
+_HEADED = lazy_pattern(r"^[ \t]*(?:#{1,6}[ \t]|\*\*[^*\n]+\*\*[:：]?[ \t]*$)", re.MULTILINE)
+_ROW = lazy_pattern(r"^[ \t]*\|.*\|[ \t]*$", re.MULTILINE)
+_INDENTED = lazy_pattern(r"\n[ \t]{2,}\S")
 _EMOJI: Final = (0x2600, 0x27BF)
 
 SHAPE: Final = (

@@ -9,6 +9,8 @@ from functools import lru_cache
 from itertools import chain
 from operator import add
 
+from dialogauge.core.patterns import lazy_pattern
+
 _QUOTES = {"\u2018": "'", "\u2019": "'", "\u02bc": "'", "\u201c": '"', "\u201d": '"'}
 # Frequent in Chinese text; with these translated, slow NFKC is rarely needed.
 _WIDE = {chr(0xFF01 + i): chr(0x21 + i) for i in range(94)} | {"\u3000": " ", "\u2026": "..."}
@@ -29,7 +31,7 @@ def normalise(text: str) -> str:
 
 # An English full stop ends a sentence only before white space: not in "3.5", "e.g" and "a.com".
 # One set first: `re` skips to such a set quickly.
-_END = re.compile(r"([。！？；!?.;\n])(?:(?<=[。！？；!?])[\"'”’）)]*\s*|(?<=[.;])\s+|(?<=\n)\n*)")
+_END = lazy_pattern(r"([。！？；!?.;\n])(?:(?<=[。！？；!?])[\"'”’）)]*\s*|(?<=[.;])\s+|(?<=\n)\n*)")
 _SPACE = "\t\n\v\f\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(
     map(chr, range(0x2000, 0x200B))
 )
@@ -118,7 +120,7 @@ FOREIGN_STOP = frozenset(word for words in _FOREIGN.values() for word in words.s
 """Frequent words of other languages in Latin script that are not English words."""
 
 _HAN = "\u3400-\u4dbf\u4e00-\u9fff"
-_TOKEN = re.compile(rf"[^\W\d_{_HAN}]+(?:'[a-z]+)?|\d+(?:[.,:/]\d+)*|[{_HAN}]+")
+_TOKEN = lazy_pattern(rf"[^\W\d_{_HAN}]+(?:'[a-z]+)?|\d+(?:[.,:/]\d+)*|[{_HAN}]+")
 _STOP = "".join(sorted(HAN_STOP))
 
 
@@ -135,9 +137,9 @@ def _telling() -> str:
 
 
 # A word or a number; one set first: `re` skips to such a set quickly.
-_WORD = re.compile(rf"[^\W_{_HAN}](?:(?<=\d)\d*(?:[.,:/]\d+)*|(?<!\d)[^\W\d_{_HAN}]*(?:'[a-z]+)?)")
-_CHINESE = re.compile(f"[{_HAN}]+")
-_TELLING = re.compile(f"[{_telling()}]+")
+_WORD = lazy_pattern(rf"[^\W_{_HAN}](?:(?<=\d)\d*(?:[.,:/]\d+)*|(?<!\d)[^\W\d_{_HAN}]*(?:'[a-z]+)?)")
+_CHINESE = lazy_pattern(f"[{_HAN}]+")
+_TELLING = lazy_pattern(f"[{_telling()}]+")
 _SUFFIXES = ("ations", "ation", "ings", "ing", "edly", "ies", "ied", "ers", "er", "ed", "es", "ly", "s")
 
 

@@ -8,7 +8,7 @@ import typer
 from typer.testing import CliRunner
 
 from dialogauge.app.option_groups import LimitOptions
-from dialogauge.cli.main import app as all_commands
+from dialogauge.cli.main import command_line as all_commands
 from dialogauge.cli.options import AsJson, GroupedCommand, takes
 from dialogauge.core import UsageError
 from dialogauge.core.settings import argument, setting
@@ -88,7 +88,7 @@ def test_help_puts_a_commands_own_options_before_those_of_groups() -> None:
 
 @pytest.mark.parametrize("group", [[], ["annotate"], ["replay"]])
 def test_the_list_of_commands_cuts_no_sentence(group: list[str]) -> None:
-    listed = CliRunner().invoke(all_commands, [*group, "--help"], terminal_width=80).output
+    listed = CliRunner().invoke(all_commands(), [*group, "--help"], terminal_width=80).output
     assert not [line for line in listed.partition("Commands:")[2].splitlines() if line.endswith("...")]
     assert "Commands:" in listed
 

@@ -85,7 +85,16 @@ def test_the_stored_needles_are_those_of_the_patterns():
     assert {digest_of(marker.pattern) for marker in SHIPPED.values()} <= set(stored)
     shipped = {digest_of(m.pattern): m.pattern for kind in (Marker, ReplyMarker) for m in kind._all}
     assert set(stored) <= set(shipped)
-    for digest, needles in stored.items():
-        assert needles == [
-            [sorted(strings) for strings in required(part)] for part in spread(shipped[digest])
+    for digest, alternatives in stored.items():
+        assert alternatives == [
+            [part, [sorted(strings) for strings in required(part)]] for part in spread(shipped[digest])
         ]
+
+
+def test_a_marker_that_is_made_later_is_looked_up_too():
+    first = Marker("quite the first")
+    assert first.may_match("this is quite the first one")
+    later = Marker("quite the last")
+    assert later.may_match("this is quite the last one")
+    assert not later.may_match("this is quite the first one")
+    assert first.may_match("this is quite the first one")

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from dialogauge.core import Conversation, Place, RecordFault
+from dialogauge.core.values import Value
 from dialogauge.data.field_map import FieldMap
 from dialogauge.data.json_values import count_values, json_values
 from dialogauge.data.notes import NoteBook, record_fault
@@ -17,8 +18,7 @@ Outcome = Conversation | RecordFault
 """A conversation, or why it could not be read."""
 
 
-@dataclass(frozen=True, slots=True)
-class Sample:
+class Sample(Value):
     """The beginning of a source, for the recognition of its format."""
 
     source: InputSource
@@ -29,8 +29,7 @@ class Sample:
     """The first non-blank lines of a source that is not JSON."""
 
 
-@dataclass(frozen=True, slots=True)
-class Context:
+class Context(Value):
     """The context of a source."""
 
     source: InputSource
@@ -83,8 +82,7 @@ def entries(stream: LineStream, context: Context) -> Iterator[tuple[Any, Entry]]
             yield value.value, Entry(context, value.place, f"{label}:{value.number}")
 
 
-@dataclass(frozen=True, slots=True)
-class TextFormat:
+class TextFormat(Value):
     """A format in which a conversation is several lines or records of a source."""
 
     name: str
@@ -103,8 +101,7 @@ class TextFormat:
         return sum(1 for _ in self.read(stream, context))
 
 
-@dataclass(frozen=True, slots=True)
-class RecordFormat:
+class RecordFormat(Value):
     """A format in which one JSON value is one conversation, in JSONL or in one JSON array."""
 
     name: str

@@ -11,6 +11,7 @@ from html import unescape
 from typing import Any, Final
 
 from dialogauge.core import ROLES, Conversation, FileFault, Message, Place, RecordFault, Role
+from dialogauge.core.patterns import lazy_pattern
 from dialogauge.data.field_map import FieldMap
 from dialogauge.data.formats.base import Context, Outcome, Sample, TextFormat
 from dialogauge.data.formats.roles import ROLE_ALIASES
@@ -20,15 +21,17 @@ from dialogauge.data.sources import LineStream
 _TIME: Final = (
     r"(?:\d{1,4}[./-]\d{1,2}[./-]\d{1,4}[,T]?\s*)?\d{1,2}[:.]\d{2}(?:[:.]\d{2})?(?:\s?[AaPp]\.?\s?[Mm]\.?)?"
 )
-_STAMPED: Final = re.compile(rf"\u200e?(?:\[({_TIME})\]|({_TIME})(?:\s+[-–])?)\s+(?:([^:]{{1,60}}?):\s)?(.*)")
+_STAMPED: Final = lazy_pattern(
+    rf"\u200e?(?:\[({_TIME})\]|({_TIME})(?:\s+[-–])?)\s+(?:([^:]{{1,60}}?):\s)?(.*)"
+)
 """A line of a messenger: its time, who speaks (nobody in a notice), and what."""
-LABELLED: Final = re.compile(
+LABELLED: Final = lazy_pattern(
     r"\s*(?:[-*>]\s+)?(?:#{1,6}\s+)?(?:\*\*|__)?"
     r"\[?([^\W\d_][\w .'-]{0,30}?)\]?(?:\s*[(\[][^)\]]{1,30}[)\]])?(?:\*\*|__)?"
     r"(?::(?:\*\*|__)?(?:\s+(.*)|$)|：(?:\*\*|__)?\s*(.*))"
 )
 """A line on which somebody begins to speak: who, and what."""
-_PARTED: Final = re.compile(
+_PARTED: Final = lazy_pattern(
     r"\s*(?:[-=*_#~]{3,}|(?:#+\s*)?(?:conversation|dialogue|dialog|chat|session|transcript)\s*#?\s*\w{0,20}\s*:?)\s*",
     re.IGNORECASE,
 )
@@ -42,9 +45,9 @@ _LETTERS: Final[Mapping[str, Role]] = {
     "gemini": "assistant",
     "copilot": "assistant",
 }
-_RULE: Final = re.compile(r"\s*[-=*_#~]{3,}\s*")
+_RULE: Final = lazy_pattern(r"\s*[-=*_#~]{3,}\s*")
 """A line that parts something: conversations, or messages where the assistant speaks after one."""
-_CELL: Final = re.compile(r"""(?:^|[,;\t])"[^\W\d][\w .'-]{0,30}:""")
+_CELL: Final = lazy_pattern(r"""(?:^|[,;\t])"[^\W\d][\w .'-]{0,30}:""")
 """A cell of a table in which somebody begins to speak."""
 
 
@@ -233,10 +236,10 @@ def _roles(names: Sequence[str], context: Context, place: Place) -> dict[str, Ro
 CHAT = TextFormat("chat", _recognises, _read, json=False)
 
 
-_HEAD: Final = re.compile(r"\ufeff?WEBVTT(?:[ \t].*)?")
-_TIMING: Final = re.compile(r"((?:\d+:)?\d{2}:\d{2}\.\d{3})[ \t]+-->[ \t]+(?:\d+:)?\d{2}:\d{2}\.\d{3}.*")
-_VOICE: Final = re.compile(r"<v(?:\.[^\s>]*)?[ \t]+([^>]+)>")
-_TAG: Final = re.compile(r"</?[^>]*>")
+_HEAD: Final = lazy_pattern(r"\ufeff?WEBVTT(?:[ \t].*)?")
+_TIMING: Final = lazy_pattern(r"((?:\d+:)?\d{2}:\d{2}\.\d{3})[ \t]+-->[ \t]+(?:\d+:)?\d{2}:\d{2}\.\d{3}.*")
+_VOICE: Final = lazy_pattern(r"<v(?:\.[^\s>]*)?[ \t]+([^>]+)>")
+_TAG: Final = lazy_pattern(r"</?[^>]*>")
 
 
 def _recognises_captions(sample: Sample) -> bool:
@@ -293,13 +296,13 @@ CAPTIONS = TextFormat("captions", _recognises_captions, _read_captions, json=Fal
 """Transcripts of calls in WebVTT: captions that name who speaks, as `<v Name>` or `Name:`."""
 
 
-YAML_CHAT: Final = re.compile(r"\s*-[ ]+(role|content):")
+YAML_CHAT: Final = lazy_pattern(r"\s*-[ ]+(role|content):")
 """The beginning of such a list."""
-_FIELD: Final = re.compile(r"(role|content|name):(?:[ ]+(.*))?$")
-_BLOCK: Final = re.compile(r"([|>])(-?)$")
-_UNSAFE: Final = re.compile(r"[\[{&*!%@`]|(?s:.*)(:\s| #|:$|\n:)")
+_FIELD: Final = lazy_pattern(r"(role|content|name):(?:[ ]+(.*))?$")
+_BLOCK: Final = lazy_pattern(r"([|>])(-?)$")
+_UNSAFE: Final = lazy_pattern(r"[\[{&*!%@`]|(?s:.*)(:\s| #|:$|\n:)")
 """Plain texts that YAML may read as something else."""
-_NO_TEXT: Final = re.compile(r"(?i)(null|~|true|false|yes|no|on|off|[-+.\d][-+.:_\da-fox]*|=|<<)$")
+_NO_TEXT: Final = lazy_pattern(r"(?i)(null|~|true|false|yes|no|on|off|[-+.\d][-+.:_\da-fox]*|=|<<)$")
 
 
 def yaml_messages(text: str) -> list[dict[str, Any]]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from dialogauge.core import Conversation, Message, Place, RecordFault, Role
+from dialogauge.core.patterns import lazy_pattern
 from dialogauge.data.formats.base import Context, Entry, Outcome, Sample, TextFormat, entries, fault_in
 from dialogauge.data.formats.fields import text_at
 from dialogauge.data.formats.openai import MessageReader
@@ -15,7 +15,7 @@ from dialogauge.data.formats.payloads import Item, is_message, messages_in
 from dialogauge.data.notes import LONGEST, MESSAGE, excerpt, too_long
 from dialogauge.data.sources import LineStream
 
-_START: Final = re.compile(r"# aider chat started at (\S.*)")
+_START: Final = lazy_pattern(r"# aider chat started at (\S.*)")
 _ASKED: Final = "#### "
 _SHOWN: Final = ">"
 _ENDS: Final = "  "

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
+from dialogauge.core.values import Value
 from dialogauge.data.field_map import MISSING, FieldMap, look_up
 from dialogauge.data.formats.fields import MESSAGE_KEYS, PERHAPS, REPLIES
 from dialogauge.data.formats.threads import DataRow
@@ -60,8 +60,7 @@ _EXCHANGES: Final = frozenset({"prompt", "input", "reply", "system", "history"})
 _OF_CONVERSATION: Final = ("user_id", "scenario", "context", "candidate", "language")
 
 
-@dataclass(frozen=True, slots=True)
-class RowColumns:
+class RowColumns(Value):
     """The columns of the fields and of the dimensions."""
 
     named: Mapping[str, str]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import csv
-import re
 import warnings
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
@@ -12,6 +11,7 @@ from typing import Any, Final
 import orjson
 
 from dialogauge.core import FileFault, Place, RecordFault
+from dialogauge.core.patterns import lazy_pattern
 from dialogauge.data.formats.base import Context, Entry, Outcome, RecordFormat, Sample, TextFormat
 from dialogauge.data.formats.columns import is_whole, named_columns
 from dialogauge.data.formats.rows import RowTable, conversations_of
@@ -21,7 +21,7 @@ from dialogauge.data.notes import excerpt, record_fault
 from dialogauge.data.sources import LineStream
 from dialogauge.data.tables import open_table, read_header
 
-_OBJECTS: Final = re.compile(r"\s*\[\s*\{")
+_OBJECTS: Final = lazy_pattern(r"\s*\[\s*\{")
 _LONGEST_PRINTED: Final = 1 << 18
 """Characters of a list as Python prints it: reading one takes far more memory than JSON does."""
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
 import orjson
 
 from dialogauge.core import Place, RecordFault
+from dialogauge.core.values import Value
 from dialogauge.data.formats.base import (
     Context,
     Entry,
@@ -145,8 +146,7 @@ def wrapped_format(formats: Sequence[Format], rows: Format) -> TextFormat:
     return TextFormat("wrapped", holder.recognises, holder.read, takes_order=True)
 
 
-@dataclass(frozen=True, slots=True)
-class _Holder:
+class _Holder(Value):
     """What a document may hold."""
 
     formats: tuple[Format, ...]

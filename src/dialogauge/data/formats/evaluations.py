@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final
@@ -10,6 +9,7 @@ from typing import Any, Final
 import orjson
 
 from dialogauge.core import Conversation, Message, Place, Rating, RecordFault
+from dialogauge.core.patterns import lazy_pattern
 from dialogauge.data.formats.base import Context, Entry, Outcome, Sample, TextFormat, entries, fault_in
 from dialogauge.data.formats.chat import YAML_CHAT, yaml_messages
 from dialogauge.data.formats.documents import listed, read_beside
@@ -29,7 +29,7 @@ _OWN: Final = frozenset({"doc_id", "doc", "target", "arguments", "resps", "filte
 }
 """Keys of a sample that are no metrics."""
 _HASHES: Final = ("doc_hash", "prompt_hash", "target_hash", "arguments", "resps")
-_TASK: Final = re.compile(r"samples_(.+?)(?:_\d{4}-\d\d-\d\dT[\d.:-]+)?\.jsonl?")
+_TASK: Final = lazy_pattern(r"samples_(.+?)(?:_\d{4}-\d\d-\d\dT[\d.:-]+)?\.jsonl?")
 _NO_REPLY: Final = "the sample has log-likelihoods of given answers: nobody replied anything"
 
 

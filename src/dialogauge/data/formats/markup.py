@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from html.parser import HTMLParser
 from typing import Final
 
-_SPACE: Final = re.compile(r"\s+")
+from dialogauge.core.patterns import lazy_pattern
+
+_SPACE: Final = lazy_pattern(r"\s+")
 
 
 def html_text(html: str) -> str:

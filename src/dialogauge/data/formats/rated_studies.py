@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from dialogauge.core import Conversation, FileFault, Message, Place, Rating, RecordFault, Role
+from dialogauge.core.patterns import lazy_pattern
 from dialogauge.data.field_map import FieldMap
 from dialogauge.data.formats.base import Context, Entry, Outcome, RecordFormat, Sample, TextFormat, fault_in
 from dialogauge.data.formats.fields import MESSAGE_KEYS, text_at
@@ -25,7 +25,7 @@ _LABELS = ("satisfaction", "hallucination")
 _RECLLMSIM_USED = frozenset({"history", "chat_model", "task_type", "task_context", "profile"})
 _BOOKKEEPING = ("complete_tid",)
 """Keys of the profile about the survey's tasks, not about the user."""
-_USER = re.compile(r"User_\w+")
+_USER = lazy_pattern(r"User_\w+")
 
 
 def reading_order(path: Path) -> tuple[str, str, int, str, int, str]:

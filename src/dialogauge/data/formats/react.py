@@ -14,6 +14,7 @@ from typing import Any, Final, Literal
 import orjson
 
 from dialogauge.core import Message, ToolCall
+from dialogauge.core.patterns import lazy_pattern
 from dialogauge.data.formats.base import Entry
 from dialogauge.data.json_values import too_deep
 from dialogauge.data.reasoning import REASONING
@@ -30,13 +31,13 @@ _KINDS: Final = {
     "Response": "answer",
 }
 _AFTER: Final = r"(?: ?\d+)?\**[ \t]*[:：]\**[ \t]*"
-_MARK: Final = re.compile(rf"^[ \t]*\**({'|'.join(sorted(_KINDS, reverse=True))}){_AFTER}", re.MULTILINE)
-_OBSERVED: Final = re.compile(rf"\s*\**(?:Observation|API [Oo]utput|API Result){_AFTER}")
-_GO_ON: Final = re.compile(r"\n[ \t]*\**Thought\**[ \t]*[:：]\**\s*\Z")
+_MARK: Final = lazy_pattern(rf"^[ \t]*\**({'|'.join(sorted(_KINDS, reverse=True))}){_AFTER}", re.MULTILINE)
+_OBSERVED: Final = lazy_pattern(rf"\s*\**(?:Observation|API [Oo]utput|API Result){_AFTER}")
+_GO_ON: Final = lazy_pattern(r"\n[ \t]*\**Thought\**[ \t]*[:：]\**\s*\Z")
 """The word that an observation ends with where a model is to go on from there."""
-_FENCE: Final = re.compile(r"```\w*\s")
-_WITHIN: Final = re.compile(r"([\w.-]+)\s*(?:\[(.*)\]|\((.*)\))", re.DOTALL)
-_NAME: Final = re.compile(r"[\w.-]+")
+_FENCE: Final = lazy_pattern(r"```\w*\s")
+_WITHIN: Final = lazy_pattern(r"([\w.-]+)\s*(?:\[(.*)\]|\((.*)\))", re.DOTALL)
+_NAME: Final = lazy_pattern(r"[\w.-]+")
 _REPLIES: Final = frozenset({"respond", "finish", "final answer", "final_answer"})
 """Actions that speak to the user."""
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 import orjson
 
 from dialogauge.core import ROLES, Conversation, Place, RecordFault
+from dialogauge.core.patterns import lazy_pattern
+from dialogauge.core.values import Value
 from dialogauge.data.field_map import NO_MAP, FieldMap
 from dialogauge.data.formats.base import Context, Entry, Outcome, RecordFormat, Sample, TextFormat, fault_in
 from dialogauge.data.formats.columns import named_columns
@@ -28,8 +29,7 @@ _HEAD: Final = rf"\s*+(?:{_BOS}\s*+)*+"
 _ROLES: Final = {"model": "assistant", "ipython": "tool", "function": "tool", "observation": "tool"}
 
 
-@dataclass(frozen=True, slots=True)
-class _Marks:
+class _Marks(Value):
     """The marks of one template, as regular expressions."""
 
     name: str
@@ -61,17 +61,17 @@ _TEMPLATES: Final = (
 )
 _INST: Final = "[INST] of Llama 2 and Mistral"
 _ASKS, _ASKED = "[INST]", "[/INST]"
-_SYSTEM_FIRST: Final = re.compile(
+_SYSTEM_FIRST: Final = lazy_pattern(
     rf"{_HEAD}\[SYSTEM_PROMPT\](.*?)\[/SYSTEM_PROMPT\]\s*+(?=\[INST\])", re.DOTALL
 )
-_INST_HEAD: Final = re.compile(rf"{_HEAD}\[INST\]")
-_SYSTEM_WITHIN: Final = re.compile(r"\s*+<<SYS>>(.*?)<</SYS>>", re.DOTALL)
-_REPLIED: Final = re.compile(r"</s>\s*+(?:<s>\s*+)?(?=\[INST\]|\Z)")
-_INST_MARK: Final = re.compile(r"\[/?(?:INST|TOOL_CALLS|TOOL_RESULTS|AVAILABLE_TOOLS)\]|<</?SYS>>")
-_CALL: Final = re.compile(r"<tool_call>((?:(?!<tool_call>).)*?)</tool_call>", re.DOTALL)
-_RESULT: Final = re.compile(r"<tool_response>((?:(?!<tool_response>).)*?)</tool_response>", re.DOTALL)
-_BEGINS: Final = re.compile(rf"(?!<s>\s*\[INST\](?!\s*<<SYS>>)){_BOS}")
-_OPENS: Final = re.compile(
+_INST_HEAD: Final = lazy_pattern(rf"{_HEAD}\[INST\]")
+_SYSTEM_WITHIN: Final = lazy_pattern(r"\s*+<<SYS>>(.*?)<</SYS>>", re.DOTALL)
+_REPLIED: Final = lazy_pattern(r"</s>\s*+(?:<s>\s*+)?(?=\[INST\]|\Z)")
+_INST_MARK: Final = lazy_pattern(r"\[/?(?:INST|TOOL_CALLS|TOOL_RESULTS|AVAILABLE_TOOLS)\]|<</?SYS>>")
+_CALL: Final = lazy_pattern(r"<tool_call>((?:(?!<tool_call>).)*?)</tool_call>", re.DOTALL)
+_RESULT: Final = lazy_pattern(r"<tool_response>((?:(?!<tool_response>).)*?)</tool_response>", re.DOTALL)
+_BEGINS: Final = lazy_pattern(rf"(?!<s>\s*\[INST\](?!\s*<<SYS>>)){_BOS}")
+_OPENS: Final = lazy_pattern(
     rf"{_HEAD}(?:{'|'.join(marks.start for marks in _TEMPLATES)}|\[INST\]|\[SYSTEM_PROMPT\])"
 )
 

@@ -12,6 +12,7 @@ from typing import Any, Final
 import orjson
 
 from dialogauge.core import Conversation, FileFault, Message, Place, RecordFault, Role
+from dialogauge.core.values import Value
 from dialogauge.data.field_map import MISSING, look_up
 from dialogauge.data.formats.base import Context, Entry, Outcome, Sample, TextFormat, fault_in
 from dialogauge.data.formats.columns import (
@@ -39,8 +40,7 @@ _CALLS: Final = ("tool_calls", "function_call")
 _MOST_COLUMNS: Final = 10_000
 
 
-@dataclass(frozen=True, slots=True)
-class RowTable:
+class RowTable(Value):
     """Rows, as often as they are asked for."""
 
     columns: tuple[str, ...]

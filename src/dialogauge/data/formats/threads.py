@@ -16,6 +16,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from dialogauge.core import FileFault, Place, RecordFault
+from dialogauge.core.values import Value
 from dialogauge.data.notes import IdPlaces, NoteBook, excerpt, file_fault, record_fault
 
 
@@ -33,8 +34,7 @@ Rows = Callable[[], Iterator[DataRow | RecordFault]]
 """The rows from the beginning; raises `FileFault` where the source breaks off."""
 
 
-@dataclass(frozen=True, slots=True)
-class Threads:
+class Threads(Value):
     """By what rows belong together, and by what they are ordered."""
 
     name: str | None

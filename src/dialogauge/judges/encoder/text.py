@@ -9,14 +9,14 @@ from typing import Any, Final
 
 from dialogauge.core import Score
 from dialogauge.core.protocols import BlockView, Reply
+from dialogauge.core.values import Value
 from dialogauge.text import has_chinese
 
 ENCODER_JUDGES: Final = ("encoder", "encoder-ordinal")
 """Five classes, or four thresholds between the scores."""
 
 
-@dataclass(frozen=True, slots=True)
-class EncoderSettings:
+class EncoderSettings(Value):
     """Model, text and training."""
 
     model: str = "bert-base-chinese"

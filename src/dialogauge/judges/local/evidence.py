@@ -8,13 +8,13 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from typing import Any, Final
 
 from dialogauge.core import Conversation
 from dialogauge.core.unit import words_digest
+from dialogauge.core.values import Value
 from dialogauge.signals import Signal
 from dialogauge.stats import Estimate
 
@@ -29,8 +29,7 @@ HERE: Final = "this data"
 _APART: Final = frozenset((POOLED, BLIND, PLANTED))
 
 
-@dataclass(frozen=True, slots=True)
-class KindEvidence:
+class KindEvidence(Value):
     """What was said of the turns in which one kind of finding was seen, in one source and mode.
 
     Of a blind reading `base` and `lift` are those of turns without a finding, read in the same way. Of
@@ -77,8 +76,7 @@ class KindEvidence:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class MissedEvidence:
+class MissedEvidence(Value):
     """Of the targets of a source that people rated poor, or whose task failed, how many had no finding."""
 
     source: str
@@ -91,8 +89,7 @@ class MissedEvidence:
     chosen_on: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class EvidenceTable:
+class EvidenceTable(Value):
     """The table that ships."""
 
     kinds: Mapping[str, tuple[KindEvidence, ...]]

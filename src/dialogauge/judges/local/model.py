@@ -9,7 +9,7 @@ import json
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 from importlib import resources
 from typing import Any, NotRequired, TypedDict, TypeVar
@@ -18,6 +18,7 @@ import numpy as np
 
 from dialogauge.core import FileFault, Place, UsageError
 from dialogauge.core.shape import read_as
+from dialogauge.core.values import Value
 from dialogauge.signals import FORM_FEATURES, Mode, TextView, feature_names, reply_form
 from dialogauge.text import detect_language
 
@@ -33,8 +34,7 @@ Form = tuple[float, ...]
 """A value for each of `FORM_FEATURES`."""
 
 
-@dataclass(frozen=True, slots=True)
-class Log:
+class Log(Value):
     """Other replies of the log that a conversation is from: what its replies are usually like."""
 
     language: str
@@ -46,8 +46,7 @@ class Log:
         return cls(detect_language(*replies), tuple(reply_form(TextView(text)) for text in replies))
 
 
-@dataclass(frozen=True, slots=True)
-class Reach:
+class Reach(Value):
     """The languages and the form of the replies that cuts were fitted to."""
 
     languages: tuple[str, ...]
@@ -105,8 +104,7 @@ _COLUMNS = ("centre", "spread", "low", "high", "weight")
 """What the file has of a signal, in the order of `ModeCoefficients`."""
 
 
-@dataclass(frozen=True, slots=True)
-class ModeCoefficients:
+class ModeCoefficients(Value):
     """A linear model of the satisfaction, 1..5, over the named features of one mode."""
 
     names: tuple[str, ...]
@@ -142,8 +140,7 @@ class ModeCoefficients:
         return 1 + sum(prediction > threshold for threshold in self.thresholds)
 
 
-@dataclass(frozen=True, slots=True)
-class LocalCoefficients:
+class LocalCoefficients(Value):
     """The models of both modes and how they did on held-out users."""
 
     hindsight: ModeCoefficients

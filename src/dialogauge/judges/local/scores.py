@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from typing import Literal, cast
 
 from dialogauge.core import NOT_APPLICABLE, Number
+from dialogauge.core.patterns import lazy_pattern
 from dialogauge.signals import (
     HINT,
     Dialogue,
@@ -102,7 +103,7 @@ def join(sentences: list[str], language: Language) -> str:
 
 
 _NOTED, _GRAVE, _UTTER = 0.6, 0.75, 0.85
-_HANDED_OVER = re.compile(r"transfer_to|escalat|hand_?off|hand_?over|human_agent", re.IGNORECASE)
+_HANDED_OVER = lazy_pattern(r"transfer_to|escalat|hand_?off|hand_?over|human_agent", re.IGNORECASE)
 
 
 def score_turn(turn: TurnView, signals: Sequence[Signal], *, approved: bool) -> dict[str, Number]:

@@ -6,21 +6,21 @@ is read without them, so it is worth the same with them and without.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Set as AbstractSet
 from functools import lru_cache
 from typing import Final
 
+from dialogauge.core.patterns import lazy_pattern
 from dialogauge.core.protocols import Reply
 from dialogauge.signals import TextView, TurnView, find_refusals, only_closes, read_dialogue, refuses
 from dialogauge.text import content_terms, pieces
 
 _ENDS: Final = "。！？!?…~～；;.\n"
-_SENTENCE = re.compile(
+_SENTENCE = lazy_pattern(
     rf"(?:[^{_ENDS}]|\.(?!\s|$)|(?<=\d)\.)*(?:[{_ENDS}]|$)"
     rf"[\s{_ENDS}\"'”’）)」』\u2600-\u27bf\ufe0f\u200d\U0001F000-\U0001FAFF]*"
 )
-_FIRM = re.compile(r"[\d`|]|https?:|[:：]\s*$|^\s*(?:[-*•·+>]\s|#|[一二三四五六七八九十]+[、.])")
+_FIRM = lazy_pattern(r"[\d`|]|https?:|[:：]\s*$|^\s*(?:[-*•·+>]\s|#|[一二三四五六七八九十]+[、.])")
 """A figure, code, a table, an address, what leads to a list, or a mark of a list or a heading."""
 _LONGEST: Final = 240
 """Bytes of UTF-8 of a courtesy: 240 Latin letters or 80 Chinese characters."""

@@ -26,6 +26,7 @@ from dialogauge.core import (
     whole_score,
 )
 from dialogauge.core.protocols import BlockView, Population, RatedReply, Reads, Reply
+from dialogauge.core.values import Value
 from dialogauge.judges.personal.reply_unread import ReplyUnread, fit_reply_unread
 from dialogauge.retrieval import TfidfIndex
 from dialogauge.stats import half_even
@@ -61,8 +62,7 @@ class NothingKnown(LookupError):
 Rule = Callable[[BlockView, Population], Sequence[Guess]]
 
 
-@dataclass(frozen=True, slots=True)
-class HistoryJudge:
+class HistoryJudge(Value):
     """A rule under a name."""
 
     name: str
@@ -231,14 +231,14 @@ def _exchange(reply: Reply) -> str:
     return f"{reply.request} {reply.request} {reply.text}"
 
 
-Value = Callable[[BlockView, Population], float]
+_BlockValue = Callable[[BlockView, Population], float]
 
 
 def _majority(scores: Sequence[float], population: Population) -> float:
     return majority(scores) if scores else whole_score(_mean(population.scores))
 
 
-_VALUES: Final[Mapping[str, Value]] = {
+_VALUES: Final[Mapping[str, _BlockValue]] = {
     "global-mean": lambda _, population: _mean(population.scores),
     "global-majority": lambda _, population: majority(population.scores),
     "task-mean": lambda view, population: _mean(population.scores_in(view.scenario) or population.scores),
@@ -254,13 +254,13 @@ rounded mean.
 """
 
 
-def _same(view: BlockView, population: Population, *, value: Value) -> Sequence[Guess]:
+def _same(view: BlockView, population: Population, *, value: _BlockValue) -> Sequence[Guess]:
     """One value for all targets, halves upward."""
     number = value(view, population)
     return [Guess(whole_score(number), number, prior=not view.history)] * len(view.targets)
 
 
-def _always(value: Value) -> Callable[[], Rule]:
+def _always(value: _BlockValue) -> Callable[[], Rule]:
     return lambda: partial(_same, value=value)
 
 

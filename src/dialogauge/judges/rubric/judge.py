@@ -13,6 +13,7 @@ from dialogauge.core.errors import UsageError
 from dialogauge.core.judgement import NO_USAGE, Judged, JudgeFailure, Target
 from dialogauge.core.protocols import DimensionSpec, Reads, Request
 from dialogauge.core.unit import digest, digest_text
+from dialogauge.core.values import Value
 from dialogauge.judges.rubric.policy import AgentPolicy
 from dialogauge.judges.rubric.prompt import (
     Call,
@@ -293,8 +294,7 @@ class SeparateCalls(ConversationCalls):
         return await ConversationCalls.make(replace(self, fixed=fixed), replace(call, scope=scope))
 
 
-@dataclass(frozen=True, slots=True)
-class _Part:
+class _Part(Value):
     """What came of the call for one dimension."""
 
     rubric: Rubric

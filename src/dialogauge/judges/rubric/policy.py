@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from dialogauge.core.conversation import Conversation, Turn
+from dialogauge.core.values import Value
 from dialogauge.rubrics import Policies
 
 
-@dataclass(frozen=True, slots=True)
-class AgentPolicy:
+class AgentPolicy(Value):
     """The policy of one conversation: the agent's own system prompt, or that of the domains it calls."""
 
     policies: Policies

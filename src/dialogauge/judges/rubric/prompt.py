@@ -14,7 +14,9 @@ import orjson
 
 from dialogauge.core.conversation import Conversation, Turn
 from dialogauge.core.judgement import NO_USAGE, Judged, JudgeFailure, Level, Usage
+from dialogauge.core.patterns import lazy_pattern
 from dialogauge.core.protocols import RatedReply
+from dialogauge.core.values import Value
 from dialogauge.judges.rubric.policy import AgentPolicy
 from dialogauge.judges.rubric.reply import ParsedReply, ReplyFault, parse_parts, parse_reply
 from dialogauge.llm.protocol import ChatClient, ChatFailure, ChatRequest, ReplySchema
@@ -34,10 +36,10 @@ from dialogauge.rubrics import (
     split_template,
 )
 
-_FRAME = re.compile(
+_FRAME = lazy_pattern(
     r"<(?=[|｜]|(?:dialogue(?:_[ab])?|s|bos|eos|start_of_turn|end_of_turn|start_header_id|eot_id)>)|\[(?=/?INST\])"
 )
-_UNSAFE = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+_UNSAFE = lazy_pattern("[\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,8 +187,7 @@ def prompt_language(conversation: Conversation, languages: Sequence[str]) -> str
 _KEPT = 256
 
 
-@dataclass(frozen=True, slots=True)
-class FixedParts:
+class FixedParts(Value):
     """The parts of a call's prompt that do not depend on the conversation."""
 
     schema: ReplySchema

@@ -13,12 +13,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, TypeVar
 
 from dialogauge.core.judgement import Level
+from dialogauge.core.patterns import lazy_pattern
 from dialogauge.core.scores import NOT_APPLICABLE, Number
 from dialogauge.rubrics import VERDICTS, Dimension, ItemList, Rubric, Scope
 
 BASIS_WORDS = 40
 BASIS_HAN = 80
-_HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff]")
+_HAN = lazy_pattern("[\u3400-\u4dbf\u4e00-\u9fff]")
 
 
 class Item(NamedTuple):
@@ -90,7 +91,7 @@ def cut_basis(text: str) -> tuple[str, bool]:
 
 _MOST_NAMED = 8
 T = TypeVar("T")
-_WHOLE = re.compile("0|[1-9][0-9]{0,8}")
+_WHOLE = lazy_pattern("0|[1-9][0-9]{0,8}")
 
 
 def parse_reply(rubric: Rubric, scope: Scope, data: Mapping[str, Any]) -> ParsedReply:

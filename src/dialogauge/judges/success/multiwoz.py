@@ -27,6 +27,7 @@ from dialogauge.core import (
     Turn,
     digest,
 )
+from dialogauge.core.patterns import lazy_pattern
 from dialogauge.core.protocols import Reads
 from dialogauge.core.scores import NOT_APPLICABLE, Number, as_scores
 from dialogauge.judges.success.multiwoz_data import (
@@ -56,9 +57,9 @@ _WORDS: Final = {
     "TRAINID": "train id",
     "REFERENCE": "reference",
 }
-_PHONE: Final = re.compile(r"\b(?:\d{10,11}|0\d{4} \d{6})\b")
-_POST: Final = re.compile(r"\b(?:cb|pe|sg|ip)\d{1,2}\w? ?\d[a-z]{2}\b", re.IGNORECASE)
-_REFERENCE: Final = re.compile(
+_PHONE: Final = lazy_pattern(r"\b(?:\d{10,11}|0\d{4} \d{6})\b")
+_POST: Final = lazy_pattern(r"\b(?:cb|pe|sg|ip)\d{1,2}\w? ?\d[a-z]{2}\b", re.IGNORECASE)
+_REFERENCE: Final = lazy_pattern(
     r'"(?:\w*_)?ref(?:erence)?(?:_\w*)?": ?"?(?!(?:null|true|false)\b)([\w-]+)', re.IGNORECASE
 )
 """A reference in the JSON of a result: under `reference`, `ref`, `booking_reference`, `reference_number`."""

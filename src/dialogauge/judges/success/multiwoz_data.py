@@ -15,6 +15,7 @@ import orjson
 
 from dialogauge.core import Conversation, FileFault, Place, RecordFault
 from dialogauge.core.files import read_bytes, shown_path
+from dialogauge.core.patterns import lazy_pattern
 from dialogauge.core.shape import Misfit, read_as
 from dialogauge.core.unit import digest_text
 
@@ -31,7 +32,7 @@ _NEARLY: Final = frozenset({"name", "food", "departure", "destination"})
 """Slots whose values need only be nearly the same."""
 _ALIKE: Final = 0.9
 _SPELLINGS: Final = (("bed and breakfast", "b and b"), ("guest house", "guesthouse"))
-_STREET: Final = re.compile(
+_STREET: Final = lazy_pattern(
     r"\d+\w? (?:\w+ ){1,3}?(?:street|road|lane|hill|avenue|way|parade|square|terrace|close|drive|place|row)\b"
 )
 

@@ -11,7 +11,6 @@ Source: Yao et al. (2024), tau-bench; github.com/sierra-research/tau-bench, `Env
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -30,6 +29,7 @@ from dialogauge.core import (
     Target,
     digest,
 )
+from dialogauge.core.patterns import lazy_pattern
 from dialogauge.core.protocols import Environment, Reads, ToolUse
 from dialogauge.core.scores import NOT_APPLICABLE, Number, as_scores
 from dialogauge.judges.success.multiwoz_data import json_object
@@ -39,7 +39,7 @@ _STOP: Final = "###STOP###"
 """With this tau-bench's simulated user ends a dialogue."""
 _AROUND: Final = 40
 """Characters of the quote on either side of an output."""
-_NUMBER: Final = re.compile(r"\d+(?:\.\d+)?")
+_NUMBER: Final = lazy_pattern(r"\d+(?:\.\d+)?")
 _BINARY: Final = Scale(0, 1)
 _UNTOLD: Final = "an output is in no reply"
 REWARD: Final = "reward"

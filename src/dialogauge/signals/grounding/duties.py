@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from dialogauge.core.patterns import lazy_pattern
 from dialogauge.signals.dialogue import Dialogue, TurnView
 from dialogauge.signals.grounding.known import KnownSoFar, plain
 from dialogauge.signals.grounding.replies import ASKS, ToolOutcome, calls_of, read_clauses
@@ -16,45 +17,47 @@ from dialogauge.signals.signal import Signal, finding
 
 # ruff: noqa: E501 - a pattern is read as a whole
 
-_RELATIVE: Final = re.compile(
+_RELATIVE: Final = lazy_pattern(
     r"(?i)\b(?:today|tonight|tomorrow|yesterday|(?:next|this|coming|following) \w+|(?:mon|tues|wednes|thurs|fri|satur|sun)day|weekend|asap|now|same day|morning|noon|evening|lunch|dinner|midnight)\b|上午|中午|晚|今|明|后天|昨|下周|下个|本周|这周|周[一二三四五六日末天]|星期|月底|月初|现在|马上|当天|次日"
 )
-_PAIR: Final = re.compile(
+_PAIR: Final = lazy_pattern(
     r"(?i)\b(?:we|us|our|wife|husband|friend|partner|son|daughter|couple|both|double|myself and|and (?:me|i))\b|夫妻|两|俩|我和|我们|朋友|老婆|老公|孩子"
 )
-_HEADS: Final = re.compile(r"(?i)people|guests|party|persons|passengers|tickets|nights|stay|人数|晚数|张数")
-_WHO: Final = re.compile(
+_HEADS: Final = lazy_pattern(r"(?i)people|guests|party|persons|passengers|tickets|nights|stay|人数|晚数|张数")
+_WHO: Final = lazy_pattern(
     r"(?i)name|mail|address|passenger|recipient|contact|payee|city|destination|origin|departure|姓名|联系人|收件人|地址|邮箱"
 )
 """Arguments that say who and where."""
-_PERSONAL: Final = re.compile(
+_PERSONAL: Final = lazy_pattern(
     r"(?i)phone|mobile|passport|ssn|card|licen[cs]e|member|电话|手机|身份证|证件|护照|卡号|账号|会员号"
 )
 """Arguments whose digits only a person can give."""
-_FREE: Final = re.compile(
+_FREE: Final = lazy_pattern(
     r"(?i)think|calculat|note|comment|reason|memo|message|content|text|query|summary|description|issue|subject|title|expression|thought|currency|lang|type|mode|class|status|备注|内容|说明"
 )
 """Arguments that an agent words as it likes."""
-_NARROWS: Final = re.compile(
+_NARROWS: Final = lazy_pattern(
     r"(?i)\b(?:which|what|any|do you have|prefer\w*|particular|specific|narrow|budget|area|part of town|kind of|looking for|in mind|like to (?:know|see|filter)|more (?:details|information)|other criteria|filter)\b|哪|什么|多少|偏好|预算|要求|范围|区域|条件|缩小|喜欢"
 )
-_PICKS: Final = re.compile(
+_PICKS: Final = lazy_pattern(
     r"(?i)\b(?:which (?:one|of (?:these|them|those))|(?:any|one|either) of (?:these|them|those))\b.*|哪一?[家个套款趟本间条班].*|\b(?:(?:shall|should|can|may) i (?:book|reserve|make)|would you like (?:me )?to (?:book|reserve|go)|want me to|go ahead).*|(?:需要|要|现在).{0,6}(?:预订|下单|订).{0,4}[吗?？]"
 )
 """A choice among what is shown, or an offer to book it, narrows nothing down."""
-_ANY_WILL_DO: Final = re.compile(
+_ANY_WILL_DO: Final = lazy_pattern(
     r"(?i)\b(?:don't|do not) (?:care|mind)\b|\bany (?:\w+ )?(?:will do|is fine|works)\b|\bjust (?:pick|choose|take|book) (?:any|one)|\bwhichever\b|随便|都行|都可以|任意|无所谓|你(?:来)?(?:定|决定)"
 )
-_CHOOSES: Final = re.compile(
+_CHOOSES: Final = lazy_pattern(
     r"(?i)\b(?:i(?:'d| would)? (?:recommend|suggest)|how about|here (?:is|are)|i(?:'ve| have) (?:booked|picked|chosen))\b|推荐|以下是|为您(?:选|挑|订)"
 )
-_NAME: Final = re.compile(r"[A-Z]\w+ [A-Z]|[\u4e00-\u9fff]{3,}|^[A-Z][a-z]{3,}$|^(?=.{7})[^\d.;]* [^\d.;]*$")
-_COUNT_RULE: Final = re.compile(
+_NAME: Final = lazy_pattern(
+    r"[A-Z]\w+ [A-Z]|[\u4e00-\u9fff]{3,}|^[A-Z][a-z]{3,}$|^(?=.{7})[^\d.;]* [^\d.;]*$"
+)
+_COUNT_RULE: Final = lazy_pattern(
     rf"\b(?:more than|over|exceed\w*|above) (?P<a>\d{{1,3}}|{NUMBER_WORD})\b(?! (?:days|hours|minutes|nights|people|guests|years|euros?|dollars?|kg|km))"
     r"|(?:超过|多于|大于)\s?(?P<b>\d{1,3}|[一二三四五六七八九十]+)\s?(?:[家个套款趟本间条班项种件]|结果)",
     re.IGNORECASE,
 )
-_ASK_FIRST: Final = re.compile(
+_ASK_FIRST: Final = lazy_pattern(
     r"(?i)\bask\b|narrow|\bmust not\b|\bdo not\b|请.{0,12}(?:补充|缩小)|(?:询问|先问)|不得|不要"
 )
 

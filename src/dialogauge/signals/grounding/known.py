@@ -7,10 +7,11 @@ import unicodedata
 from dataclasses import dataclass, field
 from typing import Final
 
+from dialogauge.core.patterns import lazy_pattern
 from dialogauge.signals.grounding.results import Found
 from dialogauge.signals.grounding.values import TextValue, TextValueKind, closed, read_values
 
-_HOURS: Final = re.compile(
+_HOURS: Final = lazy_pattern(
     r"\b(?:0\d|1[0-8])[0-5]\d\b|(?<![\d./-])\d{1,2} ?[-–] ?\d{1,2}(?![\d./-])|\b\d{10}(?:\d{3})?\b"
 )
 """Times that are written as 0930, as 9-17, or as seconds since 1970."""

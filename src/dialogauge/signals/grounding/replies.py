@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from dialogauge.core.patterns import lazy_pattern
 from dialogauge.signals.caching import cached_on_view
 from dialogauge.signals.dialogue import Dialogue, ToolResult, TurnView
 from dialogauge.signals.grounding.known import KnownSoFar
@@ -16,25 +17,25 @@ from dialogauge.signals.signal import Signal, finding
 
 # ruff: noqa: E501 - a pattern is read as a whole
 
-_ACTION: Final = re.compile(
+_ACTION: Final = lazy_pattern(
     r"(?i)book|reserv|buy|purchas|order(?!s?_?(?:details|status|info|list))|creat|schedul|transfer|pay|cancel|return|modify|update|change|add|register|open_ticket|send|submit|delete|move|exchange|(?:^|_)(?:open_(?!hour|slot)|issue|renew|activate|subscri|enrol|redirect|assign|push_|apply)|预订|预约|订[票座房]|下单|购买|支付|还款|转账|挂号|取消|修改|改[派签期约]|办理|开通|退[票货款]|提交|登记|创建"
 )
-_LOOKUP: Final = re.compile(
+_LOOKUP: Final = lazy_pattern(
     r"(?i)search|find|get|list|query|look|fetch|check|read|retrieve|show|catalog|track|查|搜|找"
 )
-_SENTENCE: Final = re.compile(
+_SENTENCE: Final = lazy_pattern(
     r"[^\n。！？!?；]+?(?:[。！？!?；]+|(?<!\bDr)(?<!\bMr)(?<!\bSt)\.(?=\s|$)|\n|$)"
 )
-_SUPPOSED: Final = re.compile(
+_SUPPOSED: Final = lazy_pattern(
     r"(?i)^\W*(?:if|unless|once|when|should you|in case)\b|\b(?:if you|would be able|could be|may be|might|e\.g|for example|for instance|such as|let's say|format)\b|如果|若|假如|要是|的话|例如|比如说|譬如|格式"
 )
-ASKS: Final = re.compile(
+ASKS: Final = lazy_pattern(
     r"(?i)[?？]\W*$|\bplease (?:provide|tell|share|let|confirm|specify|give|choose|select|enter|state)\b|^\W*(?:could you|can you|would you|do you|which|may i|shall)\b|请(?:问|您?(?:提供|告诉|确认|选择|说|输入))|吗\W*$"
 )
-_NOTHING: Final = re.compile(
+_NOTHING: Final = lazy_pattern(
     r"(?i)\b(?:no|any|not (?:any|a single)) (?:[\w'-]+ ){0,6}?(?:found|available|match\w*|results?|options?|records?|orders?|items?|slots?|rooms?|tables?)\b|\b(?:no (?:luck|availab\w+|such|longer|record)|none|nothing|there (?:isn't|aren't|is no|are no|is not|are not|wasn't|weren't|were no|was no)|don't (?:have|see|offer)|do not (?:have|see|offer)|(?:does not|doesn't) (?:have|seem|exist|appear|match)|(?:couldn't|could not|can't|cannot|didn't|did not|unable to|not able to|failed to|haven't) (?:\w+ )?(?:find|locate|see|get|identify|match|found|retrieve|access|look|book|complete|process)|not (?:been )?found|(?:isn't|aren't|is not|are not|was not|were not) (?:available|listed|found|any)|unfortunately|unavailable|sold out|fully booked|apologi[sz]e|sorry)\b|没有|没(?:找|查|搜|有)|未(?:找|查|能|搜|有)|找不到|查不到|无法|暂无|暂时没|抱歉|不好意思|遗憾|无(?:结果|符合|可用|记录)|已满|约满|售罄|不存在"
 )
-_FINDS: Final = re.compile(
+_FINDS: Final = lazy_pattern(
     r"(?i)\b(?:i(?:'ve| have)? (?:found|located|got)|i see|there (?:is|are|'s)|there's|here (?:is|are)|we have|you (?:can|could) (?:stay|eat|visit|take|go|try)|i(?: can| would|['’]d)? (?:recommend|suggest)|how about|(?:is|are) available|matches your|you might like|(?:i|we) (?:can )?offer|i(?:'ve| have) (?:booked|reserved)|(?:is|it's) (?:a|an|located))\b|(?<!没)有一?[家间个款趟班所座条位]|找到了?|为您(?:找|推荐|查|订|预)|推荐|(?:可以|您可)(?:选|去|住|试)|以下|符合(?:您|条件|要求)的|\b(?:is|are|has been|have been|'s) (?:now |all )?(?:registered|booked|created|confirmed|cancelled|canceled|sent|submitted|scheduled|processed|updated|done|complete|set)\b|已经?(?:为您|帮您|给您)?(?:办|订|约|取消|提交|登记|创建|发送|改|退|完成)|完成|成功|办好|一切正常"
 )
 """Says that there is something, or that something was done."""
@@ -44,7 +45,7 @@ _ALIKE: Final[tuple[frozenset[TextValueKind], ...]] = (
     frozenset({"money", "percent", "number"}),
     frozenset({"date", "day", "weekday"}),
 )
-_ROUGH: Final = re.compile(
+_ROUGH: Final = lazy_pattern(
     r"(?i)\b(?:about|around|approximately|roughly|nearly|almost|over|under|more than|less than)\b|大约|大概|约|左右|差不多|近|超过|不到"
 )
 

@@ -10,19 +10,21 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final
 
+from dialogauge.core.patterns import lazy_pattern
+
 # ruff: noqa: E501 - a pattern is read as a whole
 
 _LONGEST, _DEEPEST = 200_000, 40  # characters and levels that are read of a result
-_TOTALS: Final = re.compile(
+_TOTALS: Final = lazy_pattern(
     r"(?i)^(?:total|count|num|number|n|hits|matches|matched|total_?(?:count|results|hits|matches|number)|(?:num|number|count)_?(?:of_?)?\w*|\w+_?count|(?!(?:人|晚|天|次|件|张|分|房间|床|指)数)[\u4e00-\u9fff]{1,4}数|数量|共|总计)$"
 )
-_STATUS_ONLY: Final = re.compile(
+_STATUS_ONLY: Final = lazy_pattern(
     r"(?i)(?:status|ok|success|message|msg|code|query|error|currency|reason|错误|状态|消息|信息|提示|原因|成功)"
 )
-_NOTHING: Final = re.compile(
+_NOTHING: Final = lazy_pattern(
     r"(?i)^\W*(?:(?:there (?:are|were) |found |got )?(?:no|zero|0) (?:\w+ ){0,4}?(?:results?|match\w*|found|records?|rows?|entries|items?|available|availability|hits?)|nothing (?:was )?found|not found|none found|none|null|empty|n/a|no\b.{0,60}\b(?:found|match\w*|available)|(?:(?:没有?|未能?)(?:查询|检索|搜索|查|找|搜)到|查无|暂无|无此|不存在).*|(?:没有|未|无)(?:找到|查到|查询到|搜索到|符合|匹配|任何)?.{0,12}(?:结果|数据|记录|匹配|符合|信息)?)\W*$"
 )
-_SAID: Final = re.compile(
+_SAID: Final = lazy_pattern(
     r"\b(\d{1,5}) (?:\w+ ){0,3}?(?:found|results?|matches|rows?|records|items|options|entries|hits)\b|(?:共|找到|查到)\D{0,4}(\d{1,5})|\b(?:total|count|matches|hits|总数|数量)\W{1,3}(\d{1,5})\b(?![.,]\d)"
 )
 _CELLS: Final = (r"\s*\|\s*", r"\s*;\s*", r"\t", r"\s{2,}", r"\s*,\s*")  # of tables in plain text

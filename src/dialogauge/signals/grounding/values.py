@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
+from dialogauge.core.patterns import lazy_pattern
+
 # ruff: noqa: E501, SIM905 - a pattern is read as a whole, and so is a list of words
 
 TextValueKind = Literal["clock", "date", "weekday", "code", "money", "percent", "time_span", "day", "number"]
@@ -57,13 +59,13 @@ _PERCENT = rf"(?P<a>{_NUM}) ?(?:%|percent\b|per cent\b)|百分之(?P<b>{_NUM}|{_
 _EMAIL = r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+|https?://\S+|\bwww\.\S+"
 _PHONE = r"(?<![A-Za-z0-9_.,-])(?:\+\d{1,3} ?)?(?:\(\d{2,5}\) ?)?(?=(?:[\d -]*\d){7})\d[\d -]{5,}\d(?![A-Za-z0-9_-])"
 _CODE = r"#?[A-Za-z0-9]+(?:[-_·][A-Za-z0-9]+)*"
-_NO_CODE = re.compile(
+_NO_CODE = lazy_pattern(
     r"(?i)\d+(?:st|nd|rd|th|s|x|k)\b|\d+(?:\.\d+)?(?:mm|cm|km|kg|mg|ml|gb|tb|mb|ft|sq|am|pm|min|mins|h|hr|hrs|l|g|m|w|v|oz|lb|lbs|pcs|inch|in|hz|ghz|mah)\b|[a-z]-?\d$|\d+-(?:[A-Za-z]+-?)+\d*"
 )
 _COUNTED = rf"(?<!第)(?!一[个位种款次下])(?P<n>{_NUM}|{_HAN})(?P<m>[个家趟本张种款位名件条间次套份班辆台部双项处座只副篇人档门])"
 _HAN_NUMBER = r"(?<![零一二两三四五六七八九十百千第])[一二两三四五六七八九][百千万][零一二三四五六七八九十百千]*(?!分之)"
 _NUMBER = rf"(?<![A-Za-z0-9_.,:/#-])(?P<n>{_NUM}|(?!one\b)(?:{NUMBER_WORD}))(?![0-9_:/]|[.,]\d|(?!(?:mm|cm|km|kg|mg|g|ml|l|gb|tb|mb|ft|m|w|in|inch|oz|lbs?|pcs|mah|hz)\b)[A-Za-z])"
-_LIST_MARK = re.compile(
+_LIST_MARK = lazy_pattern(
     r"(?im)(?:^|(?<=[\n。;；])|(?<=[::] ))[ \t>*_#-]*(?:\(?\d{1,2}[.)、:]|（\d{1,2}）|\d{1,2}\. )(?!\d)|\b(?:option|step|flight|item|choice|room|stage|leg|segment|passenger|no\.?|number|round|part|section|chapter)\s*#?\d{1,2}\b(?!\d|[:.]\d)|(?:选项|方案|步骤|第)\s*[\d一二三四五六七八九十]+"
     r"|[*_`]{1,3}(?=\S)|(?<=\S)[*_`]{1,3}"
 )

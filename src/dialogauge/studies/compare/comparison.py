@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final, Literal, get_args
 
 import numpy as np
 
 from dialogauge.core import DimensionSpec, Verdict
 from dialogauge.core.json_keys import INSIDE, keys
+from dialogauge.core.values import Value
 from dialogauge.stats import divided
 from dialogauge.studies.compare.figures import (
     ANY_FINDING,
@@ -41,8 +42,7 @@ _CARD: Final = get_args(Verdict)
 
 
 @keys(field="by", changes="dimensions{name}")
-@dataclass(frozen=True, slots=True)
-class Group:
+class Group(Value):
     """The conversations that share a scenario, a user or a language."""
 
     field: str
@@ -55,8 +55,7 @@ class Group:
 
 
 @keys(means=None)
-@dataclass(frozen=True, slots=True)
-class Turned:
+class Turned(Value):
     """A pair of conversations."""
 
     a: str
@@ -88,8 +87,7 @@ class Turned:
     unchecked="unchecked",
     planted="planted?",
 )
-@dataclass(frozen=True, slots=True)
-class RunComparison:
+class RunComparison(Value):
     """Two runs of one rubric."""
 
     a: Side

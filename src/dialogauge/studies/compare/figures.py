@@ -14,6 +14,7 @@ import numpy as np
 
 from dialogauge.core import DimensionSpec
 from dialogauge.core.json_keys import keys
+from dialogauge.core.values import Value
 from dialogauge.stats import (
     ENOUGH,
     Basis,
@@ -38,8 +39,7 @@ SHARE: Final = (0.0, 1.0)
 ANY_FINDING: Final = "any finding"
 
 
-@dataclass(frozen=True, slots=True)
-class Measured:
+class Measured(Value):
     """One side of a figure."""
 
     mean: float | None
@@ -56,8 +56,7 @@ class Measured:
 
 
 @keys(name=None, at_floor=None, digits=None, share=None, detectable_alone=None, limits=None)
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(Value):
     """A figure of both runs, and how far it moved."""
 
     name: str

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
 from typing import Final
 
 from dialogauge.core import UsageError
+from dialogauge.core.patterns import lazy_pattern
 from dialogauge.core.settings import nearest
+from dialogauge.core.values import Value
 from dialogauge.judges.local.evidence import OF_TOOLS, TITLES
 from dialogauge.report import words
 from dialogauge.studies.compare.comparison import AT_LEAST_GOOD, RunComparison
@@ -15,7 +15,7 @@ from dialogauge.studies.compare.figures import ANY_FINDING, Change, finding_shar
 from dialogauge.studies.compare.talks import FAILED, OF_TURNS
 from dialogauge.studies.judging.gate import GateResult, holds
 
-_FORM: Final = re.compile(
+_FORM: Final = lazy_pattern(
     r"((?:finding\.|rating\.)?[\w-]+)\.delta(\.value)?\s*(>=|<=|>|<)\s*([+-]?[0-9]*\.?[0-9]+)"
 )
 _FORMS: Final = (
@@ -30,8 +30,7 @@ KINDS: Final = frozenset({*TITLES, *OF_TOOLS})
 """The kinds of findings that the local judge may name."""
 
 
-@dataclass(frozen=True, slots=True)
-class DeltaGate:
+class DeltaGate(Value):
     """One condition; made by `parse_delta_gate`."""
 
     expression: str

@@ -8,12 +8,12 @@ from typing import Any
 
 from dialogauge.core import Conversation
 from dialogauge.core.shape import read_as
+from dialogauge.core.values import Value
 from dialogauge.runs import StoredRun
 from dialogauge.text import pieces
 
 
-@dataclass(frozen=True, slots=True)
-class AgentFacts:
+class AgentFacts(Value):
     """The dialogues of one agent, as the input has them."""
 
     name: str

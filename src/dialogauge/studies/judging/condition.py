@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import operator
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from dialogauge.core import NOT_APPLICABLE, Judged, JudgeFailure, Level, Target, UsageError
+from dialogauge.core.patterns import lazy_pattern
 from dialogauge.core.settings import nearest
 from dialogauge.report import words
 from dialogauge.text import counted
@@ -20,7 +20,7 @@ _OPERATORS: Final[Mapping[str, Callable[[float, float], bool]]] = {
     "<": operator.lt,
     "==": operator.eq,
 }
-_FORM: Final = re.compile(r"([\w-]+)\s*(>=|<=|==|>|<)\s*([\w.-]+)")
+_FORM: Final = lazy_pattern(r"([\w-]+)\s*(>=|<=|==|>|<)\s*([\w.-]+)")
 _HINT: Final = (
     "helpfulness>=4 asks it of every score, verdict>=good of every verdict, findings==0 of every turn; a "
     "gate, such as helpfulness.mean>=4, asks it of all together"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from dialogauge.core.values import Value
 from dialogauge.judges.local.evidence import (
     HERE,
     OF_TOOLS,
@@ -24,8 +24,7 @@ from dialogauge.studies.judging.people import People
 from dialogauge.studies.judging.worst import dialogue_weights, said_of, weights_of
 
 
-@dataclass(frozen=True, slots=True)
-class FindingExample:
+class FindingExample(Value):
     """One finding, with its words."""
 
     conversation_id: str
@@ -35,8 +34,7 @@ class FindingExample:
     """What is wrong, in the conversation's language."""
 
 
-@dataclass(frozen=True, slots=True)
-class KindSummary:
+class KindSummary(Value):
     """One kind of finding in a run."""
 
     kind: str
@@ -49,8 +47,7 @@ class KindSummary:
     example: FindingExample
 
 
-@dataclass(frozen=True, slots=True)
-class ReadFirst:
+class ReadFirst(Value):
     """A turn to read, and why."""
 
     conversation_id: str
@@ -58,8 +55,7 @@ class ReadFirst:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class Missed:
+class Missed(Value):
     """Of what people rated poor, or what failed, how much has no finding."""
 
     what: str
@@ -72,8 +68,7 @@ class Missed:
     """Of the poor without a finding, 0 to 1: of a drawn sample weighted by the chance of being chosen."""
 
 
-@dataclass(frozen=True, slots=True)
-class FindingsSummary:
+class FindingsSummary(Value):
     """What a judge that names kinds of findings saw in a run."""
 
     conversations: int

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, get_args
 
 from dialogauge.core import UsageError, Verdict
+from dialogauge.core.patterns import lazy_pattern
 from dialogauge.core.settings import nearest
+from dialogauge.core.values import Value
 from dialogauge.judges.local.evidence import OF_TOOLS, TITLES
 from dialogauge.report import words
 from dialogauge.rubrics import NO_RUBRIC, load_rubric
@@ -35,15 +35,14 @@ _FORMS: Final = (
     "helpfulness.value>=4 and verdict.value>=good:0.9 ask about these conversations alone"
 )
 _NUMBER = r"([0-9]*\.?[0-9]+)"
-_VERDICT = re.compile(rf"verdict(\.value)?\s*(>=|<=)\s*([^\s:][^:]*?)\s*:\s*{_NUMBER}")
-_SHARE = re.compile(rf"(failed|findings|finding\.[\w-]+)(\.share|\.value)?\s*(<=|<)\s*{_NUMBER}")
-_NONE = re.compile(r"(findings|finding\.[\w-]+)\s*==\s*0")
-_RATING = re.compile(rf"rating\.([\w-]+)\.(mean|value)\s*(>=|<=|>|<)\s*(-?{_NUMBER[1:-1]})")
-_DIMENSION = re.compile(rf"([\w-]+)\.(mean|value|low|high|worst|best)\s*(>=|<=|>|<)\s*(-?{_NUMBER[1:-1]})")
+_VERDICT = lazy_pattern(rf"verdict(\.value)?\s*(>=|<=)\s*([^\s:][^:]*?)\s*:\s*{_NUMBER}")
+_SHARE = lazy_pattern(rf"(failed|findings|finding\.[\w-]+)(\.share|\.value)?\s*(<=|<)\s*{_NUMBER}")
+_NONE = lazy_pattern(r"(findings|finding\.[\w-]+)\s*==\s*0")
+_RATING = lazy_pattern(rf"rating\.([\w-]+)\.(mean|value)\s*(>=|<=|>|<)\s*(-?{_NUMBER[1:-1]})")
+_DIMENSION = lazy_pattern(rf"([\w-]+)\.(mean|value|low|high|worst|best)\s*(>=|<=|>|<)\s*(-?{_NUMBER[1:-1]})")
 
 
-@dataclass(frozen=True, slots=True)
-class GateResult:
+class GateResult(Value):
     """Whether the gate was met, by which figure, in a sentence."""
 
     met: bool
@@ -57,8 +56,7 @@ class GateResult:
         return self.met
 
 
-@dataclass(frozen=True, slots=True)
-class Gate:
+class Gate(Value):
     """One condition; made by `parse_gate`."""
 
     expression: str

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any, Final
 from xml.sax.saxutils import escape, quoteattr
 
 from dialogauge.core import InputError
+from dialogauge.core.patterns import lazy_pattern
 from dialogauge.studies.judging.gate import GateResult
 from dialogauge.text import counted
 
-_NOT_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_NOT_XML: Final = lazy_pattern("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def junit_chunks(

@@ -21,12 +21,13 @@ conversation: a judge that gives each user one score is above chance over all, a
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final, Literal
 
 import numpy as np
 
 from dialogauge.core import Conversation, DimensionSpec, Level, Scale
+from dialogauge.core.values import Value
 from dialogauge.report import words
 from dialogauge.stats import (
     MIN_CLUSTERS,
@@ -327,8 +328,7 @@ def _light(tally: PeopleTally, one: RatedTargets, figure: JudgeFigure) -> Light:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Compared:
+class _Compared(Value):
     """The judge beside its controls, by one measure."""
 
     judge: Estimate

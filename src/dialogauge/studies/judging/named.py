@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from dialogauge.core import Level, Verdict
 from dialogauge.core.json_keys import keys
+from dialogauge.core.values import Value
 from dialogauge.stats import Estimate, mean_of_sums
 from dialogauge.stats.rows import LEVELS, Table
 from dialogauge.stats.table import Mask
@@ -19,8 +20,7 @@ Counts = npt.NDArray[np.intp]
 _MORE_FAILURES: Final = 4
 
 
-@dataclass(frozen=True, slots=True)
-class ModelVerdicts:
+class ModelVerdicts(Value):
     """The model's own verdicts."""
 
     compared: int
@@ -29,8 +29,7 @@ class ModelVerdicts:
 
 
 @keys(missing="missing", compared=None, mismatched=None, model_verdicts="model_verdicts")
-@dataclass(frozen=True, slots=True)
-class VerdictSummary:
+class VerdictSummary(Value):
     """Verdicts of conversations (times repeats)."""
 
     requested: int

@@ -6,9 +6,9 @@ No score and no verdict of the judge stands here, unless people were found to ag
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final, Literal
 
+from dialogauge.core.values import Value
 from dialogauge.judges.local.evidence import HERE, load_evidence
 from dialogauge.report import (
     Block,
@@ -54,8 +54,7 @@ _RATERS: Final[Mapping[Raters, tuple[str, str, str]]] = {
 """Who they are, what their figure is called, and what the low end of it is."""
 
 
-@dataclass(frozen=True, slots=True)
-class Known:
+class Known(Value):
     """What is known of a run beside the judge's scores."""
 
     trust: Trust | None = None

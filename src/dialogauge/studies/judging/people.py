@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final, Literal
 
 from dialogauge.core import Level, Scale, StoreError
 from dialogauge.core.shape import read_as
+from dialogauge.core.values import Value
 from dialogauge.runs import StoredRun
 from dialogauge.stats import Estimate
 
@@ -23,8 +24,7 @@ Raters = Literal["users", "people", "environment"]
 _NAMES: Final = 5
 
 
-@dataclass(frozen=True, slots=True)
-class PeopleFigure:
+class PeopleFigure(Value):
     """What people said in one dimension at one level; no two of these are ever added."""
 
     dimension: str
@@ -64,8 +64,7 @@ class PeopleFigure:
         return (*first, ("(others)", others)) if others else first
 
 
-@dataclass(frozen=True, slots=True)
-class Within:
+class Within(Value):
     """How the judge ranks targets of one user, or turns of one conversation: who the user is says nothing."""
 
     of: Grouping
@@ -76,8 +75,7 @@ class Within:
     controls: Mapping[str, Estimate] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Light:
+class Light(Value):
     """Whether the judge agrees with people, and why that is said."""
 
     answer: Agreement
@@ -102,8 +100,7 @@ class Light:
     """Rated targets of conversations with a look at which the judge's signals were chosen."""
 
 
-@dataclass(frozen=True, slots=True)
-class Rectified:
+class Rectified(Value):
     """People's mean over all targets, of which they rated some and the judge scored all."""
 
     dimension: str
@@ -127,8 +124,7 @@ class Rectified:
         return self.fitted < self.rated_only.n
 
 
-@dataclass(frozen=True, slots=True)
-class People:
+class People(Value):
     """What people said, and the judge beside it."""
 
     figures: tuple[PeopleFigure, ...]

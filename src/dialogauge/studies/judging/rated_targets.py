@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final, NamedTuple
 
 import numpy as np
 
 from dialogauge.core import ONE_TO_FIVE, Level, Scale
+from dialogauge.core.values import Value
 from dialogauge.data.admission import DOWN, REWARD, UP, scale_by_name, thumb_of
 from dialogauge.stats import DissatisfiedRule, Estimate, Floats, cluster_labels
 from dialogauge.studies.judging.people import Raters, Weights
@@ -22,8 +23,7 @@ LEAST_EACH: Final = 10
 """Dissatisfied targets, and satisfied ones, without which nothing is said."""
 
 
-@dataclass(frozen=True, slots=True)
-class RatedTargets:
+class RatedTargets(Value):
     """The targets of one level that people rated in one dimension."""
 
     dimension: str

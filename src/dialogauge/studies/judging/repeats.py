@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
 from dialogauge.core import Scale
+from dialogauge.core.values import Value
 from dialogauge.report import words
 from dialogauge.stats import Categories, Estimate, RatingGrid, coefficients_of, mean_estimate
 
@@ -21,8 +21,7 @@ Floats = npt.NDArray[np.float64]
 Places = npt.NDArray[np.integer[Any]]
 
 
-@dataclass(frozen=True, slots=True)
-class Spread:
+class Spread(Value):
     """How far repeats of one target lie apart."""
 
     targets: int

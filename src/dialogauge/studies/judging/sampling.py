@@ -10,6 +10,7 @@ from itertools import chain
 from typing import Any, Final, NamedTuple, get_args
 
 from dialogauge.core import DimensionSpec, Verdict, digest_text
+from dialogauge.core.values import Value
 from dialogauge.data.admission import DOWN, UP
 from dialogauge.report import words
 from dialogauge.runs.records import own_scores
@@ -58,8 +59,7 @@ class Case:
         return self.conversation_id, self.candidate
 
 
-@dataclass(frozen=True, slots=True)
-class Survey:
+class Survey(Value):
     """What was chosen of all rows."""
 
     total: int

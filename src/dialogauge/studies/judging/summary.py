@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from dialogauge.core import DimensionSpec, Level, Scale, Usage
 from dialogauge.core.json_keys import INSIDE, keys
+from dialogauge.core.values import Value
 from dialogauge.stats import Estimate, mean_bounds, mean_of_sums
 from dialogauge.stats.reading import table_of
 from dialogauge.stats.rows import LEVELS, Labels, Table
@@ -35,8 +36,7 @@ NO_KIND: Final = ""
 """Under which turns without a finding are."""
 
 
-@dataclass(frozen=True, slots=True)
-class Bin:
+class Bin(Value):
     """One bar of a histogram; `low` equals `high` for a whole number."""
 
     low: float
@@ -45,8 +45,7 @@ class Bin:
 
 
 @keys(no_interval="no_interval?")
-@dataclass(frozen=True, slots=True)
-class Mean:
+class Mean(Value):
     """A mean with its clustered interval, as files hold it."""
 
     mean: float | None
@@ -64,8 +63,7 @@ class Mean:
 
 
 @keys(mean=None, written=INSIDE)
-@dataclass(frozen=True, slots=True)
-class CurvePoint:
+class CurvePoint(Value):
     """The mean at one turn number, over the first repeat."""
 
     turn: int
@@ -89,8 +87,7 @@ class CurvePoint:
     checked="checked",
     checked_by="checked_by?",
 )
-@dataclass(frozen=True, slots=True)
-class DimensionSummary:
+class DimensionSummary(Value):
     """One dimension over all targets of its level. `requested = mean.n + n_na + n_failed`."""
 
     name: str
@@ -134,8 +131,7 @@ class DimensionSummary:
 
 
 @keys(absent="absent?")
-@dataclass(frozen=True, slots=True)
-class ConversationCounts:
+class ConversationCounts(Value):
     """Conversations (of one candidate each); the parts sum to `requested`."""
 
     requested: int
@@ -152,8 +148,7 @@ class ConversationCounts:
 
 
 @keys(mean=INSIDE, histogram="histogram?")
-@dataclass(frozen=True, slots=True)
-class GroupDimension:
+class GroupDimension(Value):
     """One dimension in one group."""
 
     mean: Mean
@@ -172,8 +167,7 @@ class GroupDimension:
     scenario="scenario?",
     dimensions="dimensions",
 )
-@dataclass(frozen=True, slots=True)
-class GroupSummary:
+class GroupSummary(Value):
     """The conversations that share a language, a scenario or a candidate."""
 
     name: str | None
@@ -198,8 +192,7 @@ class GroupSummary:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class Breakdown:
+class Breakdown(Value):
     """The groups of one kind."""
 
     groups: tuple[GroupSummary, ...]
@@ -207,8 +200,7 @@ class Breakdown:
     """Groups that are only counted."""
 
 
-@dataclass(frozen=True, slots=True)
-class Usages:
+class Usages(Value):
     """What the calls took."""
 
     total: Usage

@@ -5,11 +5,12 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import accumulate
 from typing import Any, Final, NamedTuple
 
 from dialogauge.core import Conversation, DimensionSpec, Turn, digest_text
+from dialogauge.core.values import Value
 from dialogauge.report import (
     Finding,
     Scored,
@@ -108,8 +109,7 @@ def anchor_of(key: Key) -> str:
     return f"c-{digest[:12]}"
 
 
-@dataclass(frozen=True, slots=True)
-class ShownConversations:
+class ShownConversations(Value):
     """What a page shows of the conversations."""
 
     survey: Survey
@@ -122,8 +122,7 @@ class ShownConversations:
     """Their system prompts that were the agents' policies, each with how many of them by scenario."""
 
 
-@dataclass(frozen=True, slots=True)
-class TranscriptWriter:
+class TranscriptWriter(Value):
     """Writes conversations, from their rows and their text."""
 
     dimensions: Mapping[str, Sequence[DimensionSpec]]

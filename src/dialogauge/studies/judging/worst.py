@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dialogauge.core import Level, Scale
+from dialogauge.core.values import Value
 from dialogauge.report import words
 from dialogauge.stats import Estimate, Floats, compare_gain, gain_of_sums, mean_estimate
 from dialogauge.stats.rows import LEVELS, Table, labels_of
@@ -49,8 +50,7 @@ _TIMES: Final = (
 _YEARS: Final = (2000, 2100)
 
 
-@dataclass(frozen=True, slots=True)
-class WorstGroup:
+class WorstGroup(Value):
     """A group that is worse than all other conversations."""
 
     field: str

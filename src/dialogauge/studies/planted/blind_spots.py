@@ -21,6 +21,7 @@ from dialogauge.core.json_keys import keys
 from dialogauge.core.judgement import row_json
 from dialogauge.core.protocols import Request
 from dialogauge.core.shape import read_as
+from dialogauge.core.values import Value
 from dialogauge.runs import Row, standing
 from dialogauge.runs.records import own_scores
 from dialogauge.stats import Comparison, Estimate, adjusted, compare_gain, mean_estimate
@@ -52,8 +53,7 @@ class Plant:
 
 
 @keys(dimension=None)
-@dataclass(frozen=True, slots=True)
-class Moved:
+class Moved(Value):
     """How far one fault moves one dimension."""
 
     dimension: str
@@ -64,8 +64,7 @@ class Moved:
 
 
 @keys(name=None, moved="dimensions{dimension}")
-@dataclass(frozen=True, slots=True)
-class FaultSeen:
+class FaultSeen(Value):
     """What a judge makes of one planted fault."""
 
     name: str
@@ -81,8 +80,7 @@ class FaultSeen:
 
 
 @keys(faults="faults{name}")
-@dataclass(frozen=True, slots=True)
-class BlindSpots:
+class BlindSpots(Value):
     """Which planted faults a judge notices, and which not."""
 
     judge: str

@@ -13,6 +13,8 @@ from typing import Final
 
 from dialogauge.core import Conversation, Message
 from dialogauge.core.conversation import Turn
+from dialogauge.core.patterns import lazy_pattern
+from dialogauge.core.values import Value
 from dialogauge.text import detect_language
 
 _QUOTED: Final = 80
@@ -138,7 +140,7 @@ _ELSEWHERE: Final = (
     "Obrigado pela sua mensagem. Já estamos tratando do assunto. Em breve daremos uma resposta completa. "
     "Até lá não é preciso fazer nada. Até logo.",
 )
-_SENTENCE: Final = re.compile(r"[^.]+\.\s*")
+_SENTENCE: Final = lazy_pattern(r"[^.]+\.\s*")
 
 
 def _worded(wordings: _Wordings, spot: Spot, rng: random.Random) -> str:
@@ -210,11 +212,11 @@ def _scrambled(spot: Spot, rng: random.Random) -> str | None:
 
 
 _NEGATED: Final = {
-    "en": re.compile(
+    "en": lazy_pattern(
         r"\b(is|are|was|were|could|would|should|does|did|has|have|can|will|must|may)(n?['’]t| ?not)?\b",
         re.IGNORECASE,
     ),
-    "zh": re.compile(r"(不|没)?(可以|能够|需要|是|有|会)"),
+    "zh": lazy_pattern(r"(不|没)?(可以|能够|需要|是|有|会)"),
 }
 
 
@@ -229,8 +231,7 @@ def _negated(spot: Spot, rng: random.Random) -> str | None:
     return _NEGATED[spot.language].sub(flip, spot.reply)
 
 
-@dataclass(frozen=True, slots=True)
-class Fault:
+class Fault(Value):
     """A way in which a reply can be bad."""
 
     name: str

@@ -11,6 +11,7 @@ from typing import Any, Final, Literal, get_args
 import numpy as np
 
 from dialogauge.core import Conversation, Message, UsageError
+from dialogauge.core.patterns import lazy_pattern
 from dialogauge.core.protocols import Reply
 from dialogauge.retrieval import TfidfIndex
 from dialogauge.rubrics import own_template, phrase, render
@@ -29,7 +30,7 @@ _WISH_WEIGHT: Final = 0.3
 _PREFIX: Final = 8
 """Messages of the present conversation that are searched with."""
 
-_WISH: Final = re.compile(
+_WISH: Final = lazy_pattern(
     r"(?:我|本人)(?:也|还|平时|一般|通常|比较|更|最|不太|不|没有)*(?:喜欢|想|希望|需要|要|爱|习惯|偏好|讨厌|害怕|在意|会|能|吃)"
     r"|预算|以内|不超过|最好|尽量|必须|一定要|避免|不要|别|过敏|忌口|太(?:长|短|多|少|贵|远|简单|复杂|笼统)"
     r"|(?:更|再)(?:详细|具体|简洁|简单)|详细(?:一点|点|些)|具体(?:一点|点|些|的)"

@@ -10,6 +10,7 @@ from typing import Final
 import numpy as np
 
 from dialogauge.core import NOT_APPLICABLE, ONE_TO_FIVE, DimensionSpec, digest_text
+from dialogauge.core.values import Value
 from dialogauge.stats import Estimate, cluster_labels, divided, mean_estimate
 from dialogauge.stats.rows import LEVELS, Numbers, Table, clusters_among
 from dialogauge.stats.table import Codes, Floats, Mask
@@ -35,8 +36,7 @@ class Sampled:
     """The score, `n/a`, or None where there is none."""
 
 
-@dataclass(frozen=True, slots=True)
-class Seen:
+class Seen(Value):
     """Of how many conversations something holds."""
 
     n: int

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from itertools import groupby, islice
 from typing import Any, Final
 
 from dialogauge.core.conversation import Conversation
 from dialogauge.core.errors import StoreError
 from dialogauge.core.unit import words_digest
+from dialogauge.core.values import Value
 from dialogauge.data import RatingTable
 from dialogauge.rubrics import NO_RUBRIC, ScenarioRule, load_rubric
 from dialogauge.runs import StoredRun, ratings_as_stored, read_manifest
@@ -39,8 +40,7 @@ LOCAL: Final = "local"
 """The judge whose scores are made of findings."""
 
 
-@dataclass(frozen=True, slots=True)
-class EarlierChecks:
+class EarlierChecks(Value):
     """What an earlier look into the same judgements found and need not be found again."""
 
     scenario: TrustCheck | None = None

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from typing import Any, Literal
 
 from dialogauge.core.json_keys import keys
 from dialogauge.core.settings import setting
 from dialogauge.core.shape import read_as
+from dialogauge.core.values import Value
 from dialogauge.studies.planted.blind_spots import BlindSpots
 
 
-@dataclass(frozen=True, slots=True)
-class TrustThresholds:
+class TrustThresholds(Value):
     """The settings of the checks; all shares and coefficients lie between 0 and 1."""
 
     aggregation_share: float = setting(0.9, low=0, high=1)
@@ -49,8 +49,7 @@ Status = Literal["ok", "flagged", "cannot tell"]
 Readiness = Literal["ready", "not ready", "cannot tell"]
 
 
-@dataclass(frozen=True, slots=True)
-class TrustFigure:
+class TrustFigure(Value):
     """One figure of a check."""
 
     name: str
@@ -63,8 +62,7 @@ class TrustFigure:
     """Whether it is a share, 0 to 1."""
 
 
-@dataclass(frozen=True, slots=True)
-class TrustCase:
+class TrustCase(Value):
     """A conversation or turn that a check points at."""
 
     conversation_id: str
@@ -74,8 +72,7 @@ class TrustCase:
 
 
 @keys(name=None)
-@dataclass(frozen=True, slots=True)
-class TrustCheck:
+class TrustCheck(Value):
     """One way in which a judge can go wrong, and whether this one does."""
 
     name: str
@@ -93,8 +90,7 @@ class TrustCheck:
     cases_total: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class CalibrationDimension:
+class CalibrationDimension(Value):
     """One dimension against people."""
 
     name: str
@@ -113,8 +109,7 @@ class CalibrationDimension:
     """Whether the judge is above each control by an interval."""
 
 
-@dataclass(frozen=True, slots=True)
-class Calibration:
+class Calibration(Value):
     """The judge against people's ratings, dimension by dimension."""
 
     ratings: str
@@ -133,8 +128,7 @@ class Calibration:
 
 
 @keys(checks="checks{name}", planted="planted?")
-@dataclass(frozen=True, slots=True)
-class Trust:
+class Trust(Value):
     """All checks of a run."""
 
     checks: tuple[TrustCheck, ...]
