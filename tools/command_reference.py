@@ -62,6 +62,7 @@ ENDS = {
     "pairs": "0, 1 (rows so far are written), 2, 3 (of better replies, above 5 %)",
     "fit": "0, 1 (the fit is written all the same), 2 (too few ratings)",
     "satisfaction": "0, 1, 2, 3",
+    "simulate": "0, 1, 2, 3 (of sessions), 130",
     "success": "0, 1 (a record, goal or table), 2, 100",
     "arena": "0, 1, 2 (agents that cannot be compared), 3 (of meetings without a verdict)",
     "doctor": "0, 1 (also for a model unfit to judge)",

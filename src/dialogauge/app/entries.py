@@ -20,6 +20,7 @@ from dialogauge.app.settings import (
     PairOptions,
     RecheckOptions,
     SatisfactionOptions,
+    SimulateOptions,
     SuccessOptions,
     TwoRunsOptions,
 )
@@ -143,6 +144,7 @@ for _study in (
     ListedStudy(
         name="satisfaction", settings=SatisfactionOptions, entry=f"{_APP}.satisfaction", rows="judgements"
     ),
+    ListedStudy(name="simulate", settings=SimulateOptions, entry=f"{_APP}.simulate", rows="judgements"),
     ListedStudy(name="success", settings=SuccessOptions, entry=f"{_APP}.success", rows="judgements"),
     ListedStudy(name="arena", settings=ArenaOptions, entry=f"{_APP}.arena", rows="votes"),
     ListedStudy(
