@@ -12,6 +12,7 @@ from dialogauge.report import (
     Code,
     Count,
     Definitions,
+    Fold,
     Number,
     Page,
     Percent,
@@ -23,7 +24,7 @@ from dialogauge.report import (
 from dialogauge.runs import Manifest, StoredRun
 from dialogauge.studies.judging.page import conversations_lead
 from dialogauge.studies.judging.sampling import Sampler
-from dialogauge.studies.judging.transcripts import read_sample
+from dialogauge.studies.judging.transcripts import cut, read_sample
 from dialogauge.studies.sessions.figures import SessionGroup, SessionsResult, tally_sessions
 from dialogauge.text import counted
 
@@ -33,6 +34,10 @@ _ENDINGS: Final[Mapping[str, str]] = {
     "candidate_failed": "candidate failed",
     "simulator_failed": "simulator failed",
 }
+
+_SCENARIOS: Final = 50
+"""Of which the page shows the instructions."""
+_INSTRUCTIONS_CHARS: Final = 4_000
 
 
 def sessions_page(run: StoredRun, result: SessionsResult) -> Page:
@@ -44,6 +49,7 @@ def sessions_page(run: StoredRun, result: SessionsResult) -> Page:
     sections = [
         Section("Sessions", tuple(session_blocks(result)), anchor="sessions"),
         Section("Conversations", (sample.transcripts,), conversations_lead(sample), anchor="conversations"),
+        _people_section(run),
         _settings_section(manifest),
     ]
     simulator = str(manifest.facts.get("simulator", {}).get("name", ""))
@@ -100,6 +106,28 @@ def _table(title: str, first: str, groups: Sequence[SessionGroup]) -> Block:
         length = Number(group.length, 0)
         rows.append((group.name, Count(group.requested), *ends, Count(group.turns), length, *share, *more))
     return data_table(title, heads, rows)
+
+
+def _people_section(run: StoredRun) -> Section:
+    """Show of each scenario what the candidates were told, and who their user was."""
+    folds: dict[str, Block] = {}
+    scenarios = set[str]()
+    for conversation in run.database.conversations():
+        if not conversation.messages or conversation.scenario is None or conversation.scenario in scenarios:
+            continue
+        scenarios.add(conversation.scenario)
+        if len(folds) == _SCENARIOS:
+            continue
+        user = conversation.metadata.get("session", {}).get("user", {})
+        pairs = [(name, user.get(name)) for name in ("kind", "persona", "goal", "opening", "patience")]
+        facts = "; ".join(f"{name}: {value}" for name, value in user.get("facts", {}).items())
+        listed = [(f"user: {name}", str(value)) for name, value in (*pairs, ("facts", facts)) if value]
+        told = Code(cut(conversation.instructions, _INSTRUCTIONS_CHARS))
+        folds[conversation.scenario] = Fold(conversation.scenario, (told, Definitions(tuple(listed))))
+    more = len(scenarios) - len(folds)
+    rest = [Callout((f"{counted(more, 'more scenario')}: see dialogauge show RUN ID.",))] if more else []
+    lead = "What the candidates were told, word for word, and who the simulated user was."
+    return Section("Scenarios", (*folds.values(), *rest), lead, anchor="scenarios")
 
 
 def _settings_section(manifest: Manifest) -> Section:
