@@ -65,6 +65,7 @@ ENDS = {
     "simulate": "0, 1, 2, 3 (of sessions), 130",
     "success": "0, 1 (a record, goal or table), 2, 100",
     "arena": "0, 1, 2 (agents that cannot be compared), 3 (of meetings without a verdict)",
+    "chat": "0, 1 (no session), 2, 130",
     "doctor": "0, 1 (also for a model unfit to judge)",
     "annotate make": "0, 1 (the plan is written all the same), 2 (also nothing to rate, a folder in use)",
     "annotate import": "0, 1 (refused rows, others are kept; no plan in the folder)",

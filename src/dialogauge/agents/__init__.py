@@ -20,6 +20,6 @@ if TYPE_CHECKING:
         persona_fault,
         read_scenarios,
     )
-    from dialogauge.agents.users import RecordedUser, SimulatedUser
+    from dialogauge.agents.users import Person, RecordedUser, SimulatedUser
 
 __getattr__ = loading(__name__)

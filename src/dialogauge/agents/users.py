@@ -1,9 +1,12 @@
-"""Users of a session: one whom a model plays, and one whose lines were recorded. Both are agents."""
+"""Users of a session: a model plays one, lines of one were recorded, or a person types. All are agents."""
 
 from __future__ import annotations
 
+import asyncio
 import re
-from collections.abc import Mapping, Sequence
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
@@ -126,3 +129,43 @@ class RecordedUser:
         if number >= len(self.lines):
             return AgentTurn(AgentReply("", ends=True))
         return AgentTurn(AgentReply(self.lines[number]))
+
+
+@dataclass(frozen=True)
+class Person:
+    """Somebody at a keyboard plays the user; an `Agent`."""
+
+    name: str
+    read: Callable[[str | None], str | None]
+    """Shows what the candidate said last, None at the beginning, and returns the answer; None to leave.
+    It may wait: it is called in a thread of its own, which a second Ctrl-C leaves behind."""
+
+    @property
+    def digest(self) -> str:
+        """Of nothing: nobody says the same twice."""
+        return digest(["person"])
+
+    def describe(self) -> Mapping[str, Any]:
+        """Return the kind."""
+        return {"kind": "person", "model": self.name}
+
+    async def reply(self, conversation: Conversation, *, seed: int = 0) -> AgentTurn:
+        """Wait for the next message; an empty one is asked for again."""
+        del seed
+        last = conversation.messages[-1] if conversation.messages else None
+        shown = last.text if last is not None and last.role == "assistant" else None
+        loop = asyncio.get_running_loop()
+        answer: asyncio.Future[str | None] = loop.create_future()
+
+        def settle(text: str | None) -> None:
+            if not answer.done():  # the run may have been stopped meanwhile
+                answer.set_result(text)
+
+        def wait() -> None:
+            text = self.read(shown)
+            with suppress(RuntimeError):  # the loop has ended
+                loop.call_soon_threadsafe(settle, text)
+
+        threading.Thread(target=wait, daemon=True).start()
+        text = await answer
+        return AgentTurn(AgentReply(text or "", ends=text is None))

@@ -214,6 +214,25 @@ class SimulateOptions(ModelOptions, LimitOptions, RetryOptions, FreshOptions, Ag
     command: str = ""
 
 
+class ChatOptions(LimitOptions, AgentsOptions):
+    """Talk with a candidate yourself, and rate the session."""
+
+    scenarios: str = argument("SCENARIOS", "A file of scenarios, or of one.")
+    scenario: str | None = setting(None, "Which of them (default: the first).", "--scenario", metavar="ID")
+    candidates: tuple[str, ...] = setting(
+        (),
+        "As simulate takes them; of several one is drawn, and you are told whom only when you have rated.",
+        "--candidate",
+        metavar="[NAME=]REF",
+    )
+    turns: int = setting(10, "New turns, at most; /end ends it earlier.", low=1, high=1_000)
+    rubric: str = setting("card", "Whose dimensions you are asked for.", metavar="NAME|FILE")
+    rater: str = setting("me", "Who you are, in the ratings.", metavar="NAME")
+    real_persons: bool = setting(False, "Let candidates play real persons.")
+    seed: int | None = setting(None, "Seed of the draw among candidates.", low=0, high=SEEDS)
+    out: str = setting("runs/chat", "Run directory; sessions are added to it.", "-o", "--out", metavar="DIR")
+
+
 class SuccessOptions(DataOptions, StrictOptions, FreshOptions, ReplaceOptions):
     """Check whether agents solved their tasks.
 

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from dialogauge.agents import ChatAgent, RecordedUser, Scenario, SimulatedUser, derive_persona, read_scenarios
 from dialogauge.app.candidates import (
+    Candidate,
     about_candidate,
     build_candidate_client,
     read_agents,
@@ -56,12 +57,9 @@ class PreparedSessions(ReadyStudy[SimulateOptions, SessionStudy]):
 async def _prepare(options: SimulateOptions, python: PythonInput, *, dry: bool) -> PreparedSessions:
     """Read scenarios and contexts, and build candidates and the simulator."""
     del python
-    scenarios = _scenarios(options)
+    scenarios = chosen_scenarios(options.inputs, real_persons=options.real_persons)
     config, agents = load_config(options.config_file), read_agents(options.agents_file)
     chosen = read_candidates(options.candidates, agents, config)
-    if written := next((c for c in chosen if c.replies is not None), None):
-        msg = f"the candidate {written.name!r} is a file of replies"
-        raise UsageError(msg, hint="a session needs somebody who answers: a model, a function or an endpoint")
     named = references(options).get("simulator")
     if options.users_file is not None and named is not None:
         msg = "a simulator and --users are given: the users would be two"
@@ -74,13 +72,7 @@ async def _prepare(options: SimulateOptions, python: PythonInput, *, dry: bool) 
     contexts = NO_CONTEXT if options.context_file is None else _contexts(options.context_file, scenarios)
     clients = Clients(options, dry=dry, sessions=True)
     try:
-        playing = []
-        for candidate in chosen:
-            about = about_candidate(candidate, "session", options.seed)
-            client = build_candidate_client(candidate, clients, options.seed)
-            playing.append(
-                SessionCandidate(candidate.name, about, ChatAgent(candidate.name, about["digest"], client))
-            )
+        playing = session_candidates(chosen, clients, options.seed)
         simulator, users, shown = None, dict[str, Agent](), dict[str, Any]()
         if options.users_file is None:
             settings = model_of(named, "simulator", config.roles, agents)
@@ -112,21 +104,36 @@ async def _prepare(options: SimulateOptions, python: PythonInput, *, dry: bool) 
     )
 
 
-def _scenarios(options: SimulateOptions) -> tuple[Scenario, ...]:
+def chosen_scenarios(paths: Sequence[str], *, real_persons: bool) -> tuple[Scenario, ...]:
     """Read all files; raise UsageError for real persons, where nobody has allowed them."""
     scenarios: dict[str, Scenario] = {}
-    for path in options.inputs:
+    for path in paths:
         for scenario in read_scenarios(path):
             if scenario.id in scenarios:
                 msg = f"the scenario {scenario.id!r} is in two files"
                 raise UsageError(msg, hint="every scenario has an id of its own")
             scenarios[scenario.id] = scenario
     real = [s.id for s in scenarios.values() if s.real_person]
-    if real and not options.real_persons:
+    if real and not real_persons:
         named = ", ".join(real[:3])
         msg = f"{counted(len(real), 'scenario')} would let a candidate play a real person: {named}"
         raise UsageError(msg, hint="say --real-persons if they agree, or leave them out")
     return tuple(scenarios.values())
+
+
+def session_candidates(
+    candidates: Sequence[Candidate], clients: Clients, seed: int
+) -> tuple[SessionCandidate, ...]:
+    """Build who replies in sessions; raise UsageError for a file of replies, which answers nobody."""
+    if written := next((c for c in candidates if c.replies is not None), None):
+        msg = f"the candidate {written.name!r} is a file of replies"
+        raise UsageError(msg, hint="a session needs somebody who answers: a model, a function or an endpoint")
+    playing = []
+    for candidate in candidates:
+        about = about_candidate(candidate, "session", seed)
+        agent = ChatAgent(candidate.name, about["digest"], build_candidate_client(candidate, clients, seed))
+        playing.append(SessionCandidate(candidate.name, about, agent))
+    return tuple(playing)
 
 
 def _whole(path: str) -> list[Conversation]:

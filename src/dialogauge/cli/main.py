@@ -11,6 +11,7 @@ import typer
 
 from dialogauge.app.entries import studies
 from dialogauge.cli.annotate import annotate
+from dialogauge.cli.chat import chat
 from dialogauge.cli.check import check
 from dialogauge.cli.doctor import doctor
 from dialogauge.cli.finished import export, report, runs, show
@@ -36,7 +37,7 @@ def command_line() -> typer.Typer:
     app.callback()(_root)
     first, *others = (study for study in studies() if not study.steps)
     made = [study_command(study) for study in others]
-    for command in (demo, study_command(first), check, report, show, runs, export, *made, doctor, init):
+    for command in (demo, study_command(first), check, report, show, runs, export, *made, chat, doctor, init):
         app.command(cls=GroupedCommand)(command)
     for group in (annotate, *(study_group(study) for study in studies() if study.steps)):
         app.add_typer(group)

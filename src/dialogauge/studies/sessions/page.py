@@ -122,8 +122,8 @@ def _people_section(run: StoredRun) -> Section:
         pairs = [(name, user.get(name)) for name in ("kind", "persona", "goal", "opening", "patience")]
         facts = "; ".join(f"{name}: {value}" for name, value in user.get("facts", {}).items())
         listed = [(f"user: {name}", str(value)) for name, value in (*pairs, ("facts", facts)) if value]
-        told = Code(cut(conversation.instructions, _INSTRUCTIONS_CHARS))
-        folds[conversation.scenario] = Fold(conversation.scenario, (told, Definitions(tuple(listed))))
+        instructions = Code(cut(conversation.instructions, _INSTRUCTIONS_CHARS))
+        folds[conversation.scenario] = Fold(conversation.scenario, (instructions, Definitions(tuple(listed))))
     more = len(scenarios) - len(folds)
     rest = [Callout((f"{counted(more, 'more scenario')}: see dialogauge show RUN ID.",))] if more else []
     lead = "What the candidates were told, word for word, and who the simulated user was."

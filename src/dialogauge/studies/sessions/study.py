@@ -33,6 +33,11 @@ SESSION: Final = "session"
 """Under this name the metadata of a session say who its user was, and how it ended."""
 
 
+def session_name(scenario: Scenario, number: int) -> str:
+    """Return the id of the first, second ... session of a scenario: the same for every candidate."""
+    return scenario.id if number == 1 else f"{scenario.id}/{number}"
+
+
 @dataclass(frozen=True, slots=True)
 class SessionCandidate:
     """Who replies in the sessions."""
@@ -68,6 +73,8 @@ class SessionStudy(Study[SessionsResult]):
     turns: int = 10
     sessions: int = 1
     """Of each scenario with each candidate."""
+    first: int = 1
+    """The number of the first of them."""
     contexts: GivenContexts = NO_CONTEXT
     seed: int = 0
     simulator: Mapping[str, Any] = field(default_factory=dict)
@@ -100,9 +107,9 @@ class SessionStudy(Study[SessionsResult]):
     def plan(self) -> Iterator[WorkUnit]:
         """Yield a unit for each session, scenario by scenario: of each all candidates one after another."""
         place = 0
-        for number in range(1, self.sessions + 1):
+        for number in range(self.first, self.first + self.sessions):
             for scenario in self.scenarios:
-                name = scenario.id if number == 1 else f"{scenario.id}/{number}"
+                name = session_name(scenario, number)
                 user = self.users[scenario.id]
                 for candidate in self.candidates:
                     start = beginning(scenario, name, candidate.name, self.contexts, seed=self.seed)
