@@ -21,6 +21,7 @@ NAMES = (
     "planted",
     "raters",
     "judging",
+    "sessions",
     "prefixes",
     "local_judge",
     "reply_faults",

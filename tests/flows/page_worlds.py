@@ -14,7 +14,7 @@ from typing import Any
 import dialogauge
 from arenas import dialogues, fair, published
 from flows.conftest import EXAMPLES, SAMPLES
-from flows.page_commands import snippets_of
+from flows.page_commands import ROOT, snippets_of
 from flows.rating_pages import answered, saved, task_of
 from flows.test_fit import uss_file
 from flows.test_satisfaction_sessions import INTENTS, session
@@ -293,6 +293,11 @@ def nothing() -> None:
     """Suppose no file."""
 
 
+def sessions() -> None:
+    page = (ROOT / "docs/sessions.md").read_text(encoding="utf-8")
+    Path("scenarios.toml").write_text(page.split("```toml\n")[1].split("```")[0], encoding="utf-8")
+
+
 WORLDS: dict[str, Callable[[], None]] = {
     "README.md": readme,
     "docs/agreement.md": agreement,
@@ -313,6 +318,7 @@ WORLDS: dict[str, Callable[[], None]] = {
     "docs/rubrics.md": rubrics,
     "docs/satisfaction.md": satisfaction,
     "docs/servers.md": nothing,
+    "docs/sessions.md": sessions,
     "docs/success.md": success,
     "docs/trust.md": trust,
 }
@@ -345,6 +351,7 @@ _OF_PAGES = {
         "judge RUN": "judge runs/new",
         "RUN ITEM": "runs/new en-support-late-parcel__turn_2",
     },
+    "docs/sessions.md": {"RUN": "runs/sessions"},
     "docs/satisfaction.md": {"DATA": "sessions.json"},
     "docs/success.md": {"RUN": "runs/rewards"},
 }

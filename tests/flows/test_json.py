@@ -57,6 +57,10 @@ STEPS = {
         f"satisfaction {RATED} --judge local-user --calibrate cdf --json -o local",
         f"satisfaction {RATED} --judge zero-shot --dry-run {MODEL} --json -o planned",
     ),
+    "simulate": (
+        f"simulate scenarios.jsonl --candidate m=stub-model@SERVER --turns 2 {MODEL} --json -o run",
+        f"simulate scenarios.jsonl --candidate m=stub-model@SERVER --turns 2 {MODEL} --dry-run --json -o no",
+    ),
     "success": (f"success {EXAMPLES}/agent_calls.jsonl --kind tau --json -o run",),
     "arena": (
         "arena choices.jsonl --draws 50 --json -o people",

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+import io
 import re
 import shlex
+import sys
 from pathlib import Path
 
 import pytest
@@ -56,6 +58,7 @@ def test_every_command_of_a_page_runs(page, dialogauge, serve, monkeypatch):
     WORLDS[page]()
     printed = []
     monkeypatch.setenv("MY_KEY", "sesame")
+    monkeypatch.setattr(sys, "stdin", io.StringIO("Good evening.\n/end\n4\n"))
     for command in (*BEFORE.get(page, ()), *commands_of(page)):
         if not_run(command):
             continue

@@ -459,6 +459,15 @@ _REPLAY = (
 
 _ROWS = (
     _case(
+        "simulate",
+        "simulate scenarios.jsonl --candidate a=stub-model@SERVER --candidate b=big@SERVER MODEL --turns 2 "
+        "--max-concurrency 1 -o run",
+        "show run hut",
+        "export run --messages -o talks.jsonl",
+        "judge run -o judged",
+        pins=("run/summary.json", "run/judgements.jsonl", "talks.jsonl"),
+    ),
+    _case(
         "arena",
         "arena choices.jsonl --draws 50 --seed 2 -o people",
         "show people q3",

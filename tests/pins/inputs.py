@@ -58,6 +58,24 @@ base_url = "SERVER"
 
 Record = dict[str, Any]
 
+_SCENARIOS: list[Record] = [
+    {
+        "id": "hut",
+        "name": "Brenna",
+        "text": "Brenna keeps a hut.",
+        "greeting": "Boots off.",
+        "category": "old",
+    },
+    {
+        "id": "table",
+        "kind": "task",
+        "name": "the booking line",
+        "text": "You take bookings for the Miramar.",
+        "category": "new",
+        "user": {"goal": "a table for four", "facts": {"people": 4}, "persona": "I am Li.", "patience": 2},
+    },
+]
+
 
 def write_inputs(folder: Path, url: str) -> None:
     """Write every input of the cases into a folder; the configuration names a server."""
@@ -79,6 +97,7 @@ def write_inputs(folder: Path, url: str) -> None:
     _rows(folder / "rated_faulty.jsonl", _rated_faulty())
     _rows(folder / "rated_odd.jsonl", _rated_odd())
     _rows(folder / "choices.jsonl", _choices())
+    _rows(folder / "scenarios.jsonl", _SCENARIOS)
     agents = '[[agent]]\nname = "long"\ncandidate = "replies:long.jsonl"\norganisation = "Long Inc."\n'
     (folder / "agents.toml").write_text(agents + 'version = "2"\nlicence = "open"\nfamily = "stub"\n')
 

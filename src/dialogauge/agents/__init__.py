@@ -1,6 +1,25 @@
-"""Who writes, a conversation in and a reply out; and the worlds that an agent's tools act on."""
+"""Who writes, a conversation in and a reply out: candidates and users, the loop in which they talk; and the
+worlds that an agent's tools act on."""
 
-from dialogauge.agents.candidate import ChatAgent, reply_of
-from dialogauge.agents.environment import TableEnvironment, World, tau_bench_environment
+from __future__ import annotations
 
-__all__ = ["ChatAgent", "TableEnvironment", "World", "reply_of", "tau_bench_environment"]
+from typing import TYPE_CHECKING
+
+from dialogauge.core.facade import loading
+
+if TYPE_CHECKING:
+    from dialogauge.agents.candidate import ChatAgent, reply_of
+    from dialogauge.agents.environment import TableEnvironment, World, tau_bench_environment
+    from dialogauge.agents.loop import Ended, PlayedSession, play
+    from dialogauge.agents.personas import (
+        DerivedPersona,
+        Scenario,
+        UserKind,
+        UserRole,
+        derive_persona,
+        persona_fault,
+        read_scenarios,
+    )
+    from dialogauge.agents.users import Person, RecordedUser, SimulatedUser
+
+__getattr__ = loading(__name__)

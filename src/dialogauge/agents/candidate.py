@@ -37,7 +37,9 @@ class ChatAgent:
     async def reply(self, conversation: Conversation, *, seed: int = 0) -> AgentTurn:
         """Write the reply, or say why there is none: never another's."""
         messages = tuple(m.to_request() for m in conversation.messages)
-        answer = await self.client.complete(ChatRequest(messages, role="candidate", salt=seed))
+        answer = await self.client.complete(
+            ChatRequest(messages, role="candidate", salt=seed, session=conversation.id)
+        )
         if isinstance(answer, ChatFailure):
             return AgentTurn(AgentFailure(answer.kind, answer.message, answer.raw), answer.usage)
         text = reply_of(answer.text)

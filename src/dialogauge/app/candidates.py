@@ -206,10 +206,27 @@ def candidate_digest(candidate: Candidate, context: str, seed: int) -> str:
     return digest([[answering(model) | _code(model.model) for model in candidate.models], context, seed])
 
 
+def about_candidate(candidate: Candidate, context: str, seed: int) -> dict[str, Any]:
+    """Return what a run keeps of a candidate: its digest, its kind, its models and how they are sampled."""
+    kind = "file" if candidate.replies is not None else "pool" if candidate.pool else "model"
+    return {
+        "digest": candidate_digest(candidate, context, seed),
+        "kind": kind,
+        "context": None if kind == "file" else context,
+        "source": None if candidate.replies is None else shown_path(candidate.replies),
+        "models": [m.model for m in candidate.models],
+        "sampling": [
+            {k: getattr(m, k) for k in ("temperature", "top_p", "max_tokens", "seed")}
+            for m in candidate.models
+        ],
+        **candidate.about,
+    }
+
+
 def _code(model: str) -> dict[str, Any]:
     """Return a digest of a function's file or of a model's folder; nothing of a model at an endpoint."""
     if model.startswith("py:"):
-        return {"code": function_digest(load_function(model))}
+        return {"code": function_digest(load_function(model, sessions=True))}
     folder = Path(model.removeprefix("file:"))
     return {"files": folder_digest(folder)} if model.startswith("file:") and folder.is_dir() else {}
 

@@ -24,13 +24,15 @@ _LOG = logging.getLogger("dialogauge")
 class Clients:
     """The clients that a command asks: built one by one, on one budget, and freed together."""
 
-    def __init__(self, options: LimitOptions, *, dry: bool = False) -> None:
+    def __init__(self, options: LimitOptions, *, dry: bool = False, sessions: bool = False) -> None:
         """Build nothing yet; dry clients ask nothing, and count what they would ask.
+
+        With `sessions`, functions may take the id of a session too.
 
         Raises ConfigError for a faulty table of prices.
         """
         self._options = options
-        self._dry = dry
+        self._dry, self._sessions = dry, sessions
         self._counting: list[tuple[str, CountingClient]] = []
         self._budget = Budget(options.max_calls, options.max_cost)
         if options.prices_file is not None:
@@ -50,7 +52,9 @@ class Clients:
         )
         if in_process(settings.model):
             self._budget.require_price(settings.model)
-            client: ChatClient = BudgetedClient(_client_here(settings, parameters, o.device), self._budget)
+            client: ChatClient = BudgetedClient(
+                _client_here(settings, parameters, o.device, sessions=self._sessions), self._budget
+            )
         else:
             client = _http(settings, role, parameters, o.max_concurrency, self._budget)
         self._stack.push_async_callback(client.close)
@@ -99,13 +103,17 @@ Limits = Callable[[], LimiterState | None]
 """What the adaptive limiter of an endpoint does just now; None where there is none."""
 
 
-def _client_here(settings: RoleSettings, parameters: SamplingParameters, device: str) -> ChatClient:
+def _client_here(
+    settings: RoleSettings, parameters: SamplingParameters, device: str, *, sessions: bool
+) -> ChatClient:
     if settings.model.startswith("py:"):
         from dialogauge.app.functions import load_function
         from dialogauge.llm.scripted import CallableClient
 
         patience = {} if settings.timeout_s is None else {"patience": settings.timeout_s}
-        return CallableClient(load_function(settings.model), name=settings.model, **patience)
+        return CallableClient(
+            load_function(settings.model, sessions=sessions), name=settings.model, **patience
+        )
     from dialogauge.llm.transformers_client import TransformersClient
 
     folder = settings.model.removeprefix("file:")

@@ -20,6 +20,7 @@ from dialogauge.app.settings import (
     PairOptions,
     RecheckOptions,
     SatisfactionOptions,
+    SimulateOptions,
     SuccessOptions,
     TwoRunsOptions,
 )
@@ -67,7 +68,7 @@ class ListedStudy(Value, kw_only=True):
 
 _TABLE: Final[dict[str, ListedStudy]] = {}
 OTHERS: Final = (
-    *("demo", "check", "report", "show", "runs", "export", "doctor", "init", "annotate"),
+    *("demo", "check", "report", "show", "runs", "export", "doctor", "init", "annotate", "chat"),
     *("read", "ajudge", "open_run", "run", "assert_quality"),
 )
 """What else is called by a name: no study can have it."""
@@ -143,6 +144,7 @@ for _study in (
     ListedStudy(
         name="satisfaction", settings=SatisfactionOptions, entry=f"{_APP}.satisfaction", rows="judgements"
     ),
+    ListedStudy(name="simulate", settings=SimulateOptions, entry=f"{_APP}.simulate", rows="judgements"),
     ListedStudy(name="success", settings=SuccessOptions, entry=f"{_APP}.success", rows="judgements"),
     ListedStudy(name="arena", settings=ArenaOptions, entry=f"{_APP}.arena", rows="votes"),
     ListedStudy(

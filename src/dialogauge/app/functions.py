@@ -16,10 +16,13 @@ from typing import Any, Final
 from dialogauge.core.errors import ConfigError, Place
 from dialogauge.core.protocols import Environment
 from dialogauge.core.settings import nearest
+from dialogauge.llm import takes_session
 
 
-def load_function(reference: str) -> Callable[..., Any]:
+def load_function(reference: str, *, sessions: bool = False) -> Callable[..., Any]:
     """Load `py:MODULE:NAME`; the module is looked for in the current directory first.
+
+    With `sessions`, one that needs the id of a session too will do.
 
     Raises ConfigError, with file and line where the module itself fails, and for what is no function that
     takes messages.
@@ -28,7 +31,7 @@ def load_function(reference: str) -> Callable[..., Any]:
     if not callable(function):
         msg = f"{reference} is not callable: it is {type(function).__name__}"
         raise ConfigError(msg, place=_place_of(module), hint=_TAKES)
-    _expect_signature(function, reference, module)
+    _expect_signature(function, reference, module, sessions=sessions)
     return function  # type: ignore[no-any-return]
 
 
@@ -110,13 +113,15 @@ def _place_of(module: ModuleType) -> Place | None:
     return None if module.__file__ is None else Place(module.__file__)
 
 
-def _expect_signature(function: Callable[..., Any], reference: str, module: ModuleType) -> None:
+def _expect_signature(
+    function: Callable[..., Any], reference: str, module: ModuleType, *, sessions: bool
+) -> None:
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):
         return  # one written in C may not say what it takes
     try:
-        signature.bind([])
+        signature.bind(*([[], ""] if sessions and takes_session(function) else [[]]))
     except TypeError as error:
         msg = f"{reference} cannot be called with the messages alone: {error}"
         code = getattr(function, "__code__", None)

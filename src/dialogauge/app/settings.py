@@ -151,6 +151,88 @@ class SatisfactionOptions(
     )
 
 
+class SimulateOptions(ModelOptions, LimitOptions, RetryOptions, FreshOptions, AgentsOptions):
+    """Let candidates talk with simulated users.
+
+    The run holds the conversations: judge, annotate, arena, compare, pairs and export take it. The same
+    command with one more candidate plays only what is new.
+    """
+
+    asks: ClassVar[tuple[str, ...]] = ("simulator",)
+
+    model: str | None = setting(
+        None,
+        "Model at --base-url (default: OPENAI_BASE_URL); short for --role simulator=MODEL@URL#KEYVAR.",
+        recorded=False,
+        metavar="MODEL",
+    )
+    inputs: tuple[str, ...] = argument("SCENARIOS...", "Files of scenarios: TOML, JSON or JSON lines.")
+    candidates: tuple[str, ...] = setting(
+        (),
+        "MODEL@URL#KEYVAR, pool:REF,REF, py:MODULE:NAME, file:PATH, or a name of agents.toml or the "
+        "configuration; NAME= before it names it.",
+        "--candidate",
+        metavar="[NAME=]REF",
+    )
+    models: tuple[str, ...] = setting(
+        (),
+        "simulator=MODEL@URL#KEYVAR, simulator=NAME (from [roles]), simulator=file:PATH or "
+        "simulator=py:MODULE:NAME.",
+        "--role",
+        metavar="simulator=REF",
+        recorded=False,
+    )
+    turns: int = setting(10, "New turns of a session, at most.", low=1, high=1_000)
+    sessions_per: int = setting(
+        1, "Sessions of each scenario with each candidate.", "--sessions-per", low=1, high=1_000, metavar="N"
+    )
+    context_file: str | None = setting(
+        None,
+        "Conversations that sessions begin with: 0 to 50 turns of one, drawn by scenario and seed.",
+        "--context",
+        metavar="FILE",
+    )
+    users_file: str | None = setting(
+        None,
+        "Recorded conversations whose users say their lines, in place of a simulator.",
+        "--users",
+        metavar="FILE",
+    )
+    real_persons: bool = setting(False, "Let candidates play real persons.")
+    seed: int = setting(0, "Seed of contexts and of both sides.", low=0, high=SEEDS)
+    out: str | None = setting(
+        None,
+        "Run directory.",
+        "-o",
+        "--out",
+        otherwise="runs/, the name of the first file and -sessions",
+        metavar="DIR",
+    )
+    max_failed: float = setting(
+        0.05, "Above this share of failed sessions the exit code is 3.", low=0, high=1, key="max_failed"
+    )
+    command: str = ""
+
+
+class ChatOptions(LimitOptions, AgentsOptions):
+    """Talk with a candidate yourself, and rate the session."""
+
+    scenarios: str = argument("SCENARIOS", "A file of scenarios, or of one.")
+    scenario: str | None = setting(None, "Which of them (default: the first).", "--scenario", metavar="ID")
+    candidates: tuple[str, ...] = setting(
+        (),
+        "As simulate takes them; of several one is drawn, and you are told whom only when you have rated.",
+        "--candidate",
+        metavar="[NAME=]REF",
+    )
+    turns: int = setting(10, "New turns, at most; /end ends it earlier.", low=1, high=1_000)
+    rubric: str = setting("card", "Whose dimensions you are asked for.", metavar="NAME|FILE")
+    rater: str = setting("me", "Who you are, in the ratings.", metavar="NAME")
+    real_persons: bool = setting(False, "Let candidates play real persons.")
+    seed: int | None = setting(None, "Seed of the draw among candidates.", low=0, high=SEEDS)
+    out: str = setting("runs/chat", "Run directory; sessions are added to it.", "-o", "--out", metavar="DIR")
+
+
 class SuccessOptions(DataOptions, StrictOptions, FreshOptions, ReplaceOptions):
     """Check whether agents solved their tasks.
 

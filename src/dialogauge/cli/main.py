@@ -12,6 +12,7 @@ import typer
 
 from dialogauge.app.entries import ListedStudy, studies
 from dialogauge.cli.annotate import annotate
+from dialogauge.cli.chat import chat
 from dialogauge.cli.check import check
 from dialogauge.cli.doctor import doctor
 from dialogauge.cli.finished import export, report, runs, show
@@ -48,6 +49,7 @@ def command_line(typed: str = "") -> typer.Typer:
         "runs": runs,
         "export": export,
         **{study.name: study for study in others},
+        "chat": chat,
         "doctor": doctor,
         "init": init,
         "annotate": annotate,

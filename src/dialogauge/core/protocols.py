@@ -305,6 +305,8 @@ class AgentReply:
     """Why it ended there: `stop`, `length` (the limit of tokens), `filter`, or what an endpoint says."""
     model: str | None = None
     """Which model wrote it, where the agent knows."""
+    ends: bool = False
+    """Whether the agent ends the dialogue here; the text counts, and may be empty."""
 
 
 @dataclass(frozen=True, slots=True)

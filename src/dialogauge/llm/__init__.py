@@ -34,7 +34,7 @@ if TYPE_CHECKING:
         SamplingParameters,
     )
     from dialogauge.llm.retry import RetrySettings
-    from dialogauge.llm.scripted import CallableClient, ScriptedClient
+    from dialogauge.llm.scripted import CallableClient, ScriptedClient, takes_session
     from dialogauge.llm.secrets import shown_parameters, without_credentials
     from dialogauge.llm.structured import Structured, ask
     from dialogauge.llm.transformers_client import TransformersClient

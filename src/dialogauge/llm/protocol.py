@@ -77,6 +77,8 @@ class ChatRequest:
     """Overrides the client's limit, for a re-ask after a truncated reply."""
     salt: int = 0
     """The seed of the run, and the number of repeats before this one; added to the seed that is sent."""
+    session: str | None = None
+    """The dialogue that the request is part of, for functions that keep a state; no endpoint is told."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -77,7 +77,7 @@ class CallableClient:
 
     def __init__(
         self,
-        function: Callable[[list[dict[str, Any]]], str | Awaitable[str]],
+        function: Callable[..., str | Awaitable[str]],
         *,
         name: str | None = None,
         patience: float = 600.0,
@@ -85,12 +85,14 @@ class CallableClient:
         """Call nothing yet.
 
         Args:
-            function: Takes OpenAI messages, of which it gets a copy.
+            function: Takes OpenAI messages, of which it gets a copy; one that takes a session too
+                (`takes_session`) gets the id of the dialogue.
             name: Else the function's own.
             patience: Seconds that a call may take.
         """
         self._function = function
         self._code = function_digest(function)
+        self._takes_session = takes_session(function)
         self.name: str = name or str(getattr(function, "__name__", "callable"))
         self._patience = patience
         # As many as `asyncio.to_thread` would take.
@@ -108,6 +110,7 @@ class CallableClient:
     async def complete(self, request: ChatRequest) -> ChatReply | ChatFailure:
         """Call the function with the messages."""
         messages = [copy.deepcopy(dict(message)) for message in request.messages]
+        arguments = (messages, request.session or "") if self._takes_session else (messages,)
         loop = asyncio.get_running_loop()
         settled: asyncio.Future[_Settled] = loop.create_future()
 
@@ -116,7 +119,7 @@ class CallableClient:
                 settled.set_result(answer)
 
         def work() -> None:
-            answer = self._call(messages)
+            answer = self._call(*arguments)
             with contextlib.suppress(RuntimeError):  # the loop has ended meanwhile
                 loop.call_soon_threadsafe(settle, answer)
 
@@ -143,10 +146,10 @@ class CallableClient:
     def _failed(self, what: str) -> ChatFailure:
         return ChatFailure("judge_error", f"{self.name} {what}", Usage(calls=1))
 
-    def _call(self, messages: list[dict[str, Any]]) -> _Settled:
+    def _call(self, *arguments: object) -> _Settled:
         """Return what the function returns or raises; the working directory stays what it was."""
         try:
-            answer = self._function(messages)
+            answer = self._function(*arguments)
             if inspect.isawaitable(answer):
                 return asyncio.run_coroutine_threadsafe(_settled(answer), self._own_loop()).result()
         except BaseException as error:  # noqa: BLE001 - foreign code: whatever it raises fails this request
@@ -169,6 +172,21 @@ class CallableClient:
             runner.run(self._over.wait())
 
 
+def takes_session(function: Callable[..., Any]) -> bool:
+    """Say whether a function takes the id of a session behind the messages.
+
+    It does where its second parameter has no default, or is called `session` or `session_id`.
+    """
+    try:
+        parameters = list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):
+        return False  # one written in C may not say what it takes
+    if len(parameters) < 2 or parameters[1].kind not in _POSITIONAL:
+        return False
+    return parameters[1].default is inspect.Parameter.empty or parameters[1].name in ("session", "session_id")
+
+
+_POSITIONAL: Final = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 _Settled = tuple[object, BaseException | None]
 """What a function returned, or what it raised."""
 _MAX_CHARS: Final = 8 << 20

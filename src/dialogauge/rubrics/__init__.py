@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         phrase,
         placeholders,
         render,
+        session_words,
     )
 
 

@@ -49,6 +49,12 @@ def memory_words(language: str) -> Mapping[str, str]:
     return _words("user_memory", language)
 
 
+@cache
+def session_words(language: str) -> Mapping[str, str]:
+    """Return the wording around simulated sessions in a language, or the English one."""
+    return _words("session", language)
+
+
 def _words(name: str, language: str) -> Mapping[str, str]:
     table: dict[str, dict[str, str]] = tomllib.loads((_FILES / f"{name}.toml").read_text(encoding="utf-8"))
     return table.get(language, table["en"])

@@ -31,8 +31,10 @@ class Produced:
     """With `candidate`; and with the names that are kept where it is a failure."""
     failure: JudgeFailure | None = None
     usage: Usage = field(default_factory=Usage)
+    role_usage: Mapping[str, Usage] = field(default_factory=dict)
+    """The same by role, where more than one was asked."""
     details: Mapping[str, Any] = field(default_factory=dict)
-    """What else is known of it: plain JSON values."""
+    """What else is known of it, of a failure too: plain JSON values."""
     prefix: int = 0
     """How many of its messages were there before, and are not judged."""
     level: Level = "conversation"
@@ -64,5 +66,6 @@ class Produced:
     def to_row(self, unit: WorkUnit) -> dict[str, Any]:
         """Write the row of a judged target, without scores."""
         target = Target(self.conversation.id, self.level, self.turn, self.conversation.candidate)
-        judged = Judged(target, self.outcome, self.usage)
-        return row_json(self.conversation, judged, repeat=unit.repeat, judge=unit.judge)
+        judged = Judged(target, self.outcome, self.usage, role_usage=self.role_usage)
+        row = row_json(self.conversation, judged, repeat=unit.repeat, judge=unit.judge)
+        return {**row, "details": dict(self.details)} if self.failed else row

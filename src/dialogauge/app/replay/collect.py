@@ -10,8 +10,8 @@ from typing import Any, Final
 from dialogauge.agents import ChatAgent, reply_of
 from dialogauge.app.candidates import (
     Candidate,
+    about_candidate,
     build_candidate_client,
-    candidate_digest,
     read_agents,
     read_candidates,
 )
@@ -22,7 +22,6 @@ from dialogauge.app.replay.items import OpenStage, open_stage, privacy_of
 from dialogauge.app.replay.settings import CollectOptions
 from dialogauge.app.sources import InputData
 from dialogauge.core.errors import FileFault, InputError, Place, RecordFault, UsageError
-from dialogauge.core.files import shown_path
 from dialogauge.core.judgement import Usage
 from dialogauge.core.protocols import AgentFailure, AgentReply, AgentTurn
 from dialogauge.core.settings import recorded
@@ -143,21 +142,8 @@ async def collect(options: CollectOptions, call: StepCall) -> StepResult:
 
 def _described(candidate: Candidate, options: CollectOptions) -> tuple[str, dict[str, Any]]:
     """Return what the run calls a candidate, which in several contexts is one in each, and what it is."""
-    kind = "file" if candidate.replies is not None else "pool" if candidate.pool else "model"
-    name = candidate.name
-    about = {
-        "digest": candidate_digest(candidate, options.context, options.seed),
-        "kind": kind,
-        "context": None if kind == "file" else options.context,
-        "source": None if candidate.replies is None else shown_path(candidate.replies),
-        "models": [m.model for m in candidate.models],
-        "sampling": [
-            {k: getattr(m, k) for k in ("temperature", "top_p", "max_tokens", "seed")}
-            for m in candidate.models
-        ],
-        **candidate.about,
-    }
-    if kind == "file" or options.context == "prefix":
+    name, about = candidate.name, about_candidate(candidate, options.context, options.seed)
+    if about["kind"] == "file" or options.context == "prefix":
         return name, about
     return f"{name} · {options.context}", {**about, "candidate": name}
 

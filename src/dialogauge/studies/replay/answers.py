@@ -374,7 +374,7 @@ class AnswerStudy(Study[Answered]):
         produced = self._produced(item, original, answer)
         if isinstance(o, AgentFailure):
             why = JudgeFailure(o.kind, self.hides.text(item.conversation, o.message))
-            return (replace(produced, failure=why, usage=turn.usage),)
+            return (replace(produced, failure=why, usage=turn.usage, details={}),)
         finish = None if o.finish == "stop" else o.finish
         more = {"finish": finish, "model": o.model, "memory": memory}
         details = {**produced.details, **{key: value for key, value in more.items() if value is not None}}

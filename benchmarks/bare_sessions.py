@@ -1,0 +1,44 @@
+"""The same dialogues with nothing around them: `bare_sessions.py URL SESSIONS TURNS CONCURRENCY`."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from typing import Any
+
+import aiohttp
+import orjson
+
+_SYSTEM = {"role": "system", "content": "You are a guide who shows visitors the old harbour. " * 10}
+
+
+async def _session(client: aiohttp.ClientSession, url: str, turns: int) -> None:
+    talk: list[dict[str, str]] = []
+    for _ in range(turns):
+        for role in ("user", "assistant"):
+            body = {
+                "model": "stub-model",
+                "messages": [_SYSTEM, *talk],
+                "temperature": 1.0,
+                "max_tokens": 1024,
+            }
+            data = orjson.dumps(body)
+            headers = {"Content-Type": "application/json"}
+            async with client.post(f"{url}/chat/completions", data=data, headers=headers) as response:
+                answer: Any = orjson.loads(await response.read())
+            talk.append({"role": role, "content": answer["choices"][0]["message"]["content"]})
+
+
+async def _main(url: str, sessions: int, turns: int, concurrency: int) -> None:
+    slots = asyncio.Semaphore(concurrency)
+    async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as client:
+
+        async def one() -> None:
+            async with slots:
+                await _session(client, url, turns)
+
+        await asyncio.gather(*(one() for _ in range(sessions)))
+
+
+if __name__ == "__main__":
+    asyncio.run(_main(sys.argv[1], *map(int, sys.argv[2:])))
