@@ -11,6 +11,7 @@ from dialogauge.core.facade import loading
 
 if TYPE_CHECKING:
     from dialogauge.llm.budget import (
+        BYTES_PER_TOKEN,
         Budget,
         BudgetedClient,
         PrefixMeter,
