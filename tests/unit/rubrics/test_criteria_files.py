@@ -96,6 +96,12 @@ def test_the_prompt_names_what_counts_against_and_for_it_and_no_weight(tmp_path)
     assert values["asked"] == "Asked for: the dialogue to evaluate as a whole, turns 4 to 5."
 
 
+def test_criteria_without_a_weight_are_shown_too(tmp_path):
+    rubric = load(tmp_path, TEXT + '[[items.options]]\nname = "sighs"\ndescription = "it sighs"\n')
+    values = built_in_values(rubric, Scope((1,), ("conversation",)), "en")
+    assert "- thanks: it thanks\nNeither way:\n- sighs: it sighs\n" in values["dimensions"]
+
+
 REFUSED = [
     (
         "base = 3\n",
