@@ -11,7 +11,6 @@ from dialogauge.core.facade import loading
 
 if TYPE_CHECKING:
     from dialogauge.llm.budget import (
-        BYTES_PER_TOKEN,
         Budget,
         BudgetedClient,
         PrefixMeter,

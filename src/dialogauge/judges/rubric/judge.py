@@ -162,9 +162,9 @@ class RubricJudge(JudgeByRubric):
     def describe(self) -> Mapping[str, Any]:
         """Return rubric, prompt digests, model and settings as plain JSON values."""
         settings: dict[str, Any] = {"language": self.language, "mode": self.mode}
-        if not self.rubric.windows:
-            settings |= {} if self.room is None else {"room": self.room}
-        elif self.rubric.level != "turn":
+        if self.room is not None and ("history" in self.rubric.shows or not self.rubric.windows):
+            settings["room"] = self.room
+        if self.rubric.level != "turn" and self.rubric.windows:
             settings |= {"window": self.window, "long_after": self.long_after}
         if "dialogue" in self.rubric.shows or "tool_results" in self.rubric.shows:
             settings["tool_chars"] = self.tool_chars

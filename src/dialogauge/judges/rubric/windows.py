@@ -39,13 +39,14 @@ from dialogauge.judges.rubric.rows import (
     whole_judgement,
     with_means,
 )
-from dialogauge.llm.budget import BYTES_PER_TOKEN
 from dialogauge.llm.protocol import ChatFailure
 from dialogauge.llm.structured import Structured
 from dialogauge.rubrics import Dimension, Rubric, Scope
 
 SMALLEST: Final = 4
 LARGEST: Final = 6
+_BYTES_PER_TOKEN: Final = 3
+"""Of a prompt, as its cost is estimated: a Chinese character is a token."""
 
 WindowPlan = Sequence[tuple[int, int]]
 """Start (included) and stop (excluded) of each window, by position among the judged turns."""
@@ -104,7 +105,7 @@ def plan_segments(calls: ConversationCalls, turns: Sequence[Turn], room: int | N
         return (whole,)
     # As in a segment, with its longer sentence about what is asked.
     scope = Scope(numbers, (calls.rubric.level,), (numbers[0], numbers[-1], numbers[-1]))
-    left = max(room * BYTES_PER_TOKEN - calls.size(Call(scope, ())), 0)
+    left = max(room * _BYTES_PER_TOKEN - calls.size(Call(scope, ())), 0)
     if _bytes(calls, calls.conversation.turns) <= left:
         return (whole,)
     # A turn that nobody answered is shown with the one before it.
@@ -142,7 +143,7 @@ def _with_history(calls: ConversationCalls, call: Call, room: int | None) -> Cal
     earlier = [t for t in calls.conversation.turns if t.number < call.shown[0].number]
     if room is None:
         return replace(call, history=tuple(earlier))
-    left = room * BYTES_PER_TOKEN - calls.size(replace(call, history_cut=len(earlier)))
+    left = room * _BYTES_PER_TOKEN - calls.size(replace(call, history_cut=len(earlier)))
     kept: list[Turn] = []
     for turn in reversed(earlier):
         left -= _bytes(calls, [turn])

@@ -440,6 +440,19 @@ async def test_new_turns_alone_are_judged_turn_by_turn():
 # Turn by turn
 
 
+async def test_criteria_of_a_reply_are_looked_up_in_its_own_turn(tmp_path):
+    text = ADDS_UP.replace('level = "conversation"', 'level = "turn"').replace("{{asked}}", "")
+    (tmp_path / "tone.toml").write_text(text)
+    given = [entry("scolds", "Which one?", 2), entry("shouts", "Ask me tomorrow.", 3)]
+    rows, requests = await judged(
+        lambda r: ideal(r.schema.schema) | {"shown": given}, rubric=load_rubric(tmp_path / "tone.toml")
+    )
+    assert [r.outcome.numbers["warmth"] for r in rows] == [4, 2, 1]
+    assert [r.outcome.details["quotes_unsupported"] for r in rows] == [2, 1, 1]
+    assert [(e.turn, e.source) for r in rows for e in r.outcome.evidence] == [(2, "scolds"), (3, "shouts")]
+    assert len(requests) == 3
+
+
 def by_turn(scores):
     """Answer with a score for each turn, the same for every dimension."""
 
