@@ -72,7 +72,7 @@ def questions_of(rubric: Rubric, language: Language, *, pairs: bool = False) -> 
         msg = f"the rubric {rubric.origin!r} is not in the language {language!r}"
         raise UsageError(msg, hint=f"it has {', '.join(rubric.languages)}: give --language, or translate it")
     levels: tuple[Level, ...] = ("pair",) if pairs else ("turn", "conversation")
-    asked = [d for level in levels for d in rubric.asked(level)]
+    asked = [d for level in levels for d in rubric.asks_people(level)]
     if not asked:
         what = "two replies" if pairs else "replies or conversations"
         msg = f"the rubric {rubric.origin!r} is of the level {rubric.level!r} and scores no {what}"

@@ -51,6 +51,7 @@ def build_judge(options: JudgeOptions, *, dry: bool = False) -> BuiltJudge:
     if options.source_file is not None:
         source = read_text(options.source_file, "source", hint="--source takes a UTF-8 text file")
     clients = Clients(options, dry=dry)
+    window = options.role.context_tokens
     judge = RubricJudge(
         rubric,
         clients.build(options.role, "judge"),
@@ -60,6 +61,7 @@ def build_judge(options: JudgeOptions, *, dry: bool = False) -> BuiltJudge:
         source=source,
         policies=policies,
         calls=options.calls,
+        room=None if window is None else max(window - (options.role.max_tokens or 0), 1),
     )
     return BuiltJudge(judge, clients, rubric.example_ids)
 

@@ -77,7 +77,7 @@ class RoleSettings(BaseModel):
     top_p: float | None = Field(default=None, gt=0, le=1)
     max_tokens: int | None = Field(default=None, ge=1, le=2**31 - 1)
     context_tokens: int | None = Field(default=None, ge=1, le=2**31 - 1)
-    """The model's window, reply included: a user's history is cut to fit into it."""
+    """The model's window, reply included: what it is shown is cut, or judged in segments, to fit into it."""
     seed: int | None = Field(default=None, ge=-1, le=2**63 - 1)
     """What servers take: -1 is a random one for some."""
     timeout_s: float | None = Field(default=None, gt=0, le=10**6)

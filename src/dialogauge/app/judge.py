@@ -65,6 +65,7 @@ async def _prepare(options: JudgeOptions, python: PythonInput, *, dry: bool) -> 
         expected=None if dry or waits or options.judge != "llm" else _count_ahead(options, data.source),
         repeats=options.repeats,
         seed=options.seed,
+        first_turns=options.first_turns,
         ratings=data.ratings,
         strict=options.strict,
         worked_examples=built.worked_examples,

@@ -317,7 +317,9 @@ class RubricJudgeOptions(Options):
         "--policy",
         metavar="FILE.toml",
     )
-    calls: Literal["joint", "separate"] = setting("joint", "One call for all dimensions, or one for each.")
+    calls: Literal["joint", "separate"] | None = setting(
+        None, "One call for all dimensions, or one for each (default: as the rubric says)."
+    )
 
 
 class AgentsOptions(Options):

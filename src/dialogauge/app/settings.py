@@ -70,7 +70,8 @@ class JudgeOptions(
     rubric: str = setting(
         "card",
         "Shipped rubric (card, satisfaction, session, session-guarded, survey, task, single, factuality, "
-        "td-turn, td-dialogue, td-unit, td-unit-dialogue), or a file.",
+        "td-turn, td-dialogue, td-unit, td-unit-dialogue, roleplay, roleplay-plain, roleplay-turn), or a "
+        "file.",
         key="rubric",
         metavar="NAME|FILE",
     )
@@ -84,6 +85,9 @@ class JudgeOptions(
     )
     limit: int | None = setting(None, "Judge the first N conversations.", low=1)
     sample: int | None = setting(None, "Judge N random conversations.", low=1)
+    first_turns: int | None = setting(
+        None, "Judge the first N turns of each conversation, and do not show the rest.", low=1
+    )
     repeats: int = setting(1, "Judge everything N times.", low=1, high=1_000, key="repeats")
     seed: int = setting(
         0,

@@ -306,7 +306,19 @@ class Conversation:
     def prefix(self) -> int:
         """How many of the messages were there before: what follows them is new, and is what is judged."""
         number = self.metadata.get(PREFIX, 0)
-        return number if isinstance(number, int) else 0
+        return number if isinstance(number, int) and number > 0 else 0
+
+    @property
+    def history(self) -> tuple[Turn, ...]:
+        """The turns that were there before: what follows them is judged, with these in view."""
+        prefix = self.prefix
+        return tuple(t for t in self.turns if t.stop <= prefix) if prefix else ()
+
+    @property
+    def new_turns(self) -> tuple[Turn, ...]:
+        """The replied turns that were not there before: what is judged of the conversation."""
+        prefix = self.prefix
+        return tuple(t for t in self.replied_turns if t.stop > prefix) if prefix else self.replied_turns
 
     @cached_property
     def turns(self) -> tuple[Turn, ...]:
@@ -315,7 +327,7 @@ class Conversation:
 
     @property
     def replied_turns(self) -> tuple[Turn, ...]:
-        """The turns that have a reply, turn 0 left out: what a judge is asked about."""
+        """The turns that have a reply, turn 0 left out."""
         return tuple(t for t in self.turns if t.number >= 1 and t.has_reply)
 
     def turn(self, number: int) -> Turn:
@@ -336,10 +348,11 @@ class Conversation:
         return replace(self, messages=self.messages[: self.turn(number).stop])
 
     def blinded(self) -> Conversation:
-        """Return the conversation as a judge may see it: without ratings, metadata, place."""
+        """Return the conversation as a judge may see it: without ratings, place, metadata but the prefix."""
         if not self.ratings and not self.metadata and self.place is None:
             return self
-        return replace(self, ratings=(), metadata=_NOTHING, place=None)
+        metadata = {PREFIX: self.prefix} if self.prefix else _NOTHING
+        return replace(self, ratings=(), metadata=metadata, place=None)
 
 
 def _turns(messages: Sequence[Message]) -> Iterable[Turn]:

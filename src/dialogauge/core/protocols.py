@@ -187,7 +187,7 @@ class Request:
         c = self.conversation
         targets = [reply.target for reply in self.targets]
         if not targets:
-            targets = [Target(c.id, "turn", t.number, c.candidate) for t in c.replied_turns]
+            targets = [Target(c.id, "turn", t.number, c.candidate) for t in c.new_turns]
             targets.append(Target(c.id, "conversation", None, c.candidate))
         return tuple(Judged(target, JudgeFailure(kind, message)) for target in targets)
 

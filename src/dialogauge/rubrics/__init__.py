@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from dialogauge.rubrics.rubric import (
         NO_RUBRIC,
         PERSONAL,
+        Calls,
         Dimension,
         ItemList,
         Label,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Final, get_args
 
 from dialogauge.core.judgement import Level, Verdict
@@ -44,10 +45,16 @@ def faults_of(rubric: Rubric) -> list[str]:
     if any(f"dimensions.{d.name}.scale" in fault for d in rubric.dimensions for fault in faults):
         return faults  # the others are checked against the scales
     faults += [*_weights(rubric), *_reply(rubric), *_shows(rubric), *_names(rubric)]
+    lists = (items.dimension for items in rubric.items)
+    faults += _twice("items: the dimension {!r} is computed from two lists", lists)
     for label in rubric.labels:
         faults += _label(label, rubric)
     for items in rubric.items:
         faults += _items(items, rubric)
+    if not rubric.windows and rubric.level != "conversation":
+        faults.append(
+            f"windows: a rubric of the level {rubric.level!r} is not judged in windows of the whole"
+        )
     faults += [*_verdict(rubric), *_scenario_rules(rubric), *_recent(rubric), *_criteria(rubric)]
     for language in rubric.languages:
         faults += _template(rubric, language)
@@ -156,13 +163,15 @@ def _scale_fault(scale: Scale) -> str | None:
 
 def _dimension(d: Dimension, rubric: Rubric) -> Iterator[str]:
     key = f"dimensions.{d.name}"
-    if d.level not in _LEVELS[rubric.level]:
+    over_turns = rubric.level == "turn" and d.level == "conversation" and d.computed
+    if d.level not in _LEVELS[rubric.level] and not over_turns:
         allowed = " or ".join(_LEVELS[rubric.level])
         yield f"{key}.level: {d.level!r}, but a rubric of the level {rubric.level!r} scores {allowed}"
     if (fault := _scale_fault(d.scale)) is not None:
         yield f"{key}.scale: {fault}"
         return
     yield from _mean_of(d, rubric)
+    yield from _turn_mean_of(d, rubric)
     off = {score for anchors in d.anchors.values() for score in anchors if not _on(d.scale, score)}
     for score in sorted(off):
         yield f"{key}.anchors.{score:g}: off the scale {d.scale}"
@@ -172,13 +181,33 @@ def _dimension(d: Dimension, rubric: Rubric) -> Iterator[str]:
 
 def _mean_of(d: Dimension, rubric: Rubric) -> Iterator[str]:
     key = f"dimensions.{d.name}.mean_of"
-    asked = {other.name: other for other in rubric.asked(d.level)}
+    asked = {other.name: other for other in rubric.at(d.level) if not other.mean_of}
     for name in d.mean_of:
         if name not in asked:
             yield f"{key}: {name!r} is not a dimension that is asked at the level {d.level!r}"
-        elif asked[name].scale != d.scale:
+        elif not _averages(asked[name].scale, d.scale):
             yield f"{key}: {name!r} has another scale"
     yield from _twice(f"{key}: {{!r}} is named twice", d.mean_of)
+
+
+def _turn_mean_of(d: Dimension, rubric: Rubric) -> Iterator[str]:
+    if d.turn_mean_of is None:
+        return
+    key = f"dimensions.{d.name}.turn_mean_of"
+    turn = next((other for other in rubric.asked("turn") if other.name == d.turn_mean_of), None)
+    if rubric.level != "turn" or d.level != "conversation":
+        yield f"{key}: only a dimension of the level 'conversation' in a rubric of the level 'turn' has one"
+    elif turn is None:
+        yield f"{key}: {d.turn_mean_of!r} is not a dimension that is asked at the level 'turn'"
+    elif not _averages(turn.scale, d.scale):
+        yield f"{key}: {d.turn_mean_of!r} has another scale"
+    if d.mean_of:
+        yield f"{key}: the dimension is also a mean of others; it can be one of them"
+
+
+def _averages(scale: Scale, mean: Scale) -> bool:
+    """Whether a mean of scores of one scale is on the other: the same ends, perhaps fractions between."""
+    return mean == scale or mean == replace(scale, integer=False)
 
 
 def _on(scale: Scale, score: float) -> bool:
@@ -275,16 +304,45 @@ def _items(items: ItemList, rubric: Rubric) -> Iterator[str]:
         elif not 0 <= worth <= 1:
             yield f"{key}.worth.{name}: {worth:g}; an item is worth 0 to 1"
     yield from _quoted(items, rubric, names)
-    if not items.worth:
-        yield f"{key}.worth: empty; nothing could be computed"
     d = next((d for d in rubric.at(items.level) if d.name == items.dimension), None)
     if d is None:
         yield f"{key}.dimension: there is no dimension {items.dimension!r} at the level {items.level!r}"
-    elif d.scale.integer or (d.scale.low, d.scale.high) != (0, 1) or not d.allow_na:
+    if items.adds_up or any(o.weight is not None for o in items.options):
+        yield from _criteria_list(items, d, rubric)
+        return
+    if not items.worth:
+        yield f"{key}.worth: empty; nothing could be computed: give it, or a base and weights of options"
+    if not items.key:
+        yield f"{key}.key: missing; it names the text of an item in the reply"
+    if items.holistic:
+        yield f"{key}.holistic: only criteria that add up have a holistic score beside them"
+    if d is None:
+        return
+    if d.scale.integer or (d.scale.low, d.scale.high) != (0, 1) or not d.allow_na:
         yield (
             f"dimensions.{d.name}: computed from {items.name} as a share, so it needs "
             "scale = { low = 0, high = 1, integer = false } and allow_na = true"
         )
+
+
+def _criteria_list(items: ItemList, d: Dimension | None, rubric: Rubric) -> Iterator[str]:
+    """Check a list of criteria that add up; of worth and weights a list has one."""
+    key = f"items.{items.name}"
+    for name, value in (("worth", items.worth), ("key", items.key), ("quoted", items.quoted)):
+        if value:
+            yield f"{key}.{name}: this is for items with a worth; here options have weights: leave one out"
+    if rubric.level == "pair":
+        yield f"{key}: criteria that add up are for turns and conversations, not for pairs"
+    if not any(o.weight for o in items.options):
+        yield f"{key}.options: none has a weight other than 0; nothing could be added up"
+    if items.base is None:
+        yield f"{key}.base: missing; the weights of the options are added to it"
+    elif d is not None and not d.scale.low <= items.base <= d.scale.high:
+        yield f"{key}.base: {items.base:g} is off the scale {d.scale} of {d.name}"
+    if d is not None and d.scale.integer:
+        yield f"dimensions.{d.name}.scale: added up from {items.name}, so it needs integer = false"
+    if d is not None and (d.mean_of or d.turn_mean_of):
+        yield f"{key}.dimension: {d.name!r} is a mean of other scores already"
 
 
 def _verdict(rubric: Rubric) -> Iterator[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, TypeVar
@@ -19,6 +19,7 @@ from dialogauge.core.patterns import lazy_pattern
 from dialogauge.core.scores import Scale
 from dialogauge.rubrics.checks import faults_of, policy_faults
 from dialogauge.rubrics.rubric import (
+    Calls,
     Dimension,
     ItemList,
     Label,
@@ -32,7 +33,7 @@ from dialogauge.rubrics.rubric import (
     VerdictRule,
     WorkedExample,
 )
-from dialogauge.rubrics.templates import DomainPolicy, Policies, own_template
+from dialogauge.rubrics.templates import DomainPolicy, Policies, own_template, phrase
 
 DATA_LINE = "<!-- data -->"
 """The line of a template between the instructions (the system message) and the data."""
@@ -119,7 +120,7 @@ def _loaded(path: Path, content: dict[str, Any]) -> Rubric:
         content.pop(key, None)
     for dimension in content.get("dimensions", ()):
         dimension.pop("title", None)  # only people read it
-    return _assemble(file, templates, content, str(path))
+    return _assemble(file, templates, content, path)
 
 
 def split_template(text: str) -> Template:
@@ -246,15 +247,22 @@ class DimensionFile(DescribedFile):
     rollup: Literal["pulled_mean", "outcome", "minimum", "mean"] = "pulled_mean"
     title: Text | None = None
     mean_of: list[Name] = []
+    turn_mean_of: Name | None = None
     anchors: dict[str, Text | dict[str, str]] = {}
     """`{ 1 = "...", 5 = "..." }` or one such table for each language."""
 
 
 class OptionFile(DescribedFile):
-    """One `options` table of a label or an item list."""
+    """One `options` table of a label."""
 
     fits: list[float] | None = None
     spellings: list[str] = []
+
+
+class ItemOptionFile(OptionFile):
+    """One `options` table of an item list."""
+
+    weight: float | None = None
 
 
 class LabelFile(DescribedFile):
@@ -270,11 +278,13 @@ class ItemListFile(DescribedFile):
     """One `[[items]]` table."""
 
     level: LevelName | None = None
-    key: Name
+    key: Name = ""
     dimension: Name
-    options: list[OptionFile]
-    worth: dict[Name, float]
+    options: list[ItemOptionFile]
+    worth: dict[Name, float] = {}
     quoted: list[Name] = []
+    base: float | None = None
+    holistic: bool = False
 
 
 class ReplyFile(_TomlTable):
@@ -350,6 +360,8 @@ class RubricFile(_TomlTable):
     scenario_rules: list[ScenarioRuleFile] = []
     recent: RecentFile = RecentFile()
     criteria: list[CriteriaFile] = []
+    calls: Calls = "joint"
+    windows: bool = True
     template: Text | None = None
 
 
@@ -376,22 +388,33 @@ class _RubricFault(ValueError):
 
 
 def _assemble(
-    file: RubricFile, templates: Mapping[str, Template], content: Mapping[str, Any], path: str
+    file: RubricFile, templates: Mapping[str, Template], content: Mapping[str, Any], path: Path
 ) -> Rubric:
     """Build the rubric from the parsed file; a `RubricError` names every fault."""
-    computed = {items.dimension for items in file.items} | {d.name for d in file.dimensions if d.mean_of}
+    computed = {items.dimension for items in file.items}
+    computed |= {d.name for d in file.dimensions if d.mean_of or d.turn_mean_of}
     try:
+        dimensions = tuple(_dimension(d, file, computed=d.name in computed) for d in file.dimensions)
+        items = tuple(
+            _record(
+                ItemList,
+                x,
+                file,
+                f"items.{x.name}",
+                quoted=tuple(x.quoted),
+                holistic=f"{x.dimension}_holistic" if x.holistic else None,
+            )
+            for x in file.items
+        )
         rubric = Rubric(
             id=file.id,
             version=str(file.version),
             level=file.level,
             languages=tuple(file.languages),
             shows=tuple(file.shows),
-            dimensions=tuple(_dimension(d, file, computed=d.name in computed) for d in file.dimensions),
+            dimensions=(*dimensions, *_holistic(items, dimensions)),
             labels=tuple(_record(Label, x, file, f"labels.{x.name}") for x in file.labels),
-            items=tuple(
-                _record(ItemList, x, file, f"items.{x.name}", quoted=tuple(x.quoted)) for x in file.items
-            ),
+            items=items,
             reply=_reply(file.reply, file.level),
             verdict=_verdict(file.verdict, file.languages),
             examples=tuple(WorkedExample(**dict(e)) for e in file.examples),
@@ -403,13 +426,34 @@ def _assemble(
                 ScenarioCriteria(c.scenario, _by_language(c.text, file.languages, f"criteria[{n}].text"))
                 for n, c in enumerate(file.criteria, 1)
             ),
+            calls=file.calls,
+            windows=file.windows,
         )
     except _RubricFault as fault:
-        raise RubricError(str(fault), place=Place(path), hint=_SEE) from fault
+        raise RubricError(str(fault), place=Place(str(path), _line(path, str(fault))), hint=_SEE) from fault
     faults = faults_of(rubric)
     if faults:
-        raise RubricError("; ".join(faults), place=Place(path), hint=_SEE)
+        raise RubricError("; ".join(faults), place=Place(str(path), _line(path, faults[0])), hint=_SEE)
     return rubric
+
+
+def _line(path: Path, fault: str) -> int | None:
+    """Return the line of the key, else of the table, that a fault `items.NAME.key: reason` names."""
+    text = _read(path, "rubric file")
+    table: Any = tomllib.loads(text)
+    keys: list[int | str] = []
+    for word in re.findall(r"[\w-]+", fault.partition(":")[0]):
+        key: int | str = word
+        if isinstance(table, list):
+            names = [row.get("name") if isinstance(row, dict) else None for row in table]
+            at = names.index(word) if word in names else int(word) - 1 if word.isdecimal() else -1
+            if not 0 <= at < len(table):
+                break
+            table, key = table[at], at
+        else:
+            table = table.get(word) if isinstance(table, dict) else None
+        keys.append(key)
+    return line_of(text, keys)
 
 
 def _record(kind: type[R], table: DescribedFile, file: RubricFile, key: str, **of_its_own: object) -> R:
@@ -430,6 +474,18 @@ def _dimension(d: DimensionFile, file: RubricFile, *, computed: bool) -> Dimensi
     of_its_own = {"scale": Scale(**dict(d.scale)), "anchors": anchors, "title": title, "computed": computed}
     of_its_own["mean_of"] = tuple(d.mean_of)
     return _record(Dimension, d, file, key, **of_its_own)
+
+
+def _holistic(items: Sequence[ItemList], dimensions: Sequence[Dimension]) -> Iterator[Dimension]:
+    """Yield the dimensions that the model scores beside criteria: the same question, in whole numbers."""
+    by_name = {d.name: d for d in dimensions}
+    for x in items:
+        d = by_name.get(x.dimension)
+        if x.holistic is not None and d is not None:
+            whole = float(d.scale.low).is_integer() and float(d.scale.high).is_integer()
+            title = {lang: phrase(lang, "holistic_title", title=text) for lang, text in d.title.items()}
+            scale = replace(d.scale, integer=whole)
+            yield replace(d, name=x.holistic, scale=scale, weight=None, computed=False, title=title)
 
 
 def _option(option: OptionFile, file: RubricFile, key: str) -> Option:

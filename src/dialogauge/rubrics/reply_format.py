@@ -24,10 +24,10 @@ def reply_schema(rubric: Rubric, scope: Scope, language: str) -> Schema:
     ask for each once.
     """
     if rubric.level in ("turn", "pair"):
-        return closed_object(_entry(rubric, rubric.level, language))
+        return closed_object(_entry(rubric, rubric.level, scope, language))
     fields: Schema = {}
     if "turn" in scope.levels and rubric.at("turn"):
-        entry = closed_object(_entry(rubric, "turn", language))
+        entry = closed_object(_entry(rubric, "turn", scope, language))
         fields["per_turn"] = closed_object({str(turn): entry for turn in scope.turns})
     if rubric.level in scope.levels:
         fields.update(_whole(rubric, scope, language))
@@ -39,12 +39,12 @@ def closed_object(fields: Schema) -> Schema:
     return {"type": "object", "properties": fields, "required": list(fields), "additionalProperties": False}
 
 
-def _entry(rubric: Rubric, level: Level, language: str) -> Schema:
+def _entry(rubric: Rubric, level: Level, scope: Scope, language: str) -> Schema:
     """Return the fields of one judged turn."""
     fields: Schema = {}
     if rubric.reply.note:
         fields["note"] = _string(phrase(language, "hint_note"))
-    fields.update({x.name: _items(x, language) for x in rubric.items if x.level == level})
+    fields.update({x.name: _items(x, scope, language) for x in rubric.items if x.level == level})
     if rubric.reply.issues:
         fields["issues"] = {"type": "array", "items": _string(phrase(language, "hint_issue"))}
     fields.update(_labels(rubric, level, language, first=True))
@@ -77,7 +77,7 @@ def _labels(rubric: Rubric, level: Level, language: str, *, first: bool) -> Sche
 def _whole(rubric: Rubric, scope: Scope, language: str) -> Schema:
     """Return the fields of the conversation or the window."""
     level = rubric.level
-    fields: Schema = {x.name: _items(x, language) for x in rubric.items if x.level == level}
+    fields: Schema = {x.name: _items(x, scope, language) for x in rubric.items if x.level == level}
     fields.update(_labels(rubric, level, language, first=True))
     asked = rubric.asked(level)
     if asked:
@@ -107,7 +107,17 @@ def _quote(dimensions: tuple[Dimension, ...], language: str) -> Schema:
     return closed_object({"dimension": names, "quote": _string(phrase(language, "hint_quote"))})
 
 
-def _items(items: ItemList, language: str) -> Schema:
+def _items(items: ItemList, scope: Scope, language: str) -> Schema:
+    if items.adds_up:
+        names = ", ".join(o.name for o in items.options)
+        hint = phrase(language, "hint_criterion", names=names)
+        number = {"type": "integer", "enum": list(scope.turns), "description": phrase(language, "hint_turns")}
+        fields = {
+            "criterion": {"type": "string", "enum": [o.name for o in items.options], "description": hint},
+            "turns": {"type": "array", "items": number, "minItems": 1},
+            "quote": _string(phrase(language, "hint_words")),
+        }
+        return {"type": "array", "items": closed_object(fields)}
     fields = {items.key: _string(phrase(language, "hint_item"))}
     if items.quoted:
         names = ", ".join(items.quoted)
@@ -168,12 +178,16 @@ def built_in_values(rubric: Rubric, scope: Scope, language: str) -> dict[str, st
     for level in _ORDER:
         if level not in scope.levels:
             continue
-        parts = [_dimension_text(d, language) for d in rubric.asked(level)]
-        parts += [_options_text("items", x, None, language) for x in rubric.items if x.level == level]
+        lists = sorted((x for x in rubric.items if x.level == level), key=lambda x: not x.adds_up)
+        texts = [_options_text("items", x, None, language) for x in lists]
+        criteria = sum(x.adds_up for x in lists)  # they come before the holistic score, as in the reply
+        parts = [*texts[:criteria], *(_dimension_text(d, language) for d in rubric.asked(level))]
+        parts += texts[criteria:]
         key = "label" if rubric.asked(level) else "items"  # without scores it stands beside none
         parts += [_options_text(key, x, x.of, language) for x in rubric.labels if x.level == level]
         if parts:
-            blocks.append("\n\n".join((f"### {phrase(language, level)}", *parts)))
+            title = "dialogue" if level == "conversation" and "history" in rubric.shows else level
+            blocks.append("\n\n".join((f"### {phrase(language, title)}", *parts)))
     return {
         "dimensions": "\n\n".join(blocks),
         "reply_format": _reply_text(rubric, scope, language),
@@ -192,7 +206,14 @@ def _dimension_text(d: Dimension, language: str) -> str:
 
 def _options_text(key: str, table: ItemList | Label, of: str | None, language: str) -> str:
     head = phrase(language, key, name=table.name, description=table.description[language].strip())
-    return "\n".join((head, *(_option_text(o, of, language) for o in table.options)))
+    if isinstance(table, Label) or not table.adds_up:
+        return "\n".join((head, *(_option_text(o, of, language) for o in table.options)))
+    lines = [head]
+    for side, sign in (("against", -1), ("in_favour", 1), ("neither", 0)):
+        mine = [o for o in table.options if ((o.weight or 0) > 0) - ((o.weight or 0) < 0) == sign]
+        lines += [phrase(language, side)] if mine else []
+        lines += [_option_text(o, of, language) for o in mine]
+    return "\n".join(lines)
 
 
 def _option_text(option: Option, of: str | None, language: str) -> str:
@@ -218,6 +239,8 @@ def _reply_notes(rubric: Rubric, fields: Schema, language: str) -> Iterator[str]
         yield phrase(language, "reply_turns")
     if rubric.reply.evidence and ("per_turn" in fields or "evidence" in fields):
         yield phrase(language, "evidence")
+    for name in (x.name for x in rubric.items if x.adds_up and x.name in fields):
+        yield phrase(language, "entries", name=name)
     if "verdict" in fields and rubric.verdict is not None:
         yield rubric.verdict.text[language].strip()
 
@@ -235,9 +258,11 @@ def _targets_text(rubric: Rubric, scope: Scope, language: str) -> str:
         return phrase(language, "asked_turn", turns=turns)
     if rubric.level not in scope.levels:
         return phrase(language, "asked_turns", turns=turns)
+    first, last, total = scope.part or (scope.turns[0], scope.turns[-1], scope.turns[-1])
+    end = phrase(language, "part_ends" if last == total else "part_goes_on")
+    where = {"first": str(first), "last": str(last), "total": str(total), "end": end}
+    if "history" in rubric.shows:
+        return phrase(language, "asked_segment" if scope.part else "asked_dialogue", **where)
     if scope.part is None:
         return phrase(language, "asked_whole" if with_turns else "asked_only_whole", turns=turns)
-    first, last, total = scope.part
-    end = phrase(language, "part_ends" if last == total else "part_goes_on")
-    key = "asked_part" if with_turns else "asked_only_part"
-    return phrase(language, key, turns=turns, first=str(first), last=str(last), total=str(total), end=end)
+    return phrase(language, "asked_part" if with_turns else "asked_only_part", turns=turns, **where)

@@ -11,15 +11,19 @@ from dialogauge.core.judgement import Level, Verdict
 from dialogauge.core.scores import Scale
 from dialogauge.core.unit import digest
 from dialogauge.core.values import Value
-from dialogauge.rubrics.templates import frame, own_template
+from dialogauge.rubrics.templates import criteria_words, frame, own_template
 
 Rollup = Literal["pulled_mean", "outcome", "minimum", "mean"]
 """How the scores of several windows become one; see `docs/decisions/0002-windows.md`."""
+
+Calls = Literal["joint", "separate"]
+"""`joint`: one call for all dimensions; `separate`: one for each."""
 
 SHOWABLE: Final[Mapping[str, frozenset[Level]]] = {
     "scenario": frozenset({"turn", "window", "conversation", "pair"}),
     "profile": frozenset({"turn", "window", "conversation", "pair"}),
     "source": frozenset({"turn", "window", "conversation", "pair"}),
+    "history": frozenset({"conversation"}),
     "dialogue": frozenset({"turn", "window", "conversation", "pair"}),
     "earlier_summary": frozenset({"window", "conversation"}),
     "last_request": frozenset({"turn", "pair"}),
@@ -57,7 +61,7 @@ class Dimension(Value):
     """Its share in the overall score; None without weights in the file."""
     rollup: Rollup
     computed: bool
-    """Computed from a list of items or from other dimensions; the model does not score it."""
+    """Computed from a list of items, from other dimensions or from turns; the model does not score it."""
     description: Mapping[str, str]
     """By language."""
     title: Mapping[str, str]
@@ -66,6 +70,8 @@ class Dimension(Value):
     """Language -> score -> its meaning."""
     mean_of: tuple[str, ...] = ()
     """The dimensions whose mean it is."""
+    turn_mean_of: str | None = None
+    """The dimension of turns whose mean it is, in a rubric that asks about each turn by itself."""
 
 
 class Option(Value):
@@ -77,6 +83,8 @@ class Option(Value):
     """Lowest and highest score of the label's dimension that it fits; None fits all."""
     spellings: tuple[str, ...] = ()
     """Other words for this option in replies."""
+    weight: float | None = None
+    """Of a criterion: what it adds to the base of its list; below 0 it is a deduction."""
 
 
 class Label(Value):
@@ -93,19 +101,33 @@ class Label(Value):
 
 
 class ItemList(Value):
-    """A list in the reply (claims, sub-goals ...), from which a dimension is computed."""
+    """A list in the reply, from which a dimension is computed.
+
+    Either the items (claims, sub-goals ...) have a worth, and the dimension is their mean worth; or the
+    options are criteria with weights, the items show with a quote which of them hold, and the dimension is
+    the base and the weights of these.
+    """
 
     name: str
     level: Level
-    key: str
-    """The key of an item's text in the reply."""
     options: tuple[Option, ...]
-    worth: Mapping[str, float]
-    """Option -> worth of an item, 0 to 1; other options do not count."""
     dimension: str
     description: Mapping[str, str]
+    key: str = ""
+    """The key of an item's text in the reply; criteria have none."""
+    worth: Mapping[str, float] = field(default_factory=dict)
+    """Option -> worth of an item, 0 to 1; other options do not count."""
     quoted: tuple[str, ...] = ()
     """Options that need a quote from the material; without it they do not count."""
+    base: float | None = None
+    """The score where no criterion holds; None of a list whose items have a worth."""
+    holistic: str | None = None
+    """The dimension that the model scores itself, beside what the criteria come to."""
+
+    @property
+    def adds_up(self) -> bool:
+        """Whether its options are criteria, whose weights are added to the base."""
+        return self.base is not None
 
 
 class ReplyShape(Value):
@@ -208,6 +230,10 @@ class Rubric:
     recent: Recent = Recent()
     criteria: tuple[ScenarioCriteria, ...] = ()
     """The first with a matching pattern is shown."""
+    calls: Calls = "joint"
+    """Whether a call asks for all dimensions, or for one, where nobody says otherwise."""
+    windows: bool = True
+    """Whether long conversations are judged in windows; else at once, as far as they fit into a prompt."""
     origin: str = field(default="", compare=False)
     """The name or path that it was loaded by."""
 
@@ -228,6 +254,18 @@ class Rubric:
         return {
             lv: tuple(d for d in dimensions if not d.computed) for lv, dimensions in self._by_level.items()
         }
+
+    def asks_people(self, level: Level) -> tuple[Dimension, ...]:
+        """Return the dimensions of a level that people can score.
+
+        They are those that the model scores, and in place of a holistic score what the criteria come to: it
+        is the same question.
+        """
+        lists = [x for x in self.items if x.adds_up]
+        by_criteria, holistic = {x.dimension for x in lists}, {x.holistic for x in lists}
+        return tuple(
+            d for d in self.at(level) if d.name in by_criteria or not (d.computed or d.name in holistic)
+        )
 
     def cap(self, labels: Mapping[str, str]) -> float | None:
         """Return the highest score that labels decided before it leave open; None where they leave all.
@@ -272,19 +310,20 @@ class Rubric:
     @cached_property
     def _digests(self) -> Mapping[str, str]:
         ours = [name for name in ("reask", "summary") if name == "reask" or "earlier_summary" in self.shows]
-        return {
-            language: digest(
-                {
-                    "rubric": dict(self.content),
-                    "language": language,
-                    "instructions": template.instructions,
-                    "data": template.data,
-                    "frame": dict(frame(language)),
-                    "ours": [own_template(name, language) for name in ours],
-                }
-            )
-            for language, template in self.templates.items()
-        }
+        digests = {}
+        for language, template in self.templates.items():
+            parts = {
+                "rubric": dict(self.content),
+                "language": language,
+                "instructions": template.instructions,
+                "data": template.data,
+                "frame": dict(frame(language)),
+                "ours": [own_template(name, language) for name in ours],
+            }
+            if "history" in self.shows or any(x.adds_up for x in self.items):
+                parts["criteria_words"] = dict(criteria_words(language))
+            digests[language] = digest(parts)
+        return digests
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,6 +44,12 @@ def frame(language: str) -> Mapping[str, str]:
 
 
 @cache
+def criteria_words(language: str) -> Mapping[str, str]:
+    """Return the phrases about criteria and about a history in a language, or the English ones."""
+    return _words("criteria", language)
+
+
+@cache
 def memory_words(language: str) -> Mapping[str, str]:
     """Return the wording about users' memories in a language, or the English one."""
     return _words("user_memory", language)
@@ -62,7 +68,8 @@ def _words(name: str, language: str) -> Mapping[str, str]:
 
 def phrase(language: str, key: str, **values: str) -> str:
     """Return one phrase with its placeholders filled."""
-    return render(frame(language)[key], values)
+    words = frame(language)
+    return render(words[key] if key in words else criteria_words(language)[key], values)
 
 
 @cache

@@ -91,6 +91,23 @@ def test_any_schema_is_obeyed_and_the_model_chooses(folder):
                 "minItems": 2,
                 "maxItems": 2,
             },
+            "criteria": {
+                "type": "array",
+                "items": {
+                    "type": "object",
+                    "properties": {
+                        "criterion": {"type": "string", "enum": ["drifts", "gives_in"]},
+                        "turns": {
+                            "type": "array",
+                            "items": {"type": "integer", "enum": [2, 3]},
+                            "minItems": 1,
+                        },
+                        "quote": {"type": "string"},
+                    },
+                    "required": ["criterion", "turns", "quote"],
+                    "additionalProperties": False,
+                },
+            },
             'odd "name"': {"enum": ["a b", "a", "中文", 3, None]},
             "nothing": {"type": "object", "properties": {}},
             "constant": {"const": {"x": [1]}},

@@ -117,7 +117,7 @@ def _by_pairs(options: ScoreOptions, rubric: str, *, dry: bool) -> Evaluator:
         msg = f"the rubric {rubric!r} compares two replies, and needs a model"
         raise UsageError(msg, hint="give --model NAME --base-url URL; without a model there is --rubric card")
     unused = {"--source": options.source_file, "--policy": options.policy_file}
-    unused["--calls"] = options.calls if options.calls != "joint" else None
+    unused["--calls"] = options.calls if options.calls == "separate" else None
     if chosen := [option for option, value in unused.items() if value is not None]:
         msg = f"the rubric {rubric!r} compares two replies, and takes no {chosen[0]}"
         raise UsageError(msg, hint="leave it out, or give a rubric of another level")

@@ -112,7 +112,7 @@ class EvaluatorOptions(UserJudgeOptions, RubricJudgeOptions):
 
 _OF_USERS: Final = ("strategy", "k", "encoder", "reference")
 """Settings of judges that say what one user would rate."""
-_OF_RUBRICS: Final = ("local_model", "source_file", "policy_file")
+_OF_RUBRICS: Final = ("local_model", "source_file", "policy_file", "calls")
 _BY_RUBRIC: Final[Mapping[str, JudgeName]] = {"local": "local", "llm": "llm", "fitted": "fitted"}
 
 
@@ -151,7 +151,6 @@ def _of_user(settings: EvaluatorOptions, config: FileConfig, explicit: Mapping[s
         )
         raise UsageError(msg, hint=hint)
     chosen = [name for name in _OF_RUBRICS if getattr(settings, name) is not None]
-    chosen += ["calls"] if settings.calls != "joint" else []
     if settings.fitted_model is not None:
         msg = f"--judge {settings.judge} takes no --fitted-model"
         raise UsageError(msg, hint="say --judge fitted, or leave --fitted-model out")

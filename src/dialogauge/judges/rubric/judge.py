@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, asdict, dataclass, field, replace
 from functools import cached_property, partial
@@ -25,12 +26,19 @@ from dialogauge.judges.rubric.prompt import (
     prompt_language,
 )
 from dialogauge.judges.rubric.reply import ParsedPart, ParsedReply
-from dialogauge.judges.rubric.rows import turn_row
-from dialogauge.judges.rubric.windows import LARGEST, judge_in_windows, judge_window_level, plan_windows
+from dialogauge.judges.rubric.rows import mean_of_turns, turn_row
+from dialogauge.judges.rubric.windows import (
+    LARGEST,
+    WindowPlan,
+    judge_in_windows,
+    judge_window_level,
+    plan_segments,
+    plan_windows,
+)
 from dialogauge.llm.cache import client_identity
 from dialogauge.llm.protocol import ChatClient
 from dialogauge.llm.structured import Structured
-from dialogauge.rubrics import PERSONAL, Policies, Rubric, Scope, load_policies
+from dialogauge.rubrics import PERSONAL, Calls, Policies, Rubric, Scope, load_policies
 
 
 class JudgeByRubric(ABC):
@@ -91,7 +99,9 @@ class RubricJudge(JudgeByRubric):
     """Judges conversations by a rubric; implements `core.protocols.Judge`.
 
     Turn rubrics take one call for each replied turn. Conversation rubrics take one call for all turns and
-    the conversation together, up to `long_after` turns, and windows beyond. In foresight the turns of a
+    the conversation together, up to `long_after` turns, and windows beyond; or, where the rubric says so, one
+    call however long, in segments only what does not fit into a prompt. Of a conversation with a history only
+    what follows it is judged. In foresight the turns of a
     conversation rubric are asked about one by one, each seeing nothing after its reply, and the
     conversation in a call of its own. A failed call fails its own targets only.
     """
@@ -114,8 +124,11 @@ class RubricJudge(JudgeByRubric):
     """A text that rubrics with the placeholder `source` check against."""
     policies: Policies | None = None
     """For rubrics with `policy`; None: the agent's own system prompt, else the shipped policies."""
-    calls: Literal["joint", "separate"] = "joint"
-    """Whether a call asks for all dimensions, or for one."""
+    calls: Calls | None = None
+    """Whether a call asks for all dimensions, or for one; None for what the rubric says."""
+    room: int | None = None
+    """Tokens (of 3 bytes each) that a prompt may have. Of a rubric without windows, what does not fit is
+    judged in segments. None where nobody knows the model's window."""
 
     def __post_init__(self) -> None:
         """Refuse what cannot be done."""
@@ -133,7 +146,7 @@ class RubricJudge(JudgeByRubric):
         if self.source is not None and "source" not in self.rubric.shows:
             msg = f"the rubric {self.rubric.id!r} shows no source"
             raise UsageError(msg, hint="leave --source out, or give a rubric that names `source` in `shows`")
-        if self.calls == "separate":
+        if self._separate:
             one_by_one(self.rubric)
         if self.long_after < LARGEST:
             msg = f"windows after {self.long_after} turns"
@@ -150,7 +163,9 @@ class RubricJudge(JudgeByRubric):
     def describe(self) -> Mapping[str, Any]:
         """Return rubric, prompt digests, model and settings as plain JSON values."""
         settings: dict[str, Any] = {"language": self.language, "mode": self.mode}
-        if self.rubric.level != "turn":
+        if self.room is not None and ("history" in self.rubric.shows or not self.rubric.windows):
+            settings["room"] = self.room
+        if self.rubric.level != "turn" and self.rubric.windows:
             settings |= {"window": self.window, "long_after": self.long_after}
         if "dialogue" in self.rubric.shows or "tool_results" in self.rubric.shows:
             settings["tool_chars"] = self.tool_chars
@@ -159,8 +174,8 @@ class RubricJudge(JudgeByRubric):
         if "policy" in self.rubric.shows:
             settings["policy"] = digest({"domains": [asdict(d) for d in self._policies.domains]})
             settings["own_policy"] = self.policies is None
-        if self.calls != "joint":
-            settings["calls"] = self.calls
+        if self._separate:
+            settings["calls"] = "separate"
         return {**self._identity("rubric"), "reads": sorted(self.reads), "settings": settings}
 
     async def judge(self, request: Request) -> tuple[Judged, ...]:
@@ -188,7 +203,7 @@ class RubricJudge(JudgeByRubric):
             policy=self._policy(conversation),
             standing={(j.target.level, j.target.turn): j for j in request.standing},
         )
-        turns = conversation.replied_turns
+        turns = conversation.new_turns
         if not turns:
             target = Target(conversation.id, "conversation", candidate=conversation.candidate)
             failure = JudgeFailure("no_reply", "the conversation has no assistant reply to a user message")
@@ -198,14 +213,20 @@ class RubricJudge(JudgeByRubric):
             return await _judge_turns(calls, tuple(t for t in turns if t.number in wanted))
         if self.rubric.level == "turn":
             rows = await _judge_turns(calls, turns)
+            if self.rubric.at("conversation"):
+                rows = (*rows, calls.standing.get(("conversation", None)) or mean_of_turns(calls, rows))
         elif self.rubric.level == "window":
             rows = await judge_window_level(calls, turns, plan_windows(len(turns), self.window))
         else:
             alone = self.mode == "foresight" and self.rubric.at("turn")
             before = await _judge_turns(calls, turns) if alone else ()
             count = len(turns)
-            plan = plan_windows(count, self.window) if count > self.long_after else ((0, count),)
-            rows = before + await judge_in_windows(calls, turns, plan, before)
+            plan: WindowPlan = ((0, count),)
+            if not self.rubric.windows:
+                plan = plan_segments(calls, turns, self.room)
+            elif count > self.long_after:
+                plan = plan_windows(count, self.window)
+            rows = before + await judge_in_windows(calls, turns, plan, before, room=self.room)
         return tuple(r for r in rows if r is not calls.standing.get((r.target.level, r.target.turn)))
 
     @property
@@ -218,7 +239,11 @@ class RubricJudge(JudgeByRubric):
     @cached_property
     def _calls(self) -> Callable[..., ConversationCalls]:
         """What makes the calls about a conversation."""
-        return ConversationCalls if self.calls == "joint" else partial(SeparateCalls, single=self._single)
+        return partial(SeparateCalls, single=self._single) if self._separate else ConversationCalls
+
+    @property
+    def _separate(self) -> bool:
+        return (self.calls or self.rubric.calls) == "separate"
 
     @cached_property
     def _single(self) -> tuple[FixedPrompts, ...]:
@@ -249,14 +274,25 @@ _OF_ALL = ("issues", "evidence", "decision_basis", "weakest_turn", "verdict")
 
 
 def one_by_one(rubric: Rubric) -> tuple[FixedPrompts, ...]:
-    """Return the prompts that ask for one dimension each; UsageError where a reply is more than scores."""
-    more = [label.name for label in rubric.labels] + [items.name for items in rubric.items]
+    """Return the prompts that ask for one dimension each; UsageError where a reply is more than scores.
+
+    A list of items, and the holistic score beside it, are asked for with the dimension that is made of it.
+    """
+    more = [label.name for label in rubric.labels]
     more += [name for name in _OF_ALL if getattr(rubric.reply, name)]
     if more:
         msg = f"the rubric {rubric.id!r} asks for {more[0]} beside the scores: it cannot be split into calls"
         raise UsageError(msg, hint="leave --calls separate out")
-    asked = (d for d in rubric.dimensions if not d.computed)
-    return tuple(FixedPrompts(replace(rubric, dimensions=(d,), verdict=None)) for d in asked)
+    lists, holistic = {x.dimension: x for x in rubric.items}, {x.holistic for x in rubric.items}
+    parts = []
+    for d in rubric.dimensions:
+        items = lists.get(d.name)
+        if items is not None:
+            beside = tuple(other for other in rubric.dimensions if other.name == items.holistic)
+            parts.append(replace(rubric, dimensions=(d, *beside), items=(items,), verdict=None))
+        elif not d.computed and d.name not in holistic:
+            parts.append(replace(rubric, dimensions=(d,), items=(), verdict=None))
+    return tuple(map(FixedPrompts, parts))
 
 
 @dataclass(frozen=True)
@@ -288,6 +324,10 @@ class SeparateCalls(ConversationCalls):
         )
         cut = max(p.result.tool_results_cut for p in own)
         return CallResult(call, outcome, usage, cut, failures)
+
+    def size(self, call: Call) -> int:
+        """Return how many bytes the longest of its prompts has."""
+        return max(ConversationCalls.size(replace(self, fixed=fixed), call) for fixed in self.single)
 
     async def _make_one(self, fixed: FixedPrompts, call: Call) -> CallResult:
         scope = replace(call.scope, levels=(fixed.rubric.dimensions[0].level,))
@@ -325,5 +365,10 @@ def _failure(target: int | None, parts: Sequence[_Part]) -> JudgeFailure | None:
 
 def _joined(target: int | None, parts: Sequence[_Part]) -> ParsedPart:
     entries = [p.entry(target) for p in parts if p.asks(target)]
-    scores = {name: score for part in entries for name, score in part.scores.items()}
-    return ParsedPart(scores, {name: note for part in entries for name, note in part.notes.items()})
+    return ParsedPart(
+        {name: score for part in entries for name, score in part.scores.items()},
+        {name: note for part in entries for name, note in part.notes.items()},
+        items={name: items for part in entries for name, items in part.items.items()},
+        evidence=tuple(e for part in entries for e in part.evidence),
+        dropped=sum((Counter(part.dropped) for part in entries), Counter()),
+    )

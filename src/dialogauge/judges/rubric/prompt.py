@@ -17,6 +17,7 @@ from dialogauge.core.judgement import NO_USAGE, Judged, JudgeFailure, Level, Usa
 from dialogauge.core.patterns import lazy_pattern
 from dialogauge.core.protocols import RatedReply
 from dialogauge.core.values import Value
+from dialogauge.judges.rubric.evidence import with_criteria
 from dialogauge.judges.rubric.policy import AgentPolicy
 from dialogauge.judges.rubric.reply import ParsedReply, ReplyFault, parse_parts, parse_reply
 from dialogauge.llm.protocol import ChatClient, ChatFailure, ChatRequest, ReplySchema
@@ -37,7 +38,7 @@ from dialogauge.rubrics import (
 )
 
 _FRAME = lazy_pattern(
-    r"<(?=[|｜]|(?:dialogue(?:_[ab])?|s|bos|eos|start_of_turn|end_of_turn|start_header_id|eot_id)>)|\[(?=/?INST\])"
+    r"<(?=[|｜]|(?:dialogue(?:_[ab])?|history|s|bos|eos|start_of_turn|end_of_turn|start_header_id|eot_id)>)|\[(?=/?INST\])"
 )
 _UNSAFE = lazy_pattern("[\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
@@ -232,6 +233,10 @@ class Call:
     """The turn after the shown ones, of which hindsight sees the user's words."""
     summary: str | None = None
     """Notes on what came before the shown turns."""
+    history: tuple[Turn, ...] = ()
+    """Turns before the shown ones that are in view and not judged, for rubrics that show them."""
+    history_cut: int = 0
+    """How many turns before these do not fit into the prompt."""
 
     @property
     def span(self) -> tuple[int, int]:
@@ -331,7 +336,8 @@ class ConversationCalls:
             reply = parse_parts(self.rubric, call.scope, data)
             if not known and len(reply.faults) == len(targets):
                 parse_reply(self.rubric, call.scope, data)
-            return reply
+            judged = tuple(t for t in call.shown if t.number in call.scope.turns)
+            return with_criteria(self.rubric, reply, judged)
 
         outcome = await ask(self.client, request, validate, reask=reasker(self.language))
         if isinstance(outcome, ChatFailure):
@@ -350,6 +356,10 @@ class ConversationCalls:
         template = self.rubric.templates[self.language]
         messages = messages_of(template, values, parts.instructions)
         return ChatRequest(messages, role=ROLE, schema=parts.schema, salt=self.salt), cut
+
+    def size(self, call: Call) -> int:
+        """Return how many bytes the prompt of a call has."""
+        return sum(len(m["content"].encode("utf-8", "replace")) for m in self.request(call)[0].messages)
 
     def _values(self, call: Call, parts: FixedParts) -> tuple[dict[str, str], int]:
         shows = self.rubric.shows
@@ -372,6 +382,13 @@ class ConversationCalls:
             turns = recent_turns(call.shown, self.rubric.recent)
             shown = dialogue_text(turns, tool_chars=self.tool_chars, beyond=call.beyond)
             values["dialogue"], cut = shown.text, shown.cut
+        if "history" in shows:
+            earlier = dialogue_text(call.history, tool_chars=self.tool_chars)
+            gone = (
+                phrase(self.language, "history_cut", count=str(call.history_cut)) if call.history_cut else ""
+            )
+            values["history"] = "\n".join(filter(None, (gone, earlier.text))) or self._phrase("begins")
+            cut += earlier.cut
         if self.rubric.level == "turn":
             turn, limit = call.shown[-1], self.tool_chars * _RESULT_SHARE
             results = tool_results_text(turn, tool_chars=limit)

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, TypeVar
 
-from dialogauge.core.judgement import Level
+from dialogauge.core.judgement import Evidence, Level
 from dialogauge.core.patterns import lazy_pattern
 from dialogauge.core.scores import NOT_APPLICABLE, Number
 from dialogauge.rubrics import VERDICTS, Dimension, ItemList, Rubric, Scope
@@ -28,6 +28,8 @@ class Item(NamedTuple):
     text: str
     option: str
     quote: str = ""
+    turns: tuple[int, ...] = ()
+    """Of a criterion: the turns in which it shows."""
 
 
 Items = tuple[Item, ...]
@@ -54,6 +56,12 @@ class ParsedPart:
     """By list."""
     whole: Mapping[str, int] = field(default_factory=dict)
     """The whole scores of dimensions that are means of others."""
+    averaged: Mapping[str, int] = field(default_factory=dict)
+    """Of dimensions that are means: how many scores were averaged."""
+    evidence: tuple[Evidence, ...] = ()
+    """Quotes of criteria, found in the judged turns."""
+    dropped: Mapping[str, int] = field(default_factory=dict)
+    """What of the lists of criteria does not count, by reason."""
 
 
 @dataclass(frozen=True)
@@ -90,6 +98,7 @@ def cut_basis(text: str) -> tuple[str, bool]:
 
 
 _MOST_NAMED = 8
+_OF_CRITERIA = ("criterion", "turns", "quote")
 T = TypeVar("T")
 _WHOLE = lazy_pattern("0|[1-9][0-9]{0,8}")
 
@@ -214,6 +223,8 @@ class _Reader:
         """By turn, the whole under None: only targets with a fault."""
         self.stray: list[str] = []
         """Faults of entries that belong to no target."""
+        self.dropped: dict[str, int] = {}
+        """Entries that do not count, by reason, of the part that is read."""
         self.miscounted: str | None = None
         """Why no number of a turn in the reply can be trusted."""
         self.extra = 0
@@ -233,10 +244,11 @@ class _Reader:
         turns = self._turns(table) if asks_turns else {}
         whole, basis, basis_cut, weakest, verdict = ParsedPart({}), None, False, None, None
         if level in self.scope.levels:
+            self.dropped = {}
             items = self._all_items(table, level)
             scores, notes = self._noted_scores(table, self.rubric.asked(level), f"{level}_level")
             labels = self._concluded(table, level, scores, items)
-            whole = ParsedPart(scores, notes, labels=labels, items=items)
+            whole = ParsedPart(scores, notes, labels=labels, items=items, dropped=self.dropped)
             if self.rubric.reply.decision_basis and (text := table.text("decision_basis")) is not None:
                 basis, basis_cut = cut_basis(text)
             weakest, verdict = self._weakest(table), self._verdict(table)
@@ -251,6 +263,7 @@ class _Reader:
         table = _Table(data, path, [], *known)
         shape = self.rubric.reply
         note = table.text("note") if shape.note else None
+        self.dropped = {}
         items = self._all_items(table, level)
         issues = self._issues(table) if shape.issues else ()
         quotes = self._quotes(table, level) if shape.evidence else ()
@@ -258,9 +271,9 @@ class _Reader:
         scores, notes = self._scores(table, asked)
         labels = self._concluded(table, level, scores, items)
         self.extra += table.extra
-        part = ParsedPart(scores, {"": note, **notes} if note else notes, issues, quotes, labels, items)
+        notes = {"": note, **notes} if note else notes
         self._note(turn, table.faults)
-        return part
+        return ParsedPart(scores, notes, issues, quotes, labels, items, dropped=self.dropped)
 
     def _turns(self, whole: _Table) -> dict[int, ParsedPart]:
         whole.known.add("per_turn")
@@ -315,13 +328,18 @@ class _Reader:
         return None
 
     def _all_items(self, table: _Table, level: Level) -> dict[str, Items]:
-        return {x.name: self._items(table, x) for x in self.rubric.items if x.level == level}
+        return {
+            x.name: self._criteria(table, x) if x.adds_up else self._items(table, x)
+            for x in self.rubric.items
+            if x.level == level
+        }
 
     def _concluded(
         self, table: _Table, level: Level, scores: dict[str, Number], items: Mapping[str, Items]
     ) -> dict[str, str]:
         """Add to the scores what the lists of items come to, and read the labels that must fit them."""
-        scores |= {x.dimension: share(x, items[x.name]) for x in self.rubric.items if x.level == level}
+        lists = (x for x in self.rubric.items if x.level == level and not x.adds_up)
+        scores |= {x.dimension: share(x, items[x.name]) for x in lists}
         labels: dict[str, str] = {}
         for label in (x for x in self.rubric.labels if x.level == level):
             value = table.take(label.name)
@@ -386,6 +404,24 @@ class _Reader:
                 table.fault(f"{items.name}[{index}].quote", f"the words that make it {option}", quote)
             else:
                 entries.append(Item(text.strip(), str(option), quote.strip()))
+        return tuple(entries)
+
+    def _criteria(self, table: _Table, items: ItemList) -> Items:
+        """Read which criteria hold, not yet whether their quotes occur; unknown ones are counted."""
+        names = [o.name for o in items.options]
+        entries = []
+        for index, entry in enumerate(table.typed(items.name, list, "a list") or ()):
+            name, turns, quote = (
+                (entry.get(k) for k in _OF_CRITERIA) if isinstance(entry, dict) else (None,) * 3
+            )
+            numbers = [n for n in turns if isinstance(n, int)] if isinstance(turns, list) else None
+            if numbers is None or numbers != turns or not isinstance(name, str) or not isinstance(quote, str):
+                what = "{criterion, turns, quote} with a list of the numbers of turns"
+                table.fault(f"{items.name}[{index}]", what, entry)
+            elif name.strip() not in names:
+                self.dropped["criteria_unknown"] = self.dropped.get("criteria_unknown", 0) + 1
+            else:
+                entries.append(Item("", name.strip(), quote.strip(), tuple(numbers)))
         return tuple(entries)
 
     def _scores(

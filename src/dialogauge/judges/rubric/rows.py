@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, cast
 
-from dialogauge.core.conversation import Message, Turn
+from dialogauge.core.conversation import Turn
 from dialogauge.core.judgement import (
     NO_USAGE,
     Evidence,
@@ -26,16 +25,15 @@ from dialogauge.core.scores import (
     Number,
     Score,
     as_scores,
+    round_score,
     whole_score,
 )
 from dialogauge.judges.card import card_verdict
+from dialogauge.judges.rubric.evidence import proven, supported
 from dialogauge.judges.rubric.prompt import ROLE, CallResult, ConversationCalls
-from dialogauge.judges.rubric.reply import UNPROVEN, ParsedPart, ParsedReply, share
+from dialogauge.judges.rubric.reply import Item, ParsedPart, ParsedReply
 from dialogauge.llm.structured import Structured
 from dialogauge.rubrics import VERDICTS, Rubric
-
-_MOST_QUOTES = 50
-"""Of one turn that are looked up; a reply has a few."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +54,7 @@ def turn_judgement(
     """Make the judgement of one turn; quotes that do not occur in it are dropped and counted."""
     part = with_means(rubric, "turn", part)
     evidence, unsupported = supported(part.quotes, turn)
+    evidence = (*evidence, *part.evidence)
     more: dict[str, Any] = {"quotes_unsupported": unsupported} if unsupported else {}
     if (cap := rubric.cap(part.labels)) is not None:
         more["cap"] = int(cap) if cap.is_integer() else cap
@@ -73,82 +72,15 @@ def with_means(rubric: Rubric, level: Level, part: ParsedPart) -> ParsedPart:
     if not (means := [d for d in rubric.at(level) if d.mean_of]):
         return part
     scores, whole = dict(part.scores), dict(part.whole)
+    averaged = dict(part.averaged)
     for d in means:
         numbers = [v for name in d.mean_of if not isinstance(v := part.scores[name], str)]
+        averaged[d.name] = len(numbers)
         mean = sum(numbers) / len(numbers) if numbers else NOT_APPLICABLE
         scores[d.name] = mean
         if d.scale.integer and not isinstance(mean, str):
             whole[d.name] = whole_score(mean, d.scale)
-    return replace(part, scores=scores, whole=whole)
-
-
-def supported(quotes: Iterable[tuple[str, str]], turn: Turn) -> tuple[tuple[Evidence, ...], int]:
-    """Keep the quotes that occur in the turn, spaces apart; return them and how many were dropped."""
-    quotes = tuple(quotes)
-    if not quotes:
-        return (), 0
-    material = Material(turn.messages)
-    places = [(dimension, material.place(quote)) for dimension, quote in quotes]
-    kept = tuple(Evidence(turn.number, plain, dimension) for dimension, plain in places if plain)
-    return kept, len(quotes) - len(kept)
-
-
-class Material:
-    """Texts in which quotes are looked up."""
-
-    def __init__(self, messages: Iterable[Message], *texts: str) -> None:
-        """Take messages with the arguments of their tool calls, and further texts."""
-        messages = tuple(messages)
-        arguments = (call.arguments for m in messages for call in m.tool_calls)
-        self._written = "\n".join((*(m.text for m in messages), *arguments, *texts))
-        self._left = _MOST_QUOTES
-
-    @cached_property
-    def _plain(self) -> str:
-        return _plain(self._written)
-
-    def place(self, quote: str) -> str | None:
-        """Return the words that occur, without what surrounds a quote; None where they do not.
-
-        Only so many are looked up, so that a reply of thousands of quotes holds nobody up.
-        """
-        if self._left <= 0:
-            return None
-        self._left -= 1
-        plain = _plain(quote).strip(" \"'“”‘’「」…").removesuffix("...").strip()
-        if not plain or plain in self._written:
-            return plain or None
-        # Word for word is the rule; only else are the spaces looked past, where its words occur at all.
-        occurs = max(plain.split(" "), key=len) in self._written and plain in self._plain
-        return plain if occurs else None
-
-
-def _plain(text: str) -> str:
-    return " ".join(text.split())
-
-
-def _proven(rubric: Rubric, part: ParsedPart, turn: Turn, calls: ConversationCalls) -> tuple[ParsedPart, int]:
-    """Let the items that need a quote count only where it occurs; return how many do not.
-
-    It must occur in the source or before the end of the turn, and not in the reply itself.
-    """
-    lists = {x.name: x for x in rubric.items if x.quoted and x.name in part.items}
-    if not lists:
-        return part, 0
-    before = (*calls.conversation.messages[: turn.start], *turn.user, *turn.steps)
-    material = Material(before, calls.source or "")
-    scores, items, dropped = dict(part.scores), dict(part.items), 0
-    for name, x in lists.items():
-        looked_up = [
-            item
-            if item.option not in x.quoted or material.place(item.quote)
-            else item._replace(option=UNPROVEN)
-            for item in items[name]
-        ]
-        dropped += sum(item.option == UNPROVEN for item in looked_up)
-        items[name] = tuple(looked_up)
-        scores[x.dimension] = share(x, items[name])
-    return replace(part, scores=scores, items=items), dropped
+    return replace(part, scores=scores, whole=whole, averaged=averaged)
 
 
 def judgement_of(
@@ -165,13 +97,10 @@ def judgement_of(
     if part.labels:
         details["labels"] = dict(part.labels)
     if part.items:
-        details["items"] = {
-            name: [
-                {"text": item.text, "label": item.option} | ({"quote": item.quote} if item.quote else {})
-                for item in items
-            ]
-            for name, items in part.items.items()
-        }
+        details["items"] = {name: [_item_json(item) for item in items] for name, items in part.items.items()}
+    if part.averaged:
+        details["averaged"] = dict(part.averaged)
+    details |= part.dropped
     if decided.name is not None:
         details["class"] = decided.name
     return Judgement(
@@ -185,6 +114,12 @@ def judgement_of(
         details={**details, **more},
         overall=decided.overall,
     )
+
+
+def _item_json(item: Item) -> dict[str, Any]:
+    text: dict[str, Any] = {} if item.turns else {"text": item.text}
+    turns: dict[str, Any] = {"turns": list(item.turns)} if item.turns else {}
+    return {**text, "label": item.option, **turns, **({"quote": item.quote} if item.quote else {})}
 
 
 def decide(
@@ -251,7 +186,7 @@ def _call_details(
     details = {"language": calls.language, "repaired": answer.repaired, "reasked": answer.reasked}
     turn = result.call.shown[-1] if calls.rubric.level == "turn" else None
     details |= tool_use(calls, turn)
-    return details | cut_or_ignored([answer.value], result.tool_results_cut)
+    return details | cut_or_ignored([answer.value], [result])
 
 
 def tool_use(calls: ConversationCalls, turn: Turn | None) -> dict[str, Any]:
@@ -270,12 +205,13 @@ def tool_use(calls: ConversationCalls, turn: Turn | None) -> dict[str, Any]:
     return details
 
 
-def cut_or_ignored(replies: Sequence[ParsedReply], tool_results_cut: int) -> dict[str, int]:
+def cut_or_ignored(replies: Sequence[ParsedReply], results: Sequence[CallResult]) -> dict[str, int]:
     """Return the counts of what was cut in prompts and replies, and of unknown keys, where there are any."""
     counted = {
         "basis_cut": sum(r.basis_cut for r in replies),
         "extra_keys": sum(r.extra_keys for r in replies),
-        "tool_results_cut": tool_results_cut,
+        "tool_results_cut": sum(r.tool_results_cut for r in results),
+        "history_turns_cut": sum(r.call.history_cut for r in results),
     }
     return {key: count for key, count in counted.items() if count}
 
@@ -287,11 +223,35 @@ def turn_row(calls: ConversationCalls, result: CallResult, turn: Turn) -> Judged
         outcome = result.outcome
     else:
         details = _call_details(calls, result, result.outcome)
-        part, unproven = _proven(calls.rubric, result.outcome.value.turns[turn.number], turn, calls)
+        before = calls.conversation.messages[: turn.start]
+        part = result.outcome.value.turns[turn.number]
+        part, unproven = proven(calls.rubric, part, turn, before, calls.source)
         if unproven:
             details["quotes_unsupported"] = unproven
         outcome = turn_judgement(calls.rubric, part, turn, details)
     return row(calls, "turn", turn.number, outcome, result.usage)
+
+
+def mean_of_turns(calls: ConversationCalls, rows: Sequence[Judged]) -> Judged:
+    """Make the row of a conversation whose scores are the means of those of its turns, n/a left out."""
+    failed = [r.outcome for r in rows if isinstance(r.outcome, JudgeFailure)]
+    if failed:
+        message = f"{len(failed)} of {len(rows)} turns failed: {failed[0].message}"
+        return row(calls, "conversation", None, JudgeFailure("unmet", message))
+    scores: dict[str, Number] = {}
+    whole: dict[str, int] = {}
+    averaged: dict[str, int] = {}
+    for d in calls.rubric.at("conversation"):
+        if d.turn_mean_of is not None:
+            of_turns = [s[d.turn_mean_of] for s in turn_scores(rows) if s is not None]
+            numbers = [v for v in of_turns if not isinstance(v, str)]
+            averaged[d.name] = len(numbers)
+            scores[d.name] = round_score(sum(numbers) / len(numbers)) if numbers else NOT_APPLICABLE
+            if d.scale.integer and numbers:
+                whole[d.name] = whole_score(sum(numbers) / len(numbers), d.scale)
+    part = with_means(calls.rubric, "conversation", ParsedPart(scores, whole=whole, averaged=averaged))
+    decided = Decision(overall=_mean(calls.rubric, "conversation", part.scores))
+    return row(calls, "conversation", None, judgement_of(part, decided, {"language": calls.language}, None))
 
 
 def turn_scores(rows: Sequence[Judged]) -> list[Mapping[str, Number] | None]:
@@ -319,7 +279,14 @@ def whole_judgement(
     if reply.verdict is not None:
         details["model_verdict"] = reply.verdict
         details["verdict_mismatch"] = reply.verdict != (decided.verdict or decided.name)
-    return judgement_of(whole, decided, details, rationale_of(reply), weakest_turn=reply.weakest_turn)
+    return judgement_of(
+        whole,
+        decided,
+        details,
+        rationale_of(reply),
+        evidence=whole.evidence,
+        weakest_turn=reply.weakest_turn,
+    )
 
 
 def rationale_of(reply: ParsedReply) -> str | None:

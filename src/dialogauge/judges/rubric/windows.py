@@ -6,6 +6,7 @@ The choices are argued in `docs/decisions/0002-windows.md`.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
@@ -14,11 +15,13 @@ from dialogauge.core.conversation import Turn
 from dialogauge.core.errors import UsageError
 from dialogauge.core.judgement import Judged, JudgeFailure, Judgement, Usage
 from dialogauge.core.scores import NOT_APPLICABLE, Number
+from dialogauge.judges.rubric.evidence import added_up, merged_criteria
 from dialogauge.judges.rubric.prompt import (
     ROLE,
     Call,
     CallResult,
     ConversationCalls,
+    dialogue_text,
     following_turn,
     gathered,
     summarise_before,
@@ -42,6 +45,8 @@ from dialogauge.rubrics import Dimension, Rubric, Scope
 
 SMALLEST: Final = 4
 LARGEST: Final = 6
+_BYTES_PER_TOKEN: Final = 3
+"""Of a prompt, as its cost is estimated: a Chinese character is a token."""
 
 WindowPlan = Sequence[tuple[int, int]]
 """Start (included) and stop (excluded) of each window, by position among the judged turns."""
@@ -79,6 +84,73 @@ def _even(total: int, parts: int) -> list[int]:
     """Split a number into whole parts that differ by at most one, the larger first."""
     small, larger = divmod(total, parts)
     return [small + (i < larger) for i in range(parts)]
+
+
+def plan_segments(calls: ConversationCalls, turns: Sequence[Turn], room: int | None) -> WindowPlan:
+    """Lay the judged turns in as few segments as fit into a prompt, of as equal a length as possible.
+
+    Segments share no turn: what came before is shown as history. Where all fits, there is one. Else the
+    judged turns have two thirds of what the fixed part of the prompt leaves, and the history the rest.
+
+    Args:
+        calls: The conversation, and what asks about it.
+        turns: The judged turns.
+        room: Tokens that a prompt may have; None for any.
+
+    Returns:
+        Start (included) and stop (excluded) of each segment, by position from 0.
+    """
+    whole, numbers = (0, len(turns)), tuple(t.number for t in turns)
+    if room is None:
+        return (whole,)
+    # As in a segment, with its longer sentence about what is asked.
+    scope = Scope(numbers, (calls.rubric.level,), (numbers[0], numbers[-1], numbers[-1]))
+    left = max(room * _BYTES_PER_TOKEN - calls.size(Call(scope, ())), 0)
+    if _bytes(calls, calls.conversation.turns) <= left:
+        return (whole,)
+    # A turn that nobody answered is shown with the one before it.
+    starts = [*(t.number for t in turns[1:]), math.inf]
+    shown = _shown(calls, [turns], turns)
+    sizes = [
+        _bytes(calls, [t for t in shown if t.number < stop and (t.number >= turn.number or turn is turns[0])])
+        for turn, stop in zip(turns, starts, strict=True)
+    ]
+    low, high = max(sizes), max(left * 2 // 3, *sizes)
+    fewest = len(_filled(sizes, high))
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if len(_filled(sizes, middle)) == fewest else (middle + 1, high)
+    return _filled(sizes, high)
+
+
+def _bytes(calls: ConversationCalls, turns: Sequence[Turn]) -> int:
+    return len(dialogue_text(turns, tool_chars=calls.tool_chars).text.encode("utf-8", "replace")) + 1
+
+
+def _filled(sizes: Sequence[int], most: int) -> tuple[tuple[int, int], ...]:
+    """Fill segment after segment, each up to `most`, but with one turn at least."""
+    plan, start, total = [], 0, 0
+    for position, size in enumerate(sizes):
+        if position > start and total + size > most:
+            plan.append((start, position))
+            start, total = position, 0
+        total += size
+    return (*plan, (start, len(sizes)))
+
+
+def _with_history(calls: ConversationCalls, call: Call, room: int | None) -> Call:
+    """Show what came before as history, the latest turns of it that fit."""
+    earlier = [t for t in calls.conversation.turns if t.number < call.shown[0].number]
+    if room is None:
+        return replace(call, history=tuple(earlier))
+    left = room * _BYTES_PER_TOKEN - calls.size(replace(call, history_cut=len(earlier)))
+    kept: list[Turn] = []
+    for turn in reversed(earlier):
+        left -= _bytes(calls, [turn])
+        if left < 0:
+            break
+        kept.insert(0, turn)
+    return replace(call, history=tuple(kept), history_cut=len(earlier) - len(kept))
 
 
 def merge_turn(parts: Sequence[ParsedPart]) -> tuple[ParsedPart, dict[str, float]]:
@@ -135,19 +207,26 @@ def merge_whole(rubric: Rubric, parts: Sequence[ParsedPart], lengths: Sequence[i
     """Roll up what the windows say of the conversation.
 
     Lists of items are joined, of an item that is named twice the later says how it stands, and their
-    share is computed anew; labels are those of the last window.
+    share is computed anew; of criteria each counts once, wherever it was shown; labels are those of the last
+    window.
     """
     level = rubric.level
     scores: dict[str, Number] = {
         d.name: roll_up(d, [p.scores[d.name] for p in parts], lengths) for d in rubric.asked(level)
     }
     items = {
-        x.name: tuple({item.text: item for p in parts for item in p.items[x.name]}.values())
+        x.name: merged_criteria([p.items[x.name] for p in parts])
+        if x.adds_up
+        else tuple({item.text: item for p in parts for item in p.items[x.name]}.values())
         for x in rubric.items
         if x.level == level
     }
-    scores |= {x.dimension: share(x, items[x.name]) for x in rubric.items if x.level == level}
-    return ParsedPart(scores, labels=parts[-1].labels, items=items)
+    for x in (x for x in rubric.items if x.level == level):
+        entries = items[x.name]
+        scores[x.dimension] = added_up(rubric, x, entries) if x.adds_up else share(x, entries)
+    evidence = tuple(e for p in parts for e in p.evidence)
+    dropped = sum((Counter(p.dropped) for p in parts), Counter[str]())
+    return ParsedPart(scores, labels=parts[-1].labels, items=items, evidence=evidence, dropped=dropped)
 
 
 def weakest_of(named: Sequence[int | None], turns: Mapping[int, Mapping[str, Number]]) -> int | None:
@@ -165,13 +244,18 @@ def weakest_of(named: Sequence[int | None], turns: Mapping[int, Mapping[str, Num
 
 
 async def judge_in_windows(
-    calls: ConversationCalls, turns: Sequence[Turn], plan: WindowPlan, before: Sequence[Judged]
+    calls: ConversationCalls,
+    turns: Sequence[Turn],
+    plan: WindowPlan,
+    before: Sequence[Judged],
+    *,
+    room: int | None = None,
 ) -> tuple[Judged, ...]:
     """Judge the replied turns and their conversation in windows, and put together what they say.
 
     A single window is the conversation at once. `before` are the rows of turns that were judged one by one,
     in foresight; else the windows score the turns too, where the rubric does. All usage, that of the
-    summaries included, is booked on the conversation's row.
+    summaries included, is booked on the conversation's row. `room` is what a prompt may have, in tokens.
     """
     with_turns = not before and bool(calls.rubric.at("turn"))
     whole = calls.standing.get(("conversation", None))
@@ -180,7 +264,7 @@ async def judge_in_windows(
         or (with_turns and any(("turn", t.number) not in calls.standing for t in turns[start:stop]))
         for start, stop in plan
     ]
-    windows, spent = await _ask_windows(calls, turns, plan, wanted, with_turns=with_turns)
+    windows, spent = await _ask_windows(calls, turns, plan, wanted, with_turns=with_turns, room=room)
     rows = _turn_rows(calls, turns, windows, several=len(plan) > 1) if with_turns else ()
     usage = sum((w.usage for w in windows), spent)
     scored = before or rows
@@ -237,13 +321,16 @@ async def _ask_windows(
     wanted: Sequence[bool],
     *,
     with_turns: bool,
+    room: int | None = None,
 ) -> tuple[tuple[CallResult, ...], Usage]:
     """Return the windows that are wanted, and what the summaries in front of them took."""
     groups = [turns[start:stop] for start, stop in plan]
     shown = [_shown(calls, groups, group) for group in groups]
     before: Sequence[str | ChatFailure | None] = (None,) * len(groups)
     spent = Usage()
-    if len(groups) > 1 and "earlier_summary" in calls.rubric.shows:
+    with_history = "history" in calls.rubric.shows
+    parted = len(groups) > 1 or (not with_history and shown[0][0].number > calls.conversation.turns[0].number)
+    if parted and "earlier_summary" in calls.rubric.shows:
         read = max((i for i, one in enumerate(wanted, 1) if one), default=0)
         written, spent = await summarise_before(calls, [seen[0].number for seen in shown[:read]])
         before = [*written, *before[read:]]
@@ -252,10 +339,12 @@ async def _ask_windows(
     for group, seen, notes, one in zip(groups, shown, before, wanted, strict=True):
         if not one:
             continue
-        part = (max(seen[0].number, 1), seen[-1].number, end) if len(groups) > 1 else None
+        part = (max(seen[0].number, 1), seen[-1].number, end) if parted else None
         scope = _scope(calls, tuple(t.number for t in group), part, with_turns=with_turns)
         beyond = following_turn(calls.conversation, seen[-1]) if calls.mode == "hindsight" else None
         call = Call(scope, seen, beyond, notes if isinstance(notes, str) else None)
+        if with_history:
+            call = _with_history(calls, call, room)
         coroutines.append(_ask(calls, call, notes))
     return tuple(await gathered(coroutines)), spent
 
@@ -276,9 +365,16 @@ def _scope(
 def _shown(
     calls: ConversationCalls, groups: Sequence[Sequence[Turn]], group: Sequence[Turn]
 ) -> tuple[Turn, ...]:
-    """Return the turns a window sees: the judged ones, unanswered ones between, and both ends whole."""
+    """Return the turns a window sees: the judged ones, unanswered ones between, and both ends whole.
+
+    What was there before is not among them: it is history. But for a greeting alone, where the rubric has no
+    place for a history.
+    """
     turns = calls.conversation.turns
-    start = turns[0].number if group is groups[0] else group[0].number
+    old = calls.conversation.history
+    if "history" not in calls.rubric.shows and all(t.number < 1 for t in old):
+        old = ()
+    start = turns[len(old)].number if group is groups[0] else group[0].number
     stop = turns[-1].number if group is groups[-1] else group[-1].number
     return tuple(t for t in turns if start <= t.number <= stop)
 
@@ -381,8 +477,10 @@ def _whole(
             for window, answer in zip(windows, answers, strict=True)
         ],
     }
+    if not calls.rubric.windows:
+        details["in_segments"] = True
     details |= tool_use(calls, None)
-    details |= cut_or_ignored([a.value for a in answers], sum(w.tool_results_cut for w in windows))
+    details |= cut_or_ignored([a.value for a in answers], windows)
     differences = [
         value
         for r in turns
@@ -392,4 +490,11 @@ def _whole(
     if differences:
         mean = sum(differences) / len(differences)
         details["window_differences"] = {"n": len(differences), "mean": mean, "max": max(differences)}
-    return judgement_of(merged, decided, details, rationale_of(deciding), weakest_turn=weakest)
+    return judgement_of(
+        merged,
+        decided,
+        details,
+        rationale_of(deciding),
+        evidence=merged.evidence,
+        weakest_turn=weakest,
+    )

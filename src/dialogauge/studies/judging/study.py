@@ -114,6 +114,8 @@ class JudgingStudy(Study[JudgingResult]):
     """People's ratings from a file of their own, joined with the conversations as they are read."""
     strict: bool = False
     """Whether the first unreadable record ends the run."""
+    first_turns: int | None = None
+    """Of each conversation only so many new turns are judged, and what follows is not shown; None for all."""
     worked_examples: frozenset[str] = frozenset()
     """Ids of conversations that the judge's prompt shows solved: they are not judged."""
     gates: tuple[str, ...] = ()
@@ -207,7 +209,8 @@ class JudgingStudy(Study[JudgingResult]):
                         judge.digest,
                         repeat,
                         self.seed,
-                        None,
+                        # What is known of messages is who said them, not whether they were there before.
+                        f"from message {conversation.prefix}" if conversation.history else None,
                         judge.name,
                         position,
                     )
@@ -231,13 +234,18 @@ class JudgingStudy(Study[JudgingResult]):
                 fault = RecordFault(msg, place=conversation.place_of(rating), hint="mend one of the two")
                 raise fault if self.mask is None else self.mask.fault(fault)
             conversation = self.ratings.joined(conversation)
+        if self.first_turns is not None:
+            conversation = cut_after(conversation, self.first_turns)
         return conversation if self.mask is None else self.mask.conversation(conversation)
 
     async def run(self, unit: WorkUnit) -> tuple[Judged, ...]:
-        """Judge one conversation once."""
-        if not unit.conversation.messages:
-            return (absent(unit.conversation),)
-        return await self.judge.judge(request_of(unit))
+        """Judge one conversation once; of turns that were there before nothing is kept."""
+        conversation = unit.conversation
+        if not conversation.messages:
+            return (absent(conversation),)
+        rows = await self.judge.judge(request_of(unit))
+        old = {t.number for t in conversation.history}
+        return tuple(r for r in rows if r.target.turn not in old) if old else rows
 
     def settle(self, units: Iterable[StoredUnit], ending: Ending) -> Mapping[bytes, Sequence[Row]]:
         """Put what people said beside what was judged: it may come later, or change."""
@@ -324,11 +332,29 @@ class JudgingStudy(Study[JudgingResult]):
 
 
 def request_of(unit: WorkUnit) -> Request:
-    """Return what a judge is asked about a unit: of a produced conversation, what follows its prefix."""
+    """Return what a judge is asked about a unit: of a produced conversation, what follows its prefix.
+
+    Where that begins with a turn it is a session, and judged as a whole too; else it is a reply to what stood
+    there, and judged alone.
+    """
     conversation, done = unit.conversation.blinded(), standing(unit.earlier)
     prefix = unit.conversation.prefix
-    new = tuple(r for r in replies_of(unit.conversation) if r.message >= prefix) if prefix else ()
+    alone = prefix and all(t.start != prefix for t in conversation.turns)
+    new = tuple(r for r in replies_of(unit.conversation) if r.message >= prefix) if alone else ()
     return Request(conversation, new, repeat=unit.repeat, seed=unit.seed, standing=done)
+
+
+def cut_after(conversation: Conversation, count: int) -> Conversation:
+    """Return the conversation up to the end of its new turn of that number, with the ratings up to there.
+
+    Ratings of the whole stay: how soon a judge comes to what people said at the end is a question of its own.
+    """
+    turns = conversation.new_turns
+    if len(turns) < count:
+        return conversation
+    last = turns[count - 1].number
+    ratings = tuple(r for r in conversation.ratings if r.turn is None or r.turn <= last)
+    return replace(conversation.until(last), ratings=ratings)
 
 
 def absent(conversation: Conversation) -> Judged:
