@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from dialogauge.app.annotate.folder import PlanFiles
+from dialogauge.app.candidates import family_of
 from dialogauge.app.settings import AgreementOptions
 from dialogauge.app.sources import field_map
 from dialogauge.core.conversation import PairRating, Rating
@@ -200,13 +201,14 @@ def add_judges(judged: RatingTable, people: RatingTable, options: AgreementOptio
         rated_as = next((p.rated for p in wanted if p.judge == question.dimension), question.dimension)
         asked = Question(rated_as, question.level)
         own, unclear = _one_candidate(answers, ratings.get(asked, {}))
+        out.families |= families_of(key.candidate for key in own)
         out.judged_on.setdefault(asked, categories)
         known = out.judges.setdefault(asked, {})
         for key, one in own.items():
             known.setdefault(key, Rated({}, one.user, one.groups)).by.update(one.by)
         pair = DimensionPair(question.dimension, rated_as)
         for judge in sources_of(own):
-            about = JudgedRun(judge, judge=judge)
+            about = out.about[judge] = JudgedRun(judge, judge=judge, family=family_of(judge))
             table = TargetTable(pair, scale_of(categories), about, level=question.level)
             join_scores(table, said_by(judge, own), ratings.get(asked, {}), categories)
             out.tables += [table] if table.targets else []
@@ -311,6 +313,12 @@ def _expect_raters(answers: Mapping[Question, Answers], out: Panel) -> None:
         raise UsageError(
             msg, hint="agreement takes shared targets; check that ids, turns and dimensions are the same"
         )
+
+
+def families_of(candidates: Iterable[str | None]) -> dict[str, str]:
+    """Return the families of models that the names of candidates tell."""
+    named = {name: family_of(name) for name in candidates if name is not None}
+    return {name: family for name, family in named.items() if family is not None}
 
 
 def pair_of(text: str) -> DimensionPair:
