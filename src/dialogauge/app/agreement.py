@@ -27,6 +27,7 @@ from dialogauge.app.agreement_runs import (
     ratings_within,
     run_names,
 )
+from dialogauge.app.candidates import family_of
 from dialogauge.app.command import Measurement
 from dialogauge.app.merging import load_config
 from dialogauge.app.outcome import CommandOutcome
@@ -183,6 +184,8 @@ def _measure(options: AgreementOptions, python: PythonInput) -> CommandOutcome[A
         add_judges(scores, people or RatingTable(), options, sources)
     elif people is not None and not runs and (people.ratings or not sources.people_votes):
         add_people(people, options, sources)
+    candidates = {key.candidate for of in sources.judges.values() for key in of} - {None}
+    sources.families = {name: of for name in candidates if name and (of := family_of(name))}
     asked = Asked(options.compare, options.measure if options.power else None)
     result = measure(sources, rule, AgreementSettings(seed=options.seed), by=by_names(options), asked=asked)
     limits = load_config(options.config_file).trust

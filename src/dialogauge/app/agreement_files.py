@@ -201,7 +201,6 @@ def add_judges(judged: RatingTable, people: RatingTable, options: AgreementOptio
         rated_as = next((p.rated for p in wanted if p.judge == question.dimension), question.dimension)
         asked = Question(rated_as, question.level)
         own, unclear = _one_candidate(answers, ratings.get(asked, {}))
-        out.families |= families_of(key.candidate for key in own)
         out.judged_on.setdefault(asked, categories)
         known = out.judges.setdefault(asked, {})
         for key, one in own.items():
@@ -313,12 +312,6 @@ def _expect_raters(answers: Mapping[Question, Answers], out: Panel) -> None:
         raise UsageError(
             msg, hint="agreement takes shared targets; check that ids, turns and dimensions are the same"
         )
-
-
-def families_of(candidates: Iterable[str | None]) -> dict[str, str]:
-    """Return the families of models that the names of candidates tell."""
-    named = {name: family_of(name) for name in candidates if name is not None}
-    return {name: family for name, family in named.items() if family is not None}
 
 
 def pair_of(text: str) -> DimensionPair:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
-from dialogauge.app.agreement_files import families_of, pair_of
+from dialogauge.app.agreement_files import pair_of
 from dialogauge.app.candidates import family_of_judge
 from dialogauge.app.settings import AgreementOptions
 from dialogauge.app.sources import JUDGED
@@ -141,9 +141,9 @@ def _other_words(surveys: Sequence[_Survey]) -> Iterator[str]:
         both = first.words.keys() & other.words.keys()
         if differ := sum(first.words[key] != other.words[key] for key in both):
             yield (
-                f"{first.name} and {other.name} hold other words in {differ:,} of {len(both):,} "
-                "conversations of one id and candidate, such as sessions with another simulator: compare their candidates; "
-                "agreement on single conversations says little"
+                f"{first.name} and {other.name}: {differ:,} of {len(both):,} conversations of one id and "
+                "candidate have other words, as with another simulator: compare the candidates of these runs "
+                "alone"
             )
 
 
@@ -194,13 +194,16 @@ def _survey(path: str, name: str, table: RatingTable | None, options: AgreementO
         counts: dict[Question, Counter[float | str]] = {}
         raters: set[str] = set()
         fitted_to, candidates = 0, dict[str, set[str | None]]()
-        undeclared, words, scenes = False, dict[tuple[str, str | None], str](), Counter[tuple[str, str]]()
+        undeclared, words, scenes = (
+            False,
+            dict[tuple[str, str | None], str](),
+            Counter[tuple[str | None, str | None]](),
+        )
         for conversation, rows in run.judged():
             if len(options.sources) > 1:
                 words[conversation.id, conversation.candidate] = words_digest(conversation)
-            scene, candidate = conversation.scenario, conversation.candidate
-            if scene is not None and candidate is not None and plays(conversation.id, scene):
-                scenes[scene, candidate] += 1
+            if plays(conversation.id, conversation.scenario):
+                scenes[conversation.scenario, conversation.candidate] += 1
             undeclared = undeclared or any(SATISFACTION in (row["scores"] or {}) for row in rows)
             ratings = [r for r in ratings_of(conversation) if options.level in (None, level_of(r))]
             for rating in ratings:
@@ -243,16 +246,10 @@ def _read(
     name = survey.name
     with open_run(survey.path, studies=JUDGED) as run:
         manifest = run.manifest
-        about = JudgedRun(
-            name,
-            survey.path,
-            manifest.judge["name"],
-            manifest.settings["mode"],
-            survey.fitted_to,
-            manifest.settings.get("first_turns"),
-            family_of_judge(manifest.judge),
-        )
-        level_of_dimension = {d.name: d.level for d in run.dimensions}
+        judge, settings = manifest.judge, manifest.settings
+        about = JudgedRun(name, survey.path, judge["name"], settings["mode"], survey.fitted_to)
+        about = replace(about, first_turns=settings.get("first_turns"), family=family_of_judge(judge))
+        by_turn = {d.name for d in run.dimensions if d.level == "turn"}
         # A satisfaction study states its figures of the whole scores: the same run gives the same ones here.
         fractions = manifest.study != SATISFACTION
         # Judges are compared with each other on all that they scored, or what is named.
@@ -276,17 +273,12 @@ def _read(
                     hint = "name the ratings of each scale as a dimension of their own"
                     raise UsageError(msg, hint=hint)
                 reading = _reading(pair, admission, seen, scale, options)
-                over_turns = (rated, level, level_of_dimension.get(pair.judge)) == (
-                    True,
-                    "conversation",
-                    "turn",
-                ) and Question(pair.rated, "turn") not in survey.counts
+                over_turns = rated and pair.judge in by_turn and levels == ["conversation"]
                 if over_turns:
                     mean = f"{pair}: people rated conversations, of which {name} has the mean of its turns"
                     reading = "; ".join(filter(None, (reading, mean)))
-                tables.append(
-                    TargetTable(pair, scale, about, admission, reading, fractions, level, over_turns)
-                )
+                table = TargetTable(pair, scale, about, admission, reading, fractions, level, over_turns)
+                tables.append(table)
         collect_targets(run.judged(), ratings_within(run, ratings), tables)
     if not rated:
         return [table for table in tables if table.scored]
@@ -368,7 +360,6 @@ def _take_over(table: TargetTable, options: AgreementOptions, out: Panel) -> Non
             none = f"{counted(table.counts.rated, 'rated target')}, none scored"
             out.notes.append(f"run {table.about.name}, {question}: {none}")
     out.about[table.about.name] = table.about
-    out.families |= families_of(key.candidate for key in table.scored)
     scores = out.judges.setdefault(question, {})
     for key, one in table.scored.items():
         known_score = scores.setdefault(key, Rated({}, one.user, one.groups, one.length))

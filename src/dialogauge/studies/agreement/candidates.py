@@ -6,8 +6,9 @@ Beside it: what follows the length of replies, and whether a judge is kinder to 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from math import comb
 from typing import Final
 
@@ -18,9 +19,10 @@ from dialogauge.core.json_keys import INSIDE, keys
 from dialogauge.stats import (
     Estimate,
     Floats,
+    Gain,
     divided,
-    gain_of_sums,
     label_codes,
+    mean_of_sums,
     pearson,
     same_order,
 )
@@ -30,6 +32,7 @@ from dialogauge.studies.agreement.closeness import consensus_of
 from dialogauge.studies.agreement.order import RANK, Means, Personas, chance_of
 from dialogauge.studies.agreement.pooling import questions
 from dialogauge.studies.agreement.sources import (
+    CONSENSUS,
     Answers,
     Question,
     TargetKey,
@@ -42,7 +45,6 @@ from dialogauge.studies.agreement.sources import (
 )
 from dialogauge.studies.agreement.targets import ArenaVotes, Panel
 
-PEOPLE: Final = "people"
 _MOST: Final = 30
 """Raters that are held against the others: those that rated most."""
 _Scores = Mapping[TargetKey, float]
@@ -54,18 +56,16 @@ class CandidateFigures:
 
     source: str
     candidates: int
-    sessions: int
-    """Sessions of the evaluator that count."""
-    same_sessions: bool
-    """Whether people rated these sessions; else others of the same candidates."""
+    targets: int
+    """Of the evaluator that count: sessions, turns, or votes of an arena."""
+    same: bool
+    """Whether people rated these targets; else others of the same candidates."""
     clustered_by: str
     figures: Mapping[str, Estimate]
-    """Of the candidates' means: rank accuracy by what ties say, normalised MAE, bias. Of an evaluator on
-    another scale than people rank accuracy alone."""
+    """Of the candidates' means: rank accuracy by what ties say, normalised MAE, bias. Of an arena, and of a
+    judge on another scale than people, rank accuracy alone."""
     by_session: Mapping[str, Estimate]
-    """Of single sessions: order within the same conversation id, MAE, bias; nothing of other sessions."""
-    shuffled: Mapping[str, float | None]
-    """The same with the evaluator's means dealt anew to the candidates, the mean over deals."""
+    """Of single targets: order within one conversation id, MAE, bias; nothing of other targets."""
     chance: float | None
     """The share of all orders of the candidates whose rank accuracy is at least so high."""
     first_turns: int | None = None
@@ -74,10 +74,9 @@ class CandidateFigures:
 
 @dataclass(frozen=True, slots=True)
 class CandidateControl:
-    """What an evaluator that knows nothing comes to."""
+    """What an evaluator that knows nothing comes to: figures of candidates, without intervals."""
 
     name: str
-    description: str
     figures: Mapping[str, float | None]
 
 
@@ -94,18 +93,15 @@ class LengthFigures:
 
 @dataclass(frozen=True, slots=True)
 class FamilyBias:
-    """Judge less people, of candidates of the judge's own family of models and of the others."""
+    """Judge less people, of candidates of the judge's own family of models and of other known families."""
 
     source: str
     family: str
     own: tuple[str, ...]
-    """Candidates of the family."""
-    others: tuple[str, ...]
-    """Candidates of other known families."""
-    bias_own: float | None
-    bias_others: float | None
+    bias_own: float
+    bias_others: float
     more_by: Estimate
-    p: float | None
+    """The first less the second."""
 
 
 @keys(question=INSIDE, one_pair="one_pair")
@@ -130,44 +126,34 @@ class CandidateAgreement:
         return 1 / comb(len(self.candidates), 2)
 
 
-def candidate_agreements(sources: Panel, *, shuffles: int, seed: int) -> tuple[CandidateAgreement, ...]:
+def candidate_agreements(sources: Panel, *, shuffles: int, seed: int) -> Iterable[CandidateAgreement]:
     """Hold every evaluator against people by candidate, question by question.
 
     Nothing of questions that are not answered with numbers, or of fewer than two rated candidates.
 
     Args:
         sources: Who said what.
-        shuffles: Deals of the shuffled means.
+        shuffles: Deals of the shuffled control.
         seed: Of the deals and of the draws of personas.
     """
-    made = []
     for question in questions(sources.people):
         categories = sources.categories.get(question)
         if categories is None or categories.values is None:
             continue
-        people = {k: rated for k, rated in sources.people[question].items() if k.candidate is not None}
-        consensus = consensus_of(pile_of(people, categories)) if people else np.empty(0)
-        gold = {key: value for key, value in zip(people, consensus.tolist(), strict=True) if value == value}
+        people = {key: one for key, one in sources.people[question].items() if key.candidate is not None}
+        consensus = consensus_of(pile_of(people, categories)).tolist() if people else []
+        gold = {key: value for key, value in zip(people, consensus, strict=True) if value == value}
         candidates = tuple(sorted({str(key.candidate) for key in gold}, key=natural))
-        if len(candidates) > 1:
-            beside = _Beside(question, sources, people, gold, candidates, shuffles, seed)
-            evaluators = tuple(beside.evaluators())
-            raters = tuple(beside.raters())
-            if evaluators or raters:
-                lengths, slopes = beside.lengths()
-                made.append(
-                    CandidateAgreement(
-                        question,
-                        candidates,
-                        evaluators,
-                        raters,
-                        tuple(beside.controls(lengths)),
-                        lengths,
-                        slopes,
-                        tuple(beside.families()),
-                    )
-                )
-    return tuple(made)
+        beside = _Beside(question, sources, people, gold, candidates, seed)
+        evaluators, raters = tuple(beside.evaluators()), tuple(beside.raters())
+        if evaluators or raters:
+            lengths = beside.lengths
+            controls = tuple(beside.controls(shuffles))
+            families = tuple(beside.families())
+            figures = tuple(beside.length_figures())
+            yield CandidateAgreement(
+                question, candidates, evaluators, raters, controls, lengths, figures, families
+            )
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,221 +166,160 @@ class _Beside:
     gold: _Scores
     """The consensus of people."""
     candidates: tuple[str, ...]
-    shuffles: int
     seed: int
 
-    @property
+    @cached_property
     def scale(self) -> Scale:
         """Of people's ratings."""
         return scale_of(self.sources.categories[self.question])
 
-    @property
+    @cached_property
     def judged(self) -> dict[str, dict[TargetKey, float]]:
         """By judge what it said of the candidates."""
-        answers, categories = self.sources.judges.get(self.question, {}), self.sources.judged_on
         out: dict[str, dict[TargetKey, float]] = {}
-        for key, rated in answers.items():
+        for key, rated in self.sources.judges.get(self.question, {}).items():
             for name, score in rated.by.items() if key.candidate in self.candidates else ():
-                number = number_of(score, categories[self.question])
+                number = number_of(score, self.sources.judged_on[self.question])
                 if number is not None:
                     out.setdefault(name, {})[key] = number
         return {name: out[name] for name in sorted(out, key=natural)}
 
-    @property
-    def compares(self) -> bool:
-        """Whether judges are on the scale of people."""
-        return self.sources.judged_on.get(self.question) == self.sources.categories[self.question]
+    @cached_property
+    def on_scale(self) -> Scale | None:
+        """The scale of judges, where it is that of people."""
+        same = self.sources.judged_on.get(self.question) == self.sources.categories[self.question]
+        return self.scale if same else None
 
-    def _user(self, key: TargetKey) -> str | None:
-        judges = self.sources.judges.get(self.question, {})
-        return next((of[key].user for of in (self.people, judges) if key in of and of[key].user), None)
-
-    def _against(
-        self, source: str, scores: _Scores, gold: _Scores, *, scale: bool
-    ) -> CandidateFigures | None:
-        """Hold scores against people's: on the sessions that both scored, or where none is shared on all."""
-        shared = [key for key in gold if key in scores]
-        own = {key: scores[key] for key in shared} if shared else scores
-        gold = {key: gold[key] for key in shared} if shared else gold
-        both = {k.candidate for k in own} & {k.candidate for k in gold}
-        candidates = [name for name in self.candidates if name in both]
-        if len(candidates) < 2:
-            return None
-        personas = Personas.of(candidates, {k: self._user(k) for k in (*gold, *own)}, seed=self.seed)
-        means = personas.means(own), personas.means(gold)
-        figures = self._figures(source, candidates, personas, *means, scale=scale)
-        sessions = len({(key.conversation_id, key.candidate) for key in own})
-        figures = replace(figures, sessions=sessions, same_sessions=bool(shared))
-        if not shared:
-            return figures
-        kept = [{k: v for k, v in of.items() if k.candidate in both} for of in (own, gold)]
-        by_session = personas.by_session(kept[0], kept[1], self.scale if scale else None)
-        return replace(figures, by_session=by_session)
-
-    def _figures(
-        self,
-        source: str,
-        candidates: Sequence[str],
-        personas: Personas,
-        own: Means,
-        gold: Means,
-        *,
-        scale: bool,
-    ) -> CandidateFigures:
-        on = self.scale if scale else None
-        figures = personas.between(own, gold, on)
-        whole = personas.weights[:1]
-        n, about = len(candidates), self.sources.about.get(source)
-        return CandidateFigures(
-            source,
-            n,
-            0,
-            same_sessions=True,
-            clustered_by=personas.unit,
-            figures=figures,
-            by_session={},
-            shuffled=self._shuffled(own(whole), gold(whole), on),
-            chance=chance_of(figures["rank_accuracy"].value, n),
-            first_turns=None if about is None else about.first_turns,
-        )
-
-    def _shuffled(self, own: Floats, gold: Floats, scale: Scale | None) -> dict[str, float | None]:
-        rng = np.random.default_rng([self.seed, 4])
-        dealt = rng.permuted(np.repeat(own, self.shuffles, axis=0), axis=1)
-        return plain_figures(dealt, np.repeat(gold, self.shuffles, axis=0), scale) if self.shuffles else {}
+    def _users(self, targets: Iterable[TargetKey]) -> dict[TargetKey, str | None]:
+        of = self.people, self.sources.judges.get(self.question, {})
+        known = {key.conversation_id: one.user for some in of for key, one in some.items() if one.user}
+        return {key: known.get(key.conversation_id) for key in targets}
 
     def evaluators(self) -> Iterable[CandidateFigures]:
-        """Yield the judges, then the arenas."""
+        """Yield the judges, then the arenas: of these the order alone."""
         for name, scores in self.judged.items():
-            if made := self._against(name, scores, self.gold, scale=self.compares):
-                yield made
+            yield from self._against(name, scores, self.gold, self.on_scale)
         for name, arena in self.sources.arenas.items():
-            if made := self._of_arena(name, arena):
-                yield made
-
-    def _of_arena(self, name: str, arena: ArenaVotes) -> CandidateFigures | None:
-        """Hold the strengths of an arena against people: their order alone."""
-        candidates = [one for one in self.candidates if one in arena.votes.agents]
-        if len(candidates) < 2:
-            return None
-        users = {key.conversation_id: self._user(key) for key in self.gold}
-        dialogues = [TargetKey(one, None, None) for one in arena.dialogues]
-        users_of = {key: users.get(key.conversation_id) for key in dialogues}
-        gold = {key: self._user(key) for key in self.gold}
-        personas = Personas.of(candidates, {**gold, **users_of}, seed=self.seed)
-        model, place = Davidson(arena.votes), [arena.votes.agents.index(one) for one in candidates]
-        parts = np.array([personas.part(key) for key in dialogues])
-
-        def strengths(weights: Floats) -> Floats:
-            often = model.cells.weighted(weights[:, parts])
-            fits: Floats = model.again(often)[:, place]
-            return fits
-
-        own = personas.means(self.gold)
-        made = self._figures(name, candidates, personas, strengths, own, scale=False)
-        return replace(made, sessions=arena.votes.m, same_sessions=False)
+            names = [one for one in self.candidates if one in arena.votes.agents]
+            dialogues = [TargetKey(one, None, None) for one in arena.dialogues]
+            personas = Personas.of(names, self._users([*self.gold, *dialogues]), self.seed)
+            if len(names) > 1:
+                own = _strengths(arena, names, np.array([personas.parts[key] for key in dialogues]))
+                made = self._figures(name, personas, own, personas.means(self.gold), None)
+                yield replace(made, targets=arena.votes.m, same=False)
 
     def raters(self) -> Iterable[CandidateFigures]:
         """Yield each rater against the mean of the others, on what both rated."""
         categories = self.sources.categories[self.question]
         grid = grid_of(self.people, categories, sources_of(self.people, _MOST))
         for rater, own, others in beside_others(grid) if len(grid.raters) > 1 else ():
-            both = ~np.isnan(own) & ~np.isnan(others)
-            on = [key for key, here in zip(self.people, both.tolist(), strict=True) if here]
-            scores, gold = (dict(zip(on, of[both].tolist(), strict=True)) for of in (own, others))
-            if made := self._against(rater, scores, gold, scale=True) if on else None:
-                yield made
+            scores, gold = (
+                {key: x for key, x in zip(self.people, of, strict=True) if x == x}
+                for of in ((own + 0 * others).tolist(), (others + 0 * own).tolist())
+            )
+            yield from self._against(rater, scores, gold, self.scale)
 
-    def controls(self, lengths: Mapping[str, float]) -> Iterable[CandidateControl]:
-        """Yield the best constant, and people's own means dealt to candidates by the length of replies."""
-        personas = Personas.of(self.candidates, {key: self._user(key) for key in self.gold})
+    def _against(
+        self, source: str, scores: _Scores, gold: _Scores, scale: Scale | None
+    ) -> Iterable[CandidateFigures]:
+        """Hold scores against people's: on what both scored, or where that is nothing on all."""
+        shared = [key for key in gold if key in scores]
+        own, theirs = ({key: of[key] for key in shared} if shared else of for of in (scores, gold))
+        both = {key.candidate for key in own} & {key.candidate for key in theirs}
+        names = [name for name in self.candidates if name in both]
+        if len(names) > 1:
+            personas = Personas.of(names, self._users([*theirs, *own]), self.seed)
+            made = self._figures(source, personas, personas.means(own), personas.means(theirs), scale)
+            by_session = personas.by_target(own, theirs, scale) if shared else {}
+            yield replace(made, targets=len(own), same=bool(shared), by_session=by_session)
+
+    def _figures(
+        self, source: str, personas: Personas, own: Means, gold: Means, scale: Scale | None
+    ) -> CandidateFigures:
+        figures, n = personas.between(own, gold, scale), len(personas.candidates)
+        about, chance = self.sources.about.get(source), chance_of(figures["rank_accuracy"].value, n)
+        turns = None if about is None else about.first_turns
+        return CandidateFigures(source, n, 0, True, personas.basis.unit, figures, {}, chance, turns)  # noqa: FBT003
+
+    def controls(self, shuffles: int) -> Iterable[CandidateControl]:
+        """Yield the constant with the least distance, people's own means shuffled, and dealt by length."""
+        personas = Personas.of(self.candidates, self._users(self.gold))
         gold = personas.means(self.gold)(personas.weights[:1])
         levels = self.sources.categories[self.question].steps.tolist()
-        always = {level: plain_figures(np.full(gold.shape, level), gold, self.scale) for level in levels}
-        best = min(always, key=lambda level: always[level]["nmae"] or 0.0)
-        yield CandidateControl(f"always {best:g}", "the constant with the least distance", always[best])
-        if set(lengths) == set(self.candidates):
-            places = np.argsort(np.argsort([lengths[name] for name in self.candidates], kind="stable"))
-            ordered = np.sort(gold[0])
-            ways = [plain_figures(of[places][None], gold, self.scale) for of in (ordered, ordered[::-1])]
-            better = max(ways, key=lambda of: of["rank_accuracy"] or 0.0)
-            what = "people's own means, dealt in the order of the length of replies, up or down"
-            yield CandidateControl("reply length", what, better)
+        best = min(levels, key=lambda level: float(np.abs(gold - level).sum()))
+        dealt = {f"always {best:g}": np.full(gold.shape, best)}
+        rng = np.random.default_rng([self.seed, 4])
+        dealt["shuffled"] = rng.permuted(np.repeat(gold, shuffles, axis=0), axis=1)
+        if self.lengths:
+            places = np.argsort(np.argsort([self.lengths[name] for name in self.candidates], kind="stable"))
+            ways = [np.sort(gold)[:, ::way][:, places] for way in (1, -1)]
+            dealt["reply length"] = max(ways, key=lambda of: float(same_order(of, gold)[0][0]))
+        for name, of in dealt.items():
+            apart = of - gold
+            rows = {n: divided(*same_order(of, gold + 0 * of, ties)) for n, ties in RANK.items()}
+            rows |= {"nmae": np.abs(apart) / (self.scale.high - self.scale.low), "bias": apart}
+            figures = {n: float(row.mean()) if np.isfinite(row).all() else None for n, row in rows.items()}
+            yield CandidateControl(name, figures)
 
-    def lengths(self) -> tuple[dict[str, float], tuple[LengthFigures, ...]]:
-        """Return the mean length of each candidate's replies, and how scores follow it."""
-        answers = {**self.people, **self.sources.judges.get(self.question, {})}
-        length = {key: float(of.length) for key, of in answers.items() if of.length}
-        length = {key: value for key, value in length.items() if key.candidate in self.candidates}
-        if not length or {key.candidate for key in length} != {*self.candidates}:
-            return {}, ()
-        mean = {
-            name: float(np.mean([v for k, v in length.items() if k.candidate == name]))
-            for name in self.candidates
-        }
-        made = []
-        for source, scores in {PEOPLE: self.gold, **self.judged}.items():
-            on = [key for key in scores if key in length]
-            own = [np.mean([scores[k] for k in on if k.candidate == name] or [np.nan]) for name in mean]
-            known = np.isfinite(own)
-            r = pearson(np.array(list(mean.values()))[known], np.array(own)[known])
-            personas = Personas.of(self.candidates, {key: self._user(key) for key in on})
-            made.append(LengthFigures(source, r, _slope(personas, scores, length, self.scale)))
-        return mean, tuple(made)
+    @cached_property
+    def _length(self) -> dict[TargetKey, float]:
+        both = self.people, self.sources.judges.get(self.question, {})
+        every = ((key, one.length) for answers in both for key, one in answers.items())
+        return {key: length for key, length in every if length and key.candidate in self.candidates}
+
+    @cached_property
+    def lengths(self) -> dict[str, float]:
+        """The mean length of each candidate's replies; empty where that of one is unknown."""
+        return _mean_by_candidate(self._length, self.candidates)
+
+    def length_figures(self) -> Iterable[LengthFigures]:
+        """Yield how the scores of people, and of each judge, follow length."""
+        for source, scores in {CONSENSUS: self.gold, **self.judged}.items() if self.lengths else ():
+            on = [key for key in scores if key in self._length]
+            means = _mean_by_candidate({key: scores[key] for key in on}, self.candidates)
+            codes, n = label_codes([key.candidate for key in on])
+            columns = np.log2([self._length[key] for key in on]), np.array([scores[key] for key in on])
+            x, y = (of - (np.bincount(codes, of, n) / np.bincount(codes))[codes] for of in columns)
+            personas, reach = Personas.of((), self._users(on)), self.scale.high - self.scale.low
+            part = list(personas.parts.values())
+            sums = (np.bincount(part, of).astype(np.float64) for of in (x * y, x * x))
+            slope = mean_of_sums(*sums, limits=(-reach, reach), unit=personas.basis.unit, targets=len(on))
+            r = pearson(list(self.lengths.values()), list(means.values())) if means else None
+            yield LengthFigures(source, r, slope)
 
     def families(self) -> Iterable[FamilyBias]:
         """Yield judge less people by family, for judges that share theirs with some of the candidates."""
-        known = self.sources.families
-        for name, scores in self.judged.items() if self.compares else ():
-            about = self.sources.about.get(name)
-            family = None if about is None else about.family
-            shared = [key for key in self.gold if key in scores and known.get(str(key.candidate))]
-            own = np.array([known[str(key.candidate)] == family for key in shared], dtype=bool)
-            if family is None or not own.any() or own.all():
+        known, reach = self.sources.families, 2 * (self.scale.high - self.scale.low)
+        for name, scores in self.judged.items() if self.on_scale is not None else ():
+            family = self.sources.about[name].family if name in self.sources.about else None
+            apart: dict[TargetKey, float] = {}
+            for key in (key for key in self.gold if key in scores):
+                if (of := known.get(str(key.candidate))) is not None:
+                    side, dimension = of if of == family else "others", f"{key.candidate} {key.dimension}"
+                    apart[key._replace(candidate=side, dimension=dimension)] = scores[key] - self.gold[key]
+            if family is None or {key.candidate for key in apart} != {family, "others"}:
                 continue
-            personas = Personas.of(self.candidates, {key: self._user(key) for key in shared})
-            apart = np.array([scores[key] - self.gold[key] for key in shared])
-            codes, number = label_codes([personas.labels[key] for key in shared])
-            reach, sums = self.scale.high - self.scale.low, []
-            for of in (~own, own):
-                both = (np.bincount(codes, values, number) for values in (apart * of, of))
-                total, n = (column.astype(np.float64) for column in both)
-                sums.append((total, n))
-            gain, basis = gain_of_sums(*sums, limits=(-reach, reach), unit=personas.unit, paired=True)
-            more, p = basis.difference(gain)
-            names = [
-                tuple(sorted({str(k.candidate) for k, here in zip(shared, of, strict=True) if here}))
-                for of in (own, ~own)
-            ]
-            biases = float(apart[own].mean()), float(apart[~own].mean())
-            yield FamilyBias(name, family, names[0], names[1], *biases, more, p)
+            personas = Personas.of((family, "others"), self._users(apart))
+            own, others = personas.means(apart)(personas.weights[: 1 + personas.size]).T
+            gain = Gain(float(own[0] - others[0]), own[1:] - others[1:], reach)
+            names = tuple(one for one in self.candidates if known.get(one) == family)
+            yield FamilyBias(
+                name, family, names, float(own[0]), float(others[0]), personas.basis.difference(gain)[0]
+            )
 
 
-def plain_figures(own: Floats, gold: Floats, scale: Scale | None) -> dict[str, float | None]:
-    """Return rank accuracies, normalised MAE and bias of means (rows, candidates): the mean over rows."""
-    rows = {name: divided(*same_order(own, gold, ties)) for name, ties in RANK.items()}
-    if scale is not None:
-        rows["nmae"] = np.abs(own - gold).mean(axis=1) / (scale.high - scale.low)
-        rows["bias"] = (own - gold).mean(axis=1)
-    return {name: float(of.mean()) if np.isfinite(of).all() else None for name, of in rows.items()}
+def _strengths(arena: ArenaVotes, names: list[str], parts: Floats) -> Means:
+    """Return what gives the strengths of candidates in an arena, of whose clusters the parts are given."""
+    model, places = Davidson(arena.votes), [arena.votes.agents.index(name) for name in names]
+
+    def means(weights: Floats) -> Floats:
+        fits: Floats = model.again(model.cells.weighted(weights[:, parts]))[:, places]
+        return fits
+
+    return means
 
 
-def _slope(personas: Personas, scores: _Scores, length: _Scores, scale: Scale) -> Estimate:
-    """Return the pooled slope of score on the binary log of length within candidates."""
-    on = [key for key in scores if key in length]
-    x, y = np.log2([length[key] for key in on]), np.array([scores[key] for key in on])
-    candidate, number = label_codes([key.candidate for key in on])
-    part = np.array([personas.part(key) for key in on])
-
-    def slope(kept: Floats) -> float:
-        n = np.maximum(np.bincount(candidate, kept, number), 1)
-        dx, dy = (of - (np.bincount(candidate, kept * of, number) / n)[candidate] for of in (x, y))
-        squares = float((kept * dx * dx).sum())
-        return float((kept * dx * dy).sum()) / squares if squares > 1e-9 else float("nan")
-
-    value = slope(np.ones(len(on)))
-    moved = np.array(
-        [slope((part != out).astype(np.float64)) for out in range(int(part.max(initial=-1)) + 1)]
-    )
-    reach = scale.high - scale.low
-    return personas.basis.estimate(None if value != value else value, moved, (-reach, reach))
+def _mean_by_candidate(values: _Scores, candidates: tuple[str, ...]) -> dict[str, float]:
+    """Return the mean of each candidate's values; empty where one has none."""
+    of = {name: [value for key, value in values.items() if key.candidate == name] for name in candidates}
+    return {name: float(np.mean(some)) for name, some in of.items()} if all(of.values()) else {}

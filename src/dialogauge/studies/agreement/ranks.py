@@ -91,7 +91,7 @@ def candidate_ranks(
         for source, of in columns.items()
     }
     values = {source: [of[name].value or 0.0 for name in candidates] for source, of in means.items()}
-    personas = Personas.of(candidates, {key: judges[key].user for key in shared}, seed=seed)
+    personas = Personas.of(candidates, {key: judges[key].user for key in shared}, seed)
     of_source = {s: personas.means({key: of[key] for key in shared}) for s, of in columns.items()}
     ranks = {
         source: dict(zip(candidates, mid_ranks(-np.array(of)).tolist(), strict=True))

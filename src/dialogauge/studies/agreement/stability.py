@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Final
 
 import numpy as np
 
@@ -13,9 +12,6 @@ from dialogauge.stats import Floats
 from dialogauge.studies.agreement.pooling import questions
 from dialogauge.studies.agreement.sources import Answers, Question, natural
 from dialogauge.studies.agreement.targets import Panel
-
-_SESSION: Final = "/"
-"""Between the id of a scenario and the number of its further sessions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,22 +22,24 @@ class Variation:
     """Standard deviation (n - 1)."""
     range: float
     cv: float | None
-    """Coefficient of variation in per cent: 100 SD / mean; None for a mean of 0."""
+    """Coefficient of variation in per cent, 100 SD / mean; None for a mean of 0."""
 
 
+@keys(question=INSIDE)
 @dataclass(frozen=True, slots=True)
-class Spreads:
-    """The score of one candidate over sessions and judgings."""
+class Stability:
+    """How stable what a judge says of a candidate is over personas x sessions x judgings."""
 
-    personas: int
-    sessions: int
-    """Of each persona."""
-    judgings: int
-    """Of each session."""
+    question: Question
+    source: str
+    candidate: str
+    shape: tuple[int, ...]
+    """Personas, sessions of each, judgings of each session."""
+    left_out: int
+    """Personas that lack a session or a judging."""
     mean: float
     between: float | None
-    """Variance between the sessions of a persona, that of the judgings taken off; None for one session or one
-    judging each, of which nothing can be told apart."""
+    """Variance between the sessions of a persona, without what judgings add; None for one judging each."""
     within: float | None
     """Variance between the judgings of a session; None for one judging."""
     single: Variation
@@ -50,86 +48,66 @@ class Spreads:
     """Of the means over personas, one for each session and judging."""
 
 
-@keys(question=INSIDE, spreads=INSIDE)
-@dataclass(frozen=True, slots=True)
-class Stability:
-    """How stable what a judge says of a candidate is."""
+def stability_of(
+    scores: Floats, question: Question, source: str, candidate: str, left_out: int = 0
+) -> Stability:
+    """Split the variance of a candidate's scores, shape (personas, sessions, judgings), two of a persona.
 
-    question: Question
-    source: str
-    candidate: str
-    spreads: Spreads
-    left_out: int
-    """Personas that lack a session or a judging."""
-
-
-def spreads_of(scores: Floats) -> Spreads:
-    """Split the variance of the scores of one candidate.
-
-    Source: one-way analysis of variance with random effects, within each persona. The paper's nine trials
-    (Tables 2, 5 and 6 of DynSess) are three sessions by three judgings, each a mean over the personas.
-
-    Args:
-        scores: Shape (personas, sessions, judgings), finite; two scores or more of each persona.
+    Source: analysis of variance with random effects, within each persona. The paper's nine trials (Tables 2,
+    5 and 6 of DynSess) are three sessions by three judgings, each a mean over the personas.
     """
-    personas, sessions, judgings = scores.shape
+    _, sessions, judgings = scores.shape
     within = float(scores.var(axis=2, ddof=1).mean()) if judgings > 1 else None
     between = None
-    if sessions > 1 and within is not None:
+    if within is not None and sessions > 1:
         between = max(float(scores.mean(axis=2).var(axis=1, ddof=1).mean()) - within / judgings, 0.0)
-    mean, trials = float(scores.mean()), scores.reshape(personas, -1)
-
-    def variation(sd: float, reach: float) -> Variation:
-        return Variation(sd, reach, 100 * sd / abs(mean) if mean else None)
-
-    over = trials.mean(axis=0)
-    single = variation(
-        float(np.sqrt(trials.var(axis=1, ddof=1).mean())), float(np.ptp(trials, axis=1).mean())
+    mean, one = float(scores.mean()), scores.reshape(len(scores), -1)
+    over = one.mean(axis=0)
+    single, means = (
+        Variation(sd, float(reach), 100 * sd / abs(mean) if mean else None)
+        for sd, reach in (
+            (float(one.var(axis=1, ddof=1).mean()) ** 0.5, np.ptp(one, axis=1).mean()),
+            (float(over.std(ddof=1)), np.ptp(over)),
+        )
     )
-    means = variation(float(over.std(ddof=1)), float(np.ptp(over)))
-    return Spreads(personas, sessions, judgings, mean, between, within, single, means)
+    return Stability(
+        question, source, candidate, scores.shape, left_out, mean, between, within, single, means
+    )
 
 
-def plays(conversation: str, scenario: str) -> bool:
-    """Say by its id whether a conversation is one of the sessions of a scenario, as `simulate` names them."""
-    return conversation == scenario or conversation.startswith(f"{scenario}{_SESSION}")
+def plays(conversation: str, scenario: str | None) -> bool:
+    """Say by its id whether a conversation is a session of a scenario: `NAME`, `NAME/2`, `NAME/3` ..."""
+    return scenario is not None and (conversation == scenario or conversation.startswith(f"{scenario}/"))
 
 
 def stabilities(sources: Panel) -> Iterable[Stability]:
     """Yield how stable each judge's scores are, where a scenario has several sessions of one candidate."""
-    for question in questions(sources.judges):
+    for question in (one for one in questions(sources.judges) if one.level == "conversation"):
         answers = sources.judges[question]
-        names = {name for rated in answers.values() for name in rated.by}
-        for source in sorted(names, key=natural) if question.level == "conversation" else ():
-            for candidate, by_persona in sorted(_trials(source, answers).items()):
-                sessions = max(map(len, by_persona.values()))
-                judgings = max(len(of) for sessions_of in by_persona.values() for of in sessions_of)
-                whole = [
-                    np.array(of)
-                    for of in by_persona.values()
-                    if len(of) == sessions and all(len(one) == judgings for one in of)
-                ]
-                if sessions > 1 and whole:
-                    spreads = spreads_of(np.stack(whole))
-                    yield Stability(question, source, candidate, spreads, len(by_persona) - len(whole))
+        for source in sorted({name for rated in answers.values() for name in rated.by}, key=natural):
+            for candidate, scores in sorted(_trials(source, answers).items()):
+                whole = scores[np.isfinite(scores).all(axis=(1, 2))]
+                if scores.shape[1] > 1 and len(whole):
+                    yield stability_of(whole, question, source, candidate, len(scores) - len(whole))
 
 
-def _trials(source: str, answers: Answers) -> dict[str, dict[str, list[list[float]]]]:
-    """Return by candidate and scenario the scores of each session, by judging; the mean over dimensions."""
-    dimensions: dict[tuple[str, str, str], list[list[float]]] = {}
+def _trials(source: str, answers: Answers) -> dict[str, Floats]:
+    """Return by candidate its scores, (personas, sessions, judgings), NaN for none; means over dimensions."""
+    by: dict[str, dict[str, dict[str, list[Mapping[int, float]]]]] = {}
     for key, rated in answers.items():
-        scenario = rated.groups.get("scenario")
-        score, conversation = rated.by.get(source), key.conversation_id
-        if scenario is None or key.candidate is None or score is None or isinstance(score, str):
-            continue
-        if plays(conversation, scenario):
+        scene, score = rated.groups.get("scenario"), rated.by.get(source)
+        if key.candidate is not None and plays(key.conversation_id, scene) and isinstance(score, float):
+            sessions = by.setdefault(key.candidate, {}).setdefault(str(scene), {})
             repeats = rated.repeats.get(source) or {1: score}
-            place = key.candidate, scenario, conversation
-            dimensions.setdefault(place, []).append([repeats[of] for of in sorted(repeats)])
-    most = max(map(len, dimensions.values()), default=0)
-    out: dict[str, dict[str, list[list[float]]]] = {}
-    for (candidate, scenario, _), of in sorted(dimensions.items(), key=lambda one: natural(one[0][2])):
-        sessions = out.setdefault(candidate, {}).setdefault(scenario, [])
-        alike = len(of) == most and len({len(one) for one in of}) == 1
-        sessions.append(np.mean(of, axis=0).tolist() if alike else [])
+            sessions.setdefault(key.conversation_id, []).append(repeats)
+    out = {}
+    for candidate, scenes in by.items():
+        every = [repeats for sessions in scenes.values() for repeats in sessions.values()]
+        most, judgings = max(map(len, every)), max(repeat for of in every for one in of for repeat in one)
+        out[candidate] = np.full((len(scenes), max(map(len, scenes.values())), judgings), np.nan)
+        for persona, sessions in enumerate(scenes.values()):
+            for session, name in enumerate(sorted(sessions, key=natural)):
+                columns = [[one.get(n + 1, np.nan) for n in range(judgings)] for one in sessions[name]]
+                if len(columns) == most:
+                    out[candidate][persona, session] = np.mean(columns, axis=0)
     return out

@@ -113,7 +113,7 @@ def measure(
         compared(everything, asked.compare),
         pairs,
         powers(everything, asked, settings.seed),
-        candidate_agreements(everything, shuffles=settings.shuffles, seed=settings.seed),
+        tuple(candidate_agreements(everything, shuffles=settings.shuffles, seed=settings.seed)),
         tuple(stabilities(everything)),
         (*notes, *(words for one in pairs for words in remarks_on(one))),
     )
