@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 
 from flows.rating_pages import answered, saved, task_of
-from pins.replies import reply
+from servers.verdicts import fill
 
 WORTH = {"good": 5, "fair": 3, "poor": 2}
 PERSONAS = [f"p{n}" for n in range(6)]
-ASKED = "memory"
+ASKED = "coherence"
 
 
 def session(persona, candidate, number=1, *, worth=None, words="", context=False):
@@ -33,14 +34,38 @@ def session(persona, candidate, number=1, *, worth=None, words="", context=False
     }
 
 
+RUBRIC = """
+id = "whole"
+version = "1"
+level = "conversation"
+languages = ["en"]
+shows = ["dialogue"]
+template = '''
+Judge the session.
+{{dimensions}}
+{{reply_format}}
+<!-- data -->
+{{dialogue}}
+{{asked}}
+'''
+"""
+for _name in ("coherence", "liveliness"):
+    RUBRIC += f"""
+[[dimensions]]
+name = "{_name}"
+description = "How good is it?"
+scale = {{ low = 1, high = 5, integer = false }}
+anchors = {{ 1 = "bad", 2 = "poor", 3 = "fair", 4 = "good", 5 = "fine" }}
+rollup = "mean"
+"""
+
+
 def by_seed(body):
-    """A judge that is unsure of what it judges: every third judging is a point lower."""
-    value = json.loads(reply(body))
-    for number, turn in value.get("per_turn", {}).items():
-        why = "satisfied" if turn["scores"]["satisfaction"] > 3 else "other"
-        value["per_turn"][number] = {"scores": turn["scores"], "reason": why}
+    """A judge that is unsure of what it judges: every third judging is half a point lower."""
+    worth = int(("3", *re.findall(r"ref0000(\d)", body["messages"][-1]["content"]))[-1])
+    value = fill(body["response_format"]["json_schema"]["schema"])
     for part in value.get("conversation_level", {}).values():
-        part["score"] = max(1, part["score"] - (body.get("seed", 1) % 3 == 0))
+        part["score"] = worth - 0.5 * (body.get("seed", 1) % 3 == 0)
     return json.dumps(value)
 
 
@@ -49,10 +74,11 @@ def judged(dialogauge, log, serve, once):
     """A run `rubric` of a judge of whole sessions, three judgings each."""
 
     def make():
+        Path("whole.toml").write_text(RUBRIC)
         records = [session(p, c, n) for p in PERSONAS for c in WORTH for n in (1, 2)]
         at = ("--model", "stub-model", "--base-url", serve(by_seed).url)
         done = dialogauge(
-            "judge", log(*records), "--rubric", "survey", *at, "--seed", 7, "--repeats", 3, "-o", "rubric"
+            "judge", log(*records), "--rubric", "whole.toml", *at, "--seed", 7, "--repeats", 3, "-o", "rubric"
         )
         assert done.code == 0, done.err
 
@@ -84,14 +110,14 @@ def test_a_judge_beside_people_and_how_stable_it_is(dialogauge, judged, people, 
     assert (judge["clustered_by"], judge["targets"], judge["same"]) == ("users", 36, True)
     assert judge["figures"]["rank_accuracy"]["value"] == 1
     assert judge["figures"]["rank_accuracy"]["low"] < 1
-    # People give 5.0, 3.25 and 2.25, the judge a third of a point less than 5, 3 and 2.
-    apart = (1 / 3, 0.25 + 1 / 3, 0.25 + 1 / 3)
+    # People give 5.0, 3.25 and 2.25, the judge a sixth of a point less than 5, 3 and 2.
+    apart = (1 / 6, 0.25 + 1 / 6, 0.25 + 1 / 6)
     assert judge["figures"]["nmae"]["value"] == pytest.approx(sum(apart) / 12)
     assert judge["figures"]["bias"]["value"] == pytest.approx(-sum(apart) / 3)
     assert [rater["source"] for rater in one["raters"]] == ["R1", "R2"]
     stable = {of["candidate"]: of for of in found["stability"]}
     assert stable["good"]["shape"] == [6, 2, 3]
-    assert (stable["good"]["between"], stable["good"]["within"]) == pytest.approx((0, 1 / 3))
+    assert (stable["good"]["between"], stable["good"]["within"]) == pytest.approx((0, 1 / 12))
     page = (tmp_path / "out/agreement.html").read_text()
     for words in ("Candidates beside people", "one flipped pair is 0.333", "Stability over sessions"):
         assert words in page
@@ -106,39 +132,38 @@ def test_stability_takes_no_ratings(dialogauge, judged):
     assert (done.json["judges"], done.json.get("candidates")) == ([], None)
 
 
+def worth_of(item, question, turn):
+    """What a rater says who gives each session what its last reply is worth."""
+    return int(item["messages"][-1]["body"][-1])
+
+
 def test_people_are_asked_of_what_is_new(dialogauge, log, tmp_path):
+    Path("whole.toml").write_text(RUBRIC)
     path = log(*(session(p, c, context=True) for p in PERSONAS for c in WORTH))
     made = dialogauge(
-        "annotate", "make", path, "--rubric", "survey", "--raters", 2, "--blind", "-o", "rating"
+        "annotate", "make", path, "--rubric", "whole.toml", "--raters", 2, "--blind", "-o", "rating"
     )
     assert made.code == 0, made.err
     tasks = [task_of(page) for page in sorted(Path("rating/pages").iterdir())]
     questions = [
         question["name"] for question in tasks[0]["questions"] if question["level"] == "conversation"
     ]
-    assert len(questions) == 4
-    assert {(tuple(item["turns"]), item["before"]) for item in tasks[0]["items"]} == {((2, 3), 3)}
-    rows = [row for task in tasks for row in answered(task, opinion_of(path))]
+    assert questions == ["coherence", "liveliness"]
+    assert {item["before"] for item in tasks[0]["items"]} == {3}
+    more = dialogauge("annotate", "make", path, "--rubric", "satisfaction", "--raters", 1, "-o", "turns")
+    assert more.code == 0, more.err
+    (task,) = map(task_of, Path("turns/pages").iterdir())
+    assert {tuple(item["turns"]) for item in task["items"]} == {(2, 3)}
+    rows = [row for task in tasks for row in answered(task, worth_of)]
     assert dialogauge("annotate", "import", "rating", saved(tmp_path / "rows.jsonl", rows)).code == 0
     done = dialogauge("agreement", "rating", "--level", "conversation", "--json")
     assert done.code == 0, done.err
-    (memory,) = (one for one in done.json["candidates"] if one["dimension"] == ASKED)
-    assert [(one["source"], one["candidates"]) for one in memory["raters"]] == [("R1", 3), ("R2", 3)]
-    assert memory["raters"][0]["figures"]["rank_accuracy"]["value"] == 1
+    (one,) = (of for of in done.json["candidates"] if of["dimension"] == ASKED)
+    assert [(of["source"], of["candidates"]) for of in one["raters"]] == [("R1", 3), ("R2", 3)]
+    assert one["raters"][0]["figures"]["rank_accuracy"]["value"] == 1
 
 
-def opinion_of(path):
-    """A rater who gives each session what its last reply is worth."""
-
-    def opinion(item, question, turn):
-        return int(item["messages"][-1]["body"][-1])
-
-    return opinion
-
-
-def test_turns_averaged_an_arena_and_recorded_users_beside_each_other(
-    dialogauge, judged, people, log, tmp_path
-):
+def test_turns_averaged_an_arena_and_recorded_users_beside_each_other(dialogauge, people, log, tmp_path):
     people.write_text(people.read_text().replace(ASKED, "satisfaction"))
     turns = [session(p, c, n, context=True) for p in PERSONAS for c in WORTH for n in (1, 2)]
     recorded = [session(p, c, worth=6 - WORTH[c], words=" then") for p in PERSONAS for c in WORTH]

@@ -371,16 +371,17 @@ def _take_over(table: TargetTable, options: AgreementOptions, out: Panel) -> Non
         out.notes += [note] if note and note not in out.notes else []
     # All that could be said: what is given, or the whole scores of the rubric's scale.
     categories, own = None, ("numbers", table.scale)
+    steps = table.scale.integer or table.scale.high - table.scale.low > 1  # a share has no steps
     on_scale = table.admission.kind is None or (table.admission.kind, table.admission.scale) == own
     if options.scale is not None:
         categories = Categories.parse(options.scale)
     elif table.admission.kind == "thumbs":
         categories = Categories((DOWN, UP), None)
-    elif on_scale and table.scale.integer:
+    elif on_scale and steps:
         categories = Categories.of_scale(table.scale)
     if categories is not None and table.rated:
         out.categories.setdefault(question, categories)
-    if table.scale.integer:
+    if steps:
         out.judged_on.setdefault(question, Categories.of_scale(table.scale))
 
 

@@ -38,7 +38,6 @@ from dialogauge.studies.agreement.sources import (
     TargetKey,
     grid_of,
     natural,
-    number_of,
     pile_of,
     scale_of,
     sources_of,
@@ -70,14 +69,6 @@ class CandidateFigures:
     """The share of all orders of the candidates whose rank accuracy is at least so high."""
     first_turns: int | None = None
     """How many turns of a session it read; None: all."""
-
-
-@dataclass(frozen=True, slots=True)
-class CandidateControl:
-    """What an evaluator that knows nothing comes to: figures of candidates, without intervals."""
-
-    name: str
-    figures: Mapping[str, float | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +105,9 @@ class CandidateAgreement:
     evaluators: tuple[CandidateFigures, ...]
     raters: tuple[CandidateFigures, ...]
     """Each rater against the mean of the others: the human ceiling."""
-    controls: tuple[CandidateControl, ...]
+    controls: Mapping[str, Mapping[str, float | None]]
+    """What evaluators that know nothing come to: the best constant, people's own means shuffled, and dealt by
+    length."""
     mean_lengths: Mapping[str, float]
     """By candidate, characters of a reply; empty where nobody knows."""
     lengths: tuple[LengthFigures, ...]
@@ -148,7 +141,7 @@ def candidate_agreements(sources: Panel, *, shuffles: int, seed: int) -> Iterabl
         evaluators, raters = tuple(beside.evaluators()), tuple(beside.raters())
         if evaluators or raters:
             lengths = beside.lengths
-            controls = tuple(beside.controls(shuffles))
+            controls = dict(beside.controls(shuffles))
             families = tuple(beside.families())
             figures = tuple(beside.length_figures())
             yield CandidateAgreement(
@@ -179,9 +172,8 @@ class _Beside:
         out: dict[str, dict[TargetKey, float]] = {}
         for key, rated in self.sources.judges.get(self.question, {}).items():
             for name, score in rated.by.items() if key.candidate in self.candidates else ():
-                number = number_of(score, self.sources.judged_on[self.question])
-                if number is not None:
-                    out.setdefault(name, {})[key] = number
+                if isinstance(score, float | int):
+                    out.setdefault(name, {})[key] = float(score)
         return {name: out[name] for name in sorted(out, key=natural)}
 
     @cached_property
@@ -241,7 +233,7 @@ class _Beside:
         turns = None if about is None else about.first_turns
         return CandidateFigures(source, n, 0, True, personas.basis.unit, figures, {}, chance, turns)  # noqa: FBT003
 
-    def controls(self, shuffles: int) -> Iterable[CandidateControl]:
+    def controls(self, shuffles: int) -> Iterable[tuple[str, dict[str, float | None]]]:
         """Yield the constant with the least distance, people's own means shuffled, and dealt by length."""
         personas = Personas.of(self.candidates, self._users(self.gold))
         gold = personas.means(self.gold)(personas.weights[:1])
@@ -249,7 +241,7 @@ class _Beside:
         best = min(levels, key=lambda level: float(np.abs(gold - level).sum()))
         dealt = {f"always {best:g}": np.full(gold.shape, best)}
         rng = np.random.default_rng([self.seed, 4])
-        dealt["shuffled"] = rng.permuted(np.repeat(gold, shuffles, axis=0), axis=1)
+        dealt["shuffled"] = rng.permuted(np.repeat(gold, max(shuffles, 1), axis=0), axis=1)
         if self.lengths:
             places = np.argsort(np.argsort([self.lengths[name] for name in self.candidates], kind="stable"))
             ways = [np.sort(gold)[:, ::way][:, places] for way in (1, -1)]
@@ -258,8 +250,7 @@ class _Beside:
             apart = of - gold
             rows = {n: divided(*same_order(of, gold + 0 * of, ties)) for n, ties in RANK.items()}
             rows |= {"nmae": np.abs(apart) / (self.scale.high - self.scale.low), "bias": apart}
-            figures = {n: float(row.mean()) if np.isfinite(row).all() else None for n, row in rows.items()}
-            yield CandidateControl(name, figures)
+            yield name, {n: float(row.mean()) if np.isfinite(row).all() else None for n, row in rows.items()}
 
     @cached_property
     def _length(self) -> dict[TargetKey, float]:
@@ -279,7 +270,8 @@ class _Beside:
             means = _mean_by_candidate({key: scores[key] for key in on}, self.candidates)
             codes, n = label_codes([key.candidate for key in on])
             columns = np.log2([self._length[key] for key in on]), np.array([scores[key] for key in on])
-            x, y = (of - (np.bincount(codes, of, n) / np.bincount(codes))[codes] for of in columns)
+            means_of = ((np.bincount(codes, of, n) / np.bincount(codes))[codes] for of in columns)
+            x, y = (np.round(of - mean, 9) for of, mean in zip(columns, means_of, strict=True))
             personas, reach = Personas.of((), self._users(on)), self.scale.high - self.scale.low
             part = list(personas.parts.values())
             sums = (np.bincount(part, of).astype(np.float64) for of in (x * y, x * x))

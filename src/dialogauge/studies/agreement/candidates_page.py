@@ -53,9 +53,9 @@ def candidates_section(one: CandidateAgreement, *, whole: bool) -> Section:
         figures, sessions = _numbers(of.figures, names), _numbers(of.by_session, _MAIN[:2])
         cells = (name, of.candidates, *figures, Percent(of.chance), *sessions)
         rows.append(TableRow(cells, "quiet" if rater else "plain"))
-    for control in one.controls:
-        plain = (Number(control.figures[name], 3, signed=name == "bias") for name in names)
-        rows.append(TableRow((control.name, len(one.candidates), *plain, None, None, None), "quiet"))
+    for control, values in one.controls.items():
+        plain = (Number(values[name], 3, signed=name == "bias") for name in names)
+        rows.append(TableRow((control, len(one.candidates), *plain, None, None, None), "quiet"))
     blocks: list[Block] = [
         data_table(f"Candidates by evaluator, {one.question}", heads, rows, captioned=False),
         *([Callout((_LEGEND,))] if whole else []),

@@ -176,7 +176,8 @@ def _sections(
     beside = _main(result.candidates, lambda one: one.question)
     head += tuple(candidates_section(one, whole=whole) for one in beside)
     if result.stability:
-        head += (stability_section(_main(result.stability, lambda one: one.question)),)
+        main = _main(result.stability, lambda one: one.question)
+        head += (stability_section(result.stability if whole else main),)
     tail = (*_comparisons(result, whole=whole), *map(ranks_section, ranked))
     alone = (section for _, section in made if id(section) not in first)
     return (
@@ -185,15 +186,8 @@ def _sections(
             *alone,
             *(candidates_section(one, whole=whole) for one in result.candidates if one not in beside),
             *(ranks_section(ranks) for ranks in result.ranks if ranks not in ranked),
-            *_stability_of_each(result),
         ),
     )
-
-
-def _stability_of_each(result: AgreementResult) -> tuple[Section, ...]:
-    main = _main(result.stability, lambda one: one.question)
-    others = [one for one in result.stability if one not in main]
-    return (stability_section(others),) if others else ()
 
 
 def _groups(result: AgreementResult) -> tuple[Section, ...]:

@@ -164,7 +164,7 @@ def test_raters_against_the_others_are_the_ceiling():
 def test_controls_know_nothing():
     length = {"a": [10] * 6, "b": [40] * 6, "c": [20] * 6}
     made = figures_of(panel(answers({"X": PEOPLE}, length=length), answers({"J": JUDGE})), shuffles=400)
-    controls = {one.name: one.figures for one in made.controls}
+    controls = made.controls
     assert controls.keys() == {"always 3", "shuffled", "reply length"}
     assert controls["always 3"]["nmae"] == pytest.approx((1.5 + 0 + 1) / 3 / 4)
     assert controls["always 3"]["rank_accuracy"] == 0
