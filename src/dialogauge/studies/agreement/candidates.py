@@ -72,7 +72,7 @@ class CandidateFigures:
 
 
 @dataclass(frozen=True, slots=True)
-class LengthFigures:
+class LengthSlope:
     """Whether the scores of a source follow the length of replies."""
 
     source: str
@@ -110,7 +110,7 @@ class CandidateAgreement:
     length."""
     mean_lengths: Mapping[str, float]
     """By candidate, characters of a reply; empty where nobody knows."""
-    lengths: tuple[LengthFigures, ...]
+    lengths: tuple[LengthSlope, ...]
     families: tuple[FamilyBias, ...]
 
     @property
@@ -263,7 +263,7 @@ class _Beside:
         """The mean length of each candidate's replies; empty where that of one is unknown."""
         return _mean_by_candidate(self._length, self.candidates)
 
-    def length_figures(self) -> Iterable[LengthFigures]:
+    def length_figures(self) -> Iterable[LengthSlope]:
         """Yield how the scores of people, and of each judge, follow length."""
         for source, scores in {CONSENSUS: self.gold, **self.judged}.items() if self.lengths else ():
             on = [key for key in scores if key in self._length]
@@ -277,7 +277,7 @@ class _Beside:
             sums = (np.bincount(part, of).astype(np.float64) for of in (x * y, x * x))
             slope = mean_of_sums(*sums, limits=(-reach, reach), unit=personas.basis.unit, targets=len(on))
             r = pearson(list(self.lengths.values()), list(means.values())) if means else None
-            yield LengthFigures(source, r, slope)
+            yield LengthSlope(source, r, slope)
 
     def families(self) -> Iterable[FamilyBias]:
         """Yield judge less people by family, for judges that share theirs with some of the candidates."""
