@@ -102,10 +102,11 @@ class Personas:
         basis, value = self.basis, float(shares[0]) if np.isfinite(shares[0]) else None
         drawn = shares[1 + self.size :]
         drawn = drawn[np.isfinite(drawn)]
-        if value is None or too_few(basis.clusters, basis.unit) or not drawn.size or not np.ptp(drawn):
+        low, high = np.quantile(drawn, [0.5 - LEVEL / 2, 0.5 + LEVEL / 2]).tolist() if drawn.size else (0, 0)
+        if value is None or too_few(basis.clusters, basis.unit) or low == high:
             return basis.estimate(value, np.full(self.size, value or 0.0), (0.0, 1.0))
-        low, high = np.quantile(drawn, [0.5 - LEVEL / 2, 0.5 + LEVEL / 2]).tolist()
-        ends, method = (min(low, value), max(high, value)), f"bootstrap by {basis.unit}"
+        # Noise in the means lowers a rank accuracy, and in draws once more: it may lie above as far as below.
+        ends, method = (min(low, value), min(max(high, 2 * value - low), 1.0)), f"bootstrap by {basis.unit}"
         return Estimate(value, *ends, LEVEL, basis.n, basis.clusters, method)
 
     def by_target(

@@ -97,6 +97,7 @@ def test_intervals_are_over_personas_and_take_five():
     accuracy = one.figures["rank_accuracy"]
     assert accuracy.method == "bootstrap by conversations"
     assert accuracy.low < accuracy.value <= accuracy.high <= 1
+    assert accuracy.high >= min(1, 2 * accuracy.value - accuracy.low) - 1e-9  # as far above as below
     assert (accuracy.clusters, one.figures["nmae"].method) == (40, "jackknife by conversations")
     (few,) = figures_of(panel(answers({"X": PEOPLE}, id="p"), answers({"J": JUDGE}, id="p"))).evaluators
     assert few.figures["rank_accuracy"].reason == "too few conversations: 1, and an interval takes 5"
