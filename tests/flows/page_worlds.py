@@ -167,10 +167,45 @@ def agreement() -> None:
     lines("log.jsonl", ({"id": f"c{n}", "messages": messages} for n in range(60)))
     dialogauge.judge("log.jsonl", out="runs/a", progress=False)
     dialogauge.judge("log.jsonl", mode="foresight", out="runs/b", progress=False)
+    sessions()
     for name, raters in (("votes", ("ann", "bo")), ("gpt", ("gpt",))):
         rng = random.Random(name)
         rows = [(f"d{n}", "x", "y", rng.choice("ab"), rater) for n in range(30) for rater in raters]
         table(f"{name}.csv", ("conversation_id", "a", "b", "winner", "rater"), *rows)
+
+
+def sessions() -> None:
+    """Sessions of two candidates with six personas, two each: judged, rated, and voted on."""
+    replies = {"kind": "It opens at nine, and you need no ticket.", "curt": "No."}
+    ids = [name for n in range(6) for name in (f"p{n}", f"p{n}/2")]
+    for log, words in (("sessions", "Hello"), ("others", "Good day")):
+        talk = {name: [("user", words), ("assistant", text)] * 2 for name, text in replies.items()}
+        lines(
+            f"{log}.jsonl",
+            (
+                {
+                    "id": id,
+                    "scenario": id.partition("/")[0],
+                    "candidate": name,
+                    "messages": [{"role": role, "content": text} for role, text in of],
+                }
+                for id in ids
+                for name, of in talk.items()
+            ),
+        )
+    for run, log, rubric in (
+        ("whole", "sessions", "session"),
+        ("turns", "sessions", "satisfaction"),
+        ("other", "others", "session"),
+    ):
+        dialogauge.judge(f"{log}.jsonl", rubric=rubric, out=f"runs/{run}", progress=False)
+    head = ("conversation_id", "candidate", "rater", "satisfaction")
+    rows = [
+        (id, name, "ann", 4 - n % 2 - 2 * (name == "curt")) for n, id in enumerate(ids) for name in replies
+    ]
+    table("rated.csv", head, *rows)
+    table("arena.csv", ("conversation_id", "a", "b", "winner"), *((id, "kind", "curt", "a") for id in ids))
+    dialogauge.arena("arena.csv", out="runs/arena", progress=False)
 
 
 def annotate() -> None:

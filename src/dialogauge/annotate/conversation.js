@@ -107,10 +107,14 @@ function message({ role, body, name, calls }) {
   return h("div", { class: role === "user" ? "msg user" : "msg reply" }, h("span", { class: "who" }, who), text, made);
 }
 
-function turnsOf(messages) {
+function turnsOf(messages, before) {
   const parts = [];
   let number, section;
-  for (const each of messages) {
+  for (const [place, each] of messages.entries()) {
+    if (before && place === before) {
+      section = null;
+      parts.push(h("p", { class: "note" }, t("from_here")));
+    }
     if (each.role === "system") {
       parts.push(message(each));
       continue;
@@ -135,7 +139,7 @@ function conversation(item) {
     skipped ? h("p", { class: "note warn" }, t("skipped", { why: skipped.why }), " ", t("rate_after_all")) : null,
     flagged ? h("p", { class: "note" }, t("flagged", { why: flagged.why })) : null,
   ];
-  if (!item.left) return [states, facts, turnsOf(item.messages)];
+  if (!item.left) return [states, facts, turnsOf(item.messages, item.before)];
   const side = (name) => h("section", { class: `side ${name}` }, h("h2", {}, t(name)), turnsOf(item[name]));
   const shared = item.messages?.length ? [h("h2", {}, t("shared")), turnsOf(item.messages)] : null;
   const tabs = ["left", "right"].map((name) => button(t(name), () => showSide(name), { "data-side": name }));

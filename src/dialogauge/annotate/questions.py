@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal
 
 from dialogauge.core import ONE_TO_FIVE, Level, Scale, UsageError
@@ -86,6 +86,10 @@ def _question(dimension: Dimension, rubric: Rubric, language: Language, *, free:
     title, text, scale = dimension.title[language], dimension.description[language], dimension.scale
     if dimension.level == "pair":
         return RatingQuestion(dimension.name, "pair", title, text)
+    if not scale.integer and {*range(math.ceil(scale.low), math.floor(scale.high) + 1)} <= {
+        *dimension.anchors[language]
+    }:  # a judge adds it up; people choose a score that has a meaning
+        scale = replace(scale, integer=True)
     label = next((x for x in rubric.labels if (x.level, x.of) == (dimension.level, dimension.name)), None)
     scores = range(math.ceil(scale.low), math.floor(scale.high) + 1)
     scores = scores if len(scores) <= _MOST_SCORES else range(0)

@@ -131,7 +131,9 @@ def _item(
         # A digest of words that the page hides would be a way to guess them.
         hides = plan.blind or item.digests.get("") != words_digest(first)
         digests = {} if hides else {"digests": dict(item.digests)}
-        return {**out, "turns": turns, **digests, "messages": _messages(first, words)}
+        spoken = any(m.role not in ("system", "developer") for m in first.messages[: first.prefix])
+        before = {"before": first.prefix} if spoken else {}
+        return {**out, "turns": turns, **digests, **before, "messages": _messages(first, words)}
     common = common_messages(*shown)
     each = {"a": _messages(first, words), "b": _messages(shown[1], words)}
     left = item.left[rater]

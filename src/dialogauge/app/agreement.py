@@ -18,13 +18,16 @@ from dialogauge.app.agreement_files import (
     read_people,
 )
 from dialogauge.app.agreement_runs import (
+    add_arenas,
     add_replays,
     add_runs,
+    is_arena,
     is_replay,
     lights_and_evidence,
     ratings_within,
     run_names,
 )
+from dialogauge.app.candidates import family_of
 from dialogauge.app.command import Measurement
 from dialogauge.app.merging import load_config
 from dialogauge.app.outcome import CommandOutcome
@@ -161,7 +164,7 @@ def _measure(options: AgreementOptions, python: PythonInput) -> CommandOutcome[A
     for a directory without a run.
     """
     rule, people = None if options.dissatisfied is None else parse_rule(options.dissatisfied), python.ratings
-    runs, replays, files = _sorted_out(options.sources)
+    runs, replays, arenas, files = _sorted_out(options.sources)
     sources = Panel()
     judged = files if options.ratings_file or people is not None else []  # else they hold people's ratings
     if people is None:
@@ -175,11 +178,14 @@ def _measure(options: AgreementOptions, python: PythonInput) -> CommandOutcome[A
     if runs:
         add_runs(runs, people, options, sources)
     add_replays(replays, sources)
+    add_arenas(arenas, sources)
     scores = read_judges(judged, options, sources)
     if scores is not None and (scores.ratings or not sources.judge_votes):
         add_judges(scores, people or RatingTable(), options, sources)
     elif people is not None and not runs and (people.ratings or not sources.people_votes):
         add_people(people, options, sources)
+    candidates = {key.candidate for of in sources.judges.values() for key in of} - {None}
+    sources.families = {name: of for name in candidates if name and (of := family_of(name))}
     asked = Asked(options.compare, options.measure if options.power else None)
     result = measure(sources, rule, AgreementSettings(seed=options.seed), by=by_names(options), asked=asked)
     limits = load_config(options.config_file).trust
@@ -207,17 +213,17 @@ ENTRY: Final = Measurement(
 )
 
 
-def _sorted_out(paths: Sequence[str]) -> tuple[list[str], list[str], list[str]]:
-    """Return runs, replay runs and rating files among paths; raises UsageError for one that comes twice."""
+def _sorted_out(paths: Sequence[str]) -> tuple[list[str], list[str], list[str], list[str]]:
+    """Return runs, replay runs, arenas and rating files; raises UsageError for a path that comes twice."""
     places = [Path(path).resolve() for path in paths]
     twice = next((path for i, path in enumerate(paths) if places[i] in places[:i]), None)
     if twice is not None:
         msg = f"{'the run ' if is_run(twice) else ''}{twice} is given twice"
         raise UsageError(msg, hint="a judge is compared with others: give each once")
     runs = [path for path in paths if is_run(path)]
-    replays = [path for path in runs if is_replay(path)]
+    replays, arenas = ([path for path in runs if of(path)] for of in (is_replay, is_arena))
     files = [path for path in paths if path not in runs]
-    return [path for path in runs if path not in replays], replays, files
+    return [path for path in runs if path not in (*replays, *arenas)], replays, arenas, files
 
 
 def _satisfaction(

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from dialogauge.app.annotate.folder import PlanFiles
+from dialogauge.app.candidates import family_of
 from dialogauge.app.settings import AgreementOptions
 from dialogauge.app.sources import field_map
 from dialogauge.core.conversation import PairRating, Rating
@@ -206,7 +207,7 @@ def add_judges(judged: RatingTable, people: RatingTable, options: AgreementOptio
             known.setdefault(key, Rated({}, one.user, one.groups)).by.update(one.by)
         pair = DimensionPair(question.dimension, rated_as)
         for judge in sources_of(own):
-            about = JudgedRun(judge, judge=judge)
+            about = out.about[judge] = JudgedRun(judge, judge=judge, family=family_of(judge))
             table = TargetTable(pair, scale_of(categories), about, level=question.level)
             join_scores(table, said_by(judge, own), ratings.get(asked, {}), categories)
             out.tables += [table] if table.targets else []

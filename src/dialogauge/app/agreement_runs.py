@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
 from dialogauge.app.agreement_files import pair_of
+from dialogauge.app.candidates import family_of_judge
 from dialogauge.app.settings import AgreementOptions
 from dialogauge.app.sources import JUDGED
 from dialogauge.core.conversation import Conversation, Rating
@@ -28,7 +29,7 @@ from dialogauge.data.admission import (
 from dialogauge.data.ratings import unknown_ids
 from dialogauge.runs import Row, StoredRun, open_run
 from dialogauge.runs.privacy import ratings_as_stored
-from dialogauge.stats import Categories, DissatisfiedRule, middle_rule
+from dialogauge.stats import Categories, DissatisfiedRule, middle_rule, votes_of
 from dialogauge.studies.agreement.sources import (
     LEVELS,
     Level,
@@ -38,7 +39,9 @@ from dialogauge.studies.agreement.sources import (
     level_of,
     scale_of,
 )
+from dialogauge.studies.agreement.stability import plays
 from dialogauge.studies.agreement.targets import (
+    ArenaVotes,
     DimensionPair,
     JudgedRun,
     Panel,
@@ -46,6 +49,7 @@ from dialogauge.studies.agreement.targets import (
     collect_targets,
     weights_of,
 )
+from dialogauge.studies.arena.meetings import SCORE
 from dialogauge.studies.evidence import RunEvidence, evidence_of
 from dialogauge.studies.judging.checking import checked_by_ratings
 from dialogauge.studies.judging.light import people_in, rated_tally
@@ -98,8 +102,9 @@ def add_runs(runs: Sequence[str], ratings: RatingTable | None, options: Agreemen
             msg = f"no rating joins: {fault.message}"
             raise UsageError(msg, hint=f"the runs hold ids such as {min(known, default='')!r}")
         out.notes.append(str(fault))
-    if not rated and len(runs) == 1:
+    if not rated and len(runs) == 1 and not surveys[0].again:
         raise _unrated(surveys[0])
+    out.notes += _other_words(surveys)
     for survey in surveys:
         for table in _read(survey, ratings, options, out, rated=rated):
             _take_over(table, options, out)
@@ -129,6 +134,19 @@ def lights_and_evidence(
     return lights, evidence
 
 
+def _other_words(surveys: Sequence[_Survey]) -> Iterator[str]:
+    """Say of runs that hold other words under the same ids that single conversations cannot be compared."""
+    first = surveys[0]
+    for other in surveys[1:]:
+        both = first.words.keys() & other.words.keys()
+        if differ := sum(first.words[key] != other.words[key] for key in both):
+            yield (
+                f"{first.name} and {other.name}: {differ:,} of {len(both):,} conversations of one id and "
+                "candidate have other words, as with another simulator: compare the candidates of these runs "
+                "alone"
+            )
+
+
 def _rated(
     run: StoredRun, ratings_of: RatingsOf, level: Level | None
 ) -> Iterator[tuple[Conversation, Sequence[Row]]]:
@@ -156,6 +174,10 @@ class _Survey:
     """Whether ids stand in it as they came."""
     ordering: tuple[str, ...] = ()
     """What its rows score beside the dimensions of its rubric: the order in which to read turns."""
+    words: Mapping[tuple[str, str | None], str] = field(default_factory=dict)
+    """By id and candidate a digest of what was said, where several runs are read."""
+    again: bool = False
+    """Whether a candidate played a scenario several times: how stable scores are takes no ratings."""
 
     @property
     def rated(self) -> dict[str, Counter[float | str]]:
@@ -172,8 +194,16 @@ def _survey(path: str, name: str, table: RatingTable | None, options: AgreementO
         counts: dict[Question, Counter[float | str]] = {}
         raters: set[str] = set()
         fitted_to, candidates = 0, dict[str, set[str | None]]()
-        undeclared = False
+        undeclared, words, scenes = (
+            False,
+            dict[tuple[str, str | None], str](),
+            Counter[tuple[str | None, str | None]](),
+        )
         for conversation, rows in run.judged():
+            if len(options.sources) > 1:
+                words[conversation.id, conversation.candidate] = words_digest(conversation)
+            if plays(conversation.id, conversation.scenario):
+                scenes[conversation.scenario, conversation.candidate] += 1
             undeclared = undeclared or any(SATISFACTION in (row["scores"] or {}) for row in rows)
             ratings = [r for r in ratings_of(conversation) if options.level in (None, level_of(r))]
             for rating in ratings:
@@ -189,7 +219,8 @@ def _survey(path: str, name: str, table: RatingTable | None, options: AgreementO
         of_people = frozenset(raters)
         ordering = (SATISFACTION,) if undeclared and SATISFACTION not in scales else ()
         ids = frozenset(candidates)
-        return _Survey(path, name, scales, counts, of_people, ids, known, not masked, ordering)
+        again = max(scenes.values(), default=0) > 1
+        return _Survey(path, name, scales, counts, of_people, ids, known, not masked, ordering, words, again)
 
 
 def _expect_candidates(table: RatingTable, candidates: Mapping[str, set[str | None]], name: str) -> None:
@@ -215,9 +246,10 @@ def _read(
     name = survey.name
     with open_run(survey.path, studies=JUDGED) as run:
         manifest = run.manifest
-        about = JudgedRun(
-            name, survey.path, manifest.judge["name"], manifest.settings["mode"], survey.fitted_to
-        )
+        judge, settings = manifest.judge, manifest.settings
+        about = JudgedRun(name, survey.path, judge["name"], settings["mode"], survey.fitted_to)
+        about = replace(about, first_turns=settings.get("first_turns"), family=family_of_judge(judge))
+        by_turn = {d.name for d in run.dimensions if d.level == "turn"}
         # A satisfaction study states its figures of the whole scores: the same run gives the same ones here.
         fractions = manifest.study != SATISFACTION
         # Judges are compared with each other on all that they scored, or what is named.
@@ -241,7 +273,12 @@ def _read(
                     hint = "name the ratings of each scale as a dimension of their own"
                     raise UsageError(msg, hint=hint)
                 reading = _reading(pair, admission, seen, scale, options)
-                tables.append(TargetTable(pair, scale, about, admission, reading, fractions, level))
+                over_turns = rated and pair.judge in by_turn and levels == ["conversation"]
+                if over_turns:
+                    mean = f"{pair}: people rated conversations, of which {name} has the mean of its turns"
+                    reading = "; ".join(filter(None, (reading, mean)))
+                table = TargetTable(pair, scale, about, admission, reading, fractions, level, over_turns)
+                tables.append(table)
         collect_targets(run.judged(), ratings_within(run, ratings), tables)
     if not rated:
         return [table for table in tables if table.scored]
@@ -322,27 +359,51 @@ def _take_over(table: TargetTable, options: AgreementOptions, out: Panel) -> Non
         if not table.targets:
             none = f"{counted(table.counts.rated, 'rated target')}, none scored"
             out.notes.append(f"run {table.about.name}, {question}: {none}")
+    out.about[table.about.name] = table.about
     scores = out.judges.setdefault(question, {})
     for key, one in table.scored.items():
-        scores.setdefault(key, Rated({}, one.user, one.groups)).by[table.about.name] = next(
-            iter(one.by.values())
-        )
+        known_score = scores.setdefault(key, Rated({}, one.user, one.groups, one.length))
+        known_score.by[table.about.name] = next(iter(one.by.values()))
+        if one.repeats:
+            known_score.repeats[table.about.name] = next(iter(one.repeats.values()))
     out.faults += table.refused
     for note in (table.reading, "" if weights_of(table.targets) is None else _WEIGHTED):
         out.notes += [note] if note and note not in out.notes else []
     # All that could be said: what is given, or the whole scores of the rubric's scale.
     categories, own = None, ("numbers", table.scale)
+    steps = table.scale.integer or table.scale.high - table.scale.low > 1  # a share has no steps
     on_scale = table.admission.kind is None or (table.admission.kind, table.admission.scale) == own
     if options.scale is not None:
         categories = Categories.parse(options.scale)
     elif table.admission.kind == "thumbs":
         categories = Categories((DOWN, UP), None)
-    elif on_scale and table.scale.integer:
+    elif on_scale and steps:
         categories = Categories.of_scale(table.scale)
     if categories is not None and table.rated:
         out.categories.setdefault(question, categories)
-    if table.scale.integer:
+    if steps:
         out.judged_on.setdefault(question, Categories.of_scale(table.scale))
+
+
+def is_arena(path: str) -> bool:
+    """Whether a run is one of `arena`."""
+    with open_run(path) as run:
+        return run.manifest.study == "arena"
+
+
+def add_arenas(paths: Sequence[str], out: Panel) -> None:
+    """Add what the referees of arenas said, to order candidates by."""
+    for path, name in zip(paths, run_names(paths), strict=True):
+        with open_run(path) as run:
+            rows = [row for row in run.rows() if row["winner"] is not None]
+        if not rows:
+            out.notes.append(f"the arena {path} has no vote")
+            continue
+        dialogues = [str(row["conversation_id"] or f"vote {n}") for n, row in enumerate(rows)]
+        scores = [SCORE[row["winner"]] for row in rows]
+        sides = ([row[side] for row in rows] for side in ("a", "b"))
+        votes = votes_of(next(sides), next(sides), scores, clusters=(dialogues, "dialogues"))
+        out.arenas[judge_name(name, ())] = ArenaVotes(votes, tuple(dict.fromkeys(dialogues)))
 
 
 def is_replay(path: str) -> bool:

@@ -288,6 +288,12 @@ _FAMILIES: Final[Mapping[str, tuple[str, ...]]] = {
 }
 
 
+def family_of_judge(judge: Mapping[str, Any]) -> str | None:
+    """Read the family off the model that a judge names in what it says of itself; None without a model."""
+    named = [judge.get("model"), *(v.get("model") for v in judge.values() if isinstance(v, Mapping))]
+    return next((family for text in named if isinstance(text, str) and (family := family_of(text))), None)
+
+
 def family_of(model: str) -> str | None:
     """Return the family that a model's name tells; None when it tells none."""
     name = model.lower().rpartition("/")[2]

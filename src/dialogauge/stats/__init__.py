@@ -17,7 +17,16 @@ if TYPE_CHECKING:
         cuts_of,
     )
     from dialogauge.stats.categories import Categories
-    from dialogauge.stats.coefficients import auc_draws, divided, mid_ranks, pearson, spearman
+    from dialogauge.stats.coefficients import (
+        TiedPairs,
+        auc_draws,
+        divided,
+        mid_ranks,
+        pearson,
+        same_order,
+        spearman,
+        spearman_p,
+    )
     from dialogauge.stats.comparison import (
         Comparison,
         adjusted,

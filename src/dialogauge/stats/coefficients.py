@@ -9,15 +9,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Final
+from typing import Final, Literal
 
 import numpy as np
 import numpy.typing as npt
 
+from dialogauge.stats.distributions import t_tail
 from dialogauge.stats.table import Codes, Floats
 
 Values = Sequence[float] | Floats | npt.NDArray[np.bool_]
 
+TiedPairs = Literal["strict", "half", "drop"]
+"""What a pair says that a column has tied. `strict`: a tie agrees with a tie alone. `half`: where one column
+alone has it tied it counts half. `drop`: a pair that either has tied is left out."""
+_EQUAL: Final = 1e-9
+"""How far apart scores are at least that are no tie."""
 _SIDES: Final = ("left", "right")
 _TIED: Final = 12
 """Decimals, of the largest value, up to which values to be ranked differ."""
@@ -39,6 +45,16 @@ def pearson(x: Values, y: Values) -> float | None:
 def spearman(x: Values, y: Values) -> float | None:
     """Spearman's rho: Pearson's r of the mid-ranks, so ties are allowed."""
     return _single(spearman_draws, x, y)
+
+
+def spearman_p(rho: float | None, n: int) -> float | None:
+    """Return the two-sided p-value of Spearman's rho of n pairs, by Student's t of n - 2 degrees of freedom.
+
+    None with fewer than three pairs, and where rho is undefined.
+    """
+    if rho is None or n < 3:
+        return None
+    return 0.0 if abs(rho) >= 1 else 2 * t_tail(abs(rho) * math.sqrt((n - 2) / (1 - rho**2)), n - 2)
 
 
 def pearson_draws(x: Values, y: Values, weights: Floats) -> Floats:
@@ -258,3 +274,28 @@ def kendall_without(x: Values, y: Values, part: Codes, parts: int) -> Floats:
         own = (of_parts * onto).sum(axis=1)
         sums.append(pairs.sum() - np.concatenate([[0.0], 2 * of_parts.sum(axis=1) - own]))
     return divided(sums[0], np.sqrt(sums[1] * sums[2]))
+
+
+def same_order(x: Floats, y: Floats, ties: TiedPairs = "strict") -> tuple[Floats, Floats]:
+    """Count the pairs of items that two columns put in the same order, row by row.
+
+    Source: DynSess, A.6, equation 8, which is `strict`.
+
+    Args:
+        x: Shape (rows, n); NaN where an item has no score, and its pairs do not count.
+        y: Likewise.
+        ties: What a tied pair says.
+
+    Returns:
+        The pairs in the same order, and all that count, shape (rows,) each.
+    """
+    first, second = np.triu_indices(x.shape[1], 1)
+    apart = [of[:, first] - of[:, second] for of in (x, y)]
+    counts = np.isfinite(apart[0]) & np.isfinite(apart[1])
+    a, b = (np.where(counts & (np.abs(of) > _EQUAL), np.sign(of), 0.0) for of in apart)
+    same = (a == b).astype(np.float64)
+    if ties == "half":
+        same = np.where((a == 0) != (b == 0), 0.5, same)
+    elif ties == "drop":
+        counts &= (a != 0) & (b != 0)
+    return (same * counts).sum(axis=1), counts.sum(axis=1).astype(np.float64)

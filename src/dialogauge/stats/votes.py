@@ -231,9 +231,14 @@ class VoteCells:
             if clusters == self.votes.m:
                 yield rng.multinomial(clusters, flat / flat.sum()).reshape(-1, _OUTCOMES).astype(np.float64)
             else:
-                code, cluster, times = self._entries
-                often = np.bincount(rng.integers(clusters, size=clusters), minlength=clusters)[cluster]
-                yield self._counted(code, often.astype(np.float64) * (1.0 if times is None else times))
+                often = np.bincount(rng.integers(clusters, size=clusters), minlength=clusters)
+                yield from self.weighted(often[None].astype(np.float64))
+
+    def weighted(self, weights: Floats) -> Iterator[Floats]:
+        """Yield the counts with each cluster counted so often, shape (draws, clusters)."""
+        code, cluster, times = self._entries
+        for often in weights:
+            yield self._counted(code, often[cluster] * (1.0 if times is None else times))
 
     def _counted(self, code: Codes, weight: Floats | None) -> Floats:
         size = self.left.size * _OUTCOMES

@@ -127,7 +127,7 @@ class _Pool:
     """The positions of each pair."""
     digests: list[str] = field(default_factory=list)
     of_replies: bool = False
-    """Whether each is about what follows its prefix alone."""
+    """Whether what follows the prefix is one reply each, as of `replay`."""
     faults: list[InputError] = field(default_factory=list)
     left_out: Counter[str] = field(default_factory=Counter)
     notes: tuple[str, ...] = ()
@@ -141,12 +141,13 @@ class _Pool:
         """Take a conversation, and by name what it answers; None: the same as those that begin alike."""
         position, judged = self.size, outcome.judged
         self.digests.append(conversation_digest(c))
-        turns = tuple(turn.number for turn in c.replied_turns)[-1 if self.of_replies else 0 :]
+        turns = tuple(turn.number for turn in c.replied_turns if turn.stop > c.prefix)
         if not turns:
             self.left_out["without a reply"] += 1
             return
         digests = {str(turn or ""): words_digest(c, turn) for turn in (None, *turns)} if outcome.exact else {}
         item = Eligible(position, c.id, c.candidate, c.scenario, turns, digests=digests)
+        self.of_replies = self.of_replies or (c.prefix > 0 and len(turns) == 1)
         self.eligible.append(item)
         self.words[position] = words_digest(c)
         self.states.setdefault(_request_of(c) if state is None else state, []).append(item)
@@ -251,8 +252,7 @@ def _read(options: AnnotateMakeOptions) -> _Pool:
             pool.left_out["rated by people already"] += 1
             pool.digests.append(conversation_digest(outcome.of))
         else:
-            answers = outcome.of.prefix > 0  # to the same messages, under the same id
-            pool.of_replies = pool.of_replies or answers
+            answers = outcome.of.prefix > 0  # to the same messages, or the same persona, under the same id
             pool.add(outcome, outcome.of, outcome.of.id if by_id or answers else None)
     pool.notes = tuple(notes)
     return pool

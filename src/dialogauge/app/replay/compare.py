@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from dialogauge.app.candidates import family_of, read_agents
+from dialogauge.app.candidates import family_of, family_of_judge, read_agents
 from dialogauge.app.outputs import output_file, run_files, spare
 from dialogauge.app.replay.items import privacy_of
 from dialogauge.app.replay.settings import CompareOptions
@@ -67,7 +66,9 @@ def compare_runs(options: CompareOptions) -> tuple[Compared, Path | None]:
         for column in _COLUMNS:
             about[column] = getattr(agents.get(called), column, None) or about.get(column)
         about["family"] = about["family"] or family_of(called)
-    compared = _compared(read, options.comparison, options.judge_family or _judge_family(read.about))
+    compared = _compared(
+        read, options.comparison, options.judge_family or family_of_judge(read.about.get("judge") or {})
+    )
     if out is None:
         return compared, None
     _write(out, options, compared)
@@ -121,13 +122,6 @@ def _hidden(one: ShownItem, item: ReplayItem, mask: Mask) -> ShownItem:
     return ShownItem(
         hidden_turn(mask, item.id), mask.value(one.request, names), mask.value(one.replies, names)
     )
-
-
-def _judge_family(about: Mapping[str, Any]) -> str | None:
-    """Read the family off the model that the judge names; a judge without a model has none."""
-    judge = about.get("judge") or {}
-    named = [judge.get("model"), *(v.get("model") for v in judge.values() if isinstance(v, Mapping))]
-    return next((family for text in named if isinstance(text, str) and (family := family_of(text))), None)
 
 
 def _write(out: Path, options: CompareOptions, compared: Compared) -> None:

@@ -22,7 +22,11 @@ from dialogauge.stats import (
     Floats,
     RatingGrid,
     coefficients_of,
+    label_codes,
     mean_estimate,
+    pearson,
+    spearman,
+    spearman_p,
 )
 from dialogauge.studies.agreement.closeness import (
     AmongEachOther,
@@ -61,6 +65,19 @@ _MOST_PAIRED: Final = 30
 
 
 @dataclass(frozen=True, slots=True)
+class CandidateMeans:
+    """How two sources order candidates, by the means over the targets that both rated."""
+
+    n: int
+    """Candidates."""
+    pearson: float | None
+    spearman: float | None
+    p: float | None
+    """Of Spearman's rho of so many candidates, as if they were a sample of candidates."""
+
+
+@keys(of_candidates="of_candidates?")
+@dataclass(frozen=True, slots=True)
 class SourcePair:
     """Two sources on the targets that both rated."""
 
@@ -68,6 +85,8 @@ class SourcePair:
     b: str
     n: int
     figures: Mapping[str, Estimate]
+    of_candidates: CandidateMeans | None = None
+    """Of the means of candidates; None for fewer than three."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +219,7 @@ def among(question: Question, answers: Answers, categories: Categories, *, shuff
         pairs=_pairs(grid),
         # Each source against the consensus of the others; p adjusted by Holm over the sources.
         others=settled(
-            closeness(grid, rater, own, "the others", others) for rater, own, others in _beside_others(grid)
+            closeness(grid, rater, own, "the others", others) for rater, own, others in beside_others(grid)
         ),
         answer=compare_together(pile, best_of(constants), columns),
     )
@@ -215,15 +234,27 @@ def _pairs(grid: RatingGrid) -> tuple[SourcePair, ...]:
     for (a, of_a), (b, of_b) in combinations(zip(grid.raters, grid.values.T, strict=True), 2):
         two = two_of(grid, of_a, of_b)
         if two.targets:
-            out.append(SourcePair(a, b, len(two.targets), coefficients_of(two, names)))
+            beside = _of_candidates(two) if numbers else None
+            out.append(SourcePair(a, b, len(two.targets), coefficients_of(two, names), beside))
     return tuple(out)
+
+
+def _of_candidates(two: RatingGrid) -> CandidateMeans | None:
+    """Return how the two sources of a grid go together by candidate; its targets are `TargetKey`s."""
+    candidates = [getattr(key, "candidate", None) for key in two.targets]
+    codes, number = label_codes(candidates)
+    if None in candidates or number < 3:
+        return None
+    x, y = (np.bincount(codes, of) / np.bincount(codes) for of in two.values.T)
+    rho = spearman(x, y)
+    return CandidateMeans(number, pearson(x, y), rho, spearman_p(rho, number))
 
 
 def _strictness(grid: RatingGrid) -> tuple[Strictness, ...]:
     numbers = grid.categories.values is not None
     levels, names = grid.categories.steps.tolist(), grid.categories.names
     out = []
-    for rater, own, others in _beside_others(grid):
+    for rater, own, others in beside_others(grid):
         rated = ~np.isnan(own)
         both = rated & ~np.isnan(others)
         used = np.unique(own[rated])
@@ -240,7 +271,7 @@ def _strictness(grid: RatingGrid) -> tuple[Strictness, ...]:
     return tuple(out)
 
 
-def _beside_others(grid: RatingGrid) -> Iterator[tuple[str, Floats, Floats]]:
+def beside_others(grid: RatingGrid) -> Iterator[tuple[str, Floats, Floats]]:
     """Yield each source with its column and the consensus of the others, NaN where there is none."""
     rated = ~np.isnan(grid.values)
     sums, times = np.where(rated, grid.values, 0.0).sum(axis=1), rated.sum(axis=1)

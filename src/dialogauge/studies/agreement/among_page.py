@@ -62,7 +62,7 @@ def among_section(among: Among, *, who: str, title: str, whole: bool, others: bo
     if among.shared:
         blocks.append(_coefficients(among, whole=whole))
         if whole:
-            blocks += [Callout((_WHAT,)), *_matrix(among, who)]
+            blocks += [Callout((_WHAT,)), *_matrix(among, who), *_by_candidate(among, who)]
         if among.others and others:
             blocks.append(
                 closeness_table(f"Each {who} against the consensus of the others", who, among.others)
@@ -192,6 +192,18 @@ def _matrix(among: Among, who: str) -> list[Block]:
     return [matrix, Callout((note,))]
 
 
+def _by_candidate(among: Among, who: str) -> list[Block]:
+    """Lay out pairs of sources by the means that they give candidates."""
+    pairs = [(pair, pair.of_candidates) for pair in among.pairs if pair.of_candidates is not None]
+    rows = [
+        (f"{pair.a} and {pair.b}", pair.n, of.n, Number(of.pearson, 3), Number(of.spearman, 3), p_value(of.p))
+        for pair, of in pairs
+    ]
+    heads = ("pair", "targets", "candidates", "Pearson", "Spearman", "p of Spearman")
+    title = f"Pairs of {who}s on the means of candidates"
+    return [data_table(title, heads, rows, shown=_FIRST)] if rows else []
+
+
 def _strictness(among: Among, who: str) -> DataTable:
     heads = (who, "rated", "mean", "less the others’ mean", "on", "spread", TableColumn("", "text"))
     rows: list[tuple[Cell, ...]] = []
@@ -273,4 +285,9 @@ def _alike(one: SameOrder, candidates: int) -> str:
     low, high = (words.decimal(value, 2, signed=True) for value in one.above)
     apart = low if low == high else f"{low} to {high}"
     spearman = words.decimal(one.spearman)
-    return f"{one.a} and {one.b}: {order}, Spearman of the means {spearman}; the means are {apart} apart."
+    accuracy = one.figures["rank_accuracy"]
+    ends = "" if accuracy.interval is None else f" {words.interval(accuracy.interval)}"
+    return (
+        f"{one.a} and {one.b}: {order}, rank accuracy {words.decimal(accuracy.value)}{ends}, Spearman of the "
+        f"means {spearman}; the means are {apart} apart, {words.decimal(one.distance)} on average."
+    )

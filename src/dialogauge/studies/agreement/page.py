@@ -34,6 +34,7 @@ from dialogauge.studies.agreement.among_page import (
     closeness_table,
     ranks_section,
 )
+from dialogauge.studies.agreement.candidates_page import candidates_section, stability_section
 from dialogauge.studies.agreement.closeness import verdict_of
 from dialogauge.studies.agreement.groups import GroupFigures
 from dialogauge.studies.agreement.judge_page import ac1_dots, judge_section, judge_sentences, question_of
@@ -172,11 +173,20 @@ def _sections(
         *map(pairs_section, result.pairs),
     )
     ranked = _main(result.ranks, lambda ranks: ranks.question)
+    beside = _main(result.candidates, lambda one: one.question)
+    head += tuple(candidates_section(one, whole=whole) for one in beside)
+    if result.stability:
+        main = _main(result.stability, lambda one: one.question)
+        head += (stability_section(result.stability if whole else main),)
     tail = (*_comparisons(result, whole=whole), *map(ranks_section, ranked))
     alone = (section for _, section in made if id(section) not in first)
     return (
         (*head, *(section for _, section in made if id(section) in first), *tail),
-        (*alone, *(ranks_section(ranks) for ranks in result.ranks if ranks not in ranked)),
+        (
+            *alone,
+            *(candidates_section(one, whole=whole) for one in result.candidates if one not in beside),
+            *(ranks_section(ranks) for ranks in result.ranks if ranks not in ranked),
+        ),
     )
 
 

@@ -9,9 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from dialogauge.core import Scale
 from dialogauge.core.json_keys import INSIDE, keys
 from dialogauge.stats import Estimate, cluster_labels, mean_estimate, spearman
 from dialogauge.stats.coefficients import mid_ranks
+from dialogauge.studies.agreement.order import Personas
 from dialogauge.studies.agreement.sources import Answers, Question
 
 
@@ -27,6 +29,10 @@ class SameOrder:
     """Pairs of candidates of which one source puts the first above, the other the second."""
     above: tuple[float, float]
     """The least and the greatest difference of a candidate's means, `a` less `b`."""
+    distance: float
+    """The mean over candidates of how far their means lie apart."""
+    figures: Mapping[str, Estimate]
+    """Rank accuracy by what ties say, normalised distance and bias, `a` beside `b`."""
 
 
 @keys(question=INSIDE)
@@ -46,7 +52,13 @@ class CandidateRanks:
 
 
 def candidate_ranks(
-    question: Question, judges: Answers, people: Mapping[Any, float], *, low: float, high: float
+    question: Question,
+    judges: Answers,
+    people: Mapping[Any, float],
+    *,
+    low: float,
+    high: float,
+    seed: int = 0,
 ) -> CandidateRanks | None:
     """Rank candidates by each judge and by people; None for fewer than two sources or candidates.
 
@@ -56,6 +68,7 @@ def candidate_ranks(
         people: By target the consensus of people; empty without ratings.
         low: The lowest score.
         high: The highest.
+        seed: Of the draws of personas.
     """
     sources = sorted({name for rated in judges.values() for name in rated.by})
     columns = {name: {k: float(r.by[name]) for k, r in judges.items() if name in r.by} for name in sources}
@@ -78,6 +91,8 @@ def candidate_ranks(
         for source, of in columns.items()
     }
     values = {source: [of[name].value or 0.0 for name in candidates] for source, of in means.items()}
+    personas = Personas.of(candidates, {key: judges[key].user for key in shared}, seed)
+    of_source = {s: personas.means({key: of[key] for key in shared}) for s, of in columns.items()}
     ranks = {
         source: dict(zip(candidates, mid_ranks(-np.array(of)).tolist(), strict=True))
         for source, of in values.items()
@@ -91,5 +106,7 @@ def candidate_ranks(
             if (values[a][x] - values[a][y]) * (values[b][x] - values[b][y]) < 0
         )
         order = spearman(values[a], values[b])
-        alike.append(SameOrder(a, b, order, swapped, (min(above), max(above))))
+        figures = personas.between(of_source[a], of_source[b], Scale(low, high))
+        distance = sum(map(abs, above)) / len(above)
+        alike.append(SameOrder(a, b, order, swapped, (min(above), max(above)), distance, figures))
     return CandidateRanks(question, candidates, len(shared), means, ranks, tuple(alike))

@@ -62,6 +62,10 @@ class Rated:
     user: str | None = None
     groups: Mapping[str, str] = field(default_factory=dict)
     """Further names of the target to group by: of its conversation, and columns of the rating file."""
+    length: float | None = None
+    """Characters of a reply, the mean over those of the target; None where nobody knows."""
+    repeats: dict[str, Mapping[int, float]] = field(default_factory=dict)
+    """Source -> its score in each repeat, where it has several."""
 
 
 Answers = dict[TargetKey, Rated]

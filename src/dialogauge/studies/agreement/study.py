@@ -20,6 +20,7 @@ from dialogauge.studies.agreement.agreement import (
 )
 from dialogauge.studies.agreement.among import Among, among
 from dialogauge.studies.agreement.asked import NOTHING, Asked, AskedComparison, AskedPower, compared, powers
+from dialogauge.studies.agreement.candidates import CandidateAgreement, candidate_agreements
 from dialogauge.studies.agreement.closeness import consensus_of
 from dialogauge.studies.agreement.groups import GroupFigures, group_figures, rater_closeness, rater_groups
 from dialogauge.studies.agreement.levels import levels_of_table
@@ -34,11 +35,12 @@ from dialogauge.studies.agreement.sources import (
     pile_of,
     sources_of,
 )
+from dialogauge.studies.agreement.stability import Stability, stabilities
 from dialogauge.studies.agreement.targets import Panel
 from dialogauge.text import counted
 
 
-@keys(notes=None)
+@keys(notes=None, candidates="candidates?", stability="stability?")
 @dataclass(frozen=True, slots=True)
 class AgreementResult:
     """Everything that was measured."""
@@ -59,6 +61,10 @@ class AgreementResult:
     pairs: tuple[PairAgreement, ...] = ()
     """Choices between two, dimension by dimension."""
     power: tuple[AskedPower, ...] = ()
+    candidates: tuple[CandidateAgreement, ...] = ()
+    """Every evaluator beside people, by candidate."""
+    stability: tuple[Stability, ...] = ()
+    """How much scores vary over sessions and judgings."""
     notes: tuple[str, ...] = ()
 
 
@@ -102,11 +108,13 @@ def measure(
         tuple(comparisons),
         each_other(everything.people, everything.categories),
         each_other(everything.judges, everything.judged_on),
-        tuple(_ranks(everything)),
+        tuple(_ranks(everything, settings.seed)),
         tuple(_groups(everything, by)),
         compared(everything, asked.compare),
         pairs,
         powers(everything, asked, settings.seed),
+        tuple(candidate_agreements(everything, shuffles=settings.shuffles, seed=settings.seed)),
+        tuple(stabilities(everything)),
         (*notes, *(words for one in pairs for words in remarks_on(one))),
     )
 
@@ -145,7 +153,7 @@ def _judges(
     return [j if j.answer is None else replace(j, answer=next(answers)) for j in judges], comparisons
 
 
-def _ranks(sources: Panel) -> Iterable[CandidateRanks]:
+def _ranks(sources: Panel, seed: int) -> Iterable[CandidateRanks]:
     for question in questions(sources.judges):
         categories = sources.judged_on.get(question)
         if categories is None or categories.values is None:
@@ -156,7 +164,7 @@ def _ranks(sources: Panel) -> Iterable[CandidateRanks]:
             consensus = zip(sources.people[question], consensus_of(grid).tolist(), strict=True)
             people = {key: value for key, value in consensus if value == value}
         low, high = categories.values[0], categories.values[-1]
-        made = candidate_ranks(question, sources.judges[question], people, low=low, high=high)
+        made = candidate_ranks(question, sources.judges[question], people, low=low, high=high, seed=seed)
         if made is not None:
             yield made
 

@@ -21,7 +21,7 @@ from dialogauge.core import (
 from dialogauge.core.json_keys import keys
 from dialogauge.data import Vote
 from dialogauge.data.admission import ADMIT_ALL, Admission
-from dialogauge.stats import Categories, Floats, reply_length
+from dialogauge.stats import Categories, Floats, Votes, reply_length
 from dialogauge.studies.agreement.sources import (
     UNNAMED,
     Answers,
@@ -38,6 +38,7 @@ Row = Mapping[str, Any]
 _FAILED: Final = "failed"
 
 
+@keys(first_turns=None, family=None)
 @dataclass(frozen=True, slots=True)
 class JudgedRun:
     """Which run a table is of."""
@@ -49,6 +50,10 @@ class JudgedRun:
     mode: str = ""
     fitted_to: int | None = None
     """Rated conversations whose very words the judge was fitted to; None for a judge that does not say."""
+    first_turns: int | None = None
+    """How many turns of a conversation it read; None: all."""
+    family: str | None = None
+    """Of models, where its name tells one."""
 
 
 @keys(judge="dimension", overall=None)
@@ -133,6 +138,8 @@ class TargetTable:
     """Whether fractions beside the whole scores rank the targets; else the whole scores do."""
     level: Level | None = None
     """Of the targets; None for all."""
+    over_turns: bool = False
+    """Whether a conversation has the mean of its turns' scores: people rated it, and the judge its turns."""
     rated: Answers = field(default_factory=dict)
     """What every rater said of each target, whether the judge scored it or not."""
     scored: Answers = field(default_factory=dict)
@@ -157,6 +164,15 @@ class TargetTable:
         return len({t.key.conversation_id for t in self.targets})
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class ArenaVotes:
+    """What an arena's referee said."""
+
+    votes: Votes
+    dialogues: tuple[str, ...]
+    """Shape (clusters,), the conversation id of the dialogues of each cluster of votes."""
+
+
 @dataclass(slots=True)
 class Panel:
     """Everything that was said."""
@@ -175,6 +191,12 @@ class Panel:
     """What people chose between two."""
     judge_votes: list[Vote] = field(default_factory=list)
     """What judges chose, to be held against people's choices."""
+    about: dict[str, JudgedRun] = field(default_factory=dict)
+    """The judges by name."""
+    arenas: dict[str, ArenaVotes] = field(default_factory=dict)
+    """By name."""
+    families: dict[str, str] = field(default_factory=dict)
+    """By candidate the family of models, where its name tells one."""
     faults: list[RecordFault] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
@@ -204,6 +226,8 @@ def collect_targets(
         for table in tables:
             levels = {turn: "conversation" if turn is None else "turn" for turn in by_turn}
             at = {turn: of for turn, of in by_turn.items() if table.level in (None, levels[turn])}
+            if table.over_turns:
+                at = {None: [row for turn, of in by_turn.items() if turn is not None for row in of]}
             _join(table, conversation, at, _admitted(table, conversation, ratings), language)
 
 
@@ -259,7 +283,11 @@ def _join(
     for rating in ratings:
         people.setdefault(rating.turn, []).append(rating)
     groups, before = conversation_groups(conversation), len(table.targets)
-    lengths = {t.number: reply_length(t.reply_text) for t in conversation.turns} if people else {}
+    new = [t for t in conversation.turns if t.stop > conversation.prefix]
+    lengths = {t.number: reply_length(t.reply_text) for t in new}
+    mean_length = (
+        sum(lengths.values()) / sum(t.has_reply for t in new) if any(t.has_reply for t in new) else None
+    )
     judged_at = {turn: _judged_target(rows, table) for turn, rows in by_turn.items()}
     for turn, of_turn in judged_at.items():
         if of_turn.values:
@@ -267,14 +295,19 @@ def _join(
             value, whole = of_turn.means
             score = value if floor(value + 0.5) == floor(whole + 0.5) else whole
             key = TargetKey(conversation.id, conversation.candidate, turn)
-            table.scored[key] = Rated({table.about.name: score}, conversation.user_id, groups)
+            reply = mean_length if turn is None else lengths.get(turn)
+            scored = Rated({table.about.name: score}, conversation.user_id, groups, reply)
+            if len(of_turn.repeats) > 1:
+                scored.repeats[table.about.name] = of_turn.repeats
+            table.scored[key] = scored
     for turn, of in people.items():
         key = TargetKey(conversation.id, conversation.candidate, turn)
         by: dict[str, float | str] = {}
         for rating in of:  # several who are not named are numbered
             name = rating.rater or UNNAMED
             by[name if name not in by else f"{name} {len(by) + 1}"] = rating.score
-        table.rated[key] = Rated(by, conversation.user_id, {**groups, **of[0].groups})
+        reply = mean_length if turn is None else lengths.get(turn)
+        table.rated[key] = Rated(by, conversation.user_id, {**groups, **of[0].groups}, reply)
         length = sum(lengths.values()) if turn is None else lengths.get(turn, 0)
         scores, weights = [rating.score for rating in of], {rating.weight for rating in of}
         judged = judged_at.get(turn, _JudgedTarget())
@@ -326,6 +359,8 @@ class _JudgedTarget:
     named_class: str | None = None
     others: Set[object] = frozenset()
     """What stands in place of a score: `n/a`, `failed`, or None for nothing at all."""
+    repeats: Mapping[int, float] = field(default_factory=dict)
+    """The score by repeat."""
 
     @property
     def means(self) -> tuple[float, float]:
@@ -335,7 +370,8 @@ class _JudgedTarget:
 
 def _judged_target(rows: Sequence[Row], table: TargetTable) -> _JudgedTarget:
     pair, fractions = table.pair, table.ranked_by_fractions
-    values, wholes, others, fraction = list[float](), list[float](), set[object](), False
+    values, wholes, others, fraction = list[float](), list[float](), set[object](), table.over_turns
+    by_repeat: dict[int, list[float]] = {}
     for row in rows:
         score = row["overall"] if pair.overall else (row["scores"] or {}).get(pair.judge)
         if row["failure"] or score is None or score == NOT_APPLICABLE:
@@ -344,8 +380,10 @@ def _judged_target(rows: Sequence[Row], table: TargetTable) -> _JudgedTarget:
         beside = not pair.overall and pair.judge in row["whole"]
         wholes.append(float(row["whole"][pair.judge] if beside else score))
         values.append(float(score) if fractions else wholes[-1])
+        by_repeat.setdefault(row["repeat"], []).append(values[-1])
         fraction = fraction or (fractions and (beside or pair.overall))
     details = [row["details"] or {} for row in rows]
     names = (of.get("label") or of.get("class") for of in details)
     named_class = next((str(name) for name in names if name is not None), None)
-    return _JudgedTarget(values, wholes, fraction, named_class, others)
+    repeats = {repeat: sum(of) / len(of) for repeat, of in by_repeat.items()}
+    return _JudgedTarget(values, wholes, fraction, named_class, others, repeats)
