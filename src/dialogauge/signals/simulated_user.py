@@ -14,13 +14,14 @@ from typing import Final, Literal, get_args
 
 from dialogauge.core import Conversation
 from dialogauge.signals.answering import asks_something
+from dialogauge.signals.attributes import ATTRIBUTES
 from dialogauge.signals.caching import lazy_property
 from dialogauge.signals.dialogue import TextView, TurnView, cut, read_dialogue
 from dialogauge.signals.features import find_signals
 from dialogauge.signals.grounding.values import number_of, read_values
 from dialogauge.signals.other_side import OtherSide, belongings_of, serves, speaks_as_other
 from dialogauge.signals.reactions import react
-from dialogauge.signals.signal import is_fault
+from dialogauge.signals.signal import suffices
 from dialogauge.text import content_terms, normalise, pieces, sentences, words
 
 # ruff: noqa: E501 - a pattern is read as a whole, not in lines
@@ -66,7 +67,7 @@ def check_user(conversation: Conversation) -> SessionCheck:
 
     Reads messages and the metadata `session`; of a conversation without it, only what messages show.
     """
-    session = _Session(conversation)
+    session = _PlayedSession(conversation)
     facts, several = bool(session.facts), len(session.turns) > 1
     checks = (
         (bool(session.turns), _speaking),
@@ -95,7 +96,7 @@ Seen = Iterator[tuple[int, str, str]]
 """Turn, quote and detail of each fault."""
 
 
-class _Session:
+class _PlayedSession:
     """A session as the checks see it; what is wrong with its metadata counts as absent."""
 
     def __init__(self, conversation: Conversation) -> None:
@@ -140,7 +141,7 @@ class _Session:
         """Turns before the last in which the other side failed, with the words that show it."""
         new = {t.number for t in self.turns[:-1]}
         signals = [s for s in find_signals(self.dialogue, "foresight") if s.turn in new]
-        return [(s.turn, s.quote) for s in signals if is_fault(o for o in signals if o.turn == s.turn)]
+        return [(s.turn, s.quote) for s in signals if suffices(o for o in signals if o.turn == s.turn)]
 
     @lazy_property
     def details(self) -> list[tuple[str, str]]:
@@ -192,7 +193,7 @@ def _alike(a: Sequence[str], b: Sequence[str]) -> float:
     return matcher.ratio() if may else 0.0
 
 
-def _speaking(session: _Session) -> Seen:
+def _speaking(session: _PlayedSession) -> Seen:
     """Yield messages that speak as the other side, and those that say again what it said."""
     for turn in session.turns:
         text, mine = turn.user.text, _tokens(turn.user.text)
@@ -204,7 +205,7 @@ def _speaking(session: _Session) -> Seen:
             yield turn.number, *(hit or (text, "echo"))
 
 
-def _repeating(session: _Session) -> Seen:
+def _repeating(session: _PlayedSession) -> Seen:
     """Yield messages that say the same as an earlier one, and those from the third on of one shape."""
     earlier: list[tuple[TurnView, tuple[str, ...]]] = []
     for turn in session.turns:
@@ -237,7 +238,7 @@ def _says_the_same(now: TextView, before: TextView, share: float) -> bool:
     )
 
 
-def _asked(session: _Session, turn: TurnView) -> set[str]:
+def _asked(session: _PlayedSession, turn: TurnView) -> set[str]:
     """Return the content terms of what the other side asks just before a message."""
     asked = (s for r in session.before(turn)[-1:] for s in r.sentences if _ASKS.search(s.plain))
     return {term for sentence in asked for term in sentence.terms}
@@ -285,7 +286,7 @@ def _amounts(kind: str, amount: float) -> set[float]:
     return {amount, amount % 100} if kind == "date" else {amount}
 
 
-def _giving_away(session: _Session) -> Seen:
+def _giving_away(session: _PlayedSession) -> Seen:
     """Yield a first message that tells most of what is to be told when asked; without facts, the goal."""
     turn = session.turns[0]
     facts = {name: fact for name, fact in session.facts.items() if not tells(session.opening, fact)}
@@ -303,17 +304,9 @@ def _giving_away(session: _Session) -> Seen:
 _ASKS: Final = re.compile(
     r"[?？]|\b(?:please|tell me|i(?:'ll)? need|let me know|provide|give me|send me|share|confirm)\b|请|告诉|麻烦|提供|报一下|说一下|需要"
 )
-_KINDS: Final = {
-    "name": r"\bwh(?:o|om|ose)\b|谁|哪位|什么人|怎么称呼|\bname\b|姓名|名字",
-    "time": r"\bwhen\b|\bwh(?:at|ich) (?:time|day|date|evening|night|year)\b|\bhow long\b|什么时[候间]|几[点号月]|哪[天日年]|何时|日期|多久",
-    "place": r"\bwhere\b|哪里|哪儿|什么地方|地址|何处",
-    "number": r"\bhow (?:many|much|old)\b|\bnumber\b|\bcode\b|几[位人个晚天]|多少|一共|号码?",
-    "reason": r"\bwhy\b|\bwhat(?:'s| is| happened| seems)\b.{0,20}(?:problem|wrong|matter|issue|happened)|\breason\b|为什么|原因|怎么了|怎么回事|什么(?:问题|故障|情况)",
-}
-_TIMES: Final = frozenset(("date", "weekday", "clock", "day", "time_span"))
 
 
-def _telling_unasked(session: _Session) -> Seen:
+def _telling_unasked(session: _PlayedSession) -> Seen:
     """Yield facts that are told after the first message although nobody asked for them.
 
     Who answers a question that fits none of the facts is not said to tell anything unasked.
@@ -325,7 +318,7 @@ def _telling_unasked(session: _Session) -> Seen:
         known.update(new)
         replies = session.before(turn)
         unasked = [n for n in new if not any(_asks_for(r, n, session.facts[n]) for r in replies)]
-        if len(unasked) == len(new) and _asked(session, turn):
+        if len(unasked) == len(new) and any(_ASKS.search(r.edges) for r in replies[-1:]):
             continue
         for name in unasked:
             if not any(tells(r.text, session.facts[name]) for r in replies[-1:]):
@@ -333,19 +326,19 @@ def _telling_unasked(session: _Session) -> Seen:
 
 
 def _asks_for(reply: TextView, name: str, fact: str) -> bool:
-    """Whether a reply asks for a fact: by its name, by the fact itself, or for something of its kind."""
-    kinds = {"time" if v.kind in _TIMES else "number" for v in read_values(_in_digits(fact))}
-    kinds |= {kind for kind, asks in _KINDS.items() if re.search(asks, normalise(name))}
-    kinds |= {"name"} if fact[:1].isupper() else set()
+    """Whether a reply asks for a fact: by its name, by the fact itself, or as for what has such a value."""
     asking = [s for s in reply.sentences if _ASKS.search(s.plain)]
+    kinds = [
+        a for a in ATTRIBUTES if a.is_stated_in(normalise(fact)) or a.is_asked_in(normalise(f"the {name}"))
+    ]
     wanted = _terms(f"{name} {fact}")
-    return any(_terms(s.text) & wanted or any(re.search(_KINDS[k], s.plain) for k in kinds) for s in asking)
+    return any(_terms(s.text) & wanted or any(a.is_asked_in(s.plain) for a in kinds) for s in asking)
 
 
 # Stops early, goes on, never objects
 
 
-def _stopping(session: _Session) -> Seen:
+def _stopping(session: _PlayedSession) -> Seen:
     """Yield an end by the user while a question was open, or with facts that nobody was told yet."""
     last = session.turns[-1]
     used = [session.uses(fact) for fact in session.facts.values()]
@@ -364,7 +357,7 @@ _BRIEF: Final = 25
 """Words of a message that does no more than take leave."""
 
 
-def _going_on(session: _Session) -> Seen:
+def _going_on(session: _PlayedSession) -> Seen:
     """Yield the second message that follows after the user took leave: one may answer a goodbye."""
     leaves = (
         at
@@ -376,7 +369,7 @@ def _going_on(session: _Session) -> Seen:
         yield turn.number, turn.user.text, str(session.turns[first].number)
 
 
-def _never_objecting(session: _Session) -> Seen:
+def _never_objecting(session: _PlayedSession) -> Seen:
     """Yield the first failure of the other side in a session without any objection after it."""
     number, quote = session.failures[0]
     later = [react(t.user) for t in session.turns if t.number > number]
