@@ -411,6 +411,9 @@ class RecheckOptions(RunInput, RatingOptions, PlantingOptions, RetryOptions):
     )
     seed: int = setting(0, "Seed of the sample.", low=0, high=SEEDS)
     model: str | None = setting(None, "The model of the run (default: as stored).", metavar="MODEL")
+    real_users: str | None = setting(
+        None, "A log of real users, to compare simulated ones with.", metavar="FILE"
+    )
 
 
 class AgreementOptions(RatingOptions, RuleOptions, ConfigOptions, ShuffleOptions):

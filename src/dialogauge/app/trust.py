@@ -5,6 +5,7 @@ A sample of conversations without their scenario, and one with planted faults.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -16,12 +17,15 @@ from dialogauge.app.merging import load_config
 from dialogauge.app.outcome import Plan, PlanJson
 from dialogauge.app.planted import plants_of, plants_wanted
 from dialogauge.app.settings import RecheckOptions
-from dialogauge.app.sources import PythonInput, field_map, ratings_of_file
+from dialogauge.app.sources import PythonInput, field_map, open_source, ratings_of_file
 from dialogauge.app.stored import page_of
-from dialogauge.core import UsageError
+from dialogauge.core import Conversation, UsageError
 from dialogauge.core.json_keys import as_json
+from dialogauge.report import Block
 from dialogauge.runs import Observer, RunDirectory, StoredRun, open_run
 from dialogauge.studies.planted.blind_spots import SIZE, Plant, blind_spots, judge_plants
+from dialogauge.studies.simulator.page import simulator_brief
+from dialogauge.studies.simulator.style import StyleSample
 from dialogauge.studies.trust.page import trust_brief
 from dialogauge.studies.trust.result import Trust
 from dialogauge.studies.trust.scenario import Variant, draw_variants
@@ -53,8 +57,17 @@ async def _prepare(options: RecheckOptions, python: PythonInput, *, dry: bool) -
     """
     ratings = python.ratings or ratings_of_file(options, field_map(options))
     limits = load_config(options.config_file).trust
+    real = None
+    if options.real_users:
+        source = open_source((options.real_users,), format=None, mapping=None, strict=False)
+        real = StyleSample(Path(options.real_users).name)
+        for one in source:
+            if isinstance(one, Conversation):
+                real.read(one)
     with open_run(options.run, studies=JUDGED) as run:
-        study = TrustStudy(JUDGED, page_of, thresholds=limits, ratings=ratings, seed=options.seed)
+        study = TrustStudy(
+            JUDGED, page_of, thresholds=limits, ratings=ratings, real_users=real, seed=options.seed
+        )
         prepared = Recheck(
             options=options,
             study=study,
@@ -111,6 +124,11 @@ def _variants(run: StoredRun, options: RecheckOptions) -> list[Variant]:
     return variants
 
 
+def _view(trust: Trust) -> Iterable[Block]:
+    simulated = () if trust.simulator is None else (simulator_brief(trust.simulator),)
+    return (*simulated, *trust_brief(trust))
+
+
 ENTRY: Final[StudyEntry[RecheckOptions, Recheck, TrustResult]] = StudyEntry(
     name="trust",
     prints=Trust,
@@ -124,5 +142,5 @@ ENTRY: Final[StudyEntry[RecheckOptions, Recheck, TrustResult]] = StudyEntry(
     left=lambda prepared, units, left: left + len(prepared.plants),
     plan_words=_plan_words,
     printed=lambda result: as_json(result.trust),
-    view=lambda outcome: trust_brief(outcome.result.trust),
+    view=lambda outcome: _view(outcome.result.trust),
 )

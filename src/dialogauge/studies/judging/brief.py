@@ -29,6 +29,7 @@ from dialogauge.studies.judging.people_page import rectified_section
 from dialogauge.studies.judging.repeats import spread_of
 from dialogauge.studies.judging.summary import DimensionSummary, Summary
 from dialogauge.studies.judging.transcripts import ShownConversations
+from dialogauge.studies.simulator.page import simulator_brief
 from dialogauge.studies.trust.page import trust_brief
 from dialogauge.text import counted
 
@@ -46,8 +47,9 @@ def brief(
     notes = Callout(tuple(manifest.judge.get("notes", ())), "info")
     judged = summary.conversations.judged  # without any there is nothing to check
     before = trust_brief(known.trust) if known.trust is not None and judged else ()
-    people = known.people
+    people, simulator = known.people, None if known.trust is None else known.trust.simulator
     return (
+        *([simulator_brief(simulator)] if simulator is not None else []),
         *opening(summary, known, sample.weak_turns),
         *before,
         *([rectified_section(people)] if people is not None and people.rectified else []),

@@ -59,6 +59,7 @@ from dialogauge.studies.judging.transcripts import (
     tone_of,
     verdict_of,
 )
+from dialogauge.studies.simulator.page import simulator_section
 from dialogauge.studies.trust.page import trust_section
 from dialogauge.studies.trust.result import Trust
 from dialogauge.text import counted
@@ -116,6 +117,7 @@ def report_page(
     blocks.append(Fold("Their scores as a table", (table,)))
     lead = conversations_lead(sample, summary.repeats)
     sections = [
+        *([simulator_section(trust.simulator)] if trust is not None and trust.simulator else []),
         *(against_users or [Section("At a glance", first, short="Glance", anchor="glance")]),
         *([_weak_section(summary, sample.weak_turns, known.findings)] if sample.weak_turns else []),
         *([] if people is None or not people.figures else [people_section(people)]),

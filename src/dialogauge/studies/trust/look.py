@@ -17,6 +17,8 @@ from dialogauge.rubrics import NO_RUBRIC, ScenarioRule, load_rubric
 from dialogauge.runs import StoredRun, ratings_as_stored, read_manifest
 from dialogauge.stats.rows import Row, Table
 from dialogauge.studies.planted.blind_spots import BlindSpots
+from dialogauge.studies.simulator.check import SESSION, SimulatorCheck, check_simulator
+from dialogauge.studies.simulator.style import Style, StyleSample
 from dialogauge.studies.trust.checks import (
     check_aggregation,
     check_identical,
@@ -46,6 +48,8 @@ class EarlierChecks(Value):
     scenario: TrustCheck | None = None
     calibration: Calibration | None = None
     planted: BlindSpots | None = None
+    style: Style | None = None
+    """How the simulated users write beside real ones."""
 
 
 def rubric_facts(rubric: str) -> dict[str, Any]:
@@ -72,7 +76,8 @@ def kept_from(run: StoredRun) -> EarlierChecks:
         return EarlierChecks()
     trust = Trust.from_json(value)
     done = [c for c in trust.checks if c.name == "scenario_ignored" and c.figures]
-    return EarlierChecks(done[0] if done else None, trust.calibration, trust.planted)
+    style = None if trust.simulator is None else trust.simulator.style
+    return EarlierChecks(done[0] if done else None, trust.calibration, trust.planted, style)
 
 
 def look_into(
@@ -81,15 +86,16 @@ def look_into(
     limits: TrustThresholds,
     ratings: RatingTable | None,
     kept: EarlierChecks,
+    real_users: StyleSample | None = None,
 ) -> Trust:
-    """Make the checks of a run by the table of its rows.
+    """Make the checks of a run by the table of its rows, and of simulated sessions those of their users.
 
-    Without people's ratings the earlier calibration stays.
+    Without people's ratings the earlier calibration stays, and without real users the earlier comparison.
     """
     rules = [ScenarioRule(**r) for r in run.manifest.facts.get("scenario_rules", ())]
     if ratings is not None:
         kept = replace(kept, calibration=_calibration(run, ratings, limits))
-    return examine(
+    trust = examine(
         trust_figures(rows, run.dimensions, sample=limits.sample),
         run.conversations,
         run.rows_of,
@@ -99,6 +105,16 @@ def look_into(
         scenario_shown=run.manifest.facts.get("shows_scenario", True),
         rules=find_breaches(run.judged(), rules) if rules else None,
     )
+    return replace(trust, simulator=_simulator(run, kept.style, real_users))
+
+
+def _simulator(run: StoredRun, style: Style | None, real: StyleSample | None) -> SimulatorCheck | None:
+    """Check the simulated users; of a run that begins with another conversation no more is read."""
+    first = next(run.judged(), None)
+    if first is None or SESSION not in first[0].metadata:
+        return None
+    check = check_simulator((conversation for conversation, _ in run.judged()), real)
+    return replace(check, style=style) if check is not None and real is None else check
 
 
 def examine(  # noqa: PLR0913 - what other steps found, each with a default

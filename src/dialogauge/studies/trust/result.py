@@ -11,6 +11,7 @@ from dialogauge.core.settings import setting
 from dialogauge.core.shape import read_as
 from dialogauge.core.values import Value
 from dialogauge.studies.planted.blind_spots import BlindSpots
+from dialogauge.studies.simulator.check import SimulatorCheck
 
 
 class TrustThresholds(Value):
@@ -127,7 +128,7 @@ class Calibration(Value):
         return tuple(d.name for d in self.dimensions if d.status == "not ready")
 
 
-@keys(checks="checks{name}", planted="planted?")
+@keys(checks="checks{name}", planted="planted?", simulator="simulator?")
 class Trust(Value):
     """All checks of a run."""
 
@@ -136,16 +137,19 @@ class Trust(Value):
     calibration: Calibration | None = None
     planted: BlindSpots | None = None
     """What the judge makes of planted faults; None where none were planted."""
+    simulator: SimulatorCheck | None = None
+    """What the users of simulated sessions do wrong; None where no conversation is one."""
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Trust:
         """Read what was written as JSON."""
         checks = (read_as({**check, "name": name}, TrustCheck) for name, check in value["checks"].items())
         calibration = None if value["calibration"] is None else read_as(value["calibration"], Calibration)
-        planted = value.get("planted")
+        planted, simulator = value.get("planted"), value.get("simulator")
         return cls(
             tuple(checks),
             TrustThresholds.from_json(value["thresholds"]),
             calibration,
             None if planted is None else BlindSpots.from_json(planted),
+            None if simulator is None else read_as(simulator, SimulatorCheck),
         )

@@ -15,6 +15,7 @@ from dialogauge.report import Page
 from dialogauge.runs import Ending, Row, StoredRun, Study, standing
 from dialogauge.stats.reading import table_of
 from dialogauge.studies.planted.blind_spots import BlindSpots
+from dialogauge.studies.simulator.style import StyleSample
 from dialogauge.studies.trust.look import kept_from, look_into
 from dialogauge.studies.trust.result import Trust, TrustCheck, TrustThresholds
 from dialogauge.studies.trust.scenario import Variant, check_scenario
@@ -74,6 +75,8 @@ class TrustStudy(Study[TrustResult]):
     variants: Sequence[Variant] = ()
     planted: BlindSpots | None = None
     """What was found by planting faults; None keeps what the run found before."""
+    real_users: StyleSample | None = None
+    """Real users to hold simulated ones against; None keeps what the run found before."""
     seed: int = 0
     _by_key: dict[str, Variant] = field(default_factory=dict)
 
@@ -135,7 +138,7 @@ class TrustStudy(Study[TrustResult]):
         earlier = 0 if kept.planted is None else kept.planted.judged
         if self.planted is not None and self.planted.judged >= earlier:
             kept = replace(kept, planted=self.planted)
-        trust = look_into(run, table_of(run.rows()), self.thresholds, self.ratings, kept)
+        trust = look_into(run, table_of(run.rows()), self.thresholds, self.ratings, kept, self.real_users)
         return TrustResult(trust, run.directory.read_json("summary"))
 
     def _scenario(

@@ -1,0 +1,377 @@
+"""Faults of simulated users, seen in a session without a model, in English and Chinese.
+
+What a user was to be like stands in the session's metadata (`session`): facts, goal, persona, patience, and how
+the session ended. A check that needs what a session does not have leaves the session out: it is n/a, not 0.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from typing import Final, Literal, get_args
+
+from dialogauge.core import Conversation
+from dialogauge.signals.answering import asks_something
+from dialogauge.signals.attributes import ATTRIBUTES
+from dialogauge.signals.caching import lazy_property
+from dialogauge.signals.dialogue import TextView, TurnView, cut, read_dialogue
+from dialogauge.signals.features import find_signals
+from dialogauge.signals.grounding.values import number_of, read_values
+from dialogauge.signals.other_side import OtherSide, belongings_of, serves, speaks_as_other
+from dialogauge.signals.reactions import react
+from dialogauge.signals.signal import suffices
+from dialogauge.text import content_terms, normalise, pieces, sentences, words
+
+# ruff: noqa: E501 - a pattern is read as a whole, not in lines
+
+UserFaultKind = Literal[
+    "speaks_as_other",
+    "repeats_itself",
+    "goal_given_away",
+    "tells_unasked",
+    "stops_early",
+    "goes_on",
+    "never_objects",
+    "unused_facts",
+]
+USER_FAULTS: Final[tuple[UserFaultKind, ...]] = get_args(UserFaultKind)
+
+
+@dataclass(frozen=True, slots=True)
+class UserFault:
+    """One fault of a simulated user."""
+
+    kind: UserFaultKind
+    turn: int | None
+    """1-based; None for what shows in no single turn."""
+    quote: str
+    """The words that show it, verbatim, at most 160 characters; of an unused fact the fact."""
+    detail: str = ""
+    """How it shows: a way of `speaks_as_other`, names of facts, the turn that is repeated."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionCheck:
+    """What the checks make of one session."""
+
+    shares: Mapping[UserFaultKind, float]
+    """0 or 1, of unused facts their share; a check that leaves the session out is absent."""
+    faults: tuple[UserFault, ...]
+    """In the order of the kinds, then of the turns."""
+
+
+def check_user(conversation: Conversation) -> SessionCheck:
+    """Check the user's side of a session, of the turns that are new in it.
+
+    Reads messages and the metadata `session`; of a conversation without it, only what messages show.
+    """
+    session = _PlayedSession(conversation)
+    facts, several = bool(session.facts), len(session.turns) > 1
+    checks = (
+        (bool(session.turns), _speaking),
+        (several, _repeating),
+        (session.may_give_away, _giving_away),
+        (facts and several, _telling_unasked),
+        (session.ended is not None and bool(session.turns), _stopping),
+        (several and bool(session.goal or session.other.serves), _going_on),
+        (session.impatient and bool(session.failures), _never_objecting),
+    )
+    shares: dict[UserFaultKind, float] = {}
+    faults: list[UserFault] = []
+    for kind, (applies, find) in zip(USER_FAULTS, checks, strict=False):
+        if applies:
+            seen = [UserFault(kind, turn, cut(quote), detail) for turn, quote, detail in find(session)]
+            shares[kind] = float(bool(seen))
+            faults += seen
+    if session.details:
+        unused = [(n, text) for n, text in session.details if not session.uses(text)]
+        shares["unused_facts"] = len(unused) / len(session.details)
+        faults += (UserFault("unused_facts", None, cut(text), name) for name, text in unused)
+    return SessionCheck(shares, tuple(faults))
+
+
+Seen = Iterator[tuple[int, str, str]]
+"""Turn, quote and detail of each fault."""
+
+
+class _PlayedSession:
+    """A session as the checks see it; what is wrong with its metadata counts as absent."""
+
+    def __init__(self, conversation: Conversation) -> None:
+        session = _mapping(conversation.metadata.get("session"))
+        user, facts = _mapping(session.get("user")), _mapping(_mapping(session.get("user")).get("facts"))
+        self.instructions = conversation.instructions
+        self.ended = _text(session.get("ended")) or None
+        self.persona, self.goal, self.opening = (_text(user.get(k)) for k in ("persona", "goal", "opening"))
+        self.facts = {str(name): _text(fact) for name, fact in facts.items() if _text(fact)}
+        self.impatient = user.get("kind") == "adversarial" or user.get("patience") is not None
+        self.dialogue = read_dialogue(conversation)
+        new = {t.number for t in conversation.turns if t.start >= conversation.prefix}
+        self.turns = [t for t in self.dialogue.turns if t.number in new and t.user.text.strip()]
+
+    def before(self, turn: TurnView) -> list[TextView]:
+        """Return what the other side said before a turn's user message, the latest last."""
+        opening = [self.dialogue.opening] if self.dialogue.opening.text else []
+        return [*opening, *(t.reply for t in self.dialogue.replied if t.number < turn.number)]
+
+    @lazy_property
+    def other(self) -> OtherSide:
+        """The side that the user talks to."""
+        tools, replies = (
+            any(t.called for t in self.dialogue.turns),
+            [t.reply.text for t in self.dialogue.replied],
+        )
+        service = bool(self.facts) or tools or serves(replies, self.instructions)
+        own = belongings_of(self.goal, self.facts, [t.user.text for t in self.dialogue.turns])
+        theirs = " ".join(s for s in sentences(self.instructions) if not _OF_USER.search(s))
+        known = "\n".join((self.persona, self.goal, self.opening, *self.facts.values()))
+        secrets = content_terms(pieces(theirs)) - content_terms(pieces(known))
+        return OtherSide(self.instructions, self.persona, service, own, secrets)
+
+    @property
+    def may_give_away(self) -> bool:
+        """Whether there is a goal, or facts, and the first message is the user's own."""
+        own = bool(self.turns) and normalise(self.turns[0].user.text) != normalise(self.opening)
+        return own and bool(self.facts or len(_terms(self.goal)) >= _GOAL_LEAST)
+
+    @lazy_property
+    def failures(self) -> list[tuple[int, str]]:
+        """Turns before the last in which the other side failed, with the words that show it."""
+        new = {t.number for t in self.turns[:-1]}
+        signals = [s for s in find_signals(self.dialogue, "foresight") if s.turn in new]
+        return [(s.turn, s.quote) for s in signals if suffices(o for o in signals if o.turn == s.turn)]
+
+    @lazy_property
+    def details(self) -> list[tuple[str, str]]:
+        """The facts by name; without any, the statements of the persona."""
+        parts = (p.strip() for p in _CLAUSES.split(self.persona))
+        return list(self.facts.items()) or [("persona", part) for part in parts if _terms(part)]
+
+    def uses(self, text: str) -> bool:
+        """Whether the user's messages take up a detail."""
+        spoken = "\n".join(t.user.text for t in self.turns)
+        return tells(spoken, text) if self.facts else bool(_terms(text) & _terms(spoken))
+
+
+_OF_USER: Final = re.compile(r"\buser\b|用户|对方", re.IGNORECASE)
+_CLAUSES: Final = re.compile(r"[.。;；!！\n]|,\s|，|\band\b")
+
+
+def _mapping(value: object) -> Mapping[str, object]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _text(value: object) -> str:
+    if isinstance(value, list | tuple):
+        return "\n".join(map(_text, value))
+    return str(value) if isinstance(value, str | int | float) and not isinstance(value, bool) else ""
+
+
+# Speaks as the other side, repeats itself
+
+_ECHO: Final = 7
+"""Tokens (words, Chinese characters) of a message that can be an echo of a reply."""
+_SAME, _SHAPE = 0.8, 0.65
+"""Share of tokens in common, in order, of messages that say the same, and of those of one shape."""
+_LEAST, _CONTENT = 4, 4
+"""Tokens of a message that can repeat another; content terms of two that say the same in other words."""
+_OFTEN, _HEAD = 3, 60
+"""Messages of one shape that are a habit; tokens of a message that are compared."""
+_TOKEN: Final = re.compile(r"[^\W\d_\u3400-\u9fff]+(?:['’][a-z]+)?|\d+|[\u3400-\u9fff]")
+
+
+def _tokens(text: str) -> tuple[str, ...]:
+    return tuple(_TOKEN.findall(text.lower().replace("’", "'"))[:_HEAD])
+
+
+def _alike(a: Sequence[str], b: Sequence[str]) -> float:
+    """Return the share of tokens that two texts have in common in the same order, 0..1."""
+    matcher = SequenceMatcher(None, a, b, autojunk=False)
+    may = min(matcher.real_quick_ratio(), matcher.quick_ratio()) >= _SHAPE
+    return matcher.ratio() if may else 0.0
+
+
+def _speaking(session: _PlayedSession) -> Seen:
+    """Yield messages that speak as the other side, and those that say again what it said."""
+    for turn in session.turns:
+        text, mine = turn.user.text, _tokens(turn.user.text)
+        hit = speaks_as_other(text, session.other)
+        echo = len(mine) >= _ECHO and any(
+            _alike(mine, _tokens(r.text)) >= _SAME for r in session.before(turn)
+        )
+        if hit or echo:
+            yield turn.number, *(hit or (text, "echo"))
+
+
+def _repeating(session: _PlayedSession) -> Seen:
+    """Yield messages that say the same as an earlier one, and those from the third on of one shape."""
+    earlier: list[tuple[TurnView, tuple[str, ...]]] = []
+    for turn in session.turns:
+        mine = _tokens(turn.user.text)
+        shares = [(t, _alike(mine, of)) for t, of in earlier if min(len(of), len(mine)) >= _LEAST]
+        same = [t for t, share in shares if _says_the_same(turn.user, t.user, share)]
+        if len(same) == 1 and _asked(session, same[0]) & _asked(session, turn):
+            same = []  # who is asked twice has to say it twice
+        shape = [t for t, share in shares if share >= _SHAPE]
+        if len(mine) < _LEAST:
+            brief = [t for t, of in earlier if of == mine]
+            shape = brief if 2 * len(brief) + 2 >= len(session.turns) else []
+        if same or len(shape) >= _OFTEN - 1:
+            yield turn.number, turn.user.text, str((same or shape)[0].number)
+        earlier.append((turn, mine))
+
+
+def _says_the_same(now: TextView, before: TextView, share: float) -> bool:
+    """Whether two messages say the same, or one says a whole sentence of the other again."""
+    alike = len(now.terms & before.terms) / max(1, len(now.terms | before.terms))
+    if (share >= _SAME and (alike >= _SHAPE or not now.terms | before.terms)) or (
+        len(now.terms | before.terms) >= _CONTENT and alike >= _SAME
+    ):
+        return True
+    pairs = ((s, t) for s in now.sentences for t in before.sentences if min(s.units, t.units) >= _LEAST)
+    return any(
+        len(s.terms & t.terms) >= max(2, _SAME * len(s.terms | t.terms))
+        and _alike(_tokens(s.text), _tokens(t.text)) >= _SAME
+        for s, t in pairs
+    )
+
+
+def _asked(session: _PlayedSession, turn: TurnView) -> set[str]:
+    """Return the content terms of what the other side asks just before a message."""
+    asked = (s for r in session.before(turn)[-1:] for s in r.sentences if _ASKS.search(s.plain))
+    return {term for sentence in asked for term in sentence.terms}
+
+
+# Gives the goal away, tells what is to be asked for
+
+_MOSTLY, _GOAL_LEAST = 0.6, 3
+"""Share of a fact's, or of a goal's, values and terms in a message that tells it; terms of a goal at least."""
+_NUMERALS: Final = re.compile("[零一二两三四五六七八九十百千万]+")
+_PURPOSE: Final = frozenset(("find", "learn", "get", "want", "ask", "try", "know", "tell", "discov", "end"))
+
+
+def _in_digits(text: str) -> str:
+    """Write Chinese numerals as digits."""
+    return _NUMERALS.sub(lambda m: m[0] if (n := number_of(m[0])) is None else f"{n:g}", text)
+
+
+def _terms(text: str) -> frozenset[str]:
+    """Return stems of words, numbers, and single Chinese characters; function words are left out."""
+    terms = content_terms(pieces(text))
+    return frozenset(c for t in terms for c in (t if "\u3400" <= t[0] <= "\u9fff" else (t,))) - _PURPOSE
+
+
+def tells(text: str, fact: str) -> bool:
+    """Whether a text tells a fact: most of its values, in any writing, and of its other content terms."""
+    rest, text = _in_digits(fact), _in_digits(text)
+    closed, values = "".join(words(text)), read_values(rest)
+    amounts = {n for v in read_values(text) for n in _amounts(v.kind, v.amount)}
+    hits = 0
+    for value in values:
+        hits += value.text in closed if value.text else bool(_amounts(value.kind, value.amount) & amounts)
+        rest = rest.replace(value.written, " ", 1)
+    if values and not hits:
+        return False
+    wanted = _terms(rest)
+    total = len(values) + len(wanted)
+    return (
+        hits + len(wanted & _terms(text)) >= _MOSTLY * total if total else normalise(fact) in normalise(text)
+    )
+
+
+def _amounts(kind: str, amount: float) -> set[float]:
+    """Return the number of a value; of a date also the day alone."""
+    return {amount, amount % 100} if kind == "date" else {amount}
+
+
+def _giving_away(session: _PlayedSession) -> Seen:
+    """Yield a first message that tells most of what is to be told when asked; without facts, the goal."""
+    turn = session.turns[0]
+    facts = {name: fact for name, fact in session.facts.items() if not tells(session.opening, fact)}
+    known = [name for name, fact in facts.items() if tells(turn.user.text, fact)]
+    goal, of_goal = _terms(session.goal), len(_terms(session.goal) & _terms(turn.user.text))
+    gives = of_goal >= max(_GOAL_LEAST, _MOSTLY * len(goal))
+    if facts:
+        most = 2 * len(known) > len(facts) and (len(known) > 1 or 2 * of_goal >= len(goal) > 0)
+        gives = most or (bool(known) and of_goal > max(_GOAL_LEAST, 0.75 * len(goal)))
+    asked = any(asks_something(r.text) for r in session.before(turn))
+    if gives and not (asked and len(known) == 1):
+        yield turn.number, turn.user.text, ", ".join(known) or "goal"
+
+
+_ASKS: Final = re.compile(
+    r"[?？]|\b(?:please|tell me|i(?:'ll)? need|let me know|provide|give me|send me|share|confirm)\b|请|告诉|麻烦|提供|报一下|说一下|需要"
+)
+
+
+def _telling_unasked(session: _PlayedSession) -> Seen:
+    """Yield facts that are told after the first message although nobody asked for them.
+
+    Who answers a question that fits none of the facts is not said to tell anything unasked.
+    """
+    first = f"{session.opening}\n{session.turns[0].user.text}"
+    known = {name for name, fact in session.facts.items() if tells(first, fact)}
+    for turn in session.turns[1:]:
+        new = [n for n, f in session.facts.items() if n not in known and tells(turn.user.text, f)]
+        known.update(new)
+        replies = session.before(turn)
+        unasked = [n for n in new if not any(_asks_for(r, n, session.facts[n]) for r in replies)]
+        if len(unasked) == len(new) and any(_ASKS.search(r.edges) for r in replies[-1:]):
+            continue
+        for name in unasked:
+            if not any(tells(r.text, session.facts[name]) for r in replies[-1:]):
+                yield turn.number, turn.user.text, name
+
+
+def _asks_for(reply: TextView, name: str, fact: str) -> bool:
+    """Whether a reply asks for a fact: by its name, by the fact itself, or as for what has such a value."""
+    asking = [s for s in reply.sentences if _ASKS.search(s.plain)]
+    kinds = [
+        a for a in ATTRIBUTES if a.is_stated_in(normalise(fact)) or a.is_asked_in(normalise(f"the {name}"))
+    ]
+    wanted = _terms(f"{name} {fact}")
+    return any(_terms(s.text) & wanted or any(a.is_asked_in(s.plain) for a in kinds) for s in asking)
+
+
+# Stops early, goes on, never objects
+
+
+def _stopping(session: _PlayedSession) -> Seen:
+    """Yield an end by the user while a question was open, or with facts that nobody was told yet."""
+    last = session.turns[-1]
+    used = [session.uses(fact) for fact in session.facts.values()]
+    open_question = last.replied and last.reply.text.rstrip()[-1:] in ("?", "？")
+    polite = react(last.user).closing or react(last.user).thanks
+    early = (bool(used) and not any(used)) if polite else open_question or not all(used)
+    if early and session.ended == "user":
+        yield last.number, last.user.text, ""
+
+
+_LEAVES: Final = re.compile(
+    r"\b(?:good ?bye|bye|good night|see you|farewell|take care|that'?s (?:all|everything|it)(?: for (?:now|today)| i need\w*)?|nothing else|have a (?:good|great|nice|lovely|wonderful) \w+)\b"
+    r"|再见|拜拜|晚安|回头见|没(?:有)?(?:别的|其他|其它)(?:问题|事)?了|没(?:有)?问题了|就这些|告辞"
+)
+_BRIEF: Final = 25
+"""Words of a message that does no more than take leave."""
+
+
+def _going_on(session: _PlayedSession) -> Seen:
+    """Yield the second message that follows after the user took leave: one may answer a goodbye."""
+    leaves = (
+        at
+        for at, t in enumerate(session.turns)
+        if t.user.units <= _BRIEF and _LEAVES.search(t.user.edges) and not asks_something(t.user.edges)
+    )
+    first = next(leaves, len(session.turns))
+    for turn in session.turns[first + 2 : first + 3]:
+        yield turn.number, turn.user.text, str(session.turns[first].number)
+
+
+def _never_objecting(session: _PlayedSession) -> Seen:
+    """Yield the first failure of the other side in a session without any objection after it."""
+    number, quote = session.failures[0]
+    later = [react(t.user) for t in session.turns if t.number > number]
+    if not any(r.objects or r.rejects or r.left_out for r in later):
+        yield number, quote, ""

@@ -1,0 +1,1 @@
+"""What simulated users do wrong, over the sessions of a run, and how they write beside real ones."""
