@@ -70,6 +70,7 @@ def _convert_bench(record: Any, entry: Entry) -> Conversation:  # noqa: ANN401  
             )
         score = score_at(entry.place, f"the human_score of {dimension}", record["human_score"])
         ratings = (Rating(name, dimension, _on_scale(score, record.get("scale"), entry), candidate=model),)
+    before = Conversation(name, messages).turns[-1].start
     return Conversation(
         name,
         messages,
@@ -78,7 +79,7 @@ def _convert_bench(record: Any, entry: Entry) -> Conversation:  # noqa: ANN401  
         candidate=model,
         language=text_at(record, "lang"),
         ratings=ratings,
-        metadata={k: v for k, v in record.items() if k not in _BENCH_USED} | {PREFIX: len(messages) - 1},
+        metadata={k: v for k, v in record.items() if k not in _BENCH_USED} | {PREFIX: before},
         place=Place(entry.place.file, entry.place.line, name),
     )
 
@@ -109,7 +110,7 @@ CHARACTERBENCH = RecordFormat("characterbench", _recognises_bench, _convert_benc
 """CharacterBench: a character, the dialogue so far, and one reply that people rated in one dimension.
 
 The character's text is the system message; its name is scenario and user, so that characters are clusters.
-The reply alone is judged, so that its rating is that of the conversation. What another judge predicted goes
+The last exchange alone is judged, so that the rating of its reply is that of the conversation. What another judge predicted goes
 into the metadata, which no judge sees.
 """
 

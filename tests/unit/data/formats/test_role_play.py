@@ -31,11 +31,11 @@ def changed(record, **fields):
     return {**copy.deepcopy(record), **fields}
 
 
-def test_a_reply_of_characterbench_is_judged_alone_and_its_character_is_told(tmp_path):
+def test_the_last_exchange_of_characterbench_is_judged_alone_and_its_character_is_told(tmp_path):
     talk, _ = read(tmp_path, BENCH, TABLE)
     assert said(talk)[0] == ("system", "Keeper of a lighthouse, gruff, says 'mind the step'.")
     assert said(talk)[-2:] == [("user", "May I come up?"), ("assistant", "Mind the step.")]
-    assert talk.prefix == 4
+    assert talk.prefix == 3  # system, and one exchange
     assert (talk.user_id, talk.scenario, talk.candidate, talk.language) == ("Keeper", "Keeper", "m", "en")
     assert [(r.dimension, r.score, r.turn) for r in talk.ratings] == [("engagement", 3, None)]
     assert talk.metadata["judge_pred_en"] == 2.0
