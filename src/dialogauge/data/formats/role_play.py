@@ -110,8 +110,8 @@ CHARACTERBENCH = RecordFormat("characterbench", _recognises_bench, _convert_benc
 """CharacterBench: a character, the dialogue so far, and one reply that people rated in one dimension.
 
 The character's text is the system message; its name is scenario and user, so that characters are clusters.
-The last exchange alone is judged, so that the rating of its reply is that of the conversation. What another judge predicted goes
-into the metadata, which no judge sees.
+The last exchange alone is judged, so that the rating of its reply is that of the conversation. What another
+judge predicted goes into the metadata, which no judge sees.
 """
 
 
