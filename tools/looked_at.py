@@ -3,7 +3,7 @@
     python tools/looked_at.py FOLDER
 
 FOLDER holds data/ as docs/development/results/trust.md describes it: RecLLMSim (training and dev users), USS
-MultiWOZ, and the trajectories of tau. Of each conversation four bytes of the digest of its words are kept: no
+MultiWOZ, the trajectories of tau, and the role-play that people rated. Of each conversation four bytes of the digest of its words are kept: no
 text, and no way back to it.
 """
 
@@ -19,7 +19,13 @@ from dialogauge.judges.local.evidence import LOOKED_AT_BYTES
 
 ROOT = Path(__file__).resolve().parents[1]
 FILE = ROOT / "src" / "dialogauge" / "judges" / "local" / "looked_at.bin"
-SOURCES = ("recllmsim/human_exp_V2", "uss/MWOZ.txt", "tdeval/tau_trajectories")
+SOURCES = (
+    "recllmsim/human_exp_V2",
+    "uss/MWOZ.txt",
+    "tdeval/tau_trajectories",
+    "roleplay/characterbench_human_turn.jsonl",
+    "roleplay/sotopia_pi_human_session.jsonl",
+)
 
 
 def main(folder: str) -> None:

@@ -517,6 +517,7 @@ OWN_FILES: Final = frozenset(
         "judges/known_answers.py",
         "judges/local/evidence.py",
         "judges/local/model.py",
+        "judges/local/roleplay.py",
         "report/html.py",
         "rubrics/templates.py",
         "signals/markers.py",

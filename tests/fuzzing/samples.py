@@ -11,6 +11,60 @@ TEMPLATE = (
 )
 
 SAMPLES: dict[str, list[Any]] = {
+    "characterbench": [
+        {
+            "id": "k-1",
+            "dimension": "engagement",
+            "lang": "en",
+            "character_name": "Keeper",
+            "character_profile": "Keeper of a lighthouse, gruff, says 'mind the step'.",
+            "user_name": "User",
+            "history": [
+                {"role": "user", "content": "Is the lamp lit?"},
+                {"role": "assistant", "content": "(grunts) Since dusk."},
+                {"role": "user", "content": "May I come up?"},
+            ],
+            "response": "Mind the step.",
+            "model": "m",
+            "human_score": 3,
+            "scale": [1, 5],
+            "judge_pred_en": 2.0,
+        },
+        {
+            "character_profile": {"name": "Mo", "likes": ["tea", "rain"], "age": 40},
+            "history": [{"role": "user", "content": "茶好喝吗？"}],
+            "response": "好喝。",
+        },
+    ],
+    "sotopia": [
+        {
+            "id": "e-1",
+            "model_under_test": "m-7",
+            "scenario": "Two neighbours share a garden",
+            "environment": "garden",
+            "agents": ["Ada Moss", "Ben Reed"],
+            "profiles": {"Ada Moss": {"name": "Ada Moss", "age": "50"}, "Ben Reed": "Ben grows beans."},
+            "goals": {"Ada Moss": "Plant roses", "Ben Reed": "Plant beans"},
+            "session": [
+                {"speaker": "Ada Moss", "content": "Roses by the wall?"},
+                {"speaker": "Ben Reed", "content": "Half roses, half beans."},
+            ],
+            "ratings": [
+                {
+                    "rater": "r1",
+                    "agent": "Ben Reed",
+                    "scores": {"believability": 8.0, "goal": None},
+                    "reasons": {"believability": "He bargains."},
+                }
+            ],
+            "agent_models": {"Ada Moss": "gpt", "Ben Reed": "custom_model"},
+        },
+        {
+            "agents": ["A", "B"],
+            "profiles": {"A": "a", "B": "b"},
+            "session": [{"speaker": "A", "content": "Hi."}, {"speaker": "B", "content": "Hi."}],
+        },
+    ],
     "ultrafeedback": [
         {
             "source": "web",

@@ -149,7 +149,8 @@ def local_judge(rng: random.Random, folder: Path) -> str:
         return _placed(error)
     for conversation in found:
         messages = tuple(_stirred(rng, m) for m in conversation.messages)
-        judge = LocalJudge(rng.choice(("hindsight", "foresight")))
+        rubric = rng.choice(("card", "roleplay"))
+        judge = LocalJudge(rng.choice(("hindsight", "foresight")), rubric_id=rubric)
         stirred = replace(conversation, messages=messages)
         if not asyncio.run(judge.judge(Request(stirred))):
             raise AssertionError("no row at all")

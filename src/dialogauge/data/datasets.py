@@ -23,12 +23,28 @@ class DataSet:
 
 DATA_SETS: tuple[DataSet, ...] = (
     DataSet(
+        "characterbench",
+        "CharacterBench: replies of role-play, each rated in one of seven dimensions (English side)",
+        "github.com/thu-coai/CharacterBench, eval_data/raw_data",
+        "characterbench",
+        "none stated: local measurement only",
+        "one score for each reply, with what a fitted judge predicted",
+    ),
+    DataSet(
         "recllmsim",
         "RecLLMSim human conversations, the human data behind PersTurnBench (Chinese)",
         "github.com/wzf2000/RecLLMSim @ d680f2f9, folder human_exp_V2",
         "recllmsim",
         "Apache-2.0",
         "1,833 conversations by 115 users, who rated all 8,060 replies 1-5, with a reason for 3 or less",
+    ),
+    DataSet(
+        "sotopia-pi",
+        "sotopia-pi: episodes of two agents with private goals (English)",
+        "github.com/sotopia-lab/sotopia-pi before commit cc6e16d, human_eval",
+        "sotopia",
+        "Apache-2.0",
+        "19 people rated both sides of each session in seven dimensions, with reasons",
     ),
     DataSet(
         "tau-bench",

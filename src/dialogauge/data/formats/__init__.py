@@ -31,13 +31,14 @@ from dialogauge.data.formats.openai import OPENAI
 from dialogauge.data.formats.rated_studies import RECLLMSIM, URS, USS
 from dialogauge.data.formats.rendered import TEMPLATE, TEMPLATE_TEXT
 from dialogauge.data.formats.requests import REQUESTS
+from dialogauge.data.formats.role_play import CHARACTERBENCH, SOTOPIA
 from dialogauge.data.formats.rows import ROWS
 from dialogauge.data.formats.simulations import AUTOTOD, TAU, TAU2
 from dialogauge.data.formats.telemetry import MLFLOW, OPENTELEMETRY, PHOENIX
 from dialogauge.data.formats.tracers import BRAINTRUST, LANGFUSE, LANGGRAPH, LANGSMITH, OPENAI_AGENTS, WEAVE
 
 _OF_JSON: tuple[Format, ...] = (
-    *(RECLLMSIM, URS, TAU, TAU2, AUTOTOD, LM_EVAL, ULTRAFEEDBACK),
+    *(RECLLMSIM, URS, TAU, TAU2, AUTOTOD, LM_EVAL, ULTRAFEEDBACK, CHARACTERBENCH, SOTOPIA),
     *(ARENA, CHATGPT, CLAUDE, CLAUDE_CODE, CODEX, GEMINI, INSPECT),
     *(LIBRECHAT, LMSTUDIO, OASST, PROMPTFOO, WILDCHAT),
     *(HELPDESK, MESSENGER, RASA),

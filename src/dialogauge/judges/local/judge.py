@@ -41,6 +41,7 @@ from dialogauge.judges.local.model import (
     load_coefficients,
     running_form,
 )
+from dialogauge.judges.local.roleplay import ROLEPLAY_DIMENSIONS, judge_roleplay, load_roleplay
 from dialogauge.judges.local.scores import (
     faults,
     guard,
@@ -75,7 +76,9 @@ from dialogauge.signals import (
     read_features,
 )
 
-Rubric = Literal["card", "satisfaction", "session", "session-guarded", "single", "td-turn", "td-dialogue"]
+Rubric = Literal[
+    "card", "satisfaction", "session", "session-guarded", "single", "td-turn", "td-dialogue", "roleplay"
+]
 RUBRICS: Final[tuple[Rubric, ...]] = get_args(Rubric)
 """The shipped rubrics that it can judge by."""
 
@@ -153,22 +156,21 @@ class LocalJudge:
             return tuple(PlainDimension(name, "turn") for name in TOOL_DIMENSIONS)
         if self.rubric_id == "td-dialogue":
             return tuple(PlainDimension(name, "conversation") for name in (*TOOL_DIMENSIONS, GOAL))
+        if self.rubric_id == "roleplay":
+            return tuple(PlainDimension(name, "conversation") for name in ROLEPLAY_DIMENSIONS)
         turn = tuple(PlainDimension(name, "turn") for name in TURN_DIMENSIONS)
         return turn + tuple(PlainDimension(name, "conversation") for name in CONVERSATION_DIMENSIONS)
 
     def describe(self) -> Mapping[str, Any]:
         """Return the settings for the manifest."""
+        if self.rubric_id == "roleplay":
+            return {**self._identity(), **load_roleplay().describe()}
         fitted = self._coefficients
         notes = [_NO_SAFETY] if self.rubric_id == "card" else []
         if self.rubric_id == "satisfaction":
             notes = [level_note(fitted.turns, fitted.reach.languages, fitted.spoken)]
         return {
-            "judge": self.name,
-            "version": _VERSION,
-            "mode": self.mode,
-            "language": self.language,
-            "rubric": self.rubric_id,
-            "reads": sorted(self.reads),
+            **self._identity(),
             "fitted_on": {
                 "dimension": fitted.dimension,
                 "turns": fitted.turns,
@@ -179,6 +181,16 @@ class LocalJudge:
             "checked_languages": list(_CHECKED) if self.rubric_id == "satisfaction" else [],
             "notes": notes,
             **self._policy_settings(),
+        }
+
+    def _identity(self) -> dict[str, Any]:
+        return {
+            "judge": self.name,
+            "version": _VERSION,
+            "mode": self.mode,
+            "language": self.language,
+            "rubric": self.rubric_id,
+            "reads": sorted(self.reads),
         }
 
     def _policy_settings(self) -> dict[str, Any]:
@@ -196,6 +208,8 @@ class LocalJudge:
         Of a user's history it takes language and form of the replies alone, which say whether the fitted
         cuts hold.
         """
+        if self.rubric_id == "roleplay" and request.targets:
+            return (self._roleplay(request.conversation, [reply.turn for reply in request.targets]),)
         if not request.targets:
             return self.judge_now(request.conversation)
         history = () if request.block is None else request.block.history[-_OF_HISTORY:]
@@ -214,6 +228,9 @@ class LocalJudge:
 
     def judge_now(self, conversation: Conversation, *, log: Log | None = None) -> tuple[Judged, ...]:
         """Judge without an event loop; by the `log` that it is from, the fitted cuts hold or not."""
+        if self.rubric_id == "roleplay":
+            new = [t.number for t in conversation.replied_turns if t.stop > conversation.prefix]
+            return (self._roleplay(conversation.blinded(), new),)
         conversation = conversation.blinded()
         whole = Target(conversation.id, "conversation", None, conversation.candidate)
         if not conversation.replied_turns:
@@ -234,6 +251,14 @@ class LocalJudge:
         turns = [judge_turn(reading, turn) for turn in dialogue.replied]
         rows = tuple(Judged(t, j) for t, j in zip(targets, turns, strict=True))
         return (*rows, Judged(whole, _card_whole(reading, turns))) if by_card else rows
+
+    def _roleplay(self, conversation: Conversation, turns: Sequence[int]) -> Judged:
+        """Judge the replies of some turns as one session; those before are its history."""
+        whole = Target(conversation.id, "conversation", None, conversation.candidate)
+        dialogue = self._read(conversation)
+        return Judged(
+            whole, _unsupported() if dialogue.language == "other" else judge_roleplay(dialogue, turns)
+        )
 
     def _read(self, conversation: Conversation) -> Dialogue:
         return read_dialogue(conversation, notes_in=None if self.language == "auto" else self.language)
