@@ -328,7 +328,7 @@ def nothing() -> None:
     """Suppose no file."""
 
 
-def sessions() -> None:
+def scenarios() -> None:
     page = (ROOT / "docs/sessions.md").read_text(encoding="utf-8")
     Path("scenarios.toml").write_text(page.split("```toml\n")[1].split("```")[0], encoding="utf-8")
 
@@ -353,7 +353,7 @@ WORLDS: dict[str, Callable[[], None]] = {
     "docs/rubrics.md": rubrics,
     "docs/satisfaction.md": satisfaction,
     "docs/servers.md": nothing,
-    "docs/sessions.md": sessions,
+    "docs/sessions.md": scenarios,
     "docs/success.md": success,
     "docs/trust.md": trust,
 }
