@@ -254,6 +254,9 @@ _OF_NEW = (
     "judge log.jsonl --rubric own.toml -o newest",
 )
 
+_CANDIDATE: Final = "m=m@http://127.0.0.1:9/v1"
+_SESSIONS: Final = f"--candidate {_CANDIDATE} {MODEL} --turns 2 {_NEW}"
+
 FILES: dict[str, Case] = {
     **{
         f"judge {name}": reading(
@@ -357,6 +360,15 @@ FILES: dict[str, Case] = {
         "replay collect items.json --agents agents.toml -o new",
         f"{_BENCHMARK} --agents agents.toml",
     ),
+    "scenarios": reading("scenarios.jsonl", _rows, "", f"simulate scenarios.jsonl {_SESSIONS}"),
+    "contexts of sessions": reading(
+        "few.jsonl",
+        _rows,
+        "scenarios.jsonl",
+        f"simulate scenarios.jsonl {_SESSIONS} --context few.jsonl",
+        f"simulate scenarios.jsonl --candidate {_CANDIDATE} --users few.jsonl --turns 2 {_NEW}",
+    ),
+    "real users": reading("few.jsonl", _rows, "judged", "trust judged --real-users few.jsonl"),
     "item set": reading("items.json", _items, "few.jsonl split.json long.jsonl", _COLLECT),
     "item set of a run": reading(
         "replayed/items.json", _items, "few.jsonl split.json long.jsonl items.json", *_OF_REPLAYED
@@ -439,6 +451,7 @@ SETTINGS: Final[Mapping[str, tuple[str, ...]]] = {
     "goals": ("goals",),
     "folder": ("rating plan", "plan of pairs", "answers"),
     "inputs": tuple(f"judge {name}" for name in ENDINGS),
+    "context_file": ("contexts of sessions",),
     "data": ("rated data",),
     "database": ("venues",),
     "items": ("item set",),
@@ -447,14 +460,17 @@ SETTINGS: Final[Mapping[str, tuple[str, ...]]] = {
     "policy_file": ("policy",),
     "prices_file": ("prices", "price table"),
     "ratings_file": ("ratings", "ratings csv", "raters", "ballots"),
+    "real_users": ("real users",),
     "reference": ("run file of satisfaction", "run file of replay"),
     "rubric": ("rubric", "rubric that judges"),
     "run": ("run file", "run file of a model", "manifest", "summary"),
     "runs": ("run file", "run file of satisfaction", "run file of replay", "item set of a run"),
+    "scenarios": ("scenarios",),
     "signals": ("run file of satisfaction", "manifest of satisfaction"),
     "source_file": ("source",),
     "sources": ("raters", "table of raters", "ballots", "run file", "run file of satisfaction"),
     "split_file": ("split",),
+    "users_file": ("contexts of sessions",),
 }
 """By setting that names a file: the cases that break it."""
 
@@ -478,12 +494,15 @@ NO_FILE: Final[Mapping[str, str]] = {
     "models": "references, likewise",
     "junit": "a place to write to",
     "out": "a place to write to; what stands there is read as a run",
+    "rater": "a name",
     "scale": "categories",
+    "scenario": "the id of a scenario",
     "where": "conditions on columns",
 }
 """By setting that is a text and names no file to read: what it is."""
 
 READERS: Final[Mapping[str, tuple[str, ...]]] = {
+    "agents/personas.py": ("scenarios",),
     "app/annotate/folder.py": ("rating plan", "plan of pairs"),
     "app/build.py": ("source", "local model", "fitted model"),
     "app/candidates.py": ("reply file",),
@@ -509,6 +528,7 @@ OWN_FILES: Final = frozenset(
     {
         "__main__.py",  # standard streams
         "annotate/page.py",
+        "app/chat.py",  # a file to write to
         "app/outputs.py",  # a file to write to
         "llm/identity.py",  # bytes, for a digest
         "core/files.py",  # what the others read through

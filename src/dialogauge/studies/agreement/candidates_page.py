@@ -57,7 +57,7 @@ def candidates_section(one: CandidateAgreement, *, whole: bool) -> Section:
         plain = (Number(values[name], 3, signed=name == "bias") for name in names)
         rows.append(TableRow((control, len(one.candidates), *plain, None, None, None), "quiet"))
     blocks: list[Block] = [
-        data_table(f"Candidates by evaluator, {one.question}", heads, rows, captioned=False),
+        data_table("Candidates by evaluator", heads, rows, captioned=False),
         *([Callout((_LEGEND,))] if whole else []),
         *_curves(one.evaluators),
     ]
