@@ -65,7 +65,10 @@ def candidates_section(one: CandidateAgreement, *, whole: bool) -> Section:
         mean = ", ".join(f"{name} {length:,.0f}" for name, length in one.mean_lengths.items())
         follows = [(of.source, Number(of.pearson, 2, signed=True), _number(of.slope)) for of in one.lengths]
         heads = ("scores of", "Pearson over candidates", "replies twice as long, within candidates")
-        blocks.append(data_table(f"Scores by reply length; characters of a reply: {mean}", heads, follows))
+        blocks += [
+            data_table("Scores by reply length", heads, follows),
+            Callout((f"Characters of a reply: {mean}.",)),
+        ]
     if one.families:
         heads = ("judge", "own family", "others", "more by")
         kinder: list[tuple[Cell, ...]] = [
@@ -100,10 +103,13 @@ def _number(of: Estimate, digits: int = 2, *, signed: bool = True) -> Number:
 
 def _curves(evaluators: Iterable[CandidateFigures]) -> Iterable[Block]:
     """Draw agreement along the number of turns that judges read, where these differ."""
-    read = sorted((of.first_turns, of.figures) for of in evaluators if of.first_turns is not None)
+    known = [(of.first_turns, of.figures) for of in evaluators if of.first_turns is not None]
+    read = sorted(known, key=lambda one: one[0])
     for name in _MAIN[:2] if len({turns for turns, _ in read}) > 1 else ():
-        known = [(turns, figures[name]) for turns, figures in read if name in figures]
-        points = tuple(Point(turns, one.value, one.interval) for turns, one in known if one.value is not None)
+        figures = [(turns, of[name]) for turns, of in read if name in of]
+        points = tuple(
+            Point(turns, one.value, one.interval) for turns, one in figures if one.value is not None
+        )
         x = Axis(read[0][0], read[-1][0], "turns read", whole=True)
         yield Curve(f"{_HEADS[name]} by turns read", points, x, Axis(0.0, 1.0, _HEADS[name]))
 
