@@ -15,7 +15,7 @@ from dialogauge.app.clients import Clients
 from dialogauge.app.merging import load_config
 from dialogauge.app.option_groups import SEEDS
 from dialogauge.app.settings import ChatOptions
-from dialogauge.app.simulate import chosen_scenarios, session_candidates
+from dialogauge.app.simulate import chosen_scenarios, expect_answers, session_candidates
 from dialogauge.core import DimensionSpec, JudgeFailure, UsageError, WorkUnit
 from dialogauge.core.files import shown_path
 from dialogauge.core.settings import recorded
@@ -93,6 +93,7 @@ def chat(options: ChatOptions, terminal: Terminal, observer: Observer) -> Chatte
         raise UsageError(msg, hint="give one that has with --rubric, such as card")
     config, agents = load_config(options.config_file), read_agents(options.agents_file)
     chosen = read_candidates(options.candidates, agents, config)
+    expect_answers(chosen)
     seed = SystemRandom().randint(0, SEEDS) if options.seed is None else options.seed
     directory, number = RunDirectory(Path(options.out)), 1
     if directory.exists:

@@ -60,6 +60,7 @@ async def _prepare(options: SimulateOptions, python: PythonInput, *, dry: bool) 
     scenarios = chosen_scenarios(options.inputs, real_persons=options.real_persons)
     config, agents = load_config(options.config_file), read_agents(options.agents_file)
     chosen = read_candidates(options.candidates, agents, config)
+    expect_answers(chosen)
     named = references(options).get("simulator")
     if options.users_file is not None and named is not None:
         msg = "a simulator and --users are given: the users would be two"
@@ -121,13 +122,17 @@ def chosen_scenarios(paths: Sequence[str], *, real_persons: bool) -> tuple[Scena
     return tuple(scenarios.values())
 
 
-def session_candidates(
-    candidates: Sequence[Candidate], clients: Clients, seed: int
-) -> tuple[SessionCandidate, ...]:
-    """Build who replies in sessions; raise UsageError for a file of replies, which answers nobody."""
+def expect_answers(candidates: Sequence[Candidate]) -> None:
+    """Raise UsageError for a file of replies, which answers nobody."""
     if written := next((c for c in candidates if c.replies is not None), None):
         msg = f"the candidate {written.name!r} is a file of replies"
         raise UsageError(msg, hint="a session needs somebody who answers: a model, a function or an endpoint")
+
+
+def session_candidates(
+    candidates: Sequence[Candidate], clients: Clients, seed: int
+) -> tuple[SessionCandidate, ...]:
+    """Build who replies in sessions."""
     playing = []
     for candidate in candidates:
         about = about_candidate(candidate, "session", seed)
