@@ -64,14 +64,14 @@ class ScoreSample:
     @property
     def columns(self) -> Floats:
         """Shape (columns, n), in the order of `_COLUMNS`: with what is not there 0."""
-        gold, said, nothing = self.reference, self.source, np.zeros(self.table.n)
-        gold_class, own = _classes(gold, gold.values, self.rule), _classes(said, said.whole, self.rule)
+        gold, scored, nothing = self.reference, self.source, np.zeros(self.table.n)
+        gold_class, own = _classes(gold, gold.values, self.rule), _classes(scored, scored.whole, self.rule)
         columns = {
             "gold": gold.values if gold.numbers else nothing,
-            "value": said.values,
+            "value": scored.values,
             "gold_whole": gold.whole if gold.numbers else nothing,
-            "whole": said.whole,
-            "order": said.order,
+            "whole": scored.whole,
+            "order": scored.order,
             "gold_class": nothing if gold_class is None else gold_class,
             "class": nothing if own is None else own,
         }
