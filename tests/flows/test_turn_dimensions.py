@@ -296,7 +296,7 @@ def test_the_ranks_of_agents_across_judges(dialogauge, serve, log, tmp_path):
     assert done.code == 0, done.err
     assert "Candidates across judges: all dimensions of turns" in done.out
     assert "mild and strict: no two change places (by chance once in 6), rank accuracy 1.00" in done.unwrapped
-    assert "the means are +2.00 apart." in done.unwrapped
+    assert "the means are +2.00 apart, 2.00 on average." in done.unwrapped
     assert "mild and other: 1 of 3 pairs change places (alpha and beta)" in done.unwrapped
     ranks = dialogauge("agreement", "mild", "strict", "--json").json["ranks"]
     assert [of["dimension"] for of in ranks].count("cohesion") == 1
