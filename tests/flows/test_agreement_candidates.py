@@ -187,6 +187,11 @@ def test_turns_averaged_an_arena_and_recorded_users_beside_each_other(dialogauge
     assert evaluators["turns"]["targets"] == 36
     # What was there before is no reply of the candidate.
     assert one["mean_lengths"] == dict.fromkeys(one["candidates"], len("Part 1. Well. ref00005"))
+    lines = [line for line in people.read_text().splitlines() if ",R2," not in line]
+    (tmp_path / "one.csv").write_text("\n".join(lines) + "\n")
+    alone = dialogauge("agreement", "arena", "--ratings", "one.csv", "--scale", "1-5", "--json")
+    assert alone.code == 0, alone.err
+    assert [of["source"] for of in alone.json["candidates"][0]["evaluators"]] == ["arena"]
     words = dialogauge("agreement", *sources, "--ratings", people).unwrapped
     assert "people rated conversations, of which turns has the mean of its turns" in words
     assert "have other words, as with another simulator" in words

@@ -174,7 +174,8 @@ def add_people(people: RatingTable, options: AgreementOptions, out: Panel) -> No
     rated = _of_dimensions(people.ratings, [pair_of(text).rated for text in options.dimensions])
     categories = given_scale(options, rated)
     answers = answers_of(_on_scale(rated, categories, out, whole=True))
-    _expect_raters(answers, out)
+    if not out.arenas:  # which are held against one rater too
+        _expect_raters(answers, out)
     out.people |= answers
     out.categories |= dict.fromkeys(answers, categories)
 

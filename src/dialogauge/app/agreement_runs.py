@@ -194,11 +194,8 @@ def _survey(path: str, name: str, table: RatingTable | None, options: AgreementO
         counts: dict[Question, Counter[float | str]] = {}
         raters: set[str] = set()
         fitted_to, candidates = 0, dict[str, set[str | None]]()
-        undeclared, words, scenes = (
-            False,
-            dict[tuple[str, str | None], str](),
-            Counter[tuple[str | None, str | None]](),
-        )
+        undeclared, words = False, dict[tuple[str, str | None], str]()
+        scenes = Counter[tuple[str | None, str | None]]()
         for conversation, rows in run.judged():
             if len(options.sources) > 1:
                 words[conversation.id, conversation.candidate] = words_digest(conversation)

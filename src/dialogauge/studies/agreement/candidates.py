@@ -57,8 +57,6 @@ class CandidateFigures:
     candidates: int
     targets: int
     """Of the evaluator that count: sessions, turns, or votes of an arena."""
-    same: bool
-    """Whether people rated these targets; else others of the same candidates."""
     clustered_by: str
     figures: Mapping[str, Estimate]
     """Of the candidates' means: rank accuracy by what ties say, normalised MAE, bias. Of an arena, and of a
@@ -67,6 +65,8 @@ class CandidateFigures:
     """Of single targets: order within one conversation id, MAE, bias; nothing of other targets."""
     chance: float | None
     """The share of all orders of the candidates whose rank accuracy is at least so high."""
+    same: bool = True
+    """Whether people rated these targets; else others of the same candidates."""
     first_turns: int | None = None
     """How many turns of a session it read; None: all."""
 
@@ -138,15 +138,11 @@ def candidate_agreements(sources: Panel, *, shuffles: int, seed: int) -> Iterabl
         gold = {key: value for key, value in zip(people, consensus, strict=True) if value == value}
         candidates = tuple(sorted({str(key.candidate) for key in gold}, key=natural))
         beside = _Beside(question, sources, people, gold, candidates, seed)
-        evaluators, raters = tuple(beside.evaluators()), tuple(beside.raters())
-        if evaluators or raters:
-            lengths = beside.lengths
-            controls = dict(beside.controls(shuffles))
-            families = tuple(beside.families())
-            figures = tuple(beside.length_figures())
-            yield CandidateAgreement(
-                question, candidates, evaluators, raters, controls, lengths, figures, families
-            )
+        both = tuple(beside.evaluators()), tuple(beside.raters())
+        if any(both):
+            lengths = beside.lengths, tuple(beside.length_figures())
+            controls, families = dict(beside.controls(shuffles)), tuple(beside.families())
+            yield CandidateAgreement(question, candidates, *both, controls, *lengths, families)
 
 
 @dataclass(frozen=True, eq=False)
@@ -230,8 +226,8 @@ class _Beside:
     ) -> CandidateFigures:
         figures, n = personas.between(own, gold, scale), len(personas.candidates)
         about, chance = self.sources.about.get(source), chance_of(figures["rank_accuracy"].value, n)
-        turns = None if about is None else about.first_turns
-        return CandidateFigures(source, n, 0, True, personas.basis.unit, figures, {}, chance, turns)  # noqa: FBT003
+        turns, unit = None if about is None else about.first_turns, personas.basis.unit
+        return CandidateFigures(source, n, 0, unit, figures, {}, chance, first_turns=turns)
 
     def controls(self, shuffles: int) -> Iterable[tuple[str, dict[str, float | None]]]:
         """Yield the constant with the least distance, people's own means shuffled, and dealt by length."""

@@ -52,13 +52,7 @@ class CandidateRanks:
 
 
 def candidate_ranks(
-    question: Question,
-    judges: Answers,
-    people: Mapping[Any, float],
-    *,
-    low: float,
-    high: float,
-    seed: int = 0,
+    question: Question, judges: Answers, people: Mapping[Any, float], scale: Scale, seed: int = 0
 ) -> CandidateRanks | None:
     """Rank candidates by each judge and by people; None for fewer than two sources or candidates.
 
@@ -66,8 +60,7 @@ def candidate_ranks(
         question: What was asked.
         judges: What judges said, numbers.
         people: By target the consensus of people; empty without ratings.
-        low: The lowest score.
-        high: The highest.
+        scale: Of the scores.
         seed: Of the draws of personas.
     """
     sources = sorted({name for rated in judges.values() for name in rated.by})
@@ -85,7 +78,9 @@ def candidate_ranks(
     clusters = {name: [cluster[key] for key in keys] for name, keys in by.items()}
     means = {
         source: {
-            name: mean_estimate([of[key] for key in keys], clusters[name], limits=(low, high), unit=unit)
+            name: mean_estimate(
+                [of[key] for key in keys], clusters[name], limits=(scale.low, scale.high), unit=unit
+            )
             for name, keys in by.items()
         }
         for source, of in columns.items()
@@ -106,7 +101,7 @@ def candidate_ranks(
             if (values[a][x] - values[a][y]) * (values[b][x] - values[b][y]) < 0
         )
         order = spearman(values[a], values[b])
-        figures = personas.between(of_source[a], of_source[b], Scale(low, high))
+        figures = personas.between(of_source[a], of_source[b], scale)
         distance = sum(map(abs, above)) / len(above)
         alike.append(SameOrder(a, b, order, swapped, (min(above), max(above)), distance, figures))
     return CandidateRanks(question, candidates, len(shared), means, ranks, tuple(alike))

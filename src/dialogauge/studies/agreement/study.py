@@ -33,6 +33,7 @@ from dialogauge.studies.agreement.sources import (
     Question,
     TargetKey,
     pile_of,
+    scale_of,
     sources_of,
 )
 from dialogauge.studies.agreement.stability import Stability, stabilities
@@ -163,8 +164,7 @@ def _ranks(sources: Panel, seed: int) -> Iterable[CandidateRanks]:
             grid = pile_of(sources.people[question], categories)
             consensus = zip(sources.people[question], consensus_of(grid).tolist(), strict=True)
             people = {key: value for key, value in consensus if value == value}
-        low, high = categories.values[0], categories.values[-1]
-        made = candidate_ranks(question, sources.judges[question], people, low=low, high=high, seed=seed)
+        made = candidate_ranks(question, sources.judges[question], people, scale_of(categories), seed)
         if made is not None:
             yield made
 

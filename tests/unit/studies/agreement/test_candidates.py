@@ -7,6 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dialogauge.core import ONE_TO_FIVE
+from dialogauge.report import Curve
 from dialogauge.stats import Categories, mean_estimate, same_order, spearman_p, strengths, votes_of
 from dialogauge.studies.agreement.among import among
 from dialogauge.studies.agreement.candidates import candidate_agreements
@@ -203,6 +205,23 @@ def test_a_judge_that_is_kinder_to_its_family_only():
     assert one.more_by.low > 0
 
 
+def test_judges_of_the_first_turns_are_a_curve():
+    about = {
+        name: JudgedRun(name, first_turns=of) for name, of in (("J", 5), ("K", 2), ("L", 5), ("M", None))
+    }
+    judges = answers({"J": PEOPLE, "K": JUDGE, "L": JUDGE, "M": JUDGE})
+    made = figures_of(panel(answers({"X": PEOPLE}), judges, about=about))
+    curves = [block for block in candidates_section(made, whole=True).blocks if isinstance(block, Curve)]
+    assert [curve.title for curve in curves] == [
+        "rank accuracy by turns read",
+        "normalised MAE by turns read",
+    ]
+    assert [point.x for point in curves[0].points] == [2, 5, 5]
+    assert [point.y for point in curves[0].points] == pytest.approx([2 / 3, 1, 2 / 3])
+    one = figures_of(panel(answers({"X": PEOPLE}), judges, about={"J": about["J"]}))
+    assert not any(isinstance(block, Curve) for block in candidates_section(one, whole=True).blocks)
+
+
 def test_what_has_no_order_of_candidates_is_left_out():
     one = {"a": PEOPLE["a"]}
     assert not list(candidate_agreements(panel(answers({"X": one}), answers({"J": one})), shuffles=2, seed=0))
@@ -212,7 +231,7 @@ def test_what_has_no_order_of_candidates_is_left_out():
 
 
 def test_two_judges_put_candidates_in_one_order():
-    made = candidate_ranks(ASKED, answers({"J": JUDGE, "K": PEOPLE}), {}, low=1, high=5)
+    made = candidate_ranks(ASKED, answers({"J": JUDGE, "K": PEOPLE}), {}, ONE_TO_FIVE)
     (order,) = made.alike
     assert order.figures["rank_accuracy"].value == pytest.approx(2 / 3)
     assert (order.distance, order.swapped) == (pytest.approx(2.5 / 3), (("b", "c"),))
