@@ -354,3 +354,35 @@ def test_a_model_is_tried_with_planted_faults_only_when_asked(dialogauge, serve,
     # what came less far does not take its place
     assert dialogauge(*words, "--max-calls", 5).code == 0
     assert trust_of(tmp_path / "run")["planted"] == planted
+
+
+def test_what_simulated_users_did_wrong_stands_above_the_scores(dialogauge, log, talk, tmp_path):
+    ids = [f"s{i}" for i in range(12)]
+    user = {"kind": "goal", "facts": {"card number": "L-5520", "reason": "the kids were ill"}}
+    said = ["My card is L-5520 and the kids were ill, so the books are late.", "Thank you for contacting us."]
+    records = [talk(name, "I see.", "I see.", user_id=name) for name in ids]
+    for record in records:
+        texts = iter(said)
+        for message in record["messages"]:
+            if message["role"] == "user":
+                message["content"] = next(texts)
+        record["session"] = {"ended": "turns", "user": user}
+    real = log(*(talk(f"r{i}", "I see.", user_id=f"r{i}") for i in range(12)))
+    real = real.rename(tmp_path / "people.jsonl")
+    done = dialogauge("judge", log(*records), "-o", "run")
+    assert done.code == 0, done.err
+    assert done.out.index("The simulated users") < done.out.index("How far to trust these numbers")
+    simulator = trust_of(tmp_path / "run")["simulator"]
+    rates = {rate["kind"]: rate for rate in simulator["faults"]}
+    assert rates["speaks_as_other"]["share"]["value"] == 1
+    assert rates["goal_given_away"]["cases"][0]["fault"]["turn"] == 1
+    assert (rates["stops_early"]["share"]["n"], rates["never_objects"]["left_out"]) == (12, 12)
+    page = (tmp_path / "run" / "report.html").read_text()
+    assert page.index('id="simulator"') < page.index('id="glance"')
+    assert "style" not in simulator
+    dialogauge("trust", "run", "--planted", "0", "--real-users", real)
+    assert trust_of(tmp_path / "run")["simulator"]["style"]["real"] == "people.jsonl"
+    dialogauge("trust", "run", "--planted", "0")  # what was compared stays
+    style = trust_of(tmp_path / "run")["simulator"]["style"]
+    assert style["times_as_long"]["value"] > 1
+    assert "Beside real users" in (tmp_path / "run" / "report.html").read_text()
