@@ -22,7 +22,7 @@ _NAMED: Final = re.compile(
     rf"\b(?i:you are|you're|your name is|you play|playing|role of|play the part of|act as|you are[^.\n]{{0,60}}\b(?:named|called)|name\s*[:：]|character\s*[:：])\s*(?i:the |an? |now )?({_CAPITAL})|^\W*({_CAPITAL})(?=[,:，：]| is\b)"
 )
 _NAMED_HAN: Final = re.compile(
-    rf"(?:你(?:就|现在)?(?:是|叫)|扮演|名叫|(?:名字|姓名|角色|名称)[是为:：]?)\s*(?:一[个位名])?([{_HAN}·]{{2,20}})|^\W*([{_HAN}·]{{2,6}})(?=[,，:：])"
+    rf"(?:你(?:就|现在)?(?:是|叫)|扮演|名叫|(?:名字|姓名|角色|名称)[是为:：])\s*(?:一[个位名])?([{_HAN}·]{{2,20}})|^\W*([{_HAN}·]{{2,6}})(?=[,，:：])"
 )
 _OWN_NAME: Final = re.compile(
     rf"(?:(?i:\bi am|\bi'm|\bi’m|\bmy name is|\bcall me) |^)({_CAPITAL})|我(?:叫|是|姓|名叫)([{_HAN}]{{2,6}})"
