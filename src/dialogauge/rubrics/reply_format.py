@@ -209,7 +209,7 @@ def _options_text(key: str, table: ItemList | Label, of: str | None, language: s
     if isinstance(table, Label) or not table.adds_up:
         return "\n".join((head, *(_option_text(o, of, language) for o in table.options)))
     lines = [head]
-    for side, sign in (("against", -1), ("in_favour", 1), ("neither", 0)):
+    for side, sign in (("faults", -1), ("merits", 1), ("neither", 0)):
         mine = [o for o in table.options if ((o.weight or 0) > 0) - ((o.weight or 0) < 0) == sign]
         lines += [phrase(language, side)] if mine else []
         lines += [_option_text(o, of, language) for o in mine]

@@ -7,6 +7,7 @@ import pytest
 from dialogauge.annotate.questions import questions_of
 from dialogauge.core import RubricError, Scale
 from dialogauge.rubrics import Scope, built_in_values, load_rubric, reply_schema
+from dialogauge.rubrics.templates import criteria_words, frame
 
 TEXT = """id = "tone"
 version = 1
@@ -89,8 +90,8 @@ def test_the_schema_names_criteria_turns_and_quote_before_the_holistic_score(tmp
 def test_the_prompt_names_what_counts_against_and_for_it_and_no_weight(tmp_path):
     values = built_in_values(load(tmp_path, TEXT), Scope((4, 5), ("conversation",)), "en")
     assert values["dimensions"] == (
-        "### For the dialogue to evaluate\n\n`shown`: what shows it\nAgainst it:\n- scolds: it scolds\n"
-        "In its favour:\n- thanks: it thanks\n\n**warmth_holistic** (whole number, 1 to 5). How warm?"
+        "### For the dialogue to evaluate\n\n`shown`: what shows it\nFaults:\n- scolds: it scolds\n"
+        "Merits:\n- thanks: it thanks\n\n**warmth_holistic** (whole number, 1 to 5). How warm?"
     )
     assert not re.search(r"0\.5", "".join(values.values()))
     assert values["asked"] == "Asked for: the dialogue to evaluate as a whole, turns 4 to 5."
@@ -99,7 +100,7 @@ def test_the_prompt_names_what_counts_against_and_for_it_and_no_weight(tmp_path)
 def test_criteria_without_a_weight_are_shown_too(tmp_path):
     rubric = load(tmp_path, TEXT + '[[items.options]]\nname = "sighs"\ndescription = "it sighs"\n')
     values = built_in_values(rubric, Scope((1,), ("conversation",)), "en")
-    assert "- thanks: it thanks\nNeither way:\n- sighs: it sighs\n" in values["dimensions"]
+    assert "- thanks: it thanks\nNeither:\n- sighs: it sighs\n" in values["dimensions"]
 
 
 REFUSED = [
@@ -208,6 +209,15 @@ def test_people_are_asked_the_four_dimensions_of_roleplay(language):
         assert [q.name for q in asked] == names
         assert {q.level for q in asked} == {"conversation"}
         assert all(set(q.anchors) == {"1", "2", "3", "4", "5"} for q in asked)
+
+
+def test_both_languages_have_the_same_phrases():
+    english, chinese = criteria_words("en"), criteria_words("zh")
+    assert english.keys() == chinese.keys()
+    assert english.keys().isdisjoint(frame("en"))
+    for key, text in english.items():
+        assert set(re.findall(r"{{(\w+)}}", text)) == set(re.findall(r"{{(\w+)}}", chinese[key])), key
+    assert criteria_words("fr") == english
 
 
 def test_the_three_rubrics_share_their_dimensions():
