@@ -63,10 +63,8 @@ class _Text:
 @lru_cache(maxsize=128)
 def _text_of(text: str) -> _Text:
     """Read a text; kept, for the messages before one reply are mostly those before another too."""
-    ascending = np.sort(gram_buckets(text[:_READ], 2, shortest=2))  # faster than np.unique
-    last = np.flatnonzero(ascending[1:] != ascending[:-1])
-    grams = np.append(ascending[last], ascending[-1:])
-    return _Text(text, shape_of(text), grams.astype(np.intp), presence(grams))
+    seen = presence(gram_buckets(text[:_READ], 2, shortest=2))
+    return _Text(text, shape_of(text), np.flatnonzero(seen), seen)
 
 
 _NOTHING: Final = np.zeros(BUCKETS, np.bool_)
