@@ -41,7 +41,7 @@ def chat(dialogauge, log, tmp_path, monkeypatch, request):
 
 
 def test_a_session_is_kept_with_its_ratings(chat, dialogauge, tmp_path) -> None:
-    done = chat("hello\n\nwhy?\n/end\nx\n9\n4\n\n", "--candidate", "a=BOTS:a", "--rater", "li")
+    done = chat("hello\n\nwhy?\n/end\nx\n9\n3.5\n4\n\n", "--candidate", "a=BOTS:a", "--rater", "li")
     assert done.code == 0, done.err
     for words in ("You talk with Brenna.", "You are: I lost my map.", "You want: a bed", "nights: 2"):
         assert words in done.out
@@ -51,6 +51,9 @@ def test_a_session_is_kept_with_its_ratings(chat, dialogauge, tmp_path) -> None:
     ratings = [json.loads(line) for line in (tmp_path / "run" / "ratings.jsonl").read_text().splitlines()]
     (rating,) = ratings
     assert (rating["conversation_id"], rating["rater"], rating["score"]) == ("hut", "li", 4)
+    # The first of the four dimensions; the others were left out.
+    assert rating["dimension"] == "interactive_ability"
+    assert done.out.count("empty: none") == 4 + 3
     shown = dialogauge("show", "run", "hut").out
     assert re.findall("user: (.*)", shown) == ["hello", "why?"]
     assert dialogauge("judge", "run", "--ratings", "run/ratings.jsonl", "-o", "judged").code == 0

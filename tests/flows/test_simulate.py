@@ -36,6 +36,10 @@ def user(messages):
         return "I am back from the sea after nine years, and I hope that she still knows me."
     replies = sum(m["role"] == "user" for m in messages)
     return f"ok, and then? ({replies})"
+def stuck(messages):
+    if len(messages) == 1:
+        return "I am a guest who has walked all day, and I like a warm kitchen."
+    return "I really do wonder what happened to your boat last winter."
 def leaving(messages):
     return "<end>"
 """
@@ -189,6 +193,25 @@ def test_recorded_users_and_given_contexts(dialogauge, log, tmp_path, bots) -> N
         judged = [r["turn"] for r in rows_of(tmp_path / f"judged{seed}") if r["level"] == "turn"]
         prefixes.add(tuple(judged))
     assert prefixes == {(1,), (2,)}  # behind a greeting, or behind one given turn
+
+
+def test_what_simulated_users_do_wrong_is_shown_first(dialogauge, log, tmp_path, bots) -> None:
+    scenarios = log(INN, MILL, name="scenarios.jsonl")
+    command = ("simulate", scenarios, "--candidate", f"good={bots('good')}", "--turns", 4)
+    done = dialogauge(*command, "-o", "run", "--role", f"simulator={bots('stuck')}")
+    assert done.code == 0, done.err
+    assert done.out.index("The simulated users") < done.out.index("By candidate")
+    page = (tmp_path / "run" / "report.html").read_text()
+    assert page.index('id="simulator"') < page.index('id="sessions"')
+    check = json.loads((tmp_path / "run" / "summary.json").read_text())["simulator"]
+    rates = {rate["kind"]: rate["share"]["value"] for rate in check["faults"]}
+    assert (check["sessions"], rates["repeats_itself"], rates["speaks_as_other"]) == (2, 1.0, 0.0)
+    # Of users whom nobody simulates nothing is said.
+    talk = [{"role": "user", "content": "Why?"}, {"role": "assistant", "content": "So."}]
+    users = log({"conversation_id": "x", "messages": talk}, name="users.jsonl")
+    done = dialogauge(*command, "-o", "other", "--users", users)
+    assert "The simulated users" not in done.out
+    assert "simulator" not in json.loads((tmp_path / "other" / "summary.json").read_text())
 
 
 def test_a_plan_asks_nothing_and_counts(dialogauge, serve, log) -> None:

@@ -33,8 +33,6 @@ class SimulatedUser:
 
     client: ChatClient
     scenario: Scenario
-    persona: str
-    """Who the user is, in the first person."""
 
     @property
     def name(self) -> str:
@@ -68,7 +66,12 @@ class SimulatedUser:
         background = scenario.text if scenario.kind == "character" else scenario.name
         return render(
             own_template("session_user", scenario.language),
-            {"persona": self.persona, "other": scenario.name, "background": background, "manner": manner},
+            {
+                "persona": user.persona or words["somebody"],
+                "other": scenario.name,
+                "background": background,
+                "manner": manner,
+            },
         )
 
     def messages(self, conversation: Conversation) -> tuple[dict[str, str], ...]:

@@ -10,13 +10,14 @@ from random import Random, SystemRandom
 from typing import Protocol
 
 from dialogauge.agents import Person, Scenario
+from dialogauge.annotate.questions import RatingQuestion, questions_of
 from dialogauge.app.candidates import read_agents, read_candidates
 from dialogauge.app.clients import Clients
 from dialogauge.app.merging import load_config
 from dialogauge.app.option_groups import SEEDS
 from dialogauge.app.settings import ChatOptions
 from dialogauge.app.simulate import chosen_scenarios, expect_answers, session_candidates
-from dialogauge.core import DimensionSpec, JudgeFailure, UsageError, WorkUnit
+from dialogauge.core import JudgeFailure, UsageError, WorkUnit
 from dialogauge.core.files import shown_path
 from dialogauge.core.settings import recorded
 from dialogauge.rubrics import load_rubric
@@ -45,7 +46,7 @@ class Terminal(Protocol):
     def read(self, reply: str | None) -> str | None:
         """Show what the candidate said, and return the person's answer; None to leave."""
 
-    def score(self, dimension: DimensionSpec, question: str) -> float | None:
+    def score(self, question: RatingQuestion) -> float | None:
         """Ask for a score; None where the person leaves it out."""
 
 
@@ -87,10 +88,11 @@ def chat(options: ChatOptions, terminal: Terminal, observer: Observer) -> Chatte
     no use.
     """
     scenario, rubric = _scenario_of(options), load_rubric(options.rubric)
-    dimensions = [d for d in rubric.asked("conversation") if d.level == "conversation"]
-    if not dimensions:
+    language = scenario.language if scenario.language in rubric.languages else "en"
+    questions = [q for q in questions_of(rubric, language) if q.level == "conversation"]
+    if not questions:
         msg = f"the rubric {rubric.id!r} has no dimension of whole conversations"
-        raise UsageError(msg, hint="give one that has with --rubric, such as card")
+        raise UsageError(msg, hint="give one that has with --rubric, such as roleplay")
     config, agents = load_config(options.config_file), read_agents(options.agents_file)
     chosen = read_candidates(options.candidates, agents, config)
     expect_answers(chosen)
@@ -128,14 +130,12 @@ def chat(options: ChatOptions, terminal: Terminal, observer: Observer) -> Chatte
     asyncio.run(play())
     name, played, ratings = session_name(scenario, number), study.played, dict[str, float]()
     if played is not None and not played.failed:
-        for dimension in dimensions:
-            question = dimension.description.get(scenario.language) or dimension.description["en"]
-            if (score := terminal.score(dimension, question)) is not None:
-                ratings[dimension.name] = score
+        scores = {question.name: terminal.score(question) for question in questions}
+        ratings = {dimension: score for dimension, score in scores.items() if score is not None}
     with (directory.path / RATINGS).open("ab") as file:
-        for dimension_name, score in ratings.items():
+        for dimension, score in ratings.items():
             row = {"conversation_id": name, "candidate": drawn.name, "rater": options.rater}
-            file.write(json_line({**row, "dimension": dimension_name, "score": score}))
+            file.write(json_line({**row, "dimension": dimension, "score": score}))
     why = "the session was broken off" if played is None else None
     if played is not None and isinstance(played.outcome, JudgeFailure):
         why = played.outcome.message

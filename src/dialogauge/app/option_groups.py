@@ -209,7 +209,7 @@ class PlantingOptions(ModelOptions, LimitOptions, heading="Planted faults"):
 class RetryOptions(Options, heading="Run"):
     """What becomes of failures when the same command is given again."""
 
-    retry_failed: bool = setting(False, "Judge failures again.")
+    retry_failed: bool = setting(False, "Try failures again.")
 
 
 class FreshOptions(Options, heading="Run"):
@@ -224,10 +224,8 @@ class ReplaceOptions(Options, heading="Run"):
     replace: bool = setting(False, "Let this input take the place of another one in a finished run.")
 
 
-class JudgingOptions(LimitOptions, RetryOptions, FreshOptions, PrivacyOptions, heading="Run"):
-    """A run that judges conversations."""
-
-    from_file: ClassVar[bool] = True
+class RunOptions(LimitOptions, RetryOptions, FreshOptions, heading="Run"):
+    """A run in which models are asked."""
 
     out: str | None = setting(
         None,
@@ -242,6 +240,12 @@ class JudgingOptions(LimitOptions, RetryOptions, FreshOptions, PrivacyOptions, h
     )
     command: str = ""
     """The command line that asked for this, without secrets; for the manifest and the page."""
+
+
+class JudgingOptions(RunOptions, PrivacyOptions, heading="Run"):
+    """A run that judges conversations."""
+
+    from_file: ClassVar[bool] = True
 
 
 class ShuffleOptions(Options):

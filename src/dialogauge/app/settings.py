@@ -31,6 +31,7 @@ from dialogauge.app.option_groups import (
     RubricJudgeOptions,
     RuleOptions,
     RunInput,
+    RunOptions,
     ShuffleOptions,
     StrictOptions,
     TiesOptions,
@@ -155,7 +156,7 @@ class SatisfactionOptions(
     )
 
 
-class SimulateOptions(ModelOptions, LimitOptions, RetryOptions, FreshOptions, AgentsOptions):
+class SimulateOptions(ModelOptions, RunOptions, AgentsOptions):
     """Let candidates talk with simulated users.
 
     The run holds the conversations: judge, annotate, arena, compare, pairs and export take it. The same
@@ -212,10 +213,6 @@ class SimulateOptions(ModelOptions, LimitOptions, RetryOptions, FreshOptions, Ag
         otherwise="runs/, the name of the first file and -sessions",
         metavar="DIR",
     )
-    max_failed: float = setting(
-        0.05, "Above this share of failed sessions the exit code is 3.", low=0, high=1, key="max_failed"
-    )
-    command: str = ""
 
 
 class ChatOptions(LimitOptions, AgentsOptions):
@@ -230,7 +227,7 @@ class ChatOptions(LimitOptions, AgentsOptions):
         metavar="[NAME=]REF",
     )
     turns: int = setting(10, "New turns, at most; /end ends it earlier.", low=1, high=1_000)
-    rubric: str = setting("card", "Whose dimensions you are asked for.", metavar="NAME|FILE")
+    rubric: str = setting("roleplay", "Whose dimensions you are asked for.", metavar="NAME|FILE")
     rater: str = setting("me", "Who you are, in the ratings.", metavar="NAME")
     real_persons: bool = setting(False, "Let candidates play real persons.")
     seed: int | None = setting(None, "Seed of the draw among candidates.", low=0, high=SEEDS)

@@ -186,7 +186,7 @@ async def _begin(prepared: PreparedSessions, observer: Observer | None) -> None:
     study.scenarios = tuple(
         replace(s, user=replace(s.user, persona=texts.get(s.id, s.user.persona))) for s in study.scenarios
     )
-    study.users = {s.id: SimulatedUser(simulator, s, s.user.persona or "") for s in study.scenarios}
+    study.users = {s.id: SimulatedUser(simulator, s) for s in study.scenarios}
 
 
 def _notes(prepared: PreparedSessions, run: StudyRun[SessionsResult] | None) -> Iterator[str]:
@@ -198,7 +198,8 @@ def _notes(prepared: PreparedSessions, run: StudyRun[SessionsResult] | None) -> 
         )
     options = prepared.options
     functions = any("py:" in reference for reference in (*options.candidates, *options.models))
-    if run is None and (functions or not options.cache):
+    broken_off = run is None or run.result.pending
+    if broken_off and (functions or not options.cache):
         yield "a session that is broken off starts anew: functions, and calls without a cache, are not kept"
 
 

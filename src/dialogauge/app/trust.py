@@ -5,7 +5,7 @@ A sample of conversations without their scenario, and one with planted faults.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -19,7 +19,8 @@ from dialogauge.app.planted import plants_of, plants_wanted
 from dialogauge.app.settings import RecheckOptions
 from dialogauge.app.sources import PythonInput, field_map, open_source, ratings_of_file
 from dialogauge.app.stored import page_of
-from dialogauge.core import Conversation, UsageError
+from dialogauge.core import InputError, UsageError
+from dialogauge.core.files import shown_path
 from dialogauge.core.json_keys import as_json
 from dialogauge.report import Block
 from dialogauge.runs import Observer, RunDirectory, StoredRun, open_run
@@ -49,6 +50,23 @@ class Recheck(ReadyStudy[RecheckOptions, TrustStudy]):
     """Replies with planted faults, which are judged before the variants."""
 
 
+def _real_users(file: str) -> tuple[StyleSample, Sequence[InputError]]:
+    """Read how real users write; return the records too that are no conversations.
+
+    Raises UsageError where nobody has written anything.
+    """
+    sample, faults = StyleSample(Path(file).name), list[InputError]()
+    for item in open_source((file,), format=None, mapping=None, strict=False):
+        if isinstance(item, InputError):
+            faults.append(item)
+        else:
+            sample.read(item)
+    if not sample.rows:
+        msg = f"{shown_path(file)} has no message of a user"
+        raise UsageError(msg, hint="give a log of conversations with real users")
+    return sample, faults
+
+
 async def _prepare(options: RecheckOptions, python: PythonInput, *, dry: bool) -> Recheck:
     """Draw the samples, and build the judge of the run.
 
@@ -57,16 +75,16 @@ async def _prepare(options: RecheckOptions, python: PythonInput, *, dry: bool) -
     """
     ratings = python.ratings or ratings_of_file(options, field_map(options))
     limits = load_config(options.config_file).trust
-    real = None
-    if options.real_users:
-        source = open_source((options.real_users,), format=None, mapping=None, strict=False)
-        real = StyleSample(Path(options.real_users).name)
-        for one in source:
-            if isinstance(one, Conversation):
-                real.read(one)
+    real, faults = _real_users(options.real_users) if options.real_users else (None, ())
     with open_run(options.run, studies=JUDGED) as run:
         study = TrustStudy(
-            JUDGED, page_of, thresholds=limits, ratings=ratings, real_users=real, seed=options.seed
+            JUDGED,
+            page_of,
+            thresholds=limits,
+            ratings=ratings,
+            real_users=real,
+            unreadable=faults,
+            seed=options.seed,
         )
         prepared = Recheck(
             options=options,

@@ -9,12 +9,12 @@ import typer
 from dialogauge.app.settings import ChatOptions
 from dialogauge.cli.options import takes
 from dialogauge.cli.terminal import TerminalObserver
-from dialogauge.report import plain, words
+from dialogauge.report import plain
 from dialogauge.text import counted
 
 if TYPE_CHECKING:
     from dialogauge.agents import Scenario
-    from dialogauge.core import DimensionSpec
+    from dialogauge.annotate.questions import RatingQuestion
 
 _END: Final = "/end"
 
@@ -62,14 +62,14 @@ class _Keyboard:
             if line:
                 return line
 
-    def score(self, dimension: DimensionSpec, question: str) -> float | None:
+    def score(self, question: RatingQuestion) -> float | None:
         """Ask for a score until there is one that the scale has, or none."""
-        scale = dimension.scale
-        typer.echo(f"\n{plain(question)}")
+        scale = question.scale
+        typer.echo(f"\n{plain(question.text)}")
+        for score, meaning in question.anchors.items():
+            typer.echo(plain(f"  {score}: {meaning}"))
         while True:
-            line = self._line(
-                f"{words.name(dimension.name)} ({scale.low:g} to {scale.high:g}, empty: none): "
-            )
+            line = self._line(plain(f"{question.title} ({scale.low:g} to {scale.high:g}, empty: none): "))
             if not line:
                 return None
             try:

@@ -256,6 +256,8 @@ class Turn:
 _ID, _NAME = "id", "name"
 PREFIX: Final = "prefix_messages"
 """Under this name the metadata of a produced conversation say how many of its messages were there before."""
+SESSION: Final = "session"
+"""Under this name those of a session say who its user was to be, and how it ended."""
 
 
 @dataclass(frozen=True)

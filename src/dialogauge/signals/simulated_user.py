@@ -13,6 +13,7 @@ from difflib import SequenceMatcher
 from typing import Final, Literal, get_args
 
 from dialogauge.core import Conversation
+from dialogauge.core.conversation import SESSION
 from dialogauge.signals.answering import asks_something
 from dialogauge.signals.attributes import ATTRIBUTES
 from dialogauge.signals.caching import lazy_property
@@ -100,7 +101,7 @@ class _PlayedSession:
     """A session as the checks see it; what is wrong with its metadata counts as absent."""
 
     def __init__(self, conversation: Conversation) -> None:
-        session = _mapping(conversation.metadata.get("session"))
+        session = _mapping(conversation.metadata.get(SESSION))
         user, facts = _mapping(session.get("user")), _mapping(_mapping(session.get("user")).get("facts"))
         self.instructions = conversation.instructions
         self.ended = _text(session.get("ended")) or None

@@ -12,7 +12,7 @@ from dialogauge.core import Conversation, Message
 from dialogauge.core.conversation import PREFIX
 from dialogauge.llm import ChatFailure, ChatReply, ScriptedClient
 
-ROSA = Scenario("inn", "character", "Rosa", "Rosa keeps an inn.", UserRole("inn"))
+ROSA = Scenario("inn", "character", "Rosa", "Rosa keeps an inn.", UserRole("inn", persona="I am a sailor."))
 SYSTEM = Message("system", ROSA.instructions)
 
 
@@ -22,7 +22,7 @@ def beginning(*messages):
 
 
 def session(said, answers, *before, turns=2, scenario=ROSA):
-    user = SimulatedUser(ScriptedClient(said, name="sim"), scenario, "I am a sailor.")
+    user = SimulatedUser(ScriptedClient(said, name="sim"), scenario)
     candidate = ChatAgent("a", "d", ScriptedClient(answers))
     played = asyncio.run(play(user, candidate, beginning(*before), turns, seed=5))
     return played, user.client.requests, candidate.client.requests
@@ -133,11 +133,13 @@ def test_no_turn_is_no_session() -> None:
 def test_what_a_user_with_a_goal_is_told() -> None:
     role = UserRole("u", "goal", "I am Li.", "book a table", {"people": "four"}, patience=3)
     task = Scenario("t", "task", "the booking line", "SECRET POLICY", role)
-    told = SimulatedUser(ScriptedClient([]), task, "I am Li.").instructions
+    told = SimulatedUser(ScriptedClient([]), task).instructions
     for words in ("book a table", "- people: four", "3 of your messages", "<end>", "the booking line"):
         assert words in told
     assert "SECRET POLICY" not in told
     assert "{{" not in told
-    passive = SimulatedUser(ScriptedClient([]), ROSA, "I am Li.").instructions
+    nobody = Scenario("t", "task", "the booking line", "x", UserRole("u", "goal", None, "book a table"))
+    assert "I am an ordinary person" in SimulatedUser(ScriptedClient([]), nobody).instructions
+    passive = SimulatedUser(ScriptedClient([]), ROSA).instructions
     assert "<end>" not in passive
     assert "Rosa keeps an inn." in passive

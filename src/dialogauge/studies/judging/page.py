@@ -133,13 +133,22 @@ def report_page(
         _cost_section(summary),
         _settings_section(manifest),
     ]
-    return Page(
-        run.directory.path.resolve().name,
-        tuple(sections),
-        lead=_lead(summary, manifest, with_users=bool(against_users)),
-        created=manifest.written[:10],
-        version=manifest.versions["dialogauge"] or "",
-    )
+    return run_page(run, sections, _lead(summary, manifest, with_users=bool(against_users)))
+
+
+def run_page(run: StoredRun, sections: Sequence[Section], lead: Prose) -> Page:
+    """Put the page of a run together, under the name of its folder."""
+    name, version = run.directory.path.resolve().name, run.manifest.versions["dialogauge"] or ""
+    return Page(name, tuple(sections), lead=lead, created=run.manifest.written[:10], version=version)
+
+
+def settings_section(manifest: Manifest, names: Sequence[str]) -> Section:
+    """Show some of a run's settings, and its command."""
+    pairs = [(name, manifest.settings.get(name)) for name in names]
+    listed = [(k, ", ".join(v) if isinstance(v, list | tuple) else str(v)) for k, v in pairs if v]
+    blocks: list[Block] = [Definitions((*listed, ("made", manifest.written[:10])))]
+    blocks += [Code(manifest.command)] if manifest.command else []
+    return Section("How this was made", tuple(blocks), short="Settings", anchor="settings")
 
 
 # The head

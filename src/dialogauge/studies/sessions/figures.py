@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from dialogauge.core.json_keys import as_json
+from dialogauge.core.json_keys import as_json, keys
+from dialogauge.studies.simulator.check import SimulatorCheck
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +32,7 @@ class SessionGroup:
     """Empty messages that were asked for once more."""
 
 
+@keys(simulator="simulator?")
 @dataclass(frozen=True, slots=True)
 class SessionsResult:
     """What a run of sessions comes to."""
@@ -40,6 +42,8 @@ class SessionsResult:
     """Over all candidates; empty where no scenario names one."""
     pending: int = 0
     """Sessions that are not played yet: the budget was spent, or the run was interrupted."""
+    simulator: SimulatorCheck | None = None
+    """What the simulated users do wrong; None where no model played a user."""
 
     @property
     def requested(self) -> int:

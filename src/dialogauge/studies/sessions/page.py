@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
+from dialogauge.core.conversation import SESSION
 from dialogauge.report import (
     Block,
     Callout,
@@ -21,11 +23,13 @@ from dialogauge.report import (
     data_table,
     words,
 )
-from dialogauge.runs import Manifest, StoredRun
-from dialogauge.studies.judging.page import conversations_lead
+from dialogauge.runs import Row, StoredRun
+from dialogauge.studies.judging.page import conversations_lead, run_page, settings_section
 from dialogauge.studies.judging.sampling import Sampler
 from dialogauge.studies.judging.transcripts import cut, read_sample
 from dialogauge.studies.sessions.figures import SessionGroup, SessionsResult, tally_sessions
+from dialogauge.studies.simulator.check import check_simulator
+from dialogauge.studies.simulator.page import simulator_brief, simulator_section
 from dialogauge.text import counted
 
 _ENDINGS: Final[Mapping[str, str]] = {
@@ -38,6 +42,7 @@ _ENDINGS: Final[Mapping[str, str]] = {
 _SCENARIOS: Final = 50
 """Of which the page shows the instructions."""
 _INSTRUCTIONS_CHARS: Final = 4_000
+_SETTINGS: Final = ("inputs", "candidates", "turns", "sessions_per", "context_file", "users_file", "seed")
 
 
 def sessions_page(run: StoredRun, result: SessionsResult) -> Page:
@@ -47,10 +52,11 @@ def sessions_page(run: StoredRun, result: SessionsResult) -> Page:
         sampler.add(row)
     sample = read_sample(run, sampler.result(), ())
     sections = [
-        Section("Sessions", tuple(session_blocks(result)), anchor="sessions"),
+        *([] if result.simulator is None else [simulator_section(result.simulator)]),
+        Section("Sessions", tuple(_tables(result)), anchor="sessions"),
         Section("Conversations", (sample.transcripts,), conversations_lead(sample), anchor="conversations"),
         _people_section(run),
-        _settings_section(manifest),
+        settings_section(run.manifest, _SETTINGS),
     ]
     simulator = str(manifest.facts.get("simulator", {}).get("name", ""))
     lead = (
@@ -59,22 +65,29 @@ def sessions_page(run: StoredRun, result: SessionsResult) -> Page:
         Span(simulator, "strong"),
         ". Nothing is judged here: dialogauge judge takes this run.",
     )
-    return Page(
-        run.directory.path.resolve().name,
-        tuple(sections),
-        lead=lead,
-        created=manifest.written[:10],
-        version=manifest.versions["dialogauge"] or "",
-    )
+    return run_page(run, sections, lead)
 
 
 def stored_page(run: StoredRun) -> Page:
     """Return the page of a finished run."""
-    return sessions_page(run, tally_sessions(run.rows(), run.manifest.pending_units))
+    return sessions_page(run, sessions_result(run.rows(), run, run.manifest.pending_units))
+
+
+def sessions_result(rows: Iterable[Row], run: StoredRun, pending: int) -> SessionsResult:
+    """Bring a run of sessions to figures, with the check of the simulated users."""
+    check = check_simulator(run.database.conversations())
+    return replace(tally_sessions(rows, pending), simulator=check)
 
 
 def session_blocks(result: SessionsResult) -> Iterator[Block]:
-    """Lay out how sessions ended: for page and terminal alike."""
+    """Lay out a run for a terminal: the check of the users, then how sessions ended."""
+    if result.simulator is not None:
+        yield simulator_brief(result.simulator)
+    yield from _tables(result)
+
+
+def _tables(result: SessionsResult) -> Iterator[Block]:
+    """Lay out how sessions ended."""
     yield _table("By candidate", "candidate", result.candidates)
     if len(result.categories) > 1:
         yield _table("By category", "category", result.categories)
@@ -118,7 +131,7 @@ def _people_section(run: StoredRun) -> Section:
         scenarios.add(conversation.scenario)
         if len(folds) == _SCENARIOS:
             continue
-        user = conversation.metadata.get("session", {}).get("user", {})
+        user = conversation.metadata.get(SESSION, {}).get("user", {})
         pairs = [(name, user.get(name)) for name in ("kind", "persona", "goal", "opening", "patience")]
         facts = "; ".join(f"{name}: {value}" for name, value in user.get("facts", {}).items())
         listed = [(f"user: {name}", str(value)) for name, value in (*pairs, ("facts", facts)) if value]
@@ -128,13 +141,3 @@ def _people_section(run: StoredRun) -> Section:
     rest = [Callout((f"{counted(more, 'more scenario')}: see dialogauge show RUN ID.",))] if more else []
     lead = "What the candidates were told, word for word, and who the simulated user was."
     return Section("Scenarios", (*folds.values(), *rest), lead, anchor="scenarios")
-
-
-def _settings_section(manifest: Manifest) -> Section:
-    settings = manifest.settings
-    names = ("inputs", "candidates", "turns", "sessions_per", "context_file", "users_file", "seed")
-    listed = [(k, settings.get(k)) for k in names]
-    pairs = [(k, ", ".join(v) if isinstance(v, list | tuple) else str(v)) for k, v in listed if v]
-    blocks: list[Block] = [Definitions((*pairs, ("made", manifest.written[:10])))]
-    blocks += [Code(manifest.command)] if manifest.command else []
-    return Section("How this was made", tuple(blocks), short="Settings", anchor="settings")

@@ -16,21 +16,20 @@ from dialogauge.core import (
     digest,
     digest_text,
 )
+from dialogauge.core.conversation import SESSION
 from dialogauge.core.protocols import Agent
 from dialogauge.data import Mask
 from dialogauge.report import Page
 from dialogauge.runs import Ending, Produced, Row, StoredRun, StoredUnit, Study, StudyFacts
 from dialogauge.stats import reply_length
 from dialogauge.studies.sessions.beginnings import NO_CONTEXT, GivenContexts, beginning
-from dialogauge.studies.sessions.figures import SessionsResult, tally_sessions
-from dialogauge.studies.sessions.page import sessions_page
+from dialogauge.studies.sessions.figures import SessionsResult
+from dialogauge.studies.sessions.page import sessions_page, sessions_result
 
 SIMULATE: Final = "simulate"
 """The kind of run."""
 SESSIONS: Final = digest([SIMULATE])
 """The digest under which all sessions of a run are kept, whoever talked."""
-SESSION: Final = "session"
-"""Under this name the metadata of a session say who its user was, and how it ended."""
 
 
 def session_name(scenario: Scenario, number: int) -> str:
@@ -184,9 +183,8 @@ class SessionStudy(Study[SessionsResult]):
         )
 
     def summarise(self, rows: Iterator[Row], run: StoredRun, ending: Ending) -> SessionsResult:
-        """Count sessions, and how they ended, by candidate and category."""
-        del run
-        return tally_sessions(rows, ending.pending)
+        """Count sessions, and how they ended, by candidate and category; check the simulated users."""
+        return sessions_result(rows, run, ending.pending)
 
     def facts(self) -> StudyFacts:
         """Return who talked with whom."""

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from dialogauge.core.conversation import Conversation
+from dialogauge.core.conversation import SESSION, Conversation
 from dialogauge.core.json_keys import keys
 from dialogauge.signals import USER_FAULTS, UserFault, UserFaultKind, check_user
 from dialogauge.stats import Estimate, mean_estimate
 from dialogauge.studies.simulator.style import Style, StyleSample, compare_styles
 
-SESSION: Final = "session"
-"""Under this name the metadata of a session say what its user was to be like."""
 _CASES: Final = 20
+_PEOPLE: Final = ("person", "recorded")
+"""Users that nobody simulates."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,8 @@ def check_simulator(
     """Check the users of all sessions; None where no conversation is a session.
 
     Args:
-        conversations: Of a run; what is no session, or has no message, is passed over.
+        conversations: Of a run; what is no session, has no message, or had a person for its user, is passed
+            over.
         real: How real users write, to compare with.
     """
     users: list[str] = []
@@ -67,7 +68,11 @@ def check_simulator(
     totals = dict.fromkeys(USER_FAULTS, 0)
     sample = StyleSample("")
     for conversation in conversations:
-        if SESSION not in conversation.metadata or not conversation.messages:
+        session = conversation.metadata.get(SESSION)
+        if not isinstance(session, Mapping) or not conversation.messages:
+            continue
+        simulator = session.get("simulator")
+        if isinstance(simulator, Mapping) and simulator.get("kind") in _PEOPLE:
             continue
         check = check_user(conversation)
         for kind, share in check.shares.items():

@@ -11,9 +11,7 @@ from dialogauge.report import (
     Block,
     Callout,
     Cell,
-    Code,
     Count,
-    Definitions,
     Items,
     Leaderboard,
     LeaderboardRow,
@@ -27,11 +25,11 @@ from dialogauge.report import (
     data_table,
     words,
 )
-from dialogauge.runs import Manifest, StoredRun
+from dialogauge.runs import StoredRun
 from dialogauge.stats import Estimate
 from dialogauge.studies.judging.agents import AgentFacts, stored_agents
 from dialogauge.studies.judging.agents_page import agents_section
-from dialogauge.studies.judging.page import conversations_lead, not_judged
+from dialogauge.studies.judging.page import conversations_lead, not_judged, run_page, settings_section
 from dialogauge.studies.judging.people import People, stored_people
 from dialogauge.studies.judging.people_page import people_section
 from dialogauge.studies.judging.report import summary_of
@@ -42,6 +40,7 @@ from dialogauge.studies.success.figures import ALL, SuccessFigures, SuccessGroup
 from dialogauge.text import counted
 
 _REASONS: Final = 20
+_SETTINGS: Final = ("kind", "inputs", "goals", "database", "environment", "ratings_file")
 _TITLES: Final = {
     "inform": "inform",
     "success": "success",
@@ -74,7 +73,7 @@ def success_page(
             conversations_lead(sample),
             anchor="conversations",
         ),
-        _settings_section(manifest),
+        settings_section(run.manifest, _SETTINGS),
     ]
     lead = (
         Span(f"{summary.conversations.requested:,}", "strong"),
@@ -82,13 +81,7 @@ def success_page(
         Span(manifest.judge["name"], "strong"),
         ". No model was asked.",
     )
-    return Page(
-        run.directory.path.resolve().name,
-        tuple(sections),
-        lead=lead,
-        created=manifest.written[:10],
-        version=manifest.versions["dialogauge"] or "",
-    )
+    return run_page(run, sections, lead)
 
 
 def stored_page(run: StoredRun) -> Page:
@@ -261,13 +254,3 @@ def _checks_sections(figures: SuccessFigures) -> list[Section]:
 
 def _score(value: float | None) -> str:
     return "n/a" if value is None else words.score(value)
-
-
-def _settings_section(manifest: Manifest) -> Section:
-    settings = manifest.settings
-    shown = ("kind", "inputs", "goals", "database", "environment", "ratings_file")
-    pairs = [(name, settings.get(name)) for name in shown]
-    listed = [(k, ", ".join(v) if isinstance(v, list | tuple) else str(v)) for k, v in pairs if v]
-    blocks: list[Block] = [Definitions((*listed, ("made", manifest.written[:10])))]
-    blocks += [Code(manifest.command)] if manifest.command else []
-    return Section("How this was made", tuple(blocks), short="Settings", anchor="settings")

@@ -8,7 +8,7 @@ from dataclasses import asdict, replace
 from itertools import groupby, islice
 from typing import Any, Final
 
-from dialogauge.core.conversation import Conversation
+from dialogauge.core.conversation import SESSION, Conversation
 from dialogauge.core.errors import StoreError
 from dialogauge.core.unit import words_digest
 from dialogauge.core.values import Value
@@ -17,7 +17,7 @@ from dialogauge.rubrics import NO_RUBRIC, ScenarioRule, load_rubric
 from dialogauge.runs import StoredRun, ratings_as_stored, read_manifest
 from dialogauge.stats.rows import Row, Table
 from dialogauge.studies.planted.blind_spots import BlindSpots
-from dialogauge.studies.simulator.check import SESSION, SimulatorCheck, check_simulator
+from dialogauge.studies.simulator.check import SimulatorCheck, check_simulator
 from dialogauge.studies.simulator.style import Style, StyleSample
 from dialogauge.studies.trust.checks import (
     check_aggregation,

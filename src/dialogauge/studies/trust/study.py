@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any, Final
 
-from dialogauge.core import Judge, Judged, Usage, WorkUnit, conversation_digest, digest
+from dialogauge.core import InputError, Judge, Judged, Usage, WorkUnit, conversation_digest, digest
 from dialogauge.core.json_keys import as_json
 from dialogauge.core.judgement import row_json
 from dialogauge.core.protocols import Request
@@ -77,6 +77,8 @@ class TrustStudy(Study[TrustResult]):
     """What was found by planting faults; None keeps what the run found before."""
     real_users: StyleSample | None = None
     """Real users to hold simulated ones against; None keeps what the run found before."""
+    unreadable: Sequence[InputError] = ()
+    """Records of their file that are no conversations."""
     seed: int = 0
     _by_key: dict[str, Variant] = field(default_factory=dict)
 
