@@ -141,7 +141,7 @@ _OTHERS = ("studies.arena", "studies.satisfaction", "studies.agreement", "studie
         ("--version", 40, ("app.command", "studies")),
         ("runs", 70, ("app.command", "studies.judging")),
         (_LOG, 235, (*_OTHERS, "llm.http", "judges.rubric.judge", "judges.encoder", "judges.personal")),
-        (_MODEL, 250, (*_OTHERS, "judges.local.judge", "judges.encoder", "judges.personal")),
+        (_MODEL, 236, (*_OTHERS, "judges.local.judge", "judges.encoder", "judges.personal")),
     ],
 )
 def test_a_command_loads_what_it_needs(

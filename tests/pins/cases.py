@@ -462,10 +462,9 @@ _ROWS = (
         "simulate",
         "simulate scenarios.jsonl --candidate a=stub-model@SERVER --candidate b=big@SERVER MODEL --turns 2 "
         "--max-concurrency 1 -o run",
-        "show run hut",
-        "export run --messages -o talks.jsonl",
         "judge run -o judged",
-        pins=("run/summary.json", "run/judgements.jsonl", "talks.jsonl"),
+        pins=("run/judgements.jsonl",),
+        condensed=("rows",),
     ),
     _case(
         "arena",

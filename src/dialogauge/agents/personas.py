@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from dialogauge.core import FileFault, Place, RecordFault, Usage, digest
 from dialogauge.core.files import read_text, read_toml, shown_path
+from dialogauge.core.patterns import lazy_pattern
 from dialogauge.core.protocols import AgentFailure
 from dialogauge.llm.protocol import ChatClient, ChatFailure, ChatRequest
 from dialogauge.rubrics import own_template, render, session_words
@@ -92,7 +93,7 @@ class Scenario:
         return digest([asdict(self), self.instructions])
 
 
-_USER: Final = re.compile(
+_USER: Final = lazy_pattern(
     r"\{\{user\}\}|\byou(?:r|rs)?\b|\b(?:the|your) user\b|\{user\}|用户|你", re.IGNORECASE
 )
 
@@ -123,7 +124,7 @@ def read_scenarios(path: str) -> tuple[Scenario, ...]:
 
 
 _FORM: Final = 'a scenario has id, name and text: [[scenario]] in TOML, or {"id", "name", "text"} a line'
-_HEAD: Final = re.compile(r"\s*\[\[\s*scenario\s*\]\]")
+_HEAD: Final = lazy_pattern(r"\s*\[\[\s*scenario\s*\]\]")
 
 
 def _entries(path: str) -> Iterator[tuple[Place, Any]]:
@@ -249,7 +250,7 @@ _LIMITS: Final[Mapping[str, Mapping[str, int]]] = {
 """Words, or Chinese characters."""
 _SLACK: Final = 1.25
 """A model cannot count: what is a quarter longer is taken."""
-_FIRST_PERSON: Final = re.compile(r"\b(?:I|I'm|I’m|I've|I’ve|my|me|mine)\b|我")
+_FIRST_PERSON: Final = lazy_pattern(r"\b(?:I|I'm|I’m|I've|I’ve|my|me|mine)\b|我")
 _RUN: Final = 6
 """So many words in a row are no chance."""
 

@@ -14,12 +14,13 @@ from typing import Any, Final
 from dialogauge.agents.candidate import reply_of
 from dialogauge.agents.personas import Scenario
 from dialogauge.core import Conversation, digest
+from dialogauge.core.patterns import lazy_pattern
 from dialogauge.core.protocols import AgentFailure, AgentReply, AgentTurn
 from dialogauge.llm.cache import client_identity
 from dialogauge.llm.protocol import ChatClient, ChatFailure, ChatRequest
 from dialogauge.rubrics import own_template, render, session_words
 
-_MARK: Final = re.compile(r"<\s*/?\s*end\s*/?\s*>", re.IGNORECASE)
+_MARK: Final = lazy_pattern(r"<\s*/?\s*end\s*/?\s*>", re.IGNORECASE)
 """How a model says that its user leaves; what it writes beside it is what the user says."""
 
 

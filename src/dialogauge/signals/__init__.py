@@ -24,8 +24,9 @@ if TYPE_CHECKING:
     from dialogauge.signals.repair import find_concessions, read_repairs
     from dialogauge.signals.roleplay import read_roleplay, roleplay_signs
     from dialogauge.signals.signal import HINT, Dimension, FaultKind, Signal, certainty, is_fault, suffices
-    from dialogauge.signals.simulated_user import USER_FAULTS, UserFault, UserFaultKind, check_user
+    from dialogauge.signals.simulated_user import check_user
     from dialogauge.signals.tool_use import failed_tools
+    from dialogauge.signals.user_fault import USER_FAULTS, UserFault, UserFaultKind
 
 
 __getattr__ = loading(__name__)

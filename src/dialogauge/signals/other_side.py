@@ -12,45 +12,46 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
+from dialogauge.core.patterns import lazy_pattern
 from dialogauge.text import content_terms, normalise, pieces, sentences
 
 # ruff: noqa: E501, SIM905 - a pattern is read as a whole, and so is a list of words
 
 _HAN: Final = "\u3400-\u9fff"
 _CAPITAL: Final = r"[A-Z][\w'’.-]*(?: [A-Z][\w'’-]*){0,3}"
-_NAMED: Final = re.compile(
+_NAMED: Final = lazy_pattern(
     rf"\b(?i:you are|you're|your name is|you play|playing|role of|play the part of|act as|you are[^.\n]{{0,60}}\b(?:named|called)|name\s*[:：]|character\s*[:：])\s*(?i:the |an? |now )?({_CAPITAL})|^\W*({_CAPITAL})(?=[,:，：]| is\b)"
 )
-_NAMED_HAN: Final = re.compile(
+_NAMED_HAN: Final = lazy_pattern(
     rf"(?:你(?:就|现在)?(?:是|叫)|扮演|名叫|(?:名字|姓名|角色|名称)[是为:：])\s*(?:一[个位名])?([{_HAN}·]{{2,20}})|^\W*([{_HAN}·]{{2,6}})(?=[,，:：])"
 )
-_OWN_NAME: Final = re.compile(
+_OWN_NAME: Final = lazy_pattern(
     rf"(?:(?i:\bi am|\bi'm|\bi’m|\bmy name is|\bcall me) |^)({_CAPITAL})|我(?:叫|是|姓|名叫)([{_HAN}]{{2,6}})"
 )
 """How a persona gives the user's own name."""
-_TRADE: Final = re.compile(
+_TRADE: Final = lazy_pattern(
     r"(?i:\byou are|\byou're|, \d+,)[^.\n]{0,60}?\b(?:an?|the) (?:[\w-]+ ){0,3}?([a-z-]{4,})(?=[,.;]| who\b| of\b| on\b| at\b| that\b| in\b| from\b| and\b)"
 )
 _TITLES: Final = "mr mrs ms miss dr sir the a an old new professor".split()
-_LABEL: Final = re.compile(
+_LABEL: Final = lazy_pattern(
     rf"^[\s*_\[【《<(（]*([^\W\d_][\w .'’·{_HAN}-]{{0,30}}?)(?:[*_\]】)）\s]*[:：]|[\]】》])(?=\s*\S)",
     re.MULTILINE,
 )
 _ROLES: Final = "assistant ai bot chatbot agent character support system model 助手 客服 机器人 角色 助理 系统 模型 人工智能".split()
 _AI: Final = r"(?:ai\b|artificial intelligence|(?:large )?language model|chat ?bot|virtual|digital|automated)"
-_MACHINE: Final = re.compile(
+_MACHINE: Final = lazy_pattern(
     rf"\b(?:as|being) (?:an?|your) (?:\w+ ){{0,2}}(?:{_AI}[\w -]{{0,30}}|assistant),? i\b|\bi(?:'m| am) (?:just |only |actually |merely )?(?:an?|your) (?:\w+ ){{0,2}}(?:{_AI}(?: language)?(?: (?:model|assistant|agent|system|bot|program))?|assistant)(?=[\s,.!;]*$|[,.!;]| (?:and|so|here|designed|trained|that|created|built|without|from)\b)"
     r"|(?<![你您])(?:作为|身为)(?:一[个名款种]|您的|你的)?[^,，。]{0,6}(?:ai|人工智能|语言模型|智能助[手理]|机器人|客服|助[手理])[^,，。]{0,6}[,，]?\s*我|(?<!以为)(?<!当)我(?:只|就|其实)?是(?:一[个名款种]|您的|你的)?[^,，。?？吗]{0,6}(?:\bai\b|ai(?=[助模语客,，。]|$)|人工智能|语言模型|智能助[手理]|机器人|客服|虚拟助[手理])(?![^,，。?？]{0,6}[吗?？])"
 )
 """Says of itself that it is a machine or the assistant."""
-_OFFERS: Final = re.compile(
+_OFFERS: Final = lazy_pattern(
     r"\bhow (?:can|may|could|might) (?:i|we) (?:\w+ )?(?:help|assist|be of (?:help|service|assistance)|serve)\b(?! (?:him|her|them|my)\b)|\bwhat (?:can|may|could) (?:i|we) (?:help|assist) you with|\b(?:any|some)thing else (?:that )?(?:i|we) (?:can|could|may|might) (?:do for you|help|assist)|\b(?:any|some)thing else (?:that )?you(?:'d| would)? (?:like|need)[^.?!]{0,12} (?:help|assistance) with|\b(?:i|we)(?:'m| am|'re| are|'d be| would be|'ll be)(?: \w+)? (?:happy|glad|delighted|pleased|here) to assist\b|\b(?:i|we) (?:can|could|will|'ll|would|am able to) (?:\w+ )?assist you\b|\bassist you (?:with|today|further)|\b(?:thank you|thanks) for (?:contacting|calling|choosing|reaching out to (?:us|our)|shopping (?:at|with)|your (?:order|purchase|business|booking|inquiry|enquiry|interest in our))\b"
     r"|(?:有|还有)?(?:什么|哪些|啥|其他|别的)[^,，。?？]{0,8}(?:可以|能|需要)(?:我)?(?:帮|为|协助|服务)(?:到|助)?(?:您|你)|(?:还有|有)(?:什么|其他|其它|别的)[^,，。?？]{0,6}需要(?:我)?(?:帮|协助|服务)|(?:很高兴|乐意|竭诚)(?:为|能为|能帮)(?:您|你)|为(?:您|你)服务|很高兴[^,，。]{0,3}[为帮][^,，。]{0,3}[您你]|有(?:其他|别的|任何|什么)?(?:问题|疑问|需要)[^。]{0,8}随时(?:问|告诉|联系|找|跟|向)我|需要(?:什么|哪些)(?:样的)?(?:帮助|服务|帮忙)|感谢(?:您|你)的?(?:来电|致电|咨询|惠顾|光临|使用|选择|反馈|提问|信任)|(?:欢迎|随时)(?:再次)?(?:光临|来电|咨询|向我提问|联系我们|告诉我您)"
 )
 """The formulas of assistants: an offer of help, thanks for the custom."""
 _DO_FOR_YOU: Final = r"(?:book|check|cancel|process|arrang|look|pull|updat|chang|issu|refund|reserv|submit|regist|transfer|schedul|order|send|sent|set up|add|remov|fix|note|confirm|renew|extend|open|creat|mov|plac|sort|waiv|forward)\w*"
 _IDS: Final = r"(?:\w+ ){0,2}(?:(?:order|booking|reservation|member\w*|account|card|confirmation|tracking|customer|ticket|policy|passport|loyalty|user|reference|serial) ?(?:number|code|id|details|no)|(?:last|full|first) name|date of birth|e-?mail address|zip ?code|postcode)\b"
-_SERVES: Final = re.compile(
+_SERVES: Final = lazy_pattern(
     rf"(?<!can )(?<!could )(?<!may )(?<!should )(?<!shall )(?<!if )\b(?:i|we)(?:'ve| have|'ll| will| can| could|'m going to| am going to)?(?: just| now| already| also| gladly| certainly)? {_DO_FOR_YOU}\b[^.?!]{{0,50}}\b(?:for you\b(?! to)|your (?!help|time|patience|assistance|website|app|end|side|site|system|store|shop|answer|advice|reply|message|suggestion|recommendation|list|plan))|\blet me (?:just |quickly )?{_DO_FOR_YOU}\b[^.?!]{{0,40}}\b(?:for you\b|your )|\b(?:would|do) you (?:like|want) (?:me|us) to (?:\w+ )?{_DO_FOR_YOU}|\byour [^.?!]{{1,40}} (?:has|have|will|is|are)(?: now| already)? (?:been|be|being)(?: successfully| now)? {_DO_FOR_YOU}"
     r"|(?:^|[.!?;,] (?:and |then )?)you(?:'ll| will) (?:receive|get|be (?:able|notified|contacted|charged|refunded|sent|called)|need to (?:provide|bring|show|pay|sign|send)|find|hear)\b(?![^.?!]*\bmy\b)"
     rf"|(?:\b(?:please|can|could|may|would|will|might|what(?:'s| is)|kindly)\b[^.?!]{{0,40}}\byour {_IDS}(?![^.?!]*\bmy\b))"
@@ -61,13 +62,13 @@ _SERVES: Final = re.compile(
     r"|(?:您|你)的[^,，。?？的]{1,8}(?:已经?|将|会在?|正在|预计|目前)(?!是什么)[^?？吗]{1,}$|(?:与|和|跟|向)您(?:取得)?(?:联系|确认|核[实对])|请(?:您)?(?:提供|告知|告诉我|输入|填写|出示|报|确认)(?:一?下)?(?:您|你)的|请您(?:再|先|重新|耐心)?(?:稍[等候]|放心|留意|保持|重启|拔|插|打开|点击|扫|登录|携带|准备|按|到(?!时)|前往|凭|来|于)|请您[^,，。]{0,12}(?:准时|按时|上课|到店)|(?:单|号)[^,，。]{0,16}我?(?:查|找)到了|[您你](?:稍[等候]|放心|别(?:着)?急|先别)|请问您(?:家|需要|想|要|哪[天位]|几位|怎么称呼|住|打算|预算)|(?:请问|您)[^,，。]{0,2}还有(?:什么|其他|别的)[^,，。]{0,2}(?:问题|疑问|需要)|已经?(?:帮|给|为|替)[您你]|我们(?:暂?不(?:支持|提供|接受)|这边)|(?:您|你)(?:将|会)(?:收到|接到)|我们(?:的)?(?:客服|师傅|工作人员|技术人员|系统|门店|公司|政策|活动|会尽快|将尽快)|(?:建议[您你]|推荐您)|您可以(?:先|试试|选择|考虑|尝试|乘|坐)|这边(?:查到|显示|看到|已经?|给您|帮您|为您)|您的[^,，。?？]{0,6}(?:单号?|票号|手机号?|卡号|会员号|身份证|姓名|地址|账号|预[订定]号)[^,，。]{0,4}(?:是|多少|发|给|报)"
 )
 """What is done for whom, and whose things they are: said by a service to the one whom it serves."""
-_SEGMENT: Final = re.compile(
+_SEGMENT: Final = lazy_pattern(
     r"\*{1,2}([^*\n]{2,200})\*{1,2}|[(（]([^()（）\n]{2,200})[)）]|^_([^_\n]{2,200})_$", re.MULTILINE
 )
-_YOU_ACT: Final = re.compile(
+_YOU_ACT: Final = lazy_pattern(
     r"^you (?!can|could|should|must|may|might|will|would|need|are|were|have|know|don't|do|mean|want|see|never|all|too|and|or|in|on)(?:\w+ly )?[a-z]+\b.{2,}|^(?:你|您)(?![^,，。]{0,4}[可能要应该需想会是有说觉知的])[^?？吗]{1,}(?:了|着|起|向|开|下|过)"
 )
-_THEY_ACT: Final = re.compile(
+_THEY_ACT: Final = lazy_pattern(
     r"^(?:he|she|they) (?:\w+ly )?[a-z]+s?\b.*\b(?:me|my)\b|^[他她它](?!们)[^,，。]*(?:我)", re.IGNORECASE
 )
 _ADDRESSES: Final = (
@@ -76,26 +77,26 @@ _ADDRESSES: Final = (
 )
 """What follows a name that is called, or is spoken of: no deed is told."""
 _SAYS_HAN: Final = r"(?![你您我,，:：的和跟与真好很太可不也都就是会想要能在])[^你您,，。!！?？\n]{0,8}?(?:[了着过起下上出开回进向把]|地[^,，。]{1,3}|说道?|[问答笑叹][^,，。]?|[摇点低抬转][^,，。]{1,2}头?)(?![^,，。!！\n]*[吗?？])"
-_YES_NO: Final = re.compile(
+_YES_NO: Final = lazy_pattern(
     r"^(?:yes|no|sure|of course|certainly|absolutely|unfortunately)[,.!:;—-]+\s*(?:\w|$)(?!\s*(?:thanks|please))|^(?:有的|可以的|是的|能的|没有的|不行的|当然(?:可以|有|能))[,，。!]"
 )
-_FIRST: Final = re.compile(r"\b(?:i|i'm|i've|i'd|i'll|my|me|mine)\b|我(?!们)")
-_SECOND_OR_WE: Final = re.compile(r"\b(?:you|your|you'll|you're|we|our|we're|we'll)\b|[您你]|我们")
-_CONSTRAINS: Final = re.compile(
+_FIRST: Final = lazy_pattern(r"\b(?:i|i'm|i've|i'd|i'll|my|me|mine)\b|我(?!们)")
+_SECOND_OR_WE: Final = lazy_pattern(r"\b(?:you|your|you'll|you're|we|our|we're|we'll)\b|[您你]|我们")
+_CONSTRAINS: Final = lazy_pattern(
     r"\b(?:should|must|needs?|has to|have to|preferably|i want|please)\b|要|得|最好|希望|应|请|不能|需"
 )
-_STATES: Final = re.compile(r"\b(?:is|are|was|were|has|have|will|can|does|it|they|you|we)\b|[是在有为会能]")
-_COMPLAINS: Final = re.compile(
+_STATES: Final = lazy_pattern(r"\b(?:is|are|was|were|has|have|will|can|does|it|they|you|we)\b|[是在有为会能]")
+_COMPLAINS: Final = lazy_pattern(
     r"\b(?:not|no|never|nothing|broken|bad|wrong|worst|terrible|poor|faulty|can't|cannot|\w+n't|my)\b|没|不|坏|差|错|烂|我的"
 )
-_YOURS: Final = re.compile(rf"\byour ((?:\w+ )?\w+)|(?:您的?|你的)([{_HAN}\w]{{2,8}})")
-_SUBJECT: Final = re.compile(
+_YOURS: Final = lazy_pattern(rf"\byour ((?:\w+ )?\w+)|(?:您的?|你的)([{_HAN}\w]{{2,8}})")
+_SUBJECT: Final = lazy_pattern(
     r"(?:^|[,.;!] ?|\b(?:and|but|so|because|that|since) )(?:i|i'm|i've|i'd|i'll|my) |(?:^|[,，。;；!！])我(?!们)"
 )
-_SECOND: Final = re.compile(r"\b(?:you|your|yours|you'll|you're|you've|you'd)\b|[您你]")
+_SECOND: Final = lazy_pattern(r"\b(?:you|your|yours|you'll|you're|you've|you'd)\b|[您你]")
 _SERVING: Final = 0.15
 """Share of replies in the voice of a service."""
-_SERVANT: Final = re.compile(
+_SERVANT: Final = lazy_pattern(
     r"(?i:\byou are|\byou're) (?:an?|the) [\w -]{0,40}(?:assistant|support|service|help ?desk|advisor|chatbot|(?:airline|service|support|booking|customer|call|sales) agent)\b|你是[^,，。]{0,12}(?:客服|助手|助理|顾问|助教|支持)"
 )
 _SECRETS: Final = 3

@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Set
 from typing import Final
 
+from dialogauge.core.patterns import lazy_pattern
 from dialogauge.signals.caching import cached_on_view
 from dialogauge.signals.dialogue import Dialogue, TextView, TurnView
 from dialogauge.signals.signal import Signal
@@ -28,21 +29,21 @@ _SILENT, _TERSE = 2, 14
 """Words up to which nothing is said (a name at most), and no more than a person of few words says."""
 _PARTED: Final = 6
 """Replies from which on a session has thirds that can differ."""
-_DIRECTION: Final = re.compile(
+_DIRECTION: Final = lazy_pattern(
     r"\([^()]*\)|（[^（）]*）|\*[^*\n]+\*|\[(?:action|non-verbal communication)\].*|\[[^\[\]]*\]"
 )
 _MARKS: Final = "(.!?,;:~。！？，；：～…"
-_LABEL: Final = re.compile(r"\s*(?:[A-Z][\w ]{1,24}:|[\u4e00-\u9fff]{1,8}：)")
-_NAME: Final = re.compile(r"(?<=[\w,'’\"] )[A-Z][a-z]{2,}\b")
-_NAMED: Final = re.compile(r"[A-Z][a-z]{2,}\b")
-_ASKS: Final = re.compile(r"[?？]")
-_STRANGE: Final = re.compile("[{}_<>|\\\\^\u00c0-\u024f\ufffd]")
-_FIRST: Final = re.compile(r"(?:i|my|i'm|we)\b|我", re.IGNORECASE)
-_QUOTED: Final = re.compile(r"[\"“‘'「]([^\"”’'」]{2,30}?)[\"”’'」]")
+_LABEL: Final = lazy_pattern(r"\s*(?:[A-Z][\w ]{1,24}:|[\u4e00-\u9fff]{1,8}：)")
+_NAME: Final = lazy_pattern(r"(?<=[\w,'’\"] )[A-Z][a-z]{2,}\b")
+_NAMED: Final = lazy_pattern(r"[A-Z][a-z]{2,}\b")
+_ASKS: Final = lazy_pattern(r"[?？]")
+_STRANGE: Final = lazy_pattern("[{}_<>|\\\\^\u00c0-\u024f\ufffd]")
+_FIRST: Final = lazy_pattern(r"(?:i|my|i'm|we)\b|我", re.IGNORECASE)
+_QUOTED: Final = lazy_pattern(r"[\"“‘'「]([^\"”’'」]{2,30}?)[\"”’'」]")
 
 
 def _pattern(english: str, chinese: str) -> re.Pattern[str]:
-    return re.compile(rf"\b(?:{english})\b|{chinese}", re.IGNORECASE)
+    return lazy_pattern(rf"\b(?:{english})\b|{chinese}", re.IGNORECASE)
 
 
 _WORDS: Final[Mapping[str, re.Pattern[str]]] = {
@@ -64,7 +65,7 @@ _WORDS: Final[Mapping[str, re.Pattern[str]]] = {
         r"|forg[eo]t|not sure|none of your|what do you mean|secret|guess|who knows|hard to say|nothing",
         r"为什么(?:这么)?问|问这个|不知道|不清楚|不记得|忘了|秘密|你猜|谁知道|说不好|没什么|不告诉",
     ),
-    "interjections": re.compile(
+    "interjections": lazy_pattern(
         r"\b(?:ha(?:ha)+h?|he(?:he)+|hmm*|oh|ah|aw+|wow|hey|ugh|huh|tsk|oops|yay|well|hu?mph|hmph|heh|sigh|u[mh]"
         r"|eh|yeah|alas|damn|geez|gosh)\b|~|～|\.\.\.|…|哈哈|嘿嘿|呵呵|嘻嘻|哼|唉|哎|哦|噢|啊|呀|嘛|啦|呢|哇|嗯|喂",
         re.IGNORECASE,
@@ -90,8 +91,8 @@ class _Trait:
     """A manner of speaking: how a character's text says it, and what shows it in a reply."""
 
     def __init__(self, described: str, chinese: str, shown: str) -> None:
-        self.described = re.compile(rf"\b(?:{described})|{chinese}", re.IGNORECASE)
-        self.shown = re.compile(shown, re.IGNORECASE)
+        self.described = lazy_pattern(rf"\b(?:{described})|{chinese}", re.IGNORECASE)
+        self.shown = lazy_pattern(shown, re.IGNORECASE)
 
 
 _RESERVED: Final = _Trait(

@@ -10,10 +10,11 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from typing import Final, Literal, get_args
+from typing import Final
 
 from dialogauge.core import Conversation
 from dialogauge.core.conversation import SESSION
+from dialogauge.core.patterns import lazy_pattern
 from dialogauge.signals.answering import asks_something
 from dialogauge.signals.attributes import ATTRIBUTES
 from dialogauge.signals.caching import lazy_property
@@ -23,34 +24,10 @@ from dialogauge.signals.grounding.values import number_of, read_values
 from dialogauge.signals.other_side import OtherSide, belongings_of, serves, speaks_as_other
 from dialogauge.signals.reactions import react
 from dialogauge.signals.signal import suffices
+from dialogauge.signals.user_fault import USER_FAULTS, UserFault, UserFaultKind
 from dialogauge.text import content_terms, normalise, pieces, sentences, words
 
 # ruff: noqa: E501 - a pattern is read as a whole, not in lines
-
-UserFaultKind = Literal[
-    "speaks_as_other",
-    "repeats_itself",
-    "goal_given_away",
-    "tells_unasked",
-    "stops_early",
-    "goes_on",
-    "never_objects",
-    "unused_facts",
-]
-USER_FAULTS: Final[tuple[UserFaultKind, ...]] = get_args(UserFaultKind)
-
-
-@dataclass(frozen=True, slots=True)
-class UserFault:
-    """One fault of a simulated user."""
-
-    kind: UserFaultKind
-    turn: int | None
-    """1-based; None for what shows in no single turn."""
-    quote: str
-    """The words that show it, verbatim, at most 160 characters; of an unused fact the fact."""
-    detail: str = ""
-    """How it shows: a way of `speaks_as_other`, names of facts, the turn that is repeated."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,8 +133,8 @@ class _PlayedSession:
         return tells(spoken, text) if self.facts else bool(_terms(text) & _terms(spoken))
 
 
-_OF_USER: Final = re.compile(r"\buser\b|用户|对方", re.IGNORECASE)
-_CLAUSES: Final = re.compile(r"[.。;；!！\n]|,\s|，|\band\b")
+_OF_USER: Final = lazy_pattern(r"\buser\b|用户|对方", re.IGNORECASE)
+_CLAUSES: Final = lazy_pattern(r"[.。;；!！\n]|,\s|，|\band\b")
 
 
 def _mapping(value: object) -> Mapping[str, object]:
@@ -180,7 +157,7 @@ _LEAST, _CONTENT = 4, 4
 """Tokens of a message that can repeat another; content terms of two that say the same in other words."""
 _OFTEN, _HEAD = 3, 60
 """Messages of one shape that are a habit; tokens of a message that are compared."""
-_TOKEN: Final = re.compile(r"[^\W\d_\u3400-\u9fff]+(?:['’][a-z]+)?|\d+|[\u3400-\u9fff]")
+_TOKEN: Final = lazy_pattern(r"[^\W\d_\u3400-\u9fff]+(?:['’][a-z]+)?|\d+|[\u3400-\u9fff]")
 
 
 def _tokens(text: str) -> tuple[str, ...]:
@@ -249,7 +226,7 @@ def _asked(session: _PlayedSession, turn: TurnView) -> set[str]:
 
 _MOSTLY, _GOAL_LEAST = 0.6, 3
 """Share of a fact's, or of a goal's, values and terms in a message that tells it; terms of a goal at least."""
-_NUMERALS: Final = re.compile("[零一二两三四五六七八九十百千万]+")
+_NUMERALS: Final = lazy_pattern("[零一二两三四五六七八九十百千万]+")
 _PURPOSE: Final = frozenset(("find", "learn", "get", "want", "ask", "try", "know", "tell", "discov", "end"))
 
 
@@ -302,7 +279,7 @@ def _giving_away(session: _PlayedSession) -> Seen:
         yield turn.number, turn.user.text, ", ".join(known) or "goal"
 
 
-_ASKS: Final = re.compile(
+_ASKS: Final = lazy_pattern(
     r"[?？]|\b(?:please|tell me|i(?:'ll)? need|let me know|provide|give me|send me|share|confirm)\b|请|告诉|麻烦|提供|报一下|说一下|需要"
 )
 
@@ -350,7 +327,7 @@ def _stopping(session: _PlayedSession) -> Seen:
         yield last.number, last.user.text, ""
 
 
-_LEAVES: Final = re.compile(
+_LEAVES: Final = lazy_pattern(
     r"\b(?:good ?bye|bye|good night|see you|farewell|take care|that'?s (?:all|everything|it)(?: for (?:now|today)| i need\w*)?|nothing else|have a (?:good|great|nice|lovely|wonderful) \w+)\b"
     r"|再见|拜拜|晚安|回头见|没(?:有)?(?:别的|其他|其它)(?:问题|事)?了|没(?:有)?问题了|就这些|告辞"
 )

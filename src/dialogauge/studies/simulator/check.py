@@ -8,7 +8,7 @@ from typing import Final
 
 from dialogauge.core.conversation import SESSION, Conversation
 from dialogauge.core.json_keys import keys
-from dialogauge.signals import USER_FAULTS, UserFault, UserFaultKind, check_user
+from dialogauge.signals import USER_FAULTS, UserFault, UserFaultKind
 from dialogauge.stats import Estimate, mean_estimate
 from dialogauge.studies.simulator.style import Style, StyleSample, compare_styles
 
@@ -62,6 +62,8 @@ def check_simulator(
             over.
         real: How real users write, to compare with.
     """
+    from dialogauge.signals import check_user  # with it come a dozen modules, which a log has no use for
+
     users: list[str] = []
     shares: dict[UserFaultKind, dict[int, float]] = {kind: {} for kind in USER_FAULTS}
     cases: dict[UserFaultKind, list[SimulatorCase]] = {kind: [] for kind in USER_FAULTS}

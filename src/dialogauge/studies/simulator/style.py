@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
@@ -11,14 +10,15 @@ from typing import Final
 import numpy as np
 
 from dialogauge.core.conversation import Conversation
+from dialogauge.core.patterns import lazy_pattern
 from dialogauge.stats import Estimate, Floats, label_codes
 from dialogauge.stats.means import gain_of_sums
 from dialogauge.text import pieces
 
-_POLITE: Final = re.compile(
+_POLITE: Final = lazy_pattern(
     r"\b(?:please|thanks?|thank you|sorry|could you|would you)\b|[请谢您]|麻烦|不好意思"
 )
-_SLOPPY: Final = re.compile(
+_SLOPPY: Final = lazy_pattern(
     r"(?<![\w'])i(?=[ ,.!?']|$)|\b(?i:(?:do|ca|wo|is|did|does)nt|im|ive|thats|u|ur|pls|thx)\b|([a-zA-Z])\1{2}"
 )
 
