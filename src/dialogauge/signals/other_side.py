@@ -253,9 +253,11 @@ def _terms(text: str) -> frozenset[str]:
 
 def serves(replies: Sequence[str], instructions: str) -> bool:
     """Whether the other side is a service: it was told so, or some of its replies offer, or act for the user."""
+    if _SERVANT.search(instructions):
+        return True
     plain = [normalise(r) for r in replies]
     hits = sum(bool(_OFFERS.search(p) or _SERVES.search(p)) for p in plain)
-    return hits >= max(1, _SERVING * len(plain)) or bool(_SERVANT.search(instructions))
+    return hits >= max(1, _SERVING * len(plain))
 
 
 def belongings_of(goal: str, facts: Mapping[str, str], spoken: Sequence[str]) -> frozenset[str]:

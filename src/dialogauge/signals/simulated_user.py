@@ -7,9 +7,11 @@ the session ended. A check that needs what a session does not have leaves the se
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from functools import lru_cache
 from typing import Final
 
 from dialogauge.core import Conversation
@@ -160,15 +162,19 @@ _OFTEN, _HEAD = 3, 60
 _TOKEN: Final = lazy_pattern(r"[^\W\d_\u3400-\u9fff]+(?:['’][a-z]+)?|\d+|[\u3400-\u9fff]")
 
 
+@lru_cache(maxsize=512)
 def _tokens(text: str) -> tuple[str, ...]:
+    """Return the first tokens of a text; kept, for each message is held against all before it."""
     return tuple(_TOKEN.findall(text.lower().replace("’", "'"))[:_HEAD])
 
 
 def _alike(a: Sequence[str], b: Sequence[str]) -> float:
     """Return the share of tokens that two texts have in common in the same order, 0..1."""
-    matcher = SequenceMatcher(None, a, b, autojunk=False)
-    may = min(matcher.real_quick_ratio(), matcher.quick_ratio()) >= _SHAPE
-    return matcher.ratio() if may else 0.0
+    both = _SHAPE * (len(a) + len(b)) / 2
+    # Most texts have too few tokens in common, in whatever order.
+    if min(len(a), len(b)) < both or (Counter(a) & Counter(b)).total() < both:
+        return 0.0
+    return SequenceMatcher(None, a, b, autojunk=False).ratio()
 
 
 def _speaking(session: _PlayedSession) -> Seen:
