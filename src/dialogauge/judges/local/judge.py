@@ -229,7 +229,7 @@ class LocalJudge:
     def judge_now(self, conversation: Conversation, *, log: Log | None = None) -> tuple[Judged, ...]:
         """Judge without an event loop; by the `log` that it is from, the fitted cuts hold or not."""
         if self.rubric_id == "roleplay":
-            new = [t.number for t in conversation.replied_turns if t.stop > conversation.prefix]
+            new = [turn.number for turn in conversation.new_turns]
             return (self._roleplay(conversation.blinded(), new),)
         conversation = conversation.blinded()
         whole = Target(conversation.id, "conversation", None, conversation.candidate)

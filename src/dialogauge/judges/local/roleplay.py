@@ -49,7 +49,8 @@ class RoleplayWeights:
     def describe(self) -> dict[str, Any]:
         """Return what the manifest says of the weights."""
         weak = [n for n, of in self.measured.items() if of["not_above"]]
-        notes = [f"Not above every control on people's ratings: {', '.join(weak)}."] if weak else []
+        named = ", ".join(weak)
+        notes = [f"On people's ratings these are not above every control: {named}."] if weak else []
         notes.append("The weights are of English replies; in Chinese they were not compared with people.")
         weights = digest({"weights": self.weights, "centre": self.centre, "spread": self.spread})
         return {"fitted_on": self.fitted_on, "weights": weights, "checked_languages": [], "notes": notes}
