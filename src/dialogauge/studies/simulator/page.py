@@ -67,8 +67,11 @@ def simulator_brief(check: SimulatorCheck) -> Section:
 def _case(case: SimulatorCase) -> Prose:
     place = f"{case.conversation_id} ({case.candidate})" if case.candidate else case.conversation_id
     place += "" if case.fault.turn is None else f", turn {case.fault.turn}"
-    detail = f" ({words.name(case.fault.detail)})" if case.fault.detail else ""
-    return Span(f"{place}: ", "soft"), f"“{case.fault.quote}”", Span(detail, "soft")
+    detail = case.fault.detail
+    # Of a message that says another again the detail is the turn of that one.
+    about = f"turn {detail}" if detail.isdigit() else words.name(detail)
+    behind = f" ({about})" if detail else ""
+    return Span(f"{place}: ", "soft"), f"“{case.fault.quote}”", Span(behind, "soft")
 
 
 def _style_section(style: Style) -> Section:
