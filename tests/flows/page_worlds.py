@@ -329,6 +329,7 @@ def nothing() -> None:
 
 
 def scenarios() -> None:
+    a_log()
     page = (ROOT / "docs/sessions.md").read_text(encoding="utf-8")
     Path("scenarios.toml").write_text(page.split("```toml\n")[1].split("```")[0], encoding="utf-8")
 
