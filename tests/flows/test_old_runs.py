@@ -58,10 +58,32 @@ def test_rows_of_an_old_run_are_what_they_were(dialogauge, old_runs, tmp_path):
     assert "Declines a request that seems harmless" in shown.out
 
 
-@pytest.mark.parametrize("words", [("report", "judged"), ("trust", "judged")])
+LOOKED_AT = [("report", "judged"), ("trust", "judged")]
+
+
+@pytest.mark.parametrize("words", LOOKED_AT)
 def test_an_old_run_is_looked_at_anew(dialogauge, old_runs, words):
     done = dialogauge(*words)
     assert (done.code, done.err) == (0, "")
+
+
+@pytest.mark.parametrize("words", LOOKED_AT)
+def test_a_summary_of_another_form_is_refused_in_one_sentence(dialogauge, old_runs, log, tmp_path, words):
+    """It had no share of what the findings miss."""
+    summary = tmp_path / "judged" / "summary.json"
+    value = json.loads(summary.read_text())
+    value["findings"]["missed"] = {"what": "turns", "poor": 9, "without": 3, "source": "s"}
+    summary.write_text(json.dumps(value))
+    with closing(sqlite3.connect(tmp_path / "judged" / "run.db")) as database, database:
+        database.execute("DELETE FROM meta WHERE key = 'written:summary'")
+    done = dialogauge(*words)
+    assert (done.code, done.out) == (1, "")
+    assert " ".join(done.err.split()) == (
+        "dialogauge: judged/summary.json: another version of dialogauge wrote `findings` "
+        "(missed.share is missing) (give the command that wrote it once more)"
+    )
+    assert dialogauge("judge", log(*LOG), "-o", "judged").code == 0
+    assert dialogauge(*words).code == 0
 
 
 def test_an_old_run_is_judged_again_and_compared(dialogauge, old_runs):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import field, replace
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from dialogauge.core import Conversation, DimensionSpec, StoreError
 from dialogauge.core.values import Value
@@ -18,6 +18,7 @@ from dialogauge.runs.privacy import OPEN, Privacy, key_of, mask_for_reading, mas
 from dialogauge.runs.records import ROW_SCHEMA
 from dialogauge.runs.store import PRODUCER, STUDY, RunDatabase, StoredUnit
 
+T = TypeVar("T")
 Row = Mapping[str, Any]
 """One line of `judgements.jsonl`."""
 
@@ -45,6 +46,19 @@ class StoredRun(Value):
         if produces and not self.directory.file("summary").is_file():
             return {}
         return self.directory.read_json("summary")
+
+    def part(self, name: str, read: Callable[[Any], T]) -> T | None:
+        """Return what the summary holds under a name, as `read` reads it; None where it holds nothing.
+
+        Raises:
+            StoreError: `read` refuses it: another version of dialogauge wrote it.
+        """
+        value = self.summary.get(name)
+        try:
+            return None if value is None else read(value)
+        except (ValueError, KeyError, TypeError) as error:
+            msg = f"{self.directory.file('summary')}: another version of dialogauge wrote `{name}` ({error})"
+            raise StoreError(msg, hint="give the command that wrote it once more") from error
 
     @property
     def _planned(self) -> dict[bytes, int] | None:

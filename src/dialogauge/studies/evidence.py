@@ -19,7 +19,7 @@ from typing import Any, Final
 
 from dialogauge.core import UsageError
 from dialogauge.core.json_keys import as_json
-from dialogauge.core.shape import read_as
+from dialogauge.core.shape import read_as, reader_of
 from dialogauge.core.values import Value
 from dialogauge.runs import StoredRun
 
@@ -166,7 +166,7 @@ def evidence_of(run: StoredRun, *, unchecked: bool = False) -> RunEvidence:
         run: Any run.
         unchecked: Whether what is not checked was asked for all the same.
     """
-    stored = evidence_in(run.summary)
+    stored = run.part("evidence", reader_of(RunEvidence)) or NOTHING_CHECKED
     return replace(stored, unchecked=unchecked)
 
 

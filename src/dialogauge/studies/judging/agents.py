@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 from dialogauge.core import Conversation
-from dialogauge.core.shape import read_as
+from dialogauge.core.shape import reader_of
 from dialogauge.core.values import Value
 from dialogauge.runs import StoredRun
 from dialogauge.text import pieces
@@ -76,8 +74,7 @@ class AgentTally:
 
 def stored_agents(run: StoredRun) -> tuple[AgentFacts, ...]:
     """Return what stands in the run's summary, masked as the run is; nothing in older runs."""
-    stored: list[Mapping[str, Any]] = run.summary.get("agents", [])
-    agents = tuple(read_as(one, AgentFacts) for one in stored)
+    agents = run.part("agents", reader_of(tuple[AgentFacts, ...])) or ()
     if run.mask is None:
         return agents
     names = run.mask.names(None, None)

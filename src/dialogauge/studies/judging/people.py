@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import Any, Final, Literal
 
-from dialogauge.core import Level, Scale, StoreError
+from dialogauge.core import Level, Scale
 from dialogauge.core.shape import read_as
 from dialogauge.core.values import Value
 from dialogauge.runs import StoredRun
@@ -154,11 +154,5 @@ def stored_people(run: StoredRun) -> People | None:
     Raises:
         StoreError: The summary is not what a run writes.
     """
-    value = run.summary.get("people")
-    if value is None:
-        return None
-    try:
-        return People.from_json(value if run.mask is None else run.mask.value(value))
-    except ValueError as error:
-        msg = f"{run.directory.file('summary')} cannot be read: {error}"
-        raise StoreError(msg, hint="run the command that wrote it once more to finish it") from error
+    mask = run.mask
+    return run.part("people", lambda value: People.from_json(value if mask is None else mask.value(value)))

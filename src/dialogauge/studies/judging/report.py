@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from dialogauge.core.shape import read_as
+from dialogauge.core.shape import reader_of
 from dialogauge.report import Page, Section
 from dialogauge.runs import StoredRun
 from dialogauge.stats.rows import Row
-from dialogauge.studies.evidence import evidence_in
+from dialogauge.studies.evidence import evidence_of
 from dialogauge.studies.judging.agents import stored_agents
 from dialogauge.studies.judging.findings import FindingExample, FindingsSummary
 from dialogauge.studies.judging.opening import Known
@@ -26,7 +26,7 @@ def stored_page(run: StoredRun, against_users: Sequence[Section] = ()) -> Page:
     """Return the page of a finished run; before the scores what the users themselves said, if known."""
     sampler, people, findings = Sampler(run.dimensions), stored_people(run), stored_findings(run)
     summary = summary_of(run, sampler.through(run.rows()))
-    evidence = evidence_in(run.summary)
+    evidence = evidence_of(run)
     sample = read_sample(run, sampler.result(), summary.dimensions, findings)
     return report_page(
         run,
@@ -53,16 +53,13 @@ def summary_of(run: StoredRun, rows: Iterable[Row] | None = None) -> Summary:
         pending=-(-manifest.pending_units // manifest.settings["repeats"]),
         repeats=manifest.settings["repeats"],
     )
-    return summary.with_evidence(evidence_in(run.summary))
+    return summary.with_evidence(evidence_of(run))
 
 
 def stored_trust(run: StoredRun) -> Trust | None:
     """Return the checks that stand in the run's summary, masked as the run is; None without any."""
-    value = run.summary.get("trust")
-    if value is None:
-        return None
-    trust = Trust.from_json(value)
-    if run.mask is None:
+    trust = run.part("trust", Trust.from_json)
+    if run.mask is None or trust is None:
         return trust
     checks = []
     for check in trust.checks:
@@ -74,11 +71,8 @@ def stored_trust(run: StoredRun) -> Trust | None:
 
 def stored_findings(run: StoredRun) -> FindingsSummary | None:
     """Return the findings that stand in the run's summary, masked as the run is; None without any."""
-    value = run.summary.get("findings")
-    if value is None:
-        return None
-    findings = read_as(value, FindingsSummary)
-    if run.mask is None:
+    findings = run.part("findings", reader_of(FindingsSummary))
+    if run.mask is None or findings is None:
         return findings
     kinds = tuple(replace(kind, example=_hidden_example(run, kind.example)) for kind in findings.kinds)
     first = [replace(at, reason=_hidden(run, at.conversation_id, at.reason)) for at in findings.first]
@@ -88,11 +82,8 @@ def stored_findings(run: StoredRun) -> FindingsSummary | None:
 
 def _stored_worst(run: StoredRun) -> WorstGroup | None:
     """Return the group that stands out in the run's summary, masked as the run is; None where none does."""
-    value = run.summary.get("worst_group")
-    if value is None:
-        return None
-    worst = read_as(value, WorstGroup)
-    if run.mask is None:
+    worst = run.part("worst_group", reader_of(WorstGroup))
+    if run.mask is None or worst is None:
         return worst
     hidden = run.mask.id("user", worst.name) if worst.field == "user" else run.mask.value(worst.name)
     return replace(worst, name=hidden)
