@@ -22,6 +22,7 @@ NAMES = (
     "raters",
     "judging",
     "sessions",
+    "roles",
     "prefixes",
     "local_judge",
     "reply_faults",

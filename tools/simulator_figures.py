@@ -13,14 +13,18 @@ import json
 import sys
 import tomllib
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from dialogauge.core import Conversation, Message
 from dialogauge.data import read_conversations
 from dialogauge.signals import USER_FAULTS, check_user
+from dialogauge.stats import Estimate
+from dialogauge.studies.simulator.style import StyleSample, compare_styles
 
+SERVED = ("MultiWOZ, people of the AutoTOD goals", "AutoTOD simulator", "tau simulator")
+"""Whose way of writing is held against the people of USS; the first are people too."""
 FIXTURES = Path(__file__).parents[1] / "tests" / "unit" / "signals" / "simulated"
 
 
@@ -129,7 +133,25 @@ def reported(conversations: list[Conversation]) -> str:
     return " | ".join(f"{hits[k]:.0f}/{of[k]} ({hits[k] / of[k]:.1%})" if of[k] else "n/a" for k in kinds)
 
 
+def styles(sets: Mapping[str, list[Conversation]]) -> Iterator[str]:
+    """Yield a row for each feature of how users of services write, beside the people of USS."""
+    samples = {name: StyleSample(name) for name in sets}
+    for name, conversations in sets.items():
+        for conversation in conversations:
+            samples[name].read(conversation)
+    beside = [compare_styles(samples[name], samples["USS MultiWOZ"]) for name in SERVED]
+    for figures in zip(*(style.figures for style in beside if style is not None), strict=True):
+        shown = (f"{f.simulated:.2f} | {_interval(f.difference)}" for f in figures)
+        yield f"| {figures[0].name} | {figures[0].real:.2f} | {' | '.join(shown)} |"
+
+
+def _interval(of: Estimate) -> str:
+    return f"{of.value:+.2f} [{of.low:+.2f}, {of.high:+.2f}]"
+
+
 if __name__ == "__main__":
     print("\n".join(planted()))
-    for name, conversations in logs(Path(sys.argv[1])) if len(sys.argv) > 1 else ():
+    sets = dict(logs(Path(sys.argv[1]))) if len(sys.argv) > 1 else {}
+    for name, conversations in sets.items():
         print(f"| {name} | {len(conversations)} | {reported(conversations)} |", flush=True)
+    print("\n".join(styles(sets)) if sets else "")
