@@ -52,6 +52,10 @@ def build_judge(options: JudgeOptions, *, dry: bool = False) -> BuiltJudge:
         source = read_text(options.source_file, "source", hint="--source takes a UTF-8 text file")
     clients = Clients(options, dry=dry)
     window = options.role.context_tokens
+    if options.weights_file is not None:
+        from dialogauge.rubrics import with_weights
+
+        rubric = with_weights(rubric, options.weights_file)
     judge = RubricJudge(
         rubric,
         clients.build(options.role, "judge"),

@@ -17,15 +17,17 @@ from dialogauge.app.settings import FitOptions
 from dialogauge.app.shown import agreement_overview
 from dialogauge.app.sources import InputData, PythonInput, input_data
 from dialogauge.core import Conversation, InputError, UsageError
+from dialogauge.core.json_keys import as_json
 from dialogauge.data import RatedDimensions, RatingTable, read_split, thumb_of
 from dialogauge.data.admission import DOWN, UP
 from dialogauge.data.ratings import LEVELS, usable_ratings
 from dialogauge.judges.fitted.features import RatedPlace, rated_places
 from dialogauge.judges.local.fit import fit_local
 from dialogauge.report import Block
+from dialogauge.rubrics import FittedWeights
 from dialogauge.runs import Observer, StopSignal
 from dialogauge.runs.directory import write_whole
-from dialogauge.studies.fit.page import file_brief, run_brief
+from dialogauge.studies.fit.page import file_brief, run_brief, weights_brief
 from dialogauge.studies.fit.study import LEAST, FitResult, FitStudy
 from dialogauge.text import counted
 
@@ -96,7 +98,7 @@ async def _prepare(options: FitOptions, python: PythonInput, *, dry: bool) -> Fi
     del dry
     if not options.is_run:
         msg = f"{options.out} is no name for a run directory"
-        raise UsageError(msg, hint="a name in .json is for the coefficients that the command writes")
+        raise UsageError(msg, hint="a name in .json or .toml is for a file that the command writes")
     started = time.process_time()
     faults: list[InputError] = []
     unreadable: list[InputError] = []
@@ -142,7 +144,7 @@ async def _prepare(options: FitOptions, python: PythonInput, *, dry: bool) -> Fi
 
 
 class FitEntry(StudyEntry[FitOptions, Fitting, FitResult]):
-    """`fit`: a run with a model of ratings, or the file of the local judge's coefficients."""
+    """`fit`: a run with a model of ratings, the local judge's coefficients, or weights of criteria."""
 
     async def run(
         self,
@@ -151,26 +153,34 @@ class FitEntry(StudyEntry[FitOptions, Fitting, FitResult]):
         python: PythonInput = NO_INPUT,
         stop: StopSignal | None = None,
     ) -> CommandOutcome[Any]:
-        """Fit; coefficients are fitted at once, and are no run."""
+        """Fit; coefficients and weights are fitted at once, and are no run."""
         if options.is_run or python.source is not None:
             return await super().run(options, observer, python, stop)
+        if options.out.endswith(".toml"):
+            from dialogauge.app.fit_weights import fit_criteria
+
+            return fit_criteria(options)
         return fit_file(options)
 
 
 def _printed(result: Any) -> dict[str, Any]:  # noqa: ANN401 - of a run or of a file
+    if isinstance(result, FittedWeights):
+        result = as_json(result)
     fitted: dict[str, Any] = result if isinstance(result, dict) else result.to_json()
     return fitted
 
 
 def _view(outcome: CommandOutcome[Any]) -> Iterable[Block]:
     """Return the out-of-fold figures beside controls."""
+    if isinstance(outcome.result, FittedWeights):
+        return weights_brief(outcome.result)
     fitted = _printed(outcome.result)
     return run_brief(fitted) if outcome.options.is_run else file_brief(fitted)
 
 
 ENTRY: Final = FitEntry(
     name="fit",
-    prints=FitRunJson | FitFileJson,
+    prints=FitRunJson | FitFileJson | FittedWeights,
     plans=None,
     unit="cross-validation",
     prepare=_prepare,

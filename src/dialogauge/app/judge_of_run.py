@@ -73,7 +73,7 @@ def _judge_options(run: StoredRun, options: PlantingOptions, config: FileConfig)
     elif settings["role"] is not None:
         role = _stored_role(settings["role"], config)
     names = ["rubric", "judge", "mode", "language", "local_model", "source_file", "window"]
-    names += ["policy_file", "calls", "fitted_model"]
+    names += ["policy_file", "calls", "fitted_model", "weights_file"]
     stored = {name: settings[name] for name in names if name in settings}
     prices = options.prices_file or settings["prices_file"]
     return narrowed(JudgeOptions, options, inputs=(), role=role, prices_file=prices, **stored)

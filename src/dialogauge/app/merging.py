@@ -260,6 +260,7 @@ def refuse_settings_of_other_judges(
         "--local-model": (settings.local_model, ("local",)),
         "--source": (settings.source_file, ("llm",)),
         "--policy": (settings.policy_file, ("local", "llm")),
+        "--weights": (explicit.get("weights_file"), ("llm",)),
         "--window": (explicit.get("window"), ("llm",)),
         "--calls separate": (settings.calls == "separate" or None, ("llm",)),
     }

@@ -111,6 +111,12 @@ class JudgeOptions(
         "--checked-by",
         metavar="RUN|DIR",
     )
+    weights_file: str | None = setting(
+        None,
+        "Weights of the rubric's criteria, from `dialogauge fit RUN -o FILE.toml`.",
+        "--weights",
+        metavar="FILE.toml",
+    )
     junit: str | None = setting(None, "Also write JUnit XML, for build servers.", metavar="FILE")
     role: "RoleSettings | None" = None
     """The judge's model; None with a judge that asks none."""
@@ -484,26 +490,30 @@ class FitOptions(ShuffleOptions, DataOptions, FreshOptions):
     """Fit a judge to rated conversations.
 
     The report says how well it does on held-out ones. `judge` takes FILE.json with
-    --local-model, and a run with --fitted-model.
+    --local-model, a run with --fitted-model, and FILE.toml, fitted to a run judged by criteria, with
+    --weights.
     """
 
-    inputs: tuple[str, ...] = argument("DATA...", "Rated conversations.")
+    inputs: tuple[str, ...] = argument("DATA...|RUN", "Rated conversations, or a run.")
     out: str = setting(
         ...,
-        "FILE.json for coefficients of the local judge, else a run with a rating model.",
+        "FILE.json for coefficients of the local judge, FILE.toml for weights of criteria, "
+        "else a run with a rating model.",
         "-o",
         "--out",
-        metavar="FILE.json|RUN",
+        metavar="FILE.json|FILE.toml|RUN",
     )
-    dimension: str = setting("satisfaction", "The rated dimension to fit.", metavar="NAME")
+    dimension: str = setting(
+        "satisfaction", "The rated dimension to fit; of weights by default all.", metavar="NAME"
+    )
     split_file: str | None = setting(None, "JSON {train: [users]}: fit on these users only.", metavar="FILE")
     folds: int = setting(5, "Cross-validation folds.", "--cv", low=2, high=1_000)
     command: str = ""
 
     @property
     def is_run(self) -> bool:
-        """Whether a run directory was asked for, and not the coefficients' file."""
-        return not self.out.endswith(".json")
+        """Whether a run directory was asked for, and not a file."""
+        return not self.out.endswith((".json", ".toml"))
 
 
 class DoctorOptions(ModelOptions):

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
         PERSONAL,
         Calls,
         Dimension,
+        FittedCriterion,
+        FittedDimension,
+        FittedWeights,
         ItemList,
         Label,
         Recent,
@@ -34,6 +37,7 @@ if TYPE_CHECKING:
         render,
         session_words,
     )
+    from dialogauge.rubrics.weights import weights_text, with_weights
 
 
 __getattr__ = loading(__name__)

@@ -60,7 +60,7 @@ def load_rubric(name_or_path: str | Path) -> Rubric:
         RubricError: The file or a template is missing or wrong, with file, key and reason.
     """
     path = _find(name_or_path)
-    return replace(_loaded(path, _parse(path)), origin=str(name_or_path))
+    return replace(_loaded(path, parsed(path)), origin=str(name_or_path))
 
 
 def load_personal(name: str, *, guarded: bool = False) -> Rubric:
@@ -69,7 +69,7 @@ def load_personal(name: str, *, guarded: bool = False) -> Rubric:
     Guarded, it is called `NAME_guarded`, and has the failed condition named before the score.
     """
     path = _FILES / "personal" / f"{name}.toml"
-    content = _parse(path)
+    content = parsed(path)
     if guarded:
         content |= {"id": f"{content['id']}_guarded", "guard": True}
     return replace(_loaded(path, content), origin=str(path))
@@ -83,7 +83,7 @@ def load_policies(name_or_path: str | Path = "booking") -> Policies:
     """
     path = _FILES / "policies" / f"{name_or_path}.toml"
     path = path if path.exists() else Path(name_or_path)
-    content = _parse(path, "policy file")
+    content = parsed(path, "policy file")
     file = _validate(path, content, PolicyFile)
     domains = tuple(
         DomainPolicy(
@@ -109,7 +109,7 @@ def load_policies(name_or_path: str | Path = "booking") -> Policies:
 def _loaded(path: Path, content: dict[str, Any]) -> Rubric:
     file = _validate(path, content, RubricFile)
     if file.guard:
-        content["labels"] = [_parse(_FILES / "guard.toml"), *content.get("labels", ())]
+        content["labels"] = [parsed(_FILES / "guard.toml"), *content.get("labels", ())]
         file = _validate(path, content, RubricFile)
     templates = {lang: split_template(_template_text(path, file, lang)) for lang in file.languages}
     for key in (
@@ -148,7 +148,8 @@ def _read(path: Path, what: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
-def _parse(path: Path, what: str = "rubric file") -> dict[str, Any]:
+def parsed(path: Path, what: str = "rubric file", hint: str = _SEE) -> dict[str, Any]:
+    """Read a TOML file; RubricError with file and line where it is none."""
     text = _read(path, what)
     try:
         return tomllib.loads(text)
@@ -156,7 +157,7 @@ def _parse(path: Path, what: str = "rubric file") -> dict[str, Any]:
         number = re.search(r"line (\d+)", str(error))
         line = int(number.group(1)) if number else text.count("\n") + 1
         msg = f"not valid TOML: {error}"
-        raise RubricError(msg, place=Place(str(path), line), hint=_SEE) from error
+        raise RubricError(msg, place=Place(str(path), line), hint=hint) from error
 
 
 def _validate(path: Path, content: dict[str, Any], kind: type[F]) -> F:

@@ -208,6 +208,46 @@ class Template(Value):
     """The part below it: first the conversation, then the parts that vary by turn."""
 
 
+class FittedCriterion(Value):
+    """What a criterion adds."""
+
+    weight: float
+    prior: float
+    """The rubric's."""
+    support: int
+    """Rated sessions in which it was named."""
+
+
+class FittedDimension(Value):
+    """A dimension that is added up from criteria."""
+
+    base: float
+    prior: float
+    """The base of the rubric."""
+    ridge: float
+    """Lambda: how much the weights were held to those of the rubric."""
+    sessions: int
+    personas: int
+    criteria: Mapping[str, FittedCriterion]
+    figures: Mapping[str, Mapping[str, tuple[float, ...]]]
+    """On personas left out, by source and name: the value, and the ends of its interval where it has one."""
+    note: str | None = None
+
+
+class FittedWeights(Value):
+    """Weights of a rubric's criteria, fitted to people's ratings of sessions."""
+
+    format: Literal["dialogauge-weights/1"]
+    rubric: str
+    version: str
+    digest: str
+    """Of what a judge is asked."""
+    judge: str
+    seen: tuple[str, ...]
+    """`words_digest` of the rated sessions."""
+    dimensions: Mapping[str, FittedDimension]
+
+
 @dataclass(frozen=True)
 class Rubric:
     """A rubric file with its templates, checked."""
@@ -236,6 +276,8 @@ class Rubric:
     """Whether long conversations are judged in windows; else at once, as far as they fit into a prompt."""
     origin: str = field(default="", compare=False)
     """The name or path that it was loaded by."""
+    fitted: FittedWeights | None = None
+    """Where its criteria count by other weights; what a judge is asked goes by the rubric's own."""
 
     def at(self, level: Level) -> tuple[Dimension, ...]:
         """Return the dimensions of a level, including computed ones."""
@@ -306,6 +348,11 @@ class Rubric:
         Comments and templates of other languages do not count.
         """
         return self._digests[language]
+
+    @property
+    def digest(self) -> str:
+        """The digest of what a judge is asked, in all languages: of the version of the rubric."""
+        return digest(dict(self._digests))
 
     @cached_property
     def _digests(self) -> Mapping[str, str]:

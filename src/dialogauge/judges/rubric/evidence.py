@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Final
@@ -143,12 +143,14 @@ def added_up(rubric: Rubric, criteria: ItemList, entries: Items) -> Number:
     """Return the base and the weights of the criteria that hold, each once, within the dimension's scale.
 
     clip(b + sum of w_c over the criteria named, low, high): Eq. 4 of arXiv:2605.29256. Without an entry it is
-    the base.
+    the base. Base and weights are those that were fitted to people, where there are such.
     """
     scale = next(d.scale for d in rubric.at(criteria.level) if d.name == criteria.dimension)
     names = {entry.option for entry in entries}
-    weights: Mapping[str, float] = {o.name: o.weight or 0.0 for o in criteria.options}
-    total = (criteria.base or 0.0) + sum(w for name, w in weights.items() if name in names)
+    base, weights = criteria.base or 0.0, {o.name: o.weight or 0.0 for o in criteria.options}
+    if rubric.fitted is not None and (fitted := rubric.fitted.dimensions.get(criteria.dimension)) is not None:
+        base, weights = fitted.base, weights | {name: of.weight for name, of in fitted.criteria.items()}
+    total = base + sum(w for name, w in weights.items() if name in names)
     return round_score(float(min(max(total, scale.low), scale.high)))
 
 

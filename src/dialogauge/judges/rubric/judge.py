@@ -39,6 +39,7 @@ from dialogauge.llm.cache import client_identity
 from dialogauge.llm.protocol import ChatClient
 from dialogauge.llm.structured import Structured
 from dialogauge.rubrics import PERSONAL, Calls, Policies, Rubric, Scope, load_policies
+from dialogauge.text import counted
 
 
 class JudgeByRubric(ABC):
@@ -176,7 +177,13 @@ class RubricJudge(JudgeByRubric):
             settings["own_policy"] = self.policies is None
         if self._separate:
             settings["calls"] = "separate"
-        return {**self._identity("rubric"), "reads": sorted(self.reads), "settings": settings}
+        about = {**self._identity("rubric"), "reads": sorted(self.reads), "settings": settings}
+        if (fitted := self.rubric.fitted) is not None:
+            settings["weights"] = digest(asdict(fitted))
+            about["fitted_on"] = {"seen": list(fitted.seen)}
+            to = counted(len(fitted.seen), "rated session")
+            about["notes"] = [f"Criteria count by weights fitted to {to}, and not by those of the rubric."]
+        return about
 
     async def judge(self, request: Request) -> tuple[Judged, ...]:
         """Judge each replied turn in order, then the conversation, as the rubric asks; or targets alone.

@@ -21,6 +21,7 @@ from dialogauge.report import (
     TableRow,
     data_table,
 )
+from dialogauge.rubrics import FittedWeights
 from dialogauge.runs import Manifest
 from dialogauge.text import counted
 
@@ -62,6 +63,44 @@ def file_brief(fit: Json) -> tuple[Block, ...]:
     table = data_table("left-out figures", ("left-out figures", *_FIGURES.values()), rows, captioned=False)
     note = "AUC: of a dissatisfied turn (3 or less) being scored below a satisfied one"
     return (Callout((head,)), table, Section("", (Callout((note,)),)))
+
+
+_SOURCES: Final = {
+    "fitted": "fitted weights",
+    "rubric": "the rubric’s weights",
+    "fitted_less_rubric": "  fitted less the rubric’s",
+    "constant": "people’s mean",
+    "people": "a rater beside the others",
+}
+_MEANT: Final = {"nmae": "normalised MAE", "bias": "bias", "rank_accuracy": "rank accuracy"}
+
+
+def weights_brief(fitted: FittedWeights) -> tuple[Block, ...]:
+    """Lay out the weights of criteria, and what they are worth on personas left out."""
+    groups, criteria = list[RowGroup](), list[RowGroup]()
+    for name, of in fitted.dimensions.items():
+        about = f"{counted(of.sessions, 'session')} of {counted(of.personas, 'persona')}"
+        title = "; ".join(filter(None, (f"{name}: {about}, lambda {of.ridge:g}", of.note)))
+        rows = [
+            TableRow((shown, *(_numbers(of.figures[key].get(n, ())) for n in _MEANT)))
+            for key, shown in _SOURCES.items()
+        ]
+        groups.append(RowGroup(tuple(rows), title))
+        lines: list[tuple[Cell, ...]] = [("base", Number(of.prior), Number(of.base), None)]
+        lines += [(n, Number(c.prior), Number(c.weight), c.support) for n, c in of.criteria.items()]
+        criteria.append(RowGroup(tuple(map(TableRow, lines)), name))
+    heads = (TableColumn("on personas left out", "text"), *map(TableColumn, _MEANT.values()))
+    columns = (TableColumn("criterion", "text"), *map(TableColumn, ("rubric", "fitted", "sessions")))
+    note = "Distance and bias are of sessions, rank accuracy is of candidates"
+    return (
+        DataTable("figures", heads, tuple(groups), captioned=False),
+        DataTable("weights", columns, tuple(criteria), captioned=False),
+        Callout((note,)),
+    )
+
+
+def _numbers(of: Sequence[float]) -> Number:
+    return Number(of[0] if of else None, 3, (of[1], of[2]) if of[1:] else None)
 
 
 def _figures_row(name: str, figures: Json, emphasis: Emphasis = "plain") -> TableRow:
