@@ -352,6 +352,9 @@ FILES: dict[str, Case] = {
     "policy": reading(
         "policy.toml", _toml, "log.jsonl", f"{_JUDGE_MODEL} --rubric td-turn --policy policy.toml"
     ),
+    "weights": reading(
+        "weights.toml", _toml, "log.jsonl", f"{_JUDGE_MODEL} --rubric roleplay --weights weights.toml"
+    ),
     "agents": reading(
         "agents.toml",
         _toml,
@@ -471,6 +474,7 @@ SETTINGS: Final[Mapping[str, tuple[str, ...]]] = {
     "sources": ("raters", "table of raters", "ballots", "run file", "run file of satisfaction"),
     "split_file": ("split",),
     "users_file": ("contexts of sessions",),
+    "weights_file": ("weights",),
 }
 """By setting that names a file: the cases that break it."""
 
@@ -518,6 +522,7 @@ READERS: Final[Mapping[str, tuple[str, ...]]] = {
     "llm/budget.py": ("prices", "price table"),
     "llm/cache.py": ("reply cache",),
     "rubrics/load.py": ("rubric", "rubric that judges", "policy"),
+    "rubrics/weights.py": ("weights",),
     "runs/directory.py": ("manifest", "summary"),
     "runs/store.py": ("run file", "notes on users", "induced criteria"),
     "studies/replay/items.py": ("item set", "item set of a run"),

@@ -10,6 +10,13 @@ import tempfile
 from pathlib import Path
 
 import dialogauge
+from dialogauge.rubrics import (
+    FittedCriterion,
+    FittedDimension,
+    FittedWeights,
+    load_rubric,
+    weights_text,
+)
 from flows.rating_pages import answered, saved, task_of
 from flows.test_success import GOAL, TABLES, hotel_talk
 from fuzzing import seeds
@@ -134,6 +141,7 @@ def world() -> Path:
     (folder / "own.toml").write_text(OWN_RUBRIC, encoding="utf-8")
     shipped = Path(dialogauge.__file__).parent / "rubrics/files/policies/booking.toml"
     shutil.copy(shipped, folder / "policy.toml")
+    (folder / "weights.toml").write_text(_weights(), encoding="utf-8")
     tau = "".join(json.dumps(record) + "\n" for record in seeds.RECORDS["tau"])
     (folder / "tau.jsonl").write_text(tau)
     (folder / "tau_system_prompts.json").write_text(json.dumps({"shop": "You sell bicycles."}))
@@ -158,6 +166,16 @@ def world() -> Path:
                 raise AssertionError(message)
         _rate(folder)
     return folder
+
+
+def _weights() -> str:
+    """Return weights of one dimension of a shipped rubric."""
+    rubric = load_rubric("roleplay")
+    criteria = {"user_leads": FittedCriterion(-0.8, -0.5, 4), "own_initiative": FittedCriterion(0.2, 0.5, 5)}
+    figures = {"fitted": {"nmae": (0.1, 0.05, 0.2), "bias": (0.0,)}}
+    dimension = FittedDimension(2.9, 3, 1, 12, 6, criteria, figures)
+    head = ("dialogauge-weights/1", rubric.id, rubric.version, rubric.digest, "roleplay/m", ("0" * 16,))
+    return weights_text(FittedWeights(*head, {"interactive_ability": dimension}))
 
 
 def _lines(path: Path) -> list[str]:
