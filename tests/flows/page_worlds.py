@@ -32,6 +32,10 @@ def replied(body: dict[str, Any]) -> str:
     if wanted is None:
         return "It is on its way, and arrives tomorrow before noon."
     asked = wanted["schema"].get("properties", {})
+    if criteria := [name for name in asked if name.endswith("_criteria")]:
+        options = asked[criteria[0]]["items"]["properties"]["criterion"]["enum"]
+        named = {"criterion": options[0], "turns": [1], "quote": "before noon"}
+        return json.dumps(json.loads(ideal(body)) | {criteria[0]: [named]})
     if "winner" in asked:
         return fair(body)
     if "scores" in asked and "satisfaction" in instance(wanted["schema"])["scores"]:
@@ -331,7 +335,12 @@ def nothing() -> None:
 def scenarios() -> None:
     a_log()
     page = (ROOT / "docs/sessions.md").read_text(encoding="utf-8")
-    Path("scenarios.toml").write_text(page.split("```toml\n")[1].split("```")[0], encoding="utf-8")
+    text = page.split("```toml\n")[1].split("```")[0]
+    more = ("pass", "lake")
+    text += "".join(f'[[scenario]]\nid = "{one}"\nname = "Ida"\ntext = "Ida rows."\n' for one in more)
+    Path("scenarios.toml").write_text(text, encoding="utf-8")
+    rows = [(name, "role_consistency", who, 3) for name in ("hut", "table", *more) for who in ("ann", "bo")]
+    table("people.csv", ("conversation_id", "dimension", "rater", "score"), *rows)
 
 
 WORLDS: dict[str, Callable[[], None]] = {
