@@ -122,6 +122,8 @@ def test_weights_are_fitted_and_count_and_the_judge_is_asked_the_same(dialogauge
     words = "Criteria count by weights fitted to 32 rated sessions, and not by those of the rubric."
     assert words in (tmp_path / "again" / "report.html").read_text()
     assert words not in (tmp_path / "run" / "report.html").read_text()
+    agreed = dialogauge("agreement", "again", "--ratings", "people.jsonl").out
+    assert "The judge scored none of these that it was not fitted to." in agreed
 
 
 # Input that will not do
@@ -156,7 +158,7 @@ TOO_LITTLE = {
     ),
     "no criterion": (
         [one for one in ratings(agents="a") if one["conversation_id"] in ("s0", "s1", "s2")],
-        "interactive_ability is not fitted: no criterion was named in 3 of 3 sessions",
+        "interactive_ability is not fitted: no criterion was named in 3 of 3 rated sessions",
     ),
     "another scale": (
         [{**one, "score": 20 * one["score"]} for one in ratings()],
@@ -213,12 +215,12 @@ def test_weights_of_another_version_are_refused_by_both_names(dialogauge, judged
 
 
 FAULTS = {
-    "not toml": ("rubric = ", "rubric ", "weights.toml:3: not valid TOML"),
+    "not toml": ("rubric = ", "rubric ", "weights.toml:2: not valid TOML"),
     "a key less": ("judge = ", "# judge = ", "cannot be used: judge is missing"),
     "another format": (
         "weights/1",
         "weights/9",
-        "weights.toml:2: the file of weights cannot be used: format is",
+        "weights.toml:7: the file of weights cannot be used: format is",
     ),
     "a key more": ("user_leads = {", "user_leads = { of = 1,", "user_leads.of is an unknown key"),
     "another sign": ("weight = -0.99", "weight = 0.99", "and the judge is asked as for -0.5"),

@@ -174,7 +174,7 @@ def _weights() -> str:
     criteria = {"user_leads": FittedCriterion(-0.8, -0.5, 4), "own_initiative": FittedCriterion(0.2, 0.5, 5)}
     figures = {"fitted": {"nmae": (0.1, 0.05, 0.2), "bias": (0.0,)}}
     dimension = FittedDimension(2.9, 3, 1, 12, 6, criteria, figures)
-    head = ("dialogauge-weights/1", rubric.id, rubric.version, rubric.digest, "roleplay/m", ("0" * 16,))
+    head = (rubric.id, rubric.version, rubric.digest, "roleplay/m", ("0" * 16,))
     return weights_text(FittedWeights(*head, {"interactive_ability": dimension}))
 
 

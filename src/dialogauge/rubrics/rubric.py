@@ -237,7 +237,6 @@ class FittedDimension(Value):
 class FittedWeights(Value):
     """Weights of a rubric's criteria, fitted to people's ratings of sessions."""
 
-    format: Literal["dialogauge-weights/1"]
     rubric: str
     version: str
     digest: str
@@ -246,6 +245,7 @@ class FittedWeights(Value):
     seen: tuple[str, ...]
     """`words_digest` of the rated sessions."""
     dimensions: Mapping[str, FittedDimension]
+    format: Literal["dialogauge-weights/1"] = "dialogauge-weights/1"
 
 
 @dataclass(frozen=True)
