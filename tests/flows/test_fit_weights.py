@@ -179,6 +179,14 @@ def test_too_little_is_refused_and_nothing_is_written(dialogauge, judged, log, t
     assert not (tmp_path / "weights.toml").exists()
 
 
+def test_one_conversation_of_several_candidates_is_one_persona(dialogauge, judged, log):
+    log(*({**session(0, agent), "user_id": None} for agent in "abcd"))
+    assert judge(dialogauge, judged, "-o", "one").code == 0
+    done = fit(dialogauge, log, ratings(1, "abcd"), run="one")
+    assert done.code == 2
+    assert "interactive_ability: 4 rated sessions of one persona, and none can be left out" in done.err
+
+
 def test_what_names_no_criteria_is_refused(dialogauge, judged, log):
     assert dialogauge("judge", "log.jsonl", "-o", "local").code == 0
     assert judge(dialogauge, judged, "--rubric", "roleplay-plain", "-o", "plain").code == 0

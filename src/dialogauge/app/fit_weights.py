@@ -116,8 +116,8 @@ def _fitted(
         return "nobody rated it"
     if categories is None or categories.values is None:
         return f"its ratings are not on {scale}"
-    personas, sessions = {one.user for one in rated.values()}, counted(len(rated), "rated session")
-    if len(rated) < 2 or (len(personas) == 1 and personas != {None}):
+    sessions = counted(len(rated), "rated session")
+    if len({one.user or key.conversation_id for key, one in rated.items()}) < 2:
         msg = f"{x.dimension}: {sessions} of one persona, and none can be left out"
         raise UsageError(msg, hint="rate sessions of several scenarios: weights are tried on those left out")
     fitted = fitted_dimension(x, scale, named, rated, categories, seed)

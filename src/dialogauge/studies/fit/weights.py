@@ -159,7 +159,7 @@ def fitted_dimension(
         criteria: The rubric's.
         scale: Of the dimension.
         named: By the judge, of the rated targets.
-        people: What they said of these: two targets or more.
+        people: What they said of these, of two personas or more.
         categories: All that people could say: numbers.
         seed: Of the draws of personas.
     """
@@ -181,7 +181,9 @@ def fitted_dimension(
     less = {"nmae": mean_estimate(nearer, clusters, limits=(-1.0, 1.0), unit=unit)}
     grid = grid_of(people, categories, sources_of(people, _MOST_RATERS))
     raters = [_beside(people, a, b, scale, seed) for _, a, b in beside_others(grid)]
-    by_figure = {name: [of[name][0] for of in raters if name in of] for of in raters for name in of}
+    ceiling = {
+        name: [of[name][0] for of in raters if name in of] for name in ("nmae", "bias", "rank_accuracy")
+    }
     return FittedDimension(
         base=base,
         prior=rated.prior[0, 0].item(),
@@ -198,7 +200,7 @@ def fitted_dimension(
             "rubric": _beside(people, own, gold, scale, seed),
             "fitted_less_rubric": _written(less),
             "constant": _beside(people, constant, gold, scale, seed),
-            "people": {name: (round(float(np.mean(of)), 6),) for name, of in by_figure.items()},
+            "people": {name: (round(float(np.mean(of)), 6),) for name, of in ceiling.items() if of},
         },
     )
 
