@@ -126,6 +126,22 @@ def test_weights_are_fitted_and_count_and_the_judge_is_asked_the_same(dialogauge
     assert "The judge scored none of these that it was not fitted to." in agreed
 
 
+def test_ratings_within_the_run_and_of_a_rating_folder_give_the_same_weights(
+    dialogauge, judged, log, tmp_path
+):
+    assert fit(dialogauge, log).code == 0
+    text = (tmp_path / "weights.toml").read_text()
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "people.jsonl").rename(tmp_path / "folder" / "ratings.jsonl")
+    at = ("--ratings", "folder/ratings.jsonl", "-o", "rated")
+    assert judge(dialogauge, judged, "--repeats", "2", *at).code == 0
+    assert dialogauge("fit", "rated", "-o", "within.toml").code == 0
+    assert (tmp_path / "within.toml").read_text() == text
+    done = dialogauge("fit", "run", "--ratings", "folder", "-o", "folder.toml")
+    assert (done.code, done.err) == (0, "")
+    assert (tmp_path / "folder.toml").read_text() == text
+
+
 # Input that will not do
 
 
