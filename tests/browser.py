@@ -147,7 +147,7 @@ class Tab:
 
     async def until(self, script):
         """Wait until an expression is true."""
-        for _ in range(200):
+        for _ in range(1200):  # a minute: a tab in the background of a busy machine is slow
             if await self.run(f"return !!({script})"):
                 return
             await asyncio.sleep(0.05)
@@ -167,7 +167,7 @@ class Tab:
 
     async def loaded(self):
         """Wait for a page that is not the one before."""
-        for _ in range(200):
+        for _ in range(1200):  # a minute: a tab in the background of a busy machine is slow
             try:
                 if await self.run(LOADED):
                     return

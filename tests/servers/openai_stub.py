@@ -161,6 +161,8 @@ class OpenAIStub:
         await self._over.wait()
         await site.stop()
         await asyncio.sleep(0.01)  # What was accepted just now gets its transport, which closes its socket.
+        for _ in range(8):  # and takes some rounds of the loop, however long a busy machine slept
+            await asyncio.sleep(0)
         await runner.cleanup()
 
     async def _models(self, _: web.Request) -> web.Response:

@@ -330,10 +330,10 @@ class Run:
     @property
     def evidence(self) -> RunEvidence:
         """Which dimensions are checked: shown to agree with people or outcomes on such data."""
-        from dialogauge.studies.evidence import evidence_of
+        from dialogauge.studies.evidence import stored_evidence
 
         with self._open() as run:
-            return evidence_of(run)
+            return stored_evidence(run)
 
     def export(self, path: str | PathLike[str], *, redact: bool = False, hash_ids: bool = False) -> int:
         """Write the rows to a file, whose ending says the format, and return how many there are.

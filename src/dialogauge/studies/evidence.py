@@ -166,8 +166,12 @@ def evidence_of(run: StoredRun, *, unchecked: bool = False) -> RunEvidence:
         run: Any run.
         unchecked: Whether what is not checked was asked for all the same.
     """
-    stored = run.part("evidence", reader_of(RunEvidence)) or NOTHING_CHECKED
-    return replace(stored, unchecked=unchecked)
+    return replace(stored_evidence(run), unchecked=unchecked)
+
+
+def stored_evidence(run: StoredRun) -> RunEvidence:
+    """Return what the summary of a finished run says is checked, and whether `--unchecked` was given then."""
+    return run.part("evidence", reader_of(RunEvidence)) or NOTHING_CHECKED
 
 
 def evidence_in(summary: Mapping[str, Any]) -> RunEvidence:

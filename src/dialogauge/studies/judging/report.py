@@ -9,7 +9,7 @@ from dialogauge.core.shape import reader_of
 from dialogauge.report import Page, Section
 from dialogauge.runs import StoredRun
 from dialogauge.stats.rows import Row
-from dialogauge.studies.evidence import evidence_of
+from dialogauge.studies.evidence import stored_evidence
 from dialogauge.studies.judging.agents import stored_agents
 from dialogauge.studies.judging.findings import FindingExample, FindingsSummary
 from dialogauge.studies.judging.opening import Known
@@ -26,7 +26,7 @@ def stored_page(run: StoredRun, against_users: Sequence[Section] = ()) -> Page:
     """Return the page of a finished run; before the scores what the users themselves said, if known."""
     sampler, people, findings = Sampler(run.dimensions), stored_people(run), stored_findings(run)
     summary = summary_of(run, sampler.through(run.rows()))
-    evidence = evidence_of(run)
+    evidence = stored_evidence(run)
     sample = read_sample(run, sampler.result(), summary.dimensions, findings)
     return report_page(
         run,
@@ -53,7 +53,7 @@ def summary_of(run: StoredRun, rows: Iterable[Row] | None = None) -> Summary:
         pending=-(-manifest.pending_units // manifest.settings["repeats"]),
         repeats=manifest.settings["repeats"],
     )
-    return summary.with_evidence(evidence_of(run))
+    return summary.with_evidence(stored_evidence(run))
 
 
 def stored_trust(run: StoredRun) -> Trust | None:
