@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
@@ -185,3 +186,55 @@ def test_a_bad_rubric_is_refused_with_its_line_before_anything_is_asked(dialogau
     assert done.code == 2
     assert "mine.toml:16: items.shown.base: 9 is off the scale 1-5 of warmth" in " ".join(done.err.split())
     assert not stub.asked
+
+
+def test_the_page_marks_criteria_and_shows_candidates_drift_and_scores_of_turns(
+    dialogauge, serve, log, tmp_path
+):
+    def late(body):
+        # The second candidate says nothing that is quoted; the judged turns are 2 to 7, two in each third.
+        return judge_of(
+            {
+                "interactive_ability": [
+                    entry(name, f"Fog, “again” {n}.", n) for n, name in ((6, "dead_ends"), (7, "user_leads"))
+                ],
+                "human_likeness": [entry("lived_detail", "Fog, “again” 2", 2)],
+            }
+            if "“again” 6." in str(body["messages"])
+            else {}
+        )(body)
+
+    stub, plain = serve(late), session("mira", "b", turns=7)
+    for message in plain["messages"]:
+        message["content"] = message["content"].replace("again", "once")
+    path = log(session("mira", "a", turns=7), plain)
+    assert judge(dialogauge, path, stub, "--unchecked").code == 0
+    page = (tmp_path / "run" / "report.html").read_text()
+    assert '<mark class="loss">Fog, “again” 6.<small>dead ends -0.5</small></mark></p>' in page
+    assert '<mark class="gain">Fog, “again” 2<small>lived detail +0.5</small></mark>.</p>' in page
+    assert (page.count('<mark class="loss">'), page.count('<mark class="gain">')) == (2, 1)
+    assert "dead ends, turn 6" in page
+    agents = page[page.index('id="agents"') : page.index('id="drift"')]
+    cards = agents.split("<h3")[1:]
+    assert [re.findall(r'scope="row"[^>]*>(.)<', card)[:2] for card in cards[:5]] == [["b", "a"]] * 5
+    drift = page[page.index('id="drift"') : page.index('id="conversations"')]
+    rows = [re.findall(r">([-+\d.ab]{1,5})<", row)[:5] for row in drift.split("<tr")[-2:]]
+    assert rows == [["a", "0.00", "0.00", "1.00", "+1.00"], ["b", "0.00", "0.00", "0.00", "+0.00"]]
+    # Nothing shows that the judge is right: of unchecked scores no order of candidates is drawn.
+    at = ("--model", "stub-model", "--base-url", stub.url)
+    assert dialogauge("judge", path, "--rubric", "roleplay", *at, "-o", "modest").code == 0
+    assert 'id="drift"' not in (tmp_path / "modest" / "report.html").read_text()
+    assert dialogauge("judge", path, "--rubric", "roleplay-turn", *at, "-o", "turns").code == 0
+    before = page.count("human likeness turn")
+    done = dialogauge("report", "run", "--turns", "turns", "-o", "both.html")
+    assert done.code == 0, done.err
+    both = (tmp_path / "both.html").read_text()
+    assert both.count("human likeness turn") == before + 12
+    assert both.count("<mark ") == 3
+    for words, message in (
+        (("turns", "--turns", "run"), "is judged turn by turn"),
+        (("run", "--turns", "modest"), "scores no turn of the conversations"),
+    ):
+        done = dialogauge("report", *words, "-o", "never.html")
+        assert (done.code, message in done.err) == (2, True), done.err
+    assert not (tmp_path / "never.html").exists()

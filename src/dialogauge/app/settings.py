@@ -343,6 +343,9 @@ class ReportOptions(RunInput, PrivacyOptions):
     """`dialogauge report`."""
 
     out: str | None = setting(None, "Output file (default: RUN/report.html).", "-o", "--out", metavar="FILE")
+    turns: str | None = setting(
+        None, "Show the scores that this run gives the turns of the same conversations.", metavar="RUN"
+    )
 
 
 class ShowOptions(PrivacyOptions):

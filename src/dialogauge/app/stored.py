@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
 
 from dialogauge.app.command import entry_of
@@ -12,17 +13,22 @@ from dialogauge.core.errors import StoreError
 from dialogauge.report import Block, Page, html_bytes
 from dialogauge.runs import OPEN, Privacy, StoredRun, open_run
 from dialogauge.runs.directory import write_whole
+from dialogauge.studies.judging.report import stored_page
+from dialogauge.studies.judging.study import JUDGE
 
 
-def rebuild_report(run: str, out: str | None, privacy: Privacy = OPEN) -> Path:
+def rebuild_report(run: str, out: str | None, privacy: Privacy = OPEN, turns: str | None = None) -> Path:
     """Write the page of a finished run anew, from run file, manifest and summary; masked if asked.
 
-    Returns the path of the page.
+    With `turns`, another run, the scores that it gives single turns stand beside them. Returns the path.
     """
-    with open_run(run, privacy, studies=SHOWN) as finished:
+    with ExitStack() as stack:
+        finished = stack.enter_context(open_run(run, privacy, studies=SHOWN if turns is None else (JUDGE,)))
+        beside = None if turns is None else stack.enter_context(open_run(turns, privacy, studies=(JUDGE,)))
         target = finished.directory.file("report") if out is None else output_file(out, but="report")
         spare([target], finished.manifest.settings)
-        write_whole(target, html_bytes(page_of(finished)))
+        page = page_of(finished) if beside is None else stored_page(finished, turns=beside)
+        write_whole(target, html_bytes(page))
         return target
 
 

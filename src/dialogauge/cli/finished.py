@@ -14,7 +14,8 @@ def report(options: ReportOptions) -> None:
     from dialogauge.app.stored import rebuild_report
     from dialogauge.report import plain
 
-    typer.echo(plain(f"report: {rebuild_report(options.run, options.out, options.privacy)}"))
+    page = rebuild_report(options.run, options.out, options.privacy, options.turns)
+    typer.echo(plain(f"report: {page}"))
 
 
 @takes(ShowOptions)

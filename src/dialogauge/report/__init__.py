@@ -65,6 +65,7 @@ if TYPE_CHECKING:
     from dialogauge.report.terminal import to_text
     from dialogauge.report.transcripts import (
         Finding,
+        Mark,
         Scored,
         Transcript,
         TranscriptCall,

@@ -11,6 +11,7 @@ from dialogauge.report.elements import LATER, Html, element, filled, joined, tex
 from dialogauge.report.markdown import is_markdown, markdown
 from dialogauge.report.transcripts import (
     Finding,
+    Mark,
     Scored,
     Transcript,
     TranscriptCall,
@@ -223,6 +224,20 @@ def _code(words: str) -> Html:
 
 def _say(message: TranscriptMessage) -> Html:
     words = message.text or "(no text)"
+    if message.marks:
+        return element("p", _with_marks(words, message.marks), class_="say", dir="auto")
     if message.role != "user" and is_markdown(words):
         return element("div", markdown(words), class_="say md", dir="auto")
     return element("p", words, class_="say", dir="auto")
+
+
+def _with_marks(words: str, marks: Sequence[Mark]) -> Iterator[Html]:
+    """Mark words, each with its label behind it; where marks overlap, each has the words that are left."""
+    at = 0
+    for one in marks:
+        start, end = max(one.start, at), max(one.end, at)
+        yield text(words[at:start])
+        label = element("small", one.label)
+        yield element("mark", words[start:end], label, class_="loss" if one.loss else "gain")
+        at = end
+    yield text(words[at:])

@@ -9,6 +9,18 @@ from dialogauge.report.cells import Cell, Prose, Text
 
 
 @dataclass(frozen=True, slots=True)
+class Mark:
+    """Words of a message that count for or against its writer: the characters from `start` to `end`."""
+
+    start: int
+    end: int
+    label: str
+    """What they show, and how much that counts: `dead ends -0.5`."""
+    loss: bool
+    """Whether it counts against the writer."""
+
+
+@dataclass(frozen=True, slots=True)
 class TranscriptMessage:
     """A message as it came."""
 
@@ -17,6 +29,8 @@ class TranscriptMessage:
     text: str
     clamped: bool = False
     """Whether only its first lines are shown until it is opened."""
+    marks: tuple[Mark, ...] = ()
+    """In the order of the text; a message that has some is shown as it was written, without its Markdown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +90,7 @@ class TranscriptTurn:
     rationale: str = ""
 
 
-RECORDS = (TranscriptMessage, TranscriptCall, Scored, Finding, TranscriptTurn)
+RECORDS = (Mark, TranscriptMessage, TranscriptCall, Scored, Finding, TranscriptTurn)
 """What a page holds by the thousand: plain records, quicker to make than a `Value`."""
 
 

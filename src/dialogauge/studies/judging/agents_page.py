@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from dialogauge.report import (
     Axis,
     Block,
     Callout,
+    Card,
+    Cards,
     Cell,
     Code,
     Column,
     DataTable,
+    DotPlot,
+    DotRow,
     Figure,
     Fold,
     Leaderboard,
@@ -43,6 +47,7 @@ def agents_section(
     dimensions: Sequence[DimensionSummary],
     *,
     whole: bool = True,
+    overall: Mapping[str, Sequence[str]] | None = None,
 ) -> list[Section]:
     """Lay out the agents of a run: their scores, and what is known of them.
 
@@ -51,6 +56,7 @@ def agents_section(
         agents: What is known of each.
         dimensions: Those that may rank agents: what is checked.
         whole: Whether there is room for all.
+        overall: The dimension of a whole session that is the mean of others, with their names.
     """
     if not agents:
         return []
@@ -67,7 +73,11 @@ def agents_section(
     by_scenario = dimensions and whole and "candidate_scenario" in summary.by
     crossed = [_crossed(summary, [d.name for d in dimensions])] if by_scenario else []
     blocks = [*boards[:_BOARDS], *crossed, agents_table(agents)]
-    if (rest := boards[_BOARDS:]) and whole:
+    dots = _dots(dimensions, groups, overall or {}) if len(groups) > 1 else ()
+    if dots:
+        folded = Fold("How often each score was given", tuple(boards)) if whole else None
+        blocks = [Cards(dots), *([folded] if folded else []), agents_table(agents)]
+    elif (rest := boards[_BOARDS:]) and whole:
         blocks.append(Fold("The other dimensions", tuple(rest)))
     elif rest:
         blocks.append(Callout((f"The page has {counted(len(rest), 'more dimension')}.",)))
@@ -113,6 +123,39 @@ def _board(dimension: DimensionSummary, groups: Sequence[GroupSummary]) -> Leade
         columns=(TableColumn("scored"), TableColumn("n/a"), TableColumn("failed")),
         mix_title=f"how often {edges[0]:g} to {edges[-1]:g}" if shown else "",
         digits=2 if scale.high - scale.low > 1 else 3,
+    )
+
+
+def _dots(
+    dimensions: Sequence[DimensionSummary],
+    groups: Sequence[GroupSummary],
+    overall: Mapping[str, Sequence[str]],
+) -> tuple[Card, ...]:
+    """Draw candidates by dimension of the session, all in the order of the overall mean.
+
+    Empty where the overall mean does not count.
+    """
+    head = next((d for d in dimensions if d.name in overall), None)
+    if head is None:
+        return ()
+    name, scale = head.name, head.scale
+    values = {g.name: g.means[name].value for g in groups}
+    order = sorted(groups, key=lambda g: (values[g.name] is None, -scale.quality(values[g.name] or 0.0)))
+    shown = [head, *(d for d in dimensions if d.name in overall[name])]
+    return tuple(
+        Card(
+            words.name(d.name),
+            (
+                DotPlot(
+                    f"{words.name(d.name)}, mean",
+                    tuple(
+                        DotRow(g.name or "", g.means[d.name].value, g.means[d.name].interval, "strong")
+                        for g in order
+                    ),
+                ),
+            ),
+        )
+        for d in shown
     )
 
 

@@ -45,6 +45,7 @@ from dialogauge.runs import Manifest, StoredRun
 from dialogauge.studies.evidence import VERDICT
 from dialogauge.studies.judging.agents_page import agents_section, group_row, policies_section
 from dialogauge.studies.judging.counts import marked
+from dialogauge.studies.judging.drift import drift_section
 from dialogauge.studies.judging.findings import FindingsSummary
 from dialogauge.studies.judging.opening import Known, opening
 from dialogauge.studies.judging.people_page import people_section
@@ -125,7 +126,8 @@ def report_page(
         *([trust_section(trust)] if trust is not None and summary.conversations.judged else []),
         _counts_section(summary, graded=graded),
         _scores_section(summary, dimensions, trust),
-        *agents_section(summary, known.agents, dimensions),
+        *agents_section(summary, known.agents, dimensions, overall=manifest.facts.get("overall", {})),
+        *drift_section(run, dimensions),
         *_curves_section(dimensions),
         *_groups_section(summary, dimensions, with_agents=bool(known.agents)),
         Section("Conversations", tuple(blocks), lead, anchor="conversations"),

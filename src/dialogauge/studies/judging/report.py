@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 
+from dialogauge.core.errors import UsageError
 from dialogauge.core.shape import reader_of
 from dialogauge.report import Page, Section
 from dialogauge.runs import StoredRun
@@ -17,17 +19,29 @@ from dialogauge.studies.judging.page import report_page
 from dialogauge.studies.judging.people import stored_people
 from dialogauge.studies.judging.sampling import Sampler
 from dialogauge.studies.judging.summary import Summary, summarise
-from dialogauge.studies.judging.transcripts import read_sample
+from dialogauge.studies.judging.transcripts import TranscriptWriter, read_sample
 from dialogauge.studies.judging.worst import WorstGroup
 from dialogauge.studies.trust.result import Trust
 
 
-def stored_page(run: StoredRun, against_users: Sequence[Section] = ()) -> Page:
-    """Return the page of a finished run; before the scores what the users themselves said, if known."""
+def stored_page(
+    run: StoredRun, against_users: Sequence[Section] = (), turns: StoredRun | None = None
+) -> Page:
+    """Return the page of a finished run.
+
+    Args:
+        run: With its rows.
+        against_users: What the users themselves said, for the place before the scores.
+        turns: A run over the same conversations, whose scores of single turns are shown beside them.
+
+    Raises:
+        UsageError: Of the conversations that are shown `turns` scores none turn by turn, or both runs do.
+    """
     sampler, people, findings = Sampler(run.dimensions), stored_people(run), stored_findings(run)
     summary = summary_of(run, sampler.through(run.rows()))
     evidence = stored_evidence(run)
-    sample = read_sample(run, sampler.result(), summary.dimensions, findings)
+    beside = (lambda writer: writer) if turns is None else partial(_with_turns, turns)
+    sample = read_sample(run, sampler.result(), summary.dimensions, findings, beside)
     return report_page(
         run,
         summary,
@@ -35,6 +49,24 @@ def stored_page(run: StoredRun, against_users: Sequence[Section] = ()) -> Page:
         Known(stored_trust(run), people, findings, _stored_worst(run), stored_agents(run), evidence),
         against_users=against_users,
     )
+
+
+def _with_turns(turns: StoredRun, writer: TranscriptWriter) -> TranscriptWriter:
+    """Return the writer with the scores that another run gives the turns of the same conversations."""
+    rows, scored = dict(writer.rows), tuple(d for d in turns.dimensions if d.level == "turn")
+    if "turn" in writer.dimensions:
+        msg = "--turns: the run itself is judged turn by turn"
+        raise UsageError(msg, hint="give the run that judges whole sessions first")
+    for conversation, judged in turns.judged({id for id, _ in rows}) if scored else ():
+        key = conversation.id, conversation.candidate
+        own = writer.conversations.get(key)
+        if key in rows and own is not None and own.messages == conversation.messages:
+            more = (row for row in judged if row["level"] == "turn" and row["repeat"] == 1)
+            rows[key] = [*rows[key], *more]
+    if all(len(rows[key]) == len(of) for key, of in writer.rows.items()):
+        msg = f"--turns: {turns.directory.path} scores no turn of the conversations of this page"
+        raise UsageError(msg, hint="judge the same log with --rubric roleplay-turn")
+    return replace(writer, rows=rows, dimensions={**writer.dimensions, "turn": scored})
 
 
 def summary_of(run: StoredRun, rows: Iterable[Row] | None = None) -> Summary:

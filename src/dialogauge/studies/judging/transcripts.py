@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from itertools import accumulate
 from typing import Any, Final, NamedTuple
@@ -27,6 +27,7 @@ from dialogauge.report import (
 from dialogauge.runs import StoredRun
 from dialogauge.runs.records import own_scores
 from dialogauge.studies.judging.findings import FindingsSummary
+from dialogauge.studies.judging.marks import marks_in
 from dialogauge.studies.judging.sampling import LISTED, Case, Sampler, Survey
 from dialogauge.studies.judging.summary import DimensionSummary
 from dialogauge.text import counted, has_chinese
@@ -89,6 +90,8 @@ _NO_TEXT: Final = "The text of this conversation was not at hand when the page w
 
 Row = Mapping[str, Any]
 Key = tuple[str, str | None]
+_Quote = tuple[str, str]
+"""Words, and the criterion that they show."""
 
 
 def verdict_of(case: Case) -> Text:
@@ -137,13 +140,15 @@ class TranscriptWriter(Value):
     """Whether it gives verdicts."""
     own_policy: bool = False
     """Whether it was shown the agent's own system prompt as its policy, where there is one."""
+    weights: Mapping[str, float] = field(default_factory=dict)
+    """Of the criteria, whose quotes are marked in the text."""
     cut_at: _Cut | None = None
     """Where texts and conversations are cut; None shows all."""
 
     def transcript(self, case: Case) -> Transcript:
         """Write a conversation turn by turn."""
         conversation, head = self._conversation(case.key), self._head(case.key)
-        by_turn = self._turn_rows(case.key)
+        by_turn, quotes = self._turn_rows(case.key), self._quotes(case.key)
         turns = conversation.turns if conversation else ()
         scenario = conversation.scenario if conversation else None
         shown = turns if self.cut_at is None else turns[: self.cut_at.turns]
@@ -156,7 +161,10 @@ class TranscriptWriter(Value):
             case.conversation_id,
             (
                 *(instructions if opening else ()),
-                *(self._turn(t, by_turn.get(t.number), case.weakest_turn) for t in shown),
+                *(
+                    self._turn(t, by_turn.get(t.number), case.weakest_turn, quotes.get(t.number, ()))
+                    for t in shown
+                ),
             ),
             anchor_of(case.key),
             verdict=verdict_of(case) if self.graded and self.verdicts else None,
@@ -251,10 +259,20 @@ class TranscriptWriter(Value):
         values = (row.get(name) or row["details"].get(name) for row in rows)
         return tuple(dict.fromkeys(str(value) for value in values if value))[:1]
 
-    def _turn(self, turn: Turn, row: Row | None, weakest: int | None) -> TranscriptTurn:
+    def _quotes(self, key: Key) -> Mapping[int, list[_Quote]]:
+        """Return the quotes of criteria by turn."""
+        quotes: dict[int, list[_Quote]] = {}
+        for e in (e for row in self.rows.get(key, ()) for e in row["evidence"]):
+            if e.get("criterion") in self.weights:
+                quotes.setdefault(e["turn"], []).append((e["quote"], e["criterion"]))
+        return quotes
+
+    def _turn(
+        self, turn: Turn, row: Row | None, weakest: int | None, quotes: Sequence[_Quote] = ()
+    ) -> TranscriptTurn:
         return TranscriptTurn(
             turn.number,
-            tuple(self._messages(turn)),
+            tuple(self._messages(turn, quotes=quotes)),
             self._scores(row),
             tuple(_findings(row, self.titles)),
             _failure(row),
@@ -264,7 +282,9 @@ class TranscriptWriter(Value):
             rationale=self._rationale(row),
         )
 
-    def _messages(self, turn: Turn, *, clamped: bool = False) -> Iterator[TranscriptMessage | TranscriptCall]:
+    def _messages(
+        self, turn: Turn, *, clamped: bool = False, quotes: Sequence[_Quote] = ()
+    ) -> Iterator[TranscriptMessage | TranscriptCall]:
         """Yield what the user said, every call with its own result, and the reply."""
         if turn.number or turn.user_text:
             yield self._message("user", turn.user_text, clamped=clamped)
@@ -284,7 +304,8 @@ class TranscriptWriter(Value):
                     wrong = "no result came back" if step.result is None else ""
                 yield TranscriptCall(name, cut(arguments, most), result, wrong)
         if turn.has_reply:
-            yield self._message("assistant", turn.reply_text, clamped=clamped)
+            reply = self._message("assistant", turn.reply_text, clamped=clamped)
+            yield replace(reply, marks=marks_in(reply.text, quotes, self.weights)) if quotes else reply
 
     def _message(self, role: str, text: str, *, clamped: bool) -> TranscriptMessage:
         return TranscriptMessage(role, self._text(text), clamped=clamped or len(text) > _LONG)
@@ -371,8 +392,12 @@ def read_sample(
     survey: Survey,
     dimensions: Sequence[DimensionSummary],
     findings: FindingsSummary | None = None,
+    beside: Callable[[TranscriptWriter], TranscriptWriter] = lambda writer: writer,
 ) -> ShownConversations:
-    """Read the text of what a survey of the run's rows shows; `findings` name the turns to read first."""
+    """Read the text of what a survey of the run's rows shows; `findings` name the turns to read first.
+
+    What is known of single turns from elsewhere is put `beside` it.
+    """
     first = () if findings is None else tuple(place.conversation_id for place in findings.first)
     examples = () if findings is None else {kind.example.conversation_id for kind in findings.kinds}
     survey = survey.choose(first, examples, _unlisted(run, survey, dimensions, {*first, *examples}))
@@ -387,7 +412,7 @@ def read_sample(
     wanted = {*cases, *(key for key, _, _ in places)}
     # Of a dimension that the judge never scores, n/a beside every turn says nothing.
     verdicts = any(case.verdict for case in survey.listed)
-    writer = writer_of(run, wanted, [d for d in dimensions if d.n], findings, verdicts=verdicts)
+    writer = beside(writer_of(run, wanted, [d for d in dimensions if d.n], findings, verdicts=verdicts))
     policies = writer.policies(case.key for case in survey.shown)
     cut_at, shown = _fitting(writer, survey.shown, places, _ROOM - sum(map(page_bytes, policies)))
     writer = replace(writer, cut_at=cut_at)
@@ -448,6 +473,7 @@ def writer_of(
         graded=findings is None,
         verdicts=verdicts,
         own_policy=bool(run.manifest.judge.get("settings", {}).get("own_policy")),
+        weights=run.manifest.facts.get("criteria", {}),
     )
 
 

@@ -53,13 +53,17 @@ class EarlierChecks(Value):
 
 
 def rubric_facts(rubric: str) -> dict[str, Any]:
-    """Return what the checks need to know of a rubric, for the manifest."""
+    """Return what the checks and the page need to know of a rubric, for the manifest."""
     if rubric == NO_RUBRIC:
         return {"shows_scenario": False, "scenario_rules": []}
     loaded = load_rubric(rubric)
+    criteria = {o.name: o.weight for x in loaded.items if x.adds_up for o in x.options}
+    overall = {d.name: list(d.mean_of) for d in loaded.at("conversation") if d.mean_of}
     return {
         "shows_scenario": "scenario" in loaded.shows,
         "scenario_rules": [asdict(rule) for rule in loaded.scenario_rules],
+        **({"criteria": criteria} if criteria else {}),
+        **({"overall": overall} if overall else {}),
     }
 
 
