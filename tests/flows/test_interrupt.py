@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
+
+import pytest
 
 from flows.conftest import rows_of
 from servers.faults import FaultPlan
@@ -119,3 +122,32 @@ def test_replies_that_were_paid_for_are_written_after_ctrl_c(serve, log, talk, t
     assert 4 <= written < 30
     assert len(stub.asked) - written <= 1  # the probe of the endpoint
     assert f"{30 - written} left out: not asked" in out
+
+
+@pytest.mark.long
+def test_after_a_kill_no_answered_request_of_a_session_is_sent_again(serve, log, tmp_path, dialogauge):
+    """Only the last request of each session may be sent again: its answer may have lain in the socket."""
+    user = {"persona": "I am a guest."}
+    inns = ({"id": f"s{n}", "name": "Rosa", "text": f"Rosa keeps inn {n}.", "user": user} for n in range(12))
+    scenarios = log(*inns, name="scenarios.jsonl")
+    stub = serve(lambda body: f"Hm {len(body['messages'])}.", latency=0.05)
+    at = ("--candidate", f"a=m1@{stub.url}", "--role", f"simulator=sim@{stub.url}")
+    words = ("simulate", scenarios, *at, "--turns", 6, "-o", "run", "--max-concurrency", 6)
+    for calls in (30, 75):
+        process = start(tmp_path, *words)
+        wait_for(stub, calls)
+        process.kill()
+        process.communicate()
+    assert not (tmp_path / "run" / "summary.json").exists()
+    assert dialogauge(*words).code == 0
+    assert {r["details"]["turns"] for r in rows_of(tmp_path / "run")} == {6}
+    places: dict[str, list[int]] = {}
+    for body in stub.asked:
+        (inn,) = re.findall(r"inn \d+\.", body["messages"][0]["content"])
+        # How much had been said: the simulator is shown one message more, which opens the dialogue.
+        places.setdefault(inn, []).append(len(body["messages"]) - 1 - (body["model"] == "sim"))
+    assert len(places) == 12
+    for asked in places.values():
+        assert asked == sorted(asked)
+        assert sorted(set(asked)) == list(range(12))
+        assert len(asked) <= 12 + 2

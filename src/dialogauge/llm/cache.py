@@ -6,6 +6,7 @@ Several processes may share the file. No fault of the cache stops a run.
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import hashlib
 import json
@@ -53,8 +54,9 @@ class ResponseCache:
     """Values by key in one SQLite file in a folder, written in small transactions.
 
     `get` returns a new value at once. It is on disk after 64 values, at the first `put` after two seconds, or
-    on `flush` and `close`. A damaged file is moved aside with a warning; where that cannot be done, and in a
-    folder that cannot be written, the cache stores nothing, with a warning.
+    on `flush` and `close`; after `flush_soon` when the event loop comes round. A damaged file is moved aside
+    with a warning; where that cannot be done, and in a folder that cannot be written, the cache stores
+    nothing, with a warning.
     """
 
     def __init__(self, folder: Path, *, clock: Callable[[], float] = time.monotonic) -> None:
@@ -62,6 +64,8 @@ class ResponseCache:
         self._clock = clock
         self._pending: dict[bytes, bytes] = {}
         self._since = 0.0
+        self._due = False
+        self._not_before = float("-inf")
         self._connection: sqlite3.Connection | None = None
         self._open()
 
@@ -88,6 +92,20 @@ class ResponseCache:
         if len(self._pending) >= _BATCH or self._clock() - self._since > _BATCH_SECONDS:
             self.flush()
 
+    def flush_soon(self) -> None:
+        """Write what is pending when the event loop comes round, all in one transaction.
+
+        What was answered then outlives even `kill -9`. A file that another process locks is tried again after
+        two seconds: each try waits.
+        """
+        if not self._due and self._clock() >= self._not_before:
+            self._due = True
+            asyncio.get_running_loop().call_soon(self._flush_due)
+
+    def _flush_due(self) -> None:
+        self._due = False
+        self.flush()
+
     def flush(self) -> None:
         """Write all pending values."""
         if self._connection is None or not self._pending:
@@ -99,6 +117,7 @@ class ResponseCache:
                 )
         except sqlite3.DatabaseError as error:
             if not self._recover(error):
+                self._not_before = self._clock() + _BATCH_SECONDS
                 return
         self._pending.clear()
 
@@ -223,6 +242,7 @@ class CachedClient(WrappedClient):
                     "completion_tokens": reply.usage.completion_tokens,
                 },
             )
+            self._cache.flush_soon()
         return reply
 
     def stored(self, request: ChatRequest) -> ChatReply | None:

@@ -253,8 +253,9 @@ class HttpChatClient:
                 await self._timing.sleep(delay)
 
     def _form(self, item: _Item) -> Form:
-        known = item.rung is None or item.probing
-        return replace(self._recovery.form, rung=item.rung if known else self._ladder.rung)
+        form = self._recovery.form
+        rung = item.rung if item.rung is None or item.probing else self._ladder.rung
+        return form if form.rung == rung else replace(form, rung=rung)
 
     async def _suspect(self, item: _Item, problem: Problem) -> Problem:
         """Return the problem with what is to be done about it.

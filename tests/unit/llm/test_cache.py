@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 import errno
 import logging
 import os
@@ -61,7 +62,7 @@ async def test_it_is_still_there_after_closing(tmp_path):
     "other",
     [
         question("Other?"),
-        question(salt=1),
+        question(str(1)),
         question(max_tokens=5),
         question(schema=SCORE),
         question(schema=ReplySchema("other", SCORE.schema)),
@@ -186,6 +187,38 @@ def test_writes_are_gathered(tmp_path):
     now[0] = 2.5
     cache.put(b"b", {"text": "x"})
     assert on_disk() == 66
+    cache.close()
+
+
+async def test_answers_are_on_disk_when_the_event_loop_comes_round(tmp_path):
+    now = [0.0]
+    cache = ResponseCache(tmp_path, clock=lambda: now[0])
+    client = CachedClient(ScriptedClient([str(n) for n in range(5)]), cache)
+
+    def on_disk():
+        with sqlite3.connect(cache.path) as reader:
+            count = reader.execute("SELECT count(*) FROM replies").fetchone()[0]
+        reader.close()
+        return count
+
+    for n in range(2):
+        await client.complete(question(str(n)))
+    assert on_disk() == 0
+    await asyncio.sleep(0)
+    assert on_disk() == 2
+    other = sqlite3.connect(cache.path)
+    other.execute("BEGIN IMMEDIATE")
+    await client.complete(question(str(2)))
+    await asyncio.sleep(0)  # waits for the lock, in vain
+    other.rollback()
+    other.close()
+    await client.complete(question(str(3)))
+    await asyncio.sleep(0)
+    assert on_disk() == 2, "not tried again at once"
+    now[0] = 2.0
+    await client.complete(question(str(4)))
+    await asyncio.sleep(0)
+    assert on_disk() == 5
     cache.close()
 
 
