@@ -231,6 +231,10 @@ def test_the_page_marks_criteria_and_shows_candidates_drift_and_scores_of_turns(
     both = (tmp_path / "both.html").read_text()
     assert both.count("human likeness turn") == before + 12
     assert both.count("<mark ") == 3
+    done = dialogauge("report", "run", "--turns", "turns", "-o", "hidden.html", "--hash-ids", "--redact")
+    assert done.code == 0, done.err
+    hidden = (tmp_path / "hidden.html").read_text()
+    assert ("mira" in hidden, hidden.count("human likeness turn")) == (False, before + 12)
     for words, message in (
         (("turns", "--turns", "run"), "is judged turn by turn"),
         (("run", "--turns", "modest"), "scores no turn of the conversations"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 
 from dialogauge.app.command import entry_of
@@ -24,10 +25,12 @@ def rebuild_report(run: str, out: str | None, privacy: Privacy = OPEN, turns: st
     """
     with ExitStack() as stack:
         finished = stack.enter_context(open_run(run, privacy, studies=SHOWN if turns is None else (JUDGE,)))
-        beside = None if turns is None else stack.enter_context(open_run(turns, privacy, studies=(JUDGE,)))
+        beside = None if turns is None else stack.enter_context(open_run(turns, studies=(JUDGE,)))
         target = finished.directory.file("report") if out is None else output_file(out, but="report")
         spare([target], finished.manifest.settings)
-        page = page_of(finished) if beside is None else stored_page(finished, turns=beside)
+        # One mask for both: each run has a salt of its own, and ids have to meet.
+        masked = None if beside is None else replace(beside, mask=finished.mask)
+        page = page_of(finished) if masked is None else stored_page(finished, turns=masked)
         write_whole(target, html_bytes(page))
         return target
 

@@ -49,6 +49,7 @@ from dialogauge.report.cells import (
 )
 from dialogauge.report.transcripts import (
     Finding,
+    Mark,
     Scored,
     Transcript,
     TranscriptCall,
@@ -451,7 +452,7 @@ def talk_section(word):
             2,
             (
                 TranscriptMessage("user", "No, I said four people,\nnot six."),
-                TranscriptMessage("assistant", reply),
+                TranscriptMessage("assistant", reply, marks=(Mark(0, len(quote), f"{word} -1", loss=True),)),
             ),
             (Scored("context_use", 1),),
             (Finding("ignores the correction"), Finding(quote, "context_use", 2, quoted=True)),

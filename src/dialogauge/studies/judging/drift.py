@@ -43,7 +43,7 @@ def drift_section(run: StoredRun, dimensions: Sequence[DimensionSummary]) -> lis
             thirds = _of_quotes(conversation, judged, deductions)
         if thirds is not None:
             session = thirds, conversation.user_id, conversation.id
-            sessions.setdefault(conversation.candidate or "", []).append(session)
+            sessions.setdefault(conversation.candidate or "all", []).append(session)
     # Without any deduction there is nothing to place; a judge without a model quotes none.
     if not any(turns or any(thirds) for of in sessions.values() for thirds, _, _ in of):
         return []

@@ -57,7 +57,7 @@ def _with_turns(turns: StoredRun, writer: TranscriptWriter) -> TranscriptWriter:
     if "turn" in writer.dimensions:
         msg = "--turns: the run itself is judged turn by turn"
         raise UsageError(msg, hint="give the run that judges whole sessions first")
-    for conversation, judged in turns.judged({id for id, _ in rows}) if scored else ():
+    for conversation, judged in turns.judged() if scored else ():
         key = conversation.id, conversation.candidate
         own = writer.conversations.get(key)
         if key in rows and own is not None and own.messages == conversation.messages:
