@@ -119,6 +119,8 @@ def test_weights_are_fitted_and_count_and_the_judge_is_asked_the_same(dialogauge
     one, other = (json.loads((tmp_path / run / "manifest.json").read_text()) for run in ("run", "again"))
     assert one["judge"]["prompts"] == other["judge"]["prompts"]
     assert one["judge"]["digest"] != other["judge"]["digest"]
+    assert one["criteria"]["user_leads"] == -0.5
+    assert other["criteria"]["user_leads"] == worth["user_leads"], "as the page marks it"
     words = "Criteria count by weights fitted to 32 rated sessions, and not by those of the rubric."
     assert words in (tmp_path / "again" / "report.html").read_text()
     assert words not in (tmp_path / "run" / "report.html").read_text()

@@ -309,6 +309,14 @@ class Rubric:
             d for d in self.at(level) if d.name in by_criteria or not (d.computed or d.name in holistic)
         )
 
+    def counts(self, criteria: ItemList) -> tuple[float, Mapping[str, float]]:
+        """Return base and weights of a list of criteria: those fitted to people, where there are such."""
+        base, weights = criteria.base or 0.0, {o.name: o.weight or 0.0 for o in criteria.options}
+        fitted = None if self.fitted is None else self.fitted.dimensions.get(criteria.dimension)
+        if fitted is not None:
+            base, weights = fitted.base, weights | {name: of.weight for name, of in fitted.criteria.items()}
+        return base, weights
+
     def cap(self, labels: Mapping[str, str]) -> float | None:
         """Return the highest score that labels decided before it leave open; None where they leave all.
 

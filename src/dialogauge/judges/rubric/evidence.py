@@ -147,9 +147,7 @@ def added_up(rubric: Rubric, criteria: ItemList, entries: Items) -> Number:
     """
     scale = next(d.scale for d in rubric.at(criteria.level) if d.name == criteria.dimension)
     names = {entry.option for entry in entries}
-    base, weights = criteria.base or 0.0, {o.name: o.weight or 0.0 for o in criteria.options}
-    if rubric.fitted is not None and (fitted := rubric.fitted.dimensions.get(criteria.dimension)) is not None:
-        base, weights = fitted.base, weights | {name: of.weight for name, of in fitted.criteria.items()}
+    base, weights = rubric.counts(criteria)
     total = base + sum(w for name, w in weights.items() if name in names)
     return round_score(float(min(max(total, scale.low), scale.high)))
 

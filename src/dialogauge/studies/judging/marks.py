@@ -28,6 +28,6 @@ def marks_in(text: str, quotes: Iterable[tuple[str, str]], weights: Mapping[str,
             start, end = match.span() if match else (0, 0)
         if end:
             weight = weights[criterion]
-            label = f"{words.name(criterion)} {weight:+g}"
+            label = f"{words.name(criterion)} {weight:+.2g}"
             marks.append(Mark(start, end, label, weight < 0))
     return tuple(sorted(marks, key=lambda one: (one.start, -one.end)))

@@ -27,6 +27,7 @@ from dialogauge.core.json_keys import INSIDE, as_json, keys
 from dialogauge.core.protocols import Notes, Request
 from dialogauge.data import Mask, RatingTable, absent_turns
 from dialogauge.report import Page
+from dialogauge.rubrics import Rubric
 from dialogauge.runs import Ending, Row, RunDatabase, StoredRun, StoredUnit, Study, StudyFacts, standing
 from dialogauge.stats import DissatisfiedRule
 from dialogauge.stats.reading import table_of
@@ -324,7 +325,9 @@ class JudgingStudy(Study[JudgingResult]):
     def facts(self) -> StudyFacts:
         """Return judge, dimensions and what the checks need to know of the rubric."""
         judge = {"name": self.judge.name, "digest": self.judge.digest, **self.judge.describe()}
-        return StudyFacts(judge=judge, dimensions=self.judge.dimensions, more=rubric_facts(self.rubric))
+        asked = getattr(self.judge, "rubric", None)
+        more = rubric_facts(self.rubric, asked if isinstance(asked, Rubric) else None)
+        return StudyFacts(judge=judge, dimensions=self.judge.dimensions, more=more)
 
     def page(self, result: JudgingResult, run: StoredRun) -> Page:
         """Return the report."""

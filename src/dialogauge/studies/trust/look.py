@@ -13,7 +13,7 @@ from dialogauge.core.errors import StoreError
 from dialogauge.core.unit import words_digest
 from dialogauge.core.values import Value
 from dialogauge.data import RatingTable
-from dialogauge.rubrics import NO_RUBRIC, ScenarioRule, load_rubric
+from dialogauge.rubrics import NO_RUBRIC, Rubric, ScenarioRule, load_rubric
 from dialogauge.runs import StoredRun, ratings_as_stored, read_manifest
 from dialogauge.stats.rows import Row, Table
 from dialogauge.studies.planted.blind_spots import BlindSpots
@@ -52,12 +52,17 @@ class EarlierChecks(Value):
     """How the simulated users write beside real ones."""
 
 
-def rubric_facts(rubric: str) -> dict[str, Any]:
-    """Return what the checks and the page need to know of a rubric, for the manifest."""
+def rubric_facts(rubric: str, asked: Rubric | None = None) -> dict[str, Any]:
+    """Return what the checks and the page need to know of a rubric, for the manifest.
+
+    Args:
+        rubric: Its name or file.
+        asked: The judge's, which may count by other weights.
+    """
     if rubric == NO_RUBRIC:
         return {"shows_scenario": False, "scenario_rules": []}
-    loaded = load_rubric(rubric)
-    criteria = {o.name: o.weight for x in loaded.items if x.adds_up for o in x.options}
+    loaded = asked or load_rubric(rubric)
+    criteria = {name: w for x in loaded.items if x.adds_up for name, w in loaded.counts(x)[1].items()}
     overall = {d.name: list(d.mean_of) for d in loaded.at("conversation") if d.mean_of}
     return {
         "shows_scenario": "scenario" in loaded.shows,
