@@ -52,6 +52,10 @@ class EarlierChecks(Value):
     """How the simulated users write beside real ones."""
 
 
+_SESSION: Final = "session"
+"""What rubrics of sessions call the mean of their dimensions."""
+
+
 def rubric_facts(rubric: str, asked: Rubric | None = None) -> dict[str, Any]:
     """Return what the checks and the page need to know of a rubric, for the manifest.
 
@@ -63,7 +67,7 @@ def rubric_facts(rubric: str, asked: Rubric | None = None) -> dict[str, Any]:
         return {"shows_scenario": False, "scenario_rules": []}
     loaded = asked or load_rubric(rubric)
     criteria = {name: w for x in loaded.items if x.adds_up for name, w in loaded.counts(x)[1].items()}
-    overall = {d.name: list(d.mean_of) for d in loaded.at("conversation") if d.mean_of}
+    overall = {d.name: list(d.mean_of) for d in loaded.at("conversation") if d.name == _SESSION and d.mean_of}
     return {
         "shows_scenario": "scenario" in loaded.shows,
         "scenario_rules": [asdict(rule) for rule in loaded.scenario_rules],
