@@ -73,10 +73,9 @@ def agents_section(
     by_scenario = dimensions and whole and "candidate_scenario" in summary.by
     crossed = [_crossed(summary, [d.name for d in dimensions])] if by_scenario else []
     blocks = [*boards[:_BOARDS], *crossed, agents_table(agents)]
-    dots = _dots(dimensions, groups, overall or {}) if len(groups) > 1 else ()
-    if dots:
-        folded = Fold("How often each score was given", tuple(boards)) if whole else None
-        blocks = [Cards(dots), *([folded] if folded else []), agents_table(agents)]
+    if overall and boards and (dots := _dots(dimensions, groups, overall)):
+        folded = Fold("How often each score was given", tuple(boards))
+        blocks = [Cards(dots), folded, agents_table(agents)]
     elif (rest := boards[_BOARDS:]) and whole:
         blocks.append(Fold("The other dimensions", tuple(rest)))
     elif rest:
@@ -142,21 +141,12 @@ def _dots(
     values = {g.name: g.means[name].value for g in groups}
     order = sorted(groups, key=lambda g: (values[g.name] is None, -scale.quality(values[g.name] or 0.0)))
     shown = [head, *(d for d in dimensions if d.name in overall[name])]
-    return tuple(
-        Card(
-            words.name(d.name),
-            (
-                DotPlot(
-                    f"{words.name(d.name)}, mean",
-                    tuple(
-                        DotRow(g.name or "", g.means[d.name].value, g.means[d.name].interval, "strong")
-                        for g in order
-                    ),
-                ),
-            ),
-        )
-        for d in shown
-    )
+    return tuple(Card(words.name(d.name), (_dot_plot(d.name, order),)) for d in shown)
+
+
+def _dot_plot(name: str, groups: Sequence[GroupSummary]) -> DotPlot:
+    rows = (DotRow(g.name or "", g.means[name].value, g.means[name].interval, "strong") for g in groups)
+    return DotPlot(f"{words.name(name)}, mean", tuple(rows))
 
 
 def _crossed(summary: Summary, names: Sequence[str]) -> DataTable:
