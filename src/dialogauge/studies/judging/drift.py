@@ -23,7 +23,7 @@ def drift_section(run: StoredRun, dimensions: Sequence[DimensionSummary]) -> lis
     """
     deductions = {name for name, weight in run.manifest.facts.get("criteria", {}).items() if weight < 0}
     turns = [d for d in dimensions if d.level == "turn"]
-    if "overall" not in run.manifest.facts or not dimensions or not (turns or deductions):
+    if not dimensions or not (turns or deductions):
         return []
     sessions: dict[str, list[tuple[list[float], str | None, str]]] = {}
     for conversation, rows in run.judged():

@@ -45,7 +45,6 @@ from dialogauge.runs import Manifest, StoredRun
 from dialogauge.studies.evidence import VERDICT
 from dialogauge.studies.judging.agents_page import agents_section, group_row, policies_section
 from dialogauge.studies.judging.counts import marked
-from dialogauge.studies.judging.drift import drift_section
 from dialogauge.studies.judging.findings import FindingsSummary
 from dialogauge.studies.judging.opening import Known, opening
 from dialogauge.studies.judging.people_page import people_section
@@ -127,7 +126,7 @@ def report_page(
         _counts_section(summary, graded=graded),
         _scores_section(summary, dimensions, trust),
         *agents_section(summary, known.agents, dimensions, overall=manifest.facts.get("overall", {})),
-        *drift_section(run, dimensions),
+        *_drift(run, dimensions),
         *_curves_section(dimensions),
         *_groups_section(summary, dimensions, with_agents=bool(known.agents)),
         Section("Conversations", tuple(blocks), lead, anchor="conversations"),
@@ -379,6 +378,14 @@ def _distribution(d: DimensionSummary) -> Bars:
         at_edges=not whole,
         figure=figure_of(d),
     )
+
+
+def _drift(run: StoredRun, dimensions: Sequence[DimensionSummary]) -> Sequence[Section]:
+    if "overall" not in run.manifest.facts:
+        return ()
+    from dialogauge.studies.judging.drift import drift_section  # of whole sessions alone
+
+    return drift_section(run, dimensions)
 
 
 def _curves_section(dimensions: Sequence[DimensionSummary]) -> list[Section]:

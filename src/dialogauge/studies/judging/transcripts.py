@@ -27,7 +27,6 @@ from dialogauge.report import (
 from dialogauge.runs import StoredRun
 from dialogauge.runs.records import own_scores
 from dialogauge.studies.judging.findings import FindingsSummary
-from dialogauge.studies.judging.marks import marks_in
 from dialogauge.studies.judging.sampling import LISTED, Case, Sampler, Survey
 from dialogauge.studies.judging.summary import DimensionSummary
 from dialogauge.text import counted, has_chinese
@@ -305,7 +304,11 @@ class TranscriptWriter(Value):
                 yield TranscriptCall(name, cut(arguments, most), result, wrong)
         if turn.has_reply:
             reply = self._message("assistant", turn.reply_text, clamped=clamped)
-            yield replace(reply, marks=marks_in(reply.text, quotes, self.weights)) if quotes else reply
+            if quotes:
+                from dialogauge.studies.judging.marks import marks_in  # of whole sessions alone
+
+                reply = replace(reply, marks=marks_in(reply.text, quotes, self.weights))
+            yield reply
 
     def _message(self, role: str, text: str, *, clamped: bool) -> TranscriptMessage:
         return TranscriptMessage(role, self._text(text), clamped=clamped or len(text) > _LONG)
