@@ -2,7 +2,8 @@
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
-WORKERS ?= auto
+# One more than cores: tests wait for servers and deadlines.
+WORKERS ?= $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 1)')
 
 .PHONY: demo test test-all lint types floors tests tests-all package docs site bench soak servers inspect clean
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import gc
 import inspect
 import shlex
 import sys
@@ -83,7 +82,6 @@ def takes(kind: type[S]) -> Callable[[Callable[Concatenate[S, P], None]], Callab
             made = {"command": command_line()} if "command" in {f.name for f in fields(kind)} else {}
             others = {name: value for name, value in values.items() if name in names}
             options = merged(kind, chosen, _called, _say, **made)
-            gc.freeze()  # what is loaded by now stays: no use in looking through it for cycles
             with kept_for_json() if others.get("as_json") else nullcontext():
                 function(options, **others)  # type: ignore[call-arg]
 
