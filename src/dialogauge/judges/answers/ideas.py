@@ -16,8 +16,8 @@ from dialogauge.core.patterns import lazy_pattern
 
 _NAME = r"(?:(?:Hypothesis|Idea)[ \t]{1,9}|假设[ \t]{0,9}|想法[ \t]{0,9})?([A-Z])"
 _BOLD = lazy_pattern(rf"\*\*[ \t]{{0,9}}{_NAME}[ \t]{{0,9}}[:：.]?[ \t]{{0,9}}\*\*")
-_LISTED = lazy_pattern(rf"^[ \t]{{0,9}}\d{{1,2}}[.)、．][ \t*_(（]{{0,9}}{_NAME}\b", re.MULTILINE)
-_CHAIN = lazy_pattern(r"\b[A-Z](?:[ \t]{0,9}[>＞,，][ \t]{0,9}[A-Z])+\b")
+_LISTED = lazy_pattern(rf"^[ \t]{{0,9}}(\d{{1,2}})[.)、．][ \t*_(（]{{0,9}}{_NAME}\b", re.MULTILINE)
+_CHAIN = lazy_pattern(r"\b[A-Z](?:[ \t]{0,9}[>＞][ \t]{0,9}[A-Z])+\b")
 
 
 def ideas_of(reply: str) -> Sequence[str]:
@@ -27,11 +27,9 @@ def ideas_of(reply: str) -> Sequence[str]:
 
 
 def shuffled_letters(ideas: int, seed: int) -> Mapping[str, int]:
-    """Return which idea each letter stands for in the list to be ranked: 0 is the published one.
+    """Return which idea each letter of the list stands for: 0 is the published one, then `ideas` others.
 
-    Args:
-        ideas: How many generated ones, 1 to 25; they are 1, 2, ...
-        seed: The same seed draws the same order. Give each case and criterion its own.
+    The same seed draws the same order: give each case and criterion its own.
 
     Raises:
         UsageError: There are none, or more than letters.
@@ -47,11 +45,14 @@ def shuffled_letters(ideas: int, seed: int) -> Mapping[str, int]:
 def read_ranking(reply: str, letters: Sequence[str]) -> Sequence[str] | None:
     """Return the letters in the order of a reply's list, best first; None unless each of them is in it.
 
-    Read are `**Hypothesis C**`, as asked for, then lines like `1. Hypothesis C` or `1. C`, then `C > A > B`;
-    the first of these with all letters. A letter counts where it is named first; others do not count.
+    Read are lines like `1. **Hypothesis C**`, as asked for, of several lists the last; else `**C**` anywhere;
+    else `C > A > B`. A letter counts where it is named first; others do not count.
     """
+    listed: list[str] = []
+    for number, letter in _LISTED.findall(reply):
+        listed = [letter] if number == "1" else [*listed, letter]
     chains = (re.findall("[A-Z]", chain) for chain in _CHAIN.findall(reply))
-    for named in (_BOLD.findall(reply), _LISTED.findall(reply), *chains):
+    for named in (listed, _BOLD.findall(reply), *chains):
         ranking = [letter for letter in dict.fromkeys(named) if letter in letters]
         if len(ranking) == len(letters) > 0:
             return ranking
@@ -61,11 +62,7 @@ def read_ranking(reply: str, letters: Sequence[str]) -> Sequence[str] | None:
 def gold_rank_score(reply: str, letters: Mapping[str, int]) -> float | None:
     """Return (rank of the published idea - 1) / the number of generated ones: 0 if it is best, 1 if last.
 
-    Chance earns 0.5. None where the reply does not rank all of them, or none is the published one.
-
-    Args:
-        reply: What the judge wrote.
-        letters: From `shuffled_letters`.
+    `letters` come from `shuffled_letters`. Chance earns 0.5. None where the reply does not rank all of them.
     """
     ranking = read_ranking(reply, list(letters)) or ()
     order = [letters[letter] for letter in ranking]

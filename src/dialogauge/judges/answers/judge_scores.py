@@ -32,14 +32,8 @@ def judge_scores(
     `penalcode_index_recall`, `penalcode_index_precision`: of offences and articles; 0 for an empty set.
     `time_score` and `amount_score`: None where neither text has a term, or a fine.
 
-    Args:
-        reply: The judgment that was written.
-        gold: The court's own.
-        bert_score: F1 of BERTScore of a text and the right one, both cut into words with a blank between.
-            JuDGE has bert-base-chinese.
-
-    Raises:
-        MissingExtra: jieba is not installed.
+    `bert_score` gives F1 of BERTScore of a text and the right one, both cut into words with a blank between;
+    JuDGE has bert-base-chinese. Without jieba `MissingExtra` is raised.
     """
     scores: dict[str, float | None] = {}
     written, right = parts_of_judgment(reply), parts_of_judgment(gold)
@@ -76,9 +70,6 @@ def judge_set_scores(cases: Iterable[Mapping[str, float | None]]) -> Mapping[str
 
     A mean leaves out the cases that have None, and is None over nothing. An F1 is the harmonic mean of the
     mean recall and the mean precision, not a mean of F1: no single case has it.
-
-    Args:
-        cases: What `judge_scores` returned for each.
     """
     values: dict[str, list[float]] = {}
     for name, value in chain.from_iterable(case.items() for case in cases):

@@ -179,16 +179,11 @@ def _statutory(name: str) -> str:
     name = name[1:] if name[:1] in ("有", "的", "了") else name
     if name in _names() or not 0 < len(name) <= 28:
         return name if name in _names() else ""
-    if whole := [one for one in _names() if _is_within(name, one)]:
+    if whole := [one for one in _names() if (rest := iter(one)) and all(letter in rest for letter in name)]:
         return min(whole, key=len)
     # With 罪 after each, as JuDGE compares them.
     distance, nearest = min((_edits(name, one) / (max(len(name), len(one)) + 1), one) for one in _names())
     return nearest if distance < 0.4 else ""
-
-
-def _is_within(name: str, whole: str) -> bool:
-    rest = iter(whole)
-    return all(letter in rest for letter in name)
 
 
 def _edits(first: str, second: str) -> int:

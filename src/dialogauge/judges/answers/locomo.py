@@ -33,12 +33,8 @@ _ABSTAINS = lazy_pattern(
 def token_f1(reply: str, gold: str, lang: str = "en") -> float:
     """Return F1 over the stems of two texts, each stem as often as it occurs; 0 to 1.
 
-    0 where no stem is shared, so also where one text is empty or has nothing but articles and marks.
-
-    Args:
-        reply: What was answered.
-        gold: The right answer.
-        lang: `en`; `zh` counts each Chinese character as a word (ours: LoCoMo is English).
+    0 where no stem is shared, so also where one text is empty or has nothing but articles and marks. `zh`
+    counts each Chinese character as a word (ours: LoCoMo is English).
     """
     predicted, expected = _stems(reply, lang), _stems(gold, lang)
     shared = (Counter(predicted) & Counter(expected)).total()
@@ -79,14 +75,12 @@ def locomo_option(reply: str, options: Mapping[str, str] | None = None) -> float
 
     As published. A reply of one character is the option `a` or else `b`, one of three characters `(a)` or
     else `(b)`; any other stands for itself. It is to say `not mentioned` or `no information available`.
-
-    Args:
-        reply: What was answered.
-        options: What `a` and `b` stand for; without them a letter earns 0.
+    `options` says what `a` and `b` stand for; without it a letter earns 0.
     """
     answer = reply.strip().lower()
     if options and len(answer) in (1, 3):
-        answer = options.get("a" if ("a" if len(answer) == 1 else "(a)") in answer else "b", "").lower()
+        letter = "a" if answer in ("a", "(a)") else "b"
+        answer = str(options.get(letter)).lower()
     return float("not mentioned" in answer or "no information available" in answer)
 
 

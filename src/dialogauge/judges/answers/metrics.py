@@ -34,7 +34,8 @@ def _locomo(reply: str, record: _Record) -> _Scores:
     if category == 5:
         option = locomo_option(reply, options) if options else None
         return {"f1": None, "option": option, "abstained": abstains(reply)}
-    f1 = locomo_f1(reply, str(record.get("gold") or ""), category, record.get("lang", "en"))
+    _require("locomo", record, ("gold",))
+    f1 = locomo_f1(reply, str(record["gold"]), category, record.get("lang", "en"))
     return {"f1": f1, "option": None, "abstained": None}
 
 
@@ -68,12 +69,7 @@ from `shuffled_letters`, and the reply is then that of the model which ranks; `b
 
 
 def score(name: str, record: _Record, reply: str) -> _Scores:
-    """Return the values of a metric for one reply; a value is None where it is not defined.
-
-    Args:
-        name: One of `METRICS`.
-        record: The fields of the task; `METRICS[name].needs` says which.
-        reply: What was answered; may be empty.
+    """Return the values of one of `METRICS` for a reply to a record's task; None where one is not defined.
 
     Raises:
         UsageError: There is no such metric, or the record lacks a field or has None there.
@@ -82,8 +78,11 @@ def score(name: str, record: _Record, reply: str) -> _Scores:
     if name not in METRICS:
         message = f"there is no metric {name!r}"
         raise UsageError(message, hint=f"one of {', '.join(METRICS)}")
-    metric = METRICS[name]
-    if missing := [field for field in metric.needs if record.get(field) is None]:
+    _require(name, record, METRICS[name].needs)
+    return METRICS[name].function(reply, record)
+
+
+def _require(name: str, record: _Record, fields: tuple[str, ...]) -> None:
+    if missing := [field for field in fields if record.get(field) is None]:
         message = f"the metric {name} needs {' and '.join(missing)}, which the task does not have"
         raise UsageError(message)
-    return metric.function(reply, record)

@@ -1,4 +1,7 @@
-"""How far two longer texts share their words: ROUGE-L in two senses, and METEOR without synonyms."""
+"""How far two longer texts share their words: ROUGE-L in two senses, and METEOR without synonyms.
+
+Chinese texts (`lang` is `zh`) are cut by jieba; where it is not installed, `MissingExtra` is raised.
+"""
 
 from __future__ import annotations
 
@@ -29,13 +32,7 @@ def english_words(text: str) -> list[str]:
 
 
 def chinese_words(text: str) -> list[str]:
-    """Return the words and marks of jieba's precise mode, in order.
-
-    The dictionary is jieba's own: what a program added to jieba's shared one does not count here.
-
-    Raises:
-        MissingExtra: jieba is not installed.
-    """
+    """Return the words and marks of jieba's precise mode, in order, by its own dictionary alone."""
     return _jieba()(text) if text else []
 
 
@@ -61,9 +58,6 @@ def rouge_l_distinct(reply: str, gold: str, lang: str = "en") -> float:
     without marks and blanks, by jieba. Others keep their case; they are cut at blanks, and at full stops into
     sentences, each of which is compared with each of the other text. The package fails on longer texts, which
     LexEval counts as 0; here they have a score.
-
-    Raises:
-        MissingExtra: `lang` is `zh`, and jieba is not installed.
     """
     replies, golds = (_sentences(text, lang) for text in (reply, gold))
     words, right = ({word for part in parts for word in part} for parts in (replies, golds))
@@ -86,9 +80,6 @@ def rouge_l(reply: str, gold: str, lang: str = "en") -> float:
 
     `rougeL` of PyPI's `rouge-score` without stems (Lin 2004): words are runs of a to z and digits, in lower
     case. Chinese texts are cut as above (ours: the package drops all Chinese). 0 where a text has no word.
-
-    Raises:
-        MissingExtra: `lang` is `zh`, and jieba is not installed.
     """
     if lang == "zh":
         answer, right = (_sentences(text, lang)[0] for text in (reply, gold))
@@ -137,21 +128,13 @@ def meteor_exact_stem(reply: str, gold: str, lang: str = "en") -> float:
 
     Banerjee and Lavie 2005, with alpha 0.9, beta 3, gamma 0.5 as in NLTK. Where synonyms match, METEOR with
     WordNet is higher. Words are those of `english_words`, or `chinese_words` for `zh`.
-
-    Raises:
-        MissingExtra: `lang` is `zh`, and jieba is not installed.
     """
     cut = chinese_words if lang == "zh" else english_words
     return meteor_of_words(cut(reply), cut(gold))
 
 
 def meteor_of_words(reply: Sequence[str], gold: Sequence[str]) -> float:
-    """Return METEOR, stages `exact` and `stem`, of texts that are cut into words; lower case counts.
-
-    Args:
-        reply: The words that were answered; with none the score is 0.
-        gold: The words of the right answer; the same.
-    """
+    """Return `meteor_exact_stem` of texts that are cut into words; of none 0. Case does not count."""
     answer, right = ([word.lower() for word in words] for words in (reply, gold))
     pairs = dict(_aligned(dict(enumerate(answer)), dict(enumerate(right))))
     rest = [

@@ -40,6 +40,9 @@ def test_letters_are_shuffled_by_seed() -> None:
         ("1. Hypothesis A\n2) B is fine\n3. C\n4. Idea D", 1 / 3),
         ("My order: A > C > B > D.", 2 / 3),
         ("1. **假设C**\n2. **假设B**\n3. **假设A**\n4. **假设D**", 1 / 3),
+        ("**Hypothesis A** is dull, **Hypothesis B** new.\n1. C\n2. D\n3. B\n4. A", 2 / 3),  # the list counts
+        ("1. A\n2. B\n3. C\n4. D\nOn second thoughts:\n1. B\n2. A\n3. C\n4. D", 0),  # the last one
+        ("A, B, C and D are good.", None),  # no ranking
         ("1. **Hypothesis A**\n2. **Hypothesis C**\n3. **Hypothesis D**", None),  # B is missing
         ("1. **Hypothesis B**", None),  # the others are
         ("I like all of them.", None),

@@ -37,6 +37,11 @@ def test_a_missing_field_is_named(name: str) -> None:
         score(name, {**RECORD, field: None}, "May")
 
 
+def test_locomo_without_a_right_answer() -> None:
+    with pytest.raises(UsageError, match="the metric locomo needs gold"):
+        score("locomo", {"category": 1, "gold": None}, "May")
+
+
 def test_an_unknown_metric() -> None:
     with pytest.raises(UsageError, match=r"no metric 'bleu' \(one of locomo, "):
         score("bleu", RECORD, "May")
