@@ -1,7 +1,7 @@
 """What a Chinese criminal judgment decides: offences, articles of the Criminal Law, terms and fines.
 
 After the rules of JuDGE (Su et al. 2025, github.com/oneal2000/JuDGE). `offences.txt` has the statutory names,
-with earlier ones, without 罪; a line for a chapter or a section of the law.
+with earlier ones, without 罪; a line for each chapter of the law.
 """
 
 from __future__ import annotations

@@ -85,10 +85,7 @@ def locomo_option(reply: str, options: Mapping[str, str] | None = None) -> float
 
 
 def abstains(reply: str) -> float:
-    """Return whether a reply says by itself that the conversation does not tell: 1 or 0; 0 if it is empty.
-
-    Ours, in English and Chinese: the score of category 5 where no options were shown.
-    """
+    """Return whether a reply says by itself, in English or Chinese, that nothing tells: 1 or 0; ours."""
     return float(_ABSTAINS.search(reply.lower().replace("\u2019", "'")) is not None)
 
 

@@ -41,11 +41,10 @@ def _locomo(reply: str, record: _Record) -> _Scores:
 
 def _of_texts(name: str, function: Callable[[str, str, str], float]) -> TaskMetric:
     """Make a metric of a function of the reply, the right answer and the language."""
-
-    def of_record(reply: str, record: _Record) -> _Scores:
-        return {name: function(reply, str(record["gold"]), record.get("lang", "en"))}
-
-    return TaskMetric(of_record, reads=("lang",))
+    return TaskMetric(
+        lambda reply, record: {name: function(reply, str(record["gold"]), record.get("lang", "en"))},
+        reads=("lang",),
+    )
 
 
 METRICS: Mapping[str, TaskMetric] = {

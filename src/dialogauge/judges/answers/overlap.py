@@ -90,11 +90,7 @@ def rouge_l(reply: str, gold: str, lang: str = "en") -> float:
 
 
 def _common_subsequence(first: Sequence[str], second: Sequence[str]) -> Iterator[str]:
-    """Yield the words of a longest common subsequence, the last first; of several the one of `rouge`.
-
-    Where the words differ, `rouge` goes back in `first` if that leaves more than to go back in `second`: just
-    where the bit is 0.
-    """
+    """Yield the words of a longest common subsequence, the last first; of several the one of `rouge`."""
     rows = list(_rows(first, second))
     i, j = len(first) - 1, len(second) - 1
     while i >= 0 and j >= 0:
@@ -103,7 +99,7 @@ def _common_subsequence(first: Sequence[str], second: Sequence[str]) -> Iterator
             i, j = i - 1, j - 1
         elif rows[i] >> j & 1:
             j -= 1
-        else:
+        else:  # to go back in `first` leaves more
             i -= 1
 
 
