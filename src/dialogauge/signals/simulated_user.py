@@ -6,12 +6,11 @@ the session ended. A check that needs what a session does not have leaves the se
 
 from __future__ import annotations
 
-import re
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import lru_cache
+from itertools import product
 from typing import Final
 
 from dialogauge.core import Conversation
@@ -23,11 +22,11 @@ from dialogauge.signals.caching import lazy_property
 from dialogauge.signals.dialogue import TextView, TurnView, cut, read_dialogue
 from dialogauge.signals.features import find_signals
 from dialogauge.signals.grounding.values import number_of, read_values
-from dialogauge.signals.other_side import OtherSide, belongings_of, serves, speaks_as_other
+from dialogauge.signals.other_side import OtherSide, offers, speaks_as_other
 from dialogauge.signals.reactions import react
 from dialogauge.signals.signal import suffices
 from dialogauge.signals.user_fault import USER_FAULTS, UserFault, UserFaultKind
-from dialogauge.text import content_terms, normalise, pieces, sentences, words
+from dialogauge.text import content_terms, normalise, pieces, words
 
 # ruff: noqa: E501 - a pattern is read as a whole, not in lines
 
@@ -55,7 +54,7 @@ def check_user(conversation: Conversation) -> SessionCheck:
         (session.may_give_away, _giving_away),
         (facts and several, _telling_unasked),
         (session.ended is not None and bool(session.turns), _stopping),
-        (several and bool(session.goal or session.other.serves), _going_on),
+        (several and bool(session.goal or session.serves), _going_on),
         (session.impatient and bool(session.failures), _never_objecting),
     )
     shares: dict[UserFaultKind, float] = {}
@@ -99,16 +98,14 @@ class _PlayedSession:
     @lazy_property
     def other(self) -> OtherSide:
         """The side that the user talks to."""
-        tools, replies = (
-            any(t.called for t in self.dialogue.turns),
-            [t.reply.text for t in self.dialogue.replied],
-        )
-        service = bool(self.facts) or tools or serves(replies, self.instructions)
-        own = belongings_of(self.goal, self.facts, [t.user.text for t in self.dialogue.turns])
-        theirs = " ".join(s for s in sentences(self.instructions) if not _OF_USER.search(s))
-        known = "\n".join((self.persona, self.goal, self.opening, *self.facts.values()))
-        secrets = content_terms(pieces(theirs)) - content_terms(pieces(known))
-        return OtherSide(self.instructions, self.persona, service, own, secrets)
+        known = "\n".join((self.goal, self.opening, *self.facts.values()))
+        return OtherSide(self.instructions[:2000], self.persona, known)
+
+    @property
+    def serves(self) -> bool:
+        """Whether the other side is a service: it has facts to ask for, calls tools, or offers its help."""
+        known = bool(self.facts) or any(t.called for t in self.dialogue.turns)
+        return known or any(offers(s) for t in self.dialogue.replied for s in t.reply.sentences)
 
     @property
     def may_give_away(self) -> bool:
@@ -135,7 +132,6 @@ class _PlayedSession:
         return tells(spoken, text) if self.facts else bool(_terms(text) & _terms(spoken))
 
 
-_OF_USER: Final = lazy_pattern(r"\buser\b|用户|对方", re.IGNORECASE)
 _CLAUSES: Final = lazy_pattern(r"[.。;；!！\n]|,\s|，|\band\b")
 
 
@@ -168,25 +164,31 @@ def _tokens(text: str) -> tuple[str, ...]:
     return tuple(_TOKEN.findall(text.lower().replace("’", "'"))[:_HEAD])
 
 
-def _alike(a: Sequence[str], b: Sequence[str]) -> float:
+@lru_cache(maxsize=512)
+def _bag(tokens: tuple[str, ...]) -> frozenset[tuple[str, int]]:
+    """Return the tokens, the second of a kind as another: so sets of them have in common what texts have."""
+    return frozenset((token, tokens[:at].count(token)) for at, token in enumerate(tokens))
+
+
+def _alike(a: tuple[str, ...], b: tuple[str, ...]) -> float:
     """Return the share of tokens that two texts have in common in the same order, 0..1."""
-    both = _SHAPE * (len(a) + len(b)) / 2
+    if a == b:
+        return 1.0
     # Most texts have too few tokens in common, in whatever order.
-    if min(len(a), len(b)) < both or (Counter(a) & Counter(b)).total() < both:
-        return 0.0
-    return SequenceMatcher(None, a, b, autojunk=False).ratio()
+    both = _SHAPE * (len(a) + len(b)) / 2
+    can_be = min(len(a), len(b)) >= both and len(_bag(a) & _bag(b)) >= both
+    return SequenceMatcher(None, a, b, autojunk=False).ratio() if can_be else 0.0
 
 
 def _speaking(session: _PlayedSession) -> Seen:
     """Yield messages that speak as the other side, and those that say again what it said."""
     for turn in session.turns:
-        text, mine = turn.user.text, _tokens(turn.user.text)
-        hit = speaks_as_other(text, session.other)
-        echo = len(mine) >= _ECHO and any(
-            _alike(mine, _tokens(r.text)) >= _SAME for r in session.before(turn)
-        )
-        if hit or echo:
-            yield turn.number, *(hit or (text, "echo"))
+        hit, mine = speaks_as_other(turn.user, session.other), _tokens(turn.user.text)
+        heard = session.before(turn) if not hit and len(mine) >= _ECHO else ()
+        if any(_alike(mine, _tokens(r.text)) >= _SAME for r in heard):
+            hit = (turn.user.text, "echo")
+        if hit:
+            yield turn.number, *hit
 
 
 def _repeating(session: _PlayedSession) -> Seen:
@@ -209,14 +211,15 @@ def _repeating(session: _PlayedSession) -> Seen:
 
 def _says_the_same(now: TextView, before: TextView, share: float) -> bool:
     """Whether two messages say the same, or one says a whole sentence of the other again."""
-    alike = len(now.terms & before.terms) / max(1, len(now.terms | before.terms))
-    if (share >= _SAME and (alike >= _SHAPE or not now.terms | before.terms)) or (
-        len(now.terms | before.terms) >= _CONTENT and alike >= _SAME
-    ):
+    both = len(now.terms & before.terms)
+    either = len(now.terms) + len(before.terms) - both
+    alike = both / max(1, either)
+    if (share >= _SAME and (alike >= _SHAPE or not either)) or (either >= _CONTENT and alike >= _SAME):
         return True
-    pairs = ((s, t) for s in now.sentences for t in before.sentences if min(s.units, t.units) >= _LEAST)
+    pairs = product(now.sentences, before.sentences) if both > 1 else ()
     return any(
-        len(s.terms & t.terms) >= max(2, _SAME * len(s.terms | t.terms))
+        (common := len(s.terms & t.terms)) >= max(2, _SAME * (len(s.terms) + len(t.terms) - common))
+        and min(s.units, t.units) >= _LEAST
         and _alike(_tokens(s.text), _tokens(t.text)) >= _SAME
         for s, t in pairs
     )
@@ -291,10 +294,12 @@ _ASKS: Final = lazy_pattern(
 
 
 def _telling_unasked(session: _PlayedSession) -> Seen:
-    """Yield facts that are told after the first message although nobody asked for them.
+    """Yield facts that are told after the first message although nobody asked for them, two or more.
 
-    Who answers a question that fits none of the facts is not said to tell anything unasked.
+    Who answers a question that fits none of the facts is not said to tell anything unasked. One fact slips out
+    of people too, beside what they were asked for.
     """
+    unasked_for: list[tuple[int, str, str]] = []
     first = f"{session.opening}\n{session.turns[0].user.text}"
     known = {name for name, fact in session.facts.items() if tells(first, fact)}
     for turn in session.turns[1:]:
@@ -306,7 +311,8 @@ def _telling_unasked(session: _PlayedSession) -> Seen:
             continue
         for name in unasked:
             if not any(tells(r.text, session.facts[name]) for r in replies[-1:]):
-                yield turn.number, turn.user.text, name
+                unasked_for.append((turn.number, turn.user.text, name))
+    yield from unasked_for if len(unasked_for) > 1 else ()
 
 
 def _asks_for(reply: TextView, name: str, fact: str) -> bool:

@@ -14,7 +14,10 @@ from dialogauge.signals import UserFault, check_user
 from dialogauge.signals.simulated_user import tells
 
 FOLDER = Path(__file__).parent / "simulated"
-FILES = ("first", "second", "third", "fourth", "fifth")
+SPEAK = {"first": 8, "second": 8, "third": 6, "fourth": 10, "fifth": 12, "sixth": 11, "seventh": 3}
+"""By file, the planted messages that speak as the other side and bear a mark of it. Others are not seen; the
+sixth and the seventh file are of an author who did not know the marks."""
+FILES = tuple(SPEAK)
 KINDS = ("speaks_as_other", "repeats_itself", "goal_given_away")
 
 
@@ -59,12 +62,12 @@ def _made(record: dict[str, Any], turns: list[list[str]]) -> Conversation:
 
 @pytest.mark.parametrize("name", FILES)
 def test_planted_faults_are_seen_and_clean_sessions_are_not(name: str) -> None:
-    missed = []
-    for fault, conversation in _sessions(name):
-        seen = {f.kind for f in check_user(conversation).faults} - {"unused_facts"}
-        if seen if fault == "clean" else fault not in seen:
-            missed.append((fault, conversation.id, seen))
-    assert missed == []
+    seen = [
+        (fault, {f.kind for f in check_user(conversation).faults}) for fault, conversation in _sessions(name)
+    ]
+    assert not [kinds for fault, kinds in seen if fault == "clean" and kinds & set(KINDS)]
+    assert sum(fault in kinds for fault, kinds in seen if fault == "speaks_as_other") == SPEAK[name]
+    assert all(fault in kinds for fault, kinds in seen if fault in KINDS[1:])
 
 
 def faults(conversation: Conversation, kind: str) -> list[UserFault]:
@@ -90,6 +93,8 @@ def test_a_fault_has_its_turn_and_its_words() -> None:
         "Thanks for asking me, Brenna.",
         "*nods at Brenna and sits*",
         "Note: the seal is broken.",
+        "A surveyor, yes.",
+        "It's me, surveyor by trade.",
     ],
 )
 def test_who_is_spoken_to_is_no_speaker(text: str) -> None:
@@ -98,17 +103,28 @@ def test_who_is_spoken_to_is_no_speaker(text: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("persona", "text"),
+    [
+        ("I am a surveyor. I came up at dusk.", "Eat first, surveyor, and then talk."),
+        ("我是来做节目的记者小林，性子温和。", "小林，你坐下说。"),
+    ],
+)
+def test_a_user_who_is_called_by_its_own_name_does_not_speak(persona: str, text: str) -> None:
+    talk = session([("Hello.", "Hm."), (text, "Hm.")], told="You keep a hut.", persona=persona)
+    assert [(f.turn, f.detail) for f in faults(talk, "speaks_as_other")] == [(2, "calls")]
+
+
+@pytest.mark.parametrize(
     "text",
     [
-        "Let me check that for you.",
-        "Your parcel has been sent.",
-        "您的包裹已经发出。",
-        "请问还有什么可以帮您?",
+        "I see. Is there anything else I can help you with?",
+        "好的，已经为您登记了退货，请问还有什么可以帮您?",
         "As an assistant, I cannot know that.",
     ],
 )
-def test_the_voice_of_a_service_counts_in_a_service(text: str) -> None:
-    talk = session([(text, "I see.")], told="You are the assistant of a shop.", facts={"order": "A-1"})
+def test_an_offer_of_help_is_the_other_sides(text: str) -> None:
+    turns = [("I want to send it back.", "Of course."), (text, "I see.")]
+    talk = session(turns, told="You are the assistant of a shop.", facts={"order": "A-1"})
     assert len(faults(talk, "speaks_as_other")) == 1
 
 
@@ -145,16 +161,16 @@ def test_a_fact_is_told_in_any_writing(text: str, fact: str) -> None:
 
 def test_what_nobody_asked_for() -> None:
     facts = {"member number": "77310", "reason": "moving to Lisbon", "last visit": "12 March"}
-    asked = session(
-        [
-            ("I want to cancel.", "May I have your member number?"),
-            ("77310. I'm moving to Lisbon.", "Thanks."),
-        ],
-        facts=facts,
-    )
-    assert [(f.turn, f.detail) for f in faults(asked, "tells_unasked")] == [(2, "reason")]
-    assert check_user(asked).shares["unused_facts"] == pytest.approx(1 / 3)
-    assert [f.detail for f in faults(asked, "unused_facts")] == ["last visit"]
+    turns = [
+        ("I want to cancel.", "May I have your member number?"),
+        ("77310. I'm moving to Lisbon.", "Thanks."),
+    ]
+    one = session(turns, facts=facts)
+    assert faults(one, "tells_unasked") == []  # one fact slips out of people too
+    assert check_user(one).shares["unused_facts"] == pytest.approx(1 / 3)
+    assert [f.detail for f in faults(one, "unused_facts")] == ["last visit"]
+    two = session([*turns, ("My last visit was on 12 March.", "I see.")], facts=facts)
+    assert [(f.turn, f.detail) for f in faults(two, "tells_unasked")] == [(2, "reason"), (3, "last visit")]
 
 
 def test_an_end_with_an_open_question_is_early() -> None:
