@@ -1,5 +1,22 @@
-"""TF-IDF retrieval over character n-grams."""
+"""Retrieval: TF-IDF of a fixed set of texts; BM25, cosine and the fitted ranker of sets that grow."""
 
-from dialogauge.retrieval.tfidf import TfidfIndex
+from __future__ import annotations
 
-__all__ = ["TfidfIndex"]
+from typing import TYPE_CHECKING
+
+from dialogauge.core.facade import loading
+
+if TYPE_CHECKING:
+    from dialogauge.retrieval.lexical import LexicalIndex
+    from dialogauge.retrieval.ranked import (
+        FEATURES,
+        GROUP_FEATURES,
+        RankedIndex,
+        RankedWeights,
+        linear,
+        load_weights,
+    )
+    from dialogauge.retrieval.tfidf import TfidfIndex
+    from dialogauge.retrieval.vectors import VectorIndex
+
+__getattr__ = loading(__name__)

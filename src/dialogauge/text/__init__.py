@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         ENGLISH_STOP,
         Pieces,
         content_terms,
+        listed_terms,
         normalise,
         pieces,
         sentences,

@@ -198,14 +198,18 @@ def content_terms(text: Pieces) -> frozenset[str]:
 
     Function words are left out.
     """
-    out = set(map(_term, text.words))
-    out.discard("")
+    return frozenset(listed_terms(text))
+
+
+def listed_terms(text: Pieces) -> list[str]:
+    """Return the content terms with repeats, those of words ahead of the Chinese ones."""
+    out = list(filter(None, map(_term, text.words)))
     for run in _TELLING.findall(text.chinese):
         if len(run) > 2:
-            out.update(map(add, run, run[1:]))
+            out.extend(map(add, run, run[1:]))
         else:
-            out.add(run)
-    return frozenset(out)
+            out.append(run)
+    return out
 
 
 @lru_cache(maxsize=65536)

@@ -1,0 +1,140 @@
+"""BM25 over texts that come and go one by one."""
+
+from __future__ import annotations
+
+import json
+from array import array
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dialogauge.core.errors import InputError
+from dialogauge.retrieval.numbering import Floats, Hits, Numbering, Numbers, best, view
+from dialogauge.text import listed_terms, pieces
+
+
+class LexicalIndex:
+    """Texts and their BM25 for a query, as Lucene computes it (`bm25s` calls it `lucene`).
+
+    The terms are those of `text`: stems without function words, numbers, Chinese bigrams. A ranking depends
+    on the texts that are present alone: not on those that were removed, nor on the order of adding. Not for
+    several threads of which one adds or removes.
+
+    score = sum over terms of ln(1 + (N - df + .5) / (df + .5)) * tf / (tf + k1 (1 - b + b length / mean)),
+    a term counting as often as the query has it.
+    """
+
+    kind = "lexical"
+    """What `save` calls it."""
+
+    def __init__(self, *, k1: float = 1.5, b: float = 0.75) -> None:
+        self._k1, self._b = k1, b
+        self._numbering = Numbering()
+        self._sources: dict[str, tuple[Any, ...]] = {}
+        self._lengths = array("i")
+        self._total = 0
+        # By term: number, count, number, count ... Copies of an index share what neither has appended to.
+        self._postings: dict[str, array[int]] = {}
+        self._unshared: set[str] = set()
+
+    def __len__(self) -> int:
+        return len(self._numbering.numbers)
+
+    def __contains__(self, id: object) -> bool:
+        return id in self._numbering.numbers
+
+    def add(self, id: str, text: str) -> None:
+        """Index a text; ValueError where its id is present already."""
+        number = self._numbering.add(id)
+        self._sources[id] = (id, text)
+        terms = listed_terms(pieces(text))
+        self._lengths.append(len(terms))
+        self._total += len(terms)
+        postings, unshared = self._postings, self._unshared
+        for term, count in Counter(terms).items():
+            if term not in unshared:
+                unshared.add(term)
+                postings[term] = array("i", postings.get(term, ()))
+            posting = postings[term]
+            posting.append(number)
+            posting.append(count)
+
+    def remove(self, id: str) -> None:
+        """Forget a text; KeyError where there is none of this id."""
+        self._total -= self._lengths[self._numbering.remove(id)]
+        del self._sources[id]
+        if self._numbering.crowded:
+            vars(self).update(vars(self._of(self._sources.values())))
+
+    def search(self, query: str, k: int) -> Hits:
+        """Return the k best of the texts that share a term with the query; of equal ones the first ids.
+
+        Args:
+            query: Any text.
+            k: At least 1, else ValueError.
+        """
+        scores = self._bm25(listed_terms(pieces(query)))
+        numbers = np.flatnonzero(scores)
+        return best(self._numbering.ids, numbers, scores[numbers], k)
+
+    def copy(self) -> Self:
+        """Return a copy that changes on its own; the two share what neither has added to since."""
+        twin = type(self)(k1=self._k1, b=self._b)
+        twin._numbering, twin._total = self._numbering.copy(), self._total
+        twin._sources, twin._lengths = self._sources.copy(), self._lengths[:]
+        twin._postings = self._postings.copy()
+        self._unshared = set()
+        return twin
+
+    def save(self) -> bytes:
+        """Return the texts as bytes, for `load`: an index of any version makes its own terms of them."""
+        return json.dumps([self.kind, *self._sources.values()]).encode()
+
+    @classmethod
+    def load(cls, data: bytes) -> Self:
+        """Return an index of what `save` wrote; InputError for any other bytes."""
+        try:
+            kind, *sources = json.loads(data)
+            if kind == cls.kind:
+                return cls()._of(sources)
+        except (TypeError, ValueError) as error:
+            msg = "these bytes are no saved index"
+            raise InputError(msg, hint="index the texts anew") from error
+        msg = f"these bytes are an index of another kind: {kind!r}, not {cls.kind!r}"
+        raise InputError(msg, hint="index the texts anew")
+
+    def _of(self, sources: Iterable[Sequence[str]]) -> Self:
+        """Return an index of some texts with the settings of this one."""
+        index = type(self)(k1=self._k1, b=self._b)
+        for source in sources:
+            index.add(*source)
+        return index
+
+    def _bm25(self, terms: Iterable[str]) -> Floats:
+        """Return the score of each number, 0 for removed ones, and one more that is 0."""
+        size, lengths = len(self._numbering.ids) + 1, view(self._lengths)
+        mean = self._total / max(len(self), 1)
+        numbers, weights = [np.empty(0, np.intp)], [np.empty(0)]
+        for rows, counts, times in self._matches(terms):
+            saturation = self._k1 * (1 - self._b + self._b * lengths[rows] / (mean or 1.0))
+            numbers.append(rows)
+            weights.append(times * self._idf(rows.size, len(self)) * counts / (counts + saturation))
+        return np.bincount(np.concatenate(numbers), np.concatenate(weights), minlength=size)
+
+    def _matches(self, terms: Iterable[str]) -> Iterator[tuple[Numbers, NDArray[np.intc], int]]:
+        """Give for each distinct term the numbers that have it, how often, and how often the terms do."""
+        present = self._numbering.present if self._numbering.removed else None
+        for term, times in Counter(terms).items():
+            if term in self._postings:
+                pairs = view(self._postings[term]).reshape(-1, 2)
+                if present is not None:
+                    pairs = pairs[present[pairs[:, 0]]]
+                if pairs.size:
+                    yield pairs[:, 0].astype(np.intp), pairs[:, 1], times
+
+    @staticmethod
+    def _idf(having: int, of: int) -> float:
+        return float(np.log1p((of - having + 0.5) / (having + 0.5)))

@@ -1,0 +1,118 @@
+"""Exact cosine over vectors that come and go one by one."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dialogauge.core.errors import InputError
+from dialogauge.retrieval.numbering import Floats, Hits, Numbering, best
+
+Vector = Sequence[float] | NDArray[np.floating]
+
+_KIND: Final = "vectors 1"
+_CLOSE: Final = 1e-5
+"""More than float32 errs in the cosine of two unit vectors of some thousand dimensions."""
+
+
+class VectorIndex:
+    """Vectors of one width and their exact cosine with another; any embedding will do.
+
+    Kept as unit vectors in float32, in a matrix that doubles when it is full. A vector of zeros has the
+    cosine 0 with every other. Not for several threads of which one adds or removes.
+    """
+
+    def __init__(self, width: int, *, ids: Sequence[str] = ()) -> None:
+        """Take the number of dimensions; ValueError below 1."""
+        if width < 1:
+            msg = f"a vector has at least one dimension, not {width}"
+            raise ValueError(msg)
+        self._numbering = Numbering(ids)
+        self._matrix = np.empty((0, width), np.float32)
+        self._shared = False
+
+    @property
+    def width(self) -> int:
+        """The number of dimensions."""
+        return self._matrix.shape[1]
+
+    def __len__(self) -> int:
+        return len(self._numbering.numbers)
+
+    def __contains__(self, id: object) -> bool:
+        return id in self._numbering.numbers
+
+    def add(self, id: str, vector: Vector) -> None:
+        """Keep a vector; ValueError for another width, a number that is not finite, or an id present already."""
+        unit = self._unit(vector)
+        number = self._numbering.add(id)
+        if self._shared or number == len(self._matrix):
+            larger = np.empty((max(2 * number, 64), self.width), np.float32)
+            larger[:number] = self._matrix[:number]
+            self._matrix, self._shared = larger, False
+        self._matrix[number] = unit
+
+    def remove(self, id: str) -> None:
+        """Forget a vector; KeyError where there is none of this id."""
+        self._numbering.remove(id)
+        if self._numbering.crowded:
+            self._close_gaps()
+
+    def search(self, query: Vector, k: int) -> Hits:
+        """Return the k ids of highest cosine, -1 to 1; of equal ones the first ids.
+
+        ValueError for a query that `add` would refuse, and for k < 1.
+        """
+        unit = self._unit(query)
+        numbers = np.flatnonzero(self._numbering.present)
+        rough = (self._matrix[: len(self._numbering.ids)] @ unit.astype(np.float32))[numbers]
+        if numbers.size > k > 0:
+            # A product of matrices rounds by where a row stands: what may be among the best is computed anew.
+            numbers = numbers[rough >= np.partition(rough, -k)[-k] - _CLOSE]
+        return best(self._numbering.ids, numbers, self._cosines(unit, numbers), k)
+
+    def copy(self) -> VectorIndex:
+        """Return a copy that changes on its own; the two share their matrix until one adds to it."""
+        twin = VectorIndex(self.width)
+        twin._numbering, twin._matrix = self._numbering.copy(), self._matrix
+        self._shared = twin._shared = True
+        return twin
+
+    def save(self) -> bytes:
+        """Return the index as bytes, for `load`: a line of JSON, then the matrix."""
+        self._close_gaps()
+        head = json.dumps({"width": self.width, "ids": self._numbering.ids}).encode()
+        return head + b"\n" + self._matrix.astype("<f4").tobytes()
+
+    @classmethod
+    def load(cls, data: bytes) -> VectorIndex:
+        """Return the index that `save` wrote; InputError for any other bytes."""
+        head, _, matrix = data.partition(b"\n")
+        try:
+            index = cls(**json.loads(head))
+            index._matrix = np.frombuffer(matrix, "<f4").reshape(len(index._numbering.ids), -1)
+        except (TypeError, ValueError) as error:
+            msg = "these bytes are no saved index"
+            raise InputError(msg, hint="index the vectors anew") from error
+        index._shared = True
+        return index
+
+    def _cosines(self, unit: Floats, numbers: NDArray[np.intp]) -> Floats:
+        return np.clip((self._matrix[numbers] * unit).sum(axis=1), -1.0, 1.0)
+
+    def _unit(self, vector: Vector) -> Floats:
+        values = np.asarray(vector, np.float64)
+        if values.shape != (self.width,) or not np.isfinite(values).all():
+            msg = f"a vector of this index has {self.width} finite numbers, not shape {values.shape}"
+            raise ValueError(msg)
+        values = values / (np.abs(values).max() or 1.0)  # so that no square overflows
+        unit: Floats = values / (np.sqrt(values @ values) or 1.0)
+        return unit
+
+    def _close_gaps(self) -> None:
+        self._matrix = self._matrix[np.flatnonzero(self._numbering.present)]
+        self._numbering, self._shared = Numbering(list(self._numbering.numbers)), False
