@@ -33,6 +33,7 @@ NAMES = (
     "large_runs",
     "rows",
     "replay_scale",
+    "retrieval",
     "peers",
 )
 

@@ -1,8 +1,11 @@
 """Retrieval: how fast the indexes are, and what they find of LoCoMo's evidence.
 
-`python -m benchmarks retrieval` measures times on made-up text. `python -m benchmarks.retrieval left-out` says
-what weights find on conversations 1-4, each left out in turn; `fit` writes the weights of all four; `recall`
-measures those that ship on conversations 5-7. The last three need DIALOGAUGE_SHARED.
+    python -m benchmarks retrieval             # times, on made-up text
+    python -m benchmarks.retrieval left-out    # weights of three of conversations 1-4 on the fourth
+    python -m benchmarks.retrieval fit         # weights of all four, into retrieval/ranked.json
+    python -m benchmarks.retrieval recall      # those weights on conversations 5-7
+
+The last three read data/membench below the folder that DIALOGAUGE_SHARED names.
 """
 
 from __future__ import annotations
@@ -13,34 +16,29 @@ import statistics
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache
-from itertools import islice
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.process import ROOT
+from benchmarks.process import ROOT, in_process
 from benchmarks.tables import table
 from dialogauge.retrieval import (
     FEATURES,
-    GROUP_FEATURES,
     LexicalIndex,
     RankedIndex,
     RankedWeights,
     VectorIndex,
-    linear,
-    load_weights,
 )
 
 SHARED = os.environ.get("DIALOGAUGE_SHARED")
 FITTED, MEASURED = (0, 4), (4, 7)
 """Conversations of LoCoMo in the order of the file: from, to."""
 _WEIGHTS = ROOT / "src/dialogauge/retrieval/ranked.json"
-_RIDGE = 3.0
+_RIDGE = 10.0
 Floats = NDArray[np.float64]
 
 
@@ -154,30 +152,27 @@ class Choice:
     """Shape (features, n)."""
     gold: Floats
     """Shape (n,); 1 where it is evidence."""
-    of: int
-    """All evidence, also what no search can return."""
+    sessions: Sequence[str]
+    """Of the messages."""
+    question: Question
 
     def recall(self, weights: Floats) -> float:
         top = np.argsort(-(weights @ self.features), kind="stable")[:5]
-        return float(self.gold[top].sum() / self.of)
+        return float(self.gold[top].sum() / len(self.question.evidence))
+
+    def session_recall(self, weights: Floats) -> float:
+        order = np.argsort(-(weights @ self.features), kind="stable")
+        top = list(dict.fromkeys(self.sessions[n] for n in order))[:5]
+        return len(self.question.sessions.intersection(top)) / len(self.question.sessions)
 
 
 def choices(talk: Talk) -> list[Choice]:
-    index, ids, out = ranked(talk.messages), [m.id for m in talk.messages], []
-    for question in talk.questions:
-        numbers, features = index.features(question.text)
-        gold = np.array([float(ids[n] in question.evidence) for n in numbers])
-        out.append(Choice(features, gold, len(question.evidence)))
-    return out
-
-
-def group_choices(talk: Talk, weights: Mapping[str, float]) -> list[Choice]:
     index, out = ranked(talk.messages), []
-    sessions = list(dict.fromkeys(m.session for m in talk.messages))
     for question in talk.questions:
-        codes, features = index.group_features(question.text, weights)
-        gold = np.array([float(sessions[code] in question.sessions) for code in codes])
-        out.append(Choice(features, gold, len(question.sessions)))
+        numbers, features = index.features(question.text, len(index))
+        messages = [talk.messages[number] for number in numbers]
+        gold = np.array([float(m.id in question.evidence) for m in messages])
+        out.append(Choice(features, gold, [m.session for m in messages], question))
     return out
 
 
@@ -222,21 +217,156 @@ def fitted(questions: Sequence[Choice]) -> Floats:
 
 
 def fit(talks: Sequence[Talk]) -> RankedWeights:
-    """Fit messages first, then groups, whose best message has a score by the weights of messages."""
-    message = dict(zip(FEATURES, fitted([c for talk in talks for c in choices(talk)]).tolist(), strict=True))
-    groups = fitted([c for talk in talks for c in group_choices(talk, message)])
-    group = dict(zip(GROUP_FEATURES, groups.tolist(), strict=True))
-    return RankedWeights(message, group, "LoCoMo " + ", ".join(talk.id for talk in talks))
+    weights = fitted([choice for talk in talks for choice in choices(talk)])
+    return RankedWeights(
+        dict(zip(FEATURES, weights.round(4).tolist(), strict=True)),
+        "LoCoMo " + ", ".join(talk.id for talk in talks),
+    )
 
 
-def left_out(talks: Sequence[Talk]) -> Iterator[tuple[str, float, float]]:
-    """Give for each conversation the recall of messages and sessions by weights of the others."""
+def write(weights: RankedWeights) -> None:
+    _WEIGHTS.write_text(json.dumps(asdict(weights), indent=1) + "\n", encoding="utf-8")
+
+
+def left_out(talks: Sequence[Talk]) -> Iterator[tuple[str, int, float, float]]:
+    """Give for each conversation its questions, and the recall by weights of the others.
+
+    Of messages, and of sessions by their best message.
+    """
     for talk in talks:
-        weights = fit([other for other in talks if other is not talk])
-        message = np.array([weights.message[name] for name in FEATURES])
-        group = np.array([weights.group[name] for name in GROUP_FEATURES])
+        by_name = fit([other for other in talks if other is not talk]).weights
+        weights = np.array([by_name[name] for name in FEATURES])
+        rows = choices(talk)
         yield (
             talk.id,
-            statistics.fmean(c.recall(message) for c in choices(talk)),
-            statistics.fmean(c.recall(group) for c in group_choices(talk, weights.message)),
+            len(rows),
+            statistics.fmean(choice.recall(weights) for choice in rows),
+            statistics.fmean(choice.session_recall(weights) for choice in rows),
         )
+
+
+_FUNCTION_WORDS = "the a and to of in is it that you for on with was i my so we have be this are".split()  # noqa: SIM905 - quotes would hide the words
+
+
+class Writer:
+    """Makes up messages whose words are spread as in LoCoMo: 22 words each, every second a function word.
+
+    The others follow Zipf's law over 30,000 words; a tenth of the messages ask. Sessions have 21 messages
+    and two speakers of 400.
+    """
+
+    def __init__(self, seed: int = 0) -> None:
+        self._rng = np.random.default_rng(seed)
+        self._vocabulary = np.array([self._word(rank) for rank in range(30_000)])
+        weights = 1 / np.arange(10, 30_010)
+        self._weights = np.cumsum(weights / weights.sum())
+        self._number = 0
+
+    @staticmethod
+    def _word(rank: int) -> str:
+        """Spell a number in syllables, frequent words shorter; no two are alike."""
+        syllables, number = "", rank + 20
+        while number:
+            number, digit = divmod(number, 60)
+            syllables += "bdfgklmnprtv"[digit // 5] + "aeiou"[digit % 5]
+        return syllables
+
+    def text(self, words: int) -> str:
+        picked = self._vocabulary[np.searchsorted(self._weights, self._rng.random(words))]
+        plain = self._rng.choice(_FUNCTION_WORDS, words)
+        kinds = self._rng.random(words) < 0.5
+        return " ".join(np.where(kinds, picked, plain))
+
+    def message(self) -> tuple[str, str, str, str, str]:
+        """Return the arguments of `RankedIndex.add`."""
+        session, place = divmod(self._number, 21)
+        self._number += 1
+        end = "?" if self._rng.random() < 0.1 else "."
+        text = self.text(max(3, int(self._rng.normal(22, 9)))) + end
+        speaker = f"Zo{self._word(500 + 2 * (session % 200) + place % 2)}"
+        return f"m{self._number}", text, speaker, f"s{session}", f"{1 + session % 28} May, 2023"
+
+    def question(self) -> str:
+        speaker = f"Zo{self._word(500 + int(self._rng.integers(400)))}"
+        return f"What did {speaker} say of {self.text(9)}?"
+
+
+def _milliseconds(run: Callable[[], object]) -> float:
+    began = time.perf_counter()
+    run()
+    return (time.perf_counter() - began) * 1e3
+
+
+def lexical_of(message: tuple[str, str, str, str, str]) -> tuple[str, str]:
+    id, text, speaker, _, header = message
+    return id, f"{header} {speaker}: {text}"
+
+
+def measure(size: int) -> dict[str, Any]:
+    """Fill the indexes with so many messages; return milliseconds, medians of 50 times each."""
+    writer = Writer()
+    words, ranker = LexicalIndex(), RankedIndex()
+    for message in (writer.message() for _ in range(size)):
+        words.add(*lexical_of(message))
+        ranker.add(*message)
+    out: dict[str, list[float]] = defaultdict(list)
+    for _ in range(50):
+        dialogue, question = [writer.message() for _ in range(12)], writer.question()
+        plain = [lexical_of(message) for message in dialogue]
+        out["add 12"].append(_milliseconds(lambda plain=plain: [words.add(*m) for m in plain]))
+        out["add 12, ranked"].append(_milliseconds(lambda rows=dialogue: [ranker.add(*m) for m in rows]))
+        out["search"].append(_milliseconds(lambda q=question: words.search(q, 5)))
+        out["search, ranked"].append(_milliseconds(lambda q=question: ranker.search(q, 5)))
+        out["copy"].append(_milliseconds(words.copy))
+        out["copy, ranked"].append(_milliseconds(ranker.copy))
+    return {"messages": size, **{name: statistics.median(values) for name, values in out.items()}}
+
+
+def measure_vectors(size: int) -> dict[str, Any]:
+    """The same of vectors of 384 numbers."""
+    rng, index = np.random.default_rng(0), VectorIndex(384)
+    for number in range(size):
+        index.add(f"m{number}", rng.normal(size=384))
+    queries = rng.normal(size=(20, 384))
+    times = [_milliseconds(lambda q=query: index.search(q, 5)) for query in queries]
+    return {"vectors": size, "search": statistics.median(times)}
+
+
+def run(times: int, *, quick: bool = False) -> dict[str, Any]:
+    """Measure and print; return the figures, medians of so many processes."""
+    out: dict[str, Any] = {}
+    for size in (20_000,) if quick else (20_000, 100_000):
+        runs = [in_process("benchmarks.retrieval", size) for _ in range(times)]
+        out[str(size)] = {name: statistics.median(figures[name] for figures in runs) for name in runs[0]}
+        out[str(size)]["vectors"] = measure_vectors(size)["search"]
+    head = list(next(iter(out.values())))
+    title = f"Retrieval over made-up messages, milliseconds, medians of {times}"
+    print(table(title, head, [tuple(figures.values()) for figures in out.values()]))
+    return out
+
+
+def main(word: str) -> None:
+    if word == "fit":
+        write(fit(locomo(*FITTED)))
+    elif word == "left-out":
+        rows = list(left_out(locomo(*FITTED)))
+        questions = [row[1] for row in rows]
+        means = (float(np.average([row[i] for row in rows], weights=questions)) for i in (2, 3))
+        rows.append(("all", sum(questions), *means))
+        lines = [(id, n, f"{message:.3f}", f"{session:.3f}") for id, n, message, session in rows]
+        print(table("Recall@5, left out", ("conversation", "questions", "message", "session"), lines))
+    else:
+        of = recalls(locomo(*MEASURED))
+        categories = sorted({category for category, _ in next(iter(of.values()))})
+        rows = [(name, *by_category(values, categories)) for name, values in of.items()]
+        print(table("Recall@5 on conversations 5-7", ("method", "all", *categories), rows))
+
+
+def by_category(values: Sequence[tuple[str, float]], categories: Sequence[str]) -> list[str]:
+    """Return the mean, then that of each category, with three digits."""
+    parts = [[v for _, v in values], *([v for c, v in values if c == name] for name in categories)]
+    return [f"{statistics.fmean(part):.3f}" for part in parts]
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

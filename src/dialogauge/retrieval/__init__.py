@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     from dialogauge.retrieval.lexical import LexicalIndex
     from dialogauge.retrieval.ranked import (
         FEATURES,
-        GROUP_FEATURES,
         RankedIndex,
         RankedWeights,
         linear,

@@ -70,7 +70,9 @@ class LexicalIndex:
             vars(self).update(vars(self._of(self._sources.values())))
 
     def search(self, query: str, k: int) -> Hits:
-        """Return the k best of the texts that share a term with the query; of equal ones the first ids.
+        """Return the k best texts with their scores; of equal ones those whose ids come first.
+
+        Texts that share no term with the query score 0, and fill up where fewer than k do.
 
         Args:
             query: Any text.
@@ -78,6 +80,8 @@ class LexicalIndex:
         """
         scores = self._bm25(listed_terms(pieces(query)))
         numbers = np.flatnonzero(scores)
+        if numbers.size < k:
+            numbers = np.flatnonzero(self._numbering.present)
         return best(self._numbering.ids, numbers, scores[numbers], k)
 
     def copy(self) -> Self:

@@ -71,6 +71,11 @@ class Numbering:
         return twin
 
 
+def among_first(scores: NDArray[np.floating], k: int) -> NDArray[np.bool_]:
+    """Return which scores are not below the k-th highest."""
+    return scores >= (np.partition(scores, -k)[-k] if scores.size > k else -np.inf)
+
+
 def best(ids: Sequence[str], numbers: Numbers, scores: Floats, k: int) -> Hits:
     """Return the k highest scores with their ids; of equal scores those whose ids come first.
 
@@ -83,9 +88,8 @@ def best(ids: Sequence[str], numbers: Numbers, scores: Floats, k: int) -> Hits:
     if k < 1:
         msg = f"a search returns at least 1 entry, not {k}"
         raise ValueError(msg)
-    if numbers.size > k:
-        enough = scores >= np.partition(scores, -k)[-k]
-        numbers, scores = numbers[enough], scores[enough]
+    enough = among_first(scores, k)
+    numbers, scores = numbers[enough], scores[enough]
     hits = ((-score, ids[number]) for number, score in zip(numbers.tolist(), scores.tolist(), strict=True))
     return [(id, -score) for score, id in heapq.nsmallest(k, hits)]
 

@@ -23,21 +23,26 @@ from dialogauge.retrieval.numbering import (
     Floats,
     Hits,
     Numbers,
+    among_first,
     best,
     view,
 )
 from dialogauge.text import BUCKETS, gram_buckets, listed_terms, pieces
 
-FEATURES: Final = tuple(
-    "own session before after two_before two_after session_best speaker answers length question first_person"
-    " when grams grams_before".split()
+_EARLY: Final = (
+    *("own", "session", "before", "two_before", "two_after", "speaker", "answers", "question"),
+    *("first_person", "when", "opening"),
 )
-"""`own` and the next six are BM25. `answers` is that of the message before where it is a question; `when` a
-time word where the query asks for a time; `grams` the share of the query's character 3-grams, by idf."""
-_LATE: Final = 13
-"""From here on features are computed of the first messages only."""
-_FIRST: Final = 200
-GROUP_FEATURES: Final = ("session", "best_message")
+"""BM25 of the message, of its session, of messages beside it; of the message before where it is a question; a
+time word where the query asks for a time; one of the first two of its session."""
+_LATE: Final = ("with_before", "with_both", "grams", "grams_before")
+"""BM25 of the message and those beside it as one text; the share of the query's character 3-grams, by idf, in
+the message and in that before. Only of the messages that are best without them."""
+FEATURES: Final = (*_EARLY, *_LATE)
+_FIRST: Final = 300
+"""So many messages."""
+_DIRECT: Final = 2000
+"""So many messages by BM25, and those beside them, are looked at."""
 
 _COLUMNS: Final = (
     "_group",
@@ -49,6 +54,7 @@ _COLUMNS: Final = (
     "_last",
     "_sizes",
     "_terms",
+    "_spoken",
 )
 _NONE: Final = -1
 _QUESTION, _FIRST_PERSON, _TIME = 1, 2, 4
@@ -60,7 +66,8 @@ _TIME_WORD = lazy_pattern(
     r"|(?:19|20)\d\d)\b|昨天|今天|明天|前天|后天|[上下这]个?(?:周|月|星期)|[去今明]年|[年月日号]|最近"
 )
 _ASKS_WHEN = lazy_pattern(
-    r"\b(?:when|how long|(?:what|which) (?:date|day|month|year|time))\b|什么时[候间]|何时|哪[天年月]|几[号月点]|多久"
+    r"\b(?:when|how long|(?:what|which) (?:date|day|month|year|time))\b"
+    r"|什么时[候间]|何时|哪[天年月]|几[号月点]|多久"
 )
 
 
@@ -68,10 +75,8 @@ _ASKS_WHEN = lazy_pattern(
 class RankedWeights:
     """What `ranked.json` holds."""
 
-    message: Mapping[str, float]
+    weights: Mapping[str, float]
     """By name of `FEATURES`."""
-    group: Mapping[str, float]
-    """By name of `GROUP_FEATURES`."""
     fitted_on: str
 
 
@@ -83,7 +88,10 @@ def load_weights() -> RankedWeights:
 
 
 def linear(features: Floats, names: Sequence[str], weights: Mapping[str, float]) -> Floats:
-    """Return the score of each column of features, shape (names, n): the same in whatever company it stands."""
+    """Return the score of each column of features, shape (names, n).
+
+    Added up by name: a product of matrices rounds by where a column stands.
+    """
     scores = np.zeros(features.shape[1])
     for row, name in zip(features, names, strict=True):
         scores += weights[name] * row
@@ -109,6 +117,8 @@ class RankedIndex(LexicalIndex):
         # By group: its last message, its messages, its terms.
         self._last, self._sizes, self._terms = (array("i") for _ in range(3))
         self._groups: dict[str, int] = {}
+        # By speaker: messages.
+        self._spoken = array("i")
         self._speakers: dict[str, int] = {}
         self._named: dict[str, set[int]] = {}
 
@@ -145,7 +155,13 @@ class RankedIndex(LexicalIndex):
         if before != _NONE:
             self._after[before] = number
         self._last[code] = number
-        self._speaker.append(self._number_of(speaker or ""))
+        voice = self._speakers.setdefault(speaker or "", len(self._speakers))
+        if voice == len(self._spoken):
+            self._spoken.append(0)
+            for term in listed_terms(pieces(speaker or "")):
+                self._named.setdefault(term, set()).add(voice)
+        self._spoken[voice] += 1
+        self._speaker.append(voice)
         grams = np.unique(gram_buckets(text, 3, shortest=3))
         self._grams.append(grams)
         self._having[grams] += 1
@@ -160,6 +176,7 @@ class RankedIndex(LexicalIndex):
             self._before[after] = before
         else:
             self._last[self._group[number]] = before
+        self._spoken[self._speaker[number]] -= 1
         self._sizes[self._group[number]] -= 1
         self._terms[self._group[number]] -= self._lengths[number]
         self._having[self._grams[number]] -= 1
@@ -168,89 +185,77 @@ class RankedIndex(LexicalIndex):
     def search(self, query: str, k: int) -> Hits:
         """Return the k best messages with their scores, which may be negative; of equal ones the first ids.
 
-        Only messages that share a term with the query, or stand within two of one that does.
+        Messages that neither share a term with the query nor stand within two of one that does fill up where
+        fewer than k do.
 
         Args:
             query: The bare question.
             k: At least 1, else ValueError.
         """
-        numbers, features = self.features(query, first=max(_FIRST, k))
-        return best(self._numbering.ids, numbers, linear(features, FEATURES, load_weights().message), k)
+        numbers, features = self.features(query, max(_FIRST, k))
+        return best(self._numbering.ids, numbers, linear(features, FEATURES, load_weights().weights), k)
 
     def search_groups(self, query: str, k: int) -> Hits:
-        """Return the k best groups with their scores, as `search` does: by all they say and their best message."""
-        codes, features = self.group_features(query, load_weights().message, first=max(_FIRST, k))
-        return best(list(self._groups), codes, linear(features, GROUP_FEATURES, load_weights().group), k)
+        """Return the k best groups, as `search` does; the score of a group is that of its best message."""
+        numbers, features = self.features(query, max(_FIRST, k))
+        codes, owner = np.unique(view(self._group)[numbers], return_inverse=True)
+        highest = np.full(codes.size, -np.inf)
+        np.maximum.at(highest, owner, linear(features, FEATURES, load_weights().weights))
+        return best(list(self._groups), codes, highest, k)
 
-    def features(self, query: str, *, first: int | None = None) -> tuple[Numbers, Floats]:
+    def features(self, query: str, first: int) -> tuple[Numbers, Floats]:
         """Return what the index knows of its messages for a query.
 
         Args:
             query: The bare question.
-            first: Only of so many that are best without the features of n-grams; None: of all.
+            first: How many messages: those that are best without the last four features. Of messages that
+                share a term with the query, or stand within two of one that does, if there are so many.
 
         Returns:
             The numbers of the messages, shape (n,), and `FEATURES` of each, shape (features, n).
         """
         terms = listed_terms(pieces(query))
-        speaking = set().union(*(self._named.get(term, ()) for term in terms))
-        bare = [term for term in terms if term not in self._named] or terms
+        names = {term: voices for term in terms if (voices := self._named_by(term))}
+        bare = [term for term in terms if term not in names] or terms
         own = self._bm25(bare)
         # What stands beside the last of a group is the entry behind the last message, which scores 0.
         before, after = (np.append(view(links), _NONE) for links in (self._before, self._after))
         direct = np.flatnonzero(own)
+        direct = direct[among_first(own[direct], _DIRECT)]
         reached = np.zeros(own.size, np.bool_)
         for links in (before, after):
             reached[links[direct]] = reached[links[links[direct]]] = True
         reached[direct] = True
+        if np.count_nonzero(reached) <= first:
+            reached[:-1] = self._numbering.present
         reached[_NONE] = False
         numbers = np.flatnonzero(reached)
-        group = view(self._group)
-        sessions = self._group_bm25(bare)
-        highest = np.zeros(sessions.size)
-        np.maximum.at(highest, group[direct], own[direct])
         named = np.zeros(len(self._speakers) + 1, np.bool_)
-        named[list(speaking)] = True
+        named[[voice for voices in names.values() for voice in voices]] = True
         traits = np.append(view(self._traits), 0)
-        group, traits_of = group[numbers], traits[numbers]
-        one_before, one_after = before[numbers], after[numbers]
+        one, mine = before[numbers], traits[numbers]
         columns = (
             own[numbers],
-            sessions[group],
-            own[one_before],
-            own[one_after],
-            own[before[one_before]],
-            own[after[one_after]],
-            highest[group],
+            self._group_bm25(bare)[view(self._group)[numbers]],
+            own[one],
+            own[before[one]],
+            own[after[after[numbers]]],
             named[view(self._speaker)[numbers]],
-            own[one_before] * (traits[one_before] & _QUESTION > 0),
-            np.log1p(view(self._lengths)[numbers]),
-            traits_of & _QUESTION > 0,
-            traits_of & _FIRST_PERSON > 0,
-            (traits_of & _TIME > 0) & (_ASKS_WHEN.search(query.lower()) is not None),
+            own[one] * (traits[one] & _QUESTION > 0),
+            mine & _QUESTION > 0,
+            mine & _FIRST_PERSON > 0,
+            (mine & _TIME > 0) & (_ASKS_WHEN.search(query.lower()) is not None),
+            before[one] == _NONE,
         )
-        features = np.zeros((len(FEATURES), numbers.size))
-        features[:_LATE] = columns
-        if first is not None and numbers.size > first:
-            scores = linear(features, FEATURES[:_LATE], load_weights().message)
-            enough = scores >= np.partition(scores, -first)[-first]
-            numbers, features = numbers[enough], features[:, enough]
-        words = (w for w in query.split() if self._named.keys().isdisjoint(listed_terms(pieces(w))))
-        shares = self._gram_shares(" ".join(words), np.concatenate([numbers, before[numbers]]))
-        features[_LATE:] = shares[numbers], shares[before[numbers]]
-        return numbers, features
-
-    def group_features(
-        self, query: str, weights: Mapping[str, float], *, first: int | None = None
-    ) -> tuple[Numbers, Floats]:
-        """Return the groups of the messages that `features` returns, and `GROUP_FEATURES` of each group."""
-        numbers, features = self.features(query, first=first)
-        codes, at = np.unique(view(self._group)[numbers], return_inverse=True)
-        highest = np.full(codes.size, -np.inf)
-        np.maximum.at(highest, at, linear(features, FEATURES, weights))
-        sessions = np.zeros(codes.size)
-        sessions[at] = features[FEATURES.index("session")]
-        return codes, np.stack([sessions, highest])
+        features = np.stack(columns).astype(np.float64)
+        enough = among_first(linear(features, _EARLY, load_weights().weights), first)
+        numbers, features = numbers[enough], features[:, enough]
+        texts = np.stack([numbers, before[numbers], after[numbers]])
+        parts = [(word, set(listed_terms(pieces(word)))) for word in query.split()]
+        words = (word for word, stems in parts if not stems or stems - names.keys())
+        shares = self._gram_shares(" ".join(words), texts[:2])
+        late = (self._joined_bm25(bare, texts[:2]), self._joined_bm25(bare, texts), *shares)
+        return numbers, np.concatenate([features, late])
 
     def _group_bm25(self, terms: Sequence[str]) -> Floats:
         """Return the BM25 of each group, a group being one text."""
@@ -264,29 +269,39 @@ class RankedIndex(LexicalIndex):
             scores += times * self._idf(np.count_nonzero(tf), filled) * tf / (tf + saturation)
         return scores
 
-    def _gram_shares(self, query: str, numbers: Numbers) -> Floats:
-        """Return the share of the query's 3-grams, by squared idf, in each of some messages; 0 elsewhere.
+    def _joined_bm25(self, terms: Sequence[str], texts: Numbers) -> Floats:
+        """Return the BM25 of texts made of some messages each, shape (messages, n); -1 is no message.
 
-        A number of -1 stands for no message.
+        The idf is that of messages.
         """
-        shares = np.zeros(len(self._grams) + 1)
+        lengths = np.append(view(self._lengths), 0)[texts].sum(axis=0)
+        mean = len(texts) * self._total / max(len(self), 1) or 1.0
+        saturation = self._k1 * (1 - self._b + self._b * lengths / mean)
+        scores = np.zeros(texts.shape[1])
+        for numbers, counts, times in self._matches(terms):
+            by_number = np.zeros(len(self._lengths) + 1)
+            by_number[numbers] = counts
+            tf = by_number[texts].sum(axis=0)
+            scores += times * self._idf(numbers.size, len(self)) * tf / (tf + saturation)
+        return scores
+
+    def _gram_shares(self, query: str, texts: Numbers) -> Floats:
+        """Return the share of the query's 3-grams in each message, by squared idf; -1 is none and has 0."""
         grams = np.unique(gram_buckets(query, 3, shortest=3))
         weights = np.zeros(BUCKETS)
         weights[grams] = np.log((1 + len(self)) / (1 + self._having[grams])) ** 2
-        total = weights.sum()
-        numbers = np.unique(numbers[numbers != _NONE])
-        if total > 0 and numbers.size:
-            texts = [self._grams[number] for number in numbers.tolist()]
-            owner = np.repeat(np.arange(numbers.size), [text.size for text in texts])
-            shares[numbers] = np.bincount(owner, weights[np.concatenate(texts)], numbers.size) / total
-        return shares
+        shares = np.zeros(len(self._grams) + 1)
+        numbers = np.unique(texts[texts != _NONE])
+        if numbers.size and weights.any():
+            messages = [self._grams[number] for number in numbers.tolist()]
+            owner = np.repeat(np.arange(numbers.size), [message.size for message in messages])
+            sums = np.bincount(owner, weights[np.concatenate(messages)], numbers.size)
+            shares[numbers] = sums / weights.sum()
+        return shares[texts]
 
-    def _number_of(self, speaker: str) -> int:
-        """Number a speaker, and keep by which terms queries name them."""
-        number = self._speakers.setdefault(speaker, len(self._speakers))
-        for term in listed_terms(pieces(speaker)):
-            self._named.setdefault(term, set()).add(number)
-        return number
+    def _named_by(self, term: str) -> list[int]:
+        """Return the speakers of present messages whose name has a term."""
+        return [voice for voice in self._named.get(term, ()) if self._spoken[voice]]
 
     def copy(self) -> Self:
         """Return a copy that changes on its own; the two share what neither has added to since."""

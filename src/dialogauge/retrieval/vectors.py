@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dialogauge.core.errors import InputError
-from dialogauge.retrieval.numbering import Floats, Hits, Numbering, best
+from dialogauge.retrieval.numbering import Floats, Hits, Numbering, among_first, best
 
 Vector = Sequence[float] | NDArray[np.floating]
 
@@ -47,7 +47,7 @@ class VectorIndex:
         return id in self._numbering.numbers
 
     def add(self, id: str, vector: Vector) -> None:
-        """Keep a vector; ValueError for another width, a number that is not finite, or an id present already."""
+        """Keep a vector; ValueError for another width, a number not finite, or an id present already."""
         unit = self._unit(vector)
         number = self._numbering.add(id)
         if self._shared or number == len(self._matrix):
@@ -72,7 +72,7 @@ class VectorIndex:
         rough = (self._matrix[: len(self._numbering.ids)] @ unit.astype(np.float32))[numbers]
         if numbers.size > k > 0:
             # A product of matrices rounds by where a row stands: what may be among the best is computed anew.
-            numbers = numbers[rough >= np.partition(rough, -k)[-k] - _CLOSE]
+            numbers = numbers[rough >= rough[among_first(rough, k)].min() - _CLOSE]
         return best(self._numbering.ids, numbers, self._cosines(unit, numbers), k)
 
     def copy(self) -> VectorIndex:
