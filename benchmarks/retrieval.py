@@ -38,7 +38,7 @@ SHARED = os.environ.get("DIALOGAUGE_SHARED")
 FITTED, MEASURED = (0, 4), (4, 7)
 """Conversations of LoCoMo in the order of the file: from, to."""
 _WEIGHTS = ROOT / "src/dialogauge/retrieval/ranked.json"
-_RIDGE = 10.0
+_RIDGE = 30.0
 Floats = NDArray[np.float64]
 
 

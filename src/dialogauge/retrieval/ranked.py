@@ -31,13 +31,13 @@ from dialogauge.text import BUCKETS, gram_buckets, listed_terms, pieces
 
 _EARLY: Final = (
     *("own", "session", "before", "two_before", "two_after", "speaker", "answers", "question"),
-    *("first_person", "when", "opening"),
+    *("first_person", "when", "opening", "header"),
 )
 """BM25 of the message, of its session, of messages beside it; of the message before where it is a question; a
-time word where the query asks for a time; one of the first two of its session."""
-_LATE: Final = ("with_before", "with_both", "grams", "grams_before")
+time word where the query asks for a time; one of the first two of its session; idf of what the header has."""
+_LATE: Final = ("with_before", "with_both", "grams", "grams_before", "cosine", "cosine_before")
 """BM25 of the message and those beside it as one text; the share of the query's character 3-grams, by idf, in
-the message and in that before. Only of the messages that are best without them."""
+the message and in that before, and their cosine. Only of the messages that are best without them."""
 FEATURES: Final = (*_EARLY, *_LATE)
 _FIRST: Final = 300
 """So many messages."""
@@ -55,6 +55,7 @@ _COLUMNS: Final = (
     "_sizes",
     "_terms",
     "_spoken",
+    "_group_ids",
 )
 _NONE: Final = -1
 _QUESTION, _FIRST_PERSON, _TIME = 1, 2, 4
@@ -116,7 +117,9 @@ class RankedIndex(LexicalIndex):
         self._having = np.zeros(BUCKETS, np.intc)
         # By group: its last message, its messages, its terms.
         self._last, self._sizes, self._terms = (array("i") for _ in range(3))
+        self._group_ids: list[str] = []
         self._groups: dict[str, int] = {}
+        self._headed: dict[str, array[int]] = {}
         # By speaker: messages.
         self._spoken = array("i")
         self._speakers: dict[str, int] = {}
@@ -130,22 +133,25 @@ class RankedIndex(LexicalIndex):
         Args:
             id: Of the message.
             text: What it says.
-            speaker: Whose name is found in queries, and in the message.
+            speaker: Whose name queries may have.
             group: Its session, of which it is the last message so far; None: a session of its own.
-            header: Words that are found too, but that nobody says: a date.
+            header: Of the session, such as its date: words that nobody says. That of its first message counts.
         """
         number = len(self._numbering.ids)
-        super().add(id, f"{header} {speaker or ''} {text}")
+        super().add(id, text)
         self._sources[id] = (id, text, speaker, group, header)
         lowered = text.lower().replace("\u2019", "'")
         asks = "?" in text or "？" in text
         traits = (bool(_I.search(lowered)), bool(_TIME_WORD.search(lowered)))
         self._traits.append(_QUESTION * asks + _FIRST_PERSON * traits[0] + _TIME * traits[1])
-        code = self._groups.setdefault(id if group is None else group, len(self._groups))
-        if code == len(self._last):
-            self._last.append(_NONE)
-            self._sizes.append(0)
-            self._terms.append(0)
+        name = id if group is None else group
+        code = self._groups.setdefault(name, len(self._group_ids))
+        if code == len(self._group_ids):
+            self._group_ids.append(name)
+            for numbers, start in ((self._last, _NONE), (self._sizes, 0), (self._terms, 0)):
+                numbers.append(start)
+            for term in set(listed_terms(pieces(header))):
+                self._headed.setdefault(term, array("i")).append(code)
         self._sizes[code] += 1
         self._terms[code] += self._lengths[number]
         before = self._last[code]
@@ -177,8 +183,11 @@ class RankedIndex(LexicalIndex):
         else:
             self._last[self._group[number]] = before
         self._spoken[self._speaker[number]] -= 1
-        self._sizes[self._group[number]] -= 1
-        self._terms[self._group[number]] -= self._lengths[number]
+        code = self._group[number]
+        self._sizes[code] -= 1
+        self._terms[code] -= self._lengths[number]
+        if not self._sizes[code]:
+            del self._groups[self._group_ids[code]]
         self._having[self._grams[number]] -= 1
         super().remove(id)
 
@@ -201,14 +210,14 @@ class RankedIndex(LexicalIndex):
         codes, owner = np.unique(view(self._group)[numbers], return_inverse=True)
         highest = np.full(codes.size, -np.inf)
         np.maximum.at(highest, owner, linear(features, FEATURES, load_weights().weights))
-        return best(list(self._groups), codes, highest, k)
+        return best(self._group_ids, codes, highest, k)
 
     def features(self, query: str, first: int) -> tuple[Numbers, Floats]:
         """Return what the index knows of its messages for a query.
 
         Args:
             query: The bare question.
-            first: How many messages: those that are best without the last four features. Of messages that
+            first: How many messages: those that are best without the last six features. Of messages that
                 share a term with the query, or stand within two of one that does, if there are so many.
 
         Returns:
@@ -246,6 +255,7 @@ class RankedIndex(LexicalIndex):
             mine & _FIRST_PERSON > 0,
             (mine & _TIME > 0) & (_ASKS_WHEN.search(query.lower()) is not None),
             before[one] == _NONE,
+            self._header_idf(bare)[view(self._group)[numbers]],
         )
         features = np.stack(columns).astype(np.float64)
         enough = among_first(linear(features, _EARLY, load_weights().weights), first)
@@ -253,8 +263,8 @@ class RankedIndex(LexicalIndex):
         texts = np.stack([numbers, before[numbers], after[numbers]])
         parts = [(word, set(listed_terms(pieces(word)))) for word in query.split()]
         words = (word for word, stems in parts if not stems or stems - names.keys())
-        shares = self._gram_shares(" ".join(words), texts[:2])
-        late = (self._joined_bm25(bare, texts[:2]), self._joined_bm25(bare, texts), *shares)
+        shares, cosines = self._gram_likeness(" ".join(words), texts[:2])
+        late = (self._joined_bm25(bare, texts[:2]), self._joined_bm25(bare, texts), *shares, *cosines)
         return numbers, np.concatenate([features, late])
 
     def _group_bm25(self, terms: Sequence[str]) -> Floats:
@@ -267,6 +277,15 @@ class RankedIndex(LexicalIndex):
         for numbers, counts, times in self._matches(terms):
             tf = np.bincount(group[numbers], counts, minlength=sizes.size)
             scores += times * self._idf(np.count_nonzero(tf), filled) * tf / (tf + saturation)
+        return scores
+
+    def _header_idf(self, terms: Sequence[str]) -> Floats:
+        """Return for each group the idf of the terms in its header, added up."""
+        sizes = view(self._sizes)
+        filled, scores = np.count_nonzero(sizes), np.zeros(sizes.size)
+        for codes in (view(self._headed[term]) for term in dict.fromkeys(terms) if term in self._headed):
+            present = codes[sizes[codes] > 0]
+            scores[present] += self._idf(present.size, filled)
         return scores
 
     def _joined_bm25(self, terms: Sequence[str], texts: Numbers) -> Floats:
@@ -285,19 +304,27 @@ class RankedIndex(LexicalIndex):
             scores += times * self._idf(numbers.size, len(self)) * tf / (tf + saturation)
         return scores
 
-    def _gram_shares(self, query: str, texts: Numbers) -> Floats:
-        """Return the share of the query's 3-grams in each message, by squared idf; -1 is none and has 0."""
+    def _gram_likeness(self, query: str, texts: Numbers) -> tuple[Floats, Floats]:
+        """Return what share of the query's 3-grams messages have, and the cosine; -1 is no message, and has 0.
+
+        Both by idf, each distinct 3-gram once.
+        """
         grams = np.unique(gram_buckets(query, 3, shortest=3))
-        weights = np.zeros(BUCKETS)
-        weights[grams] = np.log((1 + len(self)) / (1 + self._having[grams])) ** 2
-        shares = np.zeros(len(self._grams) + 1)
+        squares = np.log((1 + len(self)) / (1 + self._having)) ** 2
+        total = squares[grams].sum()
+        wanted = np.zeros(BUCKETS)
+        wanted[grams] = squares[grams]
+        shares, cosines = np.zeros((2, len(self._grams) + 1))
         numbers = np.unique(texts[texts != _NONE])
-        if numbers.size and weights.any():
+        if numbers.size and total > 0:
             messages = [self._grams[number] for number in numbers.tolist()]
             owner = np.repeat(np.arange(numbers.size), [message.size for message in messages])
-            sums = np.bincount(owner, weights[np.concatenate(messages)], numbers.size)
-            shares[numbers] = sums / weights.sum()
-        return shares[texts]
+            every = np.concatenate(messages)
+            common = np.bincount(owner, wanted[every], numbers.size)
+            lengths = np.sqrt(np.bincount(owner, squares[every], numbers.size))
+            shares[numbers] = common / total
+            cosines[numbers] = common / np.maximum(lengths, 1e-9) / np.sqrt(total)
+        return shares[texts], cosines[texts]
 
     def _named_by(self, term: str) -> list[int]:
         """Return the speakers of present messages whose name has a term."""
@@ -310,5 +337,6 @@ class RankedIndex(LexicalIndex):
             setattr(twin, name, getattr(self, name)[:])
         twin._having = self._having.copy()
         twin._groups, twin._speakers = self._groups.copy(), self._speakers.copy()
+        twin._headed = {term: codes[:] for term, codes in self._headed.items()}
         twin._named = {term: set(numbers) for term, numbers in self._named.items()}
         return twin
