@@ -17,7 +17,7 @@ import sys
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +30,6 @@ from dialogauge.retrieval import (
     FEATURES,
     LexicalIndex,
     RankedIndex,
-    RankedWeights,
     VectorIndex,
 )
 
@@ -216,16 +215,14 @@ def fitted(questions: Sequence[Choice]) -> Floats:
     return weights / scale
 
 
-def fit(talks: Sequence[Talk]) -> RankedWeights:
+def fit(talks: Sequence[Talk]) -> dict[str, float]:
     weights = fitted([choice for talk in talks for choice in choices(talk)])
-    return RankedWeights(
-        dict(zip(FEATURES, weights.round(4).tolist(), strict=True)),
-        "LoCoMo " + ", ".join(talk.id for talk in talks),
-    )
+    return dict(zip(FEATURES, weights.round(4).tolist(), strict=True))
 
 
-def write(weights: RankedWeights) -> None:
-    _WEIGHTS.write_text(json.dumps(asdict(weights), indent=1) + "\n", encoding="utf-8")
+def write(talks: Sequence[Talk]) -> None:
+    file = {"fitted_on": "LoCoMo " + ", ".join(talk.id for talk in talks), "weights": fit(talks)}
+    _WEIGHTS.write_text(json.dumps(file, indent=1) + "\n", encoding="utf-8")
 
 
 def left_out(talks: Sequence[Talk]) -> Iterator[tuple[str, int, float, float]]:
@@ -234,7 +231,7 @@ def left_out(talks: Sequence[Talk]) -> Iterator[tuple[str, int, float, float]]:
     Of messages, and of sessions by their best message.
     """
     for talk in talks:
-        by_name = fit([other for other in talks if other is not talk]).weights
+        by_name = fit([other for other in talks if other is not talk])
         weights = np.array([by_name[name] for name in FEATURES])
         rows = choices(talk)
         yield (
@@ -347,7 +344,7 @@ def run(times: int, *, quick: bool = False) -> dict[str, Any]:
 
 def main(word: str) -> None:
     if word == "fit":
-        write(fit(locomo(*FITTED)))
+        write(locomo(*FITTED))
     elif word == "left-out":
         rows = list(left_out(locomo(*FITTED)))
         questions = [row[1] for row in rows]

@@ -6,6 +6,7 @@ import json
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from copy import copy
 from typing import Any, Self
 
 import numpy as np
@@ -86,11 +87,9 @@ class LexicalIndex:
 
     def copy(self) -> Self:
         """Return a copy that changes on its own; the two share what neither has added to since."""
-        twin = type(self)(k1=self._k1, b=self._b)
-        twin._numbering, twin._total = self._numbering.copy(), self._total
-        twin._sources, twin._lengths = self._sources.copy(), self._lengths[:]
-        twin._postings = self._postings.copy()
         self._unshared = set()
+        twin = type(self)()
+        vars(twin).update({name: copy(value) for name, value in vars(self).items()})
         return twin
 
     def save(self) -> bytes:
@@ -126,7 +125,8 @@ class LexicalIndex:
             saturation = self._k1 * (1 - self._b + self._b * lengths[rows] / (mean or 1.0))
             numbers.append(rows)
             weights.append(times * self._idf(rows.size, len(self)) * counts / (counts + saturation))
-        return np.bincount(np.concatenate(numbers), np.concatenate(weights), minlength=size)
+        scores = np.bincount(np.concatenate(numbers), np.concatenate(weights), minlength=size)
+        return scores.astype(np.float64, copy=False)
 
     def _matches(self, terms: Iterable[str]) -> Iterator[tuple[Numbers, NDArray[np.intc], int]]:
         """Give for each distinct term the numbers that have it, how often, and how often the terms do."""

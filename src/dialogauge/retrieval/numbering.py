@@ -5,6 +5,7 @@ from __future__ import annotations
 import heapq
 from array import array
 from collections.abc import Sequence
+from copy import copy
 from typing import Final
 
 import numpy as np
@@ -60,14 +61,12 @@ class Numbering:
 
     @property
     def crowded(self) -> bool:
-        """Whether more entries are removed than present: then to index those anew costs little by entry."""
+        """Whether so many are removed that to index the others anew costs little by entry."""
         return self.removed > max(len(self.numbers), _SPARE)
 
-    def copy(self) -> Numbering:
-        """Return a copy that changes on its own."""
+    def __copy__(self) -> Numbering:
         twin = Numbering()
-        twin.ids, twin.numbers = self.ids.copy(), self.numbers.copy()
-        twin._present = self._present.copy()
+        vars(twin).update({name: copy(value) for name, value in vars(self).items()})
         return twin
 
 

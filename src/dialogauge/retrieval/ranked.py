@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 from array import array
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from typing import Final, Self
@@ -19,14 +18,7 @@ from numpy.typing import NDArray
 
 from dialogauge.core.patterns import lazy_pattern
 from dialogauge.retrieval.lexical import LexicalIndex
-from dialogauge.retrieval.numbering import (
-    Floats,
-    Hits,
-    Numbers,
-    among_first,
-    best,
-    view,
-)
+from dialogauge.retrieval.numbering import Floats, Hits, Numbers, among_first, best, view
 from dialogauge.text import BUCKETS, gram_buckets, listed_terms, pieces
 
 _EARLY: Final = (
@@ -44,19 +36,6 @@ _FIRST: Final = 300
 _DIRECT: Final = 2000
 """So many messages by BM25, and those beside them, are looked at."""
 
-_COLUMNS: Final = (
-    "_group",
-    "_before",
-    "_after",
-    "_speaker",
-    "_traits",
-    "_grams",
-    "_last",
-    "_sizes",
-    "_terms",
-    "_spoken",
-    "_group_ids",
-)
 _NONE: Final = -1
 _QUESTION, _FIRST_PERSON, _TIME = 1, 2, 4
 _I = lazy_pattern(r"\b(?:i|i'm|i've|i'd|i'll|my|me|mine|myself|we|our|us)\b|我|咱")
@@ -72,20 +51,12 @@ _ASKS_WHEN = lazy_pattern(
 )
 
 
-@dataclass(frozen=True)
-class RankedWeights:
-    """What `ranked.json` holds."""
-
-    weights: Mapping[str, float]
-    """By name of `FEATURES`."""
-    fitted_on: str
-
-
 @cache
-def load_weights() -> RankedWeights:
-    """Return the weights that ship."""
+def load_weights() -> Mapping[str, float]:
+    """Return the weights that ship, by name of `FEATURES`."""
     file = resources.files(__package__) / "ranked.json"
-    return RankedWeights(**json.loads(file.read_text(encoding="utf-8")))
+    weights: dict[str, float] = json.loads(file.read_text(encoding="utf-8"))["weights"]
+    return weights
 
 
 def linear(features: Floats, names: Sequence[str], weights: Mapping[str, float]) -> Floats:
@@ -135,7 +106,7 @@ class RankedIndex(LexicalIndex):
             text: What it says.
             speaker: Whose name queries may have.
             group: Its session, of which it is the last message so far; None: a session of its own.
-            header: Of the session, such as its date: words that nobody says. That of its first message counts.
+            header: Of the session, such as its date; that of its first message counts.
         """
         number = len(self._numbering.ids)
         super().add(id, text)
@@ -202,15 +173,15 @@ class RankedIndex(LexicalIndex):
             k: At least 1, else ValueError.
         """
         numbers, features = self.features(query, max(_FIRST, k))
-        return best(self._numbering.ids, numbers, linear(features, FEATURES, load_weights().weights), k)
+        return best(self._numbering.ids, numbers, linear(features, FEATURES, load_weights()), k)
 
     def search_groups(self, query: str, k: int) -> Hits:
         """Return the k best groups, as `search` does; the score of a group is that of its best message."""
         numbers, features = self.features(query, max(_FIRST, k))
         codes, owner = np.unique(view(self._group)[numbers], return_inverse=True)
         highest = np.full(codes.size, -np.inf)
-        np.maximum.at(highest, owner, linear(features, FEATURES, load_weights().weights))
-        return best(self._group_ids, codes, highest, k)
+        np.maximum.at(highest, owner, linear(features, FEATURES, load_weights()))
+        return best(self._group_ids, codes.astype(np.intp), highest, k)
 
     def features(self, query: str, first: int) -> tuple[Numbers, Floats]:
         """Return what the index knows of its messages for a query.
@@ -258,7 +229,7 @@ class RankedIndex(LexicalIndex):
             self._header_idf(bare)[view(self._group)[numbers]],
         )
         features = np.stack(columns).astype(np.float64)
-        enough = among_first(linear(features, _EARLY, load_weights().weights), first)
+        enough = among_first(linear(features, _EARLY, load_weights()), first)
         numbers, features = numbers[enough], features[:, enough]
         texts = np.stack([numbers, before[numbers], after[numbers]])
         parts = [(word, set(listed_terms(pieces(word)))) for word in query.split()]
@@ -270,19 +241,19 @@ class RankedIndex(LexicalIndex):
     def _group_bm25(self, terms: Sequence[str]) -> Floats:
         """Return the BM25 of each group, a group being one text."""
         sizes, group = view(self._sizes), view(self._group)
-        filled = np.count_nonzero(sizes)
+        filled = int(np.count_nonzero(sizes))
         mean = self._total / max(filled, 1) or 1.0
         saturation = self._k1 * (1 - self._b + self._b * view(self._terms) / mean)
         scores = np.zeros(sizes.size)
         for numbers, counts, times in self._matches(terms):
             tf = np.bincount(group[numbers], counts, minlength=sizes.size)
-            scores += times * self._idf(np.count_nonzero(tf), filled) * tf / (tf + saturation)
+            scores += times * self._idf(int(np.count_nonzero(tf)), filled) * tf / (tf + saturation)
         return scores
 
     def _header_idf(self, terms: Sequence[str]) -> Floats:
         """Return for each group the idf of the terms in its header, added up."""
         sizes = view(self._sizes)
-        filled, scores = np.count_nonzero(sizes), np.zeros(sizes.size)
+        filled, scores = int(np.count_nonzero(sizes)), np.zeros(sizes.size)
         for codes in (view(self._headed[term]) for term in dict.fromkeys(terms) if term in self._headed):
             present = codes[sizes[codes] > 0]
             scores[present] += self._idf(present.size, filled)
@@ -333,10 +304,6 @@ class RankedIndex(LexicalIndex):
     def copy(self) -> Self:
         """Return a copy that changes on its own; the two share what neither has added to since."""
         twin = super().copy()
-        for name in _COLUMNS:
-            setattr(twin, name, getattr(self, name)[:])
-        twin._having = self._having.copy()
-        twin._groups, twin._speakers = self._groups.copy(), self._speakers.copy()
         twin._headed = {term: codes[:] for term, codes in self._headed.items()}
-        twin._named = {term: set(numbers) for term, numbers in self._named.items()}
+        twin._named = {term: voices.copy() for term, voices in self._named.items()}
         return twin

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from copy import copy
 from typing import Final
 
 import numpy as np
@@ -78,7 +79,7 @@ class VectorIndex:
     def copy(self) -> VectorIndex:
         """Return a copy that changes on its own; the two share their matrix until one adds to it."""
         twin = VectorIndex(self.width)
-        twin._numbering, twin._matrix = self._numbering.copy(), self._matrix
+        twin._numbering, twin._matrix = copy(self._numbering), self._matrix
         self._shared = twin._shared = True
         return twin
 
@@ -94,7 +95,7 @@ class VectorIndex:
         head, _, matrix = data.partition(b"\n")
         try:
             index = cls(**json.loads(head))
-            index._matrix = np.frombuffer(matrix, "<f4").reshape(len(index._numbering.ids), -1)
+            index._matrix = np.frombuffer(matrix, "<f4").reshape(len(index._numbering.ids), index.width)
         except (TypeError, ValueError) as error:
             msg = "these bytes are no saved index"
             raise InputError(msg, hint="index the vectors anew") from error
@@ -102,7 +103,8 @@ class VectorIndex:
         return index
 
     def _cosines(self, unit: Floats, numbers: NDArray[np.intp]) -> Floats:
-        return np.clip((self._matrix[numbers] * unit).sum(axis=1), -1.0, 1.0)
+        cosines: Floats = (self._matrix[numbers] * unit).sum(axis=1)
+        return cosines.clip(-1.0, 1.0)
 
     def _unit(self, vector: Vector) -> Floats:
         values = np.asarray(vector, np.float64)
