@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from benchmarks.retrieval import FITTED, MEASURED, SHARED, Recalls, fit, left_out, locomo, recalls
 
-from dialogauge.retrieval import load_weights
+from dialogauge.retrieval.ranked import load_weights
 
 pytestmark = [
     pytest.mark.shared,

@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 import json
+import math
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from copy import copy
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dialogauge.core.errors import InputError
-from dialogauge.retrieval.numbering import Floats, Hits, Numbering, Numbers, best, view
+from dialogauge.retrieval.growing import Floats, GrowingIndex, Hits, Numbers, best, view
 from dialogauge.text import listed_terms, pieces
 
 
-class LexicalIndex:
+class LexicalIndex(GrowingIndex):
     """Texts and their BM25 for a query, as Lucene computes it (`bm25s` calls it `lucene`).
 
     The terms are those of `text`: stems without function words, numbers, Chinese bigrams. A ranking depends
-    on the texts that are present alone: not on those that were removed, nor on the order of adding. Not for
-    several threads of which one adds or removes.
+    on the texts that are present alone: not on those that were removed, nor on the order of adding.
 
     score = sum over terms of ln(1 + (N - df + .5) / (df + .5)) * tf / (tf + k1 (1 - b + b length / mean)),
     a term counting as often as the query has it.
@@ -32,8 +31,8 @@ class LexicalIndex:
     """What `save` calls it."""
 
     def __init__(self, *, k1: float = 1.5, b: float = 0.75) -> None:
+        super().__init__()
         self._k1, self._b = k1, b
-        self._numbering = Numbering()
         self._sources: dict[str, tuple[Any, ...]] = {}
         self._lengths = array("i")
         self._total = 0
@@ -41,17 +40,11 @@ class LexicalIndex:
         self._postings: dict[str, array[int]] = {}
         self._unshared: set[str] = set()
 
-    def __len__(self) -> int:
-        return len(self._numbering.numbers)
-
-    def __contains__(self, id: object) -> bool:
-        return id in self._numbering.numbers
-
     def add(self, id: str, text: str) -> None:
         """Index a text; ValueError where its id is present already."""
-        number = self._numbering.add(id)
-        self._sources[id] = (id, text)
         terms = listed_terms(pieces(text))
+        number = self._numbered(id)
+        self._sources[id] = (id, text)
         self._lengths.append(len(terms))
         self._total += len(terms)
         postings, unshared = self._postings, self._unshared
@@ -65,9 +58,9 @@ class LexicalIndex:
 
     def remove(self, id: str) -> None:
         """Forget a text; KeyError where there is none of this id."""
-        self._total -= self._lengths[self._numbering.remove(id)]
+        self._total -= self._lengths[self._unmarked(id)]
         del self._sources[id]
-        if self._numbering.crowded:
+        if self._crowded:
             vars(self).update(vars(self._of(self._sources.values())))
 
     def search(self, query: str, k: int) -> Hits:
@@ -82,15 +75,13 @@ class LexicalIndex:
         scores = self._bm25(listed_terms(pieces(query)))
         numbers = np.flatnonzero(scores)
         if numbers.size < k:
-            numbers = np.flatnonzero(self._numbering.present)
-        return best(self._numbering.ids, numbers, scores[numbers], k)
+            numbers = np.flatnonzero(self._present)
+        return best(self._ids, numbers, scores[numbers], k)
 
     def copy(self) -> Self:
         """Return a copy that changes on its own; the two share what neither has added to since."""
         self._unshared = set()
-        twin = type(self)()
-        vars(twin).update({name: copy(value) for name, value in vars(self).items()})
-        return twin
+        return super().copy()
 
     def save(self) -> bytes:
         """Return the texts as bytes, for `load`: an index of any version makes its own terms of them."""
@@ -101,13 +92,12 @@ class LexicalIndex:
         """Return an index of what `save` wrote; InputError for any other bytes."""
         try:
             kind, *sources = json.loads(data)
-            if kind == cls.kind:
-                return cls()._of(sources)
-        except (TypeError, ValueError) as error:
-            msg = "these bytes are no saved index"
+            if kind != cls.kind:
+                raise ValueError(kind)
+            return cls()._of(sources)
+        except (AttributeError, TypeError, ValueError) as error:
+            msg = f"these bytes are no saved index ({cls.kind})"
             raise InputError(msg, hint="index the texts anew") from error
-        msg = f"these bytes are an index of another kind: {kind!r}, not {cls.kind!r}"
-        raise InputError(msg, hint="index the texts anew")
 
     def _of(self, sources: Iterable[Sequence[str]]) -> Self:
         """Return an index of some texts with the settings of this one."""
@@ -118,19 +108,18 @@ class LexicalIndex:
 
     def _bm25(self, terms: Iterable[str]) -> Floats:
         """Return the score of each number, 0 for removed ones, and one more that is 0."""
-        size, lengths = len(self._numbering.ids) + 1, view(self._lengths)
+        size, lengths = len(self._ids) + 1, view(self._lengths)
         mean = self._total / max(len(self), 1)
         numbers, weights = [np.empty(0, np.intp)], [np.empty(0)]
         for rows, counts, times in self._matches(terms):
-            saturation = self._k1 * (1 - self._b + self._b * lengths[rows] / (mean or 1.0))
             numbers.append(rows)
-            weights.append(times * self._idf(rows.size, len(self)) * counts / (counts + saturation))
+            weights.append(times * idf(rows.size, len(self)) * self._saturated(counts, lengths[rows], mean))
         scores = np.bincount(np.concatenate(numbers), np.concatenate(weights), minlength=size)
         return scores.astype(np.float64, copy=False)
 
     def _matches(self, terms: Iterable[str]) -> Iterator[tuple[Numbers, NDArray[np.intc], int]]:
         """Give for each distinct term the numbers that have it, how often, and how often the terms do."""
-        present = self._numbering.present if self._numbering.removed else None
+        present = self._present if len(self) < len(self._ids) else None
         for term, times in Counter(terms).items():
             if term in self._postings:
                 pairs = view(self._postings[term]).reshape(-1, 2)
@@ -139,6 +128,12 @@ class LexicalIndex:
                 if pairs.size:
                     yield pairs[:, 0].astype(np.intp), pairs[:, 1], times
 
-    @staticmethod
-    def _idf(having: int, of: int) -> float:
-        return float(np.log1p((of - having + 0.5) / (having + 0.5)))
+    def _saturated(self, counts: NDArray[Any], lengths: NDArray[Any], mean: float) -> Floats:
+        """Return what a term that texts of some lengths have so often counts in them, 0 to 1."""
+        out: Floats = counts / (counts + self._k1 * (1 - self._b + self._b * lengths / (mean or 1.0)))
+        return out
+
+
+def idf(having: int, of: int) -> float:
+    """Return the weight of a term that so many of some texts have."""
+    return math.log1p((of - having + 0.5) / (having + 0.5))

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dialogauge.core.patterns import lazy_pattern
-from dialogauge.retrieval.lexical import LexicalIndex
-from dialogauge.retrieval.numbering import Floats, Hits, Numbers, among_first, best, view
+from dialogauge.retrieval.growing import Floats, Hits, Numbers, among_first, best, view
+from dialogauge.retrieval.lexical import LexicalIndex, idf
 from dialogauge.text import BUCKETS, gram_buckets, listed_terms, pieces
 
 _EARLY: Final = (
@@ -108,13 +108,12 @@ class RankedIndex(LexicalIndex):
             group: Its session, of which it is the last message so far; None: a session of its own.
             header: Of the session, such as its date; that of its first message counts.
         """
-        number = len(self._numbering.ids)
+        number = len(self._ids)
         super().add(id, text)
         self._sources[id] = (id, text, speaker, group, header)
         lowered = text.lower().replace("\u2019", "'")
-        asks = "?" in text or "？" in text
-        traits = (bool(_I.search(lowered)), bool(_TIME_WORD.search(lowered)))
-        self._traits.append(_QUESTION * asks + _FIRST_PERSON * traits[0] + _TIME * traits[1])
+        bits = ("?" in text or "？" in text, bool(_I.search(lowered)), bool(_TIME_WORD.search(lowered)))
+        self._traits.append(bits[0] * _QUESTION + bits[1] * _FIRST_PERSON + bits[2] * _TIME)
         name = id if group is None else group
         code = self._groups.setdefault(name, len(self._group_ids))
         if code == len(self._group_ids):
@@ -145,7 +144,7 @@ class RankedIndex(LexicalIndex):
 
     def remove(self, id: str) -> None:
         """Forget a message; KeyError where there is none of this id. Those beside it become neighbours."""
-        number = self._numbering.numbers[id]
+        number = self._numbers[id]
         before, after = self._before[number], self._after[number]
         if before != _NONE:
             self._after[before] = after
@@ -173,7 +172,7 @@ class RankedIndex(LexicalIndex):
             k: At least 1, else ValueError.
         """
         numbers, features = self.features(query, max(_FIRST, k))
-        return best(self._numbering.ids, numbers, linear(features, FEATURES, load_weights()), k)
+        return best(self._ids, numbers, linear(features, FEATURES, load_weights()), k)
 
     def search_groups(self, query: str, k: int) -> Hits:
         """Return the k best groups, as `search` does; the score of a group is that of its best message."""
@@ -181,7 +180,7 @@ class RankedIndex(LexicalIndex):
         codes, owner = np.unique(view(self._group)[numbers], return_inverse=True)
         highest = np.full(codes.size, -np.inf)
         np.maximum.at(highest, owner, linear(features, FEATURES, load_weights()))
-        return best(self._group_ids, codes.astype(np.intp), highest, k)
+        return best(self._group_ids, codes, highest, k)
 
     def features(self, query: str, first: int) -> tuple[Numbers, Floats]:
         """Return what the index knows of its messages for a query.
@@ -195,7 +194,11 @@ class RankedIndex(LexicalIndex):
             The numbers of the messages, shape (n,), and `FEATURES` of each, shape (features, n).
         """
         terms = listed_terms(pieces(query))
-        names = {term: voices for term in terms if (voices := self._named_by(term))}
+        names = {
+            term: voices
+            for term in terms
+            if (voices := [v for v in self._named.get(term, ()) if self._spoken[v]])
+        }
         bare = [term for term in terms if term not in names] or terms
         own = self._bm25(bare)
         # What stands beside the last of a group is the entry behind the last message, which scores 0.
@@ -207,7 +210,7 @@ class RankedIndex(LexicalIndex):
             reached[links[direct]] = reached[links[links[direct]]] = True
         reached[direct] = True
         if np.count_nonzero(reached) <= first:
-            reached[:-1] = self._numbering.present
+            reached[:-1] = self._present
         reached[_NONE] = False
         numbers = np.flatnonzero(reached)
         named = np.zeros(len(self._speakers) + 1, np.bool_)
@@ -240,46 +243,37 @@ class RankedIndex(LexicalIndex):
 
     def _group_bm25(self, terms: Sequence[str]) -> Floats:
         """Return the BM25 of each group, a group being one text."""
-        sizes, group = view(self._sizes), view(self._group)
-        filled = int(np.count_nonzero(sizes))
-        mean = self._total / max(filled, 1) or 1.0
-        saturation = self._k1 * (1 - self._b + self._b * view(self._terms) / mean)
-        scores = np.zeros(sizes.size)
+        group, filled = view(self._group), len(self._groups)
+        scores = np.zeros(len(self._sizes))
         for numbers, counts, times in self._matches(terms):
-            tf = np.bincount(group[numbers], counts, minlength=sizes.size)
-            scores += times * self._idf(int(np.count_nonzero(tf)), filled) * tf / (tf + saturation)
+            tf = np.bincount(group[numbers], counts, minlength=scores.size)
+            saturated = self._saturated(tf, view(self._terms), self._total / max(filled, 1))
+            scores += times * idf(int(np.count_nonzero(tf)), filled) * saturated
         return scores
 
     def _header_idf(self, terms: Sequence[str]) -> Floats:
         """Return for each group the idf of the terms in its header, added up."""
         sizes = view(self._sizes)
-        filled, scores = int(np.count_nonzero(sizes)), np.zeros(sizes.size)
+        scores = np.zeros(sizes.size)
         for codes in (view(self._headed[term]) for term in dict.fromkeys(terms) if term in self._headed):
             present = codes[sizes[codes] > 0]
-            scores[present] += self._idf(present.size, filled)
+            scores[present] += idf(present.size, len(self._groups))
         return scores
 
     def _joined_bm25(self, terms: Sequence[str], texts: Numbers) -> Floats:
-        """Return the BM25 of texts made of some messages each, shape (messages, n); -1 is no message.
-
-        The idf is that of messages.
-        """
+        """Return the BM25 of texts of some messages, shape (messages, n), by idf of messages; -1 is none."""
         lengths = np.append(view(self._lengths), 0)[texts].sum(axis=0)
-        mean = len(texts) * self._total / max(len(self), 1) or 1.0
-        saturation = self._k1 * (1 - self._b + self._b * lengths / mean)
+        mean = len(texts) * self._total / max(len(self), 1)
         scores = np.zeros(texts.shape[1])
         for numbers, counts, times in self._matches(terms):
             by_number = np.zeros(len(self._lengths) + 1)
             by_number[numbers] = counts
             tf = by_number[texts].sum(axis=0)
-            scores += times * self._idf(numbers.size, len(self)) * tf / (tf + saturation)
+            scores += times * idf(numbers.size, len(self)) * self._saturated(tf, lengths, mean)
         return scores
 
     def _gram_likeness(self, query: str, texts: Numbers) -> tuple[Floats, Floats]:
-        """Return what share of the query's 3-grams messages have, and the cosine; -1 is no message, and has 0.
-
-        Both by idf, each distinct 3-gram once.
-        """
+        """Return what share of the query's distinct 3-grams messages have, by idf, and the cosine; -1: 0."""
         grams = np.unique(gram_buckets(query, 3, shortest=3))
         squares = np.log((1 + len(self)) / (1 + self._having)) ** 2
         total = squares[grams].sum()
@@ -296,10 +290,6 @@ class RankedIndex(LexicalIndex):
             shares[numbers] = common / total
             cosines[numbers] = common / np.maximum(lengths, 1e-9) / np.sqrt(total)
         return shares[texts], cosines[texts]
-
-    def _named_by(self, term: str) -> list[int]:
-        """Return the speakers of present messages whose name has a term."""
-        return [voice for voice in self._named.get(term, ()) if self._spoken[voice]]
 
     def copy(self) -> Self:
         """Return a copy that changes on its own; the two share what neither has added to since."""

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from copy import copy
-from typing import Final
+from typing import Final, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dialogauge.core.errors import InputError
-from dialogauge.retrieval.numbering import Floats, Hits, Numbering, among_first, best
+from dialogauge.retrieval.growing import Floats, GrowingIndex, Hits, among_first, best
 
 Vector = Sequence[float] | NDArray[np.floating]
 
@@ -20,11 +19,11 @@ _CLOSE: Final = 1e-5
 """More than float32 errs in the cosine of two unit vectors of some thousand dimensions."""
 
 
-class VectorIndex:
+class VectorIndex(GrowingIndex):
     """Vectors of one width and their exact cosine with another; any embedding will do.
 
     Kept as unit vectors in float32, in a matrix that doubles when it is full. A vector of zeros has the
-    cosine 0 with every other. Not for several threads of which one adds or removes.
+    cosine 0 with every other.
     """
 
     def __init__(self, width: int, *, ids: Sequence[str] = ()) -> None:
@@ -32,7 +31,7 @@ class VectorIndex:
         if width < 1:
             msg = f"a vector has at least one dimension, not {width}"
             raise ValueError(msg)
-        self._numbering = Numbering(ids)
+        super().__init__(ids)
         self._matrix = np.empty((0, width), np.float32)
         self._shared = False
 
@@ -41,16 +40,10 @@ class VectorIndex:
         """The number of dimensions."""
         return self._matrix.shape[1]
 
-    def __len__(self) -> int:
-        return len(self._numbering.numbers)
-
-    def __contains__(self, id: object) -> bool:
-        return id in self._numbering.numbers
-
     def add(self, id: str, vector: Vector) -> None:
         """Keep a vector; ValueError for another width, a number not finite, or an id present already."""
         unit = self._unit(vector)
-        number = self._numbering.add(id)
+        number = self._numbered(id)
         if self._shared or number == len(self._matrix):
             larger = np.empty((max(2 * number, 64), self.width), np.float32)
             larger[:number] = self._matrix[:number]
@@ -59,8 +52,8 @@ class VectorIndex:
 
     def remove(self, id: str) -> None:
         """Forget a vector; KeyError where there is none of this id."""
-        self._numbering.remove(id)
-        if self._numbering.crowded:
+        self._unmarked(id)
+        if self._crowded:
             self._close_gaps()
 
     def search(self, query: Vector, k: int) -> Hits:
@@ -69,33 +62,33 @@ class VectorIndex:
         ValueError for a query that `add` would refuse, and for k < 1.
         """
         unit = self._unit(query)
-        numbers = np.flatnonzero(self._numbering.present)
-        rough = (self._matrix[: len(self._numbering.ids)] @ unit.astype(np.float32))[numbers]
+        numbers = np.flatnonzero(self._present)
+        rough = (self._matrix[: len(self._ids)] @ unit.astype(np.float32))[numbers]
         if numbers.size > k > 0:
             # A product of matrices rounds by where a row stands: what may be among the best is computed anew.
             numbers = numbers[rough >= rough[among_first(rough, k)].min() - _CLOSE]
-        return best(self._numbering.ids, numbers, self._cosines(unit, numbers), k)
+        return best(self._ids, numbers, self._cosines(unit, numbers), k)
 
-    def copy(self) -> VectorIndex:
+    def copy(self) -> Self:
         """Return a copy that changes on its own; the two share their matrix until one adds to it."""
-        twin = VectorIndex(self.width)
-        twin._numbering, twin._matrix = copy(self._numbering), self._matrix
-        self._shared = twin._shared = True
+        matrix, self._matrix, self._shared = self._matrix, self._matrix[:0], True
+        twin = super().copy()
+        self._matrix = twin._matrix = matrix
         return twin
 
     def save(self) -> bytes:
         """Return the index as bytes, for `load`: a line of JSON, then the matrix."""
         self._close_gaps()
-        head = json.dumps({"width": self.width, "ids": self._numbering.ids}).encode()
+        head = json.dumps({"width": self.width, "ids": self._ids}).encode()
         return head + b"\n" + self._matrix.astype("<f4").tobytes()
 
     @classmethod
-    def load(cls, data: bytes) -> VectorIndex:
+    def load(cls, data: bytes) -> Self:
         """Return the index that `save` wrote; InputError for any other bytes."""
         head, _, matrix = data.partition(b"\n")
         try:
             index = cls(**json.loads(head))
-            index._matrix = np.frombuffer(matrix, "<f4").reshape(len(index._numbering.ids), index.width)
+            index._matrix = np.frombuffer(matrix, "<f4").reshape(len(index._ids), index.width)
         except (TypeError, ValueError) as error:
             msg = "these bytes are no saved index"
             raise InputError(msg, hint="index the vectors anew") from error
@@ -116,5 +109,5 @@ class VectorIndex:
         return unit
 
     def _close_gaps(self) -> None:
-        self._matrix = self._matrix[np.flatnonzero(self._numbering.present)]
-        self._numbering, self._shared = Numbering(list(self._numbering.numbers)), False
+        self._matrix, self._shared = self._matrix[np.flatnonzero(self._present)], False
+        super().__init__(list(self._numbers))

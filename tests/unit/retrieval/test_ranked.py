@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dialogauge.core.errors import InputError
-from dialogauge.retrieval import FEATURES, RankedIndex, linear, load_weights
+from dialogauge.retrieval import FEATURES, RankedIndex
+from dialogauge.retrieval.ranked import linear, load_weights
 from sets import examples
 
 TALK = [
@@ -130,7 +131,7 @@ def test_saved_loaded_and_copied_it_is_the_same() -> None:
     assert again.search("When was Ben in the museum?", 5) == expected
     rebuilt = index_of([*TALK[:1], *TALK[2:], ("7", "The museum of trains.", "Cem", "s2", "")])
     assert twin.search("Cem museum", 5) == rebuilt.search("Cem museum", 5)
-    with pytest.raises(InputError, match="another kind: 'lexical'"):
+    with pytest.raises(InputError, match=r"no saved index [(]ranked"):
         RankedIndex.load(b'["lexical"]')
 
 
@@ -171,7 +172,7 @@ def test_the_gaps_are_closed() -> None:
     index = index_of(rows)
     for row in rows[:150]:
         index.remove(row[0])
-    assert index._numbering.removed < 100
+    assert len(index._ids) < 150
     assert index.search("3 trains of 17 May", 9) == index_of(rows[150:]).search("3 trains of 17 May", 9)
 
 
