@@ -21,7 +21,7 @@ from dialogauge.retrieval.growing import Floats, Hits, Numbers, among_first, bes
 from dialogauge.retrieval.lexical import LexicalIndex, idf
 from dialogauge.text import BUCKETS, gram_buckets, listed_terms, pieces
 
-_EARLY: Final = (
+EARLY: Final = (
     *("own", "session", "before", "two_before", "two_after", "speaker", "answers", "question"),
     *("first_person", "when", "opening", "header"),
 )
@@ -30,8 +30,8 @@ time word where the query asks for a time; one of the first two of its session; 
 _LATE: Final = ("with_before", "with_both", "grams", "grams_before", "cosine", "cosine_before")
 """BM25 of the message and those beside it as one text; the share of the query's character 3-grams, by idf, in
 the message and in that before, and their cosine. Only of the messages that are best without them."""
-FEATURES: Final = (*_EARLY, *_LATE)
-_FIRST: Final = 300
+FEATURES: Final = (*EARLY, *_LATE)
+_FIRST: Final = 200
 """So many messages."""
 _DIRECT: Final = 2000
 """So many messages by BM25, and those beside them, are looked at."""
@@ -52,10 +52,10 @@ _ASKS_WHEN = lazy_pattern(
 
 
 @cache
-def load_weights() -> Mapping[str, float]:
-    """Return the weights that ship, by name of `FEATURES`."""
+def load_weights() -> Mapping[str, Mapping[str, float]]:
+    """Return the weights that ship: `all` by name of `FEATURES`, and `early`, fitted without the last six."""
     file = resources.files(__package__) / "ranked.json"
-    weights: dict[str, float] = json.loads(file.read_text(encoding="utf-8"))["weights"]
+    weights: dict[str, dict[str, float]] = json.loads(file.read_text(encoding="utf-8"))
     return weights
 
 
@@ -172,14 +172,14 @@ class RankedIndex(LexicalIndex):
             k: At least 1, else ValueError.
         """
         numbers, features = self.features(query, max(_FIRST, k))
-        return best(self._ids, numbers, linear(features, FEATURES, load_weights()), k)
+        return best(self._ids, numbers, linear(features, FEATURES, load_weights()["all"]), k)
 
     def search_groups(self, query: str, k: int) -> Hits:
         """Return the k best groups, as `search` does; the score of a group is that of its best message."""
         numbers, features = self.features(query, max(_FIRST, k))
         codes, owner = np.unique(view(self._group)[numbers], return_inverse=True)
         highest = np.full(codes.size, -np.inf)
-        np.maximum.at(highest, owner, linear(features, FEATURES, load_weights()))
+        np.maximum.at(highest, owner, linear(features, FEATURES, load_weights()["all"]))
         return best(self._group_ids, codes, highest, k)
 
     def features(self, query: str, first: int) -> tuple[Numbers, Floats]:
@@ -232,7 +232,7 @@ class RankedIndex(LexicalIndex):
             self._header_idf(bare)[view(self._group)[numbers]],
         )
         features = np.stack(columns).astype(np.float64)
-        enough = among_first(linear(features, _EARLY, load_weights()), first)
+        enough = among_first(linear(features, EARLY, load_weights()["early"]), first)
         numbers, features = numbers[enough], features[:, enough]
         texts = np.stack([numbers, before[numbers], after[numbers]])
         parts = [(word, set(listed_terms(pieces(word)))) for word in query.split()]

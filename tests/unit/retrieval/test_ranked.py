@@ -179,8 +179,9 @@ def test_the_gaps_are_closed() -> None:
 def test_a_score_adds_up() -> None:
     index = index_of(TALK)
     numbers, features = index.features("museum", 5)
-    weights = load_weights()
+    weights = load_weights()["all"]
     assert set(weights) == set(FEATURES)
+    assert set(load_weights()["early"]) < set(FEATURES)
     scores = linear(features, FEATURES, weights)
     assert scores == pytest.approx(np.array([weights[name] for name in FEATURES]) @ features)
     assert index.search("museum", 1)[0][1] == scores.max()
