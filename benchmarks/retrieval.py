@@ -225,7 +225,8 @@ def fit(talks: Sequence[Talk], names: Sequence[str] = FEATURES) -> dict[str, flo
 
 def write(talks: Sequence[Talk]) -> None:
     weights = {"early": fit(talks, EARLY), "all": fit(talks)}
-    _WEIGHTS.write_text(json.dumps(weights, indent=1) + "\n", encoding="utf-8")
+    lines = (f'"{name}": {json.dumps(of)}' for name, of in weights.items())
+    _WEIGHTS.write_text("{" + ",\n ".join(lines) + "}\n", encoding="utf-8")
 
 
 def left_out(talks: Sequence[Talk]) -> Iterator[tuple[str, int, float, float]]:
