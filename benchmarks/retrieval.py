@@ -5,7 +5,8 @@
     python -m benchmarks.retrieval fit         # weights of all four, into retrieval/ranked.json
     python -m benchmarks.retrieval recall      # those weights on conversations 5-7
 
-The last three read data/membench below the folder that DIALOGAUGE_SHARED names.
+The last three read data/membench below the folder that DIALOGAUGE_SHARED names. With the folder of a
+sentence-transformers model behind them they embed messages and questions too.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from benchmarks.process import ROOT, in_process
 from benchmarks.tables import table
 from dialogauge.retrieval import (
     EARLY,
+    EMBEDDED,
     FEATURES,
     LexicalIndex,
     RankedIndex,
@@ -114,28 +116,62 @@ def by_session(messages: Sequence[Message]) -> LexicalIndex:
     return index
 
 
-def ranked(messages: Sequence[Message]) -> RankedIndex:
+def ranked(messages: Sequence[Message], model: str | None = None) -> RankedIndex:
     index = RankedIndex()
     for m in messages:
         index.add(m.id, m.text, speaker=m.speaker, group=m.session, header=m.date)
+    if model is not None:
+        for m, vector in zip(
+            messages, embedded(model, [f"{m.speaker}: {m.text}" for m in messages]), strict=True
+        ):
+            index.embed(m.id, vector)
     return index
+
+
+_VECTORS: dict[str, Floats] = {}
+
+
+def embedded(model: str, texts: Sequence[str]) -> list[Floats]:
+    """Return the mean of the last layer for each text, by a model in a folder; of at most 128 tokens."""
+    import torch
+    from transformers import AutoModel, AutoTokenizer
+
+    new = sorted({text for text in texts if text not in _VECTORS}, key=len)
+    tokenizer, encoder = AutoTokenizer.from_pretrained(model), AutoModel.from_pretrained(model).eval()
+    for start in range(0, len(new), 64):
+        batch = new[start : start + 64]
+        tokens = tokenizer(batch, padding=True, truncation=True, max_length=128, return_tensors="pt")
+        with torch.no_grad():
+            states = encoder(**tokens).last_hidden_state
+        mask = tokens["attention_mask"][..., None]
+        means = (states * mask).sum(1) / mask.sum(1)
+        _VECTORS.update(zip(batch, means.double().numpy(), strict=True))
+    return [_VECTORS[text] for text in texts]
 
 
 Recalls = dict[str, list[tuple[str, float]]]
 """By method: the category of each question, and the share of its evidence among the first five."""
 
 
-def recalls(talks: Sequence[Talk]) -> Recalls:
+def recalls(talks: Sequence[Talk], model: str | None = None) -> Recalls:
     """Search for each question in its own conversation, with the weights that ship."""
     out: Recalls = defaultdict(list)
     for talk in talks:
         messages, sessions, own = (make(talk.messages) for make in (by_message, by_session, ranked))
+        if model is not None:
+            vectors = dict(
+                zip(texts := [q.text for q in talk.questions], embedded(model, texts), strict=True)
+            )
+            both = ranked(talk.messages, model)
         searches: dict[str, Callable[[str, int], list[tuple[str, float]]]] = {
             "bm25 message": messages.search,
             "bm25 session": sessions.search,
             "ranked message": own.search,
             "ranked session": own.search_groups,
         }
+        if model is not None:
+            searches["embedded message"] = lambda q, k, v=vectors, i=both: i.search(q, k, v[q])
+            searches["embedded session"] = lambda q, k, v=vectors, i=both: i.search_groups(q, k, v[q])
         for question in talk.questions:
             for name, search in searches.items():
                 gold = question.sessions if name.endswith("session") else question.evidence
@@ -166,10 +202,12 @@ class Choice:
         return len(self.question.sessions.intersection(top)) / len(self.question.sessions)
 
 
-def choices(talk: Talk) -> list[Choice]:
-    index, out = ranked(talk.messages), []
-    for question in talk.questions:
-        numbers, features = index.features(question.text, len(index))
+def choices(talk: Talk, model: str | None = None) -> list[Choice]:
+    index, out = ranked(talk.messages, model), []
+    texts = [question.text for question in talk.questions]
+    vectors = [None] * len(texts) if model is None else embedded(model, texts)
+    for question, vector in zip(talk.questions, vectors, strict=True):
+        numbers, features = index.features(question.text, len(index), vector)
         messages = [talk.messages[number] for number in numbers]
         gold = np.array([float(m.id in question.evidence) for m in messages])
         out.append(Choice(features, gold, [m.session for m in messages], question))
@@ -216,28 +254,36 @@ def fitted(questions: Sequence[Choice]) -> Floats:
     return weights / scale
 
 
-def fit(talks: Sequence[Talk], names: Sequence[str] = FEATURES) -> dict[str, float]:
+def fit(talks: Sequence[Talk], names: Sequence[str] = FEATURES, model: str | None = None) -> dict[str, float]:
     """Return the weights of some features, of which the first of `FEATURES` may stand alone."""
-    rows = [choice for talk in talks for choice in choices(talk)]
+    rows = [choice for talk in talks for choice in choices(talk, model)]
     weights = fitted([replace(row, features=row.features[: len(names)]) for row in rows])
     return dict(zip(names, weights.round(4).tolist(), strict=True))
 
 
-def write(talks: Sequence[Talk]) -> None:
-    weights = {"early": fit(talks, EARLY), "all": fit(talks)}
+def write(talks: Sequence[Talk], model: str | None) -> None:
+    """Without a model the weights with embeddings stay."""
+    weights = {
+        **json.loads(_WEIGHTS.read_text(encoding="utf-8")),
+        "early": fit(talks, EARLY),
+        "all": fit(talks),
+    }
+    if model is not None:
+        weights["embedded"] = fit(talks, EMBEDDED, model)
     lines = (f'"{name}": {json.dumps(of)}' for name, of in weights.items())
     _WEIGHTS.write_text("{" + ",\n ".join(lines) + "}\n", encoding="utf-8")
 
 
-def left_out(talks: Sequence[Talk]) -> Iterator[tuple[str, int, float, float]]:
+def left_out(talks: Sequence[Talk], model: str | None = None) -> Iterator[tuple[str, int, float, float]]:
     """Give for each conversation its questions, and the recall by weights of the others.
 
     Of messages, and of sessions by their best message.
     """
+    names = FEATURES if model is None else EMBEDDED
     for talk in talks:
-        by_name = fit([other for other in talks if other is not talk])
-        weights = np.array([by_name[name] for name in FEATURES])
-        rows = choices(talk)
+        by_name = fit([other for other in talks if other is not talk], names, model)
+        weights = np.array([by_name[name] for name in names])
+        rows = choices(talk, model)
         yield (
             talk.id,
             len(rows),
@@ -347,18 +393,18 @@ def run(times: int, *, quick: bool = False) -> dict[str, Any]:
     return out
 
 
-def main(word: str) -> None:
+def main(word: str, model: str | None = None) -> None:
     if word == "fit":
-        write(locomo(*FITTED))
+        write(locomo(*FITTED), model)
     elif word == "left-out":
-        rows = list(left_out(locomo(*FITTED)))
+        rows = list(left_out(locomo(*FITTED), model))
         questions = [row[1] for row in rows]
         means = (float(np.average([row[i] for row in rows], weights=questions)) for i in (2, 3))
         rows.append(("all", sum(questions), *means))
         lines = [(id, n, f"{message:.3f}", f"{session:.3f}") for id, n, message, session in rows]
         print(table("Recall@5, left out", ("conversation", "questions", "message", "session"), lines))
     else:
-        of = recalls(locomo(*MEASURED))
+        of = recalls(locomo(*MEASURED), model)
         categories = sorted({category for category, _ in next(iter(of.values()))})
         rows = [(name, *by_category(values, categories)) for name, values in of.items()]
         print(table("Recall@5 on conversations 5-7", ("method", "all", *categories), rows))
@@ -371,4 +417,4 @@ def by_category(values: Sequence[tuple[str, float]], categories: Sequence[str]) 
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(*sys.argv[1:])

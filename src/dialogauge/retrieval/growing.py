@@ -40,6 +40,9 @@ class GrowingIndex:
         vars(twin).update({name: copy(value) for name, value in vars(self).items()})
         return twin
 
+    def __copy__(self) -> Self:
+        return self.copy()
+
     def _numbered(self, id: str) -> int:
         if id in self._numbers:
             msg = f"{id!r} is in the index already: remove it first"

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from dialogauge.core.patterns import lazy_pattern
 from dialogauge.retrieval.growing import Floats, Hits, Numbers, among_first, best, view
 from dialogauge.retrieval.lexical import LexicalIndex, idf
+from dialogauge.retrieval.vectors import Vector, VectorIndex
 from dialogauge.text import BUCKETS, gram_buckets, listed_terms, pieces
 
 EARLY: Final = (
@@ -31,6 +32,8 @@ _LATE: Final = ("with_before", "with_both", "grams", "grams_before", "cosine", "
 """BM25 of the message and those beside it as one text; the share of the query's character 3-grams, by idf, in
 the message and in that before, and their cosine. Only of the messages that are best without them."""
 FEATURES: Final = (*EARLY, *_LATE)
+EMBEDDED: Final = (*FEATURES, "vector", "vector_before", "vector_after")
+"""And the cosine of the embedding, in standard deviations from the mean: the message, those beside it."""
 _FIRST: Final = 200
 """So many messages."""
 _DIRECT: Final = 2000
@@ -53,7 +56,7 @@ _ASKS_WHEN = lazy_pattern(
 
 @cache
 def load_weights() -> Mapping[str, Mapping[str, float]]:
-    """Return the weights that ship: `all` by name of `FEATURES`, and `early`, fitted without the last six."""
+    """Return the weights that ship: `early`, `all` and `embedded`, by name of the features of each."""
     file = resources.files(__package__) / "ranked.json"
     weights: dict[str, dict[str, float]] = json.loads(file.read_text(encoding="utf-8"))
     return weights
@@ -95,6 +98,7 @@ class RankedIndex(LexicalIndex):
         self._spoken = array("i")
         self._speakers: dict[str, int] = {}
         self._named: dict[str, set[int]] = {}
+        self._vectors: VectorIndex | None = None
 
     def add(
         self, id: str, text: str, speaker: str | None = None, group: str | None = None, header: str = ""
@@ -142,6 +146,11 @@ class RankedIndex(LexicalIndex):
         self._grams.append(grams)
         self._having[grams] += 1
 
+    def embed(self, id: str, vector: Vector) -> None:
+        """Give a message its embedding, once; KeyError without the message, else as `VectorIndex.add`."""
+        self._vectors = self._vectors or VectorIndex(len(vector))
+        self._vectors.add(self._ids[self._numbers[id]], vector)
+
     def remove(self, id: str) -> None:
         """Forget a message; KeyError where there is none of this id. Those beside it become neighbours."""
         number = self._numbers[id]
@@ -159,9 +168,13 @@ class RankedIndex(LexicalIndex):
         if not self._sizes[code]:
             del self._groups[self._group_ids[code]]
         self._having[self._grams[number]] -= 1
+        vectors = self._vectors
+        if vectors is not None and id in vectors:
+            vectors.remove(id)
         super().remove(id)
+        self._vectors = vectors
 
-    def search(self, query: str, k: int) -> Hits:
+    def search(self, query: str, k: int, vector: Vector | None = None) -> Hits:
         """Return the k best messages with their scores, which may be negative; of equal ones the first ids.
 
         Messages that neither share a term with the query nor stand within two of one that does fill up where
@@ -170,28 +183,36 @@ class RankedIndex(LexicalIndex):
         Args:
             query: The bare question.
             k: At least 1, else ValueError.
+            vector: The embedding of the question, for messages that have theirs.
         """
-        numbers, features = self.features(query, max(_FIRST, k))
-        return best(self._ids, numbers, linear(features, FEATURES, load_weights()["all"]), k)
+        numbers, scores = self._scored(query, k, vector)
+        return best(self._ids, numbers, scores, k)
 
-    def search_groups(self, query: str, k: int) -> Hits:
+    def search_groups(self, query: str, k: int, vector: Vector | None = None) -> Hits:
         """Return the k best groups, as `search` does; the score of a group is that of its best message."""
-        numbers, features = self.features(query, max(_FIRST, k))
+        numbers, scores = self._scored(query, k, vector)
         codes, owner = np.unique(view(self._group)[numbers], return_inverse=True)
         highest = np.full(codes.size, -np.inf)
-        np.maximum.at(highest, owner, linear(features, FEATURES, load_weights()["all"]))
+        np.maximum.at(highest, owner, scores)
         return best(self._group_ids, codes, highest, k)
 
-    def features(self, query: str, first: int) -> tuple[Numbers, Floats]:
+    def _scored(self, query: str, k: int, vector: Vector | None) -> tuple[Numbers, Floats]:
+        numbers, features = self.features(query, max(_FIRST, k), vector)
+        names, kind = (FEATURES, "all") if len(features) == len(FEATURES) else (EMBEDDED, "embedded")
+        return numbers, linear(features, names, load_weights()[kind])
+
+    def features(self, query: str, first: int, vector: Vector | None = None) -> tuple[Numbers, Floats]:
         """Return what the index knows of its messages for a query.
 
         Args:
             query: The bare question.
-            first: How many messages: those that are best without the last six features. Of messages that
-                share a term with the query, or stand within two of one that does, if there are so many.
+            first: How many messages: those that are best by `EARLY`. Of messages that share a term with the
+                query, or stand within two of one that does, if there are so many.
+            vector: The embedding of the query: so many of the nearest messages besides.
 
         Returns:
-            The numbers of the messages, shape (n,), and `FEATURES` of each, shape (features, n).
+            The numbers of the messages, shape (n,), and `FEATURES` of each, shape (features, n); `EMBEDDED`
+            where there are embeddings.
         """
         terms = listed_terms(pieces(query))
         names = {
@@ -209,6 +230,10 @@ class RankedIndex(LexicalIndex):
         for links in (before, after):
             reached[links[direct]] = reached[links[links[direct]]] = True
         reached[direct] = True
+        vectors = self._vectors if vector is not None else None
+        near = [] if vectors is None or vector is None else vectors.search(vector, first)
+        nearest = [self._numbers[id] for id, _ in near]
+        reached[nearest] = True
         if np.count_nonzero(reached) <= first:
             reached[:-1] = self._present
         reached[_NONE] = False
@@ -233,12 +258,16 @@ class RankedIndex(LexicalIndex):
         )
         features = np.stack(columns).astype(np.float64)
         enough = among_first(linear(features, EARLY, load_weights()["early"]), first)
+        enough |= np.isin(numbers, nearest)
         numbers, features = numbers[enough], features[:, enough]
         texts = np.stack([numbers, before[numbers], after[numbers]])
         parts = [(word, set(listed_terms(pieces(word)))) for word in query.split()]
         words = (word for word, stems in parts if not stems or stems - names.keys())
         shares, cosines = self._gram_likeness(" ".join(words), texts[:2])
-        late = (self._joined_bm25(bare, texts[:2]), self._joined_bm25(bare, texts), *shares, *cosines)
+        late = [self._joined_bm25(bare, texts[:2]), self._joined_bm25(bare, texts), *shares, *cosines]
+        if vectors is not None and vector is not None:
+            ids = [None if number == _NONE else self._ids[number] for number in texts.ravel().tolist()]
+            late += [*vectors.standardised(vector, ids).reshape(texts.shape)]
         return numbers, np.concatenate([features, late])
 
     def _group_bm25(self, terms: Sequence[str]) -> Floats:
@@ -290,6 +319,18 @@ class RankedIndex(LexicalIndex):
             shares[numbers] = common / total
             cosines[numbers] = common / np.maximum(lengths, 1e-9) / np.sqrt(total)
         return shares[texts], cosines[texts]
+
+    def save(self) -> bytes:
+        """Return the messages as bytes, for `load`, a line of JSON, and behind it their embeddings."""
+        return super().save() + (b"\n" + self._vectors.save() if self._vectors is not None else b"")
+
+    @classmethod
+    def load(cls, data: bytes) -> Self:
+        """Return an index of what `save` wrote; InputError for any other bytes."""
+        messages, _, vectors = data.partition(b"\n")
+        index = super().load(messages)
+        index._vectors = VectorIndex.load(vectors) if vectors else None
+        return index
 
     def copy(self) -> Self:
         """Return a copy that changes on its own; the two share what neither has added to since."""

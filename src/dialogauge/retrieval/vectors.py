@@ -61,13 +61,24 @@ class VectorIndex(GrowingIndex):
 
         ValueError for a query that `add` would refuse, and for k < 1.
         """
-        unit = self._unit(query)
-        numbers = np.flatnonzero(self._present)
-        rough = (self._matrix[: len(self._ids)] @ unit.astype(np.float32))[numbers]
+        unit, numbers = self._unit(query), np.flatnonzero(self._present)
+        rough = self._rough(unit)
         if numbers.size > k > 0:
             # A product of matrices rounds by where a row stands: what may be among the best is computed anew.
             numbers = numbers[rough >= rough[among_first(rough, k)].min() - _CLOSE]
         return best(self._ids, numbers, self._cosines(unit, numbers), k)
+
+    def standardised(self, query: Vector, ids: Sequence[str | None]) -> Floats:
+        """Return the cosines of some entries, less the mean of all, by the standard deviation of all.
+
+        0 for None and for ids that are not here. ValueError for a query that `add` would refuse.
+        """
+        unit = self._unit(query)
+        rough = self._rough(unit) if len(self) else np.zeros(1, np.float32)
+        out, here = np.zeros(len(ids)), np.array([id in self for id in ids], np.bool_)
+        numbers = np.array([self._numbers[id] for id in ids if id is not None and id in self], np.intp)
+        out[here] = (self._cosines(unit, numbers) - rough.mean(dtype=float)) / (rough.std(dtype=float) or 1.0)
+        return out
 
     def copy(self) -> Self:
         """Return a copy that changes on its own; the two share their matrix until one adds to it."""
@@ -94,6 +105,11 @@ class VectorIndex(GrowingIndex):
             raise InputError(msg, hint="index the vectors anew") from error
         index._shared = True
         return index
+
+    def _rough(self, unit: Floats) -> NDArray[np.float32]:
+        """Return the cosine of each present entry, in the order of adding."""
+        products: NDArray[np.float32] = self._matrix[: len(self._ids)] @ unit.astype(np.float32)
+        return products[self._present]
 
     def _cosines(self, unit: Floats, numbers: NDArray[np.intp]) -> Floats:
         cosines: Floats = (self._matrix[numbers] * unit).sum(axis=1)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dialogauge.core.errors import InputError
-from dialogauge.retrieval import FEATURES, RankedIndex
+from dialogauge.retrieval import EMBEDDED, FEATURES, RankedIndex
 from dialogauge.retrieval.ranked import linear, load_weights
 from sets import examples
 
@@ -182,7 +182,76 @@ def test_a_score_adds_up() -> None:
     weights = load_weights()["all"]
     assert set(weights) == set(FEATURES)
     assert set(load_weights()["early"]) < set(FEATURES)
+    assert set(load_weights()["embedded"]) == set(EMBEDDED)
     scores = linear(features, FEATURES, weights)
     assert scores == pytest.approx(np.array([weights[name] for name in FEATURES]) @ features)
     assert index.search("museum", 1)[0][1] == scores.max()
     assert numbers.tolist() == [0, 1, 2, 3, 4]
+
+
+def with_vectors() -> RankedIndex:
+    index = index_of(TALK)
+    for id, vector in {"1": [1, 0], "2": [0, 1], "4": [0, -1], "5": [-1, 0]}.items():
+        index.embed(id, vector)
+    return index
+
+
+def test_the_cosines_by_hand() -> None:
+    index = with_vectors()
+    numbers, features = index.features("What about the trains?", 5, [1, 0])
+    assert numbers.tolist() == [0, 1, 2, 3, 4]
+    of = dict(zip(EMBEDDED, features.tolist(), strict=True))
+    # Cosines 1, 0, 0, -1: mean 0, deviation the root of one half. 3 has no vector, and counts as the mean.
+    assert of["vector"] == pytest.approx([2**0.5, 0, 0, 0, -(2**0.5)])
+    assert of["vector_before"] == pytest.approx([0, 2**0.5, 0, 0, 0])
+    assert of["vector_after"] == [0, 0, 0, 0, 0]
+    assert index.features("What about the trains?", 5)[1].shape == (len(FEATURES), 5)
+    assert index_of(TALK).features("trains", 5, [1, 0])[1].shape == (len(FEATURES), 5)
+
+
+def test_what_is_near_is_found_without_a_common_word() -> None:
+    index = with_vectors()
+    assert index.search("Any locomotives?", 1, [0, -1])[0][0] == "4"
+    assert index.search_groups("Any locomotives?", 1, [-1, 0])[0][0] == "s2"
+    rows = [(f"r{i:03}", f"trains {i % 5}", "Ann", f"g{i}", "") for i in range(400)]
+    index = index_of([*rows, ("x", "Locomotives", "Ann", "g", "")])
+    for row in rows:
+        index.embed(row[0], [1, 0.01])
+    index.embed("x", [0, 1])
+    assert index.search("Any trains?", 1, [0, 1])[0][0] == "x"
+
+
+def test_embeddings_come_and_go_with_their_messages() -> None:
+    index = with_vectors()
+    twin, again = index.copy(), RankedIndex.load(index.save())
+    expected = index.search("museum", 5, [0, 1])
+    index.remove("2")
+    index.add(*TALK[1])  # without its vector
+    assert [id for id, _ in twin.search("museum", 5, [0, 1])] == [id for id, _ in expected]
+    assert again.search("museum", 5, [0, 1]) == twin.search("museum", 5, [0, 1]) == expected
+    assert index.search("museum", 5, [0, 1]) != expected
+    index.embed("2", [0, 1])
+    with pytest.raises(ValueError, match="already"):
+        index.embed("2", [0, 1])
+    with pytest.raises(KeyError):
+        index.embed("9", [0, 1])
+    with pytest.raises(ValueError, match="2 finite numbers"):
+        index.search("museum", 1, [1, 0, 0])
+    for id in "1245":
+        index.remove(id)
+    assert len(index.search("museum", 5, [0, 1])) == 1
+
+
+def test_embeddings_stay_where_the_gaps_are_closed() -> None:
+    rows = [(f"{i:03}", f"museum {i % 9}", "Ann", f"s{i // 10}", "") for i in range(200)]
+    rng = np.random.default_rng(0)
+    vectors = {row[0]: rng.normal(size=8) for row in rows}
+    index, rebuilt = index_of(rows), index_of(rows[150:])
+    for row in rows:
+        index.embed(row[0], vectors[row[0]])
+    for row in rows[150:]:
+        rebuilt.embed(row[0], vectors[row[0]])
+    for row in rows[:150]:
+        index.remove(row[0])
+    expected = dict(rebuilt.search("museum 7", 9, vectors["000"]))
+    assert dict(index.search("museum 7", 9, vectors["000"])) == pytest.approx(expected, abs=1e-6)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dialogauge.text import content_terms, pieces, words
+from dialogauge.text import content_terms, listed_terms, pieces, words
 from dialogauge.text.tokens import stem
 
 
@@ -58,3 +58,10 @@ def test_chinese_is_cut_at_function_characters(text):
     runs = re.findall("[北京旅行]+", text)
     bigrams = {run[i : i + 2] for run in runs for i in range(max(1, len(run) - 1))}
     assert {t for t in content_terms(pieces(text)) if not t.isascii()} == bigrams
+
+
+def test_terms_with_repeats() -> None:
+    text = pieces("The museums, a museum and 3.5 trains: 南京旅行")
+    assert listed_terms(text) == ["museum", "museum", "3.5", "train", "南京", "京旅", "旅行"]
+    assert content_terms(text) == frozenset(listed_terms(text))
+    assert listed_terms(pieces("")) == []
