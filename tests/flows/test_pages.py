@@ -87,6 +87,8 @@ def test_every_block_of_a_report_is_explained(dialogauge, serve):
     dialogauge("judge", "log.jsonl", "--ratings", "ratings.csv", "-o", "rated")
     dialogauge("judge", "log.jsonl", *model, "--unchecked", "-o", "model")
     dialogauge("judge", "agent.jsonl", "--rubric", "td-turn", *model, "--unchecked", "-o", "agents")
+    whole = ("--rubric", "roleplay-turn", "--unchecked", "-o", "sessions")
+    dialogauge("judge", "log.jsonl", *model, *whole)
     explained = text_of("docs/report.md").replace("'", "’")
     titles = {
         title

@@ -164,12 +164,12 @@ def test_a_function_that_changed_judges_anew(log, talk, tmp_path, serve):
     code = "import json\ndef answer(messages):\n    return 'SCORE'\n"
     path = log(talk("a"))
     said = []
-    for text in (code, code, code.replace("SCORE", "OTHER")):
+    for text in (code, code, code.replace("SCORE", "ANOTHER")):
         (tmp_path / "mine_4471.py").write_text(text)
         words = ("judge", path, "--model", "py:mine_4471:answer", "-o", "run", "--max-failed", 1)
         out, err = start(tmp_path, *words).communicate(timeout=60)
         said.append((out + err, rows_of(tmp_path / "run")[-1]["failure"]["raw"]))
-    assert [raw for _, raw in said] == ["SCORE", "SCORE", "OTHER"]
+    assert [raw for _, raw in said] == ["SCORE", "SCORE", "ANOTHER"]
     assert ["another judge or prompt" in text for text, _ in said] == [False, False, True]
 
 

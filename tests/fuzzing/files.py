@@ -501,6 +501,7 @@ NO_FILE: Final[Mapping[str, str]] = {
     "rater": "a name",
     "scale": "categories",
     "scenario": "the id of a scenario",
+    "turns": "a run: as those that are compared",
     "where": "conditions on columns",
 }
 """By setting that is a text and names no file to read: what it is."""
@@ -540,10 +541,12 @@ OWN_FILES: Final = frozenset(
         "door/pytest_plugin.py",  # its own records
         "door/run.py",  # a page, shown as it stands
         "judges/known_answers.py",
+        "judges/answers/judgments.py",
         "judges/local/evidence.py",
         "judges/local/model.py",
         "judges/local/roleplay.py",
         "report/html.py",
+        "retrieval/ranked.py",
         "rubrics/templates.py",
         "signals/markers.py",
     }
