@@ -519,6 +519,7 @@ READERS: Final[Mapping[str, tuple[str, ...]]] = {
     "data/opening.py": tuple(f"judge {name}" for name in ENDINGS),
     "data/sources.py": tuple(f"judge {name}" for name in ENDINGS),
     "data/splits.py": ("split",),
+    "data/tasks/record.py": ("tasks",),
     "judges/success/multiwoz_data.py": ("goals", "venues"),
     "llm/budget.py": ("prices", "price table"),
     "llm/cache.py": ("reply cache",),
@@ -533,9 +534,11 @@ READERS: Final[Mapping[str, tuple[str, ...]]] = {
 OWN_FILES: Final = frozenset(
     {
         "__main__.py",  # standard streams
+        "agents/memory/systems.py",  # what it has saved itself
         "annotate/page.py",
         "app/chat.py",  # a file to write to
         "app/outputs.py",  # a file to write to
+        "llm/folder_embeddings.py",  # settings of a model; what is none is passed over
         "llm/identity.py",  # bytes, for a digest
         "core/files.py",  # what the others read through
         "door/pytest_plugin.py",  # its own records

@@ -570,3 +570,26 @@ ROLES = (
     "org/model@https://h:1/v1",
     "judge",
 )
+
+TASKS = (
+    {
+        "corpus_id": "c",
+        "sessions": [
+            {
+                "session": 1,
+                "date_time": "10 May 2024",
+                "messages": [{"id": "D1:1", "speaker": "Ann", "text": "I moved here yesterday."}],
+            }
+        ],
+    },
+    {
+        "id": "t",
+        "dataset": "d",
+        "lang": "en",
+        "q": "When did Ann move?",
+        "v": {"answer": "9 May 2024", "category": 2, "evidence": ["D1:1"]},
+        "c": "c",
+        "meta": {"domain1": "x"},
+    },
+)
+"""A corpus and a task about it."""

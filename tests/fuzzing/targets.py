@@ -39,6 +39,7 @@ from dialogauge.data import (
     read_field_map,
     read_ratings,
 )
+from dialogauge.data.tasks import read_tasks
 from dialogauge.judges.fitted.model import Cuts, FittedOn, RatingsModel
 from dialogauge.judges.local.judge import LocalJudge
 from dialogauge.judges.local.model import LocalCoefficients, load_coefficients
@@ -273,6 +274,24 @@ def prices(rng: random.Random, folder: Path) -> str:
     return "read"
 
 
+def tasks(rng: random.Random, folder: Path) -> str:
+    """Reading a file of tasks and their corpora."""
+    lines = [
+        mutate.as_text(rng, mutate.structure(rng, one)).encode("utf-8", "surrogatepass")
+        for one in seeds.TASKS
+    ]
+    data = b"\n".join(lines)
+    path = _write(folder, "tasks.jsonl", mutate.spoil(rng, data) if rng.random() < 0.3 else data)
+    try:
+        read = read_tasks(str(path))
+    except DialogaugeError as error:
+        return _placed(error, path)
+    for task in read.tasks:
+        assert isinstance(task.question, str)
+        assert all(isinstance(id, str) for id in task.evidence)
+    return "read"
+
+
 def coefficients(rng: random.Random, folder: Path) -> str:
     """Loading the coefficients of the local judge."""
     import json
@@ -388,6 +407,7 @@ TARGETS: dict[str, Case] = {
     "config": config,
     "role": role,
     "prices": prices,
+    "tasks": tasks,
     "coefficients": coefficients,
     "ratings_model": ratings_model,
     "reply": reply,

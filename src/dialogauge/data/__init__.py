@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from dialogauge.data.reader import read_conversations
     from dialogauge.data.replies import read_replies
     from dialogauge.data.splits import UserSplit, message_turns, read_split, split_users
+    from dialogauge.data.tasks import TaskFile, TaskRecord, read_tasks
     from dialogauge.data.votes import Vote, is_pair_file, read_pairs, votes_in
 
 __getattr__ = loading(__name__)

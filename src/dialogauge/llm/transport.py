@@ -74,6 +74,10 @@ class Transport:
         """Send one JSON body, without retries; the deadline in seconds is for the whole exchange."""
         return await self._send("POST", self._chat, content, deadline)
 
+    async def post(self, path: str, content: bytes, deadline: float) -> Response | Problem:
+        """Send one JSON body to another path below the base URL, without retries."""
+        return await self._send("POST", URL(self._endpoint.url(path), encoded=True), content, deadline)
+
     async def get(self, path: str, deadline: float) -> Response | Problem:
         """Fetch a path below the base URL, without retries."""
         return await self._send("GET", URL(self._endpoint.url(path), encoded=True), None, deadline)

@@ -1,0 +1,33 @@
+"""Assistants with a memory: what a memory system must do, systems of ours and of yours, and the agent on top.
+
+memory = IndexedMemory("bm25-message", unit="message")
+await memory.add_corpus(sessions)
+agent = MemoryAgent(memory, ChatAgent("a", digest, client), Room(items=5))
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dialogauge.core.facade import loading
+
+if TYPE_CHECKING:
+    from dialogauge.agents.memory.agent import MemoryAgent
+    from dialogauge.agents.memory.checked import CheckedMemory
+    from dialogauge.agents.memory.extracting import ExtractingAgent, extract
+    from dialogauge.agents.memory.foreign import EndpointMemory, own_memory
+    from dialogauge.agents.memory.protocol import (
+        Ability,
+        Feedback,
+        Kind,
+        Memory,
+        MemoryItem,
+        Retrieved,
+        Room,
+        SystemFault,
+        items_of,
+    )
+    from dialogauge.agents.memory.registry import SYSTEMS, build_memory
+    from dialogauge.agents.memory.systems import FullMemory, IndexedMemory, NoMemory, OracleMemory
+
+__getattr__ = loading(__name__)

@@ -1,0 +1,127 @@
+"""A system under test, held to its word: what it gives is what it was given, fits, and comes in time."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+from dialogauge.agents.memory.protocol import (
+    Ability,
+    Feedback,
+    Memory,
+    Retrieved,
+    Room,
+    SystemFault,
+)
+from dialogauge.core import BudgetSpent, Conversation, EndpointError, Usage
+
+T = TypeVar("T")
+
+
+@dataclass
+class CheckedMemory:
+    """A memory in front of another one: the same, but every broken promise is a `SystemFault`.
+
+    It also measures: seconds and usage of taking in and of giving back.
+    """
+
+    inner: Memory
+    deadline: float = 60.0
+    """Seconds for one call."""
+    spent: dict[str, float] = field(default_factory=dict)
+    """Seconds by `ingest` and `retrieve`."""
+    _known: set[str] = field(default_factory=set)
+
+    @property
+    def name(self) -> str:
+        """The system's."""
+        return self.inner.name
+
+    @property
+    def digest(self) -> str:
+        """The system's."""
+        return self.inner.digest
+
+    @property
+    def abilities(self) -> frozenset[Ability]:
+        """The system's."""
+        return self.inner.abilities
+
+    def describe(self) -> Mapping[str, Any]:
+        """Return what the system says of itself."""
+        return self.inner.describe()
+
+    async def add_corpus(self, sessions: Sequence[Conversation]) -> Usage:
+        """Let it take in a corpus."""
+        self._known |= {session.id for session in sessions}
+        return await self._timed("ingest", lambda: self.inner.add_corpus(sessions))
+
+    async def add_dialogue(self, conversation: Conversation, feedback: Feedback | None = None) -> Usage:
+        """Let it take in a dialogue."""
+        self._known.add(conversation.id)
+        return await self._timed("ingest", lambda: self.inner.add_dialogue(conversation, feedback))
+
+    async def update(self, conversation: Conversation) -> Usage:
+        """Let it change a dialogue."""
+        self._known.add(conversation.id)
+        return await self._timed("ingest", lambda: self.inner.update(conversation))
+
+    async def delete(self, dialogue: str) -> None:
+        """Let it forget a dialogue, which it must not give from then on."""
+        await self._timed("ingest", lambda: self.inner.delete(dialogue))
+        self._known.discard(dialogue)
+
+    async def retrieve(self, question: str, room: Room) -> Retrieved:
+        """Let it give items, and look at each.
+
+        Raises:
+            SystemFault: It threw, hung, gave more than there is room for, or what it was never given.
+        """
+        answer: object = await self._timed("retrieve", lambda: self.inner.retrieve(question, room))
+        if not isinstance(answer, Retrieved):
+            msg = f"{self.name} gave {type(answer).__name__}, no Retrieved"
+            raise SystemFault(msg)
+        recalled = answer
+        for item in recalled.items:
+            if not item.text.strip():
+                msg = f"{self.name} gave an item without a text"
+                raise SystemFault(msg)
+            if item.dialogue and item.dialogue not in self._known:  # a text alone says nothing of its origin
+                msg = f"{self.name} gave an item of {item.dialogue!r}, which it does not hold"
+                raise SystemFault(msg)
+        if len(room.fill(recalled.items)) < len(recalled.items):
+            msg = f"{self.name} gave {len(recalled.items)} items, more than there is room for"
+            raise SystemFault(msg)
+        return recalled
+
+    def fork(self) -> CheckedMemory:
+        """Return one in front of a fork."""
+        return CheckedMemory(self.inner.fork(), self.deadline, dict(self.spent), set(self._known))
+
+    def save(self, folder: Path) -> None:
+        """Let it write itself."""
+        self.inner.save(folder)
+
+    async def load(self, folder: Path) -> None:
+        """Let it read itself; what it holds is what was taken in here before."""
+        await self.inner.load(folder)
+
+    async def _timed(self, what: str, call: Callable[[], Awaitable[T]]) -> T:
+        begun = time.monotonic()
+        try:
+            async with asyncio.timeout(self.deadline):
+                return await call()
+        except (EndpointError, BudgetSpent, SystemFault):
+            raise
+        except TimeoutError as error:
+            msg = f"{self.name} took more than {self.deadline:g} s to {what}"
+            raise SystemFault(msg) from error
+        except Exception as error:
+            msg = f"{self.name} failed to {what}: {type(error).__name__}: {error}"
+            raise SystemFault(msg) from error
+        finally:
+            self.spent[what] = self.spent.get(what, 0.0) + time.monotonic() - begun

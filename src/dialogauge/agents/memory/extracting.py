@@ -1,0 +1,166 @@
+"""An answerer without a model: dates by arithmetic, else words of what was recalled. A floor for models."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date, timedelta
+from typing import Any, Final
+
+from dialogauge.agents.memory.protocol import Memory, MemoryItem, Room, SystemFault
+from dialogauge.core import Conversation, digest
+from dialogauge.core.patterns import lazy_pattern
+from dialogauge.core.protocols import AgentFailure, AgentReply, AgentTurn
+from dialogauge.text import ENGLISH_STOP, content_terms, pieces, sentences
+
+_VERSION: Final = 1
+_MONTHS: Final = (
+    *("january", "february", "march", "april", "may", "june"),
+    *("july", "august", "september", "october", "november", "december"),
+)
+_DAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_MONTH: Final = "|".join(m[:3] + (f"(?:{m[3:]})?" if m[3:] else "") for m in _MONTHS)
+_DATE: Final = lazy_pattern(
+    rf"(?P<y>\d{{4}})-(?P<m>\d\d)-(?P<d>\d\d)"
+    rf"|(?P<d2>\d{{1,2}})(?:st|nd|rd|th)? (?:of )?(?P<m2>{_MONTH})\b\.?,? (?P<y2>\d{{4}})"
+    rf"|(?P<m3>{_MONTH})\b\.? (?P<d3>\d{{1,2}})(?:st|nd|rd|th)?,? (?P<y3>\d{{4}})",
+    re.IGNORECASE,
+)
+_WHEN: Final = lazy_pattern(
+    r"\bwhen\b|\bwhat (?:date|day|year|month|time)\b|\bwhich (?:year|month|day)\b", re.IGNORECASE
+)
+_NUMBER: Final = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "few": 3}
+_SOME: Final = rf"(?P<n>\d+|{'|'.join(_NUMBER)})"
+_TIME: Final = lazy_pattern(
+    rf"\b(?:(?P<day>yesterday|last night|today|tonight|this morning|tomorrow)"
+    rf"|(?P<way>last|next|this|past) (?P<unit>week(?:end)?|month|year|{'|'.join(_DAYS)}|{'|'.join(_MONTHS)})"
+    rf"|{_SOME} (?P<units>day|week|month|year)s? ago"
+    rf"|in (?P<month>{'|'.join(_MONTHS)})(?: (?P<year>\d{{4}}))?|in (?P<alone>(?:19|20)\d\d))\b",
+    re.IGNORECASE,
+)
+_WORD: Final = lazy_pattern(r"[\w'’$%-]+")
+_LENGTH: Final = {"day": 1, "week": 7}
+_LONGEST: Final = 6
+"""Words of an answer that is no date."""
+
+
+def date_in(text: str | None) -> date | None:
+    """Return the first date in a text, of day, month and year; None where there is none."""
+    match = _DATE.search(text or "")
+    if match is None:
+        return None
+    year, month, day = (str(match[k] or match[f"{k}2"] or match[f"{k}3"]) for k in "ymd")
+    number = int(month) if month.isdigit() else [m[:3] for m in _MONTHS].index(month[:3].lower()) + 1
+    try:
+        return date(int(year), number, int(day))
+    except ValueError:
+        return None
+
+
+def when_of(text: str, heard: date) -> str | None:
+    """Return the time that a text speaks of, as somebody who heard it on a day would write it down.
+
+    `yesterday`, heard on 8 May 2023: `7 May 2023`. `last week`: `the week before 8 May 2023`. None where it
+    speaks of none.
+    """
+    match = _TIME.search(text)
+    if match is None:
+        return None
+    of = {name: value.lower() for name, value in match.groupdict().items() if value}
+    if "day" in of:
+        shift = {"yesterday": -1, "last night": -1, "tomorrow": 1}.get(of["day"], 0)
+        return _written(heard + timedelta(shift))
+    if "units" in of:
+        return _ago(_NUMBER.get(of["n"]) or int(of["n"]), of["units"], heard)
+    if "way" in of:
+        return _beside({"next": 1, "this": 0}.get(of["way"], -1), of["unit"], heard)
+    return of.get("alone") or f"{of['month'].capitalize()} {of.get('year', heard.year)}"
+
+
+def _ago(count: int, unit: str, heard: date) -> str:
+    if unit == "year":
+        return str(heard.year - count)
+    return _month(heard, -count) if unit == "month" else _written(heard - timedelta(count * _LENGTH[unit]))
+
+
+def _beside(step: int, unit: str, heard: date) -> str:
+    """Return the last (-1), this (0) or next (1) of a unit of time."""
+    if unit == "year":
+        return str(heard.year + step)
+    if unit == "month":
+        return _month(heard, step)
+    if unit in _MONTHS:
+        return f"{unit.capitalize()} {heard.year - (step < 0 and _MONTHS.index(unit) + 1 >= heard.month)}"
+    return f"the {unit} {('of', 'after', 'before')[step]} {_written(heard)}"
+
+
+def _written(day: date) -> str:
+    return f"{day.day} {_MONTHS[day.month - 1].capitalize()} {day.year}"
+
+
+def _month(day: date, step: int) -> str:
+    months = day.year * 12 + day.month - 1 + step
+    return f"{_MONTHS[months % 12].capitalize()} {months // 12}"
+
+
+def extract(question: str, items: Sequence[MemoryItem]) -> str:
+    """Return an answer in the words of what was recalled; empty where nothing was.
+
+    A question for a time gets the time that the best item speaks of, or else its date. Any other gets the
+    words of the best sentence that the question does not hold, at most six.
+    """
+    if not items:
+        return ""
+    if _WHEN.search(question):
+        for item in items:
+            heard = date_in(item.date)
+            if heard is not None:
+                return when_of(item.text, heard) or _written(heard)
+    asked = content_terms(pieces(question))
+    best = max(
+        (
+            (len(content_terms(pieces(text)) & asked) / (1 + place), -place, text)
+            for place, item in enumerate(items)
+            for text in sentences(item.text)
+        ),
+        default=(0.0, 0, items[0].text),
+    )[2]
+    words = [w for w in _WORD.findall(best) if w.lower() not in ENGLISH_STOP]
+    left = [w for w in words if not content_terms(pieces(w)) <= asked]
+    return " ".join((left or words)[:_LONGEST])
+
+
+@dataclass(frozen=True)
+class ExtractingAgent:
+    """Recalls, and answers by `extract`; a `core.protocols.Agent` that needs no model."""
+
+    memory: Memory
+    room: Room = field(default_factory=Room)
+
+    @property
+    def name(self) -> str:
+        """The memory's."""
+        return self.memory.name
+
+    @property
+    def digest(self) -> str:
+        """Changes with memory and room, and with how answers are found."""
+        return digest([self.memory.digest, self.room.items, self.room.tokens, "extract", _VERSION])
+
+    def describe(self) -> Mapping[str, Any]:
+        """Return memory and room."""
+        room = {"items": self.room.items, "tokens": self.room.tokens}
+        return {"memory": dict(self.memory.describe()), "model": None, "room": room}
+
+    async def reply(self, conversation: Conversation, *, seed: int = 0) -> AgentTurn:
+        """Answer the last user message; with nothing recalled it says that it does not know."""
+        del seed
+        question = next((m.text for m in reversed(conversation.messages) if m.role == "user"), None)
+        if question is None:
+            return AgentTurn(AgentFailure("no_reply", "nobody asks anything"))
+        try:
+            recalled = await self.memory.retrieve(question, self.room)
+        except SystemFault as fault:
+            return AgentTurn(AgentFailure("judge_error", str(fault)))
+        return AgentTurn(AgentReply(extract(question, recalled.items) or "not mentioned"), recalled.usage)

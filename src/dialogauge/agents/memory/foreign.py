@@ -1,0 +1,209 @@
+"""Memory systems of your own: a class in Python, or a server that speaks a little JSON."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, Protocol
+
+from dialogauge.agents.memory.protocol import (
+    Ability,
+    Feedback,
+    Memory,
+    MemoryItem,
+    Retrieved,
+    Room,
+    SystemFault,
+)
+from dialogauge.core import Conversation, Usage, digest
+from dialogauge.runs.records import conversation_to_json
+
+_OPTIONAL: Final[Mapping[Ability, str]] = {
+    "update": "update",
+    "delete": "delete",
+    "fork": "fork",
+    "save": "save",
+}
+
+
+@dataclass
+class _Own:
+    """A class of a user's, which may leave out what it cannot do, and need not be asynchronous.
+
+    It needs `retrieve(question, k)`, which returns texts, mappings with `text` (and `dialogue`, `position`,
+    `date`, `speaker`, `score`, `kind`), or `MemoryItem`s. And it needs `add_dialogue(dialogue)`,
+    `add_corpus(sessions)` or both. Dialogues come as `{"id", "date", "messages": [{"role", "content"}]}`.
+    """
+
+    system: Any
+    name: str
+    digest: str
+
+    @property
+    def abilities(self) -> frozenset[Ability]:
+        """What it has a method for."""
+        return frozenset(a for a, method in _OPTIONAL.items() if callable(getattr(self.system, method, None)))
+
+    def describe(self) -> Mapping[str, Any]:
+        """Return what it says of itself, where it says something."""
+        about = getattr(self.system, "describe", dict)
+        return {"system": self.name, **about()}
+
+    async def add_corpus(self, sessions: Sequence[Conversation]) -> Usage:
+        """Give it a corpus, at once or one by one."""
+        if (add := getattr(self.system, "add_corpus", None)) is not None:
+            await _awaited(add([plain_dialogue(s) for s in sessions]))
+        else:
+            for session in sessions:
+                await self.add_dialogue(session)
+        return Usage()
+
+    async def add_dialogue(self, conversation: Conversation, feedback: Feedback | None = None) -> Usage:
+        """Give it a dialogue, with the feedback where it takes any."""
+        add = getattr(self.system, "add_dialogue", None)
+        if add is None:
+            return await self.add_corpus([conversation])
+        more = {"feedback": feedback} if "feedback" in inspect.signature(add).parameters else {}
+        await _awaited(add(plain_dialogue(conversation), **more))
+        return Usage()
+
+    async def retrieve(self, question: str, room: Room) -> Retrieved:
+        """Ask it, and make items of what it gives."""
+        texts = await _awaited(self.system.retrieve(question, room.items))
+        return Retrieved(tuple(item_of(text, self.name) for text in texts or ()))
+
+    async def update(self, conversation: Conversation) -> Usage:
+        """Let it change a dialogue."""
+        await _awaited(self.system.update(plain_dialogue(conversation)))
+        return Usage()
+
+    async def delete(self, dialogue: str) -> None:
+        """Let it forget a dialogue."""
+        await _awaited(self.system.delete(dialogue))
+
+    def fork(self) -> _Own:
+        """Return one around a fork of it."""
+        return _Own(self.system.fork(), self.name, self.digest)
+
+    def save(self, folder: Path) -> None:
+        """Let it write itself."""
+        self.system.save(folder)
+
+    async def load(self, folder: Path) -> None:
+        """Let it read itself."""
+        await _awaited(self.system.load(folder))
+
+
+def own_memory(make: Callable[[], Any], name: str) -> Memory:
+    """Return a memory around what a class or function of the user's makes.
+
+    Raises TypeError where it lacks `retrieve`, or anything to take dialogues in with.
+    """
+    system = make()
+    if not callable(getattr(system, "retrieve", None)):
+        msg = f"{name} has no method retrieve(question, k)"
+        raise TypeError(msg)
+    if not any(callable(getattr(system, method, None)) for method in ("add_dialogue", "add_corpus")):
+        msg = f"{name} takes nothing in: it has neither add_dialogue nor add_corpus"
+        raise TypeError(msg)
+    try:
+        source = inspect.getsource(make)
+    except (OSError, TypeError):
+        source = ""
+    return _Own(system, name, digest([name, source]))
+
+
+class Post(Protocol):
+    """Sends a JSON value to a path below an address, and returns the JSON value that comes back."""
+
+    async def __call__(self, path: str, value: Mapping[str, Any]) -> Any:  # noqa: ANN401 - any JSON value
+        """Send; SystemFault for what is no answer."""
+
+
+@dataclass
+class EndpointMemory:
+    """A server: `POST /add {"dialogue": ...}`, `POST /retrieve {"question", "k"} -> {"items": [...]}`.
+
+    Items are as those of a class of one's own. `POST /reset` begins anew; it may do nothing.
+    """
+
+    post: Post
+    name: str
+    digest: str
+    abilities: frozenset[Ability] = frozenset()
+
+    def describe(self) -> Mapping[str, Any]:
+        """Return the name."""
+        return {"system": self.name, "endpoint": True}
+
+    async def add_corpus(self, sessions: Sequence[Conversation]) -> Usage:
+        """Send each session."""
+        for session in sessions:
+            await self.add_dialogue(session)
+        return Usage()
+
+    async def add_dialogue(self, conversation: Conversation, feedback: Feedback | None = None) -> Usage:
+        """Send a dialogue, with what the user let show."""
+        more = {} if feedback is None else {"feedback": [*feedback.actions]}
+        await self.post("/add", {"dialogue": plain_dialogue(conversation), **more})
+        return Usage()
+
+    async def retrieve(self, question: str, room: Room) -> Retrieved:
+        """Ask for items."""
+        answer = await self.post("/retrieve", {"question": question, "k": room.items})
+        items = answer.get("items") if isinstance(answer, dict) else None
+        if not isinstance(items, list):
+            msg = f"{self.name} answered without a list of items"
+            raise SystemFault(msg)
+        return Retrieved(tuple(item_of(one, self.name) for one in items))
+
+    async def update(self, conversation: Conversation) -> Usage:
+        """No such request is known."""
+        raise NotImplementedError
+
+    async def delete(self, dialogue: str) -> None:
+        """No such request is known."""
+        raise NotImplementedError
+
+    def fork(self) -> EndpointMemory:
+        """A server has one state."""
+        raise NotImplementedError
+
+    def save(self, folder: Path) -> None:
+        """A server keeps its state itself."""
+        raise NotImplementedError
+
+    async def load(self, folder: Path) -> None:
+        """A server keeps its state itself."""
+        raise NotImplementedError
+
+
+def plain_dialogue(conversation: Conversation) -> dict[str, Any]:
+    """Return a dialogue as systems of one's own get it: plain JSON values."""
+    value = conversation_to_json(conversation)
+    date = conversation.metadata.get("date")
+    return {"id": conversation.id, "date": date, "messages": value["messages"]}
+
+
+def item_of(value: object, name: str) -> MemoryItem:
+    """Return what a system gave as an item, a text or a mapping with one; SystemFault for anything else."""
+    if isinstance(value, MemoryItem):
+        return value
+    if isinstance(value, str):
+        return MemoryItem("", None, value, kind="semantic")
+    if isinstance(value, Mapping) and isinstance(value.get("text"), str):
+        known = {key: value.get(key) for key in ("position", "speaker", "date", "message", "score")}
+        return MemoryItem(
+            str(value.get("dialogue") or ""),
+            text=value["text"],
+            kind=value.get("kind") or "episodic",
+            **known,
+        )
+    msg = f"{name} gave an item that is neither a text nor a mapping with one"
+    raise SystemFault(msg)
+
+
+async def _awaited(value: Any) -> Any:  # noqa: ANN401 - whatever foreign code returns
+    return await value if isinstance(value, Awaitable) else value

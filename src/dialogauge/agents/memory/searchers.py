@@ -1,0 +1,137 @@
+"""The indexes of memory systems, by words, by the fitted ranker, or by meaning: items in, keys out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from dialogauge.agents.memory.protocol import MemoryItem
+from dialogauge.core import Usage
+from dialogauge.retrieval import LexicalIndex, RankedIndex, VectorIndex
+
+Hits = tuple[Sequence[tuple[str, float]], Usage]
+"""Keys with their scores, the best first, and what models took to find them."""
+
+
+class Searcher(Protocol):
+    """Finds items by a question; grows, and forgets."""
+
+    def describe(self) -> Mapping[str, Any]:
+        """Return its settings as plain JSON values."""
+
+    async def add(self, key: str, item: MemoryItem) -> Usage:
+        """Take in an item under a new key."""
+
+    def remove(self, key: str) -> None:
+        """Forget it."""
+
+    async def search(self, question: str, k: int) -> Hits:
+        """Return at most k keys."""
+
+    def copy(self) -> Searcher:
+        """Return one that holds the same."""
+
+
+@dataclass
+class Words:
+    """BM25 over what an item shows, its date and speaker included."""
+
+    index: LexicalIndex = field(default_factory=LexicalIndex)
+
+    def describe(self) -> Mapping[str, Any]:
+        """Return the kind."""
+        return {"kind": "bm25"}
+
+    async def add(self, key: str, item: MemoryItem) -> Usage:
+        """Index the text."""
+        self.index.add(key, item.shown)
+        return Usage()
+
+    def remove(self, key: str) -> None:
+        """Forget the text."""
+        self.index.remove(key)
+
+    async def search(self, question: str, k: int) -> Hits:
+        """Look the words up; what shares none with the question is not found."""
+        return [hit for hit in self.index.search(question, k) if hit[1] > 0], Usage()
+
+    def copy(self) -> Words:
+        """Return one that holds the same."""
+        return Words(self.index.copy())
+
+
+@dataclass
+class Ranked:
+    """The fitted ranker over messages, their neighbours, speakers and sessions."""
+
+    index: RankedIndex = field(default_factory=RankedIndex)
+
+    def describe(self) -> Mapping[str, Any]:
+        """Return the kind."""
+        return {"kind": "ranked"}
+
+    async def add(self, key: str, item: MemoryItem) -> Usage:
+        """Index the message as the last of its dialogue."""
+        self.index.add(key, item.text, item.speaker, item.dialogue, item.date or "")
+        return Usage()
+
+    def remove(self, key: str) -> None:
+        """Forget the message."""
+        self.index.remove(key)
+
+    async def search(self, question: str, k: int) -> Hits:
+        """Rank messages."""
+        return self.index.search(question, k), Usage()
+
+    def copy(self) -> Ranked:
+        """Return one that holds the same."""
+        return Ranked(self.index.copy())
+
+
+class Embedder(Protocol):
+    """Makes vectors of texts."""
+
+    def describe(self) -> Mapping[str, Any]:
+        """Return model and settings as plain JSON values, without secrets."""
+
+    async def embed(self, texts: Sequence[str]) -> tuple[Sequence[Sequence[float]], Usage]:
+        """Return a vector for each text, all of one length."""
+
+
+@dataclass
+class Meaning:
+    """The cosine of embeddings, exact."""
+
+    embedder: Embedder
+    index: VectorIndex | None = None
+    """None until there is a first vector."""
+
+    def describe(self) -> Mapping[str, Any]:
+        """Return the kind, and the embedder's."""
+        return {"kind": "embed", "embedder": dict(self.embedder.describe())}
+
+    async def add(self, key: str, item: MemoryItem) -> Usage:
+        """Embed the text without its date, which only lowers recall, and keep the vector."""
+        text = f"{item.speaker}: {item.text}" if item.speaker else item.text
+        vectors, usage = await self.embedder.embed([text])
+        if self.index is None:
+            self.index = VectorIndex(len(vectors[0]))
+        self.index.add(key, vectors[0])
+        return usage
+
+    def remove(self, key: str) -> None:
+        """Forget the vector."""
+        if self.index is not None:
+            self.index.remove(key)
+
+    async def search(self, question: str, k: int) -> Hits:
+        """Embed the question, and compare."""
+        if self.index is None:
+            return (), Usage()
+        vectors, usage = await self.embedder.embed([question])
+        return self.index.search(vectors[0], k), usage
+
+    def copy(self) -> Meaning:
+        """Return one that holds the same."""
+        return Meaning(self.embedder, None if self.index is None else self.index.copy())

@@ -1,0 +1,204 @@
+"""Memory systems that need no other package: nothing, all, the evidence itself, and what an index finds."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, ClassVar, Final, Literal, Self
+
+from dialogauge.agents.memory.protocol import (
+    Ability,
+    Feedback,
+    MemoryItem,
+    Retrieved,
+    Room,
+    items_of,
+    whole,
+)
+from dialogauge.agents.memory.searchers import Searcher, Words
+from dialogauge.core import Conversation, Usage, digest
+from dialogauge.runs.records import conversation_from_json, conversation_to_json
+
+_ALL: Final[frozenset[Ability]] = frozenset({"update", "delete", "fork", "save"})
+_FILE: Final = "dialogues.jsonl"
+
+
+@dataclass
+class _Dialogues:
+    """Keeps the dialogues themselves, in the order in which they came; the base of our systems."""
+
+    name: str
+    abilities: ClassVar[frozenset[Ability]] = _ALL
+    known: dict[str, tuple[Conversation, bool]] = field(default_factory=dict, init=False)
+    """By id the dialogue, and whether it is of the corpus."""
+
+    @property
+    def digest(self) -> str:
+        """Of its settings."""
+        return digest(dict(self.describe()))
+
+    def describe(self) -> Mapping[str, Any]:
+        """Return the name: there is nothing to set."""
+        return {"system": self.name}
+
+    async def add_corpus(self, sessions: Sequence[Conversation]) -> Usage:
+        """Keep them."""
+        usage = Usage()
+        for session in sessions:
+            usage += await self._take(session, corpus=True)
+        return usage
+
+    async def add_dialogue(self, conversation: Conversation, feedback: Feedback | None = None) -> Usage:
+        """Keep it; what the user let show is not kept."""
+        del feedback
+        return await self._take(conversation, corpus=False)
+
+    async def update(self, conversation: Conversation) -> Usage:
+        """Put it in the place of the one with its id."""
+        await self.delete(conversation.id)
+        return await self.add_dialogue(conversation)
+
+    async def delete(self, dialogue: str) -> None:
+        """Forget it."""
+        self._drop(dialogue)
+
+    async def _take(self, conversation: Conversation, *, corpus: bool) -> Usage:
+        self._drop(conversation.id)
+        self.known[conversation.id] = conversation, corpus
+        return Usage()
+
+    def _drop(self, dialogue: str) -> None:
+        self.known.pop(dialogue, None)
+
+    def fork(self) -> Self:
+        """Return one that holds the same dialogues."""
+        other = copy(self)
+        other.known = dict(self.known)
+        return other
+
+    def save(self, folder: Path) -> None:
+        """Write the dialogues; what is made of them is made again."""
+        rows = ([conversation_to_json(c), corpus] for c, corpus in self.known.values())
+        text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+        (folder / _FILE).write_text(text, encoding="utf-8")
+
+    async def load(self, folder: Path) -> None:
+        """Read the dialogues, and make of them what is made."""
+        for name in list(self.known):
+            self._drop(name)
+        for line in (folder / _FILE).read_text(encoding="utf-8").splitlines():
+            conversation, corpus = json.loads(line)
+            await self._take(conversation_from_json(conversation), corpus=corpus)
+
+
+@dataclass
+class NoMemory(_Dialogues):
+    """Remembers nothing: what the question alone is worth."""
+
+    name: str = "none"
+
+    async def retrieve(self, question: str, room: Room) -> Retrieved:
+        """Give nothing."""
+        del question, room
+        return Retrieved(())
+
+
+@dataclass
+class FullMemory(_Dialogues):
+    """Gives everything that fits, the first dialogues first, whatever is asked: the seed's Vanilla.
+
+    Its room is of tokens alone: with a number of items it would be another system.
+    """
+
+    name: str = "full"
+
+    async def retrieve(self, question: str, room: Room) -> Retrieved:
+        """Give whole dialogues in the order in which they came."""
+        del question
+        return Retrieved(Room(None, room.tokens).fill([whole(c) for c, _ in self.known.values()]))
+
+
+@dataclass
+class OracleMemory(_Dialogues):
+    """Gives the evidence of a question, as the data states it: the ceiling of every retrieval."""
+
+    evidence: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """By question the ids of messages; a question that is not there has none."""
+    name: str = "oracle"
+
+    async def retrieve(self, question: str, room: Room) -> Retrieved:
+        """Give the messages that the data names, in the order of the dialogues."""
+        wanted = set(self.evidence.get(question, ()))
+        items = [i for c, _ in self.known.values() for i in items_of(c) if i.message in wanted]
+        return Retrieved(Room(None, room.tokens).fill(items))
+
+
+Unit = Literal["message", "session", "both"]
+"""What is searched and given: messages, whole dialogues, or dialogues by their best part."""
+
+
+@dataclass
+class IndexedMemory(_Dialogues):
+    """Gives what an index finds; the three families of the seed are this class with a unit and an index.
+
+    A session of the corpus is searched by its text, a dialogue that the assistant led by its first question:
+    what it was about. Of `both`, messages are searched too, and each dialogue is given once.
+    """
+
+    name: str = "bm25-message"
+    unit: Unit = "message"
+    index: Searcher = field(default_factory=Words)
+    """Empty."""
+    _items: dict[str, MemoryItem] = field(default_factory=dict, init=False)
+    """By key of the index."""
+
+    def describe(self) -> Mapping[str, Any]:
+        """Return unit and index."""
+        return {"system": self.name, "unit": self.unit, "index": dict(self.index.describe())}
+
+    async def retrieve(self, question: str, room: Room) -> Retrieved:
+        """Search for the bare question, and give the best items that fit, each once."""
+        most = len(self._items) if room.items is None else room.items
+        # A dialogue is given once, whatever of it was hit: its best part counts.
+        several = most if self.unit == "message" else min(len(self._items), most * _PARTS)
+        hits, usage = await self.index.search(question, several) if several else ((), Usage())
+        once: dict[tuple[str, int | None], MemoryItem] = {}
+        for key, score in hits:
+            item = self._items[key]
+            once.setdefault((item.dialogue, item.position), replace(item, score=score))
+        return Retrieved(room.fill([*once.values()]), usage)
+
+    def fork(self) -> Self:
+        """Return one with an index of its own."""
+        other = super().fork()
+        other.index, other._items = self.index.copy(), dict(self._items)
+        return other
+
+    async def _take(self, conversation: Conversation, *, corpus: bool) -> Usage:
+        await super()._take(conversation, corpus=corpus)
+        messages, all_of_it, usage = [*items_of(conversation)], whole(conversation), Usage()
+        if self.unit != "session":
+            for item in messages:
+                key = f"{item.dialogue}\n{item.position}"
+                self._items[key] = item if self.unit == "message" else all_of_it
+                usage += await self.index.add(key, item)
+        if self.unit != "message" and messages:
+            first = next((i for i in messages if i.speaker == "user"), messages[0])
+            key = f"{conversation.id}\n"
+            self._items[key] = all_of_it
+            usage += await self.index.add(key, all_of_it if corpus else first)
+        return usage
+
+    def _drop(self, dialogue: str) -> None:
+        if dialogue in self.known:
+            for key in [k for k in self._items if k.rpartition("\n")[0] == dialogue]:
+                del self._items[key]
+                self.index.remove(key)
+        super()._drop(dialogue)
+
+
+_PARTS: Final = 8
+"""So many messages of a dialogue may be hit before it is missed among those that are given."""

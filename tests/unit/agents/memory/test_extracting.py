@@ -1,0 +1,86 @@
+"""Answers without a model: times by arithmetic, words of what was recalled."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import pytest
+
+from dialogauge.agents.memory import ExtractingAgent, FullMemory, MemoryItem, NoMemory, extract
+from dialogauge.agents.memory.extracting import date_in, when_of
+from dialogauge.core import Conversation, Message
+
+HEARD = date(2023, 5, 8)  # a Monday
+
+
+@pytest.mark.parametrize(
+    ("text", "day"),
+    [
+        ("1:56 pm on 8 May, 2023", date(2023, 5, 8)),
+        ("2023-05-08 13:56", date(2023, 5, 8)),
+        ("May 8th, 2023", date(2023, 5, 8)),
+        ("8th of may 2023", date(2023, 5, 8)),
+        ("31 Feb 2023", None),
+        ("Monday", None),
+        (None, None),
+    ],
+)
+def test_the_date_of_a_session(text, day):
+    assert date_in(text) == day
+
+
+@pytest.mark.parametrize(
+    ("text", "time"),
+    [
+        ("I went there yesterday.", "7 May 2023"),
+        ("We meet tomorrow!", "9 May 2023"),
+        ("It was today", "8 May 2023"),
+        ("two weeks ago we moved", "24 April 2023"),
+        ("a month ago", "April 2023"),
+        ("3 years ago", "2020"),
+        ("last week", "the week before 8 May 2023"),
+        ("next weekend", "the weekend after 8 May 2023"),
+        ("last Friday", "the friday before 8 May 2023"),
+        ("last year", "2022"),
+        ("next month", "June 2023"),
+        ("last August", "August 2022"),
+        ("in March", "March 2023"),
+        ("in June 2021", "June 2021"),
+        ("in 2016", "2016"),
+        ("this week", "the week of 8 May 2023"),
+        ("I may go.", None),
+        ("It is the last page.", None),
+    ],
+)
+def test_a_time_is_reckoned_from_the_day_on_which_it_was_heard(text, time):
+    assert when_of(text, HEARD) == time
+
+
+def item(text, day="8 May 2023"):
+    return MemoryItem("D", 0, text, "Ann", day)
+
+
+def test_a_question_for_a_time_gets_one():
+    assert extract("When did Ann go?", [item("I went yesterday.")]) == "7 May 2023"
+    assert extract("When did Ann go?", [item("I went to the sea.")]) == "8 May 2023"
+    assert extract("When did Ann go?", [item("x", day=None), item("I went last year.")]) == "2022"
+
+
+def test_another_question_gets_words_that_it_does_not_hold():
+    items = [item("Hi! I adopted a grey cat called Miso from the shelter."), item("The cat sleeps.")]
+    assert extract("What did Ann adopt?", items) == "grey cat called Miso shelter"
+    assert extract("What is it?", []) == ""
+    assert extract("?", [item("Sunny.")]) == "Sunny"
+
+
+async def test_an_agent_that_needs_no_model():
+    memory = FullMemory()
+    session = Conversation(
+        "D", (Message("user", "I sold my boat.", name="Ann"),), metadata={"date": "8 May 2023"}
+    )
+    await memory.add_corpus([session])
+    asked = Conversation("q", (Message("user", "When did Ann sell the boat?"),))
+    turn = await ExtractingAgent(memory).reply(asked)
+    assert turn.outcome.text == "8 May 2023"
+    assert (await ExtractingAgent(NoMemory()).reply(asked)).outcome.text == "not mentioned"
+    assert (await ExtractingAgent(NoMemory()).reply(Conversation("q", ()))).failed
