@@ -115,6 +115,7 @@ def test_samples_and_splits_are_those_of_the_seed():
 
 
 @pytest.mark.shared
+@pytest.mark.skipif("DIALOGAUGE_SHARED" not in os.environ, reason="DIALOGAUGE_SHARED is not set")
 def test_every_set_at_hand_is_read():
     folder = Path(os.environ["DIALOGAUGE_SHARED"]) / "data" / "membench"
     names = [
