@@ -18,6 +18,9 @@ from dialogauge.agents.memory.protocol import (
     SystemFault,
 )
 from dialogauge.core import Conversation, Usage, digest
+from dialogauge.llm import Endpoint
+from dialogauge.llm.problems import Problem
+from dialogauge.llm.wire import encode
 from dialogauge.runs.records import conversation_to_json
 
 _OPTIONAL: Final[Mapping[Ability, str]] = {
@@ -122,16 +125,22 @@ class Post(Protocol):
         """Send; SystemFault for what is no answer."""
 
 
+async def _nothing() -> None:
+    pass
+
+
 @dataclass
 class EndpointMemory:
     """A server: `POST /add {"dialogue": ...}`, `POST /retrieve {"question", "k"} -> {"items": [...]}`.
 
-    Items are as those of a class of one's own. `POST /reset` begins anew; it may do nothing.
+    Items are as those of a class of one's own.
     """
 
     post: Post
     name: str
     digest: str
+    close: Callable[[], Awaitable[None]] = _nothing
+    """Closes the connections."""
     abilities: frozenset[Ability] = frozenset()
 
     def describe(self) -> Mapping[str, Any]:
@@ -178,6 +187,44 @@ class EndpointMemory:
     async def load(self, folder: Path) -> None:
         """A server keeps its state itself."""
         raise NotImplementedError
+
+
+def endpoint_memory(
+    base_url: str, name: str, *, api_key: str | None = None, deadline: float = 60.0
+) -> EndpointMemory:
+    """Return the memory behind an address.
+
+    Args:
+        base_url: `/add` and `/retrieve` stand below it.
+        name: What rows and pages call it.
+        api_key: Sent as a bearer token.
+        deadline: Seconds for a request; none is sent twice, since it may have been taken in.
+
+    Raises ConfigError for what is no base URL.
+    """
+    endpoint = Endpoint(base_url, api_key)
+    transport = None
+
+    async def post(path: str, value: Mapping[str, Any]) -> Any:  # noqa: ANN401 - any JSON value
+        nonlocal transport
+        if transport is None:
+            from dialogauge.llm.transport import Transport  # with aiohttp, which takes a tenth of a second
+
+            transport = Transport(endpoint)
+        response = await transport.post(path, encode(value), deadline)
+        if isinstance(response, Problem):
+            msg = f"{name} at {endpoint.shown_url}: {response.message}"
+            raise SystemFault(msg)
+        if not 200 <= response.status < 300:
+            msg = f"{name} at {endpoint.shown_url} answered {path} with HTTP {response.status}"
+            raise SystemFault(msg)
+        return response.payload
+
+    async def close() -> None:
+        if transport is not None:
+            await transport.close()
+
+    return EndpointMemory(post, name, digest([name, endpoint.shown_url]), close)
 
 
 def plain_dialogue(conversation: Conversation) -> dict[str, Any]:

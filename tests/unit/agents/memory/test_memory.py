@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 
 import pytest
+from aiohttp import web
 
 from dialogauge.agents.memory import (
     CheckedMemory,
+    EndpointMemory,
     FullMemory,
     IndexedMemory,
     MemoryAgent,
@@ -17,6 +19,7 @@ from dialogauge.agents.memory import (
     Retrieved,
     Room,
     SystemFault,
+    endpoint_memory,
     own_memory,
 )
 from dialogauge.agents.memory.searchers import Meaning, Ranked, Words
@@ -227,3 +230,39 @@ async def test_an_agent_has_the_digest_of_all_that_changes_a_reply() -> None:
     assert len({agent.digest for agent in (one, *others)}) == 3
     assert isinstance((await one.reply(Conversation("q", ()))).outcome, AgentFailure)
     assert Retrieved(()).usage == Usage()
+
+
+async def test_a_server_of_ten_lines_is_a_system() -> None:
+    kept: list[dict[str, str]] = []
+
+    async def add(request):
+        dialogue = (await request.json())["dialogue"]
+        kept.extend({"text": m["content"], "dialogue": dialogue["id"]} for m in dialogue["messages"])
+        return web.json_response({})
+
+    async def retrieve(request):
+        asked = await request.json()
+        words = asked["question"].lower().split()
+        found = [one for one in kept if any(word in one["text"].lower() for word in words)]
+        return web.json_response({"items": found[: asked["k"]]})
+
+    app = web.Application()
+    app.router.add_post("/add", add)
+    app.router.add_post("/retrieve", retrieve)
+    runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    memory = endpoint_memory(f"http://127.0.0.1:{runner.addresses[0][1]}", "theirs")
+    checked = CheckedMemory(memory)
+    await checked.add_corpus(SESSIONS)
+    assert [item.text for item in await given(checked, "kayak")] == ["I bought a red kayak."]
+    await runner.cleanup()
+    with pytest.raises(SystemFault, match="theirs at http://127"):
+        await checked.retrieve("kayak", Room())
+    await memory.close()
+    with pytest.raises(SystemFault, match="answered without a list of items"):
+        await EndpointMemory(_nothing_to_say, "silent", "d").retrieve("?", Room())
+
+
+async def _nothing_to_say(path, value):
+    return {"answer": path}
