@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from dialogauge.llm.expected import CountingClient, Expected
     from dialogauge.llm.http import HttpChatClient, HttpSettings
     from dialogauge.llm.identity import folder_digest, function_digest
+    from dialogauge.llm.json_endpoint import JsonEndpoint
     from dialogauge.llm.json_text import NoJsonObject, extract_object
     from dialogauge.llm.limiter import LimiterState
     from dialogauge.llm.protocol import (

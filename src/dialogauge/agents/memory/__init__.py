@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from dialogauge.agents.memory.agent import MemoryAgent
     from dialogauge.agents.memory.checked import CheckedMemory
     from dialogauge.agents.memory.extracting import ExtractingAgent, extract
-    from dialogauge.agents.memory.foreign import EndpointMemory, endpoint_memory, own_memory
+    from dialogauge.agents.memory.foreign import EndpointMemory, own_memory
     from dialogauge.agents.memory.protocol import (
         Ability,
         Feedback,

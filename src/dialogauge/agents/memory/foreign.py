@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from dialogauge.agents.memory.protocol import (
     Ability,
@@ -17,10 +17,8 @@ from dialogauge.agents.memory.protocol import (
     Room,
     SystemFault,
 )
-from dialogauge.core import Conversation, Usage, digest
-from dialogauge.llm import Endpoint
-from dialogauge.llm.problems import Problem
-from dialogauge.llm.wire import encode
+from dialogauge.core import Conversation, EndpointError, Usage, digest
+from dialogauge.llm import JsonEndpoint
 from dialogauge.runs.records import conversation_to_json
 
 _OPTIONAL: Final[Mapping[Ability, str]] = {
@@ -118,17 +116,6 @@ def own_memory(make: Callable[[], Any], name: str) -> Memory:
     return _Own(system, name, digest([name, source]))
 
 
-class Post(Protocol):
-    """Sends a JSON value to a path below an address, and returns the JSON value that comes back."""
-
-    async def __call__(self, path: str, value: Mapping[str, Any]) -> Any:  # noqa: ANN401 - any JSON value
-        """Send; SystemFault for what is no answer."""
-
-
-async def _nothing() -> None:
-    pass
-
-
 @dataclass
 class EndpointMemory:
     """A server: `POST /add {"dialogue": ...}`, `POST /retrieve {"question", "k"} -> {"items": [...]}`.
@@ -136,12 +123,14 @@ class EndpointMemory:
     Items are as those of a class of one's own.
     """
 
-    post: Post
+    server: JsonEndpoint
     name: str
-    digest: str
-    close: Callable[[], Awaitable[None]] = _nothing
-    """Closes the connections."""
     abilities: frozenset[Ability] = frozenset()
+
+    @property
+    def digest(self) -> str:
+        """Of name and address: of what runs there nothing is known."""
+        return digest([self.name, self.server.endpoint.shown_url])
 
     def describe(self) -> Mapping[str, Any]:
         """Return the name."""
@@ -156,17 +145,28 @@ class EndpointMemory:
     async def add_dialogue(self, conversation: Conversation, feedback: Feedback | None = None) -> Usage:
         """Send a dialogue, with what the user let show."""
         more = {} if feedback is None else {"feedback": [*feedback.actions]}
-        await self.post("/add", {"dialogue": plain_dialogue(conversation), **more})
+        await self._post("/add", {"dialogue": plain_dialogue(conversation), **more})
         return Usage()
 
     async def retrieve(self, question: str, room: Room) -> Retrieved:
         """Ask for items."""
-        answer = await self.post("/retrieve", {"question": question, "k": room.items})
+        answer = await self._post("/retrieve", {"question": question, "k": room.items})
         items = answer.get("items") if isinstance(answer, dict) else None
         if not isinstance(items, list):
             msg = f"{self.name} answered without a list of items"
             raise SystemFault(msg)
         return Retrieved(tuple(item_of(one, self.name) for one in items))
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self.server.close()
+
+    async def _post(self, path: str, value: Mapping[str, Any]) -> Any:  # noqa: ANN401 - any JSON value
+        try:
+            return await self.server.post(path, value)
+        except EndpointError as error:  # of a system under test: others go on
+            msg = f"{self.name} at {error}"
+            raise SystemFault(msg) from error
 
     async def update(self, conversation: Conversation) -> Usage:
         """No such request is known."""
@@ -187,44 +187,6 @@ class EndpointMemory:
     async def load(self, folder: Path) -> None:
         """A server keeps its state itself."""
         raise NotImplementedError
-
-
-def endpoint_memory(
-    base_url: str, name: str, *, api_key: str | None = None, deadline: float = 60.0
-) -> EndpointMemory:
-    """Return the memory behind an address.
-
-    Args:
-        base_url: `/add` and `/retrieve` stand below it.
-        name: What rows and pages call it.
-        api_key: Sent as a bearer token.
-        deadline: Seconds for a request; none is sent twice, since it may have been taken in.
-
-    Raises ConfigError for what is no base URL.
-    """
-    endpoint = Endpoint(base_url, api_key)
-    transport = None
-
-    async def post(path: str, value: Mapping[str, Any]) -> Any:  # noqa: ANN401 - any JSON value
-        nonlocal transport
-        if transport is None:
-            from dialogauge.llm.transport import Transport  # with aiohttp, which takes a tenth of a second
-
-            transport = Transport(endpoint)
-        response = await transport.post(path, encode(value), deadline)
-        if isinstance(response, Problem):
-            msg = f"{name} at {endpoint.shown_url}: {response.message}"
-            raise SystemFault(msg)
-        if not 200 <= response.status < 300:
-            msg = f"{name} at {endpoint.shown_url} answered {path} with HTTP {response.status}"
-            raise SystemFault(msg)
-        return response.payload
-
-    async def close() -> None:
-        if transport is not None:
-            await transport.close()
-
-    return EndpointMemory(post, name, digest([name, endpoint.shown_url]), close)
 
 
 def plain_dialogue(conversation: Conversation) -> dict[str, Any]:

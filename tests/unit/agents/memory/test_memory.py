@@ -19,12 +19,12 @@ from dialogauge.agents.memory import (
     Retrieved,
     Room,
     SystemFault,
-    endpoint_memory,
     own_memory,
 )
 from dialogauge.agents.memory.searchers import Meaning, Ranked, Words
 from dialogauge.core import Conversation, Message, Usage
 from dialogauge.core.protocols import AgentFailure, AgentReply, AgentTurn
+from dialogauge.llm import JsonEndpoint
 
 
 def session(name, *texts, date="3 May 2024", speakers=("Ann", "Bo")):
@@ -252,7 +252,7 @@ async def test_a_server_of_ten_lines_is_a_system() -> None:
     runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
     await runner.setup()
     await web.TCPSite(runner, "127.0.0.1", 0).start()
-    memory = endpoint_memory(f"http://127.0.0.1:{runner.addresses[0][1]}", "theirs")
+    memory = EndpointMemory(JsonEndpoint(f"http://127.0.0.1:{runner.addresses[0][1]}"), "theirs")
     checked = CheckedMemory(memory)
     await checked.add_corpus(SESSIONS)
     assert [item.text for item in await given(checked, "kayak")] == ["I bought a red kayak."]
@@ -260,9 +260,29 @@ async def test_a_server_of_ten_lines_is_a_system() -> None:
     with pytest.raises(SystemFault, match="theirs at http://127"):
         await checked.retrieve("kayak", Room())
     await memory.close()
-    with pytest.raises(SystemFault, match="answered without a list of items"):
-        await EndpointMemory(_nothing_to_say, "silent", "d").retrieve("?", Room())
 
 
-async def _nothing_to_say(path, value):
-    return {"answer": path}
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        (web.Response(status=500), "answered /retrieve with HTTP 500"),
+        (web.json_response({"answer": "x"}), "without a list of items"),
+        (web.Response(text="<html>"), "without a list of items"),
+        (web.json_response({"items": [{"text": 3}]}), "neither a text nor a mapping"),
+    ],
+    ids=["500", "no items", "no JSON", "no text"],
+)
+async def test_a_server_that_answers_otherwise_is_at_fault(answer, message) -> None:
+    async def retrieve(request):
+        return answer
+
+    app = web.Application()
+    app.router.add_post("/retrieve", retrieve)
+    runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    memory = EndpointMemory(JsonEndpoint(f"http://127.0.0.1:{runner.addresses[0][1]}"), "theirs")
+    with pytest.raises(SystemFault, match=message):
+        await memory.retrieve("?", Room())
+    await memory.close()
+    await runner.cleanup()
