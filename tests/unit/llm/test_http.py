@@ -6,6 +6,7 @@ import json
 import logging
 import random
 import socket
+import warnings
 
 import pytest
 
@@ -19,6 +20,17 @@ from servers.asking import SCORE, but_for_barest, question, quick
 from servers.faults import FaultPlan
 
 KEY = "sk-very-secret-0123456789"
+# A request that is ended while it connects leaves its socket to Python, which closes it when it comes to it.
+pytestmark = pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def closed_here():
+    """Let no socket of these tests be closed in a later one."""
+    yield
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)
+        gc.collect()
 
 
 def a_free_port() -> int:
@@ -377,12 +389,8 @@ async def test_one_item_that_is_not_let_in_fails_alone_while_others_are_answered
     assert (failure.kind, failure.usage.calls) == ("connection", 0)
 
 
-@pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning")
 async def test_one_item_that_finds_the_endpoint_useless_ends_the_others(serve, connect):
-    """Without it each would probe for itself, one after the other.
-
-    Who is ended while it connects leaves its socket to Python, which closes it here and not in a later test.
-    """
+    """Without it each would probe for itself, one after the other."""
     stub = serve("x", faults=FaultPlan(always="html"))
     client = connect(stub.url, retry=quick(max_retries=2))
     asked = (client.complete(question(str(n), schema=SCORE)) for n in range(20))
@@ -392,7 +400,6 @@ async def test_one_item_that_finds_the_endpoint_useless_ends_the_others(serve, c
     assert len(stub.requests) == 3
     stub.faults = FaultPlan()
     assert isinstance(await client.complete(question()), ChatReply)
-    gc.collect()
 
 
 async def test_a_server_that_never_answers_a_probe_stops_soon(serve, connect):
