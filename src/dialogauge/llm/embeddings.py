@@ -86,7 +86,11 @@ class HttpEmbedder:
         while True:
             self._budget.admit()
             retries.start()
-            response = await self._transport.post(_PATH, content, retries.attempt_limit)
+            try:
+                response = await self._transport.post(_PATH, content, retries.attempt_limit)
+            except BaseException:  # the run was stopped
+                self._budget.settle(None)
+                raise
             calls += 1
             if isinstance(response, Problem):
                 problem = response
@@ -118,7 +122,8 @@ class HttpEmbedder:
         for place, entry in enumerate(entries if isinstance(entries, list) else ()):
             vector = entry.get("embedding") if isinstance(entry, dict) else None
             if isinstance(vector, list) and vector and all(map(_finite, vector)):
-                vectors[entry.get("index", place)] = [float(x) for x in vector]
+                index = entry.get("index", place)
+                vectors[index if isinstance(index, int) else None] = [float(x) for x in vector]
         widths = {len(vector) for vector in vectors.values()} | ({self._width} if self._width else set())
         if set(vectors) != set(range(asked)) or len(widths) > 1:
             what = f"{len(vectors)} vectors of {asked}" if len(widths) < 2 else "vectors of unequal length"

@@ -35,7 +35,8 @@ class FolderEmbedder:
         self._device = device
         pooling = self._settings("1_Pooling/config.json")
         self.pooling: Literal["mean", "first"] = "first" if pooling.get("pooling_mode_cls_token") else "mean"
-        self.longest = int(self._settings("sentence_bert_config.json").get("max_seq_length") or _LONGEST)
+        longest = self._settings("sentence_bert_config.json").get("max_seq_length")
+        self.longest = longest if isinstance(longest, int) and longest > 0 else _LONGEST
         self._thread = ThreadPoolExecutor(1, "dialogauge-embed")
         self._loaded: tuple[Any, Any, str] | None = None
 

@@ -31,7 +31,7 @@ _WHEN: Final = lazy_pattern(
     r"\bwhen\b|\bwhat (?:date|day|year|month|time)\b|\bwhich (?:year|month|day)\b", re.IGNORECASE
 )
 _NUMBER: Final = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "few": 3}
-_SOME: Final = rf"(?P<n>\d+|{'|'.join(_NUMBER)})"
+_SOME: Final = rf"(?P<n>\d{{1,3}}|{'|'.join(_NUMBER)})"
 _TIME: Final = lazy_pattern(
     rf"\b(?:(?P<day>yesterday|last night|today|tonight|this morning|tomorrow)"
     rf"|(?P<way>last|next|this|past) (?P<unit>week(?:end)?|month|year|{'|'.join(_DAYS)}|{'|'.join(_MONTHS)})"
@@ -52,6 +52,8 @@ def date_in(text: str | None) -> date | None:
         return None
     year, month, day = (str(match[k] or match[f"{k}2"] or match[f"{k}3"]) for k in "ymd")
     number = int(month) if month.isdigit() else [m[:3] for m in _MONTHS].index(month[:3].lower()) + 1
+    if int(year) < 1000:  # what is reckoned from it must be a year too
+        return None
     try:
         return date(int(year), number, int(day))
     except ValueError:

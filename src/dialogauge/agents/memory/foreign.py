@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from dialogauge.agents.memory.protocol import (
     Ability,
@@ -41,6 +42,7 @@ class _Own:
     system: Any
     name: str
     digest: str
+    counts_items: ClassVar[bool] = True
 
     @property
     def abilities(self) -> frozenset[Ability]:
@@ -55,7 +57,7 @@ class _Own:
     async def add_corpus(self, sessions: Sequence[Conversation]) -> Usage:
         """Give it a corpus, at once or one by one."""
         if (add := getattr(self.system, "add_corpus", None)) is not None:
-            await _awaited(add([plain_dialogue(s) for s in sessions]))
+            await _called(add, [plain_dialogue(s) for s in sessions])
         else:
             for session in sessions:
                 await self.add_dialogue(session)
@@ -67,22 +69,22 @@ class _Own:
         if add is None:
             return await self.add_corpus([conversation])
         more = {"feedback": feedback} if "feedback" in inspect.signature(add).parameters else {}
-        await _awaited(add(plain_dialogue(conversation), **more))
+        await _called(add, plain_dialogue(conversation), **more)
         return Usage()
 
     async def retrieve(self, question: str, room: Room) -> Retrieved:
         """Ask it, and make items of what it gives."""
-        texts = await _awaited(self.system.retrieve(question, room.items))
+        texts = await _called(self.system.retrieve, question, room.items)
         return Retrieved(tuple(item_of(text, self.name) for text in texts or ()))
 
     async def update(self, conversation: Conversation) -> Usage:
         """Let it change a dialogue."""
-        await _awaited(self.system.update(plain_dialogue(conversation)))
+        await _called(self.system.update, plain_dialogue(conversation))
         return Usage()
 
     async def delete(self, dialogue: str) -> None:
         """Let it forget a dialogue."""
-        await _awaited(self.system.delete(dialogue))
+        await _called(self.system.delete, dialogue)
 
     def fork(self) -> _Own:
         """Return one around a fork of it."""
@@ -94,7 +96,7 @@ class _Own:
 
     async def load(self, folder: Path) -> None:
         """Let it read itself."""
-        await _awaited(self.system.load(folder))
+        await _called(self.system.load, folder)
 
 
 def own_memory(make: Callable[[], Any], name: str) -> Memory:
@@ -125,7 +127,8 @@ class EndpointMemory:
 
     server: JsonEndpoint
     name: str
-    abilities: frozenset[Ability] = frozenset()
+    abilities: ClassVar[frozenset[Ability]] = frozenset()
+    counts_items: ClassVar[bool] = True
 
     @property
     def digest(self) -> str:
@@ -214,5 +217,9 @@ def item_of(value: object, name: str) -> MemoryItem:
     raise SystemFault(msg)
 
 
-async def _awaited(value: Any) -> Any:  # noqa: ANN401 - whatever foreign code returns
-    return await value if isinstance(value, Awaitable) else value
+async def _called(function: Callable[..., Any], *args: Any, **more: Any) -> Any:  # noqa: ANN401 - foreign code
+    """Call a method of foreign code; one that is no coroutine runs in a thread, where it may hang."""
+    if inspect.iscoroutinefunction(function):
+        return await function(*args, **more)
+    made = await asyncio.to_thread(function, *args, **more)
+    return await made if isinstance(made, Awaitable) else made

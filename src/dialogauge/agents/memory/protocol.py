@@ -102,6 +102,10 @@ class Memory(Protocol):
     def abilities(self) -> frozenset[Ability]:
         """What it can do beside taking in and giving back."""
 
+    @property
+    def counts_items(self) -> bool:
+        """Whether a number of items bounds it; tokens alone bound what gives everything, or the evidence."""
+
     def describe(self) -> Mapping[str, Any]:
         """Return its settings for the manifest: plain JSON values, without secrets."""
 

@@ -32,6 +32,7 @@ class _Dialogues:
 
     name: str
     abilities: ClassVar[frozenset[Ability]] = _ALL
+    counts_items: ClassVar[bool] = True
     known: dict[str, tuple[Conversation, bool]] = field(default_factory=dict, init=False)
     """By id the dialogue, and whether it is of the corpus."""
 
@@ -114,6 +115,7 @@ class FullMemory(_Dialogues):
     """
 
     name: str = "full"
+    counts_items: ClassVar[bool] = False
 
     async def retrieve(self, question: str, room: Room) -> Retrieved:
         """Give whole dialogues in the order in which they came."""
@@ -128,6 +130,7 @@ class OracleMemory(_Dialogues):
     evidence: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """By question the ids of messages; a question that is not there has none."""
     name: str = "oracle"
+    counts_items: ClassVar[bool] = False
 
     async def retrieve(self, question: str, room: Room) -> Retrieved:
         """Give the messages that the data names, in the order of the dialogues."""

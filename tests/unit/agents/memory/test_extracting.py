@@ -21,6 +21,7 @@ HEARD = date(2023, 5, 8)  # a Monday
         ("May 8th, 2023", date(2023, 5, 8)),
         ("8th of may 2023", date(2023, 5, 8)),
         ("31 Feb 2023", None),
+        ("0001-01-01", None),
         ("Monday", None),
         (None, None),
     ],
@@ -49,6 +50,7 @@ def test_the_date_of_a_session(text, day):
         ("in 2016", "2016"),
         ("this week", "the week of 8 May 2023"),
         ("I may go.", None),
+        ("999999999999 days ago", None),
         ("It is the last page.", None),
     ],
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 
 import pytest
 from aiohttp import web
@@ -146,6 +147,12 @@ async def test_meaning_takes_calls_and_is_exact() -> None:
     assert [i.text for i in await given(fork, "bb")] == ["cccc"]
 
 
+async def test_everything_and_the_evidence_are_bounded_by_tokens_alone() -> None:
+    checked = CheckedMemory(FullMemory())
+    await checked.add_corpus(SESSIONS)
+    assert len((await checked.retrieve("?", Room(1))).items) == 2
+
+
 class Own:
     """The least that a system of one's own is."""
 
@@ -175,6 +182,7 @@ async def test_a_class_of_ones_own_is_a_system() -> None:
 BROKEN = {
     "failed to retrieve: KeyError: 'x'": lambda self, question, k: {}["x"],
     "took more than 0.2 s": lambda self, question, k: asyncio.sleep(5),
+    "took more than 0.2 s to": lambda self, question, k: time.sleep(0.5),
     "gave an item that is neither": lambda self, question, k: [3],
     "gave an item without a text": lambda self, question, k: [" "],
     "gave an item of 'D7', which it does not hold": lambda self, question, k: [
