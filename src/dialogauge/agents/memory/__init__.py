@@ -1,8 +1,8 @@
 """Assistants with a memory: what a memory system must do, systems of ours and of yours, and the agent on top.
 
-memory = IndexedMemory("bm25-message", unit="message")
-await memory.add_corpus(sessions)
-agent = MemoryAgent(memory, ChatAgent("a", digest, client), Room(items=5))
+    memory = IndexedMemory("bm25-message", unit="message")
+    await memory.add_corpus(sessions)
+    agent = MemoryAgent(memory, ChatAgent("a", digest, client), Room(items=5))
 """
 
 from __future__ import annotations
