@@ -1,8 +1,7 @@
 """Assistants with a memory: what a memory system must do, systems of ours and of yours, and the agent on top.
 
-    memory = IndexedMemory("bm25-message", unit="message")
-    await memory.add_corpus(sessions)
-    agent = MemoryAgent(memory, ChatAgent("a", digest, client), Room(items=5))
+`build_memory` makes a system by name, `own_memory` and `EndpointMemory` one of yours. `CheckedMemory` holds it
+to its word, and `MemoryAgent` answers from what it gives.
 """
 
 from __future__ import annotations
