@@ -1,7 +1,7 @@
 """Assistants with a memory: what a memory system must do, systems of ours and of yours, and the agent on top.
 
-`build_memory` makes a system by name, `own_memory` and `EndpointMemory` one of yours. `CheckedMemory` holds it
-to its word, and `MemoryAgent` answers from what it gives.
+`build_memory` makes a system by name, `own_memory` and `EndpointMemory` one of yours. `CheckedMemory` holds
+it to its word, and `MemoryAgent` answers from what it gives.
 """
 
 from __future__ import annotations
