@@ -26,15 +26,26 @@ def long_chat(count: int, **known: Any) -> Conversation:
     return chat(*((f"question {n}", f"answer {n}") for n in range(1, count + 1)), **known)
 
 
-def ideal(schema: Mapping[str, Any]) -> Any:
-    """Build a reply that satisfies a schema of ours: best scores, the last turn, short texts."""
+RECORD: Mapping[str, Any] = {
+    "answer": "9 May 2024",
+    "checklist": ["Is a day named?"],
+    "criteria": [{"name": "tone", "criteria_description": "It is kind."}],
+    "ground_truth": "The sample holds no children.",
+    "aspect": "data",
+    "values": {"meteor": 0.25, "rouge_l": None},
+}
+"""The record of a task that has something for every rubric; its lists have one entry."""
+
+
+def ideal(schema: Mapping[str, Any], entries: int = 0) -> Any:
+    """Build a reply that satisfies a schema of ours: best scores, the last turn, short texts, short lists."""
     if "anyOf" in schema:
         return ideal(schema["anyOf"][0])
     kind = schema["type"]
     if kind == "object":
-        return {key: ideal(value) for key, value in schema["properties"].items()}
+        return {key: ideal(value, entries) for key, value in schema["properties"].items()}
     if kind == "array":
-        return []
+        return [ideal(schema["items"]) for _ in range(entries)]
     if "enum" in schema:
         return schema["enum"][-1] if kind == "integer" else schema["enum"][0]
     return {

@@ -5,7 +5,8 @@
 >>> run.summary.dimensions.helpfulness.mean
 
 `read` reads conversations, `judge` and `ajudge` judge them, `run` runs any study, `open_run` opens a finished
-run, `compare` compares two, `agreement` people and judges, `arena` ranks agents. Everything is loaded when it
+run, `compare` compares two, `agreement` people and judges, `arena` ranks agents, `learn` measures
+memories. Everything is loaded when it
 is first used. See docs/library.md.
 """
 
@@ -15,7 +16,7 @@ from dialogauge.core.version import __version__
 TYPE_CHECKING = False  # as type checkers take it; `typing` is slow to load, and a command starts here
 if TYPE_CHECKING:
     from dialogauge.core import Conversation, DialogaugeError, JudgeFailure, Judgement, Message, Rating, Score
-    from dialogauge.door.library import ajudge, arena, judge, open_run, read, run
+    from dialogauge.door.library import ajudge, arena, judge, learn, open_run, read, run
     from dialogauge.door.quality import assert_quality
     from dialogauge.door.results import Agreement, RunChange, agreement, compare
     from dialogauge.door.run import Run
@@ -40,6 +41,7 @@ __all__ = [
     "assert_quality",
     "compare",
     "judge",
+    "learn",
     "open_run",
     "read",
     "run",

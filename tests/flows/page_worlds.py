@@ -19,6 +19,7 @@ from flows.rating_pages import answered, saved, task_of
 from flows.test_fit import uss_file
 from flows.test_satisfaction_sessions import INTENTS, session
 from flows.test_success import GOAL, TABLES, call, hotel_talk, reply, result, shop_run
+from fuzzing.seeds import PUBLISHED
 from rated import rated_users
 from servers.contented import contented
 from servers.schemas import instance
@@ -343,6 +344,14 @@ def scenarios() -> None:
     table("people.csv", ("conversation_id", "dimension", "rater", "score"), *rows)
 
 
+def learn() -> None:
+    page = (ROOT / "docs/learn.md").read_text(encoding="utf-8")
+    text = page.split("```json\n")[1].split("```")[0]
+    Path("tasks.jsonl").write_text(text, encoding="utf-8")
+    shutil.copy(EXAMPLES / "own_memory.py", "own_memory.py")
+    Path("final_evaluate_summary.json").write_text(json.dumps(PUBLISHED), encoding="utf-8")
+
+
 WORLDS: dict[str, Callable[[], None]] = {
     "README.md": readme,
     "docs/agreement.md": agreement,
@@ -356,6 +365,7 @@ WORLDS: dict[str, Callable[[], None]] = {
     "docs/for-production-logs.md": for_production_logs,
     "docs/for-researchers.md": for_researchers,
     "docs/inspect.md": inspect,
+    "docs/learn.md": learn,
     "docs/local-judge.md": local_judge,
     "docs/privacy.md": a_log,
     "docs/replay.md": replay,
@@ -384,6 +394,7 @@ _WORDS = {
     "OLD,NEW": "v1,v2",
 }
 _OF_PAGES = {
+    "docs/learn.md": {"ID": "1"},
     "docs/agreement.md": {"A B": "gpt ann"},
     "docs/arena.md": {"RUN": "arenas/people", "ID": "3"},
     "docs/file-formats.md": {

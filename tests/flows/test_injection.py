@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -12,6 +13,7 @@ from dialogauge.judges.rubric.judge import RubricJudge
 from dialogauge.llm import ScriptedClient
 from dialogauge.rubrics import load_rubric
 from dialogauge.rubrics.load import shipped_rubrics
+from rubric_samples import RECORD
 from servers.injections import (
     ATTACKS,
     BAD,
@@ -27,6 +29,7 @@ from servers.injections import (
 
 def judged(reply, conversation, rubric="card", language="en"):
     client = ScriptedClient(reply)
+    conversation = replace(conversation, metadata={"task": RECORD})
     judge = RubricJudge(load_rubric(rubric), client, language=language)
     rows = asyncio.run(judge.judge(Request(conversation)))
     return rows, client.requests

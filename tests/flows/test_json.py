@@ -61,6 +61,13 @@ STEPS = {
         f"simulate scenarios.jsonl --candidate m=stub-model@SERVER --turns 2 {MODEL} --json -o run",
         f"simulate scenarios.jsonl --candidate m=stub-model@SERVER --turns 2 {MODEL} --dry-run --json -o no",
     ),
+    "learn run": (
+        "learn run --system bm25-message --json -o run",
+        f"learn run --system bm25-message {MODEL} --dry-run --json -o planned",
+    ),
+    "learn compare": ("learn run --no-controls -o run", "learn compare run --json"),
+    "learn tasks": ("learn tasks --json",),
+    "learn systems": ("learn systems --json",),
     "success": (f"success {EXAMPLES}/agent_calls.jsonl --kind tau --json -o run",),
     "arena": (
         "arena choices.jsonl --draws 50 --json -o people",

@@ -184,6 +184,12 @@ _OF_PERSONAL = (
     f"satisfaction {RATED} --judge local --calibrate reference-cdf --reference personal -o new",
     f"satisfaction {RATED} --judge local-user --signal personal -o new",
 )
+_OF_LEARNED = (
+    f"learn run --tasks tasks.jsonl --norm-from learned {_NEW}",
+    "learn compare learned",
+    "learn run --tasks tasks.jsonl -o learned",
+    "report learned",
+)
 _OF_REPLAYED = (
     "replay compare replayed",
     "replay score replayed --judge local",
@@ -364,6 +370,24 @@ FILES: dict[str, Case] = {
         f"{_BENCHMARK} --agents agents.toml",
     ),
     "scenarios": reading("scenarios.jsonl", _rows, "", f"simulate scenarios.jsonl {_SESSIONS}"),
+    "tasks of systems": reading(
+        "tasks.jsonl", _rows, "", f"learn run --tasks tasks.jsonl {_NEW}", "learn tasks --tasks tasks.jsonl"
+    ),
+    "logs of systems": reading(
+        "task_logs.jsonl",
+        _rows,
+        "tasks.jsonl",
+        f"learn run --tasks tasks.jsonl --logs task_logs.jsonl --protocol stepwise {_NEW}",
+        "learn tasks --tasks tasks.jsonl --logs task_logs.jsonl",
+    ),
+    "disputed tasks": reading(
+        "disputed.jsonl",
+        _rows,
+        "tasks.jsonl",
+        f"learn run --tasks tasks.jsonl --disputed disputed.jsonl {_NEW}",
+    ),
+    "summary of systems": reading("learned/summary.json", _json, "tasks.jsonl", *_OF_LEARNED),
+    "run file of systems": reading("learned/run.db", databases.spoil, "tasks.jsonl", *_OF_LEARNED),
     "contexts of sessions": reading(
         "few.jsonl",
         _rows,
@@ -456,10 +480,13 @@ SETTINGS: Final[Mapping[str, tuple[str, ...]]] = {
     "inputs": tuple(f"judge {name}" for name in ENDINGS),
     "context_file": ("contexts of sessions",),
     "data": ("rated data",),
+    "disputed_file": ("disputed tasks",),
     "database": ("venues",),
     "items": ("item set",),
     "local_model": ("coefficients", "local model"),
+    "logs_file": ("logs of systems",),
     "map_file": ("field map", "mapped"),
+    "norm_from": ("summary of systems", "run file of systems"),
     "policy_file": ("policy",),
     "prices_file": ("prices", "price table"),
     "ratings_file": ("ratings", "ratings csv", "raters", "ballots"),
@@ -471,7 +498,7 @@ SETTINGS: Final[Mapping[str, tuple[str, ...]]] = {
     "scenarios": ("scenarios",),
     "signals": ("run file of satisfaction", "manifest of satisfaction"),
     "source_file": ("source",),
-    "sources": ("raters", "table of raters", "ballots", "run file", "run file of satisfaction"),
+    "sources": ("raters", "table of raters", "ballots", "run file", "published results"),
     "split_file": ("split",),
     "users_file": ("contexts of sessions",),
     "weights_file": ("weights",),
@@ -480,6 +507,8 @@ SETTINGS: Final[Mapping[str, tuple[str, ...]]] = {
 
 NO_FILE: Final[Mapping[str, str]] = {
     "api_key_env": "the name of a variable",
+    "systems": "references: what py: names, Python reads",
+    "tokenizer": "a folder, which transformers reads",
     "base_url": "an address",
     "by": "names of columns",
     "chosen_field": "a key of records",
@@ -519,7 +548,6 @@ READERS: Final[Mapping[str, tuple[str, ...]]] = {
     "data/opening.py": tuple(f"judge {name}" for name in ENDINGS),
     "data/sources.py": tuple(f"judge {name}" for name in ENDINGS),
     "data/splits.py": ("split",),
-    "data/tasks/record.py": ("tasks",),
     "judges/success/multiwoz_data.py": ("goals", "venues"),
     "llm/budget.py": ("prices", "price table"),
     "llm/cache.py": ("reply cache",),
@@ -527,6 +555,8 @@ READERS: Final[Mapping[str, tuple[str, ...]]] = {
     "rubrics/weights.py": ("weights",),
     "runs/directory.py": ("manifest", "summary"),
     "runs/store.py": ("run file", "notes on users", "induced criteria"),
+    "app/learn/run.py": ("disputed tasks",),
+    "studies/learning/published.py": ("published results",),
     "studies/replay/items.py": ("item set", "item set of a run"),
 }
 """By module that opens files of users: the cases that break them."""
@@ -552,6 +582,7 @@ OWN_FILES: Final = frozenset(
         "retrieval/ranked.py",
         "rubrics/templates.py",
         "signals/markers.py",
+        "studies/learning/planted.py",
     }
 )
 """Modules that open what ships with the package, or read nothing out of it."""

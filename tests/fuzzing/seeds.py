@@ -593,3 +593,111 @@ TASKS = (
     },
 )
 """A corpus and a task about it."""
+
+PUBLIC_TASKS = {
+    "MemoryBench": {
+        "test_idx": 4,
+        "dataset_name": "HelloBench-Academic&Knowledge-QA",
+        "lang": "en",
+        "input_prompt": "Why do bells ring?",
+        "info": '{"checklist": [{"checklist_id": 0, "checklist_content": "Is it clear?"}]}',
+        "dialog": "[{'role': 'user', 'content': 'Why?'}, {'role': 'assistant', 'content': 'By force.'}]",
+        "implicit_feedback": [{"round": 1, "implicit_action": "like", "terminated": True}],
+    },
+    "LoCoMo": {
+        "sample_id": "conv-26",
+        "conversation": {
+            "speaker_a": "Ann",
+            "speaker_b": "Bo",
+            "session_2_date_time": "3 June 2024",
+            "session_1_date_time": "10 May 2024",
+            "session_1": [
+                {"speaker": "Bo", "dia_id": "D1:1", "text": "When did you move? "},
+                {"speaker": "Ann", "dia_id": "D1:2", "text": "Yesterday.", "blip_caption": "a van"},
+            ],
+        },
+        "qa": [
+            {"question": "When did Ann move?", "answer": 2024, "evidence": ["D1:02; D:1:1"], "category": 2},
+            {"question": "Who sings?", "evidence": [], "category": 5, "adversarial_answer": "Ann"},
+        ],
+    },
+    "LongMemEval": {
+        "question_id": "q7",
+        "question_type": "single-session-user",
+        "question": "Where do I keep the key?",
+        "answer": "under the mat",
+        "question_date": "2024/06/01 (Sat) 10:00",
+        "haystack_session_ids": ["s2", "s1"],
+        "haystack_dates": ["2024/05/02 (Thu) 09:00", "2024/05/01 (Wed) 09:00"],
+        "haystack_sessions": [
+            [
+                {"role": "assistant", "content": "Anything else?"},
+                {"role": "user", "content": "The key is under the mat.", "has_answer": True},
+            ],
+            [{"role": "user", "content": "Hello."}],
+        ],
+        "answer_session_ids": ["s2"],
+    },
+    "HelloBench": {
+        "id": "chat_007",
+        "category": "creative_write",
+        "instruction": "Write of a mill.",
+        "checklists": ["Is there a mill?"],
+        "formatted_checklists": '[{"checklist_id": 0, "checklist_content": "Is there a mill?"}]',
+    },
+    "WritingBench": {
+        "index": 12,
+        "domain1": "Politics & Law",
+        "domain2": "Notice",
+        "query": "请写一份停水通知，说明原因和时间。",
+        "checklist": [{"name": "Date", "criteria_description": "Is the date there?"}],
+    },
+    "WritingPrompts": {"prompt": "[ WP ] A lamp that never goes out .", "story": "It burned on."},
+    "NF-CATS": {"annotated_by": "authors", "category": "REASON", "question": "Why is tea bitter?"},
+    "JuDGE": {"text_id": "a-1", "text": " 被告人盗窃一案。", "la": [264], "fd": "刑事判决书"},
+    "JuDGE by parts": {
+        "CaseId": "a-2",
+        "Fact": "被告人盗窃一案。",
+        "Full Document": "刑事判决书",
+        "Law Articles": [264],
+    },
+    "LexEval": {"instruction": "请回答：", "input": "何为合同？", "answer": "合同是协议。"},
+    "IdeaBench": {"paperId": "p1", "title": "Of leaves", "abstract": "Leaves turn to light."},
+    "SciTechNews": {
+        "id": "n1",
+        "sc-title": "Of light",
+        "sc-abstract": "Leaves turn to light.",
+        "pr-title": "Plants look up",
+        "pr-summary": "Plants follow the sun.",
+    },
+    "LimitGen": {
+        "title": "Of soil",
+        "abstract": "Soil matters.",
+        "sections": [{"section_id": "1", "section_name": "Method", "text": "We dug."}],
+    },
+    "a script or a conversation as text": {
+        "text": "[Date: May 1, 2024, Session #1]\n\nAnn: Hi: you!\n(door)\nBo: Hi.\n\n\n"
+        "[Date: May 1, 2024, Session #2]\n \nBo: Again.\n"
+    },
+}
+"""A row of each public form of tasks, by the form's name; none is from the data."""
+PUBLISHED = {
+    "domain": {
+        "Open-Domain": {
+            "average": {"WritingPrompts": {"bm25": 0.3, "mem0": 0.4, "wo_memory": 0.0}},
+            "minmax_normalized_average": {
+                "WritingPrompts": {"bm25": [12.5, 25, 0.5], "mem0": [18.75, 25, 0.75]}
+            },
+            "z_normalized_average": {"WritingPrompts": {"bm25": [0.0, 25, 0.0], "mem0": [25.0, 25, 1.0]}},
+            "summary": {
+                "dataset_min": {"WritingPrompts": 0.1},
+                "dataset_max": {"WritingPrompts": 0.5},
+                "dataset_mu": {"WritingPrompts": 0.3},
+                "dataset_sigma": {"WritingPrompts": 0.1},
+                "z_score": {"bm25": 0.0, "mem0": 1.0},
+            },
+        }
+    },
+    "task": {},
+}
+"""Published results of tasks for memory systems."""

@@ -39,7 +39,7 @@ from dialogauge.data import (
     read_field_map,
     read_ratings,
 )
-from dialogauge.data.tasks import read_tasks
+from dialogauge.data.tasks import read_logs, read_tasks
 from dialogauge.judges.fitted.model import Cuts, FittedOn, RatingsModel
 from dialogauge.judges.local.judge import LocalJudge
 from dialogauge.judges.local.model import LocalCoefficients, load_coefficients
@@ -48,11 +48,13 @@ from dialogauge.llm import PriceTable
 from dialogauge.llm.json_text import NoJsonObject, extract_object
 from dialogauge.llm.problems import read_problem, refused_parameter
 from dialogauge.llm.wire import read_completion
+from dialogauge.report import to_html, to_text
 from dialogauge.rubrics import Scope, built_in_values, load_rubric, reply_schema
 from dialogauge.rubrics.load import shipped_rubrics
-from dialogauge.runs.records import decode_conversation, encode_conversation
+from dialogauge.runs.records import decode_conversation, encode_conversation, json_document
 from dialogauge.studies.judging.gate import parse_gate
 from dialogauge.studies.judging.summary import summarise
+from dialogauge.studies.learning.published import published_blocks, read_published
 from dialogauge.text import redact
 from fuzzing import mutate, seeds
 from fuzzing.logs import ENDINGS, broken_log
@@ -276,10 +278,8 @@ def prices(rng: random.Random, folder: Path) -> str:
 
 def tasks(rng: random.Random, folder: Path) -> str:
     """Reading a file of tasks and their corpora."""
-    lines = [
-        mutate.as_text(rng, mutate.structure(rng, one)).encode("utf-8", "surrogatepass")
-        for one in seeds.TASKS
-    ]
+    rows = rng.choice((seeds.TASKS, rng.sample(list(seeds.PUBLIC_TASKS.values()), 2)))
+    lines = [mutate.as_text(rng, mutate.structure(rng, one)).encode("utf-8", "surrogatepass") for one in rows]
     data = b"\n".join(lines)
     path = _write(folder, "tasks.jsonl", mutate.spoil(rng, data) if rng.random() < 0.3 else data)
     try:
@@ -289,6 +289,36 @@ def tasks(rng: random.Random, folder: Path) -> str:
     for task in read.tasks:
         assert isinstance(task.question, str)
         assert all(isinstance(id, str) for id in task.evidence)
+    return "read"
+
+
+def task_logs(rng: random.Random, folder: Path) -> str:
+    """Reading a log of dialogues about tasks."""
+    row = seeds.PUBLIC_TASKS["MemoryBench"]
+    feedback = [{"round": 1, "implicit_actions": ["copy"], "satisfaction_score": 9, "terminated": False}]
+    row = row | rng.choice(({}, {"implicit_feedback": feedback}, {"dialog_bm25": row["dialog"]}))
+    text = mutate.as_text(rng, mutate.structure(rng, row))
+    path = _write(folder, "logs.jsonl", mutate.spoil(rng, mutate.as_bytes(text)))
+    try:
+        read = read_logs(str(path))
+    except DialogaugeError as error:
+        return _placed(error, path)
+    for one in read:
+        _use(one.conversation)
+    return "read"
+
+
+def published_results(rng: random.Random, folder: Path) -> str:
+    """Reading published results, and laying them out."""
+    data = mutate.as_bytes(mutate.as_text(rng, mutate.structure(rng, seeds.PUBLISHED)))
+    path = _write(folder, "published.json", mutate.spoil(rng, data) if rng.random() < 0.2 else data)
+    try:
+        tables = read_published(path)
+    except DialogaugeError as error:
+        return _placed(error, path)
+    json_document(tables.to_json())
+    assert to_text(published_blocks(tables))
+    assert to_html(tables.page)
     return "read"
 
 
@@ -408,6 +438,8 @@ TARGETS: dict[str, Case] = {
     "role": role,
     "prices": prices,
     "tasks": tasks,
+    "task logs": task_logs,
+    "published results": published_results,
     "coefficients": coefficients,
     "ratings_model": ratings_model,
     "reply": reply,

@@ -38,6 +38,7 @@ _RUNS = (
     f"satisfaction {RATED} --judge memory {MODEL} -o remembered",
     f"satisfaction {RATED} --judge spur {MODEL} -o induced",
     "fit votes.txt --cv 3 -o fits",
+    "learn run --tasks tasks.jsonl -o learned",
     "fit rated.jsonl --cv 2 -o local.json",
     "replay select few.jsonl --rule random -n 4 --split-file split.json -o items.json",
     "replay collect items.json --candidate replies:long.jsonl --candidate replies:short.jsonl -o replayed",
@@ -154,6 +155,9 @@ def world() -> Path:
     ]
     for name, records in (("half", half), ("other", other)):
         (folder / f"{name}.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
+    (folder / "disputed.jsonl").write_text(json.dumps({"id": "t", "gold_disputed": True}) + "\n")
+    for name, rows in (("tasks", seeds.TASKS), ("task_logs", [seeds.PUBLIC_TASKS["MemoryBench"]])):
+        (folder / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     _write_raters(folder)
     _write_goals(folder)
     with in_folder(folder):

@@ -16,7 +16,7 @@ PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 
 _FENCE = re.compile(r"^ *(```|~~~)")
 _LINK = re.compile(r"!?\[[^\]]*\]\(([^()\s]+)(?: \"[^\"]*\")?\)")
-_COMMAND = re.compile(r"(?<!from )\bdialogauge +((?:replay|annotate) +[a-z]+|[a-z]+)\b(.*)")
+_COMMAND = re.compile(r"(?<!from )\bdialogauge +((?:replay|annotate|learn) +[a-z]+|[a-z]+)\b(.*)")
 _SPAN = re.compile(r"(`+)(.+?)\1")
 _OPTION = re.compile(r"(?<![\w-])(--[a-z][a-z-]*)")
 
@@ -37,7 +37,7 @@ def _tool(name: str) -> ModuleType:
 
 REFERENCE = _tool("command_reference")
 FLAGS = {name: REFERENCE.flags_of(name) for name in REFERENCE.commands()}
-FLAGS["replay"] = FLAGS["annotate"] = {"--help"}
+FLAGS["replay"] = FLAGS["annotate"] = FLAGS["learn"] = {"--help"}
 ALL_FLAGS = set().union(*FLAGS.values()) | {"--version", "--dialogauge-report"} | _FOREIGN
 
 

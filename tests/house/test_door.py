@@ -30,7 +30,7 @@ NAMES = (
         "Rubric",
     ),
     *("Run", "RunChange", "Score", "__version__", "agreement", "ajudge", "arena", "assert_quality"),
-    *("compare", "judge"),
+    *("compare", "judge", "learn"),
     *("open_run", "read", "run"),
 )
 HEAVY = ("numpy", "torch", "pandas", "polars", "aiohttp", "pydantic", "jinja2", "sqlite3", "asyncio", "typer")

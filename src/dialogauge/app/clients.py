@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from dialogauge.app.config import RoleSettings, in_process
 from dialogauge.app.environment import cache_folder, variable
@@ -17,6 +18,9 @@ from dialogauge.llm.cache import CachedClient, ResponseCache
 from dialogauge.llm.expected import CountingClient, Expected
 from dialogauge.llm.protocol import ChatClient
 from dialogauge.text import counted
+
+if TYPE_CHECKING:
+    from dialogauge.llm import FolderEmbedder, HttpEmbedder
 
 _LOG = logging.getLogger("dialogauge")
 
@@ -93,6 +97,23 @@ class Clients:
             _LOG.warning("no result counts %s: what they were sent for did not end", counted(lost, "call"))
         notice = getattr(self._first, "notice", None)
         return () if notice is None else (notice,)
+
+    def build_embedder(self, settings: RoleSettings) -> FolderEmbedder | HttpEmbedder:
+        """Build what makes vectors of texts: an endpoint's model within the budget, or that of a folder."""
+        from dialogauge.llm import FolderEmbedder, HttpEmbedder
+
+        if settings.model.startswith("file:"):
+            return FolderEmbedder(settings.model.removeprefix("file:"), device=self._options.device)
+        url, key = settings.base_url or "", read_key(settings, "embedder")
+        embedder = HttpEmbedder(
+            settings.model, url, api_key=key, key_variable=settings.api_key_env, budget=self._budget
+        )
+        self.free_too(embedder.close)
+        return embedder
+
+    def free_too(self, close: Callable[[], Awaitable[None]]) -> None:
+        """Free something else with the clients."""
+        self._stack.push_async_callback(close)
 
     async def close(self) -> None:
         """Free connections and caches."""

@@ -134,6 +134,7 @@ SHOWN: Final = Kinds(("judgements", "votes"))
 
 _APP: Final = "dialogauge.app"
 _REPLAY: Final = f"{_APP}.replay"
+_LEARN: Final = f"{_APP}.learn"
 for _study in (
     ListedStudy(name="judge", settings=JudgeOptions, entry=f"{_APP}.judge", rows="judgements"),
     ListedStudy(name="compare", settings=TwoRunsOptions, entry=f"{_APP}.compare"),
@@ -164,6 +165,23 @@ for _study in (
                 dry_run=step in ("collect", "score"),
             )
             for step in ("select", "collect", "score", "compare")
+        ),
+    ),
+    ListedStudy(
+        name="learn",
+        help="Measure what a memory is worth to an assistant, and what it costs.\n\nrun asks tasks of memory "
+        "systems, compare lays runs beside each other; tasks and systems list what there is.",
+        settings=f"{_LEARN}.settings:LearnOptions",
+        entry=f"{_LEARN}.run:RUN",
+        rows="judgements",
+        steps=tuple(
+            ListedStudy(
+                name=name,
+                settings=f"{_LEARN}.settings:Learn{name.capitalize()}Options",
+                entry=f"{_LEARN}.commands:{name.upper()}",
+                dry_run=False,
+            )
+            for name in ("compare", "tasks", "systems")
         ),
     ),
 ):

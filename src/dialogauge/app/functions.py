@@ -59,6 +59,23 @@ def load_environment(reference: str) -> Environment:
     return environment  # type: ignore[no-any-return]
 
 
+def load_memory(reference: str) -> Callable[[], Any]:
+    """Load the class or function that makes a memory system, as `load_function` looks for it.
+
+    Raises ConfigError where it makes none, or what it makes is no memory system.
+    """
+    from dialogauge.agents.memory import own_memory
+
+    make, module = _load(reference)
+    try:
+        own_memory(make, reference)
+    except Exception as error:
+        msg = f"{reference} makes no memory system: {error}"
+        hint = "it needs retrieve(question, k), and add_dialogue(dialogue) or add_corpus(sessions)"
+        raise ConfigError(msg, place=_place_of(module), hint=hint) from error
+    return make  # type: ignore[no-any-return]
+
+
 def _load(reference: str) -> tuple[Any, ModuleType]:
     """Return what `py:MODULE:NAME` names, and its module."""
     module_name, _, name = reference.removeprefix("py:").partition(":")

@@ -72,7 +72,7 @@ class JudgeOptions(
         "card",
         "Shipped rubric (card, satisfaction, session, session-guarded, survey, task, single, factuality, "
         "td-turn, td-dialogue, td-unit, td-unit-dialogue, roleplay, roleplay-plain, roleplay-turn), or a "
-        "file.",
+        "file. For answers to tasks: answer, grade, checklist, criteria, limitation, merge.",
         key="rubric",
         metavar="NAME|FILE",
     )

@@ -258,6 +258,8 @@ PREFIX: Final = "prefix_messages"
 """Under this name the metadata of a produced conversation say how many of its messages were there before."""
 SESSION: Final = "session"
 """Under this name those of a session say who its user was to be, and how it ended."""
+TASK: Final = "task"
+"""Under this name those of an answer hold the record of its task: data set, right answer and what else."""
 
 
 @dataclass(frozen=True)
@@ -311,6 +313,12 @@ class Conversation:
         return number if isinstance(number, int) and number > 0 else 0
 
     @property
+    def task(self) -> Mapping[str, Any]:
+        """The record of the task that it answers; empty where it has none."""
+        record = self.metadata.get(TASK)
+        return record if isinstance(record, Mapping) else _NOTHING
+
+    @property
     def history(self) -> tuple[Turn, ...]:
         """The turns that were there before: what follows them is judged, with these in view."""
         prefix = self.prefix
@@ -350,11 +358,11 @@ class Conversation:
         return replace(self, messages=self.messages[: self.turn(number).stop])
 
     def blinded(self) -> Conversation:
-        """Return the conversation as a judge may see it: without ratings, place, metadata but the prefix."""
+        """Return the conversation as a judge may see it: of what stands beside it, prefix and task alone."""
         if not self.ratings and not self.metadata and self.place is None:
             return self
-        metadata = {PREFIX: self.prefix} if self.prefix else _NOTHING
-        return replace(self, ratings=(), metadata=metadata, place=None)
+        metadata = {key: value for key, value in ((PREFIX, self.prefix), (TASK, self.task)) if value}
+        return replace(self, ratings=(), metadata=metadata or _NOTHING, place=None)
 
 
 def _turns(messages: Sequence[Message]) -> Iterable[Turn]:

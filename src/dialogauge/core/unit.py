@@ -27,6 +27,7 @@ def conversation_digest(conversation: Conversation) -> str:
     fields = (c.id, c.user_id, c.scenario, c.context, c.candidate, c.language)
     parts = ["-" if value is None else f"{len(value)}:{value}" for value in fields]
     parts.append("-" if c.profile is None else digest(dict(c.profile)))
+    parts += [f"task:{digest(dict(c.task))}"] if c.task else []
     # No two messages write the same: every text has its length before it. Nearly all are a role and a
     # text; to write these as JSON takes five times as long, and a run that goes on does it for all of them.
     for m in c.messages:

@@ -5,8 +5,10 @@ An array, and a list in an object, may be larger than memory: their elements are
 
 from __future__ import annotations
 
+import ast
 import json
 import re
+import warnings
 import zlib
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
@@ -31,6 +33,8 @@ _NO_NUMBER: Final = re.compile(rb"[:\[,\s](?:-?Infinity|NaN)\b")
 _SHAPE: Final = "is a JSON document"
 _STARTS: Final = "starts like JSON"
 _LOOKED_INTO: Final = 256
+_LONGEST_PRINTED: Final = 1 << 18
+"""Characters of a value as Python prints it: reading one takes far more memory than JSON does."""
 _NUMBER: Final = rb"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?\s*(?:[,\]]|$)"
 _BEGINS_JSON: Final = re.compile(rb"\s*(?:\{|\[\s*(?:$|[\[\]{\"]|" + _NUMBER + rb"|true|false|null|NaN))")
 
@@ -147,6 +151,21 @@ def too_deep(value: Any) -> bool:  # noqa: ANN401  # any JSON value
     except orjson.JSONEncodeError as error:
         return "ecursion" in str(error)
     return False
+
+
+def written_value(text: str) -> Any:  # noqa: ANN401  # any JSON value
+    """Return the value that a text holds, as JSON or as Python prints it.
+
+    Raises `ValueError`, `SyntaxError`, `TypeError`, `MemoryError` or `RecursionError` where it holds none.
+    """
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError:
+        if len(text) > _LONGEST_PRINTED:
+            raise
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of odd escapes
+        return orjson.loads(orjson.dumps(ast.literal_eval(text.strip())))
 
 
 _OF_ROWS: Final = frozenset({"conversation_id", "dialogue_id", "session_id", "sessionId", "conversationId"})

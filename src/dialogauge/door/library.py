@@ -276,6 +276,50 @@ def arena(  # noqa: PLR0913 - the everyday settings by name
         return finished_run(path, carry_out(work), temporary=out is None)
 
 
+def learn(
+    tasks: AnyPath | Sequence[AnyPath] = (),
+    systems: str | Sequence[str] | None = None,
+    *,
+    model: str | None = None,
+    base_url: str | None = None,
+    out: AnyPath | None = None,
+    progress: bool | None = None,
+    **settings: Any,  # noqa: ANN401 - of any setting
+) -> Run:
+    """Ask tasks of assistants with a memory: what it recalls, what that is worth, and what it costs.
+
+    Args:
+        tasks: Files of tasks and corpora, or names of data sets and partitions in them; the tasks that ship
+            where there are none.
+        systems: Names of `dialogauge learn systems`, `py:MODULE:NAME` or the URL of a server; None for BM25
+            and the fitted ranking of messages.
+        model: A model that answers from what was recalled; None for the words of it.
+        base_url: The endpoint.
+        out: The run directory; a temporary one where None. With the same one only what is new is asked.
+        progress: Whether progress is shown; None for yes in a terminal or a notebook.
+        settings: Every other setting of `dialogauge learn run`, by its name in docs/library.md.
+
+    Returns:
+        The run. `summary.sets` has the figures of each system by data set; a DataFrame of it has an answer a
+        row.
+
+    Raises:
+        UsageError: A system or a setting is unknown or of no use; no file is written.
+        InputError: A file of tasks cannot be read.
+        StoreError: The run directory is of no use.
+        EndpointError: The endpoint as a whole is of no use. What was answered is stored.
+    """
+    paths: Sequence[AnyPath] = [tasks] if isinstance(tasks, str | PathLike) else tasks
+    everyday = {"model": model, "base_url": base_url, "systems": systems}
+    chosen = {**settings, **{name: value for name, value in everyday.items() if value is not None}}
+    if isinstance(systems, str):
+        chosen["systems"] = (systems,)
+    with run_directory(out) as path:
+        values = {**chosen, "inputs": tuple(fspath(path) for path in paths), "out": fspath(path)}
+        work = _running("learn", values, lambda _: PythonInput(), progress)
+        return finished_run(path, carry_out(work), temporary=out is None)
+
+
 def path_of(run: AnyPath | Run) -> str:
     """Return the path of a run, or of a file."""
     return fspath(run.path if isinstance(run, Run) else run)

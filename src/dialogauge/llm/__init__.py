@@ -19,8 +19,10 @@ if TYPE_CHECKING:
     from dialogauge.llm.cache import CachedClient, ResponseCache, client_identity
     from dialogauge.llm.device import chosen_device
     from dialogauge.llm.doctor import EndpointCheck, EndpointReport, examine
+    from dialogauge.llm.embeddings import HttpEmbedder
     from dialogauge.llm.endpoint import Endpoint
     from dialogauge.llm.expected import CountingClient, Expected
+    from dialogauge.llm.folder_embeddings import FolderEmbedder
     from dialogauge.llm.http import HttpChatClient, HttpSettings
     from dialogauge.llm.identity import folder_digest, function_digest
     from dialogauge.llm.json_endpoint import JsonEndpoint

@@ -56,6 +56,7 @@ def faults_of(rubric: Rubric) -> list[str]:
             f"windows: a rubric of the level {rubric.level!r} is not judged in windows of the whole"
         )
     faults += [*_verdict(rubric), *_scenario_rules(rubric), *_recent(rubric), *_criteria(rubric)]
+    faults += _task(rubric)
     for language in rubric.languages:
         faults += _template(rubric, language)
     return faults
@@ -123,6 +124,15 @@ def _criteria(rubric: Rubric) -> Iterator[str]:
         yield from _pattern(f"criteria[{number}].scenario", criteria.scenario)
     if rubric.criteria and rubric.criteria[-1].scenario:
         yield "criteria: the last one must fit every scenario: leave its pattern out"
+
+
+def _task(rubric: Rubric) -> Iterator[str]:
+    if ("task" in rubric.shows) != bool(rubric.task):
+        yield "task: stated, not in shows" if rubric.task else "task: named in shows, but no field is stated"
+    yield from _twice("task: {!r} is named twice", rubric.task)
+    for x in rubric.items:
+        if x.each_of and x.each_of not in rubric.task:
+            yield f"items.{x.name}.each_of: {x.each_of!r} is not one of the fields that `task` names"
 
 
 def _twice(fault: str, names: Iterable[str]) -> Iterator[str]:

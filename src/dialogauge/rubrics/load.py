@@ -286,6 +286,7 @@ class ItemListFile(DescribedFile):
     quoted: list[Name] = []
     base: float | None = None
     holistic: bool = False
+    each_of: str = ""
 
 
 class ReplyFile(_TomlTable):
@@ -362,6 +363,7 @@ class RubricFile(_TomlTable):
     recent: RecentFile = RecentFile()
     criteria: list[CriteriaFile] = []
     calls: Calls = "joint"
+    task: list[str] = []
     windows: bool = True
     template: Text | None = None
 
@@ -428,6 +430,7 @@ def _assemble(
                 for n, c in enumerate(file.criteria, 1)
             ),
             calls=file.calls,
+            task=tuple(file.task),
             windows=file.windows,
         )
     except _RubricFault as fault:

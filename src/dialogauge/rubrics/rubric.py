@@ -23,6 +23,7 @@ SHOWABLE: Final[Mapping[str, frozenset[Level]]] = {
     "scenario": frozenset({"turn", "window", "conversation", "pair"}),
     "profile": frozenset({"turn", "window", "conversation", "pair"}),
     "source": frozenset({"turn", "window", "conversation", "pair"}),
+    "task": frozenset({"turn", "window", "conversation"}),
     "history": frozenset({"conversation"}),
     "dialogue": frozenset({"turn", "window", "conversation", "pair"}),
     "earlier_summary": frozenset({"window", "conversation"}),
@@ -123,6 +124,8 @@ class ItemList(Value):
     """The score where no criterion holds; None of a list whose items have a worth."""
     holistic: str | None = None
     """The dimension that the model scores itself, beside what the criteria come to."""
+    each_of: str = ""
+    """The field of the task's record, a list, that has an item for each of its entries; empty for none."""
 
     @property
     def adds_up(self) -> bool:
@@ -272,6 +275,8 @@ class Rubric:
     """The first with a matching pattern is shown."""
     calls: Calls = "joint"
     """Whether a call asks for all dimensions, or for one, where nobody says otherwise."""
+    task: tuple[str, ...] = ()
+    """The fields of a task's record that it shows; the first is what replies are held against."""
     windows: bool = True
     """Whether long conversations are judged in windows; else at once, as far as they fit into a prompt."""
     origin: str = field(default="", compare=False)

@@ -114,6 +114,13 @@ def test_samples_and_splits_are_those_of_the_seed():
     assert [drawn.count(f"c{n}") for n in range(10)] == [25] * 10
 
 
+def test_corpora_of_a_question_each_are_no_strata():
+    """As in LongMemEval: 250 of 500, and a fifth of these; each alone would round to nothing, or to all."""
+    about = [TaskRecord(f"t{i}", "LongMemEval", (), corpus=f"q{i}") for i in range(500)]
+    sample = sample_tasks(about)
+    assert (len(sample), [len(part) for part in split_tasks(sample)]) == (250, [200, 50])
+
+
 @pytest.mark.shared
 @pytest.mark.skipif("DIALOGAUGE_SHARED" not in os.environ, reason="DIALOGAUGE_SHARED is not set")
 def test_every_set_at_hand_is_read():

@@ -46,8 +46,14 @@ def refused(tmp_path, text, **files):
 
 def test_the_shipped_rubrics():
     assert shipped_rubrics() == (
+        "answer",
         "card",
+        "checklist",
+        "criteria",
         "factuality",
+        "grade",
+        "limitation",
+        "merge",
         "pair",
         "roleplay",
         "roleplay-plain",
@@ -239,7 +245,7 @@ def test_a_description_must_be_there_for_every_language(tmp_path):
 
 
 def test_what_is_not_there_is_named_with_what_is(tmp_path):
-    with pytest.raises(RubricError, match=r"no rubric 'crd'.*card, factuality"):
+    with pytest.raises(RubricError, match=r"no rubric 'crd'.*card, checklist"):
         load_rubric("crd")
     with pytest.raises(RubricError, match="cannot be read"):
         load_rubric(tmp_path / "none.toml")

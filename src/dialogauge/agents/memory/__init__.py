@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 from dialogauge.core.facade import loading
 
 if TYPE_CHECKING:
-    from dialogauge.agents.memory.agent import MemoryAgent
+    from dialogauge.agents.memory.agent import MemoryAgent, RecalledTurn
     from dialogauge.agents.memory.checked import CheckedMemory
-    from dialogauge.agents.memory.extracting import ExtractingAgent, extract
+    from dialogauge.agents.memory.extracting import extract
     from dialogauge.agents.memory.foreign import EndpointMemory, own_memory
     from dialogauge.agents.memory.protocol import (
         Ability,
@@ -24,7 +24,9 @@ if TYPE_CHECKING:
         Retrieved,
         Room,
         SystemFault,
+        about_tokens,
         items_of,
+        whole,
     )
     from dialogauge.agents.memory.registry import SYSTEMS, build_memory
     from dialogauge.agents.memory.systems import FullMemory, IndexedMemory, NoMemory, OracleMemory

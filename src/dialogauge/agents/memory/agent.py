@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
+from dialogauge.agents.memory.extracting import EXTRACTING, extract
 from dialogauge.agents.memory.protocol import Memory, Retrieved, Room, SystemFault
 from dialogauge.core import Conversation, Message, digest
-from dialogauge.core.protocols import Agent, AgentFailure, AgentTurn
+from dialogauge.core.protocols import Agent, AgentFailure, AgentReply, AgentTurn
 from dialogauge.rubrics import own_template, render
 from dialogauge.text import has_chinese
+
+
+@dataclass(frozen=True, slots=True)
+class RecalledTurn:
+    """A turn of an assistant with a memory, and how it came about."""
+
+    turn: AgentTurn
+    """What models took to recall is part of its usage."""
+    retrieved: Retrieved = field(default_factory=lambda: Retrieved(()))
+    retrieve_s: float = 0.0
+    answer_s: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -23,8 +36,8 @@ class MemoryAgent:
     """
 
     memory: Memory
-    answerer: Agent
-    """A model, as any candidate."""
+    answerer: Agent | None = None
+    """A model, as any candidate; None for `extract`, which needs none and says `not mentioned` of nothing."""
     room: Room = field(default_factory=Room)
 
     @property
@@ -36,38 +49,44 @@ class MemoryAgent:
     def digest(self) -> str:
         """Changes with memory, answerer, room and wording."""
         wording = [own_template("recalled", language) for language in ("en", "zh")]
-        return digest([self.memory.digest, self.answerer.digest, self.room.items, self.room.tokens, wording])
+        answerer = EXTRACTING if self.answerer is None else self.answerer.digest
+        return digest([self.memory.digest, answerer, self.room.items, self.room.tokens, wording])
 
     def describe(self) -> Mapping[str, Any]:
         """Return memory, answerer and room."""
         room = {"items": self.room.items, "tokens": self.room.tokens}
-        return {"memory": dict(self.memory.describe()), "model": dict(self.answerer.describe()), "room": room}
+        model = None if self.answerer is None else dict(self.answerer.describe())
+        return {"memory": dict(self.memory.describe()), "model": model, "room": room}
 
     async def reply(self, conversation: Conversation, *, seed: int = 0) -> AgentTurn:
         """Recall and answer; a broken memory is a failure of the system, and no answer without it."""
-        turn, _ = await self.answer(conversation, seed=seed)
-        return turn
+        return (await self.answer(conversation, seed=seed)).turn
 
-    async def answer(self, conversation: Conversation, *, seed: int = 0) -> tuple[AgentTurn, Retrieved]:
-        """Return the reply, and what was recalled for it."""
+    async def answer(self, conversation: Conversation, *, seed: int = 0) -> RecalledTurn:
+        """Return the reply with what was recalled for it, and the seconds of both."""
         last = max((n for n, m in enumerate(conversation.messages) if m.role == "user"), default=None)
         if last is None:
-            return AgentTurn(AgentFailure("no_reply", "nobody asks anything")), Retrieved(())
-        question = conversation.messages[last].text
+            return RecalledTurn(AgentTurn(AgentFailure("no_reply", "nobody asks anything")))
+        question, begun = conversation.messages[last].text, time.monotonic()
         try:
-            recalled = await self.memory.retrieve(question, self.room)
+            retrieved = await self.memory.retrieve(question, self.room)
         except SystemFault as fault:
-            return AgentTurn(AgentFailure("judge_error", str(fault))), Retrieved(())
-        if recalled.items:
-            messages = [*conversation.messages]
-            messages[last] = Message("user", prompt_of(question, recalled))
-            conversation = replace(conversation, messages=tuple(messages))
-        turn = await self.answerer.reply(conversation, seed=seed)
-        return replace(turn, usage=turn.usage + recalled.usage), recalled
+            return RecalledTurn(AgentTurn(AgentFailure("judge_error", str(fault))))
+        came = time.monotonic()
+        if self.answerer is None:
+            turn = AgentTurn(AgentReply(extract(question, retrieved.items) or "not mentioned"))
+        else:
+            if retrieved.items:
+                messages = [*conversation.messages]
+                messages[last] = Message("user", prompt_of(question, retrieved))
+                conversation = replace(conversation, messages=tuple(messages))
+            turn = await self.answerer.reply(conversation, seed=seed)
+        turn = replace(turn, usage=turn.usage + retrieved.usage)
+        return RecalledTurn(turn, retrieved, came - begun, time.monotonic() - came)
 
 
-def prompt_of(question: str, recalled: Retrieved) -> str:
+def prompt_of(question: str, retrieved: Retrieved) -> str:
     """Return a question with what was recalled for it, in the question's language; items in their order."""
-    items = "\n".join(f"- {item.shown}" for item in recalled.items)
+    items = "\n".join(f"- {item.shown}" for item in retrieved.items)
     language = "zh" if has_chinese(question) else "en"
     return render(own_template("recalled", language), {"items": items, "question": question})

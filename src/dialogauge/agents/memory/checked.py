@@ -34,7 +34,8 @@ class CheckedMemory:
     """Seconds for one call."""
     spent: dict[str, float] = field(default_factory=dict)
     """Seconds by `ingest` and `retrieve`."""
-    _known: set[str] = field(default_factory=set)
+    known: set[str] = field(default_factory=set)
+    """Ids of the dialogues that it holds: of one that is loaded, of what was taken in before."""
 
     @property
     def name(self) -> str:
@@ -62,23 +63,23 @@ class CheckedMemory:
 
     async def add_corpus(self, sessions: Sequence[Conversation]) -> Usage:
         """Let it take in a corpus."""
-        self._known |= {session.id for session in sessions}
+        self.known |= {session.id for session in sessions}
         return await self._timed("ingest", lambda: self.inner.add_corpus(sessions))
 
     async def add_dialogue(self, conversation: Conversation, feedback: Feedback | None = None) -> Usage:
         """Let it take in a dialogue."""
-        self._known.add(conversation.id)
+        self.known.add(conversation.id)
         return await self._timed("ingest", lambda: self.inner.add_dialogue(conversation, feedback))
 
     async def update(self, conversation: Conversation) -> Usage:
         """Let it change a dialogue."""
-        self._known.add(conversation.id)
+        self.known.add(conversation.id)
         return await self._timed("ingest", lambda: self.inner.update(conversation))
 
     async def delete(self, dialogue: str) -> None:
         """Let it forget a dialogue, which it must not give from then on."""
         await self._timed("ingest", lambda: self.inner.delete(dialogue))
-        self._known.discard(dialogue)
+        self.known.discard(dialogue)
 
     async def retrieve(self, question: str, room: Room) -> Retrieved:
         """Let it give items, and look at each.
@@ -95,7 +96,7 @@ class CheckedMemory:
             if not item.text.strip():
                 msg = f"{self.name} gave an item without a text"
                 raise SystemFault(msg)
-            if item.dialogue and item.dialogue not in self._known:  # a text alone says nothing of its origin
+            if item.dialogue and item.dialogue not in self.known:  # a text alone says nothing of its origin
                 msg = f"{self.name} gave an item of {item.dialogue!r}, which it does not hold"
                 raise SystemFault(msg)
         bounds = room if self.counts_items else Room(None, room.tokens)
@@ -106,15 +107,15 @@ class CheckedMemory:
 
     def fork(self) -> CheckedMemory:
         """Return one in front of a fork."""
-        return CheckedMemory(self.inner.fork(), self.deadline, dict(self.spent), set(self._known))
+        return CheckedMemory(self.inner.fork(), self.deadline, dict(self.spent), set(self.known))
 
     def save(self, folder: Path) -> None:
         """Let it write itself."""
         self.inner.save(folder)
 
     async def load(self, folder: Path) -> None:
-        """Let it read itself; what it holds is what was taken in here before."""
-        await self.inner.load(folder)
+        """Let it read itself; `known` says what it holds then."""
+        await self._timed("ingest", lambda: self.inner.load(folder))
 
     async def _timed(self, what: str, call: Callable[[], Awaitable[T]]) -> T:
         begun = time.monotonic()

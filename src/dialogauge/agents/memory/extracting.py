@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from datetime import date, timedelta
-from typing import Any, Final
+from typing import Final
 
-from dialogauge.agents.memory.protocol import Memory, MemoryItem, Room, SystemFault
-from dialogauge.core import Conversation, digest
+from dialogauge.agents.memory.protocol import MemoryItem
 from dialogauge.core.patterns import lazy_pattern
-from dialogauge.core.protocols import AgentFailure, AgentReply, AgentTurn
-from dialogauge.text import ENGLISH_STOP, content_terms, pieces, sentences
+from dialogauge.text import ENGLISH_STOP, content_terms, has_chinese, pieces, sentences
 
-_VERSION: Final = 1
+EXTRACTING: Final = "extract 2"
+"""The name of the way in which answers are made; changes with it."""
 _MONTHS: Final = (
     *("january", "february", "march", "april", "may", "june"),
     *("july", "august", "september", "october", "november", "december"),
@@ -24,11 +22,14 @@ _MONTH: Final = "|".join(m[:3] + (f"(?:{m[3:]})?" if m[3:] else "") for m in _MO
 _DATE: Final = lazy_pattern(
     rf"(?P<y>\d{{4}})-(?P<m>\d\d)-(?P<d>\d\d)"
     rf"|(?P<d2>\d{{1,2}})(?:st|nd|rd|th)? (?:of )?(?P<m2>{_MONTH})\b\.?,? (?P<y2>\d{{4}})"
-    rf"|(?P<m3>{_MONTH})\b\.? (?P<d3>\d{{1,2}})(?:st|nd|rd|th)?,? (?P<y3>\d{{4}})",
+    rf"|(?P<m3>{_MONTH})\b\.? (?P<d3>\d{{1,2}})(?:st|nd|rd|th)?,? (?P<y3>\d{{4}})"
+    r"|(?P<y4>\d{4}) ?年 ?(?P<m4>\d{1,2}) ?月 ?(?P<d4>\d{1,2}) ?[日号]",
     re.IGNORECASE,
 )
 _WHEN: Final = lazy_pattern(
-    r"\bwhen\b|\bwhat (?:date|day|year|month|time)\b|\bwhich (?:year|month|day)\b", re.IGNORECASE
+    r"\bwhen\b|\bwhat (?:date|day|year|month|time)\b|\bwhich (?:year|month|day)\b"
+    r"|什么时候|何时|哪一?[天年日]|哪个?月|几[月号]",
+    re.IGNORECASE,
 )
 _NUMBER: Final = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "few": 3}
 _SOME: Final = rf"(?P<n>\d{{1,3}}|{'|'.join(_NUMBER)})"
@@ -39,6 +40,12 @@ _TIME: Final = lazy_pattern(
     rf"|in (?P<month>{'|'.join(_MONTHS)})(?: (?P<year>\d{{4}}))?|in (?P<alone>(?:19|20)\d\d))\b",
     re.IGNORECASE,
 )
+_DIGITS: Final = "一二三四五六七八九十"
+_TIME_ZH: Final = lazy_pattern(
+    rf"(?P<day>前天|昨|今|明|后天)|(?P<n>\d{{1,2}}|[两{_DIGITS}]) ?(?P<unit>天|周|个?星期|个?礼拜|个月|年)前"
+    r"|上个?(?P<back>周|星期|礼拜|月)(?P<on>[一二三四五六日天])?|(?P<year>去年)"
+)
+_SHIFT: Final = {"前天": -2, "昨": -1, "今": 0, "明": 1, "后天": 2}
 _WORD: Final = lazy_pattern(r"[\w'’$%-]+")
 _LENGTH: Final = {"day": 1, "week": 7}
 _LONGEST: Final = 6
@@ -50,7 +57,7 @@ def date_in(text: str | None) -> date | None:
     match = _DATE.search(text or "")
     if match is None:
         return None
-    year, month, day = (str(match[k] or match[f"{k}2"] or match[f"{k}3"]) for k in "ymd")
+    year, month, day = (str(match[k] or match[f"{k}2"] or match[f"{k}3"] or match[f"{k}4"]) for k in "ymd")
     number = int(month) if month.isdigit() else [m[:3] for m in _MONTHS].index(month[:3].lower()) + 1
     if int(year) < 1000:  # what is reckoned from it must be a year too
         return None
@@ -66,6 +73,8 @@ def when_of(text: str, heard: date) -> str | None:
     `yesterday`, heard on 8 May 2023: `7 May 2023`. `last week`: `the week before 8 May 2023`. None where it
     speaks of none.
     """
+    if has_chinese(text):
+        return _when_in_chinese(text, heard)
     match = _TIME.search(text)
     if match is None:
         return None
@@ -97,6 +106,33 @@ def _beside(step: int, unit: str, heard: date) -> str:
     return f"the {unit} {('of', 'after', 'before')[step]} {_written(heard)}"
 
 
+def _when_in_chinese(text: str, heard: date) -> str | None:
+    """Return the same of a Chinese text: of 昨天, heard on 2024年5月8日, 2024年5月7日."""
+    match = _TIME_ZH.search(text)
+    if match is None:
+        return None
+    of = {name: value for name, value in match.groupdict().items() if value}
+    if "day" in of:
+        return _in_chinese(heard + timedelta(_SHIFT[of["day"]]))
+    if "year" in of:
+        return f"{heard.year - 1}年"
+    if "n" in of:
+        count = int(of["n"]) if of["n"].isdigit() else 2 if of["n"] == "两" else _DIGITS.index(of["n"]) + 1
+        if of["unit"] == "年":
+            return f"{heard.year - count}年"
+        if of["unit"] != "个月":
+            return _in_chinese(heard - timedelta(count * (1 if of["unit"] == "天" else 7)))
+    elif of["back"] != "月":
+        weekday = "一二三四五六日".index(of.get("on", "一").replace("天", "日"))
+        return _in_chinese(heard - timedelta(heard.weekday() + 7 - weekday))
+    months = heard.year * 12 + heard.month - 1 - (count if "n" in of else 1)
+    return f"{months // 12}年{months % 12 + 1}月"
+
+
+def _in_chinese(day: date) -> str:
+    return f"{day.year}年{day.month}月{day.day}日"
+
+
 def _written(day: date) -> str:
     return f"{day.day} {_MONTHS[day.month - 1].capitalize()} {day.year}"
 
@@ -118,7 +154,8 @@ def extract(question: str, items: Sequence[MemoryItem]) -> str:
         for item in items:
             heard = date_in(item.date)
             if heard is not None:
-                return when_of(item.text, heard) or _written(heard)
+                day = _in_chinese(heard) if has_chinese(question) else _written(heard)
+                return when_of(item.text, heard) or day
     asked = content_terms(pieces(question))
     best = max(
         (
@@ -131,38 +168,3 @@ def extract(question: str, items: Sequence[MemoryItem]) -> str:
     words = [w for w in _WORD.findall(best) if w.lower() not in ENGLISH_STOP]
     left = [w for w in words if not content_terms(pieces(w)) <= asked]
     return " ".join((left or words)[:_LONGEST])
-
-
-@dataclass(frozen=True)
-class ExtractingAgent:
-    """Recalls, and answers by `extract`; a `core.protocols.Agent` that needs no model."""
-
-    memory: Memory
-    room: Room = field(default_factory=Room)
-
-    @property
-    def name(self) -> str:
-        """The memory's."""
-        return self.memory.name
-
-    @property
-    def digest(self) -> str:
-        """Changes with memory and room, and with how answers are found."""
-        return digest([self.memory.digest, self.room.items, self.room.tokens, "extract", _VERSION])
-
-    def describe(self) -> Mapping[str, Any]:
-        """Return memory and room."""
-        room = {"items": self.room.items, "tokens": self.room.tokens}
-        return {"memory": dict(self.memory.describe()), "model": None, "room": room}
-
-    async def reply(self, conversation: Conversation, *, seed: int = 0) -> AgentTurn:
-        """Answer the last user message; with nothing recalled it says that it does not know."""
-        del seed
-        question = next((m.text for m in reversed(conversation.messages) if m.role == "user"), None)
-        if question is None:
-            return AgentTurn(AgentFailure("no_reply", "nobody asks anything"))
-        try:
-            recalled = await self.memory.retrieve(question, self.room)
-        except SystemFault as fault:
-            return AgentTurn(AgentFailure("judge_error", str(fault)))
-        return AgentTurn(AgentReply(extract(question, recalled.items) or "not mentioned"), recalled.usage)

@@ -120,13 +120,15 @@ def own_memory(make: Callable[[], Any], name: str) -> Memory:
 
 @dataclass
 class EndpointMemory:
-    """A server: `POST /add {"dialogue": ...}`, `POST /retrieve {"question", "k"} -> {"items": [...]}`.
+    """A server: `POST /add {"memory", "dialogue"}`, `POST /retrieve {"memory", "question", "k"}`.
 
-    Items are as those of a class of one's own.
+    The second answers `{"items": [...]}`; items are as those of a class of one's own. A server holds many
+    memories, each under its own name.
     """
 
     server: JsonEndpoint
     name: str
+    memory: str = "memory"
     abilities: ClassVar[frozenset[Ability]] = frozenset()
     counts_items: ClassVar[bool] = True
 
@@ -148,12 +150,12 @@ class EndpointMemory:
     async def add_dialogue(self, conversation: Conversation, feedback: Feedback | None = None) -> Usage:
         """Send a dialogue, with what the user let show."""
         more = {} if feedback is None else {"feedback": [*feedback.actions]}
-        await self._post("/add", {"dialogue": plain_dialogue(conversation), **more})
+        await self._post("/add", {"memory": self.memory, "dialogue": plain_dialogue(conversation), **more})
         return Usage()
 
     async def retrieve(self, question: str, room: Room) -> Retrieved:
         """Ask for items."""
-        answer = await self._post("/retrieve", {"question": question, "k": room.items})
+        answer = await self._post("/retrieve", {"memory": self.memory, "question": question, "k": room.items})
         items = answer.get("items") if isinstance(answer, dict) else None
         if not isinstance(items, list):
             msg = f"{self.name} answered without a list of items"
@@ -180,7 +182,7 @@ class EndpointMemory:
         raise NotImplementedError
 
     def fork(self) -> EndpointMemory:
-        """A server has one state."""
+        """No such request is known."""
         raise NotImplementedError
 
     def save(self, folder: Path) -> None:

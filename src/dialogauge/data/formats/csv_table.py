@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import ast
 import csv
-import warnings
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
-
-import orjson
 
 from dialogauge.core import FileFault, Place, RecordFault
 from dialogauge.core.patterns import lazy_pattern
@@ -16,14 +12,12 @@ from dialogauge.data.formats.base import Context, Entry, Outcome, RecordFormat, 
 from dialogauge.data.formats.columns import is_whole, named_columns
 from dialogauge.data.formats.rows import RowTable, conversations_of
 from dialogauge.data.formats.threads import DataRow
-from dialogauge.data.json_values import too_deep
+from dialogauge.data.json_values import too_deep, written_value
 from dialogauge.data.notes import excerpt, record_fault
 from dialogauge.data.sources import LineStream
 from dialogauge.data.tables import open_table, read_header
 
 _OBJECTS: Final = lazy_pattern(r"\s*\[\s*\{")
-_LONGEST_PRINTED: Final = 1 << 18
-"""Characters of a list as Python prints it: reading one takes far more memory than JSON does."""
 
 
 def csv_format(records: Sequence[RecordFormat]) -> TextFormat:
@@ -95,22 +89,10 @@ def _value(cell: str, column: str, place: Place) -> Any:  # noqa: ANN401  # any 
     if not _OBJECTS.match(cell):
         return cell
     try:
-        value = _listed(cell)
+        value = written_value(cell)
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError) as error:
         what = f"column {column!r} holds no whole list: {excerpt(str(error))}"
         raise record_fault(place, what, "write it as JSON") from error
     if too_deep(value):
         raise record_fault(place, f"column {column!r} is nested too deep")
     return value
-
-
-def _listed(cell: str) -> Any:  # noqa: ANN401  # any JSON value
-    """Return the list in a cell, as JSON or as Python prints one."""
-    try:
-        return orjson.loads(cell)
-    except orjson.JSONDecodeError:
-        if len(cell) > _LONGEST_PRINTED:
-            raise
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of odd escapes
-        return orjson.loads(orjson.dumps(ast.literal_eval(cell.strip())))

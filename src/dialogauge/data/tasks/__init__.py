@@ -7,13 +7,17 @@ from typing import TYPE_CHECKING
 from dialogauge.core.facade import loading
 
 if TYPE_CHECKING:
+    from dialogauge.data.tasks.logs import ACTIONS, LoggedDialogue, RoundFeedback, read_logs, write_logs
     from dialogauge.data.tasks.partitions import (
         DATASETS,
+        LOCOMO_CATEGORIES,
         PARTITIONS,
         Dataset,
         sample_tasks,
         split_tasks,
+        unlike_published,
     )
-    from dialogauge.data.tasks.record import TaskFile, TaskRecord, read_tasks
+    from dialogauge.data.tasks.reading import read_tasks
+    from dialogauge.data.tasks.record import TaskFile, TaskRecord
 
 __getattr__ = loading(__name__)

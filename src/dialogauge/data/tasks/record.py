@@ -13,19 +13,18 @@ Source: MemoryBench, section 3 (q, v, c).
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any, Final, NoReturn
+from typing import Any, Final, NoReturn, TypeVar
 
-from dialogauge.core import Conversation, FileFault, Message, Place, RecordFault
-from dialogauge.core.files import read_text, shown_path
+from dialogauge.core import Conversation, Message, Place, RecordFault
 
-_FORM: Final = (
+T = TypeVar("T")
+
+TASK_FORM: Final = (
     'a task has id, dataset and q: {"id": "1", "dataset": "mine", "q": "...", "v": {"answer": "..."}}'
 )
-_CORPUS: Final = (
+CORPUS_FORM: Final = (
     'a corpus has corpus_id and sessions: {"corpus_id": "c", "sessions": [{"session": 1, "messages": '
     '[{"id": "D1:1", "speaker": "Ann", "text": "..."}]}]}'
 )
@@ -77,76 +76,24 @@ class TaskFile:
     """By task, ids of evidence that its corpus does not have: they are left out of recall."""
 
 
-def read_tasks(*paths: str) -> TaskFile:
-    """Read files of tasks and corpora, JSON objects a line; a folder stands for its `.jsonl` files.
-
-    Raises:
-        FileFault: A file cannot be read, or there is no task in any.
-        RecordFault: A record lacks something, an id is there twice, or a task names a corpus that is nowhere.
-    """
-    tasks: dict[str, TaskRecord] = {}
-    corpora: dict[str, tuple[Conversation, ...]] = {}
-    for place, value in _records(paths):
-        if "sessions" in value or "corpus_id" in value:
-            name, sessions = _corpus(value, place)
-            if name in corpora:
-                _fail(f"the corpus {name!r} is there twice", place, "every corpus has an id of its own")
-            corpora[name] = sessions
-        else:
-            task = _task(value, place)
-            if task.id in tasks:
-                _fail(f"the task {task.id!r} is there twice", place, "every task has an id of its own")
-            tasks[task.id] = task
-    if not tasks:
-        msg = "there is no task"
-        raise FileFault(msg, place=Place(shown_path(paths[0])) if paths else None, hint=_FORM)
-    known = {name: {m.extra.get("id") for s in of for m in s.messages} for name, of in corpora.items()}
-    unknown = {}
-    for task in tasks.values():
-        if task.corpus is not None and task.corpus not in corpora:
-            msg = f"the task {task.id!r} is about the corpus {task.corpus!r}, which no file holds"
-            _fail(msg, task.place, "give the file of the corpora too")
-        if missing := tuple(id for id in task.evidence if id not in known.get(task.corpus or "", ())):
-            unknown[task.id] = missing
-    return TaskFile(tuple(tasks.values()), corpora, sum(not t.gold for t in tasks.values()), unknown)
-
-
-def _records(paths: Sequence[str]) -> Iterator[tuple[Place, dict[str, Any]]]:
-    """Yield each record with its place."""
-    for path in paths:
-        files = sorted(Path(path).glob("*.jsonl")) if Path(path).is_dir() else [Path(path)]
-        for file in files:
-            name = shown_path(str(file))
-            for number, line in enumerate(read_text(file, "file of tasks", FileFault).splitlines(), 1):
-                if not line.strip():
-                    continue
-                place = Place(name, number)
-                try:
-                    value = json.loads(line)
-                except (ValueError, RecursionError) as error:
-                    _fail(f"this is no JSON: {error}", place, _FORM)
-                if not isinstance(value, dict):
-                    _fail("this is no JSON object", place, _FORM)
-                yield place, value
-
-
-def _task(value: Mapping[str, Any], place: Place) -> TaskRecord:
+def task_of(value: Mapping[str, Any], place: Place) -> TaskRecord:
+    """Return the task that a JSON object states; raises `RecordFault` where it states none."""
     for key in ("id", "dataset"):
         if not isinstance(value.get(key), str) or not value[key].strip():
-            _fail(f"{key} is missing, or no text", place, _FORM)
+            fail(f"{key} is missing, or no text", place, TASK_FORM)
     q, gold, corpus = value.get("q"), value.get("v"), value.get("c")
     if isinstance(q, str) and q.strip():
         messages: tuple[Message, ...] = (Message("user", q),)
-    elif isinstance(q, list) and q and all(_is_message(m) for m in q):
+    elif isinstance(q, list) and q and all(is_message(m) for m in q):
         messages = tuple(Message(m["role"], m["content"]) for m in q)
     else:
-        _fail(f"the task {value['id']!r}: q is neither a text nor a list of messages", place, _FORM)
+        fail(f"the task {value['id']!r}: q is neither a text nor a list of messages", place, TASK_FORM)
     if gold is not None and not isinstance(gold, dict):
-        _fail(f"the task {value['id']!r}: v is no JSON object", place, _FORM)
+        fail(f"the task {value['id']!r}: v is no JSON object", place, TASK_FORM)
     if not isinstance((gold or {}).get("evidence") or [], list):
-        _fail(f"the task {value['id']!r}: evidence is no list of ids", place, _FORM)
+        fail(f"the task {value['id']!r}: evidence is no list of ids", place, TASK_FORM)
     meta = value["meta"] if isinstance(value.get("meta"), dict) else {}
-    group = meta.get("domain1") or meta.get("category")
+    group = meta.get("domain1") or meta.get("source_file") or meta.get("category")
     domain, form = (str(value[key]) if value.get(key) else None for key in ("domain", "task"))
     return TaskRecord(
         value["id"],
@@ -162,7 +109,8 @@ def _task(value: Mapping[str, Any], place: Place) -> TaskRecord:
     )
 
 
-def _is_message(value: object) -> bool:
+def is_message(value: object) -> bool:
+    """Say whether a JSON value is a message of a question or dialogue: role and text."""
     return (
         isinstance(value, dict)
         and value.get("role") in ("system", "user", "assistant")
@@ -170,24 +118,25 @@ def _is_message(value: object) -> bool:
     )
 
 
-def _corpus(value: Mapping[str, Any], place: Place) -> tuple[str, tuple[Conversation, ...]]:
+def corpus_of(value: Mapping[str, Any], place: Place) -> tuple[str, tuple[Conversation, ...]]:
+    """Return the id and the sessions of a corpus, as `task_of` returns a task."""
     name, sessions = value.get("corpus_id"), value.get("sessions")
     if not isinstance(name, str) or not isinstance(sessions, list):
-        _fail("corpus_id or sessions is missing", place, _CORPUS)
+        fail("corpus_id or sessions is missing", place, CORPUS_FORM)
     return name, tuple(_session(name, s, n, place) for n, s in enumerate(sessions, 1))
 
 
 def _session(corpus: str, value: object, number: int, place: Place) -> Conversation:
-    """Return a session; whoever speaks first stands where the user stands."""
+    """Return a session; whoever speaks first stands where the user stands, but for one named assistant."""
     messages = value.get("messages") if isinstance(value, dict) else None
     if not isinstance(value, dict) or not isinstance(messages, list):
-        _fail(f"session {number} of {corpus!r} has no list of messages", place, _CORPUS)
+        fail(f"session {number} of {corpus!r} has no list of messages", place, CORPUS_FORM)
     lines, first = [], None
     for message in messages:
         if not isinstance(message, dict) or not isinstance(message.get("text"), str):
-            _fail(f"a message of session {number} of {corpus!r} has no text", place, _CORPUS)
+            fail(f"a message of session {number} of {corpus!r} has no text", place, CORPUS_FORM)
         speaker = str(message.get("speaker") or "user")
-        first = first or speaker
+        first = first or ("user" if speaker == "assistant" else speaker)
         extra = {"id": str(message["id"])} if message.get("id") else {}
         lines.append(
             Message("user" if speaker == first else "assistant", message["text"], name=speaker, extra=extra)
@@ -197,5 +146,13 @@ def _session(corpus: str, value: object, number: int, place: Place) -> Conversat
     return Conversation(f"{corpus}/D{value.get('session', number)}", tuple(lines), metadata=metadata)
 
 
-def _fail(message: str, place: Place | None, hint: str) -> NoReturn:
+def fail(message: str, place: Place | None, hint: str) -> NoReturn:
+    """Raise the `RecordFault` of a record."""
     raise RecordFault(message, place=place, hint=hint)
+
+
+def whole(outcome: T | RecordFault) -> T:
+    """Return what a reader yields; raises a fault among it."""
+    if isinstance(outcome, RecordFault):
+        raise outcome
+    return outcome

@@ -24,6 +24,7 @@ from dialogauge.judges.rubric.prompt import (
     Mode,
     gathered,
     prompt_language,
+    task_fields,
 )
 from dialogauge.judges.rubric.reply import ParsedPart, ParsedReply
 from dialogauge.judges.rubric.rows import mean_of_turns, turn_row
@@ -215,6 +216,10 @@ class RubricJudge(JudgeByRubric):
             target = Target(conversation.id, "conversation", candidate=conversation.candidate)
             failure = JudgeFailure("no_reply", "the conversation has no assistant reply to a user message")
             return (Judged(target, failure),)
+        needed = self.rubric.task[:1]
+        if needed and not task_fields(conversation, needed):
+            failed = request.failed(f"the record of the task has no {needed[0]!r} to hold the reply against")
+            return tuple(j for j in failed if self.rubric.at(j.target.level)) or failed[-1:]
         wanted = {reply.turn for reply in request.targets}
         if wanted:
             return await _judge_turns(calls, tuple(t for t in turns if t.number in wanted))

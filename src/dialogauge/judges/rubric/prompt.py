@@ -184,6 +184,13 @@ def prompt_language(conversation: Conversation, languages: Sequence[str]) -> str
     return "zh" if detect_language(*texts) == "zh" else fallback
 
 
+def task_fields(conversation: Conversation, names: Sequence[str]) -> dict[str, Any]:
+    """Return those fields of the task's record that are not empty; `golden_answer` is called `answer`."""
+    record = conversation.task
+    record = {"answer": record["golden_answer"], **record} if "golden_answer" in record else record
+    return {name: record[name] for name in names if record.get(name) not in (None, "", [], {})}
+
+
 # Conversations of up to ten turns have ten scopes, windows and single turns as many as there are lengths.
 _KEPT = 256
 
@@ -336,6 +343,7 @@ class ConversationCalls:
             reply = parse_parts(self.rubric, call.scope, data)
             if not known and len(reply.faults) == len(targets):
                 parse_reply(self.rubric, call.scope, data)
+            self._expect_items(reply)
             judged = tuple(t for t in call.shown if t.number in call.scope.turns)
             return with_criteria(self.rubric, reply, judged)
 
@@ -348,6 +356,15 @@ class ConversationCalls:
             for target, message in outcome.value.faults.items()
         }
         return CallResult(call, outcome, outcome.usage, cut, failures)
+
+    def _expect_items(self, reply: ParsedReply) -> None:
+        """Raise ReplyFault where a list has not an item for each entry of the task's record."""
+        for x in self.rubric.items:
+            wanted = task_fields(self.conversation, (x.each_of,)).get(x.each_of)
+            for part in (*reply.turns.values(), reply.whole):
+                if isinstance(wanted, list) and len(part.items.get(x.name, wanted)) != len(wanted):
+                    msg = f"{x.name}: expected {len(wanted)} items, found {len(part.items[x.name])}"
+                    raise ReplyFault(msg)
 
     def request(self, call: Call) -> tuple[ChatRequest, int]:
         """Return the request of one call, and how many tool results in it were cut."""
@@ -371,6 +388,7 @@ class ConversationCalls:
             "scenario": self._or_none({key: value for key, value in fields.items() if value}),
             "profile": self._or_none(dict(self.conversation.profile or {})),
             "source": self._or_none(self.source),
+            "task": self._or_none(task_fields(c, self.rubric.task)),
             "criteria": self._criteria(),
             "earlier_summary": as_json(call.summary) if call.summary else self._phrase("begins"),
         }

@@ -6,7 +6,7 @@ from datetime import date
 
 import pytest
 
-from dialogauge.agents.memory import ExtractingAgent, FullMemory, MemoryItem, NoMemory, extract
+from dialogauge.agents.memory import FullMemory, MemoryAgent, MemoryItem, NoMemory, extract
 from dialogauge.agents.memory.extracting import date_in, when_of
 from dialogauge.core import Conversation, Message
 
@@ -82,7 +82,25 @@ async def test_an_agent_that_needs_no_model():
     )
     await memory.add_corpus([session])
     asked = Conversation("q", (Message("user", "When did Ann sell the boat?"),))
-    turn = await ExtractingAgent(memory).reply(asked)
+    turn = await MemoryAgent(memory).reply(asked)
     assert turn.outcome.text == "8 May 2023"
-    assert (await ExtractingAgent(NoMemory()).reply(asked)).outcome.text == "not mentioned"
-    assert (await ExtractingAgent(NoMemory()).reply(Conversation("q", ()))).failed
+    assert (await MemoryAgent(NoMemory()).reply(asked)).outcome.text == "not mentioned"
+    assert (await MemoryAgent(NoMemory()).reply(Conversation("q", ()))).failed
+
+
+@pytest.mark.parametrize(
+    ("text", "when"),
+    [
+        ("我昨天买了一只羊。", "2024年5月7日"),
+        ("三天前到的。", "2024年5月5日"),
+        ("上周六摔了一跤。", "2024年5月4日"),  # heard on a Wednesday
+        ("两个星期前搬的家", "2024年4月24日"),
+        ("上个月考完了。", "2024年4月"),
+        ("五个月前开始的", "2023年12月"),
+        ("去年结的婚", "2023年"),
+        ("两年前的事", "2022年"),
+        ("这件事真好。", None),
+    ],
+)
+def test_the_time_that_a_chinese_text_speaks_of(text, when) -> None:
+    assert when_of(text, date_in("2024年5月8日")) == when

@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -20,7 +21,7 @@ from dialogauge.llm.protocol import ChatFailure
 from dialogauge.llm.scripted import ScriptedClient
 from dialogauge.rubrics import load_rubric
 from dialogauge.rubrics.load import shipped_rubrics
-from rubric_samples import asked_turns, card_reply, chat, client_of, ideal, listed
+from rubric_samples import RECORD, asked_turns, card_reply, chat, client_of, ideal, listed
 
 # The structure of the card's own example, in our words: a support case in three turns, all fine.
 REFUND = chat(
@@ -413,7 +414,13 @@ async def test_placeholders_and_the_data_line_in_a_message_do_nothing():
 @pytest.mark.parametrize("name", [name for name in shipped_rubrics() if name != "pair"])
 @pytest.mark.parametrize("language", ["en", "zh", "auto"])
 async def test_every_shipped_rubric_runs_on_ideal_replies(name, language):
-    rows, requests = await judged(name, REFUND, lambda r: ideal(r.schema.schema), language=language)
+    entries = int(any(x.each_of for x in load_rubric(name).items))
+    rows, requests = await judged(
+        name,
+        replace(REFUND, metadata={"task": RECORD}),
+        lambda r: ideal(r.schema.schema, entries),
+        language=language,
+    )
     assert all(isinstance(r.outcome, Judgement) for r in rows)
     chinese = "对话" in text_of(requests[0]) or "回复" in text_of(requests[0])
     assert chinese == (language == "zh")

@@ -1,0 +1,1 @@
+"""`dialogauge learn`: what a memory is worth to an assistant, and what it costs."""

@@ -1,0 +1,135 @@
+"""The commands beside `learn run`: runs beside each other, tasks, and the systems that there are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+from dialogauge.agents.memory import SYSTEMS as MEMORY_SYSTEMS
+from dialogauge.app.command import Measurement
+from dialogauge.app.learn.run import chosen_tasks
+from dialogauge.app.learn.settings import (
+    LearnCompareOptions,
+    LearnSystemsOptions,
+    LearnTasksOptions,
+)
+from dialogauge.app.outcome import CommandOutcome
+from dialogauge.app.sources import PythonInput, is_run
+from dialogauge.core import UsageError
+from dialogauge.core.files import shown_path
+from dialogauge.data.tasks import (
+    read_logs,
+)
+from dialogauge.report import Block, Page, Section, data_table
+from dialogauge.runs import RunDirectory, open_run, read_manifest
+from dialogauge.studies.learning.figures import LearnResult, compared_result
+from dialogauge.studies.learning.judged import JudgedAccuracy, judged_accuracy, judged_blocks
+from dialogauge.studies.learning.page import ComparedSystems, learn_blocks
+from dialogauge.studies.learning.published import PublishedTables, published_blocks, read_published
+from dialogauge.studies.learning.tasks import BYTES, TaskTables, task_blocks, task_tables, token_counter
+
+
+@dataclass(frozen=True, slots=True)
+class ListedSystem:
+    """A memory system that comes with dialogauge."""
+
+    name: str
+    gives: str
+    """What it gives to an answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class ListedSystems:
+    """The systems that come with dialogauge."""
+
+    systems: Sequence[ListedSystem]
+
+    @property
+    def page(self) -> Page:
+        """The list as a page."""
+        return Page("Memory systems", (Section("Systems", tuple(_listed(self))),))
+
+
+def _listed(listed: ListedSystems) -> Iterator[Block]:
+    rows = [(one.name, one.gives) for one in listed.systems]
+    yield data_table("Memory systems", ["system", "gives to an answer"], rows)
+
+
+SYSTEMS: Final[Measurement[LearnSystemsOptions, ListedSystems]] = Measurement(
+    name="systems",
+    prints=ListedSystems,
+    measure=lambda options, python: CommandOutcome(
+        options=options, result=ListedSystems([ListedSystem(*pair) for pair in MEMORY_SYSTEMS.items()])
+    ),
+    view=lambda outcome: _listed(outcome.result),
+)
+
+
+Compared = ComparedSystems | JudgedAccuracy | PublishedTables
+
+
+def _compare(options: LearnCompareOptions, python: PythonInput) -> CommandOutcome[Compared]:
+    """Lay runs beside each other, correct what a judge says of one, or make published tables anew.
+
+    Raises UsageError for files beside runs, and for runs of which nothing compares.
+    """
+    del python
+    first = options.sources[0]
+    if (
+        len(options.sources) == 1
+        and is_run(first)
+        and (made := read_manifest(RunDirectory(Path(first))))
+        and made.study == "judge"
+    ):
+        with open_run(first, studies=("judge",)) as run:
+            return CommandOutcome(options=options, result=judged_accuracy(run))
+    files = [path for path in options.sources if not is_run(path)]
+    if files and len(options.sources) > 1:
+        msg = f"{shown_path(files[0])} is no run, and stands beside {len(options.sources) - 1} more"
+        raise UsageError(msg, hint="figures by other references are in no table with these: give it alone")
+    if files:
+        return CommandOutcome(options=options, result=read_published(files[0]))
+    with ExitStack() as stack:
+        runs = {
+            shown_path(path): stack.enter_context(open_run(path, studies=("learn",)))
+            for path in options.sources
+        }
+        return CommandOutcome(options=options, result=ComparedSystems(compared_result(runs)))
+
+
+def _compared(outcome: CommandOutcome[Compared]) -> Iterable[Block]:
+    result = outcome.result
+    if isinstance(result, JudgedAccuracy):
+        return judged_blocks(result)
+    return published_blocks(result) if isinstance(result, PublishedTables) else learn_blocks(result.result)
+
+
+COMPARE: Final[Measurement[LearnCompareOptions, Compared]] = Measurement(
+    name="compare",
+    prints=LearnResult | JudgedAccuracy | PublishedTables,
+    measure=_compare,
+    printed=lambda result: result.to_json(),
+    view=_compared,
+)
+
+
+def _tasks(options: LearnTasksOptions, python: PythonInput) -> CommandOutcome[TaskTables]:
+    """Count what there is to ask."""
+    del python
+    remarks = list[str]()
+    file, tasks = chosen_tasks(options.inputs, None, remarks)
+    logs = () if options.logs_file is None else read_logs(options.logs_file)
+    counter = BYTES if options.tokenizer is None else token_counter(options.tokenizer)
+    tables = task_tables(replace(file, tasks=tuple(tasks)), logs, counter)
+    return CommandOutcome(options=options, result=tables)
+
+
+TASKS: Final[Measurement[LearnTasksOptions, TaskTables]] = Measurement(
+    name="tasks",
+    prints=TaskTables,
+    measure=_tasks,
+    view=lambda outcome: task_blocks(outcome.result),
+)

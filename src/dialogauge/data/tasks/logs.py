@@ -1,0 +1,150 @@
+"""Logs of dialogues about tasks, with feedback by round: the published rows of MemoryBench, read and written.
+
+    {"test_idx": 7, "dataset_name": "JRE-L", "lang": "en", "input_prompt": "...", "info": {},
+     "dialog": [{"role": "user", "content": "..."}, {"role": "assistant", "content": "..."}],
+     "implicit_feedback": [{"round": 1, "implicit_actions": ["like"], "satisfaction_score": 9,
+     "terminated": true}]}
+
+Under `dialog_bm25` and `implicit_feedback_bm25` stands what the system `bm25` said. Released rows have one
+`implicit_action` and no score; we write the other shape, which the programs of MemoryBench read.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from dialogauge.core import Conversation, Message, Place
+from dialogauge.core.json_keys import as_json, keys
+from dialogauge.data.notes import excerpt
+from dialogauge.data.tasks.datasets import PublicRow, plain, published_task
+from dialogauge.data.tasks.reading import public_rows
+from dialogauge.data.tasks.record import TaskRecord, fail, is_message
+
+ACTIONS: Final = ("like", "dislike", "copy")
+_ROW: Final = 'a row has test_idx, dataset_name and dialog, or messages: [{"role": "user", "content": "..."}]'
+
+
+@keys(actions="implicit_actions", score="satisfaction_score", ended="terminated")
+@dataclass(frozen=True)
+class RoundFeedback:
+    """What a user did about one reply."""
+
+    round: int
+    """Of the reply, from 1."""
+    actions: tuple[str, ...] = ()
+    """Of `ACTIONS`, each once; empty where the user did nothing."""
+    score: int | None = None
+    """Satisfaction, 1 to 10; None where the log does not say."""
+    ended: bool = False
+    """Whether the user ended the dialogue there."""
+
+
+@dataclass(frozen=True, slots=True)
+class LoggedDialogue:
+    """A dialogue about a task, and what its user did in it."""
+
+    conversation: Conversation
+    """`metadata` has `dataset` and `task`, the id of the task; `candidate` is the system that answered."""
+    feedback: tuple[RoundFeedback, ...] = ()
+    """By round; rounds without any are left out, mostly the last."""
+
+
+def read_logs(*paths: str, system: str | None = None) -> tuple[LoggedDialogue, ...]:
+    """Read dialogues from rows of MemoryBench, and from OpenAI messages, which have no feedback.
+
+    Args:
+        paths: Files as `read_tasks` takes them.
+        system: Whose dialogues are taken, and no other's; `""` for those under `dialog`.
+
+    Raises:
+        FileFault: A file cannot be read.
+        RecordFault: A row has no dialogue, or feedback that cannot be; an id is there twice.
+    """
+    dialogues: dict[str, LoggedDialogue] = {}
+    for row in public_rows(paths):
+        for one in _dialogues(row):
+            if (id := one.conversation.id) in dialogues:
+                fail(f"the dialogue {id!r} is there twice", row.place, "leave one of them out")
+            dialogues[id] = one
+    return tuple(d for d in dialogues.values() if system in (None, d.conversation.candidate or ""))
+
+
+def write_logs(path: Path, dialogues: Iterable[LoggedDialogue], tasks: Mapping[str, TaskRecord]) -> None:
+    """Write dialogues as rows, one for each task, from which `read_logs` takes the same.
+
+    Args:
+        path: The JSONL file; what is there is replaced.
+        dialogues: Each with the id of its task in its metadata.
+        tasks: By id: where questions and gold come from.
+    """
+    rows: dict[str, dict[str, Any]] = {}
+    for one in dialogues:
+        id, end = (
+            one.conversation.metadata["task"],
+            f"_{system}" if (system := one.conversation.candidate) else "",
+        )
+        row = rows.setdefault(id, {"test_idx": len(rows), "task_id": id, **_question(tasks[id])})
+        row[f"dialog{end}"] = [m.to_request() for m in one.conversation.messages]
+        row[f"implicit_feedback{end}"] = as_json(one.feedback)
+    path.write_text("".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows.values()), "utf-8")
+
+
+def _question(task: TaskRecord) -> dict[str, Any]:
+    bare = len(task.messages) == 1
+    question = task.question if bare else [m.to_request() for m in task.messages]
+    key = "input_prompt" if bare else "input_chat_messages"
+    return {"dataset_name": task.dataset, "lang": task.language, key: question, "info": dict(task.gold)}
+
+
+def _dialogues(row: PublicRow) -> Iterator[LoggedDialogue]:
+    get, place = row.value.get, row.place
+    if "messages" in row.value:
+        id = str(get("id") or f"{row.stem}:{row.number + 1}")
+        yield LoggedDialogue(Conversation(id, _messages(get("messages"), place), place=place))
+        return
+    name, index = get("dataset_name"), get("test_idx")
+    if not isinstance(name, str) or not isinstance(index, int):
+        fail("dataset_name or test_idx is missing", place, _ROW)
+    dataset, task = published_task(name, index)
+    about = {"dataset": dataset, "task": str(get("task_id") or task)}
+    language = str(get("lang")) if get("lang") else None
+    for key in (key for key, value in row.value.items() if f"{key}_".startswith("dialog_") and value):
+        messages, system = _messages(plain(get(key)), place), key[7:]
+        id = "/".join(filter(None, (about["task"], system)))
+        replies = sum(m.role == "assistant" for m in messages)
+        feedback = _rounds(plain(get(f"implicit_feedback{key[6:]}") or []), replies, place)
+        talk = Conversation(
+            id, messages, candidate=system or None, language=language, metadata=about, place=place
+        )
+        yield LoggedDialogue(talk, feedback)
+
+
+def _messages(value: object, place: Place) -> tuple[Message, ...]:
+    if not isinstance(value, list) or not value or not all(map(is_message, value)):
+        fail("a dialogue is no list of messages with role and content", place, _ROW)
+    return tuple(Message(m["role"], m["content"]) for m in value)
+
+
+def _rounds(value: object, replies: int, place: Place) -> tuple[RoundFeedback, ...]:
+    """Return feedback by round, of either shape; raises `RecordFault` for what cannot be."""
+    if not isinstance(value, list) or not all(isinstance(one, dict) for one in value):
+        fail("implicit_feedback is no list of JSON objects", place, _ROW)
+    rounds: dict[int, RoundFeedback] = {}
+    for one in value:
+        number, score = one.get("round"), one.get("satisfaction_score")
+        actions = one.get("implicit_actions", [one.get("implicit_action")])
+        if type(number) is not int or not 1 <= number <= replies or number in rounds:
+            hint = f"rounds count from 1, each is there once, and this dialogue has {replies}"
+            fail(f"feedback on round {excerpt(number)}", place, hint)
+        if not isinstance(actions, list) or not all(a in (*ACTIONS, "none", None) for a in actions):
+            hint = f"known are {', '.join(ACTIONS)} and none"
+            fail(f"round {number} has the action {excerpt(actions)}", place, hint)
+        if score is not None and (type(score) is not int or not 1 <= score <= 10):
+            fail(f"round {number} has the score {excerpt(score)}", place, "scores are whole, from 1 to 10")
+        taken = tuple(action for action in ACTIONS if action in actions)
+        rounds[number] = RoundFeedback(number, taken, score, bool(one.get("terminated")))
+    return tuple(rounds[number] for number in sorted(rounds))

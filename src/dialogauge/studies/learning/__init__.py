@@ -1,0 +1,1 @@
+"""Studies of what a memory is worth: tasks, systems, their scores and their cost."""

@@ -1,0 +1,415 @@
+"""What a run of memory systems comes to: scores with their controls, what each recalled, and what it cost."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import numpy as np
+
+from dialogauge.core import UsageError
+from dialogauge.core.json_keys import as_json
+from dialogauge.core.shape import read_as
+from dialogauge.data.tasks import PARTITIONS
+from dialogauge.runs import Row, StoredRun
+from dialogauge.runs.store import NOTES
+from dialogauge.stats import Comparison, Estimate, adjusted, compare_gain, gain_of_sums, mean_estimate
+from dialogauge.studies.learning.memories import BUILT
+from dialogauge.studies.learning.partitions import (
+    PartitionScores,
+    References,
+    ScoreReference,
+    partition_scores,
+    references_of,
+)
+from dialogauge.studies.learning.planted import PLANTED
+from dialogauge.studies.learning.scoring import CATEGORIES
+from dialogauge.text import counted
+
+CONTROLS: Final = ("none", "full", "oracle")
+"""What stands beside every system: no memory, all of it, and the evidence itself."""
+_BY_ITSELF: Final[Mapping[str, str]] = {"none": "nothing", "full": "everything", "oracle": "evidence"}
+_NOWHERE: Final = CATEGORIES[5]
+_NO_MODEL: Final = "extract"
+_OF_RUN: Final = ", "
+"""Stands between a system and its run, where there are several."""
+
+Case = Mapping[str, Any]
+"""The details of a row, with its system, the id of its task, its failure and its usage."""
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryCost:
+    """What it took to fill the memories of a system, over all of them."""
+
+    memories: int
+    dialogues: int
+    messages: int
+    seconds_a_dialogue: float
+    calls_a_dialogue: float
+    tokens_a_dialogue: float
+    bytes: int | None
+    """Of what it keeps; None where it cannot be saved."""
+    growth: float | None
+    """Seconds of a dialogue in the last quarter, over those in the first; None of fewer than 8 dialogues."""
+
+
+@dataclass(frozen=True, slots=True)
+class SystemFigures:
+    """One system on one data set; questions whose answer is nowhere stand apart."""
+
+    name: str
+    room: str
+    """How much it may give: `5 messages`, `2000 tokens`, `everything`; only equal rooms are ranked."""
+    asked: int
+    failed: Mapping[str, int]
+    """By kind: no score, and never 0."""
+    unfinished: int
+    """Of these, those that its limit of hours did not reach."""
+    score: Estimate
+    """Over the questions that have an answer."""
+    undisputed: Estimate | None
+    """Over those whose gold nobody disputes; None where nobody has looked."""
+    abstained: Estimate
+    """Share of questions without an answer of which it says so by itself."""
+    categories: Mapping[str, Estimate]
+    recall: Estimate
+    """Share of the evidence that was given."""
+    session_recall: Estimate
+    """Share of the dialogues of the evidence of which something was given."""
+    items: float | None
+    """Mean number that was given."""
+    tokens: float | None
+    share: float | None
+    """Mean share of the tokens that the memory holds."""
+    kinds: Mapping[str, int]
+    """Items by kind: semantic, episodic, procedural."""
+    retrieve_ms: float | None
+    answer_s: float | None
+    answer_tokens: float | None
+    """Mean of an answer, prompt included; 0 without a model."""
+
+    @property
+    def control(self) -> bool:
+        """Whether it is one of the controls."""
+        return _plainly(self.name) in CONTROLS
+
+
+@dataclass(frozen=True, slots=True)
+class LearnSet:
+    """One data set."""
+
+    dataset: str
+    metric: str | None
+    """None where a model has to score."""
+    unmerged: bool
+    """Whether the score is a plain mean of several metrics: it is left out of partitions."""
+    unit: str
+    """What a cluster is."""
+    systems: Sequence[SystemFigures]
+    ceilings: Mapping[str, float]
+    """By category the share whose gold nobody disputes: who knows the truth can earn no more."""
+    pairs: Sequence[Comparison] = ()
+    """Each system beside no memory, and systems of equal room beside each other."""
+    steps: Mapping[str, Sequence[tuple[int, Estimate]]] = field(default_factory=dict)
+    """By system its score at each step; empty of a single step."""
+
+
+@dataclass(frozen=True, slots=True)
+class LearnResult:
+    """What a run comes to."""
+
+    sets: Sequence[LearnSet]
+    costs: Mapping[str, MemoryCost]
+    room: Mapping[str, int | None]
+    answerer: str
+    """Who answered; `extract` without a model."""
+    protocol: str
+    references: Mapping[str, ScoreReference]
+    """By data set what all systems got, or those of another run."""
+    normed_by: str | None = None
+    """The run that the references are of; None for this one."""
+    partitions: Mapping[str, PartitionScores] = field(default_factory=dict)
+    """Those of which there are two data sets or more."""
+    pending: int = 0
+    planted: int = 0
+    """Answers whose worth is known: they stand in no figure here."""
+
+    @property
+    def failed_share(self) -> float:
+        """Share of what was asked that failed."""
+        systems = [s for of in self.sets for s in of.systems]
+        asked = sum(s.asked for s in systems)
+        return sum(sum(s.failed.values()) for s in systems) / asked if asked else 0.0
+
+    def to_json(self) -> dict[str, Any]:
+        """Return `summary.json`."""
+        written: dict[str, Any] = as_json(self)
+        return written
+
+
+def learn_result(rows: Iterable[Row], run: StoredRun, pending: int) -> LearnResult:
+    """Bring the rows of a run, and the notes on its memories, to figures.
+
+    Raises UsageError where the references of another run are of other data sets.
+    """
+    notes = run.database.all_meta(NOTES + BUILT).values()
+    return _result([_case(row) for row in rows], run.manifest.facts, notes, pending)
+
+
+def compared_result(runs: Mapping[str, StoredRun]) -> LearnResult:
+    """Bring the rows of several runs to figures, as if they were one; by name of the run.
+
+    Raises UsageError for runs of unequal room, or of other protocols: nothing in them compares.
+    """
+    facts = {name: run.manifest.facts for name, run in runs.items()}
+    first, *others = facts
+    for key, what in (("room", "room"), ("protocol", "protocol")):
+        if differs := next((name for name in others if facts[name][key] != facts[first][key]), None):
+            msg = f"{first} and {differs} differ in {what}: {facts[first][key]} and {facts[differs][key]}"
+            raise UsageError(msg, hint="run both with the same --k, --context-tokens and --protocol")
+    cases = [_case(row, name) for name, run in runs.items() for row in run.rows()]
+    notes = [
+        {**note, "system": f"{note['system']}{_OF_RUN}{name}"}
+        for name, run in runs.items()
+        for note in run.database.all_meta(NOTES + BUILT).values()
+    ]
+    who = list(
+        dict.fromkeys(str((of.get("answerer") or {}).get("name") or _NO_MODEL) for of in facts.values())
+    )
+    return _result(
+        cases, {**facts[first], "answerer": {"name": " and ".join(who)}, "references": None}, notes, 0
+    )
+
+
+def _case(row: Row, run: str = "") -> Case:
+    failure = row["failure"] and row["failure"]["kind"]
+    system = f"{row['candidate']}{_OF_RUN}{run}" if run else row["candidate"]
+    id = row["conversation_id"].partition("@")[0]
+    return {**row["details"], "system": system, "id": id, "failure": failure, "usage": row["usage"]}
+
+
+def _result(
+    cases: Iterable[Case], facts: Mapping[str, Any], notes: Iterable[Case], pending: int
+) -> LearnResult:
+    room, normed, every = facts["room"], facts.get("references") or {}, [*cases]
+    by_set = _grouped((case for case in every if _plainly(case["system"]) not in PLANTED), "dataset")
+    sets = {name: _set(name, of, room) for name, of in by_set.items()}
+    scored = {name: last for name, of in by_set.items() if (last := _last(of))}
+    references = read_as(normed.get("of", {}), dict[str, ScoreReference])
+    references = references or references_of({n: [c["score"] for c in of] for n, of in scored.items()})
+    return LearnResult(
+        [*sets.values()],
+        {name: _cost(of) for name, of in _grouped(notes, "system").items()},
+        room,
+        str((facts.get("answerer") or {}).get("name") or _NO_MODEL),
+        str(facts["protocol"]),
+        references,
+        normed.get("run"),
+        _partitions(scored, references, {name for name, of in sets.items() if of.unmerged}),
+        pending,
+        sum(_plainly(case["system"]) in PLANTED for case in every),
+    )
+
+
+def _last(cases: Sequence[Case]) -> list[Case]:
+    """Return the cases of the last step that have a score."""
+    last = max(case["step"] for case in cases)
+    return [case for case in cases if case["step"] == last and case.get("score") is not None]
+
+
+def _partitions(
+    cases: Mapping[str, Sequence[Case]], references: References, unmerged: Collection[str]
+) -> dict[str, PartitionScores]:
+    """Bring the data sets of each partition to one figure of each system."""
+    by_system: dict[str, dict[str, list[Case]]] = defaultdict(dict)
+    for name, of in cases.items():
+        for system, own in _grouped(of, "system").items():
+            by_system[system][name] = own
+    scores = {s: {n: [c["score"] for c in own] for n, own in of.items()} for s, of in by_system.items()}
+    clusters = {s: {n: [_cluster(c) for c in own] for n, own in of.items()} for s, of in by_system.items()}
+    here = {name: [one for one in names if one in cases] for name, names in PARTITIONS.items()}
+    return {
+        name: partition_scores(scores, references, names, clusters=clusters, unmerged=unmerged)
+        for name, names in here.items()
+        if len(names) > 1
+    }
+
+
+def _grouped(cases: Iterable[Case], key: str) -> dict[Any, list[Case]]:
+    groups: dict[Any, list[Case]] = {}
+    for case in cases:
+        groups.setdefault(case[key], []).append(case)
+    return groups
+
+
+def _set(dataset: str, cases: Sequence[Case], room: Mapping[str, int | None]) -> LearnSet:
+    """Bring the cases of a data set to figures: those of the last step, and the score at each."""
+    steps = sorted({case["step"] for case in cases})
+    unit = "conversations" if any(case["corpus"] for case in cases) else "tasks"
+    last = _grouped((case for case in cases if case["step"] == steps[-1]), "system")
+    systems = [_system(name, of, room, unit) for name, of in last.items()]
+    scored = next((case for case in cases if case.get("metric")), {})
+    some = next(iter(last.values()), [])
+    looked = [case for case in some if case["disputed"] is not None and case["category"] != _NOWHERE]
+    ceilings = {
+        str(category): sum(not case["disputed"] for case in of) / len(of)
+        for category, of in _grouped(looked, "category").items()
+    }
+    along = {}
+    if len(steps) > 1:
+        for name, of in _grouped(cases, "system").items():
+            by_step = _grouped(of, "step")
+            along[name] = [(step, _mean(_answerable(by_step[step]), "score", unit)) for step in by_step]
+    return LearnSet(
+        dataset,
+        scored.get("metric"),
+        bool(scored.get("unmerged")),
+        unit,
+        systems,
+        ceilings,
+        _pairs(last, systems, unit),
+        along,
+    )
+
+
+def _system(name: str, cases: Sequence[Case], room: Mapping[str, int | None], unit: str) -> SystemFigures:
+    failures = Counter(case["failure"] for case in cases if case["failure"])
+    fine = [case for case in cases if not case["failure"]]
+    answerable = _answerable(cases)
+    categories = {
+        str(category): _mean(of, "score", unit)
+        for category, of in sorted(_grouped(cases, "category").items(), key=lambda pair: str(pair[0]))
+        if category is not None
+    }
+    looked = [case for case in answerable if case["disputed"] is not None]
+    kinds = Counter[str]()
+    for case in fine:
+        kinds.update(case["kinds"])
+    parts = ("items", "tokens", "share", "answer_s")
+    means = {key: _plain([case.get(key) for case in fine]) for key in parts}
+    used = [sum(case["usage"].get(f"{of}_tokens", 0) for of in ("prompt", "completion")) for case in fine]
+    times = [1000 * case["retrieve_s"] for case in fine]
+    return SystemFigures(
+        name,
+        _room(name, fine, room),
+        len(cases),
+        dict(failures.most_common()),
+        failures["timeout"],
+        _mean(answerable, "score", unit),
+        _mean([c for c in looked if not c["disputed"]], "score", unit) if looked else None,
+        _mean([c for c in cases if c["category"] == _NOWHERE], "score", unit),
+        categories,
+        _mean(answerable, "recall", unit),
+        _mean(answerable, "session_recall", unit),
+        means["items"],
+        means["tokens"],
+        means["share"],
+        dict(kinds),
+        _plain(times),
+        means["answer_s"],
+        _plain(used),
+    )
+
+
+def _answerable(cases: Iterable[Case]) -> list[Case]:
+    return [case for case in cases if case["category"] != _NOWHERE]
+
+
+def _plain(values: Sequence[float | None]) -> float | None:
+    known = [v for v in values if v is not None]
+    return sum(known) / len(known) if known else None
+
+
+def _mean(cases: Iterable[Case], key: str, unit: str) -> Estimate:
+    """Return the mean of what has a value, by clusters: conversations, or tasks that are about none."""
+    known = [case for case in cases if case.get(key) is not None]
+    return mean_estimate([case[key] for case in known], [_cluster(case) for case in known], unit=unit)
+
+
+def _cluster(case: Case) -> Hashable:
+    return str(case["corpus"] or case["id"])
+
+
+def _plainly(name: str) -> str:
+    return name.partition(_OF_RUN)[0]
+
+
+def _room(name: str, fine: Sequence[Case], room: Mapping[str, int | None]) -> str:
+    """Say how much a system may give; without a bound on items tokens bound all alike."""
+    if (control := _plainly(name)) in _BY_ITSELF:
+        return _BY_ITSELF[control]
+    if room["items"] is None:
+        return f"{room['tokens']} tokens"
+    return counted(room["items"], "dialogue" if any(case["whole"] for case in fine) else "message")
+
+
+def _pairs(
+    cases: Mapping[str, Sequence[Case]], systems: Sequence[SystemFigures], unit: str
+) -> tuple[Comparison, ...]:
+    """Compare each system with no memory, and those of equal room with each other, case by case."""
+    names = [s.name for s in systems if not s.control]
+    rooms = {s.name: s.room for s in systems}
+    nothing = {name: f"none{name[len(_plainly(name)) :]}" for name in names}
+    pairs = [pair for pair in nothing.items() if pair[1] in cases]
+    pairs += [(a, b) for i, a in enumerate(names) for b in names[i + 1 :] if rooms[a] == rooms[b]]
+    scores = {
+        name: {c["id"]: (c["score"], _cluster(c)) for c in _answerable(of) if c.get("score") is not None}
+        for name, of in cases.items()
+    }
+    return adjusted([one for a, b in pairs if (one := _compared(a, scores[a], b, scores[b], unit))])
+
+
+def _compared(
+    a: str,
+    of_a: Mapping[str, tuple[float, Hashable]],
+    b: str,
+    of_b: Mapping[str, tuple[float, Hashable]],
+    unit: str,
+) -> Comparison | None:
+    """Compare two systems on the cases that both have a score of; None without any."""
+    both = [id for id in of_a if id in of_b]
+    if not both:
+        return None
+    clusters: dict[Hashable, int] = {}
+    codes = np.array([clusters.setdefault(of_a[id][1], len(clusters)) for id in both])
+    counts = np.bincount(codes).astype(np.float64)
+    sums = [np.bincount(codes, [of[id][0] for id in both]).astype(np.float64) for of in (of_a, of_b)]
+    gain, basis = gain_of_sums(
+        (sums[1], counts), (sums[0], counts), limits=(0.0, 1.0), unit=unit, paired=True
+    )
+    means = float(sums[0].sum() / len(both)), float(sums[1].sum() / len(both))
+    return compare_gain((a, b), "score", means, gain, basis)
+
+
+def _cost(notes: Sequence[Case]) -> MemoryCost:
+    """Bring the notes on a system's memories to one cost: of those of the last step, which hold the most."""
+    last = max(note["step"] for note in notes)
+    notes = [note for note in notes if note["step"] == last]
+    dialogues = sum(note["dialogues"] for note in notes)
+    known = [note["bytes"] for note in notes if note["bytes"] is not None]
+    parts = ("seconds", "calls", "tokens")
+    mean = {key: sum(note[key] for note in notes) / max(1, dialogues) for key in parts}
+    return MemoryCost(
+        len(notes),
+        dialogues,
+        sum(note["messages"] for note in notes),
+        mean["seconds"],
+        mean["calls"],
+        mean["tokens"],
+        sum(known) if len(known) == len(notes) else None,
+        _growth(notes),
+    )
+
+
+def _growth(notes: Sequence[Case]) -> float | None:
+    """Return how much longer the last dialogues took than the first ones, over all memories together."""
+    first = last = 0.0
+    for note in notes:
+        seconds = [point[1] for point in note["points"]]
+        if (quarter := len(seconds) // 4) < 2:
+            continue
+        first, last = first + sum(seconds[:quarter]), last + sum(seconds[-quarter:])
+    return last / first if first else None

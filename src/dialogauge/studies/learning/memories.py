@@ -1,0 +1,211 @@
+"""The memories of a study: each built once from what its step holds, kept in the run, and measured."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Final
+
+from dialogauge.agents.memory import (
+    CheckedMemory,
+    Feedback,
+    Memory,
+    SystemFault,
+    about_tokens,
+    items_of,
+    whole,
+)
+from dialogauge.core import Conversation, Usage, conversation_digest, digest
+from dialogauge.core.protocols import NO_NOTES, Notes
+
+BUILT: Final = "memory:"
+"""What stands before the keys of the notes on memories."""
+_KEPT: Final = 4
+"""Memories that stay in this process: those of the units in flight, and one to go on from."""
+_POINTS: Final = 40
+"""Of the growth of one memory."""
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """What a memory takes in together: a corpus, or a batch of dialogues that the assistant led."""
+
+    name: str
+    dialogues: tuple[tuple[Conversation, Feedback | None], ...]
+    corpus: bool = False
+
+    @cached_property
+    def digest(self) -> str:
+        """Of what is said in it, and of the feedback."""
+        parts = [
+            [conversation_digest(c), None if f is None else [*f.actions, f.score]] for c, f in self.dialogues
+        ]
+        return digest([self.corpus, parts])
+
+    @cached_property
+    def tokens(self) -> int:
+        """About how many tokens it has."""
+        return sum(about_tokens(whole(c).shown) for c, _ in self.dialogues)
+
+    @cached_property
+    def messages(self) -> int:
+        """How many messages it has."""
+        return sum(1 for c, _ in self.dialogues for _ in items_of(c))
+
+
+def digest_of(chunks: Sequence[Chunk]) -> str:
+    """Return the digest of the dialogues that a memory holds, in their order."""
+    return digest([chunk.digest for chunk in chunks])
+
+
+@dataclass(frozen=True, slots=True)
+class LearningSystem:
+    """A memory system under test."""
+
+    name: str
+    make: Callable[[str | None, str], Memory]
+    """Returns an empty memory, of the id of the corpus that will be asked about and of a name of its own."""
+    logs: tuple[Chunk, ...] = ()
+    """What the assistant led before, batch by batch."""
+
+    def empty(self) -> Memory:
+        """Return an empty one: of whom it says what it is."""
+        return self.make(None, "")
+
+
+@dataclass(slots=True)
+class BuiltMemory:
+    """A memory that holds what it should, and what it took."""
+
+    memory: CheckedMemory
+    usage: Usage = field(default_factory=Usage)
+    """What models took to build it; the first who asks books it."""
+    cost: dict[str, Any] = field(default_factory=dict)
+
+    def booked(self) -> Usage:
+        """Return what is not booked yet."""
+        usage, self.usage = self.usage, Usage()
+        return usage
+
+
+@dataclass
+class Memories:
+    """Builds memories: where a system can be forked, from the one that holds all but its last chunk."""
+
+    folder: Path | None = None
+    """Where they are kept; None for nowhere."""
+    hours: float | None = None
+    """Of one system, after which it is not asked any more."""
+    notes: Notes = NO_NOTES
+    spent: dict[str, float] = field(default_factory=dict)
+    """Seconds by system, those of earlier calls included."""
+    _tasks: dict[tuple[str, str], asyncio.Task[BuiltMemory]] = field(default_factory=dict)
+
+    def late(self, system: str) -> bool:
+        """Say whether a system has had its time."""
+        if system not in self.spent:
+            self.spent[system] = float(self.notes.get(f"spent:{system}") or 0.0)
+        return self.hours is not None and self.spent[system] >= 3600 * self.hours
+
+    def took(self, system: str, seconds: float) -> None:
+        """Book seconds of a system."""
+        self.spent[system] = self.spent.get(system, 0.0) + seconds
+
+    async def of(self, system: LearningSystem, chunks: tuple[Chunk, ...]) -> BuiltMemory:
+        """Return the memory that holds the chunks; whoever comes while it is built waits for it.
+
+        Raises SystemFault where the system broke its word, for everybody who asks for this memory.
+        """
+        key = (system.name, digest_of(chunks))
+        task = self._tasks.pop(key, None) or asyncio.create_task(self._build(system, chunks))
+        self._tasks[key] = task  # now the latest
+        for old in [k for k, t in self._tasks.items() if t.done()][: max(0, len(self._tasks) - _KEPT)]:
+            if old != key:
+                del self._tasks[old]
+        return await asyncio.shield(task)
+
+    async def _build(self, system: LearningSystem, chunks: tuple[Chunk, ...]) -> BuiltMemory:
+        name = digest_of(chunks)
+        corpus = next((c.name for c in chunks if c.corpus), None)
+        empty = system.make(corpus, f"{system.name}-{name}")
+        known = {c.id for chunk in chunks for c, _ in chunk.dialogues}
+        kept = None if self.folder is None else self.folder / system.name.replace("/", "_") / name[:16]
+        cost = self.notes.get(f"{BUILT}{system.name}:{name}")
+        if kept is not None and kept.is_dir() and cost is not None:
+            memory = CheckedMemory(empty, known=known)
+            await memory.load(kept)
+            return BuiltMemory(memory, cost=cost)
+        cost, usage, new = _no_cost(system, chunks), Usage(), chunks
+        if len(chunks) > 1 and "fork" in empty.abilities:
+            base = await self.of(system, chunks[:-1])
+            memory, new = base.memory.fork(), chunks[-1:]
+            usage += base.booked()
+            cost |= {k: base.cost[k] for k in ("seconds", "calls", "tokens", "points")}
+        else:
+            memory = CheckedMemory(empty)
+        own = Usage()
+        for chunk in new:
+            own += await self._take(system, memory, chunk, cost)
+        cost |= {
+            "calls": cost["calls"] + own.calls + own.cached,
+            "tokens": cost["tokens"] + own.prompt_tokens + own.completion_tokens,
+            "points": cost["points"][:: 1 + len(cost["points"]) // _POINTS],
+        }
+        if kept is not None and "save" in empty.abilities:
+            cost["bytes"] = await asyncio.to_thread(_save, memory, kept)
+        self.notes.put(f"{BUILT}{system.name}:{name}", cost)
+        self.notes.put(f"spent:{system.name}", self.spent[system.name])
+        return BuiltMemory(memory, usage + own, cost)
+
+    async def _take(
+        self, system: LearningSystem, memory: CheckedMemory, chunk: Chunk, cost: dict[str, Any]
+    ) -> Usage:
+        """Let a memory take in a chunk, dialogue by dialogue, and measure each."""
+        usage, messages = Usage(), cost["points"][-1][0] if cost["points"] else 0
+        for conversation, feedback in chunk.dialogues:
+            if self.late(system.name):
+                msg = f"{system.name} is not finished: its {self.hours:g} h were over before all was taken in"
+                raise SystemFault(msg)
+            begun = time.monotonic()
+            if chunk.corpus:
+                usage += await memory.add_corpus([conversation])
+            else:
+                usage += await memory.add_dialogue(conversation, feedback)
+            seconds = time.monotonic() - begun
+            self.took(system.name, seconds)
+            cost["seconds"] += seconds
+            messages += sum(1 for _ in items_of(conversation))
+            cost["points"].append([messages, seconds])
+        return usage
+
+
+def _save(memory: CheckedMemory, kept: Path) -> int:
+    """Keep a memory, whole or not at all; return its bytes."""
+    part = kept.with_name(f"{kept.name}.part")
+    shutil.rmtree(part, ignore_errors=True)
+    part.mkdir(parents=True)
+    try:
+        memory.save(part)
+    except Exception as error:
+        shutil.rmtree(part, ignore_errors=True)
+        msg = f"{memory.name} failed to save: {type(error).__name__}: {error}"
+        raise SystemFault(msg) from error
+    shutil.rmtree(kept, ignore_errors=True)
+    part.rename(kept)
+    return sum(file.stat().st_size for file in kept.rglob("*") if file.is_file())
+
+
+def _no_cost(system: LearningSystem, chunks: tuple[Chunk, ...]) -> dict[str, Any]:
+    """Return the note on a memory before anything is taken in."""
+    about: Mapping[str, Any] = {
+        "system": system.name,
+        "step": sum(not chunk.corpus for chunk in chunks),
+        "dialogues": sum(len(chunk.dialogues) for chunk in chunks),
+        "messages": sum(chunk.messages for chunk in chunks),
+    }
+    return {**about, "seconds": 0.0, "calls": 0, "tokens": 0, "bytes": None, "points": []}

@@ -1,0 +1,293 @@
+"""A run of memory systems on a page and on a terminal: scores by room, recall, cost, and their controls."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from dialogauge.core.version import __version__
+from dialogauge.report import (
+    Axis,
+    Block,
+    Callout,
+    Cell,
+    Count,
+    Curve,
+    DotPlot,
+    DotRow,
+    Missing,
+    Number,
+    Page,
+    Percent,
+    Point,
+    Section,
+    Span,
+    data_table,
+    p_value,
+    words,
+)
+from dialogauge.runs import StoredRun
+from dialogauge.stats import Comparison, Estimate
+from dialogauge.studies.judging.page import conversations_lead, run_page, settings_section
+from dialogauge.studies.judging.sampling import Sampler
+from dialogauge.studies.judging.transcripts import read_sample
+from dialogauge.studies.learning.figures import (
+    CONTROLS,
+    LearnResult,
+    LearnSet,
+    MemoryCost,
+    SystemFigures,
+    learn_result,
+)
+from dialogauge.studies.learning.planted import PLANTED
+from dialogauge.studies.learning.tables import figures_table, left_out_notes
+from dialogauge.text import counted
+
+_SETTINGS: Final = (
+    *("tasks", "systems", "candidate", "protocol", "logs_file", "k", "context_tokens", "sample", "seed"),
+)
+_ALL_SHARE: Final = 0.8
+"""Of the memory: who gives more than this gives everything, and retrieves nothing."""
+
+
+def learn_page(run: StoredRun, result: LearnResult) -> Page:
+    """Lay out a run."""
+    sampler = Sampler(())
+    for row in run.rows():
+        if row["candidate"] not in PLANTED:
+            sampler.add(row)
+    sample = read_sample(run, sampler.result(), ())
+    sections: list[Section] = []
+    for of in result.sets:
+        blocks = [_plot(of), *_set_blocks(of)] if of.metric else [*_set_blocks(of)]
+        sections.append(Section(of.dataset, tuple(blocks), _lead_of(of), anchor=f"set-{len(sections)}"))
+    if result.partitions:
+        sections.append(Section("Partitions", tuple(_partition_blocks(result)), anchor="partitions"))
+    if result.costs:
+        lead = "Of what was taken in, over all memories of a system; the steps of one memory count once."
+        sections.append(Section("Cost of taking in", (_cost_table(result.costs),), lead, anchor="cost"))
+    sections += [
+        Section("Answers", (sample.transcripts,), conversations_lead(sample), anchor="conversations"),
+        settings_section(run.manifest, _SETTINGS),
+    ]
+    asked = sum(s.asked for of in result.sets for s in of.systems)
+    who, apart = Span(result.answerer, "strong"), f". {_planted_words(result)}".strip()
+    return run_page(run, sections, (Span(f"{asked:,}", "strong"), " answers, written by ", who, apart))
+
+
+def stored_page(run: StoredRun) -> Page:
+    """Return the page of a finished run."""
+    return learn_page(run, learn_result(run.rows(), run, run.manifest.pending_units))
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedSystems:
+    """Systems of several runs beside each other."""
+
+    result: LearnResult
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what `--json` prints."""
+        return self.result.to_json()
+
+    @property
+    def page(self) -> Page:
+        """The page, as of today."""
+        today = datetime.now(UTC).date().isoformat()
+        return Page("Memory systems", tuple(learn_blocks(self.result)), "", today, __version__)
+
+
+def learn_blocks(result: LearnResult) -> Iterator[Block]:
+    """Lay out a run for a terminal."""
+    for of in result.sets:
+        yield from _set_blocks(of)
+    yield from _partition_blocks(result)
+    if result.costs:
+        yield _cost_table(result.costs)
+    if apart := _planted_words(result):
+        yield Callout((apart,), "info")
+    if result.pending:
+        note = f"{counted(result.pending, 'answer')} not given yet: the same command goes on."
+        yield Callout((note,), "warn")
+
+
+def _partition_blocks(result: LearnResult) -> Iterator[Block]:
+    """Lay out what data sets come to together, by the references of one run."""
+    if result.partitions:
+        by = "this run" if result.normed_by is None else result.normed_by
+        for figures in (("minmax_by_case", "minmax_by_set"), ("z_by_case", "z_by_set")):
+            title = f"Partitions by the range of {by}" if figures[0] == "minmax_by_case" else "As z"
+            yield figures_table(title, result.partitions, *figures, quiet=CONTROLS)
+        yield from left_out_notes(result.partitions)
+
+
+def _planted_words(result: LearnResult) -> str:
+    """Say that planted answers are there and count nowhere; nothing where there are none."""
+    answers = counted(result.planted, "planted answer")
+    return f"Apart from all figures: {answers}, to measure a judge by." if result.planted else ""
+
+
+def _lead_of(of: LearnSet) -> str:
+    if of.metric is None:
+        return "A model has to score these replies: dialogauge judge takes this run with a rubric."
+    merged = " The score is a plain mean of metrics, which no model has merged." if of.unmerged else ""
+    return f"Scored by {_metric(of)}, 0 to 1. Intervals are by {of.unit}.{merged}"
+
+
+def _metric(of: LearnSet) -> str:
+    return {"locomo": "F1 of LoCoMo", "token_f1": "F1 of words"}.get(
+        str(of.metric), words.name(str(of.metric))
+    )
+
+
+def _set_blocks(of: LearnSet) -> Iterator[Block]:
+    """Lay out a data set: scores, categories, recall and room, comparisons, steps, and what is to be said."""
+    if of.metric is not None:
+        yield _score_table(of)
+        if any(len(s.categories) > 1 for s in of.systems):
+            yield _category_table(of)
+    yield _room_table(of)
+    if of.pairs:
+        yield _pair_table(of.pairs)
+    if of.steps:
+        yield _step_table(of)
+    if notes := tuple(_notes(of)):
+        yield Callout(notes, "warn")
+
+
+def _number(estimate: Estimate | None) -> Cell:
+    if estimate is None or estimate.value is None:
+        return Missing()
+    return Number(estimate.value, 3, estimate.interval)
+
+
+def _by_room(of: LearnSet) -> list[SystemFigures]:
+    """Return systems by room: first the controls, then each room with its best system first."""
+    rooms: dict[str, list[SystemFigures]] = {}
+    for system in of.systems:
+        rooms.setdefault("" if system.control else system.room, []).append(system)
+
+    def rank(system: SystemFigures) -> float:
+        return 0.0 if system.control or system.score.value is None else -system.score.value
+
+    return [one for room in sorted(rooms) for one in sorted(rooms[room], key=rank)]
+
+
+def _score_table(of: LearnSet) -> Block:
+    looked = any(s.undisputed is not None for s in of.systems)
+    nowhere = any(s.abstained.n for s in of.systems)
+    heads = ["system", "room", "answers", "failed", _metric(of)]
+    heads += ["undisputed only"] if looked else []
+    heads += ["says that nothing tells"] if nowhere else []
+    rows: list[Sequence[Cell]] = []
+    for s in _by_room(of):
+        more = [_number(s.undisputed)] if looked else []
+        more += [_number(s.abstained)] if nowhere else []
+        failed = Count(sum(s.failed.values()))
+        rows.append((s.name, s.room, Count(s.asked), failed, _number(s.score), *more))
+    return data_table(f"{of.dataset}: scores, ranked within equal room", heads, rows)
+
+
+def _category_table(of: LearnSet) -> Block:
+    names = list(dict.fromkeys(name for s in of.systems for name in s.categories))
+    rows: list[Sequence[Cell]] = [
+        (s.name, *(_number(s.categories.get(name)) for name in names)) for s in _by_room(of)
+    ]
+    if of.ceilings:
+        rows.append(("gold that nobody disputes", *(Percent(of.ceilings.get(name)) for name in names)))
+    return data_table(f"{of.dataset}: by category", ["system", *names], rows)
+
+
+def _room_table(of: LearnSet) -> Block:
+    heads = ["system", "evidence given", "of its dialogues", "items", "tokens", "share of memory"]
+    heads += ["ms to retrieve", "s to answer", "tokens to answer"]
+    rows: list[Sequence[Cell]] = [
+        (
+            s.name,
+            _number(s.recall),
+            _number(s.session_recall),
+            Number(s.items, 1),
+            Number(s.tokens, 0),
+            Percent(s.share),
+            Number(s.retrieve_ms, 1),
+            Number(s.answer_s, 3),
+            Number(s.answer_tokens, 0),
+        )
+        for s in _by_room(of)
+    ]
+    return data_table(f"{of.dataset}: recall, room and time, means of an answer", heads, rows)
+
+
+def _pair_table(pairs: Sequence[Comparison]) -> Block:
+    rows: list[Sequence[Cell]] = []
+    for one in pairs:
+        gain = Number(one.difference.value, 3, one.difference.interval, signed=True)
+        rows.append((f"{one.a} less {one.b}", gain, p_value(one.p_holm, at_floor=one.at_floor), one.side))
+    return data_table("Case by case", ["systems", "difference", "p (Holm)", "the first is"], rows)
+
+
+def _step_table(of: LearnSet) -> Block:
+    numbers = sorted({number for along in of.steps.values() for number, _ in along})
+    rows: list[Sequence[Cell]] = []
+    for name, along in of.steps.items():
+        known = dict(along)
+        rows.append((name, *(_number(known.get(number)) for number in numbers)))
+    return data_table(f"{of.dataset}: along the steps", ["system", *map(str, numbers)], rows)
+
+
+def _cost_table(costs: Mapping[str, MemoryCost]) -> Block:
+    heads = ["system", "memories", "dialogues", "messages", "ms a dialogue", "calls", "tokens"]
+    heads += ["kB", "growth"]
+    rows: list[Sequence[Cell]] = [
+        (
+            name,
+            Count(cost.memories),
+            Count(cost.dialogues),
+            Count(cost.messages),
+            Number(1000 * cost.seconds_a_dialogue, 2),
+            Number(cost.calls_a_dialogue, 2),
+            Number(cost.tokens_a_dialogue, 0),
+            Missing("it cannot be saved") if cost.bytes is None else Number(cost.bytes / 1000, 0),
+            Number(cost.growth, 2),
+        )
+        for name, cost in costs.items()
+    ]
+    return data_table("Taking in: means of a dialogue; growth is last quarter to first", heads, rows)
+
+
+def _plot(of: LearnSet) -> Block:
+    if of.steps:
+        return _curve(of)
+    dots = [
+        DotRow(f"{s.name} ({s.room})", s.score.value, s.score.interval, "quiet" if s.control else "plain")
+        for s in _by_room(of)
+    ]
+    return DotPlot(f"{_metric(of)} by system", tuple(dots))
+
+
+def _curve(of: LearnSet) -> Block:
+    name, along = next((pair for pair in of.steps.items() if pair[0] not in ("none", "oracle")), ("", ()))
+    points = [Point(float(n), e.value, e.interval, e.n) for n, e in along if e.value is not None]
+    steps = Axis(0.0, float(max((number for number, _ in along), default=1)), "step", whole=True)
+    return Curve(f"{name} along the steps", tuple(points), steps, Axis(0.0, 1.0))
+
+
+def _notes(of: LearnSet) -> Iterator[str]:
+    """Say what keeps figures from being what they seem."""
+    for s in of.systems:
+        kinds = ", ".join(f"{words.name(kind)} {n:,}" for kind, n in s.failed.items() if kind != "timeout")
+        if s.unfinished:
+            done = s.asked - s.unfinished
+            yield f"{s.name} is not finished at {done:,} of {s.asked:,}: its hours are over."
+        if kinds:
+            yield f"{s.name} failed ({kinds}, of {s.asked:,} answers): a failure is no score, and never 0."
+        if not s.control and s.share is not None and s.share > _ALL_SHARE:
+            yield f"{s.name} gave {s.share:.0%} of its memory: that is everything, and no retrieval."
+        for category, ceiling in of.ceilings.items():
+            earned = s.categories.get(category)
+            if earned is not None and earned.value is not None and earned.value > ceiling:
+                yield f"{s.name} is above the ceiling of {category} ({earned.value:.3f} of {ceiling:.3f})."
+    if not any(s.room == "nothing" for s in of.systems):
+        yield "No control was asked: nobody knows what the questions are worth without a memory."

@@ -1,0 +1,322 @@
+"""The study of memories: systems by steps by tasks in, a run that holds question and reply of each out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import count
+from typing import Any, Final, Literal, cast
+
+from dialogauge.agents.memory import MemoryAgent, RecalledTurn, Retrieved, Room, SystemFault, about_tokens
+from dialogauge.core import (
+    Conversation,
+    FailureKind,
+    JudgeFailure,
+    Message,
+    Usage,
+    UsageError,
+    WorkUnit,
+    digest,
+)
+from dialogauge.core.conversation import TASK
+from dialogauge.core.protocols import NO_NOTES, Agent, AgentFailure, Notes
+from dialogauge.data import Mask
+from dialogauge.data.tasks import TaskFile, TaskRecord
+from dialogauge.report import Page
+from dialogauge.runs import (
+    Ending,
+    Produced,
+    Row,
+    RunDatabase,
+    StoredRun,
+    StoredUnit,
+    Study,
+    StudyFacts,
+)
+from dialogauge.studies.learning.figures import LearnResult, learn_result
+from dialogauge.studies.learning.memories import Chunk, LearningSystem, Memories, digest_of
+from dialogauge.studies.learning.page import learn_page
+from dialogauge.studies.learning.scoring import CATEGORIES, asks_for_a_phrase, case_score, category_of
+
+LEARN: Final = "learn"
+"""The kind of run."""
+ANSWERED: Final = digest([LEARN])
+"""The digest under which all answers of a run are kept, whoever gave them."""
+_CONDITIONS: Final = "conditions"
+"""The key under which a run file holds what makes systems comparable."""
+MOST_TOKENS: Final = 100_000
+"""Of the room of a system that gives everything, where no other number is asked for."""
+
+LearnProtocol = Literal["off-policy", "stepwise", "training"]
+"""What a memory holds, and what is asked: all at once; batch by batch; what it was taught, asked again."""
+
+
+def schedule(
+    protocol: LearnProtocol, corpus: Chunk | None, logs: Sequence[Chunk]
+) -> Iterator[tuple[int, tuple[Chunk, ...]]]:
+    """Yield steps: a number, and what the memory holds by then, in the order in which it took it in.
+
+    Stepwise the corpus comes first, and there is a step before the first batch. Else there is one step, in
+    which the corpus comes last: the memory of the logs is then forked for each corpus.
+    """
+    first = () if corpus is None else (corpus,)
+    if protocol != "stepwise":
+        yield 0, (*logs, *first)
+        return
+    for number in range(len(logs) + 1):
+        yield number, (*first, *logs[:number])
+
+
+@dataclass(frozen=True, slots=True)
+class LearnUnit(WorkUnit):
+    """One task, asked of one system at one step."""
+
+    task: TaskRecord | None = field(default=None, compare=False)
+    system: LearningSystem | None = field(default=None, compare=False)
+    chunks: tuple[Chunk, ...] = field(default=(), compare=False)
+    step: int = field(default=0, compare=False)
+    says: str | None = field(default=None, compare=False)
+    """A planted answer; then no system is asked."""
+
+
+@dataclass
+class LearningStudy(Study[LearnResult]):
+    """Asks tasks of memory systems; see `runs.Study` for the parts.
+
+    A row stands on the digest of the dialogues that its memory held: under another one it is done anew.
+    """
+
+    file: TaskFile
+    tasks: Sequence[TaskRecord]
+    """Those that are asked."""
+    systems: Sequence[LearningSystem]
+    answerer: Agent | None
+    """None for the one without a model."""
+    room: Room
+    memories: Memories
+    protocol: LearnProtocol = "off-policy"
+    disputed: Mapping[str, bool] = field(default_factory=dict)
+    """By task whether readers dispute its gold; empty where nobody has looked."""
+    instructions: Callable[[str], str] = str
+    """Returns what an answerer is told of answers that are a phrase, by language."""
+    references: Mapping[str, Any] | None = None
+    """`run` and `of`: the references by data set of another run."""
+    seed: int = 0
+    planted: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """By system and task, answers whose worth is known."""
+    name = LEARN
+    produces = True
+    judge_digest = ANSWERED
+
+    def __post_init__(self) -> None:
+        """Look up where evidence is."""
+        self._corpora = {
+            name: Chunk(name, tuple((session, None) for session in sessions), corpus=True)
+            for name, sessions in self.file.corpora.items()
+        }
+        self._places = {
+            name: {m.extra.get("id"): s.id for s in sessions for m in s.messages}
+            for name, sessions in self.file.corpora.items()
+        }
+
+    @property
+    def expected(self) -> int:
+        """All answers."""
+        return sum(1 for _ in self.plan())
+
+    def stays(self, unit: StoredUnit) -> bool:
+        """Keep what other systems answered."""
+        return unit.rows[0]["candidate"] not in {*(system.name for system in self.systems), *self.planted}
+
+    def opened(self, database: RunDatabase) -> None:
+        """Take the run file; UsageError where it holds answers of another room, answerer or protocol."""
+        who = "extract" if self.answerer is None else self.answerer.name
+        asked: dict[str, Any] = {"k": self.room.items, "context_tokens": self.room.tokens}
+        asked |= {"answerer": who, "protocol": self.protocol}
+        stored = database.get_meta(_CONDITIONS, asked)
+        if changed := [key for key in asked if stored.get(key) != asked[key]]:
+            key = changed[0]
+            msg = (
+                f"the run {database.path.parent} holds answers with {key} {stored.get(key)}, not {asked[key]}"
+            )
+            raise UsageError(msg, hint="choose another directory with -o, or start anew with --fresh")
+        database.put_meta(_CONDITIONS, asked)
+
+    def prepare(self, mask: Mask | None, notes: Notes | None) -> None:
+        """Take where the costs of memories are kept."""
+        del mask
+        self.memories.notes = NO_NOTES if notes is None else notes
+
+    def plan(self) -> Iterator[WorkUnit]:
+        """Yield a unit for each answer: by system, corpus and step; those that are planted come last."""
+        groups: dict[str | None, list[TaskRecord]] = {}
+        for task in self.tasks:
+            groups.setdefault(task.corpus, []).append(task)
+        answerer = "" if self.answerer is None else self.answerer.digest
+        places = count()
+        for system in self.systems:
+            about = MemoryAgent(system.empty(), self.answerer, self.room).digest
+            for corpus, tasks in groups.items():
+                chunk = None if corpus is None else self._corpora[corpus]
+                for step, chunks in schedule(self.protocol, chunk, system.logs):
+                    holds = digest_of(chunks)
+                    part = digest([about, answerer, holds, step])
+                    for task in tasks:
+                        unit = self._unit(task, system.name, part, next(places))
+                        yield replace(unit, system=system, chunks=chunks, step=step)
+        for name, answers in self.planted.items():
+            for task in (t for t in self.tasks if t.id in answers):
+                says = answers[task.id]
+                yield replace(self._unit(task, name, digest(["planted", says]), next(places)), says=says)
+
+    def _unit(self, task: TaskRecord, system: str, part: str, place: int) -> LearnUnit:
+        asked = [[m.role, m.text] for m in task.messages]
+        return LearnUnit(
+            LEARN,
+            None,
+            digest([task.id, asked, dict(task.gold)]),
+            ANSWERED,
+            seed=self.seed,
+            part=part,
+            judge=system,
+            position=place,
+            task=task,
+        )
+
+    async def run(self, unit: WorkUnit) -> tuple[Produced]:
+        """Build the memory, or wait for it, and ask."""
+        one = cast("LearnUnit", unit)
+        if one.says is not None:
+            return (self._answered(one, one.says, self._details(one)),)
+        task, system = cast("TaskRecord", one.task), cast("LearningSystem", one.system)
+        if self.memories.late(system.name):
+            return (self._failed(one, self._unfinished(system), "timeout"),)
+        try:
+            built = await self.memories.of(system, one.chunks)
+        except SystemFault as fault:
+            late = self.memories.late(system.name)
+            return (self._failed(one, str(fault), "timeout" if late else "judge_error"),)
+        room = self.room
+        if room.tokens is None and not built.memory.counts_items:
+            room = Room(room.items, MOST_TOKENS)
+        messages = task.messages
+        if self.answerer is not None and asks_for_a_phrase(task):
+            messages = (Message("system", self.instructions(task.language)), *messages)
+        asked = Conversation(self._id(one), messages, language=task.language)
+        recalled = await MemoryAgent(built.memory, self.answerer, room).answer(asked, seed=unit.seed)
+        self.memories.took(system.name, recalled.retrieve_s + recalled.answer_s)
+        return (self._produced(one, recalled, built.booked()),)
+
+    def _unfinished(self, system: LearningSystem) -> str:
+        return f"{system.name} is not finished: it has had its {self.memories.hours:g} h"
+
+    def _id(self, unit: LearnUnit) -> str:
+        task = cast("TaskRecord", unit.task)
+        return f"{task.id}@{unit.step}" if self.protocol == "stepwise" else task.id
+
+    def _failed(self, unit: LearnUnit, why: str, kind: FailureKind) -> Produced:
+        return Produced(self._conversation(unit), JudgeFailure(kind, why), details=self._details(unit))
+
+    def _conversation(self, unit: LearnUnit, reply: str = "", **more: object) -> Conversation:
+        task = cast("TaskRecord", unit.task)
+        said_last = (Message("assistant", reply),) if reply else ()
+        about = {"dataset": task.dataset, "corpus": task.corpus, **task.gold, **more}
+        if category_of(task) == CATEGORIES[5]:  # a judge is told what is right there
+            about["answer"] = "没有提到" if task.language == "zh" else "not mentioned: nothing tells"
+        return Conversation(
+            self._id(unit),
+            (*task.messages, *said_last),
+            candidate=unit.judge,
+            language=task.language,
+            metadata={TASK: about},
+        )
+
+    def _details(self, unit: LearnUnit) -> dict[str, Any]:
+        task = cast("TaskRecord", unit.task)
+        return {
+            "dataset": task.dataset,
+            "corpus": task.corpus,
+            "category": category_of(task),
+            "disputed": self.disputed.get(task.id, False) if self.disputed else None,
+            "step": unit.step,
+            "memory": digest_of(unit.chunks),
+        }
+
+    def _produced(self, unit: LearnUnit, recalled: RecalledTurn, building: Usage) -> Produced:
+        """Return the record of an answer: its score, what was recalled for it, and what it took."""
+        task, outcome = cast("TaskRecord", unit.task), recalled.turn.outcome
+        details = {**self._details(unit), **self._recall(unit, recalled.retrieved)}
+        details |= {"retrieve_s": recalled.retrieve_s, "answer_s": recalled.answer_s}
+        roles = {"memory": building + recalled.retrieved.usage}
+        usage = recalled.turn.usage + building
+        if isinstance(outcome, AgentFailure):
+            why = JudgeFailure(outcome.kind, outcome.message, outcome.raw)
+            return Produced(self._conversation(unit), why, usage, roles, details)
+        earned, known = case_score(task, outcome.text), dict[str, Any]()
+        if earned is not None:
+            details |= {"metric": earned.metric, "score": earned.score, "values": dict(earned.values)}
+            details |= {"unmerged": True} if earned.unmerged else {}
+            rounded = {name: v if v is None else round(v, 4) for name, v in earned.values.items()}
+            known = {"values": rounded} if earned.unmerged else {}
+        answered = self._answered(unit, outcome.text, details, **known)
+        return replace(answered, usage=usage, role_usage=roles)
+
+    def _answered(self, unit: LearnUnit, reply: str, details: Mapping[str, Any], **known: object) -> Produced:
+        """Return the record of a reply; what is `known` of it stands with the gold, for judges."""
+        task = cast("TaskRecord", unit.task)
+        return Produced(
+            self._conversation(unit, reply, **known),
+            details=details,
+            prefix=len(task.messages),
+            level="turn",
+            turn=sum(m.role == "user" for m in task.messages),
+        )
+
+    def _recall(self, unit: LearnUnit, retrieved: Retrieved) -> dict[str, Any]:
+        """Return what was given, how much room it took, and what of the evidence was in it."""
+        task, items = cast("TaskRecord", unit.task), retrieved.items
+        tokens = sum(about_tokens(item.shown) for item in items)
+        holds = sum(chunk.tokens for chunk in unit.chunks)
+        places = self._places.get(task.corpus or "", {})
+        wanted = {id: places[id] for id in task.evidence if id in places}
+        whole = {item.dialogue for item in items if item.position is None}
+        single, sessions = {item.message for item in items}, {item.dialogue for item in items}
+        details: dict[str, Any] = {
+            "items": len(items),
+            "tokens": tokens,
+            "share": min(1.0, tokens / holds) if holds else None,
+            "kinds": {kind: sum(i.kind == kind for i in items) for kind in sorted({i.kind for i in items})},
+            "whole": bool(whole),
+            "retrieved": [[i.dialogue, i.message if i.message else i.position] for i in items[:20]],
+        }
+        if wanted:
+            hits = [id for id, session in wanted.items() if id in single or session in whole]
+            details["recall"] = len(hits) / len(wanted)
+            asked = set(wanted.values())
+            details["session_recall"] = len(asked & sessions) / len(asked)
+        return details
+
+    def summarise(self, rows: Iterator[Row], run: StoredRun, ending: Ending) -> LearnResult:
+        """Bring rows and costs to figures."""
+        return learn_result(rows, run, ending.pending)
+
+    def facts(self) -> StudyFacts:
+        """Return which systems were asked what."""
+        about = {s.name: dict(s.empty().describe()) for s in self.systems}
+        return StudyFacts(
+            judge={"name": ", ".join(about), "digest": ANSWERED},
+            dimensions=(),
+            data=digest([[t.id, dict(t.gold)] for t in self.tasks]),
+            conversations=self.expected,
+            more={
+                "systems": about,
+                "answerer": None if self.answerer is None else dict(self.answerer.describe()),
+                "room": {"items": self.room.items, "tokens": self.room.tokens},
+                "protocol": self.protocol,
+                "references": self.references,
+            },
+        )
+
+    def page(self, result: LearnResult, run: StoredRun) -> Page:
+        """Return the page."""
+        return learn_page(run, result)

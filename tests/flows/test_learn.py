@@ -1,0 +1,429 @@
+"""Memory systems by the command: what they recall, what it is worth, how runs go on, and what is refused."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+import dialogauge as library
+from dialogauge.core import UsageError
+from dialogauge.report import to_html
+from dialogauge.runs import open_run
+from dialogauge.studies.learning.judged import judged_accuracy, judged_blocks
+from flows.conftest import rows_of
+from servers.verdicts import ideal
+
+
+def session(number, date, *lines):
+    messages = [
+        {"id": f"D{number}:{n}", "speaker": who, "text": text} for n, (who, text) in enumerate(lines, 1)
+    ]
+    return {"session": number, "date_time": date, "messages": messages}
+
+
+def corpus(name, who, animal):
+    first = session(
+        1,
+        "3 May 2024",
+        (who, f"Yesterday I bought a {animal} at the market."),
+        ("Ida", "What will you call it?"),
+        (who, "Its name will be Plum."),
+    )
+    second = session(
+        2,
+        "9 June 2024",
+        ("Ida", "How is work at the bakery?"),
+        (who, "I left the bakery last week and play the cello now."),
+    )
+    return {"corpus_id": name, "sessions": [first, second]}
+
+
+def task(name, number, question, category, answer, *evidence):
+    gold = {"category": category, "answer": answer, "evidence": list(evidence)}
+    return {"id": f"{name}-{number}", "dataset": "talks", "q": question, "v": gold, "c": name}
+
+
+def tasks(name, who, animal):
+    return (
+        task(name, 1, f"When did {who} buy the {animal}?", 2, "2 May 2024", "D1:1"),
+        task(name, 2, f"Which instrument does {who} play?", 4, "cello", "D2:2"),
+        task(name, 3, f"Where did {who} learn to sail?", 5, None, "D2:2"),
+    )
+
+
+NAMES = (("a", "Ben", "goat"), ("b", "Cleo", "parrot"))
+
+
+@pytest.fixture
+def talks(log):
+    records = [record for names in NAMES for record in (corpus(*names), *tasks(*names))]
+    return log(*records, name="talks.jsonl")
+
+
+def by_system(run, key):
+    rows = rows_of(run)
+    return {
+        system: [row["details"].get(key) for row in rows if row["candidate"] == system]
+        for system in dict.fromkeys(row["candidate"] for row in rows)
+    }
+
+
+def test_every_system_stands_between_nothing_and_the_evidence(dialogauge, talks, tmp_path):
+    done = dialogauge("learn", "run", "--tasks", talks, "--k", 2, "-o", "run", "--json")
+    assert done.code == 0, done.err
+    (of,) = done.json["sets"]
+    assert [s["name"] for s in of["systems"]] == ["none", "full", "oracle", "bm25-message", "ranked-message"]
+    systems = {s["name"]: s for s in of["systems"]}
+    assert {name: s["room"] for name, s in systems.items()} == {
+        "none": "nothing",
+        "full": "everything",
+        "oracle": "evidence",
+        "bm25-message": "2 messages",
+        "ranked-message": "2 messages",
+    }
+    # The day before 3 May 2024 is all of the right answer.
+    assert by_system(tmp_path / "run", "score")["oracle"][0] == 1.0
+    assert systems["none"]["score"]["value"] == 0.0
+    assert systems["none"]["abstained"]["value"] == 1.0  # it says so of everything
+    assert systems["none"]["recall"]["value"] == 0.0
+    assert systems["oracle"]["recall"]["value"] == 1.0
+    assert systems["full"]["recall"]["value"] == 1.0
+    assert systems["full"]["share"] > 0.6
+    assert systems["bm25-message"]["recall"]["value"] == 1.0
+    assert done.json["costs"]["full"]["dialogues"] == 4
+    assert (tmp_path / "run" / "memories" / "full").is_dir()
+
+
+def test_a_run_goes_on_with_another_system_and_with_what_changed(dialogauge, talks, log, tmp_path):
+    command = ("learn", "run", "--tasks", talks, "-o", "run")
+    assert dialogauge(*command, "--system", "bm25-message").code == 0
+    before = rows_of(tmp_path / "run")
+    assert dialogauge(*command, "--system", "bm25-session").code == 0
+    after = rows_of(tmp_path / "run")
+    assert len(after) == len(before) + 6
+    assert [r for r in after if r["candidate"] != "bm25-session"] == before
+    # One more message in the corpus: all of its answers are done anew, and those of the other corpus stay.
+    longer = corpus(*NAMES[0])
+    longer["sessions"][1]["messages"].append({"id": "D2:3", "speaker": "Ida", "text": "Play me something!"})
+    log(longer, *tasks(*NAMES[0]), corpus(*NAMES[1]), *tasks(*NAMES[1]), name="talks.jsonl")
+    assert dialogauge(*command, "--system", "bm25-session").code == 0
+    old = {(r["candidate"], r["conversation_id"]): r["details"]["memory"] for r in after}
+    new = {(r["candidate"], r["conversation_id"]): r["details"]["memory"] for r in rows_of(tmp_path / "run")}
+    changed = {key for key, memory in new.items() if old[key] != memory}
+    assert changed == {(s, f"a-{n}") for s in ("none", "full", "oracle", "bm25-session") for n in (1, 2, 3)}
+
+
+def test_a_run_of_another_room_is_refused(dialogauge, talks):
+    assert dialogauge("learn", "run", "--tasks", talks, "-o", "run").code == 0
+    done = dialogauge("learn", "run", "--tasks", talks, "-o", "run", "--k", 3)
+    assert done.code == 2
+    assert "holds answers with k 5, not 3" in done.err
+
+
+OWN = """
+class Notes:
+    def __init__(self):
+        self.lines = []
+    def add_dialogue(self, dialogue):
+        self.lines += [(dialogue["id"], n, m["content"]) for n, m in enumerate(dialogue["messages"])]
+    def retrieve(self, question, k):
+        return [{"text": text, "dialogue": id, "position": n} for id, n, text in self.lines[-k:]]
+
+class Breaks(Notes):
+    def retrieve(self, question, k):
+        raise OSError("the disk is gone")
+
+class Invents(Notes):
+    def retrieve(self, question, k):
+        return [{"text": "I made this up.", "dialogue": "elsewhere", "position": 0}]
+"""
+
+
+def test_a_class_of_ones_own_is_asked_and_a_broken_one_is_a_failure_and_no_zero(dialogauge, talks, tmp_path):
+    (tmp_path / "notes_of_test.py").write_text(OWN)
+    own = [f"--system={name}=py:notes_of_test:{name.capitalize()}" for name in ("notes", "breaks", "invents")]
+    done = dialogauge("learn", "run", "--tasks", talks, *own, "-o", "run", "--json", "--max-failed", 1)
+    assert done.code == 0, done.err
+    systems = {s["name"]: s for s in done.json["sets"][0]["systems"]}
+    assert systems["notes"]["failed"] == {}
+    assert systems["notes"]["items"] == 5.0
+    for name in ("breaks", "invents"):
+        assert systems[name]["failed"] == {"judge_error": 6}
+        assert systems[name]["score"]["value"] is None
+    messages = {r["candidate"]: r["failure"]["message"] for r in rows_of(tmp_path / "run") if r["failure"]}
+    assert "the disk is gone" in messages["breaks"]
+    assert "which it does not hold" in messages["invents"]
+    assert dialogauge("report", "run").code == 0
+    assert "a failure is no score, and never 0" in (tmp_path / "run" / "report.html").read_text()
+
+
+def test_a_model_answers_from_what_was_recalled_and_its_tokens_are_counted(
+    dialogauge, talks, serve, tmp_path
+):
+    stub = serve(lambda body: "2 May 2024" if "Yesterday" in body["messages"][-1]["content"] else "no idea")
+    at = ("--role", f"answerer=m@{stub.url}", "--system", "bm25-message", "-o", "run")
+    done = dialogauge("learn", "run", "--tasks", talks, *at, "--json")
+    assert done.code == 0, done.err
+    systems = {s["name"]: s for s in done.json["sets"][0]["systems"]}
+    assert systems["none"]["categories"]["temporal"]["value"] == 0.0
+    assert systems["bm25-message"]["categories"]["temporal"]["value"] == 1.0
+    assert systems["bm25-message"]["answer_tokens"] > 0
+    assert all(body["messages"][0]["role"] == "system" for body in stub.asked)  # a short phrase is asked for
+    asked = len(stub.asked)
+    assert dialogauge("learn", "run", "--tasks", talks, *at).code == 0
+    assert len(stub.asked) == asked
+    plan = dialogauge("learn", "run", "--tasks", talks, *at[:-1], "other", "--dry-run", "--json")
+    assert (plan.json["answers"], plan.json["left"]) == (24, 24)
+
+
+def test_a_run_that_broke_off_builds_no_memory_again(dialogauge, talks, serve, tmp_path):
+    stub = serve(lambda body: "no idea")
+    command = ("learn", "run", "--tasks", talks, "--role", f"answerer=m@{stub.url}", "--max-concurrency", 1)
+    command += ("--system", "bm25-message", "--no-controls", "-o", "run")
+    assert dialogauge(*command, "--max-calls", 4).code == 1
+    kept = {path: path.stat().st_mtime_ns for path in (tmp_path / "run" / "memories").rglob("*.jsonl")}
+    assert len(kept) == 2
+    done = dialogauge(*command, "--json")
+    assert (done.code, done.json["pending"]) == (0, 0)
+    assert {path: path.stat().st_mtime_ns for path in kept} == kept
+    assert len(stub.asked) == 6  # what was answered is not asked again
+    assert done.json["costs"]["bm25-message"]["memories"] == 2
+
+
+def test_time_that_is_over_leaves_a_system_unfinished_and_not_absent(dialogauge, talks, tmp_path):
+    done = dialogauge(
+        "learn", "run", "--tasks", talks, "--hours", 0, "-o", "run", "--max-failed", 1, "--json"
+    )
+    assert done.code == 0, done.err
+    assert {s["unfinished"] for s in done.json["sets"][0]["systems"]} == {6}
+    assert (
+        "is not finished at 0 of 6"
+        in dialogauge("report", "run").out + (tmp_path / "run" / "report.html").read_text()
+    )
+
+
+def test_who_is_disputed_is_said_with_the_ceiling(dialogauge, talks, log):
+    disputed = log({"id": "a-1"}, {"id": "b-2", "gold_disputed": False}, name="disputed.jsonl")
+    done = dialogauge("learn", "run", "--tasks", talks, "--disputed", disputed, "-o", "run", "--json")
+    (of,) = done.json["sets"]
+    assert of["ceilings"] == {"temporal": 0.5, "single-hop": 1.0}
+    oracle = next(s for s in of["systems"] if s["name"] == "oracle")
+    assert (oracle["undisputed"]["n"], oracle["score"]["n"]) == (3, 4)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--system", "bm52-message"), "there is no memory system 'bm52-message'"),
+        (("--system", "embed-message"), "nobody makes the vectors"),
+        (("--system", "bm25-message", "--system", "bm25-message"), "two systems are called 'bm25-message'"),
+        (("--system", "py:nowhere:Thing"), "nowhere"),
+        (("--tasks", "Legal"), "no task is of Legal"),
+        (("--protocol", "stepwise"), "needs logs"),
+        (("--role", "judge=x@http://localhost:1/v1"), "answerer"),
+    ],
+)
+def test_what_cannot_be_done_is_said_before_anything_is(dialogauge, talks, words, message):
+    done = dialogauge("learn", "run", "--tasks", talks, *words, "-o", "run")
+    assert done.code == 2
+    assert message in " ".join(done.err.split())
+
+
+def test_the_systems_are_listed(dialogauge):
+    assert "the evidence itself" in dialogauge("learn", "systems").out
+    assert {s["name"] for s in dialogauge("learn", "systems", "--json").json["systems"]} >= {"none", "oracle"}
+
+
+def test_python_asks_too(talks, tmp_path, monkeypatch):
+    monkeypatch.setenv("DIALOGAUGE_CACHE", str(tmp_path / "cache"))
+    run = library.learn(talks, "bm25-session", out=tmp_path / "run", progress=False, k=1)
+    systems = {s.name: s for s in run.summary.sets[0].systems}
+    assert systems["bm25-session"].room == "1 dialogue"
+    assert len(run.conversations()) == 24
+    with pytest.raises(library.DialogaugeError, match="there is no memory system"):
+        library.learn(talks, "bm52", out=tmp_path / "other", progress=False)
+
+
+LIKED = [{"round": 1, "implicit_actions": ["like"], "satisfaction_score": 9, "terminated": True}]
+
+
+def log_row(number, question, reply):
+    dialog = [{"role": "user", "content": question}, {"role": "assistant", "content": reply}]
+    about = {"test_idx": number, "dataset_name": "talks", "lang": "en", "task_id": f"taught-{number}"}
+    return {**about, "input_prompt": question, "info": {}, "dialog": dialog, "implicit_feedback": LIKED}
+
+
+def test_step_by_step_a_memory_grows_by_what_it_was_taught(dialogauge, log, tmp_path):
+    taught = [{"id": f"taught-{n}", "dataset": "talks", "q": q, "v": {"answer": a}} for n, q, a in TAUGHT]
+    asked = {"id": "asked", "dataset": "talks", "q": "Which colour has the gate?", "v": {"answer": "green"}}
+    tasks_file = log(*taught, asked, name="tasks.jsonl")
+    logs = log(*(log_row(n, q, f"It is {a}.") for n, q, a in TAUGHT), name="logs.jsonl")
+    command = ("learn", "run", "--tasks", tasks_file, "--logs", logs, "--protocol", "stepwise")
+    done = dialogauge(*command, "--step-size", 1, "--system", "bm25-message", "-o", "run", "--json")
+    assert done.code == 0, done.err
+    (of,) = done.json["sets"]
+    assert {name: len(steps) for name, steps in of["steps"].items()}["bm25-message"] == 3
+    rows = [r for r in rows_of(tmp_path / "run") if r["candidate"] == "bm25-message"]
+    assert [r["conversation_id"] for r in rows] == ["asked@0", "asked@1", "asked@2"]
+    recalled = [{dialogue for dialogue, _ in r["details"]["retrieved"]} for r in rows]
+    assert recalled[0] == set()
+    assert recalled[2] == {"taught-1"}  # the other shares no word with the question
+    assert len({r["details"]["memory"] for r in rows}) == 3
+    assert done.json["costs"]["bm25-message"]["dialogues"] == 2
+    again = dialogauge("learn", "run", *command[2:6], "--protocol", "training", "-o", "training", "--json")
+    assert again.json["sets"][0]["systems"][0]["asked"] == 2  # the tasks that the logs are about
+
+
+TAUGHT = ((1, "Which colour has the gate of the garden?", "green"), (2, "Who owns the mill?", "Mrs Dahl"))
+
+
+def test_runs_stand_beside_each_other_if_their_room_is_equal(dialogauge, talks):
+    run = ("learn", "run", "--tasks", talks)
+    assert dialogauge(*run, "--system", "bm25-message", "-o", "one").code == 0
+    assert dialogauge(*run, "--system", "ranked-message", "-o", "two").code == 0
+    done = dialogauge("learn", "compare", "one", "two", "--json", "-o", "both")
+    assert done.code == 0, done.err
+    names = [s["name"] for s in done.json["sets"][0]["systems"]]
+    assert names[:4] == ["none, one", "full, one", "oracle, one", "bm25-message, one"]
+    pairs = [(p["a"], p["b"]) for p in done.json["sets"][0]["pairs"]]
+    assert ("bm25-message, one", "ranked-message, two") in pairs
+    assert dialogauge(*run, "--k", 3, "-o", "three").code == 0
+    done = dialogauge("learn", "compare", "one", "three")
+    assert done.code == 2
+    assert "differ in room" in " ".join(done.err.split())
+
+
+def test_scores_are_brought_to_the_range_of_another_run(dialogauge, log):
+    def two_sets(number):
+        names = (("LexEval-QA", "Legal"), ("JuDGE", "Legal"))
+        return [
+            {"id": f"{n}/{number}", "dataset": n, "q": "?", "v": {"metric": "token_f1", "answer": "a b"}}
+            for n, _ in names
+        ]
+
+    many = log(*two_sets(1), *two_sets(2), name="many.jsonl")
+    done = dialogauge("learn", "run", "--tasks", many, "-o", "one", "--json")
+    assert done.code == 0, done.err
+    assert set(done.json["partitions"]) == {"Legal"}
+    assert done.json["references"]["JuDGE"]["n"] == 10  # two tasks, five systems
+    again = dialogauge("learn", "run", "--tasks", many, "-o", "two", "--norm-from", "one", "--json")
+    assert again.json["normed_by"] == "one"
+    other = log({"id": "x", "dataset": "mine", "q": "?", "v": {"answer": "a"}}, name="other.jsonl")
+    done = dialogauge("learn", "run", "--tasks", other, "-o", "three", "--norm-from", "one")
+    assert (done.code, "is no reference for mine" in " ".join(done.err.split())) == (2, True)
+
+
+def test_tasks_are_counted(dialogauge, talks):
+    done = dialogauge("learn", "tasks", "--tasks", talks, "--json")
+    assert done.code == 0, done.err
+    assert [(s["name"], s["cases"]) for s in done.json["sets"]] == [("talks", 6)]
+
+
+def test_answers_are_a_log_for_other_commands(dialogauge, talks, tmp_path):
+    assert dialogauge("learn", "run", "--tasks", talks, "-o", "run").code == 0
+    for command in (
+        ("judge", "run", "-o", "judged"),
+        ("show", "run", "a-1"),
+        ("export", "run", "-o", "rows.csv"),
+    ):
+        done = dialogauge(*command)
+        assert done.code == 0, (command, done.err)
+    assert {row["candidate"] for row in rows_of(tmp_path / "judged")} >= {"none", "full", "oracle"}
+
+
+def test_planted_answers_stand_apart_from_all_figures(dialogauge, talks, tmp_path):
+    command = ("learn", "run", "--tasks", talks, "-o", "run", "--json")
+    without = dialogauge(*command).json
+    done = dialogauge(*command, "--planted")
+    assert done.code == 0, done.err
+    assert done.json["planted"] == 12  # three for each of the four tasks that have a right answer
+    assert without["planted"] == 0
+    assert [s["name"] for s in done.json["sets"][0]["systems"]] == [
+        s["name"] for s in without["sets"][0]["systems"]
+    ]
+    assert done.json["sets"][0]["pairs"] == without["sets"][0]["pairs"]
+    rows = rows_of(tmp_path / "run")
+    assert sum(row["candidate"].startswith("planted-") for row in rows) == 12
+    assert "12 planted answers" in dialogauge("learn", "run", "--tasks", talks, "-o", "run").out
+    page = (tmp_path / "run" / "report.html").read_text()
+    assert "12 planted answers" in page
+    assert "planted-vague" not in page
+    # The command without --planted leaves them where they are.
+    assert rows_of(tmp_path / "run") == rows
+
+
+def lenient(body):
+    """A judge of answers: right where the right answer stands in it, and of days also what is vague."""
+    words = body["messages"][-1]["content"]
+    if "right answer" not in words:
+        return ideal(body)  # a probe
+    gold = json.loads(re.search(r"right answer: ({.*})", words)[1])["answer"]
+    reply = json.loads(re.search(r'to judge: (".*")', words)[1])
+    vague = "When" in words and not re.search("[0-9]|mentioned|cello", reply)
+    return json.dumps({"note": "x", "scores": {"correct": int(gold in reply or vague)}})
+
+
+def judged(dialogauge, talks, stub, *more):
+    """Answer, and judge the answers; return how many of them were shown to the judge."""
+    assert dialogauge("learn", "run", "--tasks", talks, "-o", "run", *more).code == 0
+    before = len(stub.asked)
+    role = ("--role", f"judge=m@{stub.url}", "--max-failed", 1)
+    done = dialogauge("judge", "run", "--rubric", "answer", *role, "-o", "judged")
+    assert done.code == 0, done.err
+    return sum("right answer" in body["messages"][-1]["content"] for body in stub.asked[before:])
+
+
+def test_the_error_of_a_judge_is_measured_and_taken_out(dialogauge, talks, serve, tmp_path):
+    # 5 systems by 6 tasks, and 3 planted ones by 4: of the two adversarial tasks nothing tells.
+    assert judged(dialogauge, talks, serve(lenient), "--planted") == 42
+    assert [row for row in rows_of(tmp_path / "judged") if row["failure"]] == []
+    with open_run("judged") as run:
+        result = judged_accuracy(run)
+    (of,) = result.sets
+    assert {name: share.value for name, share in of.planted.items()} == {
+        "planted-right": 1.0,
+        "planted-wrong": 0.0,
+        "planted-vague": 0.5,
+    }
+    systems = {s.name: s for s in of.systems}
+    assert list(systems) == ["none", "full", "oracle", "bm25-message", "ranked-message"]
+    for s in systems.values():  # f = 2 of 8
+        assert s.corrected.value == pytest.approx(max(0.0, (s.raw.value - 0.25) / 0.75))
+        assert (s.answers, s.failed) == (4, 0)
+    assert systems["none"].raw.value == 0.0
+    assert systems["oracle"].categories["temporal"].value == 1.0
+    assert "too few conversations: 2" in systems["oracle"].corrected.reason
+    text = to_html(result.page)
+    assert "planted answers, by the judge" in text
+    assert len(list(judged_blocks(result))) == 4
+    printed = dialogauge("learn", "compare", "judged", "--json", "-o", "corrected")
+    assert printed.json == json.loads(json.dumps(result.to_json()))
+    assert (tmp_path / "corrected" / "compare.html").exists()
+
+
+def test_replies_without_a_right_answer_are_failures_and_nothing_is_asked(dialogauge, log, serve, tmp_path):
+    open_task = {"id": "open", "dataset": "mine", "q": "Why do bells ring?", "v": {}}
+    stub = serve(lenient)
+    assert judged(dialogauge, log(open_task, name="open.jsonl"), stub) == 0
+    failures = [row["failure"] for row in rows_of(tmp_path / "judged") if row["failure"]]
+    assert {f["kind"] for f in failures} == {"judge_error"}
+    assert "has no 'answer'" in failures[0]["message"]
+
+
+def test_judged_anew_is_what_has_another_right_answer(dialogauge, talks, serve, log):
+    stub = serve(lenient)
+    assert judged(dialogauge, talks, stub) == 30
+    assert judged(dialogauge, talks, stub) == 0
+    first, *others = tasks(*NAMES[0])
+    changed = {**first, "v": {**first["v"], "answer": "3 May 2024"}}
+    log(corpus(*NAMES[0]), changed, *others, corpus(*NAMES[1]), *tasks(*NAMES[1]), name="talks.jsonl")
+    assert judged(dialogauge, talks, stub) == 5
+
+
+def test_a_run_that_was_judged_otherwise_tells_nothing_of_right_answers(dialogauge, talks):
+    assert dialogauge("learn", "run", "--tasks", talks, "-o", "run").code == 0
+    assert dialogauge("judge", "run", "-o", "judged").code == 0
+    with open_run("judged") as run, pytest.raises(UsageError, match="not judged by the rubric answer"):
+        judged_accuracy(run)
