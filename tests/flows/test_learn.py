@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import re
+import sys
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+import pyarrow.parquet
 import pytest
 
 import dialogauge as library
 from dialogauge.core import UsageError
+from dialogauge.data.tasks import DATASETS
 from dialogauge.report import to_html
 from dialogauge.runs import open_run
 from dialogauge.studies.learning.judged import judged_accuracy, judged_blocks
@@ -100,7 +106,9 @@ def test_a_run_goes_on_with_another_system_and_with_what_changed(dialogauge, tal
     command = ("learn", "run", "--tasks", talks, "-o", "run")
     assert dialogauge(*command, "--system", "bm25-message").code == 0
     before = rows_of(tmp_path / "run")
-    assert dialogauge(*command, "--system", "bm25-session").code == 0
+    again = dialogauge(*command, "--system", "bm25-session")
+    assert again.code == 0
+    assert "left out of the files" not in again.err + again.out
     after = rows_of(tmp_path / "run")
     assert len(after) == len(before) + 6
     assert [r for r in after if r["candidate"] != "bm25-session"] == before
@@ -149,14 +157,79 @@ def test_a_class_of_ones_own_is_asked_and_a_broken_one_is_a_failure_and_no_zero(
     systems = {s["name"]: s for s in done.json["sets"][0]["systems"]}
     assert systems["notes"]["failed"] == {}
     assert systems["notes"]["items"] == 5.0
+    assert systems["notes"]["recall"]["value"] == 1.0  # all five messages of each, by dialogue and position
     for name in ("breaks", "invents"):
         assert systems[name]["failed"] == {"judge_error": 6}
         assert systems[name]["score"]["value"] is None
+        assert systems[name]["recall"]["value"] is None
     messages = {r["candidate"]: r["failure"]["message"] for r in rows_of(tmp_path / "run") if r["failure"]}
     assert "the disk is gone" in messages["breaks"]
     assert "which it does not hold" in messages["invents"]
     assert dialogauge("report", "run").code == 0
-    assert "a failure is no score, and never 0" in (tmp_path / "run" / "report.html").read_text()
+    page = (tmp_path / "run" / "report.html").read_text()
+    assert "breaks failed on 6 of 6: a failure is no score, and never 0" in page
+    assert "failed: breaks failed to retrieve: OSError: the disk is gone" in " ".join(
+        dialogauge("show", "run", "a-1").out.split()
+    )
+    assert "The first: breaks failed to retrieve: OSError: the disk is gone." in page
+
+
+FACTS = """
+class Facts:
+    def __init__(self):
+        self.ids = []
+    def add_dialogue(self, dialogue):
+        self.ids.append(dialogue["id"])
+    def retrieve(self, question, k):
+        return ["somebody has a pet"]
+
+class Summaries(Facts):
+    def retrieve(self, question, k):
+        return [{"text": "Ben: Yesterday I bought a goat at the market.", "dialogue": self.ids[0]}]
+"""
+
+
+def test_recall_is_of_what_was_shown_and_unknown_of_texts_without_an_origin(dialogauge, talks, tmp_path):
+    (tmp_path / "facts_of_test.py").write_text(FACTS)
+    own = [f"--system=py:facts_of_test:{name}" for name in ("Facts", "Summaries")]
+    assert dialogauge("learn", "run", "--tasks", talks, *own, "--no-controls", "-o", "run").code == 0
+    assert by_system(tmp_path / "run", "recall") == {
+        "Facts": [None] * 6,
+        # Of the first dialogue of each corpus it shows one message of a's, which is the evidence of a-1.
+        "Summaries": [1.0, 0.0, 0.0, 0.0, 0.0, 0.0],
+    }
+
+
+KEEPS = """
+class Keeps:
+    def __init__(self):
+        self.lines = []
+    def add_dialogue(self, dialogue):
+        self.lines.append("{word}")
+    def retrieve(self, question, k):
+        return self.lines[:1]
+    def save(self, folder):
+        (folder / "lines").write_text("\\n".join(self.lines))
+    def load(self, folder):
+        self.lines = (folder / "lines").read_text().split("\\n")
+"""
+
+
+def test_a_class_that_was_changed_builds_its_memory_anew(dialogauge, talks, tmp_path, monkeypatch):
+    for word in ("goat", "cello"):
+        monkeypatch.delitem(sys.modules, "keeps_of_test", raising=False)
+        (tmp_path / "keeps_of_test.py").write_text(KEEPS.replace("{word}", word))
+        at = ("--system", "py:keeps_of_test:Keeps", "--no-controls", "-o", "run")
+        done = dialogauge("learn", "run", "--tasks", talks, *at, "--json")
+        assert done.code == 0, done.err
+        assert done.json["costs"]["Keeps"]["memories"] == 2
+        kept = {path.read_text() for path in (tmp_path / "run" / "memories").rglob("lines")}
+        assert kept == {f"{word}\n{word}"}
+
+
+def test_a_system_whose_items_do_not_fit_is_said_to_give_nothing(dialogauge, talks):
+    done = dialogauge("learn", "run", "--tasks", talks, "--context-tokens", 5, "-o", "run")
+    assert "full gave nothing at all: an item that does not fit" in " ".join(done.out.split())
 
 
 def test_a_model_answers_from_what_was_recalled_and_its_tokens_are_counted(
@@ -220,6 +293,10 @@ def test_who_is_disputed_is_said_with_the_ceiling(dialogauge, talks, log):
         (("--system", "embed-message"), "nobody makes the vectors"),
         (("--system", "bm25-message", "--system", "bm25-message"), "two systems are called 'bm25-message'"),
         (("--system", "py:nowhere:Thing"), "nowhere"),
+        (("--no-controls", "--system", "none=bm25-message"), "no system can be called 'none'"),
+        (("--system", "planted-right=bm25-message"), "no system can be called 'planted-right'"),
+        (("--system", "a, b=bm25-message"), "no system can be called 'a, b'"),
+        (("--system", "..=bm25-message"), "no system can be called '..'"),
         (("--tasks", "Legal"), "no task is of Legal"),
         (("--protocol", "stepwise"), "needs logs"),
         (("--role", "judge=x@http://localhost:1/v1"), "answerer"),
@@ -229,6 +306,17 @@ def test_what_cannot_be_done_is_said_before_anything_is(dialogauge, talks, words
     done = dialogauge("learn", "run", "--tasks", talks, *words, "-o", "run")
     assert done.code == 2
     assert message in " ".join(done.err.split())
+
+
+def test_who_gives_everything_retrieves_nothing_and_what_needs_no_memory_is_said(
+    dialogauge, talks, serve, tmp_path
+):
+    stub = serve(lambda body: "cello")  # right of half of the questions, whatever is recalled
+    own = ("--role", f"answerer=m@{stub.url}", "--k", 50, "-o", "run")
+    assert dialogauge("learn", "run", "--tasks", talks, *own).code == 0
+    page = " ".join((tmp_path / "run" / "report.html").read_text().split())
+    assert "of its memory: that is nearly everything, and no retrieval" in page
+    assert "Without a memory 0.500 is earned, and by the evidence 0.500: few need one." in page
 
 
 def test_the_systems_are_listed(dialogauge):
@@ -403,6 +491,20 @@ def test_the_error_of_a_judge_is_measured_and_taken_out(dialogauge, talks, serve
     assert (tmp_path / "corrected" / "compare.html").exists()
 
 
+def test_what_a_judge_gave_takes_the_place_of_a_metric(dialogauge, talks, serve):
+    assert judged(dialogauge, talks, serve(lenient)) == 30
+    done = dialogauge("learn", "compare", "run", "judged", "--json")
+    assert done.code == 0, done.err
+    (of,) = done.json["sets"]
+    assert of["metric"] == "answer"
+    systems = {s["name"]: s for s in of["systems"]}
+    # The oracle's day is right in both, and of the instrument the word is in its six words.
+    assert systems["oracle"]["score"]["value"] == 1.0
+    assert systems["none"]["score"]["value"] == 0.0
+    done = dialogauge("learn", "compare", "judged", "judged")
+    assert (done.code, "no run of answers" in " ".join(done.err.split())) == (2, True)
+
+
 def test_replies_without_a_right_answer_are_failures_and_nothing_is_asked(dialogauge, log, serve, tmp_path):
     open_task = {"id": "open", "dataset": "mine", "q": "Why do bells ring?", "v": {}}
     stub = serve(lenient)
@@ -427,3 +529,119 @@ def test_a_run_that_was_judged_otherwise_tells_nothing_of_right_answers(dialogau
     assert dialogauge("judge", "run", "-o", "judged").code == 0
     with open_run("judged") as run, pytest.raises(UsageError, match="not judged by the rubric answer"):
         judged_accuracy(run)
+
+
+def test_an_answer_is_shown_with_the_right_one_and_what_was_recalled(dialogauge, talks):
+    assert dialogauge("learn", "run", "--tasks", talks, "-o", "run", "--planted").code == 0
+    said = " ".join(dialogauge("show", "run", "a-1").out.split())
+    assert "Right answer: 2 May 2024" in said
+    # Evidence of a-1 is D1:1, and full gives both dialogues.
+    assert "oracle 1.000 1.000 D1:1" in said
+    assert "full" in said
+    assert "a/D1, a/D2" in said
+    assert "none 0.000 0.000 nothing" in said
+
+
+def test_what_is_odd_of_tasks_is_said(dialogauge, log):
+    empty = {"corpus_id": "c", "sessions": []}
+    one = log(task("c", 1, "Who?", 4, "Ann", "D1:9"), empty, name="odd.jsonl")
+    said = " ".join(dialogauge("learn", "run", "--tasks", one, "-o", "run").out.split())
+    assert "1 corpus without a message: c" in said
+    assert "1 task with evidence that the corpus does not have, left out of recall: c-1" in said
+    assert "gave nothing" not in said
+    silent = log(
+        task("c", 1, "Who?", 4, "Ann"), {"corpus_id": "c", "sessions": [session(1, "")]}, name="s.jsonl"
+    )
+    assert "failed on" not in dialogauge("learn", "run", "--tasks", silent, "-o", "silent").out
+
+
+def test_logs_without_a_dialogue_are_refused(dialogauge, talks, log):
+    empty = log(
+        {"test_idx": 1, "dataset_name": "talks", "lang": "en", "input_prompt": "Q?"}, name="logs.jsonl"
+    )
+    done = dialogauge("learn", "run", "--tasks", talks, "--logs", empty, "-o", "run")
+    assert (done.code, "logs.jsonl holds no dialogue" in done.err) == (2, True)
+
+
+def test_runs_of_unequal_room_are_refused_in_words(dialogauge, talks):
+    for name, room in (("one", ("--k", 1)), ("two", ("--context-tokens", 300))):
+        assert dialogauge("learn", "run", "--tasks", talks, *room, "-o", name).code == 0
+    said = " ".join(dialogauge("learn", "compare", "one", "two").err.split())
+    assert "one and two differ in room: 1 item and 300 tokens" in said
+
+
+@pytest.mark.parametrize("names", [(), ("--tasks", "talks.jsonl", "--tasks", "talks")])
+def test_the_same_command_without_a_directory_goes_on_in_the_same_one(
+    dialogauge, talks, tmp_path, monkeypatch, names
+):
+    monkeypatch.setitem(DATASETS, "talks", DATASETS["LoCoMo"])
+    command = ("learn", "run", "--system", "none", "--no-controls", *names)
+    for _ in range(2):
+        done = dialogauge(*command)
+        assert done.code == 0, done.err
+    assert "already done by an earlier run" in done.out
+    assert len(list((tmp_path / "runs").iterdir())) == 1
+
+
+def test_of_tasks_without_a_corpus_the_rubric_that_scores_them_is_named(dialogauge, log):
+    bare = log({"id": "1", "dataset": "NF-CATS", "q": "Why?", "v": {"category": "REASON"}}, name="bare.jsonl")
+    done = dialogauge("learn", "run", "--tasks", bare, "-o", "run")
+    said = " ".join(done.out.split())
+    assert "A model has to score these replies: dialogauge judge RUN --rubric grade." in said
+    assert "No memory holds anything of these tasks" in said
+    assert "evidence given" not in said
+
+
+class Notebook(BaseHTTPRequestHandler):
+    """A server of a memory: it keeps what it is given, and gives the first that it was given."""
+
+    def do_POST(self):
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        kept = self.server.kept.setdefault(body["memory"], [])
+        if self.path == "/add":
+            kept.append(body["dialogue"]["id"])
+            answer = {}
+        else:
+            answer = {"items": [{"text": "Yes.", "dialogue": kept[0], "position": 0}]}
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(json.dumps(answer).encode())
+
+    def log_message(self, *args):
+        """Say nothing."""
+
+
+def test_a_server_gets_each_memory_that_is_built_under_a_name_of_its_own(dialogauge, talks):
+    with ThreadingHTTPServer(("127.0.0.1", 0), Notebook) as server:
+        server.kept = {}
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        system = f"theirs=http://127.0.0.1:{server.server_port}"
+        for _ in range(2):  # as after a call that broke off before anything was stored
+            done = dialogauge(
+                "learn", "run", "--tasks", talks, "--system", system, "--no-controls", "-o", "run", "--fresh"
+            )
+            assert done.code == 0, done.err
+        server.shutdown()
+    assert sorted(server.kept.values()) == [["a/D1", "a/D2"]] * 2 + [["b/D1", "b/D2"]] * 2
+
+
+def test_answers_are_exported_with_their_scores(dialogauge, talks, tmp_path):
+    assert dialogauge("learn", "run", "--tasks", talks, "-o", "run").code == 0
+    for name in ("answers.csv", "answers.parquet"):
+        assert dialogauge("export", "run", "-o", name).code == 0
+    with (tmp_path / "answers.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    (oracle,) = [r for r in rows if (r["candidate"], r["conversation_id"]) == ("oracle", "a-1")]
+    assert (oracle["score"], oracle["recall"], oracle["items"]) == ("1.0", "1.0", "1")
+    assert (oracle["category"], oracle["corpus"], oracle["disputed"]) == ("temporal", "a", "")
+    assert len(pyarrow.parquet.read_table(tmp_path / "answers.parquet")) == len(rows) == 30
+
+
+def test_what_is_tried_again_takes_the_place_of_the_failure(dialogauge, talks, tmp_path):
+    command = ("learn", "run", "--tasks", talks, "--system", "bm25-message", "--no-controls", "-o", "run")
+    assert dialogauge(*command, "--hours", 0).code == 3
+    done = dialogauge(*command, "--hours", 1, "--retry-failed", "--json")
+    assert done.code == 0, done.err
+    (system,) = done.json["sets"][0]["systems"]
+    assert (system["asked"], system["failed"], system["unfinished"]) == (6, {}, 0)
+    assert len(rows_of(tmp_path / "run")) == 6

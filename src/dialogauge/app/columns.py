@@ -1,4 +1,4 @@
-"""The columns of rows as a table: of judgements, and of votes."""
+"""The columns of rows as a table: of judgements, of votes, and of answers with a memory."""
 
 from __future__ import annotations
 
@@ -65,6 +65,31 @@ class VoteColumns(Value):
         failure = row["failure"] or {}
         flat |= {"failure_kind": failure.get("kind"), "failure_message": failure.get("message")}
         return flat | {k: row["usage"][k] for k in _USAGE}
+
+
+class AnswerColumns(Value):
+    """Those of answers with a memory: what each earned, what was recalled for it, and what it took."""
+
+    _texts = ("dataset", "corpus", "category", "metric")
+    whole = frozenset({"step", "disputed", "items", "tokens", *_USAGE[:-1]})
+    """`disputed` is 0 or 1, and empty where nobody has looked."""
+    fractions = frozenset({"score", "recall", "session_recall", "share", "retrieve_s", "answer_s", "cost"})
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of the columns, in order."""
+        blank = dict.fromkeys(("conversation_id", "candidate", "failure"))
+        return tuple(self.flat({**blank, "details": {}, "usage": dict.fromkeys(_USAGE)}))
+
+    def flat(self, row: Mapping[str, Any]) -> dict[str, Any]:
+        """Write an answer as one level of plain values."""
+        details, failure = row["details"], row["failure"] or {}
+        flat = {key: row[key] for key in ("conversation_id", "candidate")}
+        keys = (*self._texts, "step", "disputed", "score", "recall", "session_recall", "items", "tokens")
+        flat |= {key: details.get(key) for key in (*keys, "share", "retrieve_s", "answer_s")}
+        flat["disputed"] = None if flat["disputed"] is None else int(flat["disputed"])
+        flat |= {"failure_kind": failure.get("kind"), "failure_message": failure.get("message")}
+        return flat | {key: row["usage"][key] for key in _USAGE}
 
 
 class JudgementColumns(Value):

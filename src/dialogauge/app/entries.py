@@ -169,7 +169,7 @@ for _study in (
     ),
     ListedStudy(
         name="learn",
-        help="Measure what a memory is worth to an assistant, and what it costs.\n\nrun asks tasks of memory "
+        help="Measure what a memory is worth and costs.\n\nrun asks tasks of memory "
         "systems, compare lays runs beside each other; tasks and systems list what there is.",
         settings=f"{_LEARN}.settings:LearnOptions",
         entry=f"{_LEARN}.run:RUN",

@@ -174,6 +174,7 @@ def _expect_study(database: RunDatabase, studies: Collection[str]) -> None:
         msg = f"{database.path.parent} is a run of {kind}"
         *others, last = map(command_of, studies)
         wanted = f"{', '.join(others)} or {last}" if others else last
+        wanted = wanted.replace("`, `dialogauge ", "`, `")  # it is long
         raise StoreError(msg, hint=f"give a run of {wanted}")
 
 

@@ -395,7 +395,8 @@ def _count_others(study: Study[R], database: RunDatabase, queue: UnitQueue, obse
     """Say how much of a run is not of its input, so that nobody takes the new figures for those of both."""
     if study.works_on or study.part_of_run:
         return
-    if others := len(database.finished(study.judge_digest).keys() - queue.planned.keys()):
+    unplanned = database.finished(study.judge_digest).keys() - queue.planned.keys()
+    if unplanned and (others := len(unplanned - _staying(study, database, queue).keys())):
         observer.say(
             f"{counted(others, 'stored result')} of an earlier input {'is' if others == 1 else 'are'} not of "
             "this one: kept in run.db, and left out of the files beside it"

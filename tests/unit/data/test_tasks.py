@@ -69,10 +69,13 @@ def test_what_is_missing_is_counted_and_not_guessed(tmp_path):
         (TASK | {"q": [{"role": "tool", "content": "x"}]}, "q is neither"),
         (TASK | {"v": ["x"]}, "v is no JSON object"),
         (TASK | {"v": {"evidence": 3}}, "evidence is no list of ids"),
+        (TASK | {"v": {"answer": ["9 May", "9.5."]}}, "answer is neither a text nor a number"),
+        (TASK | {"v": {"category": [1]}}, "category is neither"),
         (TASK | {"c": "nobody"}, "the corpus 'nobody', which no file holds"),
         ({"corpus_id": "x"}, "corpus_id or sessions is missing"),
         ({"corpus_id": "x", "sessions": [{}]}, "session 1 of 'x' has no list of messages"),
         ({"corpus_id": "x", "sessions": [{"messages": [{"speaker": "A"}]}]}, "has no text"),
+        ({"corpus_id": "x", "sessions": CORPUS["sessions"] * 2}, "the session 'x/D1' is there twice"),
         (CORPUS, "the corpus 'family' is there twice"),
     ],
 )

@@ -362,7 +362,8 @@ async def test_a_server_that_does_one_at_a_time_gets_all_items_done(connect, for
         client = connect(url, retry=retry)
         replies = await asyncio.gather(*(client.complete(question(str(n))) for n in range(20)))
         assert [type(reply) for reply in replies] == [ChatReply] * 20
-        assert sum(reply.usage.calls for reply in replies) == len(came)
+        # What was sent counts, also what the server did not come to read in time.
+        assert sum(reply.usage.calls for reply in replies) >= len(came)
         assert client.limits().limit < 10
 
 

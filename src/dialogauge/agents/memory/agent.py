@@ -22,7 +22,8 @@ class RecalledTurn:
 
     turn: AgentTurn
     """What models took to recall is part of its usage."""
-    retrieved: Retrieved = field(default_factory=lambda: Retrieved(()))
+    retrieved: Retrieved | None = None
+    """None where the memory failed."""
     retrieve_s: float = 0.0
     answer_s: float = 0.0
 
@@ -82,7 +83,8 @@ class MemoryAgent:
                 conversation = replace(conversation, messages=tuple(messages))
             turn = await self.answerer.reply(conversation, seed=seed)
         turn = replace(turn, usage=turn.usage + retrieved.usage)
-        return RecalledTurn(turn, retrieved, came - begun, time.monotonic() - came)
+        recall_s = came - begun if retrieved.seconds is None else retrieved.seconds
+        return RecalledTurn(turn, retrieved, recall_s, time.monotonic() - came)
 
 
 def prompt_of(question: str, retrieved: Retrieved) -> str:

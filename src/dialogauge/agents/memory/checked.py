@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -34,8 +35,11 @@ class CheckedMemory:
     """Seconds for one call."""
     spent: dict[str, float] = field(default_factory=dict)
     """Seconds by `ingest` and `retrieve`."""
-    known: set[str] = field(default_factory=set)
-    """Ids of the dialogues that it holds: of one that is loaded, of what was taken in before."""
+    known: dict[str, int] = field(default_factory=dict)
+    """Messages by id of the dialogues that it holds: of one that is loaded, of what was taken in before."""
+    _turn: asyncio.Lock = field(default_factory=asyncio.Lock)
+    """Of a system that takes one call at a time; what waits for it has not begun."""
+    _hung: str = ""
 
     @property
     def name(self) -> str:
@@ -63,23 +67,23 @@ class CheckedMemory:
 
     async def add_corpus(self, sessions: Sequence[Conversation]) -> Usage:
         """Let it take in a corpus."""
-        self.known |= {session.id for session in sessions}
+        self.known |= {session.id: len(session.messages) for session in sessions}
         return await self._timed("ingest", lambda: self.inner.add_corpus(sessions))
 
     async def add_dialogue(self, conversation: Conversation, feedback: Feedback | None = None) -> Usage:
         """Let it take in a dialogue."""
-        self.known.add(conversation.id)
+        self.known[conversation.id] = len(conversation.messages)
         return await self._timed("ingest", lambda: self.inner.add_dialogue(conversation, feedback))
 
     async def update(self, conversation: Conversation) -> Usage:
         """Let it change a dialogue."""
-        self.known.add(conversation.id)
+        self.known[conversation.id] = len(conversation.messages)
         return await self._timed("ingest", lambda: self.inner.update(conversation))
 
     async def delete(self, dialogue: str) -> None:
         """Let it forget a dialogue, which it must not give from then on."""
         await self._timed("ingest", lambda: self.inner.delete(dialogue))
-        self.known.discard(dialogue)
+        self.known.pop(dialogue, None)
 
     async def retrieve(self, question: str, room: Room) -> Retrieved:
         """Let it give items, and look at each.
@@ -87,7 +91,7 @@ class CheckedMemory:
         Raises:
             SystemFault: It threw, hung, gave more than there is room for, or what it was never given.
         """
-        answer: object = await self._timed("retrieve", lambda: self.inner.retrieve(question, room))
+        answer: object = await self._timed("retrieve", lambda: self._asked(question, room))
         if not isinstance(answer, Retrieved):
             msg = f"{self.name} gave {type(answer).__name__}, no Retrieved"
             raise SystemFault(msg)
@@ -99,15 +103,28 @@ class CheckedMemory:
             if item.dialogue and item.dialogue not in self.known:  # a text alone says nothing of its origin
                 msg = f"{self.name} gave an item of {item.dialogue!r}, which it does not hold"
                 raise SystemFault(msg)
+            if item.dialogue and not 0 <= (item.position or 0) < max(1, self.known[item.dialogue]):
+                msg = f"{self.name} gave message {item.position} of {item.dialogue!r}, which has no such one"
+                raise SystemFault(msg)
         bounds = room if self.counts_items else Room(None, room.tokens)
         if len(bounds.fill(recalled.items)) < len(recalled.items):
             msg = f"{self.name} gave {len(recalled.items)} items, more than there is room for"
             raise SystemFault(msg)
         return recalled
 
+    async def _asked(self, question: str, room: Room) -> object:
+        begun, answer = time.monotonic(), await self.inner.retrieve(question, room)
+        timed = isinstance(answer, Retrieved)
+        return replace(answer, seconds=time.monotonic() - begun) if timed else answer
+
     def fork(self) -> CheckedMemory:
-        """Return one in front of a fork."""
-        return CheckedMemory(self.inner.fork(), self.deadline, dict(self.spent), set(self.known))
+        """Return one in front of a fork; SystemFault where it cannot be made."""
+        try:
+            other = self.inner.fork()
+        except Exception as error:
+            msg = f"{self.name} failed to fork: {type(error).__name__}: {error}"
+            raise SystemFault(msg) from error
+        return CheckedMemory(other, self.deadline, dict(self.spent), dict(self.known))
 
     def save(self, folder: Path) -> None:
         """Let it write itself."""
@@ -118,17 +135,23 @@ class CheckedMemory:
         await self._timed("ingest", lambda: self.inner.load(folder))
 
     async def _timed(self, what: str, call: Callable[[], Awaitable[T]]) -> T:
-        begun = time.monotonic()
-        try:
-            async with asyncio.timeout(self.deadline):
-                return await call()
-        except (EndpointError, BudgetSpent, SystemFault):
-            raise
-        except TimeoutError as error:
-            msg = f"{self.name} took more than {self.deadline:g} s to {what}"
-            raise SystemFault(msg) from error
-        except Exception as error:
-            msg = f"{self.name} failed to {what}: {type(error).__name__}: {error}"
-            raise SystemFault(msg) from error
-        finally:
-            self.spent[what] = self.spent.get(what, 0.0) + time.monotonic() - begun
+        by_turns = getattr(self.inner, "by_turns", False)
+        async with self._turn if by_turns else contextlib.nullcontext():
+            if self._hung:
+                msg = f"{self._hung}, and is not asked again"
+                raise SystemFault(msg)
+            begun = time.monotonic()
+            try:
+                async with asyncio.timeout(self.deadline):
+                    return await call()
+            except (EndpointError, BudgetSpent, SystemFault):
+                raise
+            except TimeoutError as error:
+                msg = f"{self.name} took more than {self.deadline:g} s to {what}"
+                self._hung = msg if by_turns else ""  # its thread is still in there
+                raise SystemFault(msg) from error
+            except Exception as error:
+                msg = f"{self.name} failed to {what}: {type(error).__name__}: {error}"
+                raise SystemFault(msg) from error
+            finally:
+                self.spent[what] = self.spent.get(what, 0.0) + time.monotonic() - begun

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import inspect
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+import math
+import threading
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, cast, get_args
 
 from dialogauge.agents.memory.protocol import (
     Ability,
     Feedback,
+    Kind,
     Memory,
     MemoryItem,
     Retrieved,
@@ -45,14 +49,21 @@ class _Own:
     counts_items: ClassVar[bool] = True
 
     @property
+    def by_turns(self) -> bool:
+        """Whether it takes one call at a time, as what runs in threads does."""
+        return not inspect.iscoroutinefunction(self.system.retrieve)
+
+    @property
     def abilities(self) -> frozenset[Ability]:
         """What it has a method for."""
         return frozenset(a for a, method in _OPTIONAL.items() if callable(getattr(self.system, method, None)))
 
     def describe(self) -> Mapping[str, Any]:
         """Return what it says of itself, where it says something."""
-        about = getattr(self.system, "describe", dict)
-        return {"system": self.name, **about()}
+        try:
+            return {"system": self.name, **getattr(self.system, "describe", dict)()}
+        except Exception as error:  # noqa: BLE001 - foreign code; what it says of itself is no answer
+            return {"system": self.name, "describe": f"failed: {type(error).__name__}: {error}"}
 
     async def add_corpus(self, sessions: Sequence[Conversation]) -> Usage:
         """Give it a corpus, at once or one by one."""
@@ -74,8 +85,8 @@ class _Own:
 
     async def retrieve(self, question: str, room: Room) -> Retrieved:
         """Ask it, and make items of what it gives."""
-        texts = await _called(self.system.retrieve, question, room.items)
-        return Retrieved(tuple(item_of(text, self.name) for text in texts or ()))
+        values = await _called(self.system.retrieve, question, room.items)
+        return _given(() if values is None else values, self.name, room)
 
     async def update(self, conversation: Conversation) -> Usage:
         """Let it change a dialogue."""
@@ -160,7 +171,7 @@ class EndpointMemory:
         if not isinstance(items, list):
             msg = f"{self.name} answered without a list of items"
             raise SystemFault(msg)
-        return Retrieved(tuple(item_of(one, self.name) for one in items))
+        return _given(items, self.name, room)
 
     async def close(self) -> None:
         """Close the connections."""
@@ -201,6 +212,14 @@ def plain_dialogue(conversation: Conversation) -> dict[str, Any]:
     return {"id": conversation.id, "date": date, "messages": value["messages"]}
 
 
+def _given(values: object, name: str, room: Room) -> Retrieved:
+    """Return what a system gave. It is not told of tokens: of what comes first, as much as fits is taken."""
+    if isinstance(values, str | Mapping) or not isinstance(values, Iterable):
+        msg = f"{name} gave no list of items, but {type(values).__name__}"
+        raise SystemFault(msg)
+    return Retrieved(Room(None, room.tokens).fill([item_of(value, name) for value in values]))
+
+
 def item_of(value: object, name: str) -> MemoryItem:
     """Return what a system gave as an item, a text or a mapping with one; SystemFault for anything else."""
     if isinstance(value, MemoryItem):
@@ -208,12 +227,24 @@ def item_of(value: object, name: str) -> MemoryItem:
     if isinstance(value, str):
         return MemoryItem("", None, value, kind="semantic")
     if isinstance(value, Mapping) and isinstance(value.get("text"), str):
-        known = {key: value.get(key) for key in ("position", "speaker", "date", "message", "score")}
+        position, score, kind = value.get("position"), value.get("score"), value.get("kind") or "episodic"
+        if position is not None and type(position) is not int:
+            msg = f"{name} gave an item with the position {position!r}: positions are whole numbers from 0"
+            raise SystemFault(msg)
+        if score is not None and not (isinstance(score, int | float) and math.isfinite(score)):
+            msg = f"{name} gave an item with the score {score!r}: scores are numbers, or left out"
+            raise SystemFault(msg)
+        if kind not in get_args(Kind):
+            msg = f"{name} gave an item of the kind {kind!r}: there are {', '.join(get_args(Kind))}"
+            raise SystemFault(msg)
+        texts = {key: value.get(key) for key in ("speaker", "date", "message")}
         return MemoryItem(
             str(value.get("dialogue") or ""),
-            text=value["text"],
-            kind=value.get("kind") or "episodic",
-            **known,
+            position,
+            value["text"],
+            score=score,
+            kind=cast("Kind", kind),
+            **{key: str(text) if text else None for key, text in texts.items()},
         )
     msg = f"{name} gave an item that is neither a text nor a mapping with one"
     raise SystemFault(msg)
@@ -223,5 +254,25 @@ async def _called(function: Callable[..., Any], *args: Any, **more: Any) -> Any:
     """Call a method of foreign code; one that is no coroutine runs in a thread, where it may hang."""
     if inspect.iscoroutinefunction(function):
         return await function(*args, **more)
-    made = await asyncio.to_thread(function, *args, **more)
+    loop = asyncio.get_running_loop()
+    settled: asyncio.Future[tuple[Any, BaseException | None]] = loop.create_future()
+
+    def settle(made: Any, error: BaseException | None) -> None:  # noqa: ANN401 - foreign code
+        if not settled.done():  # nobody may be waiting any more
+            settled.set_result((made, error))
+
+    def work() -> None:
+        made, error = None, None
+        try:
+            made = function(*args, **more)
+        except BaseException as caught:  # noqa: BLE001 - SystemExit too is a fault of the system's
+            error = caught
+        with contextlib.suppress(RuntimeError):  # the loop has ended meanwhile
+            loop.call_soon_threadsafe(settle, made, error)
+
+    # A thread of its own: one that hangs takes none from other systems, and does not keep the process.
+    threading.Thread(target=work, daemon=True).start()
+    made, error = await settled
+    if error is not None:
+        raise error if isinstance(error, Exception) else RuntimeError(repr(error))
     return await made if isinstance(made, Awaitable) else made

@@ -75,6 +75,8 @@ class Retrieved:
     items: tuple[MemoryItem, ...]
     usage: Usage = field(default_factory=Usage)
     """What models took for it."""
+    seconds: float | None = None
+    """Of the call itself, without waiting for its turn; None where nobody measured them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,8 +20,8 @@ class Searcher(Protocol):
     def describe(self) -> Mapping[str, Any]:
         """Return its settings as plain JSON values."""
 
-    async def add(self, key: str, item: MemoryItem) -> Usage:
-        """Take in an item under a new key."""
+    async def add(self, items: Mapping[str, MemoryItem]) -> Usage:
+        """Take in items, each under a new key."""
 
     def remove(self, key: str) -> None:
         """Forget it."""
@@ -43,9 +43,10 @@ class Words:
         """Return the kind."""
         return {"kind": "bm25"}
 
-    async def add(self, key: str, item: MemoryItem) -> Usage:
-        """Index the text."""
-        self.index.add(key, item.shown)
+    async def add(self, items: Mapping[str, MemoryItem]) -> Usage:
+        """Index the texts."""
+        for key, item in items.items():
+            self.index.add(key, item.shown)
         return Usage()
 
     def remove(self, key: str) -> None:
@@ -71,9 +72,10 @@ class Ranked:
         """Return the kind."""
         return {"kind": "ranked"}
 
-    async def add(self, key: str, item: MemoryItem) -> Usage:
-        """Index the message as the last of its dialogue."""
-        self.index.add(key, item.text, item.speaker, item.dialogue, item.date or "")
+    async def add(self, items: Mapping[str, MemoryItem]) -> Usage:
+        """Index the messages, each as the last of its dialogue."""
+        for key, item in items.items():
+            self.index.add(key, item.text, item.speaker, item.dialogue, item.date or "")
         return Usage()
 
     def remove(self, key: str) -> None:
@@ -111,13 +113,16 @@ class Meaning:
         """Return the kind, and the embedder's."""
         return {"kind": "embed", "embedder": dict(self.embedder.describe())}
 
-    async def add(self, key: str, item: MemoryItem) -> Usage:
-        """Embed the text without its date, which only lowers recall, and keep the vector."""
-        text = f"{item.speaker}: {item.text}" if item.speaker else item.text
-        vectors, usage = await self.embedder.embed([text])
+    async def add(self, items: Mapping[str, MemoryItem]) -> Usage:
+        """Embed the texts without their dates, which only lower recall, and keep the vectors."""
+        if not items:
+            return Usage()
+        texts = [f"{i.speaker}: {i.text}" if i.speaker else i.text for i in items.values()]
+        vectors, usage = await self.embedder.embed(texts)
         if self.index is None:
             self.index = VectorIndex(len(vectors[0]))
-        self.index.add(key, vectors[0])
+        for key, vector in zip(items, vectors, strict=True):
+            self.index.add(key, vector)
         return usage
 
     def remove(self, key: str) -> None:

@@ -120,7 +120,8 @@ class FullMemory(_Dialogues):
     async def retrieve(self, question: str, room: Room) -> Retrieved:
         """Give whole dialogues in the order in which they came."""
         del question
-        return Retrieved(Room(None, room.tokens).fill([whole(c) for c, _ in self.known.values()]))
+        dialogues = (whole(c) for c, _ in self.known.values())
+        return Retrieved(Room(None, room.tokens).fill([one for one in dialogues if one.text]))
 
 
 @dataclass
@@ -182,18 +183,15 @@ class IndexedMemory(_Dialogues):
 
     async def _take(self, conversation: Conversation, *, corpus: bool) -> Usage:
         await super()._take(conversation, corpus=corpus)
-        messages, all_of_it, usage = [*items_of(conversation)], whole(conversation), Usage()
+        messages, all_of_it = [*items_of(conversation)], whole(conversation)
+        searched = {}
         if self.unit != "session":
-            for item in messages:
-                key = f"{item.dialogue}\n{item.position}"
-                self._items[key] = item if self.unit == "message" else all_of_it
-                usage += await self.index.add(key, item)
+            searched = {f"{item.dialogue}\n{item.position}": item for item in messages}
         if self.unit != "message" and messages:
             first = next((i for i in messages if i.speaker == "user"), messages[0])
-            key = f"{conversation.id}\n"
-            self._items[key] = all_of_it
-            usage += await self.index.add(key, all_of_it if corpus else first)
-        return usage
+            searched[f"{conversation.id}\n"] = all_of_it if corpus else first
+        self._items |= searched if self.unit == "message" else dict.fromkeys(searched, all_of_it)
+        return await self.index.add(searched)
 
     def _drop(self, dialogue: str) -> None:
         if dialogue in self.known:

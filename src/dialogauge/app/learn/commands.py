@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Final
 
 from dialogauge.agents.memory import SYSTEMS as MEMORY_SYSTEMS
@@ -24,7 +23,7 @@ from dialogauge.data.tasks import (
     read_logs,
 )
 from dialogauge.report import Block, Page, Section, data_table
-from dialogauge.runs import RunDirectory, open_run, read_manifest
+from dialogauge.runs import StoredRun, open_run
 from dialogauge.studies.learning.figures import LearnResult, compared_result
 from dialogauge.studies.learning.judged import JudgedAccuracy, judged_accuracy, judged_blocks
 from dialogauge.studies.learning.page import ComparedSystems, learn_blocks
@@ -77,15 +76,6 @@ def _compare(options: LearnCompareOptions, python: PythonInput) -> CommandOutcom
     Raises UsageError for files beside runs, and for runs of which nothing compares.
     """
     del python
-    first = options.sources[0]
-    if (
-        len(options.sources) == 1
-        and is_run(first)
-        and (made := read_manifest(RunDirectory(Path(first))))
-        and made.study == "judge"
-    ):
-        with open_run(first, studies=("judge",)) as run:
-            return CommandOutcome(options=options, result=judged_accuracy(run))
     files = [path for path in options.sources if not is_run(path)]
     if files and len(options.sources) > 1:
         msg = f"{shown_path(files[0])} is no run, and stands beside {len(options.sources) - 1} more"
@@ -93,11 +83,19 @@ def _compare(options: LearnCompareOptions, python: PythonInput) -> CommandOutcom
     if files:
         return CommandOutcome(options=options, result=read_published(files[0]))
     with ExitStack() as stack:
-        runs = {
-            shown_path(path): stack.enter_context(open_run(path, studies=("learn",)))
-            for path in options.sources
-        }
-        return CommandOutcome(options=options, result=ComparedSystems(compared_result(runs)))
+        runs, judged = dict[str, StoredRun](), list[StoredRun]()
+        for path in options.sources:
+            run = stack.enter_context(open_run(path, studies=("learn", "judge")))
+            if run.manifest.study == "judge":
+                judged.append(run)
+            else:
+                runs[shown_path(path)] = run
+        if not runs and len(judged) == 1:
+            return CommandOutcome(options=options, result=judged_accuracy(judged[0]))
+        if not runs:
+            msg = "several runs of judges, and no run of answers"
+            raise UsageError(msg, hint="give the run that `learn run` wrote, too")
+        return CommandOutcome(options=options, result=ComparedSystems(compared_result(runs, judged)))
 
 
 def _compared(outcome: CommandOutcome[Compared]) -> Iterable[Block]:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
+from secrets import token_hex
 from typing import Any, Final
 
 from dialogauge.agents import ChatAgent
@@ -22,6 +23,7 @@ from dialogauge.agents.memory import (
 )
 from dialogauge.app.candidates import Candidate, build_candidate_client, candidate_digest
 from dialogauge.app.clients import Clients
+from dialogauge.app.columns import AnswerColumns
 from dialogauge.app.command import ReadyStudy, StudyEntry
 from dialogauge.app.config import model_of
 from dialogauge.app.functions import load_memory
@@ -48,17 +50,18 @@ from dialogauge.data.tasks import (
     unlike_published,
 )
 from dialogauge.llm import FolderEmbedder, HttpEmbedder, JsonEndpoint
-from dialogauge.report import Block
+from dialogauge.report import Block, words
 from dialogauge.rubrics import own_template
 from dialogauge.runs import RunDirectory, StudyRun, open_run
-from dialogauge.studies.learning.figures import CONTROLS, LearnResult
+from dialogauge.studies.learning.figures import CONTROLS, OF_RUN, LearnResult
 from dialogauge.studies.learning.memories import Chunk, LearningSystem, Memories
-from dialogauge.studies.learning.page import learn_blocks, stored_page
-from dialogauge.studies.learning.planted import planted_answers
+from dialogauge.studies.learning.page import learn_blocks, shown_answer, stored_page
+from dialogauge.studies.learning.planted import PLANTED, planted_answers
 from dialogauge.studies.learning.study import LearningStudy
 from dialogauge.text import counted
 
 _SHIPPED: Final = "family.jsonl"
+_SHIPPED_RUN: Final = Path("runs", "learn")
 _PUBLISHED: Final = {
     "bm25": "bm25-message",
     "bm25_dialog": "bm25-session",
@@ -137,9 +140,10 @@ async def _prepare(options: LearnOptions, python: PythonInput, *, dry: bool) -> 
 
 
 def directory_of(options: LearnOptions) -> RunDirectory:
-    """Return the run directory: the one that was asked for, else one named after the first file of tasks."""
-    paths = [text for text in options.inputs if text not in DATASETS and text not in PARTITIONS]
-    return RunDirectory(Path(options.out) if options.out else run_named_after(paths or [_SHIPPED], "-learn"))
+    """Return the run directory: the one that was asked for, else one named after the first of the tasks."""
+    if options.out:
+        return RunDirectory(Path(options.out))
+    return RunDirectory(run_named_after(options.inputs, "-learn") if options.inputs else _SHIPPED_RUN)
 
 
 def chosen_tasks(
@@ -158,12 +162,17 @@ def chosen_tasks(
     tasks = [task for task in file.tasks if not wanted or task.dataset in wanted]
     if not tasks:
         msg = f"no task is of {', '.join(names)}"
-        raise UsageError(msg, hint=f"the files hold {', '.join(sorted({t.dataset for t in file.tasks}))}")
+        there = words.listing(sorted({t.dataset for t in file.tasks}))
+        raise UsageError(msg, hint=f"give its files too, with --tasks FILE; those that are read hold {there}")
     if file.without_gold:
         remarks.append(f"{counted(file.without_gold, 'task')} without anything to hold an answer against")
+    if file.empty:
+        blank = words.listing(file.empty, 3)
+        remarks.append(f"{counted(len(file.empty), 'corpus', 'corpora')} without a message: {blank}")
     if file.unknown_evidence:
-        first = ", ".join([*file.unknown_evidence][:3])
-        remarks.append(f"evidence that no corpus has is left out of recall, such as that of {first}")
+        several = counted(len(file.unknown_evidence), "task")
+        first = words.listing([*file.unknown_evidence], 3)
+        remarks.append(f"{several} with evidence that the corpus does not have, left out of recall: {first}")
     remarks += unlike_published(tasks)
     if sample is not None:
         sets = {task.dataset: None for task in tasks}
@@ -177,7 +186,11 @@ def _logs(options: LearnOptions) -> tuple[dict[str, tuple[Chunk, ...]], set[str]
     if options.logs_file is None:
         return batches, logged
     by_system: dict[str, list[LoggedDialogue]] = {}
-    for log in read_logs(options.logs_file):
+    dialogues = read_logs(options.logs_file)
+    if not dialogues:
+        msg = f"{shown_path(options.logs_file)} holds no dialogue"
+        raise UsageError(msg, hint="a row has dialog, or messages")
+    for log in dialogues:
         name = log.conversation.candidate or ""
         by_system.setdefault(_PUBLISHED.get(name, name), []).append(log)
         logged.add(str(log.conversation.metadata.get("task")))
@@ -228,6 +241,10 @@ def _systems(
     asked = [text for text in options.systems if not (options.controls and text in CONTROLS)]
     for text in [*(CONTROLS if options.controls else ()), *asked]:
         name, reference = _named(text)
+        taken = name in (*CONTROLS, *PLANTED) and reference != name
+        if taken or OF_RUN in name or not name.strip("."):
+            msg = f"no system can be called {name!r}"
+            raise UsageError(msg, hint="controls, planted answers and tables need it: --system NAME=...")
         if name in systems:
             msg = f"two systems are called {name!r}"
             raise UsageError(msg, hint="give one of them a name: --system NAME=...")
@@ -267,7 +284,8 @@ def _maker(
     if reference.startswith(("http://", "https://")):
         server = JsonEndpoint(reference)
         clients.free_too(server.close)
-        return lambda _, memory: EndpointMemory(server, name, memory)
+        # A server may hold what a call that broke off gave it: each memory that is built has its own name.
+        return lambda _, memory: EndpointMemory(server, name, f"{memory}-{token_hex(4)}")
     if reference.startswith("py:"):
         make = load_memory(reference)
         return lambda _, memory: own_memory(make, name)
@@ -342,4 +360,6 @@ RUN: Final = StudyEntry(
     plan_words=_plan_words,
     view=_view,
     page=stored_page,
+    shown=shown_answer,
+    columns=lambda run: AnswerColumns(),
 )

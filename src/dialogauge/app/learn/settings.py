@@ -9,10 +9,11 @@ from dialogauge.core.settings import argument, setting
 
 
 class LearnOptions(ModelOptions, RunOptions, AgentsOptions):
-    """Ask tasks of assistants with a memory: what it recalls, what that is worth, and what it costs.
+    """Ask tasks of memory systems, and measure what they are worth.
 
-    Beside the systems stand no memory, all of it, and the evidence itself. The run holds the answers: judge,
-    annotate, compare and export take it.
+    The page says what each recalls, what that is worth to an answer, and what it costs. Beside the systems
+    stand no memory, all of it, and the evidence itself. The run holds the answers: judge, annotate, compare
+    and export take it.
     """
 
     asks: ClassVar[tuple[str, ...]] = ("answerer", "embedder")
@@ -77,15 +78,16 @@ class LearnOptions(ModelOptions, RunOptions, AgentsOptions):
         "Run directory.",
         "-o",
         "--out",
-        otherwise="runs/ and the name of the first file",
+        otherwise="runs/ and the name of the first --tasks",
         metavar="DIR",
     )
 
 
 class LearnCompareOptions(Options):
-    """Lay memory systems of several runs beside each other, or make published tables anew.
+    """Lay runs beside each other, or make published tables anew.
 
-    Of a run of answers that `judge --rubric answer` judged, it takes the judge's own error out. A file of
+    Of a run of answers that `judge --rubric answer` judged, it takes the judge's own error out. Beside the
+    run of answers, the scores of judges take the place of metrics. A file of
     published results (final_evaluate_summary.json) stands alone: its figures have other references.
     """
 
@@ -96,7 +98,10 @@ class LearnCompareOptions(Options):
 
 
 class LearnTasksOptions(Options):
-    """Count tasks by data set and partition, in the layout of MemoryBench's tables."""
+    """Count tasks by data set and partition.
+
+    The layout is that of MemoryBench's Tables 1, 2, 5 and 6.
+    """
 
     inputs: tuple[str, ...] = setting(
         (),

@@ -52,7 +52,8 @@ def read_tasks(*paths: str) -> TaskFile:
             fail(msg, task.place, "give the file of the corpora too")
         if missing := tuple(id for id in task.evidence if id not in known.get(task.corpus or "", ())):
             unknown[task.id] = missing
-    return TaskFile(tuple(tasks.values()), corpora, sum(not t.gold for t in tasks.values()), unknown)
+    empty = tuple(n for n, of in corpora.items() if not any(m.text.strip() for s in of for m in s.messages))
+    return TaskFile(tuple(tasks.values()), corpora, sum(not t.gold for t in tasks.values()), unknown, empty)
 
 
 def public_rows(paths: Sequence[str]) -> Iterator[PublicRow]:

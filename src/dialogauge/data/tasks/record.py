@@ -74,6 +74,8 @@ class TaskFile:
     """Tasks without anything to hold an answer against."""
     unknown_evidence: Mapping[str, tuple[str, ...]]
     """By task, ids of evidence that its corpus does not have: they are left out of recall."""
+    empty: tuple[str, ...] = ()
+    """Corpora in which nobody says anything."""
 
 
 def task_of(value: Mapping[str, Any], place: Place) -> TaskRecord:
@@ -92,6 +94,9 @@ def task_of(value: Mapping[str, Any], place: Place) -> TaskRecord:
         fail(f"the task {value['id']!r}: v is no JSON object", place, TASK_FORM)
     if not isinstance((gold or {}).get("evidence") or [], list):
         fail(f"the task {value['id']!r}: evidence is no list of ids", place, TASK_FORM)
+    for key in ("answer", "golden_answer", "category"):
+        if isinstance((gold or {}).get(key), list | dict):
+            fail(f"the task {value['id']!r}: {key} is neither a text nor a number", place, TASK_FORM)
     meta = value["meta"] if isinstance(value.get("meta"), dict) else {}
     group = meta.get("domain1") or meta.get("source_file") or meta.get("category")
     domain, form = (str(value[key]) if value.get(key) else None for key in ("domain", "task"))
@@ -123,7 +128,11 @@ def corpus_of(value: Mapping[str, Any], place: Place) -> tuple[str, tuple[Conver
     name, sessions = value.get("corpus_id"), value.get("sessions")
     if not isinstance(name, str) or not isinstance(sessions, list):
         fail("corpus_id or sessions is missing", place, CORPUS_FORM)
-    return name, tuple(_session(name, s, n, place) for n, s in enumerate(sessions, 1))
+    read = tuple(_session(name, s, n, place) for n, s in enumerate(sessions, 1))
+    if len(twice := [s.id for s in read]) != len(set(twice)):
+        id = next(id for n, id in enumerate(twice) if id in twice[:n])
+        fail(f"the session {id!r} is there twice", place, "every session of a corpus has a number of its own")
+    return name, read
 
 
 def _session(corpus: str, value: object, number: int, place: Place) -> Conversation:

@@ -9,7 +9,7 @@ from dialogauge.core.facade import loading
 if TYPE_CHECKING:
     from dialogauge.judges.answers.grades import readability, syllables
     from dialogauge.judges.answers.ideas import gold_rank_score, ideas_of, read_ranking, shuffled_letters
-    from dialogauge.judges.answers.judge_scores import judge_scores, judge_set_scores
+    from dialogauge.judges.answers.judge_metrics import judge_scores, judge_set_scores
     from dialogauge.judges.answers.judgments import (
         articles_in,
         fines_in,

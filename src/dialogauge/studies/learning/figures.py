@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 import numpy as np
@@ -32,8 +32,8 @@ CONTROLS: Final = ("none", "full", "oracle")
 """What stands beside every system: no memory, all of it, and the evidence itself."""
 _BY_ITSELF: Final[Mapping[str, str]] = {"none": "nothing", "full": "everything", "oracle": "evidence"}
 _NOWHERE: Final = CATEGORIES[5]
-_NO_MODEL: Final = "extract"
-_OF_RUN: Final = ", "
+NO_MODEL: Final = "extract"
+OF_RUN: Final = ", "
 """Stands between a system and its run, where there are several."""
 
 Case = Mapping[str, Any]
@@ -53,7 +53,7 @@ class MemoryCost:
     bytes: int | None
     """Of what it keeps; None where it cannot be saved."""
     growth: float | None
-    """Seconds of a dialogue in the last quarter, over those in the first; None of fewer than 8 dialogues."""
+    """Seconds of a message in the last quarter, over those in the first; None of too few dialogues."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +68,8 @@ class SystemFigures:
     """By kind: no score, and never 0."""
     unfinished: int
     """Of these, those that its limit of hours did not reach."""
+    first_failure: str | None
+    """What was said of the first of the others."""
     score: Estimate
     """Over the questions that have an answer."""
     undisputed: Estimate | None
@@ -159,8 +161,12 @@ def learn_result(rows: Iterable[Row], run: StoredRun, pending: int) -> LearnResu
     return _result([_case(row) for row in rows], run.manifest.facts, notes, pending)
 
 
-def compared_result(runs: Mapping[str, StoredRun]) -> LearnResult:
-    """Bring the rows of several runs to figures, as if they were one; by name of the run.
+def compared_result(runs: Mapping[str, StoredRun], judged: Sequence[StoredRun] = ()) -> LearnResult:
+    """Bring the rows of several runs to figures, as if they were one.
+
+    Args:
+        runs: By name, of `learn run`.
+        judged: Runs of `judge` over these: their scores, brought to 0 to 1, take the place of metrics.
 
     Raises UsageError for runs of unequal room, or of other protocols: nothing in them compares.
     """
@@ -168,33 +174,63 @@ def compared_result(runs: Mapping[str, StoredRun]) -> LearnResult:
     first, *others = facts
     for key, what in (("room", "room"), ("protocol", "protocol")):
         if differs := next((name for name in others if facts[name][key] != facts[first][key]), None):
-            msg = f"{first} and {differs} differ in {what}: {facts[first][key]} and {facts[differs][key]}"
+            two = " and ".join(_in_words(facts[name][key]) for name in (first, differs))
+            msg = f"{first} and {differs} differ in {what}: {two}"
             raise UsageError(msg, hint="run both with the same --k, --context-tokens and --protocol")
-    cases = [_case(row, name) for name, run in runs.items() for row in run.rows()]
-    notes = [
-        {**note, "system": f"{note['system']}{_OF_RUN}{name}"}
-        for name, run in runs.items()
-        for note in run.database.all_meta(NOTES + BUILT).values()
-    ]
-    who = list(
-        dict.fromkeys(str((of.get("answerer") or {}).get("name") or _NO_MODEL) for of in facts.values())
-    )
-    return _result(
-        cases, {**facts[first], "answerer": {"name": " and ".join(who)}, "references": None}, notes, 0
-    )
+    scores = _judged_scores(judged)
+    cases, notes, who = list[Case](), list[Case](), dict[str, None]()
+    for name, run in runs.items():
+        label = name if others else ""
+        for row in run.rows():
+            judgement = scores.get((row["candidate"], row["conversation_id"]), {})
+            cases.append({**_case(row, label), **({} if row["failure"] else judgement)})
+        for note in run.database.all_meta(NOTES + BUILT).values():
+            notes.append({**note, "system": _labelled(note["system"], label)})
+        who[str((facts[name].get("answerer") or {}).get("name") or NO_MODEL)] = None
+    together = {**facts[first], "answerer": {"name": " and ".join(who)}, "references": None}
+    return _result(cases, together, notes, 0)
+
+
+def _judged_scores(runs: Sequence[StoredRun]) -> dict[tuple[str, str], Case]:
+    """Return by system and conversation what a judge gave, as the details of a case."""
+    scores: dict[tuple[str, str], Case] = {}
+    for run in runs:
+        dimension, rubric = run.dimensions[0], run.manifest.settings["rubric"]
+        low, width = dimension.scale.low, dimension.scale.high - dimension.scale.low
+        for talk, rows in run.judged():
+            own = [row for row in rows if row["failure"] or dimension.name in row["scores"]]
+            values = [row["scores"][dimension.name] for row in own if not row["failure"]]
+            known = [(value - low) / width for value in values if isinstance(value, int | float)]
+            failed = own[0]["failure"]["kind"] if own and not values else None
+            score = {"score": sum(known) / len(known) if known else None, "metric": rubric, "failure": failed}
+            scores[str(talk.candidate), talk.id] = {**score, "unmerged": False}
+    return scores
+
+
+def _labelled(system: str, run: str) -> str:
+    return f"{system}{OF_RUN}{run}" if run else system
+
+
+def _in_words(condition: str | Mapping[str, int | None]) -> str:
+    """Say a protocol, or a room: `5 items`."""
+    if isinstance(condition, str):
+        return condition
+    return ", ".join(counted(n, key.removesuffix("s")) for key, n in condition.items() if n is not None)
 
 
 def _case(row: Row, run: str = "") -> Case:
-    failure = row["failure"] and row["failure"]["kind"]
-    system = f"{row['candidate']}{_OF_RUN}{run}" if run else row["candidate"]
+    failure, system = (row["failure"] or {}).get("kind"), _labelled(row["candidate"], run)
     id = row["conversation_id"].partition("@")[0]
-    return {**row["details"], "system": system, "id": id, "failure": failure, "usage": row["usage"]}
+    why = {"failure": failure, "message": (row["failure"] or {}).get("message")}
+    return {**row["details"], "system": system, "id": id, "usage": row["usage"], **why}
 
 
 def _result(
     cases: Iterable[Case], facts: Mapping[str, Any], notes: Iterable[Case], pending: int
 ) -> LearnResult:
     room, normed, every = facts["room"], facts.get("references") or {}, [*cases]
+    asked = {(case["system"], case["memory"]) for case in every}
+    notes = [note for note in notes if (note["system"], note.get("memory")) in asked]
     by_set = _grouped((case for case in every if _plainly(case["system"]) not in PLANTED), "dataset")
     sets = {name: _set(name, of, room) for name, of in by_set.items()}
     scored = {name: last for name, of in by_set.items() if (last := _last(of))}
@@ -204,7 +240,7 @@ def _result(
         [*sets.values()],
         {name: _cost(of) for name, of in _grouped(notes, "system").items()},
         room,
-        str((facts.get("answerer") or {}).get("name") or _NO_MODEL),
+        str((facts.get("answerer") or {}).get("name") or NO_MODEL),
         str(facts["protocol"]),
         references,
         normed.get("run"),
@@ -290,20 +326,21 @@ def _system(name: str, cases: Sequence[Case], room: Mapping[str, int | None], un
         kinds.update(case["kinds"])
     parts = ("items", "tokens", "share", "answer_s")
     means = {key: _plain([case.get(key) for case in fine]) for key in parts}
-    used = [sum(case["usage"].get(f"{of}_tokens", 0) for of in ("prompt", "completion")) for case in fine]
+    used = [_tokens(case["usage"]) - _tokens(case["usage"]["by_role"].get("memory")) for case in fine]
     times = [1000 * case["retrieve_s"] for case in fine]
     return SystemFigures(
         name,
         _room(name, fine, room),
         len(cases),
         dict(failures.most_common()),
-        failures["timeout"],
+        len(late := [case for case in cases if case.get("unfinished")]),
+        next((c["message"] for c in cases if c["failure"] and c not in late), None),
         _mean(answerable, "score", unit),
         _mean([c for c in looked if not c["disputed"]], "score", unit) if looked else None,
         _mean([c for c in cases if c["category"] == _NOWHERE], "score", unit),
         categories,
-        _mean(answerable, "recall", unit),
-        _mean(answerable, "session_recall", unit),
+        _mean(_answerable(fine), "recall", unit),
+        _mean(_answerable(fine), "session_recall", unit),
         means["items"],
         means["tokens"],
         means["share"],
@@ -312,6 +349,10 @@ def _system(name: str, cases: Sequence[Case], room: Mapping[str, int | None], un
         means["answer_s"],
         _plain(used),
     )
+
+
+def _tokens(usage: Mapping[str, Any] | None) -> int:
+    return 0 if usage is None else int(usage["prompt_tokens"] + usage["completion_tokens"])
 
 
 def _answerable(cases: Iterable[Case]) -> list[Case]:
@@ -334,7 +375,7 @@ def _cluster(case: Case) -> Hashable:
 
 
 def _plainly(name: str) -> str:
-    return name.partition(_OF_RUN)[0]
+    return name.partition(OF_RUN)[0]
 
 
 def _room(name: str, fine: Sequence[Case], room: Mapping[str, int | None]) -> str:
@@ -381,7 +422,7 @@ def _compared(
         (sums[1], counts), (sums[0], counts), limits=(0.0, 1.0), unit=unit, paired=True
     )
     means = float(sums[0].sum() / len(both)), float(sums[1].sum() / len(both))
-    return compare_gain((a, b), "score", means, gain, basis)
+    return compare_gain((a, b), "score", means, gain, replace(basis, n=len(both)))
 
 
 def _cost(notes: Sequence[Case]) -> MemoryCost:
@@ -405,11 +446,22 @@ def _cost(notes: Sequence[Case]) -> MemoryCost:
 
 
 def _growth(notes: Sequence[Case]) -> float | None:
-    """Return how much longer the last dialogues took than the first ones, over all memories together."""
-    first = last = 0.0
+    """Return how much longer the last messages took than the first ones, over all memories together.
+
+    A point of a note is a dialogue: messages up to its end, seconds, and messages of its own.
+    """
+    seconds, messages = [0.0, 0.0], [0, 0]
     for note in notes:
-        seconds = [point[1] for point in note["points"]]
-        if (quarter := len(seconds) // 4) < 2:
-            continue
-        first, last = first + sum(seconds[:quarter]), last + sum(seconds[-quarter:])
-    return last / first if first else None
+        points = note["points"]
+        total = points[-1][0] if points else 0
+        quarters = (
+            [point for point in points if 4 * point[0] <= total],
+            [point for point in points if 4 * (point[0] - point[2]) >= 3 * total],
+        )
+        if min(map(len, quarters)) > 1:
+            for n, quarter in enumerate(quarters):
+                seconds[n] += sum(point[1] for point in quarter)
+                messages[n] += sum(point[2] for point in quarter)
+    if not (seconds[0] and all(messages)):
+        return None
+    return seconds[1] / messages[1] / (seconds[0] / messages[0])

@@ -133,19 +133,20 @@ class Memories:
         name = digest_of(chunks)
         corpus = next((c.name for c in chunks if c.corpus), None)
         empty = system.make(corpus, f"{system.name}-{name}")
-        known = {c.id for chunk in chunks for c, _ in chunk.dialogues}
+        known = {c.id: len(c.messages) for chunk in chunks for c, _ in chunk.dialogues}
         kept = None if self.folder is None else self.folder / system.name.replace("/", "_") / name[:16]
         cost = self.notes.get(f"{BUILT}{system.name}:{name}")
-        if kept is not None and kept.is_dir() and cost is not None:
+        if kept is not None and kept.is_dir() and cost is not None and cost.get("digest") == empty.digest:
             memory = CheckedMemory(empty, known=known)
             await memory.load(kept)
             return BuiltMemory(memory, cost=cost)
-        cost, usage, new = _no_cost(system, chunks), Usage(), chunks
+        cost, usage, new = _no_cost(system, chunks, empty.digest), Usage(), chunks
         if len(chunks) > 1 and "fork" in empty.abilities:
             base = await self.of(system, chunks[:-1])
             memory, new = base.memory.fork(), chunks[-1:]
             usage += base.booked()
-            cost |= {k: base.cost[k] for k in ("seconds", "calls", "tokens", "points")}
+            cost |= {k: base.cost[k] for k in ("seconds", "calls", "tokens")}
+            cost["points"] = [*base.cost["points"]]  # each fork goes on by itself
         else:
             memory = CheckedMemory(empty)
         own = Usage()
@@ -179,8 +180,8 @@ class Memories:
             seconds = time.monotonic() - begun
             self.took(system.name, seconds)
             cost["seconds"] += seconds
-            messages += sum(1 for _ in items_of(conversation))
-            cost["points"].append([messages, seconds])
+            messages += (own := sum(1 for _ in items_of(conversation)))
+            cost["points"].append([messages, seconds, own])
         return usage
 
 
@@ -200,10 +201,12 @@ def _save(memory: CheckedMemory, kept: Path) -> int:
     return sum(file.stat().st_size for file in kept.rglob("*") if file.is_file())
 
 
-def _no_cost(system: LearningSystem, chunks: tuple[Chunk, ...]) -> dict[str, Any]:
+def _no_cost(system: LearningSystem, chunks: tuple[Chunk, ...], made_by: str) -> dict[str, Any]:
     """Return the note on a memory before anything is taken in."""
     about: Mapping[str, Any] = {
         "system": system.name,
+        "digest": made_by,
+        "memory": digest_of(chunks),
         "step": sum(not chunk.corpus for chunk in chunks),
         "dialogues": sum(len(chunk.dialogues) for chunk in chunks),
         "messages": sum(chunk.messages for chunk in chunks),

@@ -8,11 +8,13 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from dialogauge.core.version import __version__
+from dialogauge.data.tasks import DATASETS
 from dialogauge.report import (
     Axis,
     Block,
     Callout,
     Cell,
+    Column,
     Count,
     Curve,
     DotPlot,
@@ -24,6 +26,7 @@ from dialogauge.report import (
     Point,
     Section,
     Span,
+    TableColumn,
     data_table,
     p_value,
     words,
@@ -32,9 +35,11 @@ from dialogauge.runs import StoredRun
 from dialogauge.stats import Comparison, Estimate
 from dialogauge.studies.judging.page import conversations_lead, run_page, settings_section
 from dialogauge.studies.judging.sampling import Sampler
+from dialogauge.studies.judging.shown import show_conversation
 from dialogauge.studies.judging.transcripts import read_sample
 from dialogauge.studies.learning.figures import (
     CONTROLS,
+    NO_MODEL,
     LearnResult,
     LearnSet,
     MemoryCost,
@@ -48,6 +53,8 @@ from dialogauge.text import counted
 _SETTINGS: Final = (
     *("tasks", "systems", "candidate", "protocol", "logs_file", "k", "context_tokens", "sample", "seed"),
 )
+_WHOLE_SHARE: Final = 0.995
+"""Of the memory: who gives less has left something out."""
 _ALL_SHARE: Final = 0.8
 """Of the memory: who gives more than this gives everything, and retrieves nothing."""
 
@@ -73,13 +80,41 @@ def learn_page(run: StoredRun, result: LearnResult) -> Page:
         settings_section(run.manifest, _SETTINGS),
     ]
     asked = sum(s.asked for of in result.sets for s in of.systems)
-    who, apart = Span(result.answerer, "strong"), f". {_planted_words(result)}".strip()
-    return run_page(run, sections, (Span(f"{asked:,}", "strong"), " answers, written by ", who, apart))
+    apart, who = f". {_planted_words(result)}".strip(), Span(result.answerer, "strong")
+    by = (
+        (" answers, written by ", who) if result.answerer != NO_MODEL else (" answers, made without a model",)
+    )
+    return run_page(run, sections, (Span(f"{asked:,}", "strong"), *by, apart))
 
 
 def stored_page(run: StoredRun) -> Page:
     """Return the page of a finished run."""
     return learn_page(run, learn_result(run.rows(), run, run.manifest.pending_units))
+
+
+def shown_answer(run: StoredRun, id: str, turn: int | None) -> tuple[Block, ...]:
+    """Return the answers to a task, the right one, and what each system recalled for its own."""
+    transcripts, rows = show_conversation(run, id, turn), list[Sequence[Cell]]()
+    for row in (row for row in run.rows_of([id]) if row["candidate"] not in PLANTED):
+        details, by_step = row["details"], f" at step {step}" if (step := row["details"]["step"]) else ""
+        places = [_place_of(*one) for one in details.get("retrieved", ())]
+        places += [f"failed: {row['failure']['message']}"] if row["failure"] else []
+        earned, recall = (
+            Missing() if (v := details.get(key)) is None else Number(v, 3) for key in ("score", "recall")
+        )
+        rows.append((f"{row['candidate']}{by_step}", earned, recall, ", ".join(places) or Missing("nothing")))
+    gold = next((talk.task for talk in run.conversations([id])), {})
+    right = gold.get("answer", gold.get("golden_answer"))
+    answer = () if right is None else (Callout((f"Right answer: {right}",)),)
+    columns = ("system", "score", "evidence given", TableColumn("recalled", "text"))
+    return (*transcripts, *answer, data_table("What was recalled", columns, rows))
+
+
+def _place_of(dialogue: str, place: str | int | None) -> str:
+    """Name where an item is from: by the id of its message, else by its dialogue."""
+    if isinstance(place, str):
+        return place
+    return dialogue if place is None else f"message {place + 1} of {dialogue}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +137,8 @@ class ComparedSystems:
 def learn_blocks(result: LearnResult) -> Iterator[Block]:
     """Lay out a run for a terminal."""
     for of in result.sets:
+        if of.metric is None:
+            yield Callout((f"{of.dataset}: {_lead_of(of)}",), "info")
         yield from _set_blocks(of)
     yield from _partition_blocks(result)
     if result.costs:
@@ -118,7 +155,8 @@ def _partition_blocks(result: LearnResult) -> Iterator[Block]:
     if result.partitions:
         by = "this run" if result.normed_by is None else result.normed_by
         for figures in (("minmax_by_case", "minmax_by_set"), ("z_by_case", "z_by_set")):
-            title = f"Partitions by the range of {by}" if figures[0] == "minmax_by_case" else "As z"
+            norm = "min-max" if figures[0] == "minmax_by_case" else "z"
+            title = f"Partitions, {norm} by all systems of {by}"
             yield figures_table(title, result.partitions, *figures, quiet=CONTROLS)
         yield from left_out_notes(result.partitions)
 
@@ -129,17 +167,37 @@ def _planted_words(result: LearnResult) -> str:
     return f"Apart from all figures: {answers}, to measure a judge by." if result.planted else ""
 
 
+_RUBRICS: Final = {
+    "limitgen": "limitation",
+    "checklist": "checklist",
+    "criteria": "criteria",
+    "grade": "grade",
+}
+"""Of what data sets a rubric scores."""
+
+
 def _lead_of(of: LearnSet) -> str:
     if of.metric is None:
-        return "A model has to score these replies: dialogauge judge takes this run with a rubric."
+        known = DATASETS.get(of.dataset)
+        rubric = _RUBRICS.get(known.metric if known else "", "NAME")
+        return f"A model has to score these replies: dialogauge judge RUN --rubric {rubric}."
     merged = " The score is a plain mean of metrics, which no model has merged." if of.unmerged else ""
     return f"Scored by {_metric(of)}, 0 to 1. Intervals are by {of.unit}.{merged}"
 
 
 def _metric(of: LearnSet) -> str:
-    return {"locomo": "F1 of LoCoMo", "token_f1": "F1 of words"}.get(
-        str(of.metric), words.name(str(of.metric))
-    )
+    return _METRIC_NAMES.get(str(of.metric), words.name(str(of.metric)))
+
+
+_METRIC_NAMES: Final = {
+    "locomo": "F1 of LoCoMo",
+    "token_f1": "F1 of words",
+    "rouge_l": "ROUGE-L",
+    "rouge_l_distinct": "ROUGE-L of distinct words",
+    "meteor_exact_stem": "METEOR, exact and stem",
+    "judge": "mean of JuDGE's metrics",
+    "readability": "mean of readability",
+}
 
 
 def _set_blocks(of: LearnSet) -> Iterator[Block]:
@@ -148,7 +206,8 @@ def _set_blocks(of: LearnSet) -> Iterator[Block]:
         yield _score_table(of)
         if any(len(s.categories) > 1 for s in of.systems):
             yield _category_table(of)
-    yield _room_table(of)
+    if any(s.items or s.recall.n for s in of.systems):
+        yield _room_table(of)
     if of.pairs:
         yield _pair_table(of.pairs)
     if of.steps:
@@ -178,7 +237,7 @@ def _by_room(of: LearnSet) -> list[SystemFigures]:
 def _score_table(of: LearnSet) -> Block:
     looked = any(s.undisputed is not None for s in of.systems)
     nowhere = any(s.abstained.n for s in of.systems)
-    heads = ["system", "room", "answers", "failed", _metric(of)]
+    heads: list[Column] = ["system", TableColumn("room", "text"), "answers", "failed", _metric(of)]
     heads += ["undisputed only"] if looked else []
     heads += ["says that nothing tells"] if nowhere else []
     rows: list[Sequence[Cell]] = []
@@ -203,6 +262,8 @@ def _category_table(of: LearnSet) -> Block:
 def _room_table(of: LearnSet) -> Block:
     heads = ["system", "evidence given", "of its dialogues", "items", "tokens", "share of memory"]
     heads += ["ms to retrieve", "s to answer", "tokens to answer"]
+    kinds = sorted({kind for s in of.systems for kind in s.kinds})
+    heads += kinds if len(kinds) > 1 else []
     rows: list[Sequence[Cell]] = [
         (
             s.name,
@@ -214,6 +275,7 @@ def _room_table(of: LearnSet) -> Block:
             Number(s.retrieve_ms, 1),
             Number(s.answer_s, 3),
             Number(s.answer_tokens, 0),
+            *(Count(s.kinds.get(kind, 0)) for kind in kinds if len(kinds) > 1),
         )
         for s in _by_room(of)
     ]
@@ -225,7 +287,8 @@ def _pair_table(pairs: Sequence[Comparison]) -> Block:
     for one in pairs:
         gain = Number(one.difference.value, 3, one.difference.interval, signed=True)
         rows.append((f"{one.a} less {one.b}", gain, p_value(one.p_holm, at_floor=one.at_floor), one.side))
-    return data_table("Case by case", ["systems", "difference", "p (Holm)", "the first is"], rows)
+    columns = ("systems", "difference", "p (Holm)", TableColumn("the first is", "text"))
+    return data_table("Case by case", columns, rows)
 
 
 def _step_table(of: LearnSet) -> Block:
@@ -254,7 +317,11 @@ def _cost_table(costs: Mapping[str, MemoryCost]) -> Block:
         )
         for name, cost in costs.items()
     ]
-    return data_table("Taking in: means of a dialogue; growth is last quarter to first", heads, rows)
+    return data_table(
+        "Taking in: means of a dialogue; growth is a message of the last quarter to one of the first",
+        heads,
+        rows,
+    )
 
 
 def _plot(of: LearnSet) -> Block:
@@ -276,18 +343,33 @@ def _curve(of: LearnSet) -> Block:
 
 def _notes(of: LearnSet) -> Iterator[str]:
     """Say what keeps figures from being what they seem."""
+    if of.systems and all(s.share is None and not s.failed for s in of.systems):
+        yield "No memory holds anything of these tasks: give their corpus, or dialogues with --logs."
     for s in of.systems:
-        kinds = ", ".join(f"{words.name(kind)} {n:,}" for kind, n in s.failed.items() if kind != "timeout")
+        failed = sum(s.failed.values()) - s.unfinished
         if s.unfinished:
             done = s.asked - s.unfinished
             yield f"{s.name} is not finished at {done:,} of {s.asked:,}: its hours are over."
-        if kinds:
-            yield f"{s.name} failed ({kinds}, of {s.asked:,} answers): a failure is no score, and never 0."
+        if failed:
+            yield (
+                f"{s.name} failed on {failed:,} of {s.asked:,}: a failure is no score, and never 0. "
+                f"The first: {s.first_failure}."
+            )
+        if s.room not in ("nothing", "evidence") and s.items == 0 and s.share is not None:
+            bounded = s.room == "everything" or s.room.endswith("tokens")
+            why = ": an item that does not fit into its room is left out" if bounded else ""
+            yield f"{s.name} gave nothing at all{why}."
+        elif s.room == "everything" and s.share is not None and s.share < _WHOLE_SHARE:
+            yield f"{s.name} gave {s.share:.0%} of the memory: the rest does not fit into its room."
         if not s.control and s.share is not None and s.share > _ALL_SHARE:
-            yield f"{s.name} gave {s.share:.0%} of its memory: that is everything, and no retrieval."
+            yield f"{s.name} gave {s.share:.0%} of its memory: that is nearly everything, and no retrieval."
         for category, ceiling in of.ceilings.items():
             earned = s.categories.get(category)
             if earned is not None and earned.value is not None and earned.value > ceiling:
                 yield f"{s.name} is above the ceiling of {category} ({earned.value:.3f} of {ceiling:.3f})."
+    scores = {s.room: s.score.value for s in of.systems if s.control}
+    nothing, evidence = scores.get("nothing"), scores.get("evidence")
+    if nothing and evidence and nothing > evidence / 2:
+        yield f"Without a memory {nothing:.3f} is earned, and by the evidence {evidence:.3f}: few need one."
     if not any(s.room == "nothing" for s in of.systems):
         yield "No control was asked: nobody knows what the questions are worth without a memory."

@@ -71,7 +71,7 @@ _DOMAINS: Final = frozenset(dataset.domain for dataset in DATASETS.values())
 _EQUAL: Final = 1e-9
 _FAR: Final = 1e6
 """Where a range is 1: no score is as far."""
-_HINT: Final = "give final_evaluate_summary.json of MemoryBench-code as it is"
+_HINT: Final = "give runs of `learn run`, or final_evaluate_summary.json of MemoryBench-code as it is"
 
 _Sums = Mapping[str, Mapping[str, tuple[float, int, float]]]
 """By data set and system: sum, cases, mean."""

@@ -115,7 +115,7 @@ class LearningStudy(Study[LearnResult]):
             for name, sessions in self.file.corpora.items()
         }
         self._places = {
-            name: {m.extra.get("id"): s.id for s in sessions for m in s.messages}
+            name: {m.extra.get("id"): (s.id, n, m.text) for s in sessions for n, m in enumerate(s.messages)}
             for name, sessions in self.file.corpora.items()
         }
 
@@ -215,7 +215,16 @@ class LearningStudy(Study[LearnResult]):
         return f"{task.id}@{unit.step}" if self.protocol == "stepwise" else task.id
 
     def _failed(self, unit: LearnUnit, why: str, kind: FailureKind) -> Produced:
-        return Produced(self._conversation(unit), JudgeFailure(kind, why), details=self._details(unit))
+        details = {**self._details(unit), **({"unfinished": True} if kind == "timeout" else {})}
+        return self._unanswered(unit, JudgeFailure(kind, why), details)
+
+    def _unanswered(self, unit: LearnUnit, why: JudgeFailure, details: Mapping[str, Any]) -> Produced:
+        """Return the record of a failure, in the place of the answer that comes where it is tried again."""
+        turn = self._turn(unit)
+        return Produced(self._conversation(unit), why, details=details, level="turn", turn=turn)
+
+    def _turn(self, unit: LearnUnit) -> int:
+        return sum(m.role == "user" for m in cast("TaskRecord", unit.task).messages)
 
     def _conversation(self, unit: LearnUnit, reply: str = "", **more: object) -> Conversation:
         task = cast("TaskRecord", unit.task)
@@ -245,13 +254,15 @@ class LearningStudy(Study[LearnResult]):
     def _produced(self, unit: LearnUnit, recalled: RecalledTurn, building: Usage) -> Produced:
         """Return the record of an answer: its score, what was recalled for it, and what it took."""
         task, outcome = cast("TaskRecord", unit.task), recalled.turn.outcome
-        details = {**self._details(unit), **self._recall(unit, recalled.retrieved)}
-        details |= {"retrieve_s": recalled.retrieve_s, "answer_s": recalled.answer_s}
-        roles = {"memory": building + recalled.retrieved.usage}
+        details = {**self._details(unit), "retrieve_s": recalled.retrieve_s, "answer_s": recalled.answer_s}
+        roles = {"memory": building}
+        if (retrieved := recalled.retrieved) is not None:
+            details |= self._recall(unit, retrieved)
+            roles = {"memory": building + retrieved.usage}
         usage = recalled.turn.usage + building
         if isinstance(outcome, AgentFailure):
             why = JudgeFailure(outcome.kind, outcome.message, outcome.raw)
-            return Produced(self._conversation(unit), why, usage, roles, details)
+            return replace(self._unanswered(unit, why, details), usage=usage, role_usage=roles)
         earned, known = case_score(task, outcome.text), dict[str, Any]()
         if earned is not None:
             details |= {"metric": earned.metric, "score": earned.score, "values": dict(earned.values)}
@@ -269,7 +280,7 @@ class LearningStudy(Study[LearnResult]):
             details=details,
             prefix=len(task.messages),
             level="turn",
-            turn=sum(m.role == "user" for m in task.messages),
+            turn=self._turn(unit),
         )
 
     def _recall(self, unit: LearnUnit, retrieved: Retrieved) -> dict[str, Any]:
@@ -279,20 +290,28 @@ class LearningStudy(Study[LearnResult]):
         holds = sum(chunk.tokens for chunk in unit.chunks)
         places = self._places.get(task.corpus or "", {})
         wanted = {id: places[id] for id in task.evidence if id in places}
-        whole = {item.dialogue for item in items if item.position is None}
-        single, sessions = {item.message for item in items}, {item.dialogue for item in items}
+        wholes = [item for item in items if item.dialogue and item.position is None]
+        places_given = {(item.dialogue, item.position) for item in items}
+        ids, sessions = {item.message for item in items}, {item.dialogue for item in items}
         details: dict[str, Any] = {
             "items": len(items),
             "tokens": tokens,
             "share": min(1.0, tokens / holds) if holds else None,
             "kinds": {kind: sum(i.kind == kind for i in items) for kind in sorted({i.kind for i in items})},
-            "whole": bool(whole),
+            "whole": any(item.kind == "episodic" for item in wholes),
             "retrieved": [[i.dialogue, i.message if i.message else i.position] for i in items[:20]],
         }
-        if wanted:
-            hits = [id for id, session in wanted.items() if id in single or session in whole]
+        # Of texts without an origin nobody knows whether they are the evidence.
+        if wanted and (not items or any(item.dialogue or item.message for item in items)):
+            hits = [
+                id
+                for id, (session, position, text) in wanted.items()
+                if id in ids
+                or (session, position) in places_given
+                or any(item.dialogue == session and text in item.text for item in wholes)
+            ]
             details["recall"] = len(hits) / len(wanted)
-            asked = set(wanted.values())
+            asked = {session for session, *_ in wanted.values()}
             details["session_recall"] = len(asked & sessions) / len(asked)
         return details
 

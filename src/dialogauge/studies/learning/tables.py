@@ -54,7 +54,9 @@ def figures_table(
         for row in scores.systems:
             by_system.setdefault(row.system, {}).update({(name, f): getattr(row, f) for f in figures})
     columns = [(name, figure) for name in partitions for figure in figures]
-    heads = [n if len(figures) == 1 else f"{n}, {FIGURES[f].partition(',')[0]}" for n, f in columns]
+    scales, weights = zip(*(FIGURES[figure].split(", ") for figure in figures), strict=True)
+    short = dict(zip(figures, weights if len({*scales}) == 1 else scales, strict=True))
+    heads = [n if len(figures) == 1 else f"{n}, {short[f]}" for n, f in columns]
     rows = []
     for system, own in by_system.items():
         cells: list[Cell] = [system]

@@ -311,10 +311,12 @@ def _partitions(partitions: Sequence[TaskPartition]) -> Iterator[Block]:
             _group(one) for one in partitions if (one.name in ("Open", "Legal", "Academic")) is by_domain
         ]
         if groups:
-            yield DataTable(title, wide, tuple(groups))
+            yield DataTable(title, wide, tuple(group for group, _ in groups))
+            yield Callout(tuple(note for _, note in groups))
 
 
-def _group(one: TaskPartition) -> RowGroup:
+def _group(one: TaskPartition) -> tuple[RowGroup, str]:
+    """Return the rows of a partition, and what is to be said of it."""
     rows = [
         TableRow(
             (s.name, Count(s.cases), Count(s.published[-1]), Count(s.sampled), Count(s.train), Count(s.test))
@@ -334,4 +336,4 @@ def _group(one: TaskPartition) -> RowGroup:
         notes.append("It prints LoCoMo there with 199 cases and 25 samples, and needs 1,986 and 250.")
     if one.absent:
         notes.append(f"Not here: {', '.join(one.absent)}.")
-    return RowGroup(tuple(rows), one.name, " ".join(notes))
+    return RowGroup(tuple(rows), one.name), f"{one.name}. {' '.join(notes)}"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import sys
+import threading
 import time
 
 import pytest
@@ -189,7 +191,67 @@ BROKEN = {
         {"text": "x", "dialogue": "D7"}
     ],
     "gave 3 items, more than there is room for": lambda self, question, k: ["a", "b", "c"],
+    "gave message 9 of 'D1', which has no such one": lambda self, question, k: [
+        {"text": "x", "dialogue": "D1", "position": 9}
+    ],
+    "with the position 'first'": lambda self, question, k: [{"text": "x", "position": "first"}],
+    "with the score 'high'": lambda self, question, k: [{"text": "x", "score": "high"}],
+    "of the kind 'old'": lambda self, question, k: [{"text": "x", "kind": "old"}],
+    "gave no list of items, but str": lambda self, question, k: "a text",
+    "gave no list of items, but dict": lambda self, question, k: {"text": "x"},
+    "SystemExit": lambda self, question, k: sys.exit(3),
 }
+
+
+async def test_of_a_class_of_ones_own_what_fits_into_the_tokens_is_taken() -> None:
+    memory = CheckedMemory(own_memory(Own, "mine"))
+    await memory.add_corpus(SESSIONS)
+    # 21 bytes are seven tokens, so the second message of eight does not fit into 14.
+    assert [i.text for i in await given(memory, "?", Room(None, 14))] == ["I bought a red kayak."]
+
+
+async def test_what_a_class_gives_beside_the_text_is_made_text() -> None:
+    retrieve = {
+        "retrieve": lambda self, question, k: [{"text": "x", "date": 2024, "speaker": "", "score": 1}]
+    }
+    (item,) = await given(own_memory(type("Odd", (Own,), retrieve), "odd"), "?")
+    assert (item.date, item.speaker, item.score) == ("2024", None, 1)
+
+
+async def test_a_system_that_hangs_takes_no_thread_from_others_and_is_not_asked_again() -> None:
+    released = threading.Event()
+    hang = {"retrieve": lambda self, question, k: released.wait(20)}
+    stuck = CheckedMemory(own_memory(type("Hang", (Own,), hang), "stuck"), deadline=0.05)
+    with pytest.raises(SystemFault, match="stuck took more than"):
+        await stuck.retrieve("?", Room())
+    with pytest.raises(SystemFault, match="and is not asked again"):
+        await stuck.retrieve("?", Room())
+    released.set()
+
+
+async def test_calls_wait_for_their_turn_outside_of_deadline_and_measured_time() -> None:
+    inside, most = 0, 0
+
+    def retrieve(self, question, k):
+        nonlocal inside, most
+        inside += 1
+        most = max(most, inside)
+        time.sleep(0.05)
+        inside -= 1
+        return []
+
+    memory = CheckedMemory(own_memory(type("Slow", (Own,), {"retrieve": retrieve}), "slow"), deadline=0.3)
+    came = await asyncio.gather(*(memory.retrieve("?", Room()) for _ in range(10)))
+    assert most == 1
+    assert max(one.seconds for one in came) < 0.3 < memory.spent["retrieve"]
+
+
+async def test_a_fork_that_throws_is_a_fault() -> None:
+    broken = {"fork": lambda self: {}["x"], "describe": lambda self: {}["y"]}
+    memory = CheckedMemory(own_memory(type("Bad", (Own,), broken), "bad"))
+    with pytest.raises(SystemFault, match="bad failed to fork: KeyError: 'x'"):
+        memory.fork()
+    assert memory.describe() == {"system": "bad", "describe": "failed: KeyError: 'y'"}
 
 
 @pytest.mark.parametrize("message", BROKEN)

@@ -132,6 +132,8 @@ def test_tables_show_intervals_and_a_dash_for_who_is_not_there() -> None:
     assert [(dot.name, dot.value) for dot in dots.rows] == [("s", 0.5), ("none", 0.0)]
     both = to_text([figures_table("T", {"P": one}, "minmax_by_case", "z_by_case")])
     assert both.splitlines()[1].split() == ["system", "P,", "min-max", "P,", "z"]
+    apart = to_text([figures_table("T", {"P": one}, "minmax_by_case", "minmax_by_set")])
+    assert apart.splitlines()[1].split() == ["system", "P,", "by", "case", "P,", "by", "data", "set"]
     means = to_text([means_table("M", {"P": {"a": {"s": 0.5}}}, ["s", "none"])])
     assert means.splitlines()[-1].split() == ["a", "0.5000", "–"]
 

@@ -81,7 +81,7 @@ def test_tables_are_shown_as_text_page_and_json():
     )
     shown = " ".join(to_text(task_blocks(read), width=200).split())
     assert "NF-CATS Open en 12 2,397 6 no answer Si" in shown
-    assert "SiSo Printed: 1,500 cases, 750 sampled. The paper's own rows sum to 3,897." in shown
+    assert "SiSo. Printed: 1,500 cases, 750 sampled. The paper's own rows sum to 3,897." in shown
     assert "NF-CATS 12 2,397 12 9 3" in shown
     assert "tokens by bytes/3" in shown
     assert "By bytes/3 of another form than stated: JuDGE." in shown

@@ -1,0 +1,46 @@
+"""Memories of a study: what they cost, fork by fork, and how that grows."""
+
+from __future__ import annotations
+
+import pytest
+
+from dialogauge.agents.memory import IndexedMemory
+from dialogauge.agents.memory.searchers import Words
+from dialogauge.core import Conversation, Message
+from dialogauge.studies.learning.figures import _growth, _system
+from dialogauge.studies.learning.memories import Chunk, LearningSystem, Memories
+
+
+def chunk(name, *sizes, corpus=False):
+    """Return dialogues of so many messages each."""
+    talks = (
+        Conversation(f"{name}/{n}", tuple(Message("user", f"word {m}") for m in range(size)))
+        for n, size in enumerate(sizes)
+    )
+    return Chunk(name, tuple((talk, None) for talk in talks), corpus=corpus)
+
+
+async def test_each_fork_of_a_memory_has_the_costs_of_its_own_dialogues_alone() -> None:
+    memories = Memories()
+    system = LearningSystem("bm25", lambda corpus, name: IndexedMemory("bm25", "message", Words()))
+    logs = chunk("logs", 3, 2)
+    for name in ("a", "b"):
+        built = await memories.of(system, (logs, chunk(name, 4, corpus=True)))
+        # 3 messages, 2 more, 4 more
+        assert [[point[0], point[2]] for point in built.cost["points"]] == [[3, 3], [5, 2], [9, 4]]
+
+
+def test_growth_is_by_message_and_by_quarters_of_the_messages() -> None:
+    # 8 dialogues of 10 messages at 1 s each, then 20 of 4 at 2 s: of 160 messages the first and last 40.
+    points = [[10 * n, 10.0, 10] for n in range(1, 9)] + [[80 + 4 * n, 8.0, 4] for n in range(1, 21)]
+    assert _growth([{"points": points}]) == pytest.approx(2.0)
+    assert _growth([{"points": points[:3]}, {"points": []}]) is None
+
+
+def test_a_model_that_is_late_is_a_failure_and_no_end_of_the_hours() -> None:
+    about = {"category": "temporal", "disputed": None, "corpus": "c", "message": "no answer in 60 s"}
+    usage = {"prompt_tokens": 0, "completion_tokens": 0}
+    late = {**about, "id": "1", "failure": "timeout", "usage": usage}
+    over = {**late, "id": "2", "unfinished": True, "message": "it has had its 1 h"}
+    of = _system("s", [over, late], {"items": 5, "tokens": None}, "conversations")
+    assert (of.unfinished, of.failed, of.first_failure) == (1, {"timeout": 2}, "no answer in 60 s")
