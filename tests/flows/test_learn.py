@@ -319,6 +319,58 @@ def test_who_gives_everything_retrieves_nothing_and_what_needs_no_memory_is_said
     assert "Without a memory 0.500 is earned, and by the evidence 0.500: few need one." in page
 
 
+def test_questions_without_an_answer_may_have_two_options(dialogauge, log, serve, tmp_path):
+    asked = [
+        task("a", n, f"Where did Ben learn to {what}?", 5, None) for n, what in enumerate(("sail", "ski"), 1)
+    ]
+    for one in asked:
+        one["v"]["adversarial_answer"] = "in Oslo"
+    file = log(corpus(*NAMES[0]), *asked, name="options.jsonl")
+    stub = serve(lambda body: "(a)")
+    command = ("learn", "run", "--tasks", file, "--role", f"answerer=m@{stub.url}", "--no-controls")
+    command += ("--system", "bm25-message", "-o", "run")
+    done = dialogauge(*command, "--options", "--json")
+    assert done.code == 0, done.err
+    # That nothing tells is (a) of the first question and (b) of the second.
+    scores = [row["details"]["score"] for row in rows_of(tmp_path / "run")]
+    assert scores == [1.0, 0.0]
+    prompts = [body["messages"][-1]["content"] for body in stub.asked]
+    assert "(a) Not mentioned in the conversation" in prompts[0]
+    assert "(a) in Oslo" in prompts[1]
+    refused = dialogauge(*command)
+    assert (refused.code, "options True, not False" in " ".join(refused.err.split())) == (2, True)
+
+
+KINDS = """
+class Facts:
+    def __init__(self):
+        self.said = []
+    def add_dialogue(self, dialogue):
+        self.said += [(dialogue["id"], n, m["content"]) for n, m in enumerate(dialogue["messages"])]
+    def retrieve(self, question, k):
+        kinds = {True: "semantic", False: "episodic"}
+        kept = [one for one in self.said if "Yesterday" in one[2] or "cello" in one[2]][:k]
+        return [
+            {"dialogue": i, "position": n, "text": t, "kind": kinds["Yesterday" in t]} for i, n, t in kept
+        ]
+"""
+
+
+def test_what_was_found_is_split_by_the_kind_of_memory(dialogauge, talks, tmp_path):
+    (tmp_path / "kinds_of_test.py").write_text(KINDS)
+    own = ("--system", "py:kinds_of_test:Facts", "-o", "run")
+    done = dialogauge("learn", "run", "--tasks", talks, *own, "--json")
+    assert done.code == 0, done.err
+    facts = next(s for s in done.json["sets"][0]["systems"] if s["name"] == "Facts")
+    # Of each corpus one question is answered by the fact and one by what was said: both stand in every room.
+    assert {kind: e["value"] for kind, e in facts["recall_by_kind"].items()} == {
+        "episodic": 0.5,
+        "semantic": 0.5,
+    }
+    assert facts["recall"]["value"] == 1.0
+    assert "evidence in what is semantic" in (tmp_path / "run" / "report.html").read_text()
+
+
 def test_the_systems_are_listed(dialogauge):
     assert "the evidence itself" in dialogauge("learn", "systems").out
     assert {s["name"] for s in dialogauge("learn", "systems", "--json").json["systems"]} >= {"none", "oracle"}

@@ -508,6 +508,7 @@ SETTINGS: Final[Mapping[str, tuple[str, ...]]] = {
 NO_FILE: Final[Mapping[str, str]] = {
     "api_key_env": "the name of a variable",
     "systems": "references: what py: names, Python reads",
+    "bert_score": "a folder, which transformers reads",
     "tokenizer": "a folder, which transformers reads",
     "base_url": "an address",
     "by": "names of columns",

@@ -63,14 +63,22 @@ class MemoryAgent:
         """Recall and answer; a broken memory is a failure of the system, and no answer without it."""
         return (await self.answer(conversation, seed=seed)).turn
 
-    async def answer(self, conversation: Conversation, *, seed: int = 0) -> RecalledTurn:
-        """Return the reply with what was recalled for it, and the seconds of both."""
+    async def answer(
+        self, conversation: Conversation, *, seed: int = 0, query: str | None = None
+    ) -> RecalledTurn:
+        """Return the reply with what was recalled for it, and the seconds of both.
+
+        Args:
+            conversation: It ends where the reply is due.
+            seed: Another one may give another reply.
+            query: What is searched for, where the last message of the user holds more than that.
+        """
         last = max((n for n, m in enumerate(conversation.messages) if m.role == "user"), default=None)
         if last is None:
             return RecalledTurn(AgentTurn(AgentFailure("no_reply", "nobody asks anything")))
         question, begun = conversation.messages[last].text, time.monotonic()
         try:
-            retrieved = await self.memory.retrieve(question, self.room)
+            retrieved = await self.memory.retrieve(query or question, self.room)
         except SystemFault as fault:
             return RecalledTurn(AgentTurn(AgentFailure("judge_error", str(fault))))
         came = time.monotonic()

@@ -49,9 +49,10 @@ from dialogauge.data.tasks import (
     sample_tasks,
     unlike_published,
 )
+from dialogauge.judges.answers import bert_scorer
 from dialogauge.llm import FolderEmbedder, HttpEmbedder, JsonEndpoint
 from dialogauge.report import Block, words
-from dialogauge.rubrics import own_template
+from dialogauge.rubrics import own_template, render
 from dialogauge.runs import RunDirectory, StudyRun, open_run
 from dialogauge.studies.learning.figures import CONTROLS, OF_RUN, LearnResult
 from dialogauge.studies.learning.memories import Chunk, LearningSystem, Memories
@@ -125,6 +126,8 @@ async def _prepare(options: LearnOptions, python: PythonInput, *, dry: bool) -> 
         _disputed(options.disputed_file, tasks),
         lambda language: own_template("phrase", "zh" if language == "zh" else "en").strip(),
         references=None if options.norm_from is None else _references(options.norm_from, tasks),
+        choose=_choose if options.options else None,
+        bert_score=None if options.bert_score is None else bert_scorer(options.bert_score),
         seed=options.seed,
         planted=planted_answers(tasks) if options.planted else {},
     )
@@ -306,6 +309,11 @@ def _references(run: str, tasks: Sequence[TaskRecord]) -> dict[str, Any]:
         msg = f"{shown_path(run)} is no reference for {', '.join(missing)}: it asked no such task"
         raise UsageError(msg, hint="give a run of the same data sets with --norm-from")
     return {"run": shown_path(run), "of": of}
+
+
+def _choose(language: str, question: str, options: Mapping[str, str]) -> str:
+    template = own_template("options", "zh" if language == "zh" else "en")
+    return render(template, {"question": question, **options})
 
 
 def _disputed(path: str | None, tasks: Sequence[TaskRecord]) -> dict[str, bool]:

@@ -68,6 +68,12 @@ class LearnOptions(ModelOptions, RunOptions, AgentsOptions):
     planted: bool = setting(
         False, "Add right, wrong and vague answers, to measure a judge by the rubric answer."
     )
+    options: bool = setting(
+        False, "Give questions without an answer as published: with two options, one that nothing tells."
+    )
+    bert_score: str | None = setting(
+        None, "Folder of the model of BERTScore, for JuDGE (bert-base-chinese).", metavar="DIR"
+    )
     controls: bool = setting(True, "Leave out none, full and oracle.", "--no-controls")
     hours: float | None = setting(
         None, "Time of one system, after which it is not asked any more.", low=0, metavar="H"

@@ -58,7 +58,7 @@ DATASETS: Final[Mapping[str, Dataset]] = {
         Dataset("HelloBench-A.K.-QA", "Academic", "SiLo", "checklist", (213,)),
         Dataset("HelloBench-A.K.-Writing", "Academic", "LiLo", "checklist", (82,)),
         Dataset("IdeaBench", "Academic", "LiSo", "ideabench", (2374,)),
-        Dataset("JRE-L", "Academic", "SiSo", "rouge_l", (1000,)),
+        Dataset("JRE-L", "Academic", "SiSo", "report", (1000,)),
         Dataset("LimitGen-Syn", "Academic", "LiSo", "limitgen", (1000,)),
         Dataset("WritingBench-A.E.", "Academic", "LiLo", "criteria", (167,)),
     )

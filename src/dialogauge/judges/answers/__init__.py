@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from dialogauge.core.facade import loading
 
 if TYPE_CHECKING:
+    from dialogauge.judges.answers.bert_score import bert_scorer
     from dialogauge.judges.answers.grades import readability, syllables
     from dialogauge.judges.answers.ideas import gold_rank_score, ideas_of, read_ranking, shuffled_letters
     from dialogauge.judges.answers.judge_metrics import judge_scores, judge_set_scores

@@ -47,6 +47,13 @@ def _of_texts(name: str, function: Callable[[str, str, str], float]) -> TaskMetr
     )
 
 
+def _report(reply: str, record: _Record) -> _Scores:
+    """Score a journalistic report as JRE-L does; its grades of readability have no common range with F1."""
+    gold, near = str(record["gold"]), record.get("bert_score")
+    nearness = None if near is None else near(reply, gold)
+    return {"rouge_l": rouge_l(reply, gold, "en"), "bert_score": nearness, **readability(reply)}
+
+
 METRICS: Mapping[str, TaskMetric] = {
     "locomo": TaskMetric(_locomo, needs=("category",), reads=("gold", "options", "lang")),
     "token_f1": _of_texts("token_f1", token_f1),
@@ -59,6 +66,7 @@ METRICS: Mapping[str, TaskMetric] = {
         lambda reply, record: judge_scores(reply, str(record["gold"]), record.get("bert_score")),
         reads=("bert_score",),
     ),
+    "report": TaskMetric(_report, reads=("bert_score",)),
     "idea_rank": TaskMetric(
         lambda reply, record: {"idea_rank": gold_rank_score(reply, record["letters"])}, needs=("letters",)
     ),

@@ -86,6 +86,8 @@ class SystemFigures:
     tokens: float | None
     share: float | None
     """Mean share of the tokens that the memory holds."""
+    recall_by_kind: Mapping[str, Estimate]
+    """The same by the kind of what was given; empty where all is of one kind."""
     kinds: Mapping[str, int]
     """Items by kind: semantic, episodic, procedural."""
     retrieve_ms: float | None
@@ -324,6 +326,8 @@ def _system(name: str, cases: Sequence[Case], room: Mapping[str, int | None], un
     kinds = Counter[str]()
     for case in fine:
         kinds.update(case["kinds"])
+    of_kinds = [(case, case.get("recall_by_kind") or {}) for case in answerable]
+    by_kind = {kind: [{**c, "recall": of.get(kind, 0.0)} for c, of in of_kinds if of] for kind in kinds}
     parts = ("items", "tokens", "share", "answer_s")
     means = {key: _plain([case.get(key) for case in fine]) for key in parts}
     used = [_tokens(case["usage"]) - _tokens(case["usage"]["by_role"].get("memory")) for case in fine]
@@ -344,6 +348,7 @@ def _system(name: str, cases: Sequence[Case], room: Mapping[str, int | None], un
         means["items"],
         means["tokens"],
         means["share"],
+        {kind: _mean(by_kind[kind], "recall", unit) for kind in sorted(by_kind) if len(by_kind) > 1},
         dict(kinds),
         _plain(times),
         means["answer_s"],

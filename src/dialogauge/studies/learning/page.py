@@ -47,7 +47,7 @@ from dialogauge.studies.learning.figures import (
     learn_result,
 )
 from dialogauge.studies.learning.planted import PLANTED
-from dialogauge.studies.learning.tables import figures_table, left_out_notes
+from dialogauge.studies.learning.tables import figures_table, left_out_notes, partition_dots
 from dialogauge.text import counted
 
 _SETTINGS: Final = (
@@ -71,7 +71,8 @@ def learn_page(run: StoredRun, result: LearnResult) -> Page:
         blocks = [_plot(of), *_set_blocks(of)] if of.metric else [*_set_blocks(of)]
         sections.append(Section(of.dataset, tuple(blocks), _lead_of(of), anchor=f"set-{len(sections)}"))
     if result.partitions:
-        sections.append(Section("Partitions", tuple(_partition_blocks(result)), anchor="partitions"))
+        blocks = (partition_dots(result.partitions), *_partition_blocks(result))
+        sections.append(Section("Partitions", blocks, anchor="partitions"))
     if result.costs:
         lead = "Of what was taken in, over all memories of a system; the steps of one memory count once."
         sections.append(Section("Cost of taking in", (_cost_table(result.costs),), lead, anchor="cost"))
@@ -262,8 +263,8 @@ def _category_table(of: LearnSet) -> Block:
 def _room_table(of: LearnSet) -> Block:
     heads = ["system", "evidence given", "of its dialogues", "items", "tokens", "share of memory"]
     heads += ["ms to retrieve", "s to answer", "tokens to answer"]
-    kinds = sorted({kind for s in of.systems for kind in s.kinds})
-    heads += kinds if len(kinds) > 1 else []
+    kinds = sorted({kind for s in of.systems for kind in s.recall_by_kind})
+    heads += [f"evidence in what is {kind}" for kind in kinds]
     rows: list[Sequence[Cell]] = [
         (
             s.name,
@@ -275,7 +276,7 @@ def _room_table(of: LearnSet) -> Block:
             Number(s.retrieve_ms, 1),
             Number(s.answer_s, 3),
             Number(s.answer_tokens, 0),
-            *(Count(s.kinds.get(kind, 0)) for kind in kinds if len(kinds) > 1),
+            *(_number(s.recall_by_kind.get(kind)) for kind in kinds),
         )
         for s in _by_room(of)
     ]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -14,8 +15,10 @@ CATEGORIES: Final[Mapping[int, str]] = {number: name for number, (name, _) in LO
 """Of questions about a corpus, as LoCoMo numbers them."""
 _PHRASES: Final = ("locomo", "token_f1", "exact_match")
 """Metrics of answers that are a short phrase."""
-_MERGED: Final = ("judge", "readability")
+_MERGED: Final = ("judge", "report", "readability")
 """Metrics of several values, which a model merges."""
+_OF_REPORT: Final = ("rouge_l", "bert_score")
+"""Of a report, what is from 0 to 1: without a model these alone are in its mean."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,18 +73,43 @@ def asks_for_a_phrase(task: TaskRecord) -> bool:
     return metric_of(task) in _PHRASES
 
 
-def case_score(task: TaskRecord, reply: str) -> CaseScore | None:
+def options_of(tasks: Iterable[TaskRecord]) -> dict[str, dict[str, str]]:
+    """Return by question without an answer two options, as published: that nothing tells, and a wrong answer.
+
+    Which of them is `a` alternates within each corpus, and begins with that nothing tells.
+    """
+    options: dict[str, dict[str, str]] = {}
+    seen = Counter[str | None]()
+    for task in tasks:
+        wrong = task.gold.get("adversarial_answer")
+        if task.gold.get("category") != 5 or wrong is None:
+            continue
+        nothing = "没有提到" if task.language == "zh" else "Not mentioned in the conversation"
+        pair = (nothing, str(wrong)) if seen[task.corpus] % 2 == 0 else (str(wrong), nothing)
+        options[task.id] = dict(zip("ab", pair, strict=True))
+        seen[task.corpus] += 1
+    return options
+
+
+def case_score(
+    task: TaskRecord,
+    reply: str,
+    options: Mapping[str, str] | None = None,
+    bert_score: Callable[[str, str], float] | None = None,
+) -> CaseScore | None:
     """Score a reply; None where no metric is defined for the task.
 
-    Of a question whose answer is nowhere (category 5) the score is whether the reply says so by itself.
+    Of a question whose answer is nowhere (category 5) the score is whether the reply says so by itself, or
+    with `options` whether it chose that. `bert_score` is the one score that needs a model.
     """
     metric = metric_of(task)
     if metric is None:
         return None
     category: Any = task.gold.get("category")
     record = {"gold": gold_of(task), "lang": task.language, "category": category}
+    record |= {"options": options, "bert_score": bert_score}
     values = score(metric, record, reply)
     unmerged = metric in _MERGED
-    known = [v for v in values.values() if v is not None]
+    known = [v for key, v in values.items() if v is not None and (metric != "report" or key in _OF_REPORT)]
     mean = sum(known) / len(known) if known else None
     return CaseScore(metric, mean if unmerged else next(iter(known), None), values, unmerged)

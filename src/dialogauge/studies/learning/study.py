@@ -7,7 +7,15 @@ from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any, Final, Literal, cast
 
-from dialogauge.agents.memory import MemoryAgent, RecalledTurn, Retrieved, Room, SystemFault, about_tokens
+from dialogauge.agents.memory import (
+    MemoryAgent,
+    MemoryItem,
+    RecalledTurn,
+    Retrieved,
+    Room,
+    SystemFault,
+    about_tokens,
+)
 from dialogauge.core import (
     Conversation,
     FailureKind,
@@ -36,7 +44,13 @@ from dialogauge.runs import (
 from dialogauge.studies.learning.figures import LearnResult, learn_result
 from dialogauge.studies.learning.memories import Chunk, LearningSystem, Memories, digest_of
 from dialogauge.studies.learning.page import learn_page
-from dialogauge.studies.learning.scoring import CATEGORIES, asks_for_a_phrase, case_score, category_of
+from dialogauge.studies.learning.scoring import (
+    CATEGORIES,
+    asks_for_a_phrase,
+    case_score,
+    category_of,
+    options_of,
+)
 
 LEARN: Final = "learn"
 """The kind of run."""
@@ -101,6 +115,11 @@ class LearningStudy(Study[LearnResult]):
     """Returns what an answerer is told of answers that are a phrase, by language."""
     references: Mapping[str, Any] | None = None
     """`run` and `of`: the references by data set of another run."""
+    choose: Callable[[str, str, Mapping[str, str]], str] | None = None
+    """Returns a question with two options, by language; None where who answers has to say by itself that
+    nothing tells."""
+    bert_score: Callable[[str, str], float] | None = None
+    """F1 of two texts by a model, for the metrics that need one."""
     seed: int = 0
     planted: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """By system and task, answers whose worth is known."""
@@ -114,6 +133,7 @@ class LearningStudy(Study[LearnResult]):
             name: Chunk(name, tuple((session, None) for session in sessions), corpus=True)
             for name, sessions in self.file.corpora.items()
         }
+        self._options = options_of(self.tasks) if self.choose is not None else {}
         self._places = {
             name: {m.extra.get("id"): (s.id, n, m.text) for s in sessions for n, m in enumerate(s.messages)}
             for name, sessions in self.file.corpora.items()
@@ -132,8 +152,8 @@ class LearningStudy(Study[LearnResult]):
         """Take the run file; UsageError where it holds answers of another room, answerer or protocol."""
         who = "extract" if self.answerer is None else self.answerer.name
         asked: dict[str, Any] = {"k": self.room.items, "context_tokens": self.room.tokens}
-        asked |= {"answerer": who, "protocol": self.protocol}
-        stored = database.get_meta(_CONDITIONS, asked)
+        asked |= {"answerer": who, "protocol": self.protocol, "options": self.choose is not None}
+        stored = {"options": False, **database.get_meta(_CONDITIONS, asked)}
         if changed := [key for key in asked if stored.get(key) != asked[key]]:
             key = changed[0]
             msg = (
@@ -153,6 +173,7 @@ class LearningStudy(Study[LearnResult]):
         for task in self.tasks:
             groups.setdefault(task.corpus, []).append(task)
         answerer = "" if self.answerer is None else self.answerer.digest
+        asks = (["options"] if self.choose else []) + (["BERTScore"] if self.bert_score else [])
         places = count()
         for system in self.systems:
             about = MemoryAgent(system.empty(), self.answerer, self.room).digest
@@ -160,7 +181,7 @@ class LearningStudy(Study[LearnResult]):
                 chunk = None if corpus is None else self._corpora[corpus]
                 for step, chunks in schedule(self.protocol, chunk, system.logs):
                     holds = digest_of(chunks)
-                    part = digest([about, answerer, holds, step])
+                    part = digest([*asks, about, answerer, holds, step])
                     for task in tasks:
                         unit = self._unit(task, system.name, part, next(places))
                         yield replace(unit, system=system, chunks=chunks, step=step)
@@ -199,11 +220,16 @@ class LearningStudy(Study[LearnResult]):
         room = self.room
         if room.tokens is None and not built.memory.counts_items:
             room = Room(room.items, MOST_TOKENS)
-        messages = task.messages
+        messages, options = task.messages, self._options.get(task.id)
+        if self.choose is not None and options is not None:
+            text = self.choose(task.language, task.question, options)
+            messages = (*messages[:-1], Message("user", text))
         if self.answerer is not None and asks_for_a_phrase(task):
             messages = (Message("system", self.instructions(task.language)), *messages)
         asked = Conversation(self._id(one), messages, language=task.language)
-        recalled = await MemoryAgent(built.memory, self.answerer, room).answer(asked, seed=unit.seed)
+        recalled = await MemoryAgent(built.memory, self.answerer, room).answer(
+            asked, seed=unit.seed, query=task.question
+        )
         self.memories.took(system.name, recalled.retrieve_s + recalled.answer_s)
         return (self._produced(one, recalled, built.booked()),)
 
@@ -263,7 +289,8 @@ class LearningStudy(Study[LearnResult]):
         if isinstance(outcome, AgentFailure):
             why = JudgeFailure(outcome.kind, outcome.message, outcome.raw)
             return replace(self._unanswered(unit, why, details), usage=usage, role_usage=roles)
-        earned, known = case_score(task, outcome.text), dict[str, Any]()
+        options = self._options.get(task.id)
+        earned, known = case_score(task, outcome.text, options, self.bert_score), dict[str, Any]()
         if earned is not None:
             details |= {"metric": earned.metric, "score": earned.score, "values": dict(earned.values)}
             details |= {"unmerged": True} if earned.unmerged else {}
@@ -291,8 +318,7 @@ class LearningStudy(Study[LearnResult]):
         places = self._places.get(task.corpus or "", {})
         wanted = {id: places[id] for id in task.evidence if id in places}
         wholes = [item for item in items if item.dialogue and item.position is None]
-        places_given = {(item.dialogue, item.position) for item in items}
-        ids, sessions = {item.message for item in items}, {item.dialogue for item in items}
+        sessions = {item.dialogue for item in items}
         details: dict[str, Any] = {
             "items": len(items),
             "tokens": tokens,
@@ -303,14 +329,12 @@ class LearningStudy(Study[LearnResult]):
         }
         # Of texts without an origin nobody knows whether they are the evidence.
         if wanted and (not items or any(item.dialogue or item.message for item in items)):
-            hits = [
-                id
-                for id, (session, position, text) in wanted.items()
-                if id in ids
-                or (session, position) in places_given
-                or any(item.dialogue == session and text in item.text for item in wholes)
-            ]
-            details["recall"] = len(hits) / len(wanted)
+            details["recall"] = _found(wanted, items)
+            details["recall_by_kind"] = {
+                kind: _found(wanted, [item for item in items if item.kind == kind])
+                for kind in details["kinds"]
+                if len(details["kinds"]) > 1
+            }
             asked = {session for session, *_ in wanted.values()}
             details["session_recall"] = len(asked & sessions) / len(asked)
         return details
@@ -339,3 +363,16 @@ class LearningStudy(Study[LearnResult]):
     def page(self, result: LearnResult, run: StoredRun) -> Page:
         """Return the page."""
         return learn_page(run, result)
+
+
+def _found(wanted: Mapping[str, tuple[str, int, str]], items: Sequence[MemoryItem]) -> float:
+    """Return what share of messages, by dialogue, position and text, is among items or in their text."""
+    ids, places = {item.message for item in items}, {(item.dialogue, item.position) for item in items}
+    wholes = [item for item in items if item.dialogue and item.position is None]
+    hits = [
+        id in ids
+        or (session, position) in places
+        or any(item.dialogue == session and text in item.text for item in wholes)
+        for id, (session, position, text) in wanted.items()
+    ]
+    return sum(hits) / len(hits)

@@ -37,6 +37,13 @@ def test_a_missing_field_is_named(name: str) -> None:
         score(name, {**RECORD, field: None}, "May")
 
 
+def test_a_report_has_no_bert_score_without_a_model_and_its_grades_stand_apart() -> None:
+    values = score("report", {"gold": "The boat came home late."}, "The boat came home late.")
+    assert (values["rouge_l"], values["bert_score"]) == (1.0, None)
+    assert values["coleman_liau_index"] is not None
+    assert score("report", {"gold": "x", "bert_score": lambda a, b: 0.5}, "y")["bert_score"] == 0.5
+
+
 def test_locomo_without_a_right_answer() -> None:
     with pytest.raises(UsageError, match="the metric locomo needs gold"):
         score("locomo", {"category": 1, "gold": None}, "May")

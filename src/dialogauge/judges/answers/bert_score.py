@@ -1,0 +1,68 @@
+"""BERTScore: how near the words of two texts are, by the states of a model in a folder.
+
+Zhang, Kishore, Wu, Weinberger and Artzi (2020): each token takes its nearest one of the other text. Without
+weights of words and without rescaling, as JuDGE has it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from dialogauge.core.errors import MissingExtra, UsageError
+
+
+def bert_scorer(folder: str, layer: int = -1) -> Callable[[str, str], float]:
+    """Return a function from a text and the right one to F1, mostly 0 to 1; 0 where one of them is empty.
+
+    Args:
+        folder: Of a Hugging Face model with its tokenizer. It is loaded with the first text.
+        layer: Whose states are compared; -1 is the last. BERTScore's own choice for bert-base-chinese is 8.
+
+    Raises:
+        UsageError: It is no folder of a model. With the first text also where that cannot be loaded.
+        MissingExtra: With the first text: torch and transformers are not installed.
+    """
+    if not (Path(folder) / "config.json").is_file():
+        msg = f"{folder} holds no model: there is no config.json in it"
+        raise UsageError(msg, hint="give the folder of an encoder with its weights and tokenizer")
+
+    def score(text: str, right: str) -> float:
+        if not text.strip() or not right.strip():
+            return 0.0
+        a, b = (_states(folder, one, layer) for one in (text, right))
+        near = a @ b.T
+        precision, recall = near.max(1).values.mean().item(), near.max(0).values.mean().item()
+        return 2 * precision * recall / (precision + recall) if precision + recall > 0 else 0.0
+
+    return score
+
+
+@lru_cache(maxsize=2)
+def _loaded(folder: str) -> tuple[Any, Any]:
+    try:
+        from transformers import AutoModel, AutoTokenizer
+    except ImportError as error:
+        msg = f"BERTScore needs torch and transformers: {error}"
+        raise MissingExtra(msg, hint="pip install 'dialogauge[transformers]'") from None
+    try:
+        return AutoModel.from_pretrained(folder).eval(), AutoTokenizer.from_pretrained(folder)
+    except (OSError, ValueError, LookupError, RuntimeError) as error:
+        msg = f"the model in {folder} cannot be loaded: {error}"
+        raise UsageError(msg, hint="give a folder with config, weights and tokenizer") from error
+
+
+@lru_cache(maxsize=64)
+def _states(folder: str, text: str, layer: int) -> Any:  # noqa: ANN401 - a tensor of torch
+    """Return the states of the tokens, of length 1, without those that the tokenizer puts around them."""
+    import torch
+
+    model, tokenizer = _loaded(folder)
+    cut = {"truncation": True, "max_length": min(512, model.config.max_position_embeddings)}
+    tokens = tokenizer(text, **cut, return_tensors="pt", return_special_tokens_mask=True)
+    own = tokens.pop("special_tokens_mask")[0] == 0
+    with torch.inference_mode():
+        states = model(**tokens, output_hidden_states=True).hidden_states[layer][0][own]
+    return torch.nn.functional.normalize(states.double(), dim=-1)
