@@ -312,7 +312,8 @@ async def test_a_quota_that_says_when_it_is_renewed_is_waited_for(serve, connect
 
 async def test_a_quota_that_is_used_up_for_good_ends_the_run(serve, connect):
     stub = serve("fine", faults=FaultPlan([None], always="429:Daily limit. Try again in 0.05s"))
-    client = connect(stub.url, retry=quick(item_deadline=0.4))
+    # Long enough for an answer of a busy machine: without one it would be a deadline, and no quota.
+    client = connect(stub.url, retry=quick(item_deadline=2.0))
     await client.complete(question())
     with pytest.raises(EndpointError, match="Daily limit"):
         await client.complete(question())
