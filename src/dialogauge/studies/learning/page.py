@@ -71,8 +71,8 @@ def learn_page(run: StoredRun, result: LearnResult) -> Page:
         blocks = [_plot(of), *_set_blocks(of)] if of.metric else [*_set_blocks(of)]
         sections.append(Section(of.dataset, tuple(blocks), _lead_of(of), anchor=f"set-{len(sections)}"))
     if result.partitions:
-        blocks = (partition_dots(result.partitions), *_partition_blocks(result))
-        sections.append(Section("Partitions", blocks, anchor="partitions"))
+        drawn = (partition_dots(result.partitions), *_partition_blocks(result))
+        sections.append(Section("Partitions", drawn, anchor="partitions"))
     if result.costs:
         lead = "Of what was taken in, over all memories of a system; the steps of one memory count once."
         sections.append(Section("Cost of taking in", (_cost_table(result.costs),), lead, anchor="cost"))
