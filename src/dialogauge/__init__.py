@@ -5,9 +5,8 @@
 >>> run.summary.dimensions.helpfulness.mean
 
 `read` reads conversations, `judge` and `ajudge` judge them, `run` runs any study, `open_run` opens a finished
-run, `compare` compares two, `agreement` people and judges, `arena` ranks agents, `learn` measures
-memories. Everything is loaded when it
-is first used. See docs/library.md.
+run, `compare` compares two, `agreement` people and judges, `arena` ranks agents, `learn` measures memories.
+Everything is loaded when it is first used. See docs/library.md.
 """
 
 from dialogauge.core.facade import loading

@@ -123,6 +123,30 @@ def test_a_run_goes_on_with_another_system_and_with_what_changed(dialogauge, tal
     assert changed == {(s, f"a-{n}") for s in ("none", "full", "oracle", "bm25-session") for n in (1, 2, 3)}
 
 
+def test_what_stood_on_other_dialogues_leaves_the_run(dialogauge, talks, log, tmp_path):
+    command = ("learn", "run", "--tasks", talks, "-o", "run")
+    assert dialogauge(*command, "--system", "bm25-message").code == 0
+    longer = corpus(*NAMES[0])
+    longer["sessions"][1]["messages"].append({"id": "D2:3", "speaker": "Ida", "text": "Play me something!"})
+    log(longer, *tasks(*NAMES[0]), corpus(*NAMES[1]), *tasks(*NAMES[1]), name="talks.jsonl")
+    assert dialogauge(*command, "--system", "bm25-session").code == 0
+    # What BM25 by message said of the corpus as it was is not laid beside the new answers.
+    of = [r["conversation_id"] for r in rows_of(tmp_path / "run") if r["candidate"] == "bm25-message"]
+    assert of == ["b-1", "b-2", "b-3"]
+
+
+def test_another_answerer_of_the_same_name_is_refused(dialogauge, talks, tmp_path):
+    (tmp_path / "dialogauge.toml").write_text(
+        '[roles.warm]\nmodel = "py:answerer_of_test:say"\ntemperature = 0.1\n'
+        '[roles.hot]\nmodel = "py:answerer_of_test:say"\ntemperature = 0.9\n'
+    )
+    (tmp_path / "answerer_of_test.py").write_text("def say(messages):\n    return 'cello'\n")
+    command = ("learn", "run", "--tasks", talks, "--config", "dialogauge.toml", "-o", "run")
+    assert dialogauge(*command, "--role", "answerer=warm").code == 0
+    done = dialogauge(*command, "--role", "answerer=hot", "--system", "bm25-session")
+    assert (done.code, "settings of the answerer" in " ".join(done.err.split())) == (2, True)
+
+
 def test_a_run_of_another_room_is_refused(dialogauge, talks):
     assert dialogauge("learn", "run", "--tasks", talks, "-o", "run").code == 0
     done = dialogauge("learn", "run", "--tasks", talks, "-o", "run", "--k", 3)
@@ -299,6 +323,7 @@ def test_who_is_disputed_is_said_with_the_ceiling(dialogauge, talks, log):
         (("--system", "..=bm25-message"), "no system can be called '..'"),
         (("--tasks", "Legal"), "no task is of Legal"),
         (("--protocol", "stepwise"), "needs logs"),
+        (("--k", "5", "--context-tokens", "900"), "a room has one bound"),
         (("--role", "judge=x@http://localhost:1/v1"), "answerer"),
     ],
 )

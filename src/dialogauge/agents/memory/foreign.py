@@ -10,7 +10,7 @@ import threading
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Final, cast, get_args
+from typing import Any, ClassVar, cast, get_args
 
 from dialogauge.agents.memory.protocol import (
     Ability,
@@ -25,13 +25,6 @@ from dialogauge.agents.memory.protocol import (
 from dialogauge.core import Conversation, EndpointError, Usage, digest
 from dialogauge.llm import JsonEndpoint
 from dialogauge.runs.records import conversation_to_json
-
-_OPTIONAL: Final[Mapping[Ability, str]] = {
-    "update": "update",
-    "delete": "delete",
-    "fork": "fork",
-    "save": "save",
-}
 
 
 @dataclass
@@ -56,7 +49,7 @@ class _Own:
     @property
     def abilities(self) -> frozenset[Ability]:
         """What it has a method for."""
-        return frozenset(a for a, method in _OPTIONAL.items() if callable(getattr(self.system, method, None)))
+        return frozenset(a for a in get_args(Ability) if callable(getattr(self.system, a, None)))
 
     def describe(self) -> Mapping[str, Any]:
         """Return what it says of itself, where it says something."""

@@ -32,9 +32,26 @@ class Searcher(Protocol):
     def copy(self) -> Searcher:
         """Return one that holds the same."""
 
+    def save(self) -> bytes | None:
+        """Return what is dear to make again; None where texts are simply indexed again."""
+
+    def restore(self, data: bytes) -> None:
+        """Take back what `save` returned; InputError for anything else."""
+
+
+class _OfTexts:
+    """What is made again from the texts."""
+
+    def save(self) -> None:
+        """Return None."""
+
+    def restore(self, data: bytes) -> None:
+        """Nothing was saved."""
+        raise NotImplementedError
+
 
 @dataclass
-class Words:
+class Words(_OfTexts):
     """BM25 over what an item shows, its date and speaker included."""
 
     index: LexicalIndex = field(default_factory=LexicalIndex)
@@ -63,7 +80,7 @@ class Words:
 
 
 @dataclass
-class Ranked:
+class Ranked(_OfTexts):
     """The fitted ranker over messages, their neighbours, speakers and sessions."""
 
     index: RankedIndex = field(default_factory=RankedIndex)
@@ -140,3 +157,11 @@ class Meaning:
     def copy(self) -> Meaning:
         """Return one that holds the same."""
         return Meaning(self.embedder, None if self.index is None else self.index.copy())
+
+    def save(self) -> bytes | None:
+        """Return the vectors."""
+        return None if self.index is None else self.index.save()
+
+    def restore(self, data: bytes) -> None:
+        """Take the vectors back: no text is embedded again."""
+        self.index = VectorIndex.load(data)

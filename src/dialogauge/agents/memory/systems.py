@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -24,6 +24,7 @@ from dialogauge.runs.records import conversation_from_json, conversation_to_json
 
 _ALL: Final[frozenset[Ability]] = frozenset({"update", "delete", "fork", "save"})
 _FILE: Final = "dialogues.jsonl"
+_INDEX: Final = "index.bin"
 
 
 @dataclass
@@ -88,11 +89,16 @@ class _Dialogues:
 
     async def load(self, folder: Path) -> None:
         """Read the dialogues, and make of them what is made."""
+        for conversation, corpus in self._stored(folder):
+            await self._take(conversation, corpus=corpus)
+
+    def _stored(self, folder: Path) -> Iterator[tuple[Conversation, bool]]:
+        """Forget what is known, and yield what a folder holds."""
         for name in list(self.known):
             self._drop(name)
         for line in (folder / _FILE).read_text(encoding="utf-8").splitlines():
             conversation, corpus = json.loads(line)
-            await self._take(conversation_from_json(conversation), corpus=corpus)
+            yield conversation_from_json(conversation), corpus
 
 
 @dataclass
@@ -181,8 +187,28 @@ class IndexedMemory(_Dialogues):
         other.index, other._items = self.index.copy(), dict(self._items)
         return other
 
+    def save(self, folder: Path) -> None:
+        """Write the dialogues, and what the index would have to pay for again."""
+        super().save(folder)
+        if (data := self.index.save()) is not None:
+            (folder / _INDEX).write_bytes(data)
+
+    async def load(self, folder: Path) -> None:
+        """Read the dialogues, and the index where it was written."""
+        if not (folder / _INDEX).is_file():
+            await super().load(folder)
+            return
+        for conversation, corpus in self._stored(folder):
+            self._keep(conversation, corpus=corpus)
+        self.index.restore((folder / _INDEX).read_bytes())
+
     async def _take(self, conversation: Conversation, *, corpus: bool) -> Usage:
-        await super()._take(conversation, corpus=corpus)
+        return await self.index.add(self._keep(conversation, corpus=corpus))
+
+    def _keep(self, conversation: Conversation, *, corpus: bool) -> dict[str, MemoryItem]:
+        """Keep a dialogue, and return by key what it is searched by."""
+        self._drop(conversation.id)
+        self.known[conversation.id] = conversation, corpus
         messages, all_of_it = [*items_of(conversation)], whole(conversation)
         searched = {}
         if self.unit != "session":
@@ -191,7 +217,7 @@ class IndexedMemory(_Dialogues):
             first = next((i for i in messages if i.speaker == "user"), messages[0])
             searched[f"{conversation.id}\n"] = all_of_it if corpus else first
         self._items |= searched if self.unit == "message" else dict.fromkeys(searched, all_of_it)
-        return await self.index.add(searched)
+        return searched
 
     def _drop(self, dialogue: str) -> None:
         if dialogue in self.known:

@@ -50,11 +50,11 @@ from dialogauge.data.tasks import (
     unlike_published,
 )
 from dialogauge.judges.answers import bert_scorer
-from dialogauge.llm import FolderEmbedder, HttpEmbedder, JsonEndpoint
+from dialogauge.llm import FolderEmbedder, HttpEmbedder, JsonEndpoint, folder_digest
 from dialogauge.report import Block, words
 from dialogauge.rubrics import own_template, render
 from dialogauge.runs import RunDirectory, StudyRun, open_run
-from dialogauge.studies.learning.figures import CONTROLS, OF_RUN, LearnResult
+from dialogauge.studies.learning.figures import CONTROLS, NO_MODEL, OF_RUN, LearnResult
 from dialogauge.studies.learning.memories import Chunk, LearningSystem, Memories
 from dialogauge.studies.learning.page import learn_blocks, shown_answer, stored_page
 from dialogauge.studies.learning.planted import PLANTED, planted_answers
@@ -73,6 +73,7 @@ _PUBLISHED: Final = {
 _SHUFFLED: Final = 42
 """The seed by which MemoryBench shuffles logs."""
 _NAMED: Final = lazy_pattern(r"([^=/:]+)=(.+)")
+_ITEMS: Final = 5
 _FOLDER: Final = "memories"
 """Of a run, where its memories are kept."""
 
@@ -113,7 +114,10 @@ async def _prepare(options: LearnOptions, python: PythonInput, *, dry: bool) -> 
     except BaseException:
         await clients.close()
         raise
-    room = Room(options.k) if options.context_tokens is None else Room(None, options.context_tokens)
+    if options.k is not None and options.context_tokens is not None:
+        msg = "--k and --context-tokens are given: a room has one bound"
+        raise UsageError(msg, hint="keep one of them")
+    room = Room(options.k or _ITEMS) if options.context_tokens is None else Room(None, options.context_tokens)
     folder = None if dry else directory_of(options).path / _FOLDER
     study = LearningStudy(
         file,
@@ -128,6 +132,7 @@ async def _prepare(options: LearnOptions, python: PythonInput, *, dry: bool) -> 
         references=None if options.norm_from is None else _references(options.norm_from, tasks),
         choose=_choose if options.options else None,
         bert_score=None if options.bert_score is None else bert_scorer(options.bert_score),
+        bert_model=None if options.bert_score is None else folder_digest(Path(options.bert_score)),
         seed=options.seed,
         planted=planted_answers(tasks) if options.planted else {},
     )
@@ -136,7 +141,7 @@ async def _prepare(options: LearnOptions, python: PythonInput, *, dry: bool) -> 
         options=options,
         study=study,
         clients=clients,
-        judge="extract" if answerer is None else answerer.name,
+        judge=NO_MODEL if answerer is None else answerer.name,
         workers=1 if plain else options.max_concurrency,
         remarks=remarks,
     )
@@ -238,7 +243,8 @@ def _systems(
     systems: dict[str, LearningSystem] = {}
     evidence: dict[str | None, dict[str, Sequence[str]]] = {}
     for task in file.tasks:
-        evidence.setdefault(task.corpus, {})[task.question] = task.evidence
+        of_corpus = evidence.setdefault(task.corpus, {})  # a question may stand there twice
+        of_corpus[task.question] = (*of_corpus.get(task.question, ()), *task.evidence)
     embeds = any(_named(text)[1].startswith("embed") for text in options.systems)
     embedder = _embedder(options, clients) if embeds and not dry else None
     asked = [text for text in options.systems if not (options.controls and text in CONTROLS)]

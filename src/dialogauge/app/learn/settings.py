@@ -55,7 +55,14 @@ class LearnOptions(ModelOptions, RunOptions, AgentsOptions):
     sample: int | None = setting(
         None, "Tasks of each data set at most, drawn as MemoryBench does.", low=1, metavar="N"
     )
-    k: int = setting(5, "Items that a system may give.", "--k", low=1, high=1_000)
+    k: int | None = setting(
+        None,
+        "Items that a system may give.",
+        "--k",
+        low=1,
+        high=1_000,
+        otherwise="5, without --context-tokens",
+    )
     context_tokens: int | None = setting(
         None, "Tokens that a system may give, in place of --k.", low=1, metavar="N"
     )
@@ -93,8 +100,8 @@ class LearnCompareOptions(Options):
     """Lay runs beside each other, or make published tables anew.
 
     Of a run of answers that `judge --rubric answer` judged, it takes the judge's own error out. Beside the
-    run of answers, the scores of judges take the place of metrics. A file of
-    published results (final_evaluate_summary.json) stands alone: its figures have other references.
+    run of answers, the scores of judges take the place of metrics. A file of published results
+    (final_evaluate_summary.json) stands alone: its figures have other references.
     """
 
     sources: tuple[str, ...] = argument(

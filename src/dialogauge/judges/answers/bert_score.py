@@ -9,17 +9,22 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from dialogauge.core.errors import MissingExtra, UsageError
 
+_LAYERS: Final = {("bert", 12): 8, ("roberta", 12): 10, ("deberta", 48): 40}
+"""By type and number of layers whose states BERTScore takes for bert-base-chinese, roberta-base and
+deberta-xlarge-mnli: the models of MemoryBench."""
 
-def bert_scorer(folder: str, layer: int = -1) -> Callable[[str, str], float]:
+
+def bert_scorer(folder: str, layer: int | None = None) -> Callable[[str, str], float]:
     """Return a function from a text and the right one to F1, mostly 0 to 1; 0 where one of them is empty.
 
     Args:
         folder: Of a Hugging Face model with its tokenizer. It is loaded with the first text.
-        layer: Whose states are compared; -1 is the last. BERTScore's own choice for bert-base-chinese is 8.
+        layer: Whose states are compared. None: BERTScore's own choice for the models of MemoryBench, and the
+            last one of others.
 
     Raises:
         UsageError: It is no folder of a model. With the first text also where that cannot be loaded.
@@ -55,11 +60,13 @@ def _loaded(folder: str) -> tuple[Any, Any]:
 
 
 @lru_cache(maxsize=64)
-def _states(folder: str, text: str, layer: int) -> Any:  # noqa: ANN401 - a tensor of torch
+def _states(folder: str, text: str, layer: int | None) -> Any:  # noqa: ANN401 - a tensor of torch
     """Return the states of the tokens, of length 1, without those that the tokenizer puts around them."""
     import torch
 
     model, tokenizer = _loaded(folder)
+    if layer is None:
+        layer = _LAYERS.get((model.config.model_type, model.config.num_hidden_layers), -1)
     cut = {"truncation": True, "max_length": min(512, model.config.max_position_embeddings)}
     tokens = tokenizer(text, **cut, return_tensors="pt", return_special_tokens_mask=True)
     own = tokens.pop("special_tokens_mask")[0] == 0

@@ -119,6 +119,8 @@ class LearnSet:
     """Each system beside no memory, and systems of equal room beside each other."""
     steps: Mapping[str, Sequence[tuple[int, Estimate]]] = field(default_factory=dict)
     """By system its score at each step; empty of a single step."""
+    options: bool = False
+    """Whether questions without an answer had two options: what counts there is the choice."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,11 +176,12 @@ def compared_result(runs: Mapping[str, StoredRun], judged: Sequence[StoredRun] =
     """
     facts = {name: run.manifest.facts for name, run in runs.items()}
     first, *others = facts
-    for key, what in (("room", "room"), ("protocol", "protocol")):
-        if differs := next((name for name in others if facts[name][key] != facts[first][key]), None):
-            two = " and ".join(_in_words(facts[name][key]) for name in (first, differs))
-            msg = f"{first} and {differs} differ in {what}: {two}"
-            raise UsageError(msg, hint="run both with the same --k, --context-tokens and --protocol")
+    for key in ("room", "protocol", "options"):
+        if differs := next((name for name in others if facts[name].get(key) != facts[first].get(key)), None):
+            two = " and ".join(_in_words(facts[name].get(key)) for name in (first, differs))
+            msg = f"{first} and {differs} differ in {key}: {two}"
+            hint = "run both with the same --k, --context-tokens, --protocol and --options"
+            raise UsageError(msg, hint=hint)
     scores = _judged_scores(judged)
     cases, notes, who = list[Case](), list[Case](), dict[str, None]()
     for name, run in runs.items():
@@ -213,10 +216,10 @@ def _labelled(system: str, run: str) -> str:
     return f"{system}{OF_RUN}{run}" if run else system
 
 
-def _in_words(condition: str | Mapping[str, int | None]) -> str:
-    """Say a protocol, or a room: `5 items`."""
-    if isinstance(condition, str):
-        return condition
+def _in_words(condition: object) -> str:
+    """Say a protocol, whether there are options, or a room: `5 items`."""
+    if not isinstance(condition, Mapping):
+        return str(condition)
     return ", ".join(counted(n, key.removesuffix("s")) for key, n in condition.items() if n is not None)
 
 
@@ -310,6 +313,7 @@ def _set(dataset: str, cases: Sequence[Case], room: Mapping[str, int | None]) ->
         ceilings,
         _pairs(last, systems, unit),
         along,
+        any((case.get("values") or {}).get("option") is not None for case in cases),
     )
 
 

@@ -10,20 +10,17 @@ from typing import Any, Final
 from dialogauge.core.version import __version__
 from dialogauge.data.tasks import DATASETS
 from dialogauge.report import (
-    Axis,
     Block,
     Callout,
     Cell,
     Column,
     Count,
-    Curve,
     DotPlot,
     DotRow,
     Missing,
     Number,
     Page,
     Percent,
-    Point,
     Section,
     Span,
     TableColumn,
@@ -51,7 +48,8 @@ from dialogauge.studies.learning.tables import figures_table, left_out_notes, pa
 from dialogauge.text import counted
 
 _SETTINGS: Final = (
-    *("tasks", "systems", "candidate", "protocol", "logs_file", "k", "context_tokens", "sample", "seed"),
+    *("inputs", "systems", "protocol", "logs_file", "step_size", "k", "context_tokens", "sample", "options"),
+    *("disputed_file", "norm_from", "planted", "hours", "seed"),
 )
 _WHOLE_SHARE: Final = 0.995
 """Of the memory: who gives less has left something out."""
@@ -198,6 +196,7 @@ _METRIC_NAMES: Final = {
     "meteor_exact_stem": "METEOR, exact and stem",
     "judge": "mean of JuDGE's metrics",
     "readability": "mean of readability",
+    "report": "mean of ROUGE-L and BERTScore",
 }
 
 
@@ -240,7 +239,7 @@ def _score_table(of: LearnSet) -> Block:
     nowhere = any(s.abstained.n for s in of.systems)
     heads: list[Column] = ["system", TableColumn("room", "text"), "answers", "failed", _metric(of)]
     heads += ["undisputed only"] if looked else []
-    heads += ["says that nothing tells"] if nowhere else []
+    heads += [f"{'chooses' if of.options else 'says'} that nothing tells"] if nowhere else []
     rows: list[Sequence[Cell]] = []
     for s in _by_room(of):
         more = [_number(s.undisputed)] if looked else []
@@ -326,20 +325,11 @@ def _cost_table(costs: Mapping[str, MemoryCost]) -> Block:
 
 
 def _plot(of: LearnSet) -> Block:
-    if of.steps:
-        return _curve(of)
     dots = [
         DotRow(f"{s.name} ({s.room})", s.score.value, s.score.interval, "quiet" if s.control else "plain")
         for s in _by_room(of)
     ]
     return DotPlot(f"{_metric(of)} by system", tuple(dots))
-
-
-def _curve(of: LearnSet) -> Block:
-    name, along = next((pair for pair in of.steps.items() if pair[0] not in ("none", "oracle")), ("", ()))
-    points = [Point(float(n), e.value, e.interval, e.n) for n, e in along if e.value is not None]
-    steps = Axis(0.0, float(max((number for number, _ in along), default=1)), "step", whole=True)
-    return Curve(f"{name} along the steps", tuple(points), steps, Axis(0.0, 1.0))
 
 
 def _notes(of: LearnSet) -> Iterator[str]:

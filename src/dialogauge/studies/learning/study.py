@@ -41,7 +41,7 @@ from dialogauge.runs import (
     Study,
     StudyFacts,
 )
-from dialogauge.studies.learning.figures import LearnResult, learn_result
+from dialogauge.studies.learning.figures import NO_MODEL, LearnResult, learn_result
 from dialogauge.studies.learning.memories import Chunk, LearningSystem, Memories, digest_of
 from dialogauge.studies.learning.page import learn_page
 from dialogauge.studies.learning.scoring import (
@@ -120,6 +120,8 @@ class LearningStudy(Study[LearnResult]):
     nothing tells."""
     bert_score: Callable[[str, str], float] | None = None
     """F1 of two texts by a model, for the metrics that need one."""
+    bert_model: str | None = None
+    """The digest of that model."""
     seed: int = 0
     planted: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """By system and task, answers whose worth is known."""
@@ -133,6 +135,7 @@ class LearningStudy(Study[LearnResult]):
             name: Chunk(name, tuple((session, None) for session in sessions), corpus=True)
             for name, sessions in self.file.corpora.items()
         }
+        self._digests = {digest_of(()), *(digest_of((chunk,)) for chunk in self._corpora.values())}
         self._options = options_of(self.tasks) if self.choose is not None else {}
         self._places = {
             name: {m.extra.get("id"): (s.id, n, m.text) for s in sessions for n, m in enumerate(s.messages)}
@@ -145,22 +148,25 @@ class LearningStudy(Study[LearnResult]):
         return sum(1 for _ in self.plan())
 
     def stays(self, unit: StoredUnit) -> bool:
-        """Keep what other systems answered."""
-        return unit.rows[0]["candidate"] not in {*(system.name for system in self.systems), *self.planted}
+        """Keep what other systems answered from the same dialogues; with logs each may hold its own."""
+        row = unit.rows[0]
+        if row["candidate"] in {*(system.name for system in self.systems), *self.planted}:
+            return False
+        logs = any(system.logs for system in self.systems)
+        return logs or row["details"]["memory"] in self._digests
 
     def opened(self, database: RunDatabase) -> None:
         """Take the run file; UsageError where it holds answers of another room, answerer or protocol."""
-        who = "extract" if self.answerer is None else self.answerer.name
-        asked: dict[str, Any] = {"k": self.room.items, "context_tokens": self.room.tokens}
-        asked |= {"answerer": who, "protocol": self.protocol, "options": self.choose is not None}
-        stored = {"options": False, **database.get_meta(_CONDITIONS, asked)}
-        if changed := [key for key in asked if stored.get(key) != asked[key]]:
-            key = changed[0]
-            msg = (
-                f"the run {database.path.parent} holds answers with {key} {stored.get(key)}, not {asked[key]}"
-            )
+        conditions: dict[str, Any] = {"k": self.room.items, "context_tokens": self.room.tokens}
+        conditions |= {"answerer": NO_MODEL if self.answerer is None else self.answerer.name}
+        conditions |= {"protocol": self.protocol, "options": self.choose is not None}
+        conditions |= {"settings of the answerer": None if self.answerer is None else self.answerer.digest}
+        stored = database.get_meta(_CONDITIONS, conditions)
+        if key := next((key for key, value in conditions.items() if stored.get(key) != value), None):
+            run, before = database.path.parent, stored.get(key)
+            msg = f"the run {run} holds answers with {key} {before}, not {conditions[key]}"
             raise UsageError(msg, hint="choose another directory with -o, or start anew with --fresh")
-        database.put_meta(_CONDITIONS, asked)
+        database.put_meta(_CONDITIONS, conditions)
 
     def prepare(self, mask: Mask | None, notes: Notes | None) -> None:
         """Take where the costs of memories are kept."""
@@ -173,7 +179,7 @@ class LearningStudy(Study[LearnResult]):
         for task in self.tasks:
             groups.setdefault(task.corpus, []).append(task)
         answerer = "" if self.answerer is None else self.answerer.digest
-        asks = (["options"] if self.choose else []) + (["BERTScore"] if self.bert_score else [])
+        asks = (["options"] if self.choose else []) + ([self.bert_model] if self.bert_model else [])
         places = count()
         for system in self.systems:
             about = MemoryAgent(system.empty(), self.answerer, self.room).digest
@@ -356,6 +362,7 @@ class LearningStudy(Study[LearnResult]):
                 "answerer": None if self.answerer is None else dict(self.answerer.describe()),
                 "room": {"items": self.room.items, "tokens": self.room.tokens},
                 "protocol": self.protocol,
+                "options": self.choose is not None,
                 "references": self.references,
             },
         )

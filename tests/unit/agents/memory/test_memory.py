@@ -22,6 +22,7 @@ from dialogauge.agents.memory import (
     Retrieved,
     Room,
     SystemFault,
+    build_memory,
     own_memory,
 )
 from dialogauge.agents.memory.searchers import Meaning, Ranked, Words
@@ -179,6 +180,34 @@ async def test_a_class_of_ones_own_is_a_system() -> None:
     assert memory.spent.keys() == {"ingest", "retrieve"}
     with pytest.raises(TypeError, match="has no method retrieve"):
         own_memory(object, "mine")
+
+
+class Counting:
+    """Embeds by the number of letters, and counts the texts."""
+
+    texts = 0
+
+    def describe(self):
+        return {"kind": "counting"}
+
+    async def embed(self, texts):
+        self.texts += len(texts)
+        return [[float(text.lower().count(c)) + 0.1 for c in "abcdefgh"] for text in texts], Usage()
+
+
+@pytest.mark.parametrize("name", ["embed-message", "embed-session"])
+async def test_vectors_are_kept_and_no_text_is_embedded_twice(name, tmp_path) -> None:
+    embedder = Counting()
+    memory = build_memory(name, embedder=embedder)
+    await memory.add_corpus(SESSIONS)
+    memory.save(tmp_path)
+    before, embedded = await memory.retrieve("a red kayak", Room(2)), embedder.texts
+    again = build_memory(name, embedder=embedder)
+    await again.load(tmp_path)
+    assert embedder.texts == embedded
+    assert (await again.retrieve("a red kayak", Room(2))).items == before.items
+    await again.delete(SESSIONS[0].id)
+    assert all(i.dialogue != SESSIONS[0].id for i in (await again.retrieve("a red kayak", Room(9))).items)
 
 
 BROKEN = {
