@@ -65,9 +65,11 @@ def learn_page(run: StoredRun, result: LearnResult) -> Page:
             sampler.add(row)
     sample = read_sample(run, sampler.result(), ())
     sections: list[Section] = []
-    for of in result.sets:
-        blocks = [_plot(of), *_set_blocks(of)] if of.metric else [*_set_blocks(of)]
-        sections.append(Section(of.dataset, tuple(blocks), _lead_of(of), anchor=f"set-{len(sections)}"))
+    for figures in result.sets:
+        blocks = [_plot(figures), *_set_blocks(figures)] if figures.metric else [*_set_blocks(figures)]
+        sections.append(
+            Section(figures.dataset, tuple(blocks), _lead_of(figures), anchor=f"set-{len(sections)}")
+        )
     if result.partitions:
         drawn = (partition_dots(result.partitions), *_partition_blocks(result))
         sections.append(Section("Partitions", drawn, anchor="partitions"))
@@ -78,7 +80,7 @@ def learn_page(run: StoredRun, result: LearnResult) -> Page:
         Section("Answers", (sample.transcripts,), conversations_lead(sample), anchor="conversations"),
         settings_section(run.manifest, _SETTINGS),
     ]
-    asked = sum(s.asked for of in result.sets for s in of.systems)
+    asked = sum(s.asked for figures in result.sets for s in figures.systems)
     apart, who = f". {_planted_words(result)}".strip(), Span(result.answerer, "strong")
     by = (
         (" answers, written by ", who) if result.answerer != NO_MODEL else (" answers, made without a model",)
@@ -135,10 +137,10 @@ class ComparedSystems:
 
 def learn_blocks(result: LearnResult) -> Iterator[Block]:
     """Lay out a run for a terminal."""
-    for of in result.sets:
-        if of.metric is None:
-            yield Callout((f"{of.dataset}: {_lead_of(of)}",), "info")
-        yield from _set_blocks(of)
+    for figures in result.sets:
+        if figures.metric is None:
+            yield Callout((f"{figures.dataset}: {_lead_of(figures)}",), "info")
+        yield from _set_blocks(figures)
     yield from _partition_blocks(result)
     if result.costs:
         yield _cost_table(result.costs)
@@ -175,17 +177,17 @@ _RUBRICS: Final = {
 """Of what data sets a rubric scores."""
 
 
-def _lead_of(of: LearnSet) -> str:
-    if of.metric is None:
-        known = DATASETS.get(of.dataset)
+def _lead_of(figures: LearnSet) -> str:
+    if figures.metric is None:
+        known = DATASETS.get(figures.dataset)
         rubric = _RUBRICS.get(known.metric if known else "", "NAME")
         return f"A model has to score these replies: dialogauge judge RUN --rubric {rubric}."
-    merged = " The score is a plain mean of metrics, which no model has merged." if of.unmerged else ""
-    return f"Scored by {_metric(of)}, 0 to 1. Intervals are by {of.unit}.{merged}"
+    merged = " The score is a plain mean of metrics, which no model has merged." if figures.unmerged else ""
+    return f"Scored by {_metric(figures)}, 0 to 1. Intervals are by {figures.unit}.{merged}"
 
 
-def _metric(of: LearnSet) -> str:
-    return _METRIC_NAMES.get(str(of.metric), words.name(str(of.metric)))
+def _metric(figures: LearnSet) -> str:
+    return _METRIC_NAMES.get(str(figures.metric), words.name(str(figures.metric)))
 
 
 _METRIC_NAMES: Final = {
@@ -200,19 +202,19 @@ _METRIC_NAMES: Final = {
 }
 
 
-def _set_blocks(of: LearnSet) -> Iterator[Block]:
+def _set_blocks(figures: LearnSet) -> Iterator[Block]:
     """Lay out a data set: scores, categories, recall and room, comparisons, steps, and what is to be said."""
-    if of.metric is not None:
-        yield _score_table(of)
-        if any(len(s.categories) > 1 for s in of.systems):
-            yield _category_table(of)
-    if any(s.items or s.recall.n for s in of.systems):
-        yield _room_table(of)
-    if of.pairs:
-        yield _pair_table(of.pairs)
-    if of.steps:
-        yield _step_table(of)
-    if notes := tuple(_notes(of)):
+    if figures.metric is not None:
+        yield _score_table(figures)
+        if any(len(s.categories) > 1 for s in figures.systems):
+            yield _category_table(figures)
+    if any(s.items or s.recall.n for s in figures.systems):
+        yield _room_table(figures)
+    if figures.pairs:
+        yield _pair_table(figures.pairs)
+    if figures.steps:
+        yield _step_table(figures)
+    if notes := tuple(_notes(figures)):
         yield Callout(notes, "warn")
 
 
@@ -222,10 +224,10 @@ def _number(estimate: Estimate | None) -> Cell:
     return Number(estimate.value, 3, estimate.interval)
 
 
-def _by_room(of: LearnSet) -> list[SystemFigures]:
+def _by_room(figures: LearnSet) -> list[SystemFigures]:
     """Return systems by room: first the controls, then each room with its best system first."""
     rooms: dict[str, list[SystemFigures]] = {}
-    for system in of.systems:
+    for system in figures.systems:
         rooms.setdefault("" if system.control else system.room, []).append(system)
 
     def rank(system: SystemFigures) -> float:
@@ -234,35 +236,35 @@ def _by_room(of: LearnSet) -> list[SystemFigures]:
     return [one for room in sorted(rooms) for one in sorted(rooms[room], key=rank)]
 
 
-def _score_table(of: LearnSet) -> Block:
-    looked = any(s.undisputed is not None for s in of.systems)
-    nowhere = any(s.abstained.n for s in of.systems)
-    heads: list[Column] = ["system", TableColumn("room", "text"), "answers", "failed", _metric(of)]
+def _score_table(figures: LearnSet) -> Block:
+    looked = any(s.undisputed is not None for s in figures.systems)
+    nowhere = any(s.abstained.n for s in figures.systems)
+    heads: list[Column] = ["system", TableColumn("room", "text"), "answers", "failed", _metric(figures)]
     heads += ["undisputed only"] if looked else []
-    heads += [f"{'chooses' if of.options else 'says'} that nothing tells"] if nowhere else []
+    heads += [f"{'chooses' if figures.options else 'says'} that nothing tells"] if nowhere else []
     rows: list[Sequence[Cell]] = []
-    for s in _by_room(of):
+    for s in _by_room(figures):
         more = [_number(s.undisputed)] if looked else []
         more += [_number(s.abstained)] if nowhere else []
         failed = Count(sum(s.failed.values()))
         rows.append((s.name, s.room, Count(s.asked), failed, _number(s.score), *more))
-    return data_table(f"{of.dataset}: scores, ranked within equal room", heads, rows)
+    return data_table(f"{figures.dataset}: scores, ranked within equal room", heads, rows)
 
 
-def _category_table(of: LearnSet) -> Block:
-    names = list(dict.fromkeys(name for s in of.systems for name in s.categories))
+def _category_table(figures: LearnSet) -> Block:
+    names = list(dict.fromkeys(name for s in figures.systems for name in s.categories))
     rows: list[Sequence[Cell]] = [
-        (s.name, *(_number(s.categories.get(name)) for name in names)) for s in _by_room(of)
+        (s.name, *(_number(s.categories.get(name)) for name in names)) for s in _by_room(figures)
     ]
-    if of.ceilings:
-        rows.append(("gold that nobody disputes", *(Percent(of.ceilings.get(name)) for name in names)))
-    return data_table(f"{of.dataset}: by category", ["system", *names], rows)
+    if figures.ceilings:
+        rows.append(("gold that nobody disputes", *(Percent(figures.ceilings.get(name)) for name in names)))
+    return data_table(f"{figures.dataset}: by category", ["system", *names], rows)
 
 
-def _room_table(of: LearnSet) -> Block:
+def _room_table(figures: LearnSet) -> Block:
     heads = ["system", "evidence given", "of its dialogues", "items", "tokens", "share of memory"]
     heads += ["ms to retrieve", "s to answer", "tokens to answer"]
-    kinds = sorted({kind for s in of.systems for kind in s.recall_by_kind})
+    kinds = sorted({kind for s in figures.systems for kind in s.recall_by_kind})
     heads += [f"evidence in what is {kind}" for kind in kinds]
     rows: list[Sequence[Cell]] = [
         (
@@ -277,9 +279,9 @@ def _room_table(of: LearnSet) -> Block:
             Number(s.answer_tokens, 0),
             *(_number(s.recall_by_kind.get(kind)) for kind in kinds),
         )
-        for s in _by_room(of)
+        for s in _by_room(figures)
     ]
-    return data_table(f"{of.dataset}: recall, room and time, means of an answer", heads, rows)
+    return data_table(f"{figures.dataset}: recall, room and time, means of an answer", heads, rows)
 
 
 def _pair_table(pairs: Sequence[Comparison]) -> Block:
@@ -291,13 +293,13 @@ def _pair_table(pairs: Sequence[Comparison]) -> Block:
     return data_table("Case by case", columns, rows)
 
 
-def _step_table(of: LearnSet) -> Block:
-    numbers = sorted({number for along in of.steps.values() for number, _ in along})
+def _step_table(figures: LearnSet) -> Block:
+    numbers = sorted({number for along in figures.steps.values() for number, _ in along})
     rows: list[Sequence[Cell]] = []
-    for name, along in of.steps.items():
+    for name, along in figures.steps.items():
         known = dict(along)
         rows.append((name, *(_number(known.get(number)) for number in numbers)))
-    return data_table(f"{of.dataset}: along the steps", ["system", *map(str, numbers)], rows)
+    return data_table(f"{figures.dataset}: along the steps", ["system", *map(str, numbers)], rows)
 
 
 def _cost_table(costs: Mapping[str, MemoryCost]) -> Block:
@@ -324,19 +326,19 @@ def _cost_table(costs: Mapping[str, MemoryCost]) -> Block:
     )
 
 
-def _plot(of: LearnSet) -> Block:
+def _plot(figures: LearnSet) -> Block:
     dots = [
         DotRow(f"{s.name} ({s.room})", s.score.value, s.score.interval, "quiet" if s.control else "plain")
-        for s in _by_room(of)
+        for s in _by_room(figures)
     ]
-    return DotPlot(f"{_metric(of)} by system", tuple(dots))
+    return DotPlot(f"{_metric(figures)} by system", tuple(dots))
 
 
-def _notes(of: LearnSet) -> Iterator[str]:
+def _notes(figures: LearnSet) -> Iterator[str]:
     """Say what keeps figures from being what they seem."""
-    if of.systems and all(s.share is None and not s.failed for s in of.systems):
+    if figures.systems and all(s.share is None and not s.failed for s in figures.systems):
         yield "No memory holds anything of these tasks: give their corpus, or dialogues with --logs."
-    for s in of.systems:
+    for s in figures.systems:
         failed = sum(s.failed.values()) - s.unfinished
         if s.unfinished:
             done = s.asked - s.unfinished
@@ -354,13 +356,13 @@ def _notes(of: LearnSet) -> Iterator[str]:
             yield f"{s.name} gave {s.share:.0%} of the memory: the rest does not fit into its room."
         if not s.control and s.share is not None and s.share > _ALL_SHARE:
             yield f"{s.name} gave {s.share:.0%} of its memory: that is nearly everything, and no retrieval."
-        for category, ceiling in of.ceilings.items():
+        for category, ceiling in figures.ceilings.items():
             earned = s.categories.get(category)
             if earned is not None and earned.value is not None and earned.value > ceiling:
                 yield f"{s.name} is above the ceiling of {category} ({earned.value:.3f} of {ceiling:.3f})."
-    scores = {s.room: s.score.value for s in of.systems if s.control}
+    scores = {s.room: s.score.value for s in figures.systems if s.control}
     nothing, evidence = scores.get("nothing"), scores.get("evidence")
     if nothing and evidence and nothing > evidence / 2:
         yield f"Without a memory {nothing:.3f} is earned, and by the evidence {evidence:.3f}: few need one."
-    if not any(s.room == "nothing" for s in of.systems):
+    if not any(s.room == "nothing" for s in figures.systems):
         yield "No control was asked: nobody knows what the questions are worth without a memory."
