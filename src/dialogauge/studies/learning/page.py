@@ -183,7 +183,9 @@ def _lead_of(figures: LearnSet) -> str:
         rubric = _RUBRICS.get(known.metric if known else "", "NAME")
         return f"A model has to score these replies: dialogauge judge RUN --rubric {rubric}."
     merged = " The score is a plain mean of metrics, which no model has merged." if figures.unmerged else ""
-    return f"Scored by {_metric(figures)}, 0 to 1. Intervals are by {figures.unit}.{merged}"
+    unsure = all(pair.side == "too few to tell" for pair in figures.pairs) and bool(figures.pairs)
+    few = f" There are too few {figures.unit} to tell systems apart." if unsure else ""
+    return f"Score: {_metric(figures)}, 0 to 1. Intervals are by {figures.unit}.{few}{merged}"
 
 
 def _metric(figures: LearnSet) -> str:
@@ -248,7 +250,7 @@ def _score_table(figures: LearnSet) -> Block:
         more += [_number(s.abstained)] if nowhere else []
         failed = Count(sum(s.failed.values()))
         rows.append((s.name, s.room, Count(s.asked), failed, _number(s.score), *more))
-    return data_table(f"{figures.dataset}: scores, ranked within equal room", heads, rows)
+    return data_table(f"{figures.dataset}: scores, the highest of each room first", heads, rows)
 
 
 def _category_table(figures: LearnSet) -> Block:
@@ -262,7 +264,7 @@ def _category_table(figures: LearnSet) -> Block:
 
 
 def _room_table(figures: LearnSet) -> Block:
-    heads = ["system", "evidence given", "of its dialogues", "items", "tokens", "share of memory"]
+    heads = ["system", "evidence given", "sessions of evidence", "items", "tokens", "share of memory"]
     heads += ["ms to retrieve", "s to answer", "tokens to answer"]
     kinds = sorted({kind for s in figures.systems for kind in s.recall_by_kind})
     heads += [f"evidence in what is {kind}" for kind in kinds]

@@ -238,7 +238,7 @@ def task_blocks(tables: TaskTables) -> Iterator[Block]:
     notes = list(tables.unlike_published)
     other = [one.name for one in tables.sets if one.form and not one.form.startswith(one.measured)]
     if other:
-        notes.append(f"By {tables.tokenizer} of another form than stated: {', '.join(other)}.")
+        notes.append(f"Measured by {tables.tokenizer}, the form is not the stated one: {', '.join(other)}.")
     if tables.without_gold:
         notes.append(f"{counted(tables.without_gold, 'task')} without anything to hold an answer against.")
     if tables.unknown_evidence:
@@ -335,5 +335,5 @@ def _group(one: TaskPartition) -> tuple[RowGroup, str]:
     if one.name == "LiSo":
         notes.append("It prints LoCoMo there with 199 cases and 25 samples, and needs 1,986 and 250.")
     if one.absent:
-        notes.append(f"Not here: {', '.join(one.absent)}.")
+        notes.append(f"Not here: {', '.join(one.absent)}".removesuffix(".") + ".")
     return RowGroup(tuple(rows), one.name), f"{one.name}. {' '.join(notes)}"

@@ -84,7 +84,7 @@ def test_tables_are_shown_as_text_page_and_json():
     assert "SiSo. Printed: 1,500 cases, 750 sampled. The paper's own rows sum to 3,897." in shown
     assert "NF-CATS 12 2,397 12 9 3" in shown
     assert "tokens by bytes/3" in shown
-    assert "By bytes/3 of another form than stated: JuDGE." in shown
+    assert "Measured by bytes/3, the form is not the stated one: JuDGE." in shown
     assert "NF-CATS" in to_html(read.page)
     assert json.loads(json.dumps(read.to_json()))["sets"][0]["test"] == 3
 
