@@ -8,7 +8,17 @@ from dataclasses import dataclass, field, replace
 from random import Random
 from typing import Any, Final
 
-from dialogauge.agents import ChatAgent, RecordedUser, Scenario, SimulatedUser, derive_persona, read_scenarios
+from dialogauge.agents import (
+    NO_CONTEXT,
+    ChatAgent,
+    GivenContexts,
+    RecordedUser,
+    Scenario,
+    SimulatedUser,
+    contexts_of,
+    derive_persona,
+    read_scenarios,
+)
 from dialogauge.app.candidates import (
     Candidate,
     about_candidate,
@@ -30,7 +40,6 @@ from dialogauge.data import read_conversations
 from dialogauge.llm import ChatClient
 from dialogauge.report import Block
 from dialogauge.runs import Observer, StudyRun
-from dialogauge.studies.sessions.beginnings import NO_CONTEXT, GivenContexts, contexts_of
 from dialogauge.studies.sessions.figures import SessionsResult
 from dialogauge.studies.sessions.page import session_blocks, stored_page
 from dialogauge.studies.sessions.study import SessionCandidate, SessionStudy

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, cast
 
-from dialogauge.agents import PlayedSession, Scenario, play
+from dialogauge.agents import NO_CONTEXT, GivenContexts, PlayedSession, Scenario, beginning, play
 from dialogauge.core import (
     Conversation,
     JudgeFailure,
@@ -22,7 +22,6 @@ from dialogauge.data import Mask
 from dialogauge.report import Page
 from dialogauge.runs import Ending, Produced, Row, StoredRun, StoredUnit, Study, StudyFacts
 from dialogauge.stats import reply_length
-from dialogauge.studies.sessions.beginnings import NO_CONTEXT, GivenContexts, beginning
 from dialogauge.studies.sessions.figures import SessionsResult
 from dialogauge.studies.sessions.page import sessions_page, sessions_result
 

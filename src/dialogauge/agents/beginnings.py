@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Final
 
-from dialogauge.agents import Scenario
+from dialogauge.agents.personas import Scenario
 from dialogauge.core import Conversation, Message, UsageError, digest_text
 from dialogauge.core.conversation import PREFIX
 

@@ -7,8 +7,8 @@ from collections import Counter
 import pytest
 
 from dialogauge.agents import Scenario, UserRole
+from dialogauge.agents.beginnings import beginning, contexts_of
 from dialogauge.core import Conversation, Message, UsageError
-from dialogauge.studies.sessions.beginnings import beginning, contexts_of
 
 ROSA = Scenario("inn", "character", "Rosa", "Rosa keeps an inn.", UserRole("inn"), greeting="Come in.")
 OTHER = Scenario("mill", "character", "Jon", "Jon grinds corn.", UserRole("mill"))
