@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from dialogauge.agents.beginnings import NO_CONTEXT, GivenContexts, beginning, contexts_of
     from dialogauge.agents.candidate import ChatAgent, reply_of
     from dialogauge.agents.environment import TableEnvironment, World, tau_bench_environment
+    from dialogauge.agents.kept import keep_scenarios, kept_scenarios
     from dialogauge.agents.loop import Ended, PlayedSession, play
     from dialogauge.agents.personas import (
         DerivedPersona,
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
         derive_persona,
         persona_fault,
         read_scenarios,
+        scenario_entry,
+        scenario_of,
     )
     from dialogauge.agents.users import Person, RecordedUser, SimulatedUser
 

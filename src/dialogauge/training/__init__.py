@@ -1,10 +1,13 @@
 """Training data from judged conversations."""
 
+from dialogauge.training.asking import AskingStudy, recheck_study, repair_study
 from dialogauge.training.exports import (
     corrected_row,
     dpo_row,
     kto_rows,
+    prompt_rows,
     rank_for_labelling,
+    segment_row,
     sft_row,
     worth_learning,
 )
@@ -12,7 +15,6 @@ from dialogauge.training.pairs import (
     Fork,
     JudgedConversation,
     PersonRating,
-    Source,
     fork_at,
     fork_of,
     judged_conversation,
@@ -20,26 +22,17 @@ from dialogauge.training.pairs import (
     unfit,
     weak_turn,
 )
-from dialogauge.training.preferences import reply_pairs
-from dialogauge.training.repairs import RepairStudy
-
-__all__ = [
-    "Fork",
-    "JudgedConversation",
-    "PersonRating",
-    "RepairStudy",
-    "Source",
-    "corrected_row",
-    "dpo_row",
-    "fork_at",
-    "fork_of",
-    "judged_conversation",
-    "kto_rows",
-    "plain_message",
-    "rank_for_labelling",
-    "reply_pairs",
-    "sft_row",
-    "unfit",
-    "weak_turn",
-    "worth_learning",
-]
+from dialogauge.training.preferences import APART, ReplyPair, pair_of_dialogues, reply_pairs
+from dialogauge.training.rewarded import Rewarded, rewarded_by
+from dialogauge.training.rows import (
+    Provenance,
+    Source,
+    TrainingRow,
+    Why,
+    apart,
+    capped,
+    parted,
+    points_of,
+    quality_of,
+    without_duplicates,
+)

@@ -1,20 +1,23 @@
-"""Rows for training (DPO, KTO, SFT), and conversations that people should label next."""
+"""Rows for training (DPO, KTO, SFT, segments, prompts), and conversations that people should label next."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from random import Random
 from typing import Any, Literal
 
+from dialogauge.agents import Scenario, beginning, scenario_entry
+from dialogauge.core import Conversation, Message
 from dialogauge.rubrics import VERDICTS
 from dialogauge.training.pairs import (
     Fork,
     JudgedConversation,
-    Source,
     plain_message,
     prompt_and_reply,
     tools_of,
 )
+from dialogauge.training.rows import Source
 
 _HALF_WAY = 0.5
 
@@ -90,6 +93,67 @@ def dpo_row(fork: Fork, chosen: str) -> dict[str, Any]:
         "rejected": [{"role": "assistant", "content": fork.rejected}],
         **_tools(fork.tools),
     }
+
+
+def segment_row(
+    prompt: Sequence[Mapping[str, Any]],
+    chosen: Sequence[Mapping[str, Any]],
+    rejected: Sequence[Mapping[str, Any]],
+    *,
+    scores: tuple[float | None, float | None] = (None, None),
+    models: tuple[str | None, str | None] = (None, None),
+    persona: str | None = None,
+    step: int | None = None,
+) -> dict[str, Any]:
+    """Return a pair of segments under one prefix; both begin with a user message, mostly not the same one.
+
+    Args:
+        prompt: The system message and what was said before, in OpenAI form.
+        chosen: The better segment.
+        rejected: The other one.
+        scores: Of both.
+        models: Whose segments they are.
+        persona: Whom the assistant plays: the id of the scenario.
+        step: Of a search, from 1.
+    """
+    return {
+        "prompt": list(prompt),
+        "chosen": list(chosen),
+        "rejected": list(rejected),
+        "score_chosen": scores[0],
+        "score_rejected": scores[1],
+        "persona_id": persona,
+        "step": step,
+        "model_chosen": models[0],
+        "model_rejected": models[1],
+    }
+
+
+def prompt_rows(
+    scenario: Scenario, trajectories: Sequence[tuple[Conversation, Sequence[int]]], chance: Random
+) -> Iterator[tuple[dict[str, Any], Conversation | None]]:
+    """Yield two prompts of a scenario for sessions that are sampled in training: an empty one, and one cut.
+
+    The empty one holds the instructions, and the greeting where there is one. The other one ends at a segment
+    boundary, each as likely as the others, of a trajectory drawn by chance, which comes with it. DynSess says
+    nothing of the contexts of training: half of them are empty here, as in evaluation half are not.
+
+    Args:
+        scenario: With the persona of its user.
+        trajectories: Conversations of it, each with the indexes of messages that it may be cut at.
+        chance: Of the draw.
+    """
+    entry = scenario_entry(scenario)
+
+    def row(messages: Sequence[Message]) -> dict[str, Any]:
+        prompt = [plain_message(m) for m in messages]
+        turns = len(Conversation("", tuple(messages)).replied_turns)
+        return {"prompt": prompt, "scenario": entry, "persona_id": scenario.id, "context_turns": turns}
+
+    yield row(beginning(scenario, scenario.id, "").messages), None
+    if cut := [(talk, places) for talk, places in trajectories if places]:
+        conversation, places = chance.choice(cut)
+        yield row(conversation.messages[: chance.choice(places)]), conversation
 
 
 def corrected_row(fork: Fork, reply: str) -> dict[str, Any]:

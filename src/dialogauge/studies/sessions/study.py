@@ -6,7 +6,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, cast
 
-from dialogauge.agents import NO_CONTEXT, GivenContexts, PlayedSession, Scenario, beginning, play
+from dialogauge.agents import (
+    NO_CONTEXT,
+    GivenContexts,
+    PlayedSession,
+    Scenario,
+    beginning,
+    keep_scenarios,
+    play,
+)
 from dialogauge.core import (
     Conversation,
     JudgeFailure,
@@ -20,7 +28,7 @@ from dialogauge.core.conversation import SESSION
 from dialogauge.core.protocols import Agent
 from dialogauge.data import Mask
 from dialogauge.report import Page
-from dialogauge.runs import Ending, Produced, Row, StoredRun, StoredUnit, Study, StudyFacts
+from dialogauge.runs import Ending, Produced, Row, RunDatabase, StoredRun, StoredUnit, Study, StudyFacts
 from dialogauge.stats import reply_length
 from dialogauge.studies.sessions.figures import SessionsResult
 from dialogauge.studies.sessions.page import sessions_page, sessions_result
@@ -79,6 +87,8 @@ class SessionStudy(Study[SessionsResult]):
     """Who plays the users, for manifest and metadata."""
     opening_usage: dict[str, Usage] = field(default_factory=dict)
     """By scenario what its user persona took: booked on the first session of it that is played."""
+    _database: RunDatabase | None = None
+    """Of the run; None where nothing is written."""
 
     name = SIMULATE
     produces = True
@@ -98,9 +108,15 @@ class SessionStudy(Study[SessionsResult]):
         """Keep what other candidates said."""
         return unit.rows[0]["candidate"] not in {c.name for c in self.candidates}
 
+    def opened(self, database: RunDatabase) -> None:
+        """Take the run file, to keep the scenarios in it."""
+        self._database = database
+
     def prepare(self, mask: Mask | None, notes: object) -> None:
-        """Take nothing: nobody real is in a session; what models write is masked by the run."""
-        del mask, notes
+        """Keep the scenarios; nobody real is in a session, and what models write is masked by the run."""
+        del notes
+        if self._database is not None:
+            keep_scenarios(self._database, self.scenarios, mask)
 
     def plan(self) -> Iterator[WorkUnit]:
         """Yield a unit for each session, scenario by scenario: of each all candidates one after another."""
