@@ -22,13 +22,17 @@ from dialogauge.training.pairs import (
 )
 from dialogauge.training.preferences import reply_pairs
 from dialogauge.training.repairs import RepairStudy
+from dialogauge.training.trajectories import CandidateSegment, SearchStep, Trajectory, read_trajectories
 
 __all__ = [
+    "CandidateSegment",
     "Fork",
     "JudgedConversation",
     "PersonRating",
     "RepairStudy",
+    "SearchStep",
     "Source",
+    "Trajectory",
     "corrected_row",
     "dpo_row",
     "fork_at",
@@ -37,6 +41,7 @@ __all__ = [
     "kto_rows",
     "plain_message",
     "rank_for_labelling",
+    "read_trajectories",
     "reply_pairs",
     "sft_row",
     "unfit",
