@@ -17,6 +17,7 @@ from dialogauge.app.settings import (
     ArenaOptions,
     FitOptions,
     JudgeOptions,
+    LookaheadOptions,
     PairOptions,
     RecheckOptions,
     SatisfactionOptions,
@@ -146,6 +147,7 @@ for _study in (
         name="satisfaction", settings=SatisfactionOptions, entry=f"{_APP}.satisfaction", rows="judgements"
     ),
     ListedStudy(name="simulate", settings=SimulateOptions, entry=f"{_APP}.simulate", rows="judgements"),
+    ListedStudy(name="lookahead", settings=LookaheadOptions, entry=f"{_APP}.lookahead", rows="judgements"),
     ListedStudy(name="success", settings=SuccessOptions, entry=f"{_APP}.success", rows="judgements"),
     ListedStudy(name="arena", settings=ArenaOptions, entry=f"{_APP}.arena", rows="votes"),
     ListedStudy(

@@ -8,6 +8,7 @@ from dialogauge.training.exports import (
     sft_row,
     worth_learning,
 )
+from dialogauge.training.lookahead import LookaheadStudy
 from dialogauge.training.pairs import (
     Fork,
     JudgedConversation,
@@ -22,14 +23,23 @@ from dialogauge.training.pairs import (
 )
 from dialogauge.training.preferences import reply_pairs
 from dialogauge.training.repairs import RepairStudy
-from dialogauge.training.trajectories import CandidateSegment, SearchStep, Trajectory, read_trajectories
+from dialogauge.training.search_figures import SearchResult, search_result
+from dialogauge.training.trajectories import (
+    CandidateSegment,
+    SearchStep,
+    Trajectory,
+    read_trajectories,
+    search_details,
+)
 
 __all__ = [
     "CandidateSegment",
     "Fork",
     "JudgedConversation",
+    "LookaheadStudy",
     "PersonRating",
     "RepairStudy",
+    "SearchResult",
     "SearchStep",
     "Source",
     "Trajectory",
@@ -43,6 +53,8 @@ __all__ = [
     "rank_for_labelling",
     "read_trajectories",
     "reply_pairs",
+    "search_details",
+    "search_result",
     "sft_row",
     "unfit",
     "weak_turn",

@@ -9,17 +9,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypedDict
+from typing import Any, Final, Literal, TypedDict
 
 from dialogauge.agents import Ended
 from dialogauge.core import Conversation, JudgeFailure, Message, Role, StoreError, round_score
 from dialogauge.core.json_keys import as_json
 from dialogauge.core.shape import Misfit, read_as
-from dialogauge.runs import StoredRun
+from dialogauge.runs import Row, StoredRun
 from dialogauge.runs.shapes import StoredUsage
 
-SEARCH = "lookahead"
+SEARCH: Final = "lookahead"
 """The kind of run."""
+
+
+SearchEnded = Literal["turns", "user", "failed"]
+"""How a scenario ended: all segments were committed, the user left before, or no candidate was left."""
 
 
 class SaidMessage(TypedDict):
@@ -53,6 +57,11 @@ class CandidateSegment:
     """What it took, by role: `simulator`, `candidate`, `judge`."""
     failure: JudgeFailure | None = None
     """Why it dropped out."""
+
+    @property
+    def played(self) -> bool:
+        """Whether neither side failed: it was judged, whatever came of that."""
+        return self.turns > 0 and self.ended in ("turns", "user")
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,18 +122,30 @@ class SearchDetails(TypedDict):
     """What the row of a scenario holds under `details`."""
 
     steps: tuple[SearchStep, ...]
+    ended: SearchEnded
     committed: tuple[SaidMessage, ...]
     """All that was committed, where the scenario failed: the run then keeps no conversation. Else empty."""
 
 
-def details_of(steps: Sequence[SearchStep], committed: Sequence[Message] = ()) -> dict[str, Any]:
+def details_of(
+    steps: Sequence[SearchStep], ended: SearchEnded, committed: Sequence[Message] = ()
+) -> dict[str, Any]:
     """Return the details of a row as plain JSON values; `committed` is what a failed scenario came to."""
-    return {"steps": as_json(tuple(steps)), "committed": [said(m) for m in committed]}
+    return {"steps": as_json(tuple(steps)), "ended": ended, "committed": [said(m) for m in committed]}
 
 
 def said(message: Message) -> SaidMessage:
     """Return a message of a session as a row holds it."""
     return {"role": message.role, "content": message.text}
+
+
+def search_details(row: Row) -> SearchDetails:
+    """Return what the row of a scenario holds; StoreError for one that another version wrote."""
+    try:
+        return read_as(row["details"], SearchDetails)
+    except Misfit as error:
+        msg = f"the row of the scenario {row['conversation_id']!r} cannot be read: {error}"
+        raise StoreError(msg, hint="another version of dialogauge wrote it: search anew") from error
 
 
 def read_trajectories(run: StoredRun) -> Iterator[Trajectory]:
@@ -135,14 +156,10 @@ def read_trajectories(run: StoredRun) -> Iterator[Trajectory]:
     judge: Mapping[str, Any] = run.manifest.facts.get("scored_by", {})
     for conversation, rows in run.judged():
         for row in rows:
-            try:
-                details = read_as(row["details"], SearchDetails)
-                failure = read_as(row["failure"], JudgeFailure | None)  # type: ignore[arg-type] # a union
-            except (Misfit, KeyError) as error:
-                msg = f"{run.directory.path}: the row of {conversation.id!r} cannot be read: {error}"
-                raise StoreError(msg, hint="another version of dialogauge wrote it: search anew") from error
-            whole = conversation
-            if not conversation.messages:
+            details, failure = search_details(row), row["failure"]
+            if failure is not None:
                 messages = tuple(Message(m["role"], m["content"]) for m in details["committed"])
-                whole = replace(conversation, messages=messages)
-            yield Trajectory(whole.scenario or whole.id, whole, details["steps"], judge, failure)
+                conversation = replace(conversation, messages=messages)
+                failure = JudgeFailure(failure["kind"], failure["message"], failure.get("raw"))
+            scenario = conversation.scenario or conversation.id
+            yield Trajectory(scenario, conversation, details["steps"], judge, failure)
