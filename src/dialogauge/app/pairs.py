@@ -17,7 +17,7 @@ from dialogauge.app.merging import references
 from dialogauge.app.outcome import FINISHED, CommandOutcome, Plan
 from dialogauge.app.outputs import output_file, spare
 from dialogauge.app.pairs_asked import PairQuestions
-from dialogauge.app.pairs_of_judged import RESTS_ON, UNCHECKED_WHY, RatedRun, RowsOfJudged
+from dialogauge.app.pairs_of_judged import RESTS_ON, UNCHECKED_WHY, RatedRun, RowsOfJudged, why_unchecked
 from dialogauge.app.pairs_of_people import people_rows
 from dialogauge.app.pairs_of_replay import arena_pairs, replay_pairs
 from dialogauge.app.pairs_of_sessions import context_rows, search_rows
@@ -131,7 +131,7 @@ class PairsEntry(Command[PairOptions, PairResult]):
     def plan(self, options: PairOptions) -> Plan:
         """Count the rows, and what a model would be asked."""
         made = asyncio.run(_made(options, ProgressObserver(quiet=True), None, dry=True))
-        result, asking = made.result, made.questions.expected()
+        result, asking = made.result, made.questions.clients.counted()
         if asking is not None:
             asking = replace(asking, assumed=0)  # the replies go into rows, and into no prompt
         lines = tuple(result.lines)
@@ -179,7 +179,7 @@ async def _made(options: PairOptions, observer: Observer, stop: StopSignal | Non
             rows, judged = await _gathered(made, folders, runs)
             rows = await questions.rechecked(_chosen(rows, options, left_out), runs)
         finally:
-            await questions.close()
+            await questions.clients.close()
         _expect_rows(options, rows, left_out, runs, judged)
         notes = tuple(f"{r.name}: {n}" if len(runs) > 1 else n for r in judged.runs for n in r.notes())
     parts = [rows]
@@ -228,7 +228,7 @@ def _expect_kind(options: PairOptions, runs: Mapping[str, StoredRun]) -> None:
         gives = _GIVES.get(run.manifest.study, _JUDGED_GIVE)
         if options.kind not in gives:
             msg = f"{path} is a run of {run.manifest.study}, which gives no rows of the kind {options.kind}"
-            hint = f"it gives {', '.join(gives)}; what is judged (`judge {path}`) gives {', '.join(_JUDGED_GIVE)}"
+            hint = f"it gives {', '.join(gives)}; a judged run gives {', '.join(_JUDGED_GIVE)}"
             raise UsageError(msg, hint=hint)
         own = run.manifest.study in _GIVES
         if own and (options.chosen_field is not None or "repair" in references(options)):
@@ -281,7 +281,9 @@ def _admitted(
     checked = [row for row in rows if not row.provenance.unchecked]
     made.left_out[UNCHECKED_WHY] += len(rows) - len(checked)
     if (number := made.left_out[UNCHECKED_WHY]) and not checked:
-        why = next((e.why for one in judged for e in one.evidence.dimensions.values() if e.why), "")
+        reasons = [e.why for one in judged for e in one.evidence.dimensions.values()]
+        reasons += [why_unchecked(run) for run in runs.values() if run.manifest.study in _GIVES]
+        why = next(filter(None, reasons), "")
         msg = f"all {counted(number, 'row')} would rest on a judge that is not checked"
         hint = (
             "what makes rows: people's ratings (`annotate make`, `judge LOG --ratings FOLDER`), their "
@@ -317,12 +319,15 @@ def _expect_rows(
         return
     if judged.runs and all(one.failed == one.targets > 0 for one in judged.judged()):
         msg = f"every judgement of {judged.runs[0].name} failed: there is nothing to make rows of"
-        raise UsageError(msg, hint=f"dialogauge show {judged.runs[0].name} says why; judge with --retry-failed")
+        raise UsageError(
+            msg, hint=f"dialogauge show {judged.runs[0].name} says why; judge with --retry-failed"
+        )
     compared = any(run.manifest.study in _GIVES for run in runs.values())
     if compared or options.recheck:
         reasons = "; ".join(f"{n:,} {why}" for why, n in left_out.items() if n) or "the input holds none"
         what = "no pair has a winner" if options.kind in _PAIRS else f"no row of the kind {options.kind}"
-        raise UsageError(f"{what}: {reasons}", hint="a lower --min-margin, or more of what is compared, gives rows")
+        msg, hint = f"{what}: {reasons}", "a lower --min-margin, or more of what is compared, gives rows"
+        raise UsageError(msg, hint=hint)
 
 
 def _balance(kind: str, rows: Iterable[TrainingRow]) -> dict[str, int]:

@@ -10,7 +10,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from dialogauge.app.build import BuiltJudge
 from dialogauge.app.clients import Clients
 from dialogauge.app.config import model_of
 from dialogauge.app.judge_of_run import judge_of_run
@@ -19,9 +18,10 @@ from dialogauge.app.pairs_of_judged import RowsOfJudged
 from dialogauge.app.settings import PairOptions
 from dialogauge.core import Conversation, Level, Message, UsageError
 from dialogauge.core.conversation import PREFIX, ToolCall
-from dialogauge.llm import Expected
 from dialogauge.runs import Observer, Outcome, RunDirectory, RunSettings, StopSignal, StoredRun, run_study
 from dialogauge.runs.run import Row
+from dialogauge.studies.arena.study import ARENA
+from dialogauge.studies.replay.answers import ANSWER
 from dialogauge.training import AskingStudy, TrainingRow, recheck_study, repair_study
 
 _NOT_ASKED = "not asked: the run ended early"
@@ -46,8 +46,7 @@ class PairQuestions:
     ending: Outcome | None = None
     """How asking ended; None where nothing was asked."""
     clients: Clients = field(init=False)
-    """Of the model that writes better replies."""
-    judges: list[BuiltJudge] = field(default_factory=list)
+    """Of the model that writes better replies, and of those that judge anew."""
 
     def __post_init__(self) -> None:
         """Make room for clients; nothing is built yet."""
@@ -59,18 +58,6 @@ class PairQuestions:
         failed = sum(n for why, n in self.left_out.items() if why.startswith((_NO_REPLY, _NOT_JUDGED)))
         answered = self.repaired + self.confirmed + self.left_out[_NOT_BETTER]
         return failed / (failed + answered) if failed else 0.0
-
-    def expected(self) -> Expected | None:
-        """Return what all questions would take, as far as dry clients counted them."""
-        counted = [one.counted() for one in (self.clients, *(judge.clients for judge in self.judges))]
-        each = [one for one in counted if one is not None]
-        return sum(each[1:], each[0]) if each else None
-
-    async def close(self) -> None:
-        """Free the clients."""
-        await self.clients.close()
-        for judge in self.judges:
-            await judge.clients.close()
 
     async def bettered(self, judged: RowsOfJudged, rows: Sequence[TrainingRow]) -> list[TrainingRow]:
         """Pair weak turns that are in no row with better replies: of a field, or of a model.
@@ -89,7 +76,7 @@ class PairQuestions:
         settings = model_of(reference, "repair", load_config(options.config_file).roles)
         client = self.clients.build(settings, "repair")
         made = []
-        answers = await self._asked(repair_study(client, [fork for _, fork in forks]), self.clients)
+        answers = await self._asked(repair_study(client, [fork for _, fork in forks]))
         for fork, answer in zip(forks, answers, strict=True):
             if answer is None:
                 self.left_out[_NOT_ASKED] += 1
@@ -100,9 +87,7 @@ class PairQuestions:
                 made.append(judged.bettered(fork, answer["value"], client.name))
         return made
 
-    async def rechecked(
-        self, rows: list[TrainingRow], runs: Mapping[str, StoredRun]
-    ) -> list[TrainingRow]:
+    async def rechecked(self, rows: list[TrainingRow], runs: Mapping[str, StoredRun]) -> list[TrainingRow]:
         """Judge both sides of each pair anew, and return the pairs whose chosen side is better.
 
         A dry one counts the calls, and returns all.
@@ -119,11 +104,15 @@ class PairQuestions:
             if name is None or members[0].origin is None:
                 msg = "--recheck judges with the judge of a run, and what people chose in a folder has none"
                 raise UsageError(msg, hint="judge the log, and give that run")
-            built = await judge_of_run(runs[name], self.options, dry=self.dry)
-            self.judges.append(built)
+            run = runs[name]
+            if run.manifest.study in (ARENA, ANSWER):
+                msg = f"--recheck needs a judge that scores one side alone, and that of {name} compared two"
+                raise UsageError(msg, hint="judge what was compared, and give these runs")
+            built = await judge_of_run(run, self.options, dry=self.dry, clients=self.clients)
             level: Level = "turn" if self.options.kind == "dpo" else "conversation"
+            names = run.manifest.facts.get("scored_by", {}).get("dimensions")
             sides = [_judged_side(row, side) for row in members for side in ("chosen", "rejected")]
-            answers = await self._asked(recheck_study(built.judge, sides, level), built.clients)
+            answers = await self._asked(recheck_study(built.judge, sides, level, names))
             pairs = zip(members, answers[::2], answers[1::2], strict=True)
             kept += [one for row, chosen, rejected in pairs if (one := self._settled(row, chosen, rejected))]
         order = {row.digest: place for place, row in enumerate(rows)}
@@ -151,19 +140,19 @@ class PairQuestions:
         }
         return replace(row, provenance=replace(row.provenance, details=details))
 
-    async def _asked(self, study: AskingStudy, clients: Clients) -> list[Row | None]:
+    async def _asked(self, study: AskingStudy) -> list[Row | None]:
         """Ask all questions, in a run that is gone afterwards."""
         with TemporaryDirectory() as folder:
             directory = RunDirectory(Path(folder) / "asked")
             settings = RunSettings(directory=directory, workers=self.options.max_concurrency)
-            run = await run_study(study, settings, self.observer, clients.limits, self.stop)
+            run = await run_study(study, settings, self.observer, self.clients.limits, self.stop)
         if self.ending is None or self.ending.ended == "finished":
             self.ending = run.ending.outcome
         return study.in_order(run.result)
 
 
 def _judged_side(row: TrainingRow, side: str) -> Conversation:
-    """Return the conversation that ends with a side of a pair; of a reply its turn is new, of a segment all."""
+    """Return the conversation that ends with a side: of a reply its turn is judged, else all."""
     prompt, new = ([_message(one) for one in row.data[key]] for key in ("prompt", side))
     origin, start = row.origin, len(prompt)
     if len(new) == 1:

@@ -12,9 +12,12 @@ from dialogauge.core.conversation import Message
 from dialogauge.core.errors import UsageError
 from dialogauge.runs.run import StoredRun
 from dialogauge.stats import parse_rule
-from dialogauge.studies.evidence import VERDICT, RunEvidence, evidence_of
+from dialogauge.studies.arena.stored import stored_evidence as arena_evidence
+from dialogauge.studies.arena.study import ARENA
+from dialogauge.studies.evidence import NOT_COMPARED, VERDICT, RunEvidence, evidence_of
 from dialogauge.studies.judging.people import People, stored_people
 from dialogauge.studies.judging.people_tally import LEVELS
+from dialogauge.studies.replay.answers import ANSWER
 from dialogauge.training import (
     APART,
     Fork,
@@ -53,6 +56,20 @@ def about_run(run: StoredRun, name: str) -> dict[str, Any]:
         "run_digest": str(manifest.digests.get("data") or "") or None,
         "judge_digest": manifest.judge_digest,
     }
+
+
+def why_unchecked(run: StoredRun) -> str:
+    """Say why a judge that compared does not count, or one that searched; empty where it is checked."""
+    if run.manifest.study == ANSWER:
+        each: Mapping[str, Mapping[str, Any]] = run.summary.get("dimensions") or {"satisfaction": run.summary}
+        faults = [d.get("unchecked_because") or NOT_COMPARED for d in each.values() if not d.get("checked")]
+    elif run.manifest.study == ARENA:
+        one = arena_evidence(run.summary)
+        faults = [] if one.checked else [one.why]
+    else:
+        dimensions = evidence_of(run).dimensions.values()
+        faults = [one.why for one in dimensions if not one.checked] if dimensions else [NOT_COMPARED]
+    return faults[0] if faults else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +221,9 @@ class RowsOfJudged:
         if rows or others or options.chosen_field is not None or "repair" in references(options):
             return
         msg = "a preference pair needs a better reply, and nothing supplies one: no ratings, model or column"
-        hint = "--model NAME --base-url URL has a model write it; --chosen-field KEY takes it from your records"
+        hint = (
+            "--model NAME --base-url URL has a model write it; --chosen-field KEY takes it from your records"
+        )
         if several:
             msg = "no two of these runs hold different replies to the same messages"
             hint = "let both versions answer the same requests, and rate their replies"

@@ -105,14 +105,14 @@ class _Rated:
         votes = Counter(choices.values())
         provenance = self._source(
             rejected,
-            made[1],
+            made.turn,
             f"people's choice{f': {by}' if by else ''}",
             model_chosen=by,
             model_rejected=other,
             chosen_first=None if 2 * sum(first) == len(first) else 2 * sum(first) > len(first),
             details={"item": self.item.id, "votes": {side: votes[side] for side in ("a", "b", "tie")}},
         )
-        return TrainingRow(made[0], provenance, rejected)
+        return TrainingRow(made.row(provenance), provenance, rejected)
 
     def corrections(self, kind: str, left_out: Why, ids: Mapping[str, str]) -> Iterator[TrainingRow]:
         """Yield a row for each better reply that differs from the reply and from the others."""
@@ -136,7 +136,11 @@ class _Rated:
                 who = rater if mask is None else mask.id("user", rater)
                 row = corrected_row(fork, text) if kind == "sft" else dpo_row(fork, text)
                 details = {"item": self.item.id, "rater": who}
-                more = {"rating": next(scores, None), "model_rejected": self.item.candidate, "details": details}
+                more = {
+                    "rating": next(scores, None),
+                    "model_rejected": self.item.candidate,
+                    "details": details,
+                }
                 source = self._source(conversation, turn, "a rater's better reply", **more)
                 yield TrainingRow(row, source, conversation)
 
@@ -147,6 +151,12 @@ class _Rated:
         chosen_from: str,
         **more: Any,  # noqa: ANN401 - fields of Provenance
     ) -> Provenance:
-        who = {"user": conversation.user_id, "persona": conversation.scenario}
-        where = {"conversation_id": conversation.id, "turn": turn}
-        return Provenance(**where, **who, source="people", chosen_from=chosen_from, **more)
+        return Provenance(
+            conversation_id=conversation.id,
+            turn=turn,
+            source="people",
+            user=conversation.user_id,
+            persona=conversation.scenario,
+            chosen_from=chosen_from,
+            **more,
+        )

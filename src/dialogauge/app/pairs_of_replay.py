@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
-from dialogauge.app.pairs_of_judged import about_run
+from dialogauge.app.pairs_of_judged import about_run, why_unchecked
 from dialogauge.app.settings import PairOptions
-from dialogauge.core import Conversation
 from dialogauge.runs import StoredRun
 from dialogauge.runs.run import Row
-from dialogauge.studies.arena.stored import led_dialogues, stored_evidence
+from dialogauge.studies.arena.stored import led_dialogues
 from dialogauge.training import (
     Fork,
     Provenance,
@@ -35,9 +33,7 @@ def replay_pairs(run: StoredRun, name: str, left_out: Why) -> Iterator[TrainingR
     """
     from dialogauge.studies.replay.preferred import by_pairs, quality, rows_by_state, winners
 
-    summary = run.directory.read_json("summary") if run.directory.file("summary").is_file() else {}
-    each: Mapping[str, Mapping[str, Any]] = summary.get("dimensions") or {"satisfaction": summary}
-    unchecked = not all(bool(d.get("checked")) for d in each.values())
+    unchecked = bool(why_unchecked(run))
     for state, rows in rows_by_state(run).items():
         talks = {str(talk.candidate): talk for talk in run.conversations([state]) if talk.messages}
         for a, b, winner in winners(run, rows):
@@ -51,8 +47,8 @@ def replay_pairs(run: StoredRun, name: str, left_out: Why) -> Iterator[TrainingR
             row, talk = rows.get(worse, {}), talks[worse]
             prompt = tuple(map(plain_message, talk.messages[:-1]))
             fork = Fork(talk.id, next(iter(rows.values()))["turn"], prompt, talk.messages[-1].text, ())
-            qualities = [None if by_pairs(run) or n not in rows else quality(run, rows[n]) for n in (better, worse)]
-            high, low = qualities
+            scored = not by_pairs(run) and {better, worse} <= rows.keys()
+            high, low = (quality(run, rows[n]) if scored else None for n in (better, worse))
             provenance = Provenance(
                 conversation_id=talk.id,
                 turn=fork.turn,
@@ -85,14 +81,12 @@ def majority(choices: Sequence[str]) -> str:
     return "a tie" if votes["tie"] == len(choices) else "no reply was chosen by more than half of the raters"
 
 
-def arena_pairs(
-    run: StoredRun, name: str, options: PairOptions, left_out: Why
-) -> Iterator[TrainingRow]:
+def arena_pairs(run: StoredRun, name: str, options: PairOptions, left_out: Why) -> Iterator[TrainingRow]:
     """Yield a pair for any two dialogues that were voted on, masked as the run is shown.
 
     Two that part at their last reply are a pair of replies; others are a pair of segments.
     """
-    checked = stored_evidence(run.directory.read_json("summary")).checked
+    unchecked = bool(why_unchecked(run))
     people = run.manifest.judge["name"] == "people"
     meetings: dict[tuple[str, str, str], list[Row]] = {}
     for row in run.rows():
@@ -120,28 +114,24 @@ def arena_pairs(
         if isinstance(made, str):
             left_out[made] += 1
             continue
-        data, turn = made
         source: Source = "people" if people else "judge"
-        scores = _points(rows, better)
-        if "score_chosen" in data and scores is not None:
-            data |= {"score_chosen": scores[0], "score_rejected": scores[1]}
         provenance = Provenance(
             conversation_id=dialogue,
-            turn=turn,
+            turn=made.turn,
             source=source,
             judge=str(rows[0]["judge"]),
-            scores=scores,
+            scores=_points(rows, better),
             chosen_from=f"votes: {better}",
             model_chosen=better,
             model_rejected=worse,
             chosen_first=_shown_first(rows, better),
             user=both[1].user_id,
             persona=both[1].scenario,
-            unchecked=not checked,
+            unchecked=unchecked,
             details={"votes": {n: named.count(n) for n in (better, worse, "tie")}},
             **about_run(run, name),
         )
-        yield TrainingRow(data, provenance, both[1])
+        yield TrainingRow(made.row(provenance), provenance, both[1])
 
 
 def _points(rows: Sequence[Row], better: str) -> tuple[float, float] | None:

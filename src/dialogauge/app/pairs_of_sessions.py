@@ -2,36 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from random import Random
+from typing import Any
 
 from dialogauge.agents import kept_scenarios
-from dialogauge.app.pairs_of_judged import about_run
+from dialogauge.app.pairs_of_judged import about_run, why_unchecked
 from dialogauge.app.settings import PairOptions
-from dialogauge.core import Conversation, digest_text
+from dialogauge.core import Conversation, Scale, digest_text
 from dialogauge.runs import StoredRun
-from dialogauge.studies.evidence import evidence_of
 from dialogauge.training import (
+    POINTS,
     Provenance,
     SearchStep,
-    Trajectory,
     TrainingRow,
+    Trajectory,
     Why,
     plain_message,
+    points_of,
     prompt_rows,
-    quality_of,
     read_trajectories,
     segment_row,
 )
 
 
 def search_rows(run: StoredRun, name: str, options: PairOptions, left_out: Why) -> Iterator[TrainingRow]:
-    """Yield the rows of a lookahead search: committed trajectories, or the winner of a step and each loser."""
-    dimensions = evidence_of(run).dimensions.values()
-    unchecked = not dimensions or not all(one.checked for one in dimensions)
-    least = options.min_margin
-    if least is None:
-        least = float(run.manifest.settings.get("min_margin", 0.0))
+    """Yield the rows of a search: committed trajectories, or the winner of a step beside each loser."""
+    search = run.manifest.facts["search"]
+    low, high = search["scale"]
+    scale, least = Scale(low, high), options.min_margin
+    least = search["min_margin"] if least is None else least * (high - low) / POINTS
     for trajectory in read_trajectories(run):
         talk = trajectory.conversation
         about = {
@@ -40,25 +40,32 @@ def search_rows(run: StoredRun, name: str, options: PairOptions, left_out: Why) 
             "prompt_digest": trajectory.judge.get("prompts"),
             "user": talk.user_id,
             "persona": trajectory.scenario,
-            "unchecked": unchecked,
+            "unchecked": bool(why_unchecked(run)),
             **about_run(run, name),
             "judge_digest": trajectory.judge.get("digest"),
         }
         if options.kind == "segment":
             for step in trajectory.steps:
-                yield from _pairs(trajectory, step, least, about, left_out)
+                yield from _pairs(trajectory, step, least, scale, about, left_out)
             continue
         scores = [one.score for step in trajectory.steps if (one := step.committed) and one.score is not None]
         if not scores:
             left_out["a scenario in which nothing was committed"] += 1
             continue
-        quality = quality_of(sum(scores) / len(scores))
+        quality = scale.quality(sum(scores) / len(scores))
         data = {"messages": [plain_message(m) for m in talk.messages]}
-        yield TrainingRow(data, Provenance(quality=quality, chosen_from="the winners of each step", **about), talk)
+        yield TrainingRow(
+            data, Provenance(quality=quality, chosen_from="the winners of each step", **about), talk
+        )
 
 
 def _pairs(
-    trajectory: Trajectory, step: SearchStep, least: float, about: dict[str, object], left_out: Why
+    trajectory: Trajectory,
+    step: SearchStep,
+    least: float,
+    scale: Scale,
+    about: Mapping[str, Any],
+    left_out: Why,
 ) -> Iterator[TrainingRow]:
     """Yield a pair for each loser of a step."""
     pairs, talk = step.pairs(least), trajectory.conversation
@@ -69,18 +76,14 @@ def _pairs(
     prompt = [plain_message(m) for m in trajectory.prefix(step)]
     for better, worse in pairs:
         scores, models = (better.score or 0.0, worse.score or 0.0), (better.name, worse.name)
-        data = segment_row(
-            prompt,
-            better.messages,
-            worse.messages,
-            scores=scores,
-            models=models,
-            persona=trajectory.scenario,
-            step=step.number,
+        provenance = Provenance(
+            scores=(points_of(scale.quality(scores[0])), points_of(scale.quality(scores[1]))),
+            model_chosen=models[0],
+            model_rejected=models[1],
+            details={"step": step.number, "seeds": [better.seed, worse.seed]},
+            **about,
         )
-        more = {"scores": scores, "model_chosen": models[0], "model_rejected": models[1]}
-        details = {"step": step.number, "seeds": [better.seed, worse.seed]}
-        provenance = Provenance(**about, **more, details=details)  # type: ignore[arg-type]
+        data = segment_row(prompt, better.messages, worse.messages, provenance)
         yield TrainingRow(data, provenance, talk)
 
 
@@ -98,10 +101,10 @@ def context_rows(run: StoredRun, name: str, options: PairOptions, *, searched: b
             places[scenario.id].append((talk, cuts))
     for id, trajectories in places.items():
         scenario = scenarios[id]
-        chance = Random(digest_text(f"{options.seed}\x1f{id}"))  # noqa: S311 - a draw, no secret
-        for data, talk in prompt_rows(scenario, trajectories, chance):
+        chance = Random(digest_text(f"{options.seed}\x1f{id}"))
+        for data, cut in prompt_rows(scenario, trajectories, chance):
             provenance = Provenance(
-                conversation_id=None if talk is None else talk.id,
+                conversation_id=None if cut is None else cut.id,
                 source=None,
                 user=scenario.user.id,
                 persona=id,

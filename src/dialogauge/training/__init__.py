@@ -11,6 +11,7 @@ from dialogauge.training.exports import (
     sft_row,
     worth_learning,
 )
+from dialogauge.training.lookahead import LookaheadStudy
 from dialogauge.training.pairs import (
     Fork,
     JudgedConversation,
@@ -25,6 +26,7 @@ from dialogauge.training.pairs import (
 from dialogauge.training.preferences import APART, ReplyPair, pair_of_dialogues, reply_pairs
 from dialogauge.training.rewarded import Rewarded, rewarded_by
 from dialogauge.training.rows import (
+    POINTS,
     Provenance,
     Source,
     TrainingRow,
@@ -33,6 +35,62 @@ from dialogauge.training.rows import (
     capped,
     parted,
     points_of,
-    quality_of,
     without_duplicates,
 )
+from dialogauge.training.search_figures import SearchResult, search_result
+from dialogauge.training.trajectories import (
+    SEARCH,
+    CandidateSegment,
+    SearchStep,
+    Trajectory,
+    read_trajectories,
+    search_details,
+)
+
+__all__ = [
+    "APART",
+    "POINTS",
+    "SEARCH",
+    "AskingStudy",
+    "CandidateSegment",
+    "Fork",
+    "JudgedConversation",
+    "LookaheadStudy",
+    "PersonRating",
+    "Provenance",
+    "ReplyPair",
+    "Rewarded",
+    "SearchResult",
+    "SearchStep",
+    "Source",
+    "TrainingRow",
+    "Trajectory",
+    "Why",
+    "apart",
+    "capped",
+    "corrected_row",
+    "dpo_row",
+    "fork_at",
+    "fork_of",
+    "judged_conversation",
+    "kto_rows",
+    "pair_of_dialogues",
+    "parted",
+    "plain_message",
+    "points_of",
+    "prompt_rows",
+    "rank_for_labelling",
+    "read_trajectories",
+    "recheck_study",
+    "repair_study",
+    "reply_pairs",
+    "rewarded_by",
+    "search_details",
+    "search_result",
+    "segment_row",
+    "sft_row",
+    "unfit",
+    "weak_turn",
+    "without_duplicates",
+    "worth_learning",
+]

@@ -78,14 +78,20 @@ class Answers:
 class AskingStudy(Study[Answers]):
     """Asks each question once; see `runs.Study` for the parts."""
 
-    name: str
-    judge: str
+    who: str
     """What rows call who is asked."""
-    judge_digest: str
+    digest: str
+    """Of who is asked, and what for."""
     items: Sequence[AskedItem]
     _by_key: dict[str, AskedItem] = field(default_factory=dict)
 
+    name = "questions"
     part_of_run = True
+
+    @property
+    def judge_digest(self) -> str:
+        """That of who is asked."""
+        return self.digest
 
     @property
     def expected(self) -> int:
@@ -99,7 +105,7 @@ class AskingStudy(Study[Answers]):
         return [self._unit(item, place) for place, item in enumerate(self._by_key.values(), start=1)]
 
     def _unit(self, item: AskedItem, place: int) -> WorkUnit:
-        return WorkUnit(self.name, None, item.target, self.judge_digest, judge=self.judge, position=place)
+        return WorkUnit(self.name, None, item.target, self.digest, judge=self.who, position=place)
 
     async def run(self, unit: WorkUnit) -> tuple[Answered]:
         """Ask one question."""
@@ -129,20 +135,24 @@ def repair_study(client: ChatClient, forks: Sequence[Fork]) -> AskingStudy:
         AskedItem(digest([list(fork.prompt), fork.rejected, list(fork.issues)]), partial(ask, fork))
         for fork in forks
     ]
-    return AskingStudy("repair", client.name, digest(["repair", dict(client_identity(client))]), items)
+    return AskingStudy(client.name, digest(["repair", dict(client_identity(client))]), items)
 
 
-def recheck_study(judge: Judge, conversations: Sequence[Conversation], level: Level) -> AskingStudy:
+def recheck_study(
+    judge: Judge, conversations: Sequence[Conversation], level: Level, dimensions: Sequence[str] | None = None
+) -> AskingStudy:
     """Judge what is new in conversations; values are the means of the scores, in points of 1 to 5.
 
     Args:
         judge: Who judges; one that scores nothing at this level is read at that at which it scores.
         conversations: Each ends with what is judged; what stood before is its prefix.
         level: `turn` for a reply, `conversation` for a segment.
+        dimensions: Whose mean the score is; None for all of the level.
     """
     levels = {d.level for d in judge.dimensions}
     read = level if level in levels else next(iter(sorted(levels)), level)
-    scales = {d.name: d.scale for d in judge.dimensions if d.level == read}
+    wanted = {d.name for d in judge.dimensions} if dimensions is None else set(dimensions)
+    scales = {d.name: d.scale for d in judge.dimensions if d.level == read and d.name in wanted}
 
     async def ask(conversation: Conversation) -> Answered:
         judged = await judge.judge(Request(conversation.blinded(), repeat=_ANEW))
@@ -160,7 +170,5 @@ def recheck_study(judge: Judge, conversations: Sequence[Conversation], level: Le
         ]
         return Answered(points_of(fmean(scores)), None, usage) if scores else Answered(None, "n/a", usage)
 
-    items = [
-        AskedItem(digest([conversation_digest(c), c.prefix]), partial(ask, c)) for c in conversations
-    ]
-    return AskingStudy("recheck", judge.name, digest(["recheck", judge.digest]), items)
+    items = [AskedItem(digest([conversation_digest(c), c.prefix]), partial(ask, c)) for c in conversations]
+    return AskingStudy(judge.name, digest(["recheck", judge.digest]), items)

@@ -17,7 +17,7 @@ from dialogauge.training.pairs import (
     prompt_and_reply,
     tools_of,
 )
-from dialogauge.training.rows import Source
+from dialogauge.training.rows import Provenance, Source
 
 _HALF_WAY = 0.5
 
@@ -99,11 +99,7 @@ def segment_row(
     prompt: Sequence[Mapping[str, Any]],
     chosen: Sequence[Mapping[str, Any]],
     rejected: Sequence[Mapping[str, Any]],
-    *,
-    scores: tuple[float | None, float | None] = (None, None),
-    models: tuple[str | None, str | None] = (None, None),
-    persona: str | None = None,
-    step: int | None = None,
+    known: Provenance,
 ) -> dict[str, Any]:
     """Return a pair of segments under one prefix; both begin with a user message, mostly not the same one.
 
@@ -111,21 +107,19 @@ def segment_row(
         prompt: The system message and what was said before, in OpenAI form.
         chosen: The better segment.
         rejected: The other one.
-        scores: Of both.
-        models: Whose segments they are.
-        persona: Whom the assistant plays: the id of the scenario.
-        step: Of a search, from 1.
+        known: Scores in points of 1 to 5, models, persona and step of a search; what nobody knows is null.
     """
+    scores = known.scores or (None, None)
     return {
         "prompt": list(prompt),
         "chosen": list(chosen),
         "rejected": list(rejected),
         "score_chosen": scores[0],
         "score_rejected": scores[1],
-        "persona_id": persona,
-        "step": step,
-        "model_chosen": models[0],
-        "model_rejected": models[1],
+        "persona_id": known.persona,
+        "step": known.details.get("step"),
+        "model_chosen": known.model_chosen,
+        "model_rejected": known.model_rejected,
     }
 
 

@@ -19,7 +19,7 @@ from dialogauge.training.pairs import (
     prompt_and_reply,
     unfit,
 )
-from dialogauge.training.rows import Source, points_of
+from dialogauge.training.rows import Provenance, Source, points_of
 
 _Reply = tuple[JudgedConversation, int, str]
 """A conversation, a turn of it, and its reply."""
@@ -111,16 +111,34 @@ def _ranked(
     return scored[best][0][2], scored[worst][0][2], source, scores
 
 
-def pair_of_dialogues(
-    better: Conversation, worse: Conversation, *, segments: bool
-) -> tuple[dict[str, Any], int] | str:
-    """Return the row of two dialogues of which one was preferred and its turn, or why there is none.
+@dataclass(frozen=True, slots=True)
+class DialoguePair:
+    """Two dialogues of which one was preferred, parted where they differ."""
+
+    turn: int
+    """The turn of the rejected one at which they part."""
+    fork: Fork | None
+    """The rejected reply, where the last replies alone differ."""
+    prompt: Sequence[Mapping[str, Any]] = ()
+    """What they share, in whole turns."""
+    chosen: Sequence[Mapping[str, Any]] = ()
+    rejected: Sequence[Mapping[str, Any]] = ()
+
+    def row(self, known: Provenance) -> dict[str, Any]:
+        """Return the row: a pair of replies, or of segments."""
+        if self.fork is not None:
+            return dpo_row(self.fork, str(self.chosen[0]["content"]))
+        return segment_row(self.prompt, self.chosen, self.rejected, known)
+
+
+def pair_of_dialogues(better: Conversation, worse: Conversation, *, segments: bool) -> DialoguePair | str:
+    """Return two dialogues as a pair, or why they are none.
 
     Args:
         better: The one that was preferred.
         worse: The other one.
-        segments: Whether all that follows the common prefix is a side; else the last replies are, and
-            the dialogues are to be the same before.
+        segments: Whether all that follows the common turns is a side; else the last replies are, and the
+            dialogues are to be the same before.
     """
     replied = better.replied_turns, worse.replied_turns
     if not all(replied):
@@ -130,21 +148,19 @@ def pair_of_dialogues(
         if why := unfit(one.messages[: one.replied_turns[-1].stop]):
             return why
     chosen, rejected = fork_at(better, replied[0][-1].number, "people"), fork_at(worse, turn, "people")
-    alike = chosen is not None and rejected is not None and chosen.prompt == rejected.prompt
+    if chosen is not None and rejected is not None and chosen.prompt == rejected.prompt:
+        if segments:
+            return "one reply alone differs (--kind dpo takes it)"
+        return DialoguePair(turn, rejected, chosen=({"content": chosen.rejected},))
     if not segments:
-        if chosen is None or rejected is None or not alike:
-            return "the conversations part before their last reply"
-        return dpo_row(rejected, chosen.rejected), turn
-    if alike:
-        return "one reply alone differs (--kind dpo takes it)"
+        return "the conversations part before their last reply"
     sides = [[plain_message(m) for m in one.messages] for one in (better, worse)]
     start = _common_turns(better, sides)
     prompt, segment, other = sides[0][:start], _answered(sides[0][start:]), _answered(sides[1][start:])
     if not segment or not other or segment[0]["role"] != "user" or other[0]["role"] != "user":
         return "the dialogues begin differently, or one is the beginning of the other"
     first = next(t.number for t in worse.turns if t.start >= start)
-    models, persona = (better.candidate, worse.candidate), worse.scenario
-    return segment_row(prompt, segment, other, models=models, persona=persona), first
+    return DialoguePair(first, None, prompt, segment, other)
 
 
 def _common_turns(conversation: Conversation, sides: Sequence[Sequence[Mapping[str, Any]]]) -> int:

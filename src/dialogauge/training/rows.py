@@ -18,9 +18,18 @@ SplitBy = Literal["user", "persona"]
 Why = Counter[str]
 """Reason to number of rows that were left out."""
 
-_POINTS: Final = 4.0
+POINTS: Final = 4.0
 """Of a scale from 1 to 5, from its worst to its best."""
-_ALWAYS: Final = ("conversation_id", "turn", "source", "rating", "judge", "prompt_digest", "verdict", "quality")
+_ALWAYS: Final = (
+    "conversation_id",
+    "turn",
+    "source",
+    "rating",
+    "judge",
+    "prompt_digest",
+    "verdict",
+    "quality",
+)
 _WHERE_KNOWN: Final = ("run", "run_digest", "judge_digest", "user", "chosen_user", "persona")
 _OF_PAIRS: Final = ("chosen_from", "rejected_from", "model_chosen", "model_rejected", "chosen_first")
 _READ: Final = ("prompt", "chosen", "rejected", "completion", "label", "messages", "scenario", "tools")
@@ -29,12 +38,7 @@ _READ: Final = ("prompt", "chosen", "rejected", "completion", "label", "messages
 
 def points_of(quality: float) -> float:
     """Return a quality from 0 to 1 as points from 1 to 5."""
-    return 1 + _POINTS * quality
-
-
-def quality_of(points: float) -> float:
-    """Return points from 1 to 5 as a quality from 0 to 1."""
-    return (points - 1) / _POINTS
+    return 1 + POINTS * quality
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -198,7 +202,7 @@ def parted(
         msg = f"{counted(len(groups), by)} among {counted(len(rows), 'row')}: nothing can be held out"
         hint = "--split-by persona takes the scenario of sessions; --split-by user takes user ids of your log"
         raise UsageError(msg, hint=hint)
-    Random(seed).shuffle(groups)  # noqa: S311 - a draw, no secret
+    Random(seed).shuffle(groups)
     number = min(max(1, math.floor(share * len(groups) + 0.5)), len(groups) - 1)
     chosen, parts = set(groups[:number]), (list[TrainingRow](), list[TrainingRow]())
     for row in rows:

@@ -111,7 +111,7 @@ def shown_votes(run: StoredRun, id: str, turn: int | None = None) -> tuple[Block
 
 
 def led_dialogues(run: StoredRun) -> Callable[[str, str], Conversation | None]:
-    """Return what looks up a dialogue by its id, as it is shown, and the agent that led it; None if absent."""
+    """Return what looks up a dialogue by its id, as it is shown, and its agent; None if it is not there."""
     stored = run.database.get_meta(DIALOGUES, {}, dict[str, dict[str, str]])
     by_id = {run.shown_id(name): by_agent for name, by_agent in stored.items()}
 
