@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Final
+from typing import Final, NotRequired, TypedDict
 
 from dialogauge.app.annotate.folder import PlanFiles
 from dialogauge.app.command import NO_INPUT, Command
@@ -25,6 +25,7 @@ from dialogauge.app.progress import ProgressObserver
 from dialogauge.app.settings import PairOptions
 from dialogauge.app.sources import PythonInput
 from dialogauge.core.errors import UsageError
+from dialogauge.llm import Expected
 from dialogauge.report import Block, Callout
 from dialogauge.runs import Observer, Outcome, StopSignal, StoredRun, open_run
 from dialogauge.runs.directory import expect_writable, write_whole
@@ -98,6 +99,13 @@ class PairResult:
         if self.rechecked:
             yield f"{counted(self.rechecked, 'pair')} judged anew: chosen is better again"
         yield from (f"{number:,} left out: {reason}" for reason, number in self.left_out.items())
+
+
+class PairsPlanJson(TypedDict):
+    """What `pairs` would do."""
+
+    rows: int
+    asking: NotRequired[Expected]
 
 
 class PairsEntry(Command[PairOptions, PairResult]):
@@ -353,6 +361,7 @@ def _view(outcome: CommandOutcome[PairResult]) -> Iterable[Block]:
 ENTRY: Final = PairsEntry(
     name="pairs",
     prints=PairResult,
+    plans=PairsPlanJson,
     plan_words=lambda plan, options: f"would write {counted(plan.left, 'row')}: {options.out}",
     view=_view,
     notes_last=True,

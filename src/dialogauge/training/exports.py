@@ -129,8 +129,8 @@ def prompt_rows(
     """Yield two prompts of a scenario for sessions that are sampled in training: an empty one, and one cut.
 
     The empty one holds the instructions, and the greeting where there is one. The other one ends at a segment
-    boundary, each as likely as the others, of a trajectory drawn by chance, which comes with it. DynSess says
-    nothing of the contexts of training: half of them are empty here, as in evaluation half are not.
+    boundary, each as likely as the others, of a trajectory drawn by chance; that one comes with it. DynSess
+    does not say where the contexts of training come from: half of them are empty here.
 
     Args:
         scenario: With the persona of its user.

@@ -154,22 +154,17 @@ def pair_of_dialogues(better: Conversation, worse: Conversation, *, segments: bo
         return DialoguePair(turn, rejected, chosen=({"content": chosen.rejected},))
     if not segments:
         return "the conversations part before their last reply"
-    sides = [[plain_message(m) for m in one.messages] for one in (better, worse)]
-    start = _common_turns(better, sides)
-    prompt, segment, other = sides[0][:start], _answered(sides[0][start:]), _answered(sides[1][start:])
-    if not segment or not other or segment[0]["role"] != "user" or other[0]["role"] != "user":
+    sides = [_answered([plain_message(m) for m in one.messages]) for one in (better, worse)]
+    same = next((i for i, both in enumerate(zip(*sides, strict=False)) if both[0] != both[1]), None)
+    starts = [t.start for t in better.turns if t.number and same is not None and t.start <= same]
+    if not starts:
         return "the dialogues begin differently, or one is the beginning of the other"
+    start = starts[-1]
+    prompt, segment, other = sides[0][:start], sides[0][start:], sides[1][start:]
+    if other[0]["role"] != "user":
+        return "one dialogue goes on where the other one has its next turn"
     first = next(t.number for t in worse.turns if t.start >= start)
     return DialoguePair(first, None, prompt, segment, other)
-
-
-def _common_turns(conversation: Conversation, sides: Sequence[Sequence[Mapping[str, Any]]]) -> int:
-    """Return how many messages the two share, as far as these are whole turns."""
-    same = 0
-    while same < min(map(len, sides)) and sides[0][same] == sides[1][same]:
-        same += 1
-    starts = (turn.start for turn in conversation.turns if turn.number and turn.start <= same)
-    return max(starts, default=0)
 
 
 def _answered(messages: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
