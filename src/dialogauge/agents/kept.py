@@ -41,5 +41,7 @@ def kept_scenarios(run: StoredRun) -> dict[str, Scenario]:
 def _masked(entry: dict[str, Any], mask: Mask | None) -> dict[str, Any]:
     if mask is None:
         return entry
-    masked: dict[str, Any] = mask.value(entry, mask.names(entry["id"], entry["user"]["id"]))
-    return masked
+    id, user = entry["id"], entry["user"]["id"]
+    masked: dict[str, Any] = mask.value(entry, mask.names(id, user))
+    own = {"id": mask.id("conversation", id)}
+    return {**masked, **own, "user": {**masked["user"], "id": mask.id("user", user)}}
