@@ -90,13 +90,13 @@ class SearchStep:
         return round_score(best.score - loser.score)
 
     def pairs(self, min_margin: float) -> tuple[tuple[CandidateSegment, CandidateSegment], ...]:
-        """Return the winner beside each loser whose score is at least `min_margin` lower."""
+        """Return the winner beside each loser whose score is lower, by at least `min_margin`."""
         best = self.committed
         if best is None:
             return ()
         others = (c for c in self.candidates if c.name != best.name)
         margins = ((c, self.margin(c)) for c in others)
-        return tuple((best, c) for c, margin in margins if margin is not None and margin >= min_margin)
+        return tuple((best, c) for c, margin in margins if margin and margin >= min_margin)
 
 
 @dataclass(frozen=True, slots=True)
