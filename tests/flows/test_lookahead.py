@@ -8,7 +8,7 @@ import re
 import pytest
 
 from dialogauge.runs import open_run
-from dialogauge.training import read_trajectories
+from dialogauge.training.trajectories import read_trajectories
 from flows.conftest import rows_of
 from servers.schemas import instance
 
