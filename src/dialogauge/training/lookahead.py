@@ -49,8 +49,8 @@ from dialogauge.training.trajectories import (
     SearchEnded,
     SearchStep,
     details_of,
-    said,
     search_details,
+    spoken,
 )
 
 SEARCHED: Final = digest([SEARCH])
@@ -192,7 +192,7 @@ class LookaheadStudy(Study[SearchResult]):
         return CandidateSegment(
             name=candidate.name,
             seed=own,
-            messages=tuple(said(m) for m in session.new),
+            messages=tuple(spoken(m) for m in session.new),
             turns=len(session.replies),
             ended=session.ended,
             truncated=session.truncated,

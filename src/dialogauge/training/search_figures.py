@@ -90,7 +90,7 @@ class SearchResult:
 
 
 @dataclass(slots=True)
-class _Tally:
+class _SearchTally:
     """Counts, and values by scenario."""
 
     counts: Counter[str] = field(default_factory=Counter)
@@ -115,7 +115,7 @@ def search_result(rows: Iterable[Row], search: Mapping[str, Any], pending: int =
         pending: Scenarios that are left.
     """
     (low, high), least = search["scale"], search["min_margin"]
-    members, steps, margins = dict[str, _Tally](), dict[int, _Tally](), _Tally()
+    members, steps, margins = dict[str, _SearchTally](), dict[int, _SearchTally](), _SearchTally()
     ended, failures, usage = Counter[str](), Counter[str](), dict[str, Usage]()
     for row in rows:
         details, scenario = search_details(row), str(row["conversation_id"])
@@ -123,14 +123,14 @@ def search_result(rows: Iterable[Row], search: Mapping[str, Any], pending: int =
         for role, used in row["usage"]["by_role"].items():
             usage[role] = usage.get(role, Usage()) + Usage(**used)
         for step in details["steps"]:
-            of_step = steps.setdefault(step.number, _Tally())
+            of_step = steps.setdefault(step.number, _SearchTally())
             pairs = len(step.pairs(least))
             margins.counts["pairs"] += pairs
             of_step.counts["scenarios"] += 1
             of_step.counts["none_left"] += step.winner is None
             of_step.counts["without_pair"] += step.winner is not None and not pairs
             for segment in step.candidates:
-                _count(members.setdefault(segment.name, _Tally()), segment, step, scenario)
+                _count(members.setdefault(segment.name, _SearchTally()), segment, step, scenario)
                 if segment.failure is not None:
                     failures[segment.failure.kind] += 1
                 if segment.name == step.winner:
@@ -165,7 +165,7 @@ def search_result(rows: Iterable[Row], search: Mapping[str, Any], pending: int =
 _COUNTED = ("drawn", "won", "failed_rollouts", "failed_judgements", "replies", "truncated")
 
 
-def _count(tally: _Tally, segment: CandidateSegment, step: SearchStep, scenario: str) -> None:
+def _count(tally: _SearchTally, segment: CandidateSegment, step: SearchStep, scenario: str) -> None:
     failed = segment.failure is not None
     tally.counts += Counter(
         drawn=1,

@@ -131,10 +131,10 @@ def details_of(
     steps: Sequence[SearchStep], ended: SearchEnded, committed: Sequence[Message] = ()
 ) -> dict[str, Any]:
     """Return the details of a row as plain JSON values; `committed` is what a failed scenario came to."""
-    return {"steps": as_json(tuple(steps)), "ended": ended, "committed": [said(m) for m in committed]}
+    return {"steps": as_json(tuple(steps)), "ended": ended, "committed": [spoken(m) for m in committed]}
 
 
-def said(message: Message) -> SaidMessage:
+def spoken(message: Message) -> SaidMessage:
     """Return a message of a session as a row holds it."""
     return {"role": message.role, "content": message.text}
 
