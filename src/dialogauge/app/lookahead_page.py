@@ -23,7 +23,6 @@ from dialogauge.report import (
     words,
 )
 from dialogauge.runs import StoredRun
-from dialogauge.stats import Estimate
 from dialogauge.studies.judging.page import conversations_lead, run_page, settings_section
 from dialogauge.studies.judging.sampling import Sampler
 from dialogauge.studies.judging.shown import show_conversation
@@ -81,8 +80,9 @@ def search_blocks(result: SearchResult) -> Iterator[Block]:
     sentence = (
         f"{counted(margins.pairs, 'pair')} of {counted(margins.compared, 'scored loser')}: the winner lies "
         f"at least {margins.min_margin:g} ahead. "
-        f"Mean margin: {words.decimal(margins.mean.value)} {words.interval(margins.mean.interval)}."
+        f"Mean margin: {words.decimal(margins.mean.value)}"
     )
+    sentence += f" {words.interval(ends)}." if (ends := margins.mean.interval) else "."
     tied = f" {counted(margins.equal, 'loser')} had the winner's score: truncated replies or names decided."
     yield Callout((sentence + (tied if margins.equal else ""),))
     yield _cost_table(result.usage)
@@ -103,12 +103,11 @@ def search_blocks(result: SearchResult) -> Iterator[Block]:
 def _steps_table(result: SearchResult) -> Block:
     names = [c.name for c in result.candidates]
     heads = ["step", "scenarios", *(f"won by {name}" for name in names)]
-    heads += ["winner's mean score", "without a pair", "none left"]
+    heads += ["without a pair", "none left"]
     rows: list[Sequence[Cell]] = []
     for step in result.steps:
         won = [Count(step.won.get(name, 0)) for name in names]
-        ends = (_score(step.score), step.without_pair, step.failed)
-        rows.append((str(step.number), step.scenarios, *won, *ends))
+        rows.append((str(step.number), step.scenarios, *won, step.without_pair, step.none_left))
     return data_table("By step", heads, rows)
 
 
@@ -118,12 +117,9 @@ def _candidates_table(result: SearchResult) -> Block:
     for c in result.candidates:
         cut = Percent(c.truncated / c.replies if c.replies else None)
         counts = (Count(c.failed_rollouts), Count(c.failed_judgements), cut)
-        rows.append((c.name, Count(c.drawn), Count(c.won, c.drawn), _score(c.score), *counts))
+        score = Number(c.score.value, interval=c.score.interval)
+        rows.append((c.name, Count(c.drawn), Count(c.won, c.drawn), score, *counts))
     return data_table("By candidate, in the order of names; intervals are by scenario", heads, rows)
-
-
-def _score(estimate: Estimate) -> Number:
-    return Number(estimate.value, 2, estimate.interval)
 
 
 def _cost_table(usage: Mapping[str, Usage]) -> Block:

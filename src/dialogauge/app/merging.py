@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 
 from dialogauge.app.environment import variable
 from dialogauge.app.option_groups import ModelOptions, Options, RubricJudgeOptions, UserJudgeOptions
+from dialogauge.app.pairs.settings import PairOptions
 from dialogauge.app.settings import (
     ArenaOptions,
     DoctorOptions,
     JudgeOptions,
-    PairOptions,
     RecheckOptions,
     SatisfactionOptions,
 )

@@ -1,96 +1,57 @@
-"""Training data from judged conversations."""
+"""Training data from judged conversations, and training on it."""
 
-from dialogauge.training.asking import AskingStudy, recheck_study, repair_study
-from dialogauge.training.exports import (
-    corrected_row,
-    dpo_row,
-    kto_rows,
-    prompt_rows,
-    rank_for_labelling,
-    segment_row,
-    sft_row,
-    worth_learning,
-)
-from dialogauge.training.lookahead import LookaheadStudy
-from dialogauge.training.pairs import (
-    Fork,
-    JudgedConversation,
-    PersonRating,
-    fork_at,
-    fork_of,
-    judged_conversation,
-    plain_message,
-    unfit,
-    weak_turn,
-)
-from dialogauge.training.preferences import APART, ReplyPair, pair_of_dialogues, reply_pairs
-from dialogauge.training.rewarded import Rewarded, rewarded_by
-from dialogauge.training.rows import (
-    POINTS,
-    Provenance,
-    Source,
-    TrainingRow,
-    Why,
-    apart,
-    capped,
-    parted,
-    points_of,
-    without_duplicates,
-)
-from dialogauge.training.search_figures import SearchResult, search_result
-from dialogauge.training.trajectories import (
-    SEARCH,
-    CandidateSegment,
-    SearchStep,
-    Trajectory,
-    read_trajectories,
-    search_details,
-)
+from __future__ import annotations
 
-__all__ = [
-    "APART",
-    "POINTS",
-    "SEARCH",
-    "AskingStudy",
-    "CandidateSegment",
-    "Fork",
-    "JudgedConversation",
-    "LookaheadStudy",
-    "PersonRating",
-    "Provenance",
-    "ReplyPair",
-    "Rewarded",
-    "SearchResult",
-    "SearchStep",
-    "Source",
-    "TrainingRow",
-    "Trajectory",
-    "Why",
-    "apart",
-    "capped",
-    "corrected_row",
-    "dpo_row",
-    "fork_at",
-    "fork_of",
-    "judged_conversation",
-    "kto_rows",
-    "pair_of_dialogues",
-    "parted",
-    "plain_message",
-    "points_of",
-    "prompt_rows",
-    "rank_for_labelling",
-    "read_trajectories",
-    "recheck_study",
-    "repair_study",
-    "reply_pairs",
-    "rewarded_by",
-    "search_details",
-    "search_result",
-    "segment_row",
-    "sft_row",
-    "unfit",
-    "weak_turn",
-    "without_duplicates",
-    "worth_learning",
-]
+from typing import TYPE_CHECKING
+
+from dialogauge.core.facade import loading
+
+if TYPE_CHECKING:
+    from dialogauge.training.asking import AskingStudy, recheck_study, repair_study
+    from dialogauge.training.exports import (
+        corrected_row,
+        dpo_row,
+        kto_rows,
+        prompt_rows,
+        rank_for_labelling,
+        segment_row,
+        sft_row,
+        worth_learning,
+    )
+    from dialogauge.training.lookahead import LookaheadStudy
+    from dialogauge.training.masks import DialogueTokenizer
+    from dialogauge.training.pairs import (
+        Fork,
+        JudgedConversation,
+        PersonRating,
+        fork_at,
+        fork_of,
+        judged_conversation,
+        plain_message,
+        unfit,
+        weak_turn,
+    )
+    from dialogauge.training.preferences import APART, ReplyPair, pair_of_dialogues, reply_pairs
+    from dialogauge.training.rewarded import Rewarded, rewarded_by
+    from dialogauge.training.rows import (
+        POINTS,
+        Provenance,
+        Source,
+        TrainingRow,
+        Why,
+        apart,
+        capped,
+        parted,
+        points_of,
+        without_duplicates,
+    )
+    from dialogauge.training.search_figures import SearchResult, search_result
+    from dialogauge.training.trajectories import (
+        SEARCH,
+        SearchStep,
+        Trajectory,
+        read_trajectories,
+        search_details,
+    )
+
+__getattr__ = loading(__name__)

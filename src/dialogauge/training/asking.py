@@ -34,7 +34,7 @@ _ANEW: Final = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class AskedAnswer:
     """What came of a question."""
 
     value: str | float | None
@@ -59,7 +59,7 @@ class AskedItem:
 
     target: str
     """The digest of all that it is about."""
-    ask: Callable[[], Awaitable[Answered]]
+    ask: Callable[[], Awaitable[AskedAnswer]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +107,7 @@ class AskingStudy(Study[Answers]):
     def _unit(self, item: AskedItem, place: int) -> WorkUnit:
         return WorkUnit(self.name, None, item.target, self.digest, judge=self.who, position=place)
 
-    async def run(self, unit: WorkUnit) -> tuple[Answered]:
+    async def run(self, unit: WorkUnit) -> tuple[AskedAnswer]:
         """Ask one question."""
         return (await self._by_key[unit.key].ask(),)
 
@@ -124,12 +124,12 @@ class AskingStudy(Study[Answers]):
 def repair_study(client: ChatClient, forks: Sequence[Fork]) -> AskingStudy:
     """Ask a model for a better reply at each fork; values are texts."""
 
-    async def ask(fork: Fork) -> Answered:
+    async def ask(fork: Fork) -> AskedAnswer:
         language = "zh" if detect_language(fork.rejected) == "zh" else "en"
         outcome = await repair(client, fork, language=language)
         if isinstance(outcome, ChatFailure):
-            return Answered(None, outcome.kind, outcome.usage)
-        return Answered(outcome.value, None, outcome.usage)
+            return AskedAnswer(None, outcome.kind, outcome.usage)
+        return AskedAnswer(outcome.value, None, outcome.usage)
 
     items = [
         AskedItem(digest([list(fork.prompt), fork.rejected, list(fork.issues)]), partial(ask, fork))
@@ -154,13 +154,13 @@ def recheck_study(
     wanted = {d.name for d in judge.dimensions} if dimensions is None else set(dimensions)
     scales = {d.name: d.scale for d in judge.dimensions if d.level == read and d.name in wanted}
 
-    async def ask(conversation: Conversation) -> Answered:
+    async def ask(conversation: Conversation) -> AskedAnswer:
         judged = await judge.judge(Request(conversation.blinded(), repeat=_ANEW))
         usage = sum((one.usage for one in judged), Usage())
         outcomes = [one.outcome for one in judged if one.target.level == read]
         failure = next((one for one in outcomes if not isinstance(one, Judgement)), None)
         if failure is not None:
-            return Answered(None, failure.kind, usage)
+            return AskedAnswer(None, failure.kind, usage)
         scores = [
             scales[name].quality(score.value)
             for one in outcomes
@@ -168,7 +168,9 @@ def recheck_study(
             for name, score in one.scores.items()
             if isinstance(score, Score) and name in scales
         ]
-        return Answered(points_of(fmean(scores)), None, usage) if scores else Answered(None, "n/a", usage)
+        return (
+            AskedAnswer(points_of(fmean(scores)), None, usage) if scores else AskedAnswer(None, "n/a", usage)
+        )
 
     items = [AskedItem(digest([conversation_digest(c), c.prefix]), partial(ask, c)) for c in conversations]
     return AskingStudy(judge.name, digest(["recheck", judge.digest]), items)

@@ -6,6 +6,7 @@ added, with the prefix in view. The best is committed.
 
 from __future__ import annotations
 
+import asyncio
 import statistics
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -49,8 +50,8 @@ from dialogauge.training.trajectories import (
     SearchEnded,
     SearchStep,
     details_of,
-    said,
     search_details,
+    spoken,
 )
 
 SEARCHED: Final = digest([SEARCH])
@@ -173,7 +174,12 @@ class LookaheadStudy(Study[SearchResult]):
         if number > 1 and isinstance(user, SimulatedUser) and scenario.user.opening is not None:
             role = replace(scenario.user, opening=None)  # it has been said
             user = replace(user, scenario=replace(scenario, user=role))
-        segments = await gathered([self._segment(user, c, committed, number, seed) for c in drawn])
+        tasks = [self._segment(user, c, committed, number, seed) for c in drawn]
+        # Where one ends the run, the others come to their next call: an answer on its way is paid for.
+        ended = await asyncio.gather(*tasks, return_exceptions=True)
+        for fault in (one for one in ended if isinstance(one, BaseException)):
+            raise fault
+        segments = [one for one in ended if not isinstance(one, BaseException)]
         scored = [c for c in segments if c.score is not None] or (segments[:1] if self.counting else [])
         best = min(scored, key=lambda c: (-(c.score or 0.0), c.truncated, c.name), default=None)
         winner = None if best is None else best.name
@@ -195,7 +201,7 @@ class LookaheadStudy(Study[SearchResult]):
         return CandidateSegment(
             name=candidate.name,
             seed=own,
-            messages=tuple(said(m) for m in session.new),
+            messages=tuple(spoken(m) for m in session.new),
             turns=len(session.replies),
             ended=session.ended,
             truncated=session.truncated,

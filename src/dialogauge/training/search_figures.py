@@ -1,4 +1,4 @@
-"""What a lookahead search comes to: who won, scores by candidate and step, margins, and usage."""
+"""What a lookahead search comes to: who won, scores by candidate, margins, and usage."""
 
 from __future__ import annotations
 
@@ -20,9 +20,8 @@ class PoolMember:
 
     name: str
     drawn: int
-    """Steps in which it was drawn: `scored + failed_rollouts + failed_judgements`."""
+    """Steps in which it was drawn: those that have a score, and the failed ones."""
     won: int
-    scored: int
     failed_rollouts: int
     failed_judgements: int
     score: Estimate
@@ -34,19 +33,15 @@ class PoolMember:
 
 @dataclass(frozen=True, slots=True)
 class StepFigures:
-    """One step over all scenarios."""
+    """One step over all scenarios that came to it."""
 
     number: int
     scenarios: int
-    """Those that came to it."""
     won: Mapping[str, int]
     """By candidate, in the order of names."""
     without_pair: int
-    """Steps in which one candidate was left, or whose losers all lie within the margin."""
-    failed: int
-    """Steps in which none was left."""
-    score: Estimate
-    """The mean score of the winners."""
+    """One candidate was left, or all losers lie within the margin."""
+    none_left: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +50,7 @@ class MarginFigures:
 
     min_margin: float
     compared: int
-    """Losers with a score of their own."""
+    """Losers with a score."""
     pairs: int
     """Those that lie at least `min_margin` behind."""
     equal: int
@@ -95,9 +90,11 @@ class SearchResult:
 
 
 @dataclass(slots=True)
-class _Means:
-    """Values by scenario."""
+class _SearchTally:
+    """Counts, and values by scenario."""
 
+    counts: Counter[str] = field(default_factory=Counter)
+    won: Counter[str] = field(default_factory=Counter)
     values: list[float] = field(default_factory=list)
     scenarios: list[str] = field(default_factory=list)
 
@@ -105,17 +102,8 @@ class _Means:
         self.values.append(value)
         self.scenarios.append(scenario)
 
-    def estimate(self, limits: tuple[float, float]) -> Estimate:
-        return mean_estimate(self.values, self.scenarios, limits=limits, unit="scenarios")
-
-
-@dataclass(slots=True)
-class _Tally:
-    """Counts of one candidate, or of one step."""
-
-    counts: Counter[str] = field(default_factory=Counter)
-    won: Counter[str] = field(default_factory=Counter)
-    score: _Means = field(default_factory=_Means)
+    def mean(self, low: float, high: float) -> Estimate:
+        return mean_estimate(self.values, self.scenarios, limits=(low, high), unit="scenarios")
 
 
 def search_result(rows: Iterable[Row], search: Mapping[str, Any], pending: int = 0) -> SearchResult:
@@ -126,82 +114,66 @@ def search_result(rows: Iterable[Row], search: Mapping[str, Any], pending: int =
         search: What the manifest says under `search`: `min_margin` and the ends of the `scale`.
         pending: Scenarios that are left.
     """
-    low, high = search["scale"]
-    candidates, steps = dict[str, _Tally](), dict[int, _Tally]()
-    ended, failures, margins, usage = Counter[str](), Counter[str](), _Means(), dict[str, Usage]()
-    pairs = 0
+    (low, high), least = search["scale"], search["min_margin"]
+    members, steps, margins = dict[str, _SearchTally](), dict[int, _SearchTally](), _SearchTally()
+    ended, failures, usage = Counter[str](), Counter[str](), dict[str, Usage]()
     for row in rows:
         details, scenario = search_details(row), str(row["conversation_id"])
         ended[details["ended"]] += 1
         for role, used in row["usage"]["by_role"].items():
             usage[role] = usage.get(role, Usage()) + Usage(**used)
         for step in details["steps"]:
-            better = len(step.pairs(search["min_margin"]))
-            pairs += better
-            _count_step(steps.setdefault(step.number, _Tally()), step, scenario, paired=better > 0)
+            of_step = steps.setdefault(step.number, _SearchTally())
+            pairs = len(step.pairs(least))
+            margins.counts["pairs"] += pairs
+            of_step.counts["scenarios"] += 1
+            of_step.counts["none_left"] += step.winner is None
+            of_step.counts["without_pair"] += step.winner is not None and not pairs
             for segment in step.candidates:
-                _count_segment(candidates.setdefault(segment.name, _Tally()), segment, step, scenario)
+                _count(members.setdefault(segment.name, _SearchTally()), segment, step, scenario)
                 if segment.failure is not None:
                     failures[segment.failure.kind] += 1
-                elif segment.name != step.winner and (margin := step.margin(segment)) is not None:
+                if segment.name == step.winner:
+                    of_step.won[segment.name] += 1
+                elif (margin := step.margin(segment)) is not None:
                     margins.add(margin, scenario)
+    compared, equal = len(margins.values), margins.values.count(0.0)
     return SearchResult(
         ended.total(),
         dict(ended.most_common()),
         dict(failures.most_common()),
-        [_member(name, candidates[name], (low, high)) for name in sorted(candidates)],
-        [_step_figures(number, steps[number], (low, high)) for number in sorted(steps)],
-        MarginFigures(
-            search["min_margin"],
-            len(margins.values),
-            pairs,
-            sum(value == 0 for value in margins.values),
-            margins.estimate((0.0, high - low)),
-        ),
+        [
+            PoolMember(name, score=of.mean(low, high), **{key: of.counts[key] for key in _COUNTED})
+            for name, of in sorted(members.items())
+        ],
+        [
+            StepFigures(
+                number,
+                of.counts["scenarios"],
+                dict(sorted(of.won.items())),
+                of.counts["without_pair"],
+                of.counts["none_left"],
+            )
+            for number, of in sorted(steps.items())
+        ],
+        MarginFigures(least, compared, margins.counts["pairs"], equal, margins.mean(0.0, high - low)),
         usage,
         pending,
     )
 
 
-def _count_step(tally: _Tally, step: SearchStep, scenario: str, *, paired: bool) -> None:
-    best = step.committed
-    tally.counts["scenarios"] += 1
-    tally.counts["failed"] += best is None
-    tally.counts["without_pair"] += best is not None and not paired
-    if best is not None:
-        tally.won[best.name] += 1
-        if best.score is not None:
-            tally.score.add(best.score, scenario)
+_COUNTED = ("drawn", "won", "failed_rollouts", "failed_judgements", "replies", "truncated")
 
 
-def _count_segment(tally: _Tally, segment: CandidateSegment, step: SearchStep, scenario: str) -> None:
-    tally.counts["drawn"] += 1
-    tally.counts["won"] += segment.name == step.winner
-    tally.counts["replies"] += segment.turns
-    tally.counts["truncated"] += segment.truncated
-    if segment.score is not None:
-        tally.score.add(segment.score, scenario)
-    else:
-        tally.counts["failed_judgements" if segment.played else "failed_rollouts"] += 1
-
-
-def _member(name: str, tally: _Tally, limits: tuple[float, float]) -> PoolMember:
-    counts = tally.counts
-    return PoolMember(
-        name,
-        counts["drawn"],
-        counts["won"],
-        len(tally.score.values),
-        counts["failed_rollouts"],
-        counts["failed_judgements"],
-        tally.score.estimate(limits),
-        counts["replies"],
-        counts["truncated"],
+def _count(tally: _SearchTally, segment: CandidateSegment, step: SearchStep, scenario: str) -> None:
+    failed = segment.failure is not None
+    tally.counts += Counter(
+        drawn=1,
+        won=segment.name == step.winner,
+        failed_rollouts=failed and not segment.played,
+        failed_judgements=failed and segment.played,
+        replies=segment.turns,
+        truncated=segment.truncated,
     )
-
-
-def _step_figures(number: int, tally: _Tally, limits: tuple[float, float]) -> StepFigures:
-    won = {name: tally.won[name] for name in sorted(tally.won)}
-    counts = tally.counts
-    score = tally.score.estimate(limits)
-    return StepFigures(number, counts["scenarios"], won, counts["without_pair"], counts["failed"], score)
+    if segment.score is not None:
+        tally.add(segment.score, scenario)

@@ -90,13 +90,13 @@ class SearchStep:
         return round_score(best.score - loser.score)
 
     def pairs(self, min_margin: float) -> tuple[tuple[CandidateSegment, CandidateSegment], ...]:
-        """Return the winner beside each loser whose score is at least `min_margin` lower."""
+        """Return the winner beside each loser whose score is lower, by at least `min_margin`."""
         best = self.committed
         if best is None:
             return ()
         others = (c for c in self.candidates if c.name != best.name)
         margins = ((c, self.margin(c)) for c in others)
-        return tuple((best, c) for c, margin in margins if margin is not None and margin >= min_margin)
+        return tuple((best, c) for c, margin in margins if margin and margin >= min_margin)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,10 +131,10 @@ def details_of(
     steps: Sequence[SearchStep], ended: SearchEnded, committed: Sequence[Message] = ()
 ) -> dict[str, Any]:
     """Return the details of a row as plain JSON values; `committed` is what a failed scenario came to."""
-    return {"steps": as_json(tuple(steps)), "ended": ended, "committed": [said(m) for m in committed]}
+    return {"steps": as_json(tuple(steps)), "ended": ended, "committed": [spoken(m) for m in committed]}
 
 
-def said(message: Message) -> SaidMessage:
+def spoken(message: Message) -> SaidMessage:
     """Return a message of a session as a row holds it."""
     return {"role": message.role, "content": message.text}
 

@@ -12,8 +12,8 @@ from dialogauge.annotate.plan import AssignmentPlan, PlannedItem
 from dialogauge.annotate.task import HIDDEN
 from dialogauge.app.annotate.collect import stored_answers
 from dialogauge.app.annotate.folder import PlanFiles
-from dialogauge.app.pairs_of_replay import majority
-from dialogauge.app.settings import PairOptions
+from dialogauge.app.pairs.comparisons import majority
+from dialogauge.app.pairs.settings import PairOptions
 from dialogauge.core.conversation import Conversation
 from dialogauge.core.errors import StoreError, UsageError
 from dialogauge.core.files import shown_path

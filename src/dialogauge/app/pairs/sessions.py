@@ -7,8 +7,8 @@ from random import Random
 from typing import Any
 
 from dialogauge.agents import kept_scenarios
-from dialogauge.app.pairs_of_judged import about_run, why_unchecked
-from dialogauge.app.settings import PairOptions
+from dialogauge.app.pairs.judged import about_run, why_unchecked
+from dialogauge.app.pairs.settings import PairOptions
 from dialogauge.core import Conversation, Scale, digest_text
 from dialogauge.runs import StoredRun
 from dialogauge.training import (

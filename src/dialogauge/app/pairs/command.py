@@ -16,13 +16,13 @@ from dialogauge.app.entries import SHOWN
 from dialogauge.app.merging import references
 from dialogauge.app.outcome import FINISHED, CommandOutcome, Plan
 from dialogauge.app.outputs import output_file, spare
-from dialogauge.app.pairs_asked import PairQuestions
-from dialogauge.app.pairs_of_judged import RESTS_ON, UNCHECKED_WHY, RatedRun, RowsOfJudged, why_unchecked
-from dialogauge.app.pairs_of_people import people_rows
-from dialogauge.app.pairs_of_replay import arena_pairs, replay_pairs
-from dialogauge.app.pairs_of_sessions import context_rows, search_rows
+from dialogauge.app.pairs.asked import PairQuestions
+from dialogauge.app.pairs.comparisons import arena_pairs, replay_pairs
+from dialogauge.app.pairs.judged import RESTS_ON, UNCHECKED_WHY, RatedRun, RowsOfJudged, why_unchecked
+from dialogauge.app.pairs.people import people_rows
+from dialogauge.app.pairs.sessions import context_rows, search_rows
+from dialogauge.app.pairs.settings import PairOptions
 from dialogauge.app.progress import ProgressObserver
-from dialogauge.app.settings import PairOptions
 from dialogauge.app.sources import PythonInput
 from dialogauge.core.errors import UsageError
 from dialogauge.llm import Expected

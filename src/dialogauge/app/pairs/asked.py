@@ -14,8 +14,8 @@ from dialogauge.app.clients import Clients
 from dialogauge.app.config import model_of
 from dialogauge.app.judge_of_run import judge_of_run
 from dialogauge.app.merging import load_config, references
-from dialogauge.app.pairs_of_judged import RowsOfJudged
-from dialogauge.app.settings import PairOptions
+from dialogauge.app.pairs.judged import RowsOfJudged
+from dialogauge.app.pairs.settings import PairOptions
 from dialogauge.core import Conversation, Level, Message, UsageError
 from dialogauge.core.conversation import PREFIX, ToolCall
 from dialogauge.runs import Observer, Outcome, RunDirectory, RunSettings, StopSignal, StoredRun, run_study

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from dialogauge.app.pairs_of_judged import about_run, why_unchecked
-from dialogauge.app.settings import PairOptions
+from dialogauge.app.pairs.judged import about_run, why_unchecked
+from dialogauge.app.pairs.settings import PairOptions
 from dialogauge.runs import StoredRun
 from dialogauge.runs.run import Row
 from dialogauge.studies.arena.stored import led_dialogues

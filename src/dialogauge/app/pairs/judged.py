@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from dialogauge.app.merging import references
-from dialogauge.app.settings import PairOptions
+from dialogauge.app.pairs.settings import PairOptions
 from dialogauge.core.conversation import Message
 from dialogauge.core.errors import UsageError
 from dialogauge.runs.run import StoredRun

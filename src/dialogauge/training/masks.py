@@ -1,0 +1,221 @@
+"""Token ids of a dialogue, and the mask of the character's tokens: what trainers and exports train on.
+
+A token is trained on when it is part of an assistant message of the segment: its content and the token that
+ends the turn. Role headers, the user, tools, the persona and everything before the segment are not (DynSess,
+equations 5 and 7). The chat template says where assistant messages begin and end, by its generation markers.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from dialogauge.core.errors import MissingExtra, UsageError
+
+Messages = Sequence[Mapping[str, Any]]
+"""In OpenAI form."""
+_MARKER: Final = re.compile(r"\{%-?\s*generation\s*-?%\}")
+_SYSTEM: Final = ("system", "developer")
+
+
+@dataclass(frozen=True, slots=True)
+class MaskedTokens:
+    """A dialogue in tokens."""
+
+    ids: list[int]
+    mask: list[int]
+    """1 where the token is trained on, else 0; as long as `ids`."""
+    prefix: int
+    """Tokens before the segment; behind nothing but a persona it is the first token."""
+    dropped: int = 0
+    """Oldest turns that did not fit."""
+
+    @property
+    def labels(self) -> list[int]:
+        """The ids, with -100 where the mask is 0."""
+        return [i if m else -100 for i, m in zip(self.ids, self.mask, strict=True)]
+
+    @property
+    def runs(self) -> Iterator[list[int]]:
+        """Yield the trained tokens, one list for each unbroken run of them."""
+        run: list[int] = []
+        for token, trained in zip(self.ids, self.mask, strict=True):
+            if trained:
+                run.append(token)
+            elif run:
+                yield run
+                run = []
+        if run:
+            yield run
+
+
+class DialogueTokenizer:
+    """Encodes dialogues for one tokenizer."""
+
+    def __init__(self, tokenizer: Any, max_length: int | None = None) -> None:  # noqa: ANN401 - of transformers
+        """Choose the template, and leave it with the tokenizer: a tuned model is saved with it.
+
+        Args:
+            tokenizer: A tokenizer of transformers, a fast one.
+            max_length: Tokens that fit; None for all.
+
+        Raises UsageError where the template does not mark what the assistant writes, and TRL ships none.
+        """
+        self.tokenizer = tokenizer
+        self.max_length = max_length
+        tokenizer.chat_template = _training_template(tokenizer)
+        self._ends = {*tokenizer.all_special_ids, *tokenizer.get_added_vocab().values()}
+
+    def encode(self, messages: Messages, *, start: int = 0, tools: Messages | None = None) -> MaskedTokens:
+        """Return the tokens of a dialogue and the mask of what its assistant says from a message on.
+
+        Where it does not fit, the oldest turns before the segment go, and without a segment its own oldest;
+        system messages stay.
+
+        Args:
+            messages: The whole dialogue; it may begin with a greeting.
+            start: Index of the first message of the segment.
+            tools: Definitions of the tools that the assistant may call.
+
+        Raises UsageError where the assistant says nothing from `start` on, where the template leaves the end
+        of a turn out or changes what stood before, and where the segment does not fit.
+        """
+        return self._fitting((messages,), start, tools)[0]
+
+    def pair(
+        self, prompt: Messages, chosen: Messages, rejected: Messages, *, tools: Messages | None = None
+    ) -> tuple[MaskedTokens, MaskedTokens]:
+        """Return both sides of a pair behind the same prompt: of each as many oldest turns go.
+
+        Raises UsageError as `encode` does.
+        """
+        sides = [*prompt, *chosen], [*prompt, *rejected]
+        one, other = self._fitting(sides, len(prompt), tools)
+        return one, other
+
+    def _fitting(
+        self, dialogues: Sequence[Messages], start: int, tools: Messages | None
+    ) -> tuple[MaskedTokens, ...]:
+        """Encode dialogues that share what stands before `start`, without as many of their oldest turns."""
+        head, cuts = _cuts(dialogues[0], start or len(dialogues[0]))
+
+        def without(dropped: int) -> tuple[MaskedTokens, ...]:
+            cut = cuts[dropped]
+            later = max(start - (cut - head), head) if start else 0
+            return tuple(self._encoded([*d[:head], *d[cut:]], later, tools, dropped) for d in dialogues)
+
+        def fits(sides: tuple[MaskedTokens, ...]) -> bool:
+            return self.max_length is None or max(len(e.ids) for e in sides) <= self.max_length
+
+        sides = without(0)
+        if fits(sides):
+            return sides
+        dropped = bisect_left(range(len(cuts)), 1, lo=1, key=lambda n: fits(without(n)))
+        if dropped == len(cuts):
+            fewest = max(len(e.ids) for e in without(len(cuts) - 1))
+            msg = f"{fewest:,} tokens without any earlier turn, and {self.max_length:,} fit"
+            raise UsageError(msg, hint="shorten the persona or the segment, or raise max_length")
+        return without(dropped)
+
+    def _encoded(self, messages: Messages, start: int, tools: Messages | None, dropped: int) -> MaskedTokens:
+        ids, mask = self._tokens(messages, tools)
+        prefix = 1
+        if any(m["role"] not in _SYSTEM for m in messages[:start]):
+            before = self._tokens(messages[:start], tools)[0]
+            prefix = len(before)
+            if ids[:prefix] != before:
+                msg = "the chat template changes earlier turns when turns are added: the mask would be wrong"
+                raise UsageError(msg, hint="give the model a template that only appends")
+            mask[:prefix] = [0] * prefix
+        encoded = MaskedTokens(ids, mask, prefix, dropped)
+        runs = list(encoded.runs)
+        replies = sum(m["role"] == "assistant" for m in messages[start:])
+        if len(runs) != replies or not replies:
+            msg = f"the chat template marks {len(runs)} assistant messages of {replies}"
+            raise UsageError(msg, hint="put {% generation %} around each, its end of turn included")
+        if any(run[-1] not in self._ends for run in runs):
+            msg = "the chat template leaves the end of the turn outside of the generation markers"
+            hint = "put it inside: a model that is not trained to end its turn never ends it"
+            raise UsageError(msg, hint=hint)
+        return encoded
+
+    def _tokens(self, messages: Messages, tools: Messages | None) -> tuple[list[int], list[int]]:
+        from jinja2 import TemplateError
+
+        try:
+            encoding = self.tokenizer.apply_chat_template(
+                [dict(message) for message in messages],
+                tools=[dict(tool) for tool in tools] if tools else None,
+                tokenize=True,
+                return_dict=True,
+                return_assistant_tokens_mask=True,
+            )
+        except TemplateError as error:
+            msg = f"the chat template does not take the messages: {error}"
+            hint = "give a model whose template takes these roles in this order"
+            raise UsageError(msg, hint=hint) from None
+        ids, mask = list(encoding["input_ids"]), list(encoding["assistant_masks"])
+        for i in range(1, len(ids)):  # some templates mark the line break behind the end of a turn too
+            behind = mask[i] and mask[i - 1] and ids[i - 1] in self._ends
+            if behind and not self.tokenizer.decode(ids[i]).strip():
+                mask[i] = 0
+        return ids, mask
+
+
+def _cuts(messages: Messages, start: int) -> tuple[int, list[int]]:
+    """Return how many system messages open, and where a dialogue may go on without its oldest turns."""
+    head = next((i for i, m in enumerate(messages) if m["role"] not in _SYSTEM), len(messages))
+    later = [i for i in range(head + 1, start) if messages[i]["role"] == "user"]
+    whole = start < len(messages) and start > head
+    return head, [head, *later, *([start] if whole else [])]
+
+
+def _training_template(tokenizer: Any) -> str:  # noqa: ANN401
+    """Return the template of a tokenizer if it has markers, else the one that TRL ships for it."""
+    template = tokenizer.chat_template
+    if isinstance(template, dict):
+        template = template.get("default")
+    if not template:
+        msg = "the tokenizer has no chat template"
+        raise UsageError(msg, hint="give the folder of a model that was made for chats")
+    if _has_markers(template):
+        return str(template)
+    try:
+        from trl.chat_template_utils import get_training_chat_template
+    except ImportError as error:
+        msg = f"the chat template has no generation markers, and TRL, which ships some, is missing: {error}"
+        raise MissingExtra(msg, hint="pip install 'dialogauge[tune]'") from None
+    try:
+        return str(get_training_chat_template(tokenizer) or template)
+    except ValueError:
+        msg = "the chat template does not mark what the assistant writes, and TRL ships none for this model"
+        hint = (
+            "put {% generation %} ... {% endgeneration %} around an assistant's content and its end of turn"
+        )
+        raise UsageError(msg, hint=hint) from None
+
+
+def _has_markers(template: str) -> bool:
+    return _MARKER.search(template) is not None
+
+
+def load_dialogue_tokenizer(folder: str | Path, max_length: int | None = None) -> DialogueTokenizer:
+    """Load the tokenizer of a folder, without the model.
+
+    Raises MissingExtra without transformers, UsageError for a folder without a tokenizer.
+    """
+    try:
+        from transformers import AutoTokenizer
+    except ImportError as error:
+        msg = f"token ids need transformers: {error}"
+        raise MissingExtra(msg, hint="pip install 'dialogauge[tune]'") from None
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(str(folder))
+    except (OSError, ValueError) as error:
+        msg = f"{folder} holds no tokenizer: {error}"
+        raise UsageError(msg, hint="give the folder of a Hugging Face model") from None
+    return DialogueTokenizer(tokenizer, max_length)
