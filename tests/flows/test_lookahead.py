@@ -9,7 +9,7 @@ import pytest
 
 from dialogauge.runs import open_run
 from dialogauge.training.trajectories import read_trajectories
-from flows.conftest import rows_of
+from flows.conftest import EXAMPLES, rows_of
 from servers.schemas import instance
 
 INN = {
@@ -222,3 +222,17 @@ def test_both_roles_are_needed(dialogauge, log, role, message):
     words = ("--role", f"{role}=m@{url}", "-o", "run")
     done = dialogauge("lookahead", log(INN, name="scenarios.jsonl"), *pool, *words)
     assert (done.code, message in done.err) == (2, True)
+
+
+def test_a_rubric_needs_a_mean_by_which_a_segment_can_win(dialogauge, log, tmp_path):
+    shipped = EXAMPLES.parent / "src/dialogauge/rubrics/files/rubrics"
+    for ending in ("en.md", "zh.md"):
+        (tmp_path / f"own.{ending}").write_text((shipped / f"roleplay-plain.{ending}").read_text())
+    first = '[[dimensions]]\nname = "interactive_ability"\n'
+    text = (shipped / "roleplay-plain.toml").read_text()
+    assert first in text
+    worse = "scale = { low = 1, high = 5, higher_is_better = false }\n"
+    (tmp_path / "own.toml").write_text(text.replace(first, first + worse))
+    scenarios = log(INN, name="scenarios.jsonl")
+    done = search(dialogauge, "http://127.0.0.1:9", scenarios, "--rubric", "own.toml")
+    assert (done.code, "have no mean by which a segment could win" in done.err) == (2, True)
