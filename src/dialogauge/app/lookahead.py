@@ -107,7 +107,7 @@ async def _prepare(options: LookaheadOptions, python: PythonInput, *, dry: bool)
 
 
 def _dimensions(rubric: str) -> list[str]:
-    """Return the dimensions whose mean is the score; UsageError where they have no mean, or there are none."""
+    """Return the dimensions whose mean is the score; UsageError where there is no such mean."""
     dimensions = load_rubric(rubric).asks_people("conversation")
     if not dimensions:
         msg = f"the rubric {rubric!r} scores no session as a whole"
