@@ -7,6 +7,8 @@ import re
 
 import pytest
 
+import dialogauge as library
+from dialogauge.core import UsageError
 from dialogauge.runs import open_run
 from dialogauge.training.trajectories import read_trajectories
 from flows.conftest import EXAMPLES, rows_of
@@ -237,3 +239,16 @@ def test_a_rubric_needs_a_mean_by_which_a_segment_can_win(dialogauge, log, tmp_p
     done = search(dialogauge, "http://127.0.0.1:9", scenarios, "--rubric", "own.toml")
     assert done.code == 2
     assert "have no mean by which a segment could win" in done.err
+
+
+def test_python_runs_the_same_search(dialogauge, serve, log, tmp_path):
+    stub = serve(world)
+    scenarios = log(INN, name="scenarios.jsonl")
+    pool = [f"{name}={name}@{stub.url}" for name in ("lamp", "dark")]
+    roles = [f"simulator=sim@{stub.url}", f"judge=judge@{stub.url}"]
+    shape = {"segments": 2, "segment_turns": 1, "out": tmp_path / "run", "progress": False}
+    run = library.run("lookahead", scenarios, candidates=pool, models=roles, **shape)
+    assert run.summary.ended == {"turns": 1}
+    assert run.summary.margins.pairs == 2
+    with pytest.raises(UsageError, match="scenarios come from files"):
+        library.run("lookahead", [INN], candidates=pool, models=roles)
