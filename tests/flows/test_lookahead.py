@@ -194,6 +194,21 @@ def test_failures_are_counted_and_what_was_committed_is_kept(dialogauge, serve, 
     assert [s.winner for s in again.steps] == ["lamp"] * 3
 
 
+def test_when_every_judgement_fails_the_scenario_fails_and_what_was_said_is_kept(
+    dialogauge, serve, log, tmp_path
+):
+    stub = serve(lambda body: "No." if body["model"] == "judge" else world(body), schema="ignore")
+    done = search(dialogauge, stub.url, log(INN, name="scenarios.jsonl"))
+    assert done.code == 3, done.err
+    (row,) = rows_of(tmp_path / "run")
+    assert row["failure"]["kind"] == "invalid_json"
+    (step,) = row["details"]["steps"]
+    assert (step["winner"], [c["turns"] for c in step["candidates"]]) == (None, [2, 2])
+    summary = json.loads((tmp_path / "run" / "summary.json").read_text())
+    assert [c["failed_judgements"] for c in summary["candidates"]] == [1, 1]
+    assert summary["failures"] == {"invalid_json": 2}
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
