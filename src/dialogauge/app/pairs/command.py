@@ -14,7 +14,7 @@ from dialogauge.app.annotate.folder import PlanFiles
 from dialogauge.app.command import NO_INPUT, Command
 from dialogauge.app.entries import SHOWN
 from dialogauge.app.merging import references
-from dialogauge.app.outcome import CommandOutcome, Plan
+from dialogauge.app.outcome import FINISHED, CommandOutcome, Plan
 from dialogauge.app.outputs import output_file, spare
 from dialogauge.app.pairs.asked import PairQuestions
 from dialogauge.app.pairs.comparisons import arena_pairs, replay_pairs
@@ -27,7 +27,7 @@ from dialogauge.app.sources import PythonInput
 from dialogauge.core.errors import UsageError
 from dialogauge.llm import Expected
 from dialogauge.report import Block, Callout
-from dialogauge.runs import Observer, StopSignal, StoredRun, open_run
+from dialogauge.runs import Observer, Outcome, StopSignal, StoredRun, open_run
 from dialogauge.runs.directory import expect_writable, write_whole
 from dialogauge.runs.records import json_line
 from dialogauge.studies.arena.study import ARENA
@@ -68,7 +68,7 @@ class PairResult:
     left_out: Mapping[str, int]
     """Reason to number."""
     held_out: int = 0
-    """How many more are of users, or personas, that are held out."""
+    """How many of the rows are of users, or personas, that are held out."""
     unchecked: int = 0
     """How many rows rest on the word of a judge that nobody showed to agree with people or outcomes."""
     repaired: int = 0
@@ -81,6 +81,8 @@ class PairResult:
     """What to know of the rows."""
     rewarded: Rewarded | None = None
     """What the pairs reward; None for rows that are no pairs."""
+    failed_share: float = 0.0
+    """Share of the answers that a model was asked for and did not give."""
 
     @property
     def first_line(self) -> str:
@@ -122,38 +124,55 @@ class PairsEntry(Command[PairOptions, PairResult]):
         rows of the kind, and where no pair has a winner.
         """
         del python
-        result, questions = await _made(options, observer, stop, dry=False)
-        targets = [target for target, _ in _targets(options)]
-        held_out = counted(result.held_out, "held-out row")
+        made = await _made(options, observer, stop, dry=False)
+        files = {counted(len(rows), "row"): file for file, rows in made.files.items()}
         return CommandOutcome(
             options=options,
-            result=result,
-            notes=tuple(result.lines),
-            ending=questions.ending,
-            files=dict(zip((counted(result.written, "row"), held_out), targets, strict=False)),
-            failed_share=questions.failed_share,
+            result=made.result,
+            notes=tuple(made.result.lines),
+            ending=made.ending,
+            files=files,
+            failed_share=made.result.failed_share,
             max_failed=_MAX_FAILED,
         )
 
     def plan(self, options: PairOptions) -> Plan:
         """Count the rows, and what a model would be asked."""
-        result, questions = asyncio.run(_made(options, ProgressObserver(quiet=True), None, dry=True))
-        asking = questions.clients.counted()
+        made = asyncio.run(_made(options, ProgressObserver(quiet=True), None, dry=True))
+        result, asking = made.result, made.questions.clients.counted()
         if asking is not None:
             asking = replace(asking, assumed=0)  # the replies go into rows, and into no prompt
-        first = result.first_line.replace("Such scores made", "Such scores would make")
-        rows, lines = result.written + result.held_out, (*filter(None, (first,)), *result.lines)
-        return Plan(None, "", {"rows": rows}, rows, (), lines, asking)
+        lines = tuple(result.lines)
+        if result.first_line:
+            lines = (result.first_line.replace("Such scores made", "Such scores would make"), *lines)
+        return Plan(None, "", {"rows": result.written}, result.written, (), lines, asking)
 
 
-async def _made(
-    options: PairOptions, observer: Observer, stop: StopSignal | None, *, dry: bool
-) -> tuple[PairResult, PairQuestions]:
+@dataclass(slots=True)
+class _Making:
+    """Rows in the making."""
+
+    options: PairOptions
+    left_out: Counter[str]
+    questions: PairQuestions
+    """What models are asked."""
+    files: dict[Path, list[TrainingRow]]
+    """Rows by the file that they go to."""
+    result: PairResult = PairResult(0, {})
+
+    @property
+    def ending(self) -> Outcome:
+        """How asking ended."""
+        return self.questions.ending or FINISHED
+
+
+async def _made(options: PairOptions, observer: Observer, stop: StopSignal | None, *, dry: bool) -> _Making:
     """Make the rows, and write them unless it is dry."""
     left_out: Counter[str] = Counter()
     targets = _targets(options)
     folders = {path: one for path in options.inputs if (one := PlanFiles.behind(path)) is not None}
     questions = PairQuestions(options, left_out, observer, stop, dry=dry)
+    made = _Making(options, left_out, questions, {target: [] for target, _ in targets})
     with ExitStack() as stack:
         runs: dict[str, StoredRun] = {}
         for path in options.inputs:
@@ -161,36 +180,40 @@ async def _made(
                 runs[path] = stack.enter_context(open_run(path, options.privacy, studies=SHOWN))
                 spare([file for both in targets for file in both], runs[path].manifest.settings)
         _expect_kind(options, runs)
-        for file in (one for both in targets for one in both) if references(options) and not dry else ():
-            expect_writable(file)
+        for files in targets if references(options) and not dry else ():
+            for file in files:
+                expect_writable(file)
         try:
-            rows, judged = await _gathered(questions, folders, runs)
+            rows, judged = await _gathered(made, folders, runs)
             rows = await questions.rechecked(_chosen(rows, options, left_out), runs)
         finally:
             await questions.clients.close()
-        if not rows and questions.ending.ended == "finished":
-            _expect_rows(options, left_out, runs, judged)
+        if made.ending.ended == "finished":
+            _expect_rows(options, rows, left_out, runs, judged)
         notes = tuple(f"{r.name}: {n}" if len(runs) > 1 else n for r in judged.runs for n in r.notes())
     parts = [rows]
     if options.splits:
         parts = list(parted(rows, options.held_out or _HELD_OUT, options.grouped_by, seed=options.seed))
-    result = PairResult(
-        len(parts[0]),
+    made.files = {target: part for (target, _), part in zip(targets, parts, strict=True)}
+    rewarded = rewarded_by(rows, options.grouped_by, seed=options.seed) if options.kind in _PAIRS else None
+    made.result = PairResult(
+        len(rows),
         {why: n for why, n in left_out.items() if n},
-        len(rows) - len(parts[0]),
+        len(parts[-1]) if options.splits else 0,
         sum(row.provenance.unchecked for row in rows),
         questions.repaired,
         questions.confirmed,
         _balance(options.kind, rows),
         notes,
-        rewarded_by(rows, options.grouped_by, seed=options.seed) if options.kind in _PAIRS else None,
+        rewarded,
+        questions.failed_share,
     )
     if not dry:
-        if result.rewarded is not None and result.rewarded.warnings:
-            observer.say(result.rewarded.first_line)
+        if rewarded is not None and rewarded.first_line:
+            observer.say(rewarded.first_line)
         for (target, beside), part in zip(targets, parts, strict=True):
             _write(target, beside, part)
-    return result, questions
+    return made
 
 
 def _targets(options: PairOptions) -> list[tuple[Path, Path]]:
@@ -226,10 +249,10 @@ def _expect_kind(options: PairOptions, runs: Mapping[str, StoredRun]) -> None:
 
 
 async def _gathered(
-    questions: PairQuestions, folders: Mapping[str, PlanFiles], runs: Mapping[str, StoredRun]
+    made: _Making, folders: Mapping[str, PlanFiles], runs: Mapping[str, StoredRun]
 ) -> tuple[list[TrainingRow], RowsOfJudged]:
     """Return the rows of all inputs that are admitted, and the judged runs among them."""
-    options, left_out = questions.options, questions.left_out
+    options, left_out = made.options, made.left_out
     judged, rows = [], list[TrainingRow]()
     for one in folders.values():
         rows += people_rows(one, options, left_out)
@@ -250,24 +273,24 @@ async def _gathered(
         own = list(of_judged.rows())
         if options.kind == "dpo":
             of_judged.expect_pairs([*rows, *own])
-            own += await questions.bettered(of_judged, own)
+            own += await made.questions.bettered(of_judged, own)
         rows += own
-    return _admitted(rows, of_judged, runs), of_judged
+    return _admitted(rows, made, judged, runs), of_judged
 
 
 def _admitted(
-    rows: list[TrainingRow], judged: RowsOfJudged, runs: Mapping[str, StoredRun]
+    rows: list[TrainingRow], made: _Making, judged: Sequence[RatedRun], runs: Mapping[str, StoredRun]
 ) -> list[TrainingRow]:
     """Return the rows without those of an unchecked judge; with `--unchecked` all.
 
     Raises UsageError where no other rows are left.
     """
-    if judged.options.unchecked:
+    if made.options.unchecked:
         return rows
     checked = [row for row in rows if not row.provenance.unchecked]
-    judged.left_out[UNCHECKED_WHY] += len(rows) - len(checked)
-    if (number := judged.left_out[UNCHECKED_WHY]) and not checked:
-        reasons = [e.why for one in judged.runs for e in one.evidence.dimensions.values()]
+    made.left_out[UNCHECKED_WHY] += len(rows) - len(checked)
+    if (number := made.left_out[UNCHECKED_WHY]) and not checked:
+        reasons = [e.why for one in judged for e in one.evidence.dimensions.values()]
         reasons += [why_unchecked(run) for run in runs.values() if run.manifest.study in _GIVES]
         why = next(filter(None, reasons), "")
         msg = f"all {counted(number, 'row')} would rest on a judge that is not checked"
@@ -294,12 +317,20 @@ def _chosen(rows: list[TrainingRow], options: PairOptions, left_out: Counter[str
 
 
 def _expect_rows(
-    options: PairOptions, left_out: Counter[str], runs: Mapping[str, StoredRun], judged: RowsOfJudged
+    options: PairOptions,
+    rows: Sequence[TrainingRow],
+    left_out: Counter[str],
+    runs: Mapping[str, StoredRun],
+    judged: RowsOfJudged,
 ) -> None:
-    """Raise UsageError where nothing is left to be written, though something was compared or judged."""
+    """Raise UsageError where nothing is left to be written, and no model wrote or failed to."""
+    if rows:
+        return
     if judged.runs and all(one.failed == one.targets > 0 for one in judged.judged()):
         msg = f"every judgement of {judged.runs[0].name} failed: there is nothing to make rows of"
-        raise UsageError(msg, hint="`dialogauge show` says why; judge again with --retry-failed")
+        raise UsageError(
+            msg, hint=f"dialogauge show {judged.runs[0].name} says why; judge with --retry-failed"
+        )
     compared = any(run.manifest.study in _GIVES for run in runs.values())
     if compared or options.recheck:
         reasons = "; ".join(f"{n:,} {why}" for why, n in left_out.items() if n) or "the input holds none"
