@@ -6,6 +6,7 @@ import json
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from importlib.resources import files
 from pathlib import Path
 from secrets import token_hex
@@ -125,7 +126,7 @@ async def _prepare(options: LearnOptions, python: PythonInput, *, dry: bool) -> 
         systems,
         answerer,
         room,
-        Memories(folder, options.hours),
+        Memories(folder, options.hours, options.system_timeout),
         options.protocol,
         _disputed(options.disputed_file, tasks),
         lambda language: own_template("phrase", "zh" if language == "zh" else "en").strip(),
@@ -174,6 +175,8 @@ def chosen_tasks(
         raise UsageError(msg, hint=f"give its files too, with --tasks FILE; those that are read hold {there}")
     if file.without_gold:
         remarks.append(f"{counted(file.without_gold, 'task')} without anything to hold an answer against")
+    if file.without_question:
+        remarks.append(f"{counted(file.without_question, 'task')} without a question, left out")
     if file.empty:
         blank = words.listing(file.empty, 3)
         remarks.append(f"{counted(len(file.empty), 'corpus', 'corpora')} without a message: {blank}")
@@ -257,7 +260,9 @@ def _systems(
         if name in systems:
             msg = f"two systems are called {name!r}"
             raise UsageError(msg, hint="give one of them a name: --system NAME=...")
-        make = _maker(name, reference, clients, embedder, evidence, dry=dry)
+        if dry and (reference not in SYSTEMS or reference.startswith("embed")):
+            reference = "bm25-message"  # in the place of what is asked, or is no code of ours
+        make = _maker(name, reference, options, clients, partial(build_memory, embedder=embedder), evidence)
         systems[name] = LearningSystem(name, make, logs.get(name, logs.get("", ())))
     return tuple(systems.values())
 
@@ -281,30 +286,22 @@ def _embedder(options: LearnOptions, clients: Clients) -> FolderEmbedder | HttpE
 def _maker(
     name: str,
     reference: str,
+    options: LearnOptions,
     clients: Clients,
-    embedder: FolderEmbedder | HttpEmbedder | None,
+    build: Callable[..., Memory],
     evidence: Mapping[str | None, Mapping[str, Sequence[str]]],
-    *,
-    dry: bool,
 ) -> Callable[[str | None, str], Memory]:
-    """Return what makes empty memories; of a plan BM25 stands for what is asked or is no code of ours."""
-    if dry and (reference not in SYSTEMS or reference.startswith("embed")):
-        reference = "bm25-message"
+    """Return what makes empty memories, of a corpus and a name; `build` makes those of ours."""
     if reference.startswith(("http://", "https://")):
-        server = JsonEndpoint(reference)
+        server = JsonEndpoint(reference, deadline=options.system_timeout)
         clients.free_too(server.close)
         # A server may hold what a call that broke off gave it: each memory that is built has its own name.
         return lambda _, memory: EndpointMemory(server, name, f"{memory}-{token_hex(4)}")
     if reference.startswith("py:"):
         make = load_memory(reference)
         return lambda _, memory: own_memory(make, name)
-    build_memory(reference, embedder=embedder)  # says what there is, where it is none
-
-    def made(corpus: str | None, memory: str) -> Memory:
-        del memory
-        return build_memory(reference, embedder=embedder, evidence=evidence.get(corpus))
-
-    return made
+    build(reference)  # says what there is, where it is none
+    return lambda corpus, _: build(reference, evidence=evidence.get(corpus))
 
 
 def _references(run: str, tasks: Sequence[TaskRecord]) -> dict[str, Any]:

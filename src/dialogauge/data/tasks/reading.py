@@ -27,9 +27,12 @@ def read_tasks(*paths: str) -> TaskFile:
     """
     tasks: dict[str, TaskRecord] = {}
     corpora: dict[str, tuple[Conversation, ...]] = {}
+    without_question = 0
     for row in public_rows(paths):
         for value in our_records(row):
-            if "sessions" in value or "corpus_id" in value:
+            if "q" in value and value["q"] is None:
+                without_question += 1
+            elif "sessions" in value or "corpus_id" in value:
                 name, sessions = corpus_of(value, row.place)
                 if name in corpora:
                     fail(
@@ -42,7 +45,9 @@ def read_tasks(*paths: str) -> TaskFile:
                     fail(f"the task {task.id!r} is there twice", row.place, "every task has an id of its own")
                 tasks[task.id] = task
     if not tasks:
-        msg = "there is no task"
+        msg = "there is no task" + (
+            f" with a question, {without_question} without" if without_question else ""
+        )
         raise FileFault(msg, place=Place(shown_path(paths[0])) if paths else None, hint=TASK_FORM)
     known = {name: {m.extra.get("id") for s in of for m in s.messages} for name, of in corpora.items()}
     unknown = {}
@@ -53,7 +58,8 @@ def read_tasks(*paths: str) -> TaskFile:
         if missing := tuple(id for id in task.evidence if id not in known.get(task.corpus or "", ())):
             unknown[task.id] = missing
     empty = tuple(n for n, of in corpora.items() if not any(m.text.strip() for s in of for m in s.messages))
-    return TaskFile(tuple(tasks.values()), corpora, sum(not t.gold for t in tasks.values()), unknown, empty)
+    without_gold = sum(not t.gold for t in tasks.values())
+    return TaskFile(tuple(tasks.values()), corpora, without_gold, unknown, empty, without_question)
 
 
 def public_rows(paths: Sequence[str]) -> Iterator[PublicRow]:

@@ -49,7 +49,7 @@ from dialogauge.text import counted
 
 _SETTINGS: Final = (
     *("inputs", "systems", "protocol", "logs_file", "step_size", "k", "context_tokens", "sample", "options"),
-    *("disputed_file", "norm_from", "planted", "hours", "seed"),
+    *("disputed_file", "norm_from", "planted", "hours", "system_timeout", "seed"),
 )
 _WHOLE_SHARE: Final = 0.995
 """Of the memory: who gives less has left something out."""

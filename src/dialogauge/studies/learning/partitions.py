@@ -5,6 +5,8 @@ A score is brought to a range by a reference, which is made of the cases of all 
 - min-max: (score - low) / (high - low), not clipped; 0 where all scores are one.
 - z: (score - mean) / sd, by the standard deviation of the whole; 0 where that is at most 1e-6.
 
+Where the scores of no data set differ, the figure of the partition is undefined.
+
 The mean over a partition counts each case once, as MemoryBench prints it, or each data set once. An interval
 leaves out cases, or whole clusters of them, one after the other; each data set keeps its weight.
 
@@ -45,8 +47,11 @@ class ScoreReference:
     def brought(self, scores: F, norm: Norm) -> F:
         """Bring a score, or scores of any shape, to one range."""
         origin, unit = (self.low, self.high - self.low) if norm == "minmax" else (self.mean, self.sd)
-        least = 0.0 if norm == "minmax" else _LEAST_SD
-        return (scores - origin) / unit if unit > least else scores * 0.0
+        return (scores - origin) / unit if self.differ(norm) else scores * 0.0
+
+    def differ(self, norm: Norm) -> bool:
+        """Say whether the scores differ, so that there is a range to bring them to."""
+        return self.high > self.low if norm == "minmax" else self.sd > _LEAST_SD
 
 
 Cases = Mapping[str, Sequence[float]]
@@ -138,6 +143,9 @@ def _figures_of(
     parts = np.split(codes, np.cumsum(sizes).astype(np.intp)[:-1])
     counts, estimates = np.array([np.bincount(of, minlength=groups) for of in parts]), list[Estimate]()
     for norm in NORMS:
+        if not any(of.differ(norm) for of in references.values()):
+            estimates += [undefined(total, "all scores are equal")] * 2
+            continue
         scores = [references[name].brought(np.array(of, np.float64), norm) for name, of in cases.items()]
         sums = np.array([np.bincount(of, s, groups) for of, s in zip(parts, scores, strict=True)])
         ends = (of.brought(np.array([of.low, of.high]), norm) for of in references.values())

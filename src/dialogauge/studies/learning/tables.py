@@ -13,6 +13,7 @@ from dialogauge.report import (
     DataTable,
     DotPlot,
     DotRow,
+    Missing,
     Number,
     RowGroup,
     TableColumn,
@@ -62,7 +63,10 @@ def figures_table(
         cells: list[Cell] = [system]
         for column in columns:
             of, signed = own.get(column), column[1].startswith("z")
-            cells.append(None if of is None else Number(of.value, _DIGITS, of.interval, signed=signed))
+            if of is None or of.value is None:
+                cells.append(Missing("" if of is None else "n/a"))
+            else:
+                cells.append(Number(of.value, _DIGITS, of.interval, signed=signed))
         rows.append(TableRow(tuple(cells), "quiet" if system in quiet else "plain"))
     return data_table(title, ("system", *heads), rows)
 

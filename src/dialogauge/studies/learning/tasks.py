@@ -148,6 +148,8 @@ class TaskTables:
     unlike_published: Sequence[str]
     """Sentences on counts that are not the published ones."""
     without_gold: int
+    without_question: int
+    """Tasks that are left out: their question is not in the files."""
     unknown_evidence: int
     """Tasks whose evidence is not in their corpus."""
 
@@ -192,6 +194,7 @@ def task_tables(
         Counter(action for one in logs for feedback in one.feedback for action in feedback.actions),
         unlike_published(file.tasks),
         file.without_gold,
+        file.without_question,
         len(file.unknown_evidence),
     )
 
@@ -241,6 +244,8 @@ def task_blocks(tables: TaskTables) -> Iterator[Block]:
         notes.append(f"Measured by {tables.tokenizer}, the form is not the stated one: {', '.join(other)}.")
     if tables.without_gold:
         notes.append(f"{counted(tables.without_gold, 'task')} without anything to hold an answer against.")
+    if tables.without_question:
+        notes.append(f"{counted(tables.without_question, 'task')} without a question, left out.")
     if tables.unknown_evidence:
         notes.append(
             f"{counted(tables.unknown_evidence, 'task')} with evidence that its corpus does not have."
