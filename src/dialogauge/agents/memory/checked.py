@@ -10,21 +10,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from dialogauge.agents.memory.protocol import (
-    Ability,
-    Feedback,
-    Memory,
-    Retrieved,
-    Room,
-    SystemFault,
-)
+from dialogauge.agents.memory.protocol import Feedback, Memory, Retrieved, Room, SystemFault
 from dialogauge.core import BudgetSpent, Conversation, EndpointError, Usage
 
 T = TypeVar("T")
 
 
 @dataclass
-class CheckedMemory:
+class CheckedMemory(Memory):
     """A memory in front of another one: the same, but every broken promise is a `SystemFault`.
 
     It also measures the seconds of taking in and of giving back.
@@ -41,25 +34,10 @@ class CheckedMemory:
     """Of a system that takes one call at a time; what waits for it has not begun."""
     _hung: str = ""
 
-    @property
-    def name(self) -> str:
-        """The system's."""
-        return self.inner.name
-
-    @property
-    def digest(self) -> str:
-        """The system's."""
-        return self.inner.digest
-
-    @property
-    def abilities(self) -> frozenset[Ability]:
-        """The system's."""
-        return self.inner.abilities
-
-    @property
-    def counts_items(self) -> bool:
-        """The system's."""
-        return self.inner.counts_items
+    def __post_init__(self) -> None:
+        """Take over what the system says of itself."""
+        self.name, self.digest = self.inner.name, self.inner.digest
+        self.abilities, self.counts_items = self.inner.abilities, self.inner.counts_items
 
     def describe(self) -> Mapping[str, Any]:
         """Return what the system says of itself."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Protocol
+from copy import copy
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol, Self
 
 from dialogauge.agents.memory.protocol import MemoryItem
 from dialogauge.core import Usage
@@ -12,100 +13,6 @@ from dialogauge.retrieval import LexicalIndex, RankedIndex, VectorIndex
 
 Hits = tuple[Sequence[tuple[str, float]], Usage]
 """Keys with their scores, the best first, and what models took to find them."""
-
-
-class Searcher(Protocol):
-    """Finds items by a question; grows, and forgets."""
-
-    def describe(self) -> Mapping[str, Any]:
-        """Return its settings as plain JSON values."""
-
-    async def add(self, items: Mapping[str, MemoryItem]) -> Usage:
-        """Take in items, each under a new key."""
-
-    def remove(self, key: str) -> None:
-        """Forget it."""
-
-    async def search(self, question: str, k: int) -> Hits:
-        """Return at most k keys."""
-
-    def copy(self) -> Searcher:
-        """Return one that holds the same."""
-
-    def save(self) -> bytes | None:
-        """Return what is dear to make again; None where texts are simply indexed again."""
-
-    def restore(self, data: bytes) -> None:
-        """Take back what `save` returned; InputError for anything else."""
-
-
-class _OfTexts:
-    """What is made again from the texts."""
-
-    def save(self) -> None:
-        """Return None."""
-
-    def restore(self, data: bytes) -> None:
-        """Nothing was saved."""
-        raise NotImplementedError
-
-
-@dataclass
-class Words(_OfTexts):
-    """BM25 over what an item shows, its date and speaker included."""
-
-    index: LexicalIndex = field(default_factory=LexicalIndex)
-
-    def describe(self) -> Mapping[str, Any]:
-        """Return the kind."""
-        return {"kind": "bm25"}
-
-    async def add(self, items: Mapping[str, MemoryItem]) -> Usage:
-        """Index the texts."""
-        for key, item in items.items():
-            self.index.add(key, item.shown)
-        return Usage()
-
-    def remove(self, key: str) -> None:
-        """Forget the text."""
-        self.index.remove(key)
-
-    async def search(self, question: str, k: int) -> Hits:
-        """Look the words up; what shares none with the question is not found."""
-        return [hit for hit in self.index.search(question, k) if hit[1] > 0], Usage()
-
-    def copy(self) -> Words:
-        """Return one that holds the same."""
-        return Words(self.index.copy())
-
-
-@dataclass
-class Ranked(_OfTexts):
-    """The fitted ranker over messages, their neighbours, speakers and sessions."""
-
-    index: RankedIndex = field(default_factory=RankedIndex)
-
-    def describe(self) -> Mapping[str, Any]:
-        """Return the kind."""
-        return {"kind": "ranked"}
-
-    async def add(self, items: Mapping[str, MemoryItem]) -> Usage:
-        """Index the messages, each as the last of its dialogue."""
-        for key, item in items.items():
-            self.index.add(key, item.text, item.speaker, item.dialogue, item.date or "")
-        return Usage()
-
-    def remove(self, key: str) -> None:
-        """Forget the message."""
-        self.index.remove(key)
-
-    async def search(self, question: str, k: int) -> Hits:
-        """Rank messages."""
-        return self.index.search(question, k), Usage()
-
-    def copy(self) -> Ranked:
-        """Return one that holds the same."""
-        return Ranked(self.index.copy())
 
 
 class Embedder(Protocol):
@@ -119,12 +26,70 @@ class Embedder(Protocol):
 
 
 @dataclass
-class Meaning:
+class Words:
+    """BM25 over what an item shows, its date and speaker included; the base of the other two."""
+
+    index: Any = field(default_factory=LexicalIndex)
+
+    def describe(self) -> Mapping[str, Any]:
+        """Return kind and settings as plain JSON values."""
+        return {"kind": "bm25"}
+
+    async def add(self, items: Mapping[str, MemoryItem]) -> Usage:
+        """Take in items, each under a new key."""
+        for key, item in items.items():
+            self.index.add(key, item.shown)
+        return Usage()
+
+    def remove(self, key: str) -> None:
+        """Forget an item."""
+        self.index.remove(key)
+
+    async def search(self, question: str, k: int) -> Hits:
+        """Return at most k keys; what shares no word with the question is not among them."""
+        return [hit for hit in self.index.search(question, k) if hit[1] > 0], Usage()
+
+    def copy(self) -> Self:
+        """Return one that holds the same."""
+        return replace(self, index=copy(self.index))
+
+    def save(self) -> bytes | None:
+        """Return what is dear to make again; None where texts are simply indexed again."""
+        return None
+
+    def restore(self, data: bytes) -> None:
+        """Take back what `save` returned; InputError for anything else."""
+        raise NotImplementedError
+
+
+@dataclass
+class Ranked(Words):
+    """The fitted ranker over messages, their neighbours, speakers and sessions."""
+
+    index: Any = field(default_factory=RankedIndex)
+
+    def describe(self) -> Mapping[str, Any]:
+        """Return the kind."""
+        return {"kind": "ranked"}
+
+    async def add(self, items: Mapping[str, MemoryItem]) -> Usage:
+        """Take in messages, each as the last of its dialogue."""
+        for key, item in items.items():
+            self.index.add(key, item.text, item.speaker, item.dialogue, item.date or "")
+        return Usage()
+
+    async def search(self, question: str, k: int) -> Hits:
+        """Return k keys, if there are so many: all messages have a rank."""
+        return self.index.search(question, k), Usage()
+
+
+@dataclass
+class Meaning(Words):
     """The cosine of embeddings, exact."""
 
-    embedder: Embedder
     index: VectorIndex | None = None
     """None until there is a first vector."""
+    embedder: Embedder = field(kw_only=True)
 
     def describe(self) -> Mapping[str, Any]:
         """Return the kind, and the embedder's."""
@@ -142,21 +107,12 @@ class Meaning:
             self.index.add(key, vector)
         return usage
 
-    def remove(self, key: str) -> None:
-        """Forget the vector."""
-        if self.index is not None:
-            self.index.remove(key)
-
     async def search(self, question: str, k: int) -> Hits:
-        """Embed the question, and compare."""
+        """Embed the question, and return the nearest."""
         if self.index is None:
             return (), Usage()
         vectors, usage = await self.embedder.embed([question])
         return self.index.search(vectors[0], k), usage
-
-    def copy(self) -> Meaning:
-        """Return one that holds the same."""
-        return Meaning(self.embedder, None if self.index is None else self.index.copy())
 
     def save(self) -> bytes | None:
         """Return the vectors."""

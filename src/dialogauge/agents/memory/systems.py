@@ -7,44 +7,52 @@ from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, ClassVar, Final, Literal, Self
+from typing import Any, Final, Literal, Self, cast
 
 from dialogauge.agents.memory.protocol import (
     Ability,
     Feedback,
+    Memory,
     MemoryItem,
     Retrieved,
     Room,
     items_of,
     whole,
 )
-from dialogauge.agents.memory.searchers import Searcher, Words
-from dialogauge.core import Conversation, Usage, digest
+from dialogauge.agents.memory.searchers import Embedder, Meaning, Ranked, Words
+from dialogauge.core import Conversation, Usage, UsageError, digest
+from dialogauge.core.settings import nearest
 from dialogauge.runs.records import conversation_from_json, conversation_to_json
 
+SYSTEMS: Final[Mapping[str, str]] = {
+    "none": "nothing: what the question alone is worth",
+    "full": "everything that fits, the first sessions first",
+    "oracle": "the evidence itself: the ceiling",
+    "bm25-message": "messages by their words",
+    "bm25-session": "sessions by their words; what the assistant led, by its first question",
+    "bm25-both": "messages and sessions by their words, each dialogue once",
+    "ranked-message": "messages by a fitted ranking: words, neighbours, speakers, sessions",
+    "embed-message": "messages by the cosine of their embeddings",
+    "embed-session": "sessions by the cosine of their embeddings",
+}
+"""The systems that come with dialogauge, and what each gives to an answer."""
 _ALL: Final[frozenset[Ability]] = frozenset({"update", "delete", "fork", "save"})
 _FILE: Final = "dialogues.jsonl"
 _INDEX: Final = "index.bin"
 
 
 @dataclass
-class _Dialogues:
+class _Dialogues(Memory):
     """Keeps the dialogues themselves, in the order in which they came; the base of our systems."""
 
     name: str
-    abilities: ClassVar[frozenset[Ability]] = _ALL
-    counts_items: ClassVar[bool] = True
     known: dict[str, tuple[Conversation, bool]] = field(default_factory=dict, init=False)
     """By id the dialogue, and whether it is of the corpus."""
+    abilities = _ALL
 
-    @property
-    def digest(self) -> str:
-        """Of its settings."""
-        return digest(dict(self.describe()))
-
-    def describe(self) -> Mapping[str, Any]:
-        """Return the name: there is nothing to set."""
-        return {"system": self.name}
+    def __post_init__(self) -> None:
+        """Make a digest of the settings."""
+        self.digest = digest(dict(self.describe()))
 
     async def add_corpus(self, sessions: Sequence[Conversation]) -> Usage:
         """Keep them."""
@@ -121,7 +129,7 @@ class FullMemory(_Dialogues):
     """
 
     name: str = "full"
-    counts_items: ClassVar[bool] = False
+    counts_items = False
 
     async def retrieve(self, question: str, room: Room) -> Retrieved:
         """Give whole dialogues in the order in which they came."""
@@ -137,7 +145,7 @@ class OracleMemory(_Dialogues):
     evidence: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """By question the ids of messages; a question that is not there has none."""
     name: str = "oracle"
-    counts_items: ClassVar[bool] = False
+    counts_items = False
 
     async def retrieve(self, question: str, room: Room) -> Retrieved:
         """Give the messages that the data names, in the order of the dialogues."""
@@ -160,7 +168,7 @@ class IndexedMemory(_Dialogues):
 
     name: str = "bm25-message"
     unit: Unit = "message"
-    index: Searcher = field(default_factory=Words)
+    index: Words = field(default_factory=Words)
     """Empty."""
     _items: dict[str, MemoryItem] = field(default_factory=dict, init=False)
     """By key of the index."""
@@ -229,3 +237,35 @@ class IndexedMemory(_Dialogues):
 
 _PARTS: Final = 8
 """So many messages of a dialogue may be hit before it is missed among those that are given."""
+
+
+def build_memory(
+    name: str,
+    *,
+    embedder: Embedder | None = None,
+    evidence: Mapping[str, Sequence[str]] | None = None,
+) -> Memory:
+    """Make an empty memory system of a name.
+
+    Args:
+        name: One of `SYSTEMS`.
+        embedder: For those that embed.
+        evidence: For `oracle`, by question the ids of messages.
+
+    Raises UsageError for another name, and where an embedder is needed and none is given.
+    """
+    if name not in SYSTEMS:
+        meant = nearest(name, SYSTEMS)
+        msg = f"there is no memory system {name!r}"
+        raise UsageError(msg, hint=f"did you mean {meant!r}?" if meant else f"there are {', '.join(SYSTEMS)}")
+    kind, _, unit = name.partition("-")
+    if kind == "oracle":
+        return OracleMemory(evidence=evidence or {})
+    if not unit:
+        return NoMemory() if kind == "none" else FullMemory()
+    if kind != "embed":
+        return IndexedMemory(name, cast("Unit", unit), Words() if kind == "bm25" else Ranked())
+    if embedder is None:
+        msg = f"{name} needs a model that embeds"
+        raise UsageError(msg, hint="give an endpoint with /embeddings, or the folder of a model")
+    return IndexedMemory(name, cast("Unit", unit), Meaning(embedder=embedder))

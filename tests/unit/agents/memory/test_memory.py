@@ -141,7 +141,7 @@ class Letters:
 
 
 async def test_meaning_takes_calls_and_is_exact() -> None:
-    memory = IndexedMemory("embed-message", "message", Meaning(Letters()))
+    memory = IndexedMemory("embed-message", "message", Meaning(embedder=Letters()))
     await memory.add_corpus([session("D1", "aaaa", "bbbb"), session("D2", "cccc")])
     recalled = await memory.retrieve("bb", Room(2))
     assert (recalled.items[0].text, recalled.usage.calls) == ("bbbb", 1)
