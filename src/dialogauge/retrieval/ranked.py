@@ -80,10 +80,8 @@ class RankedIndex(LexicalIndex):
     messages that are present, and on their order within the groups.
     """
 
-    kind = "ranked"
-
-    def __init__(self, *, k1: float = 1.5, b: float = 0.75) -> None:
-        super().__init__(k1=k1, b=b)
+    def __init__(self) -> None:
+        super().__init__()
         # By message: its group, the messages beside it there, its speaker, its traits, its distinct 3-grams.
         self._group, self._before, self._after, self._speaker = (array("i") for _ in range(4))
         self._traits = array("i")
@@ -319,18 +317,6 @@ class RankedIndex(LexicalIndex):
             shares[numbers] = common / total
             cosines[numbers] = common / np.maximum(lengths, 1e-9) / np.sqrt(total)
         return shares[texts], cosines[texts]
-
-    def save(self) -> bytes:
-        """Return the messages as bytes, for `load`, a line of JSON, and behind it their embeddings."""
-        return super().save() + (b"\n" + self._vectors.save() if self._vectors is not None else b"")
-
-    @classmethod
-    def load(cls, data: bytes) -> Self:
-        """Return an index of what `save` wrote; InputError for any other bytes."""
-        messages, _, vectors = data.partition(b"\n")
-        index = super().load(messages)
-        index._vectors = VectorIndex.load(vectors) if vectors else None
-        return index
 
     def copy(self) -> Self:
         """Return a copy that changes on its own; the two share what neither has added to since."""
