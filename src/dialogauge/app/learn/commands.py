@@ -10,25 +10,19 @@ from typing import Final
 from dialogauge.agents.memory import SYSTEMS as MEMORY_SYSTEMS
 from dialogauge.app.command import Measurement
 from dialogauge.app.learn.run import chosen_tasks
-from dialogauge.app.learn.settings import (
-    LearnCompareOptions,
-    LearnSystemsOptions,
-    LearnTasksOptions,
-)
+from dialogauge.app.learn.settings import LearnCompareOptions, LearnSystemsOptions, LearnTasksOptions
 from dialogauge.app.outcome import CommandOutcome
 from dialogauge.app.sources import PythonInput, is_run
 from dialogauge.core import UsageError
 from dialogauge.core.files import shown_path
-from dialogauge.data.tasks import (
-    read_logs,
-)
+from dialogauge.data.tasks import read_logs
 from dialogauge.report import Block, Page, Section, data_table
 from dialogauge.runs import StoredRun, open_run
 from dialogauge.studies.learning.figures import LearnResult, compared_result
 from dialogauge.studies.learning.judged import JudgedAccuracy, judged_accuracy, judged_blocks
 from dialogauge.studies.learning.page import ComparedSystems, learn_blocks
 from dialogauge.studies.learning.published import PublishedTables, published_blocks, read_published
-from dialogauge.studies.learning.tasks import BYTES, TaskTables, task_blocks, task_tables, token_counter
+from dialogauge.studies.learning.tasks import TaskTables, task_blocks, task_tables
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,8 +114,7 @@ def _tasks(options: LearnTasksOptions, python: PythonInput) -> CommandOutcome[Ta
     remarks = list[str]()
     file, tasks = chosen_tasks(options.inputs, None, remarks)
     logs = () if options.logs_file is None else read_logs(options.logs_file)
-    counter = BYTES if options.tokenizer is None else token_counter(options.tokenizer)
-    tables = task_tables(replace(file, tasks=tuple(tasks)), logs, counter)
+    tables = task_tables(replace(file, tasks=tuple(tasks)), logs, options.tokenizer)
     return CommandOutcome(options=options, result=tables)
 
 

@@ -11,7 +11,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
 
-from dialogauge.core.errors import MissingExtra, UsageError
+from dialogauge.core.errors import UsageError
+from dialogauge.llm import pretrained
 
 _LAYERS: Final = {("bert", 12): 8, ("roberta", 12): 10, ("deberta", 48): 40}
 """By type and number of layers whose states BERTScore takes for bert-base-chinese, roberta-base and
@@ -47,16 +48,7 @@ def bert_scorer(folder: str, layer: int | None = None) -> Callable[[str, str], f
 
 @lru_cache(maxsize=2)
 def _loaded(folder: str) -> tuple[Any, Any]:
-    try:
-        from transformers import AutoModel, AutoTokenizer
-    except ImportError as error:
-        msg = f"BERTScore needs torch and transformers: {error}"
-        raise MissingExtra(msg, hint="pip install 'dialogauge[transformers]'") from None
-    try:
-        return AutoModel.from_pretrained(folder).eval(), AutoTokenizer.from_pretrained(folder)
-    except (OSError, ValueError, LookupError, RuntimeError) as error:
-        msg = f"the model in {folder} cannot be loaded: {error}"
-        raise UsageError(msg, hint="give a folder with config, weights and tokenizer") from error
+    return pretrained("AutoModel", folder, UsageError).eval(), pretrained("AutoTokenizer", folder, UsageError)
 
 
 @lru_cache(maxsize=64)

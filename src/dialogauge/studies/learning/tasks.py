@@ -13,8 +13,8 @@ from itertools import groupby
 from statistics import fmean
 from typing import Any, Final
 
-from dialogauge.agents.memory.protocol import about_tokens
-from dialogauge.core import MissingExtra, UsageError
+from dialogauge.agents.memory import about_tokens
+from dialogauge.core import UsageError
 from dialogauge.core.json_keys import as_json
 from dialogauge.core.version import __version__
 from dialogauge.data import (
@@ -27,6 +27,7 @@ from dialogauge.data import (
     split_tasks,
     unlike_published,
 )
+from dialogauge.llm import pretrained
 from dialogauge.report import (
     Block,
     Callout,
@@ -56,36 +57,6 @@ _PRINTED: Final = {
     "SiSo": (1_500, 750),
 }
 """Cases and samples of each partition, as Tables 5 and 6 print them."""
-
-
-@dataclass(frozen=True, slots=True)
-class TokenCounter:
-    """What counts tokens, and how it is called."""
-
-    name: str
-    count: Callable[[str], int]
-
-
-BYTES: Final = TokenCounter("bytes/3", about_tokens)
-"""One token for three bytes."""
-
-
-def token_counter(folder: str) -> TokenCounter:
-    """Return the tokenizer in a folder, which needs no network.
-
-    Raises `MissingExtra` without transformers, `UsageError` for a folder without a tokenizer.
-    """
-    try:
-        from transformers import AutoTokenizer
-    except ImportError as error:
-        msg = f"a tokenizer needs transformers: {error}"
-        raise MissingExtra(msg, hint="pip install 'dialogauge[transformers]'") from None
-    try:
-        tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
-    except (OSError, ValueError, LookupError) as error:
-        msg = f"{folder} holds no tokenizer: {error}"
-        raise UsageError(msg, hint="give the folder of a model, with its tokenizer.json") from error
-    return TokenCounter(folder, lambda text: len(tokenizer(text, add_special_tokens=False)["input_ids"]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,25 +138,31 @@ class TaskTables:
 
 
 def task_tables(
-    file: TaskFile, logs: Sequence[LoggedDialogue] = (), counter: TokenCounter = BYTES
+    file: TaskFile, logs: Sequence[LoggedDialogue] = (), tokenizer: str | None = None
 ) -> TaskTables:
     """Count what there is, by data set and partition.
 
     Args:
         file: The tasks.
         logs: Dialogues about them, where there are any.
-        counter: Of tokens.
+        tokenizer: The folder of one; None for one token for three bytes.
+
+    Raises `MissingExtra` without transformers, `UsageError` for a folder without a tokenizer.
     """
+    count = about_tokens
+    if tokenizer is not None:
+        cut = pretrained("AutoTokenizer", tokenizer, UsageError, local=True)
+        count = lambda text: len(cut(text, add_special_tokens=False)["input_ids"])  # noqa: E731
     sizes = {
-        name: sum(counter.count(m.text) for session in sessions for m in session.messages)
+        name: sum(count(m.text) for session in sessions for m in session.messages)
         for name, sessions in file.corpora.items()
     }
     by_set: dict[str, list[TaskRecord]] = {name: [] for name in DATASETS}
     for task in file.tasks:
         by_set.setdefault(task.dataset, []).append(task)
-    sets = {name: _task_set(tasks, sizes, counter) for name, tasks in by_set.items() if tasks}
+    sets = {name: _task_set(tasks, sizes, count) for name, tasks in by_set.items() if tasks}
     return TaskTables(
-        counter.name,
+        tokenizer or "bytes/3",
         tuple(sets.values()),
         tuple(_partition(name, sets) for name, names in PARTITIONS.items() if sets.keys() & set(names)),
         len(file.corpora),
@@ -199,11 +176,11 @@ def task_tables(
     )
 
 
-def _task_set(tasks: Sequence[TaskRecord], sizes: Mapping[str, int], counter: TokenCounter) -> TaskSet:
+def _task_set(tasks: Sequence[TaskRecord], sizes: Mapping[str, int], count: Callable[[str], int]) -> TaskSet:
     first, known = tasks[0], DATASETS.get(tasks[0].dataset)
     answers = [next((t.gold[k] for k in _ANSWERS if isinstance(t.gold.get(k), str)), None) for t in tasks]
-    outputs = [counter.count(answer) for answer in answers if answer is not None]
-    inputs = [sum(counter.count(m.text) for m in t.messages) + sizes.get(t.corpus or "", 0) for t in tasks]
+    outputs = [count(answer) for answer in answers if answer is not None]
+    inputs = [sum(count(m.text) for m in t.messages) + sizes.get(t.corpus or "", 0) for t in tasks]
     sample = sample_tasks(tasks, known.most) if known else sample_tasks(tasks)
     train, test = split_tasks(sample)
     return TaskSet(
