@@ -172,7 +172,7 @@ for _study in (
         help="Measure what a memory is worth and costs.\n\nrun asks tasks of memory "
         "systems, compare lays runs beside each other; tasks and systems list what there is.",
         settings=f"{_LEARN}.settings:LearnOptions",
-        entry=f"{_LEARN}.run:RUN",
+        entry=f"{_LEARN}.commands:RUN",
         rows="judgements",
         steps=tuple(
             ListedStudy(

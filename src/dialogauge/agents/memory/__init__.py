@@ -29,7 +29,7 @@ if TYPE_CHECKING:
         whole,
     )
     from dialogauge.agents.memory.systems import (
-        SYSTEMS,
+        MEMORY_SYSTEMS,
         FullMemory,
         IndexedMemory,
         NoMemory,

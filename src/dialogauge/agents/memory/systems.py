@@ -24,7 +24,7 @@ from dialogauge.core import Conversation, Usage, UsageError, digest
 from dialogauge.core.settings import nearest
 from dialogauge.runs.records import conversation_from_json, conversation_to_json
 
-SYSTEMS: Final[Mapping[str, str]] = {
+MEMORY_SYSTEMS: Final[Mapping[str, str]] = {
     "none": "nothing: what the question alone is worth",
     "full": "everything that fits, the first sessions first",
     "oracle": "the evidence itself: the ceiling",
@@ -248,16 +248,18 @@ def build_memory(
     """Make an empty memory system of a name.
 
     Args:
-        name: One of `SYSTEMS`.
+        name: One of `MEMORY_SYSTEMS`.
         embedder: For those that embed.
         evidence: For `oracle`, by question the ids of messages.
 
     Raises UsageError for another name, and where an embedder is needed and none is given.
     """
-    if name not in SYSTEMS:
-        meant = nearest(name, SYSTEMS)
+    if name not in MEMORY_SYSTEMS:
+        meant = nearest(name, MEMORY_SYSTEMS)
         msg = f"there is no memory system {name!r}"
-        raise UsageError(msg, hint=f"did you mean {meant!r}?" if meant else f"there are {', '.join(SYSTEMS)}")
+        raise UsageError(
+            msg, hint=f"did you mean {meant!r}?" if meant else f"there are {', '.join(MEMORY_SYSTEMS)}"
+        )
     kind, _, unit = name.partition("-")
     if kind == "oracle":
         return OracleMemory(evidence=evidence or {})

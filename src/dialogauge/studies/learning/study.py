@@ -30,6 +30,7 @@ from dialogauge.core.protocols import NO_NOTES, Agent, AgentFailure, Notes
 from dialogauge.data import Mask
 from dialogauge.data.tasks import TaskFile, TaskRecord
 from dialogauge.report import Page
+from dialogauge.rubrics import own_template, render
 from dialogauge.runs import (
     Ending,
     Produced,
@@ -111,13 +112,11 @@ class LearningStudy(Study[LearnResult]):
     protocol: LearnProtocol = "off-policy"
     disputed: Mapping[str, bool] = field(default_factory=dict)
     """By task whether readers dispute its gold; empty where nobody has looked."""
-    instructions: Callable[[str], str] = str
-    """Returns what an answerer is told of answers that are a phrase, by language."""
     references: Mapping[str, Any] | None = None
     """`run` and `of`: the references by data set of another run."""
-    choose: Callable[[str, str, Mapping[str, str]], str] | None = None
-    """Returns a question with two options, by language; None where who answers has to say by itself that
-    nothing tells."""
+    options: bool = False
+    """Whether questions without an answer are put with two options; else who answers has to say by itself
+    that nothing tells."""
     bert_score: Callable[[str, str], float] | None = None
     """F1 of two texts by a model, for the metrics that need one."""
     bert_model: str | None = None
@@ -136,7 +135,7 @@ class LearningStudy(Study[LearnResult]):
             for name, sessions in self.file.corpora.items()
         }
         self._digests = {digest_of(()), *(digest_of((chunk,)) for chunk in self._corpora.values())}
-        self._options = options_of(self.tasks) if self.choose is not None else {}
+        self._options = options_of(self.tasks) if self.options else {}
         self._places = {
             name: {m.extra.get("id"): (s.id, n, m.text) for s in sessions for n, m in enumerate(s.messages)}
             for name, sessions in self.file.corpora.items()
@@ -159,7 +158,7 @@ class LearningStudy(Study[LearnResult]):
         """Take the run file; UsageError where it holds answers of another room, answerer or protocol."""
         conditions: dict[str, Any] = {"k": self.room.items, "context_tokens": self.room.tokens}
         conditions |= {"answerer": NO_MODEL if self.answerer is None else self.answerer.name}
-        conditions |= {"protocol": self.protocol, "options": self.choose is not None}
+        conditions |= {"protocol": self.protocol, "options": self.options}
         conditions |= {"settings of the answerer": None if self.answerer is None else self.answerer.digest}
         stored = database.get_meta(_CONDITIONS, conditions)
         if key := next((key for key, value in conditions.items() if stored.get(key) != value), None):
@@ -179,7 +178,7 @@ class LearningStudy(Study[LearnResult]):
         for task in self.tasks:
             groups.setdefault(task.corpus, []).append(task)
         answerer = "" if self.answerer is None else self.answerer.digest
-        asks = (["options"] if self.choose else []) + ([self.bert_model] if self.bert_model else [])
+        asks = (["options"] if self.options else []) + ([self.bert_model] if self.bert_model else [])
         places = count()
         for system in self.systems:
             about = MemoryAgent(system.empty(), self.answerer, self.room).digest
@@ -219,12 +218,12 @@ class LearningStudy(Study[LearnResult]):
         room = self.room
         if room.tokens is None and not built.memory.counts_items:
             room = Room(room.items, MOST_TOKENS)
-        messages, options = task.messages, self._options.get(task.id)
-        if self.choose is not None and options is not None:
-            text = self.choose(task.language, task.question, options)
+        messages, language = task.messages, "zh" if task.language == "zh" else "en"
+        if (options := self._options.get(task.id)) is not None:
+            text = render(own_template("options", language), {"question": task.question, **options})
             messages = (*messages[:-1], Message("user", text))
         if self.answerer is not None and asks_for_a_phrase(task):
-            messages = (Message("system", self.instructions(task.language)), *messages)
+            messages = (Message("system", own_template("phrase", language)), *messages)
         asked = Conversation(self._id(one), messages, language=task.language)
         recalled = await MemoryAgent(built.memory, self.answerer, room).answer(
             asked, seed=unit.seed, query=task.question
@@ -342,7 +341,7 @@ class LearningStudy(Study[LearnResult]):
                 "answerer": None if self.answerer is None else dict(self.answerer.describe()),
                 "room": {"items": self.room.items, "tokens": self.room.tokens},
                 "protocol": self.protocol,
-                "options": self.choose is not None,
+                "options": self.options,
                 "references": self.references,
             },
         )
