@@ -583,7 +583,7 @@ OWN_FILES: Final = frozenset(
         "retrieval/ranked.py",
         "rubrics/templates.py",
         "signals/markers.py",
-        "studies/learning/planted.py",
+        "studies/learning/judged.py",
     }
 )
 """Modules that open what ships with the package, or read nothing out of it."""

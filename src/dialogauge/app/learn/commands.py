@@ -59,10 +59,15 @@ from dialogauge.llm import JsonEndpoint, folder_digest
 from dialogauge.report import Block, Page, Section, data_table, words
 from dialogauge.runs import RunDirectory, StoredRun, open_run
 from dialogauge.studies.learning.figures import CONTROLS, NO_MODEL, OF_RUN, LearnResult, compared_result
-from dialogauge.studies.learning.judged import JudgedAccuracy, judged_accuracy, judged_blocks
+from dialogauge.studies.learning.judged import (
+    PLANTED,
+    JudgedAccuracy,
+    judged_accuracy,
+    judged_blocks,
+    planted_answers,
+)
 from dialogauge.studies.learning.memories import Chunk, LearningSystem, Memories
 from dialogauge.studies.learning.page import ComparedSystems, learn_blocks, shown_answer, stored_page
-from dialogauge.studies.learning.planted import PLANTED, planted_answers
 from dialogauge.studies.learning.published import PublishedTables, published_blocks, read_published
 from dialogauge.studies.learning.study import LearningStudy
 from dialogauge.studies.learning.tasks import TaskTables, task_blocks, task_tables

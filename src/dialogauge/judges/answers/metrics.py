@@ -9,7 +9,7 @@ from typing import Any
 from dialogauge.core.errors import UsageError
 from dialogauge.judges.answers.grades import readability
 from dialogauge.judges.answers.ideas import gold_rank_score
-from dialogauge.judges.answers.judge_metrics import judge_scores
+from dialogauge.judges.answers.judgments import judge_scores
 from dialogauge.judges.answers.locomo import abstains, exact_match, locomo_f1, locomo_option, token_f1
 from dialogauge.judges.answers.overlap import meteor_exact_stem, rouge_l, rouge_l_distinct
 

@@ -16,6 +16,7 @@ from dialogauge.data.tasks import PARTITIONS
 from dialogauge.runs import Row, StoredRun
 from dialogauge.runs.store import NOTES
 from dialogauge.stats import Comparison, Estimate, adjusted, compare_gain, gain_of_sums, mean_estimate
+from dialogauge.studies.learning.judged import PLANTED
 from dialogauge.studies.learning.memories import BUILT
 from dialogauge.studies.learning.partitions import (
     PartitionScores,
@@ -24,7 +25,6 @@ from dialogauge.studies.learning.partitions import (
     partition_scores,
     references_of,
 )
-from dialogauge.studies.learning.planted import PLANTED
 from dialogauge.studies.learning.scoring import CATEGORIES
 from dialogauge.text import counted
 

@@ -43,8 +43,8 @@ from dialogauge.studies.learning.figures import (
     SystemFigures,
     learn_result,
 )
-from dialogauge.studies.learning.planted import PLANTED
-from dialogauge.studies.learning.tables import figures_table, left_out_notes, partition_dots
+from dialogauge.studies.learning.judged import PLANTED
+from dialogauge.studies.learning.partitions import figures_table, left_out_notes, partition_dots
 from dialogauge.text import counted
 
 _SETTINGS: Final = (

@@ -28,19 +28,17 @@ from dialogauge.data import DATASETS
 from dialogauge.report import Block, Callout, Page, Section, words
 from dialogauge.stats import Estimate
 from dialogauge.studies.learning.partitions import (
+    FIGURES,
     NORMS,
     PartitionFigures,
     PartitionScores,
     References,
     ScoreReference,
-    undefined,
-)
-from dialogauge.studies.learning.tables import (
-    FIGURES,
     figures_table,
     left_out_notes,
     means_table,
     partition_dots,
+    undefined,
 )
 from dialogauge.text import counted
 

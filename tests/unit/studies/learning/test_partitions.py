@@ -13,18 +13,16 @@ from dialogauge.core.shape import read_as
 from dialogauge.report import to_text
 from dialogauge.stats import Basis, Estimate, freedom_of
 from dialogauge.studies.learning.partitions import (
+    FIGURES,
     PartitionFigures,
     PartitionScores,
     ScoreReference,
-    partition_scores,
-    references_of,
-)
-from dialogauge.studies.learning.tables import (
-    FIGURES,
     figures_table,
     left_out_notes,
     means_table,
     partition_dots,
+    partition_scores,
+    references_of,
 )
 
 HALVES = ScoreReference(0.0, 1.0, 0.5, 0.5, 8)
