@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
@@ -26,7 +25,7 @@ from dialogauge.agents.memory import (
 from dialogauge.app.candidates import Candidate, build_candidate_client, candidate_digest
 from dialogauge.app.clients import Clients
 from dialogauge.app.columns import AnswerColumns
-from dialogauge.app.command import Measurement, ReadyStudy, StudyEntry
+from dialogauge.app.command import Measurement, ReadyStudy, StudyEntry, chosen_directory
 from dialogauge.app.config import RoleSettings, model_of
 from dialogauge.app.functions import load_memory
 from dialogauge.app.learn.settings import (
@@ -37,10 +36,9 @@ from dialogauge.app.learn.settings import (
 )
 from dialogauge.app.merging import load_config, references
 from dialogauge.app.outcome import CommandOutcome, PlanJson
-from dialogauge.app.outputs import run_named_after
 from dialogauge.app.sources import PythonInput, is_run
-from dialogauge.core import FileFault, Place, RecordFault, UsageError
-from dialogauge.core.files import read_text, shown_path
+from dialogauge.core import RecordFault, UsageError
+from dialogauge.core.files import shown_path
 from dialogauge.core.patterns import lazy_pattern
 from dialogauge.core.protocols import Agent
 from dialogauge.data.tasks import (
@@ -49,6 +47,7 @@ from dialogauge.data.tasks import (
     LoggedDialogue,
     TaskFile,
     TaskRecord,
+    public_rows,
     read_logs,
     read_tasks,
     sample_tasks,
@@ -108,7 +107,7 @@ async def _prepare(options: LearnOptions, python: PythonInput, *, dry: bool) -> 
     """Read tasks and logs, and build systems and answerer."""
     del python
     remarks = list[str]()
-    file, tasks = chosen_tasks(options.inputs, options.sample, remarks)
+    file, tasks = _chosen_tasks(options.inputs, options.sample, remarks)
     logs, logged = _logs(options)
     if logged:
         training = options.protocol == "training"
@@ -130,7 +129,7 @@ async def _prepare(options: LearnOptions, python: PythonInput, *, dry: bool) -> 
         msg = "--k and --context-tokens are given: a room has one bound"
         raise UsageError(msg, hint="keep one of them")
     room = Room(options.k or _ITEMS) if options.context_tokens is None else Room(None, options.context_tokens)
-    folder = None if dry else directory_of(options).path / _FOLDER
+    folder = None if dry else _directory(options).path / _FOLDER
     study = LearningStudy(
         file,
         tasks,
@@ -158,14 +157,12 @@ async def _prepare(options: LearnOptions, python: PythonInput, *, dry: bool) -> 
     )
 
 
-def directory_of(options: LearnOptions) -> RunDirectory:
-    """Return the run directory: the one that was asked for, else one named after the first of the tasks."""
-    if options.out:
-        return RunDirectory(Path(options.out))
-    return RunDirectory(run_named_after(options.inputs, "-learn") if options.inputs else _SHIPPED_RUN)
+def _directory(options: LearnOptions) -> RunDirectory:
+    shipped = not options.out and not options.inputs
+    return RunDirectory(_SHIPPED_RUN) if shipped else chosen_directory(options, "-learn")
 
 
-def chosen_tasks(
+def _chosen_tasks(
     asked: Sequence[str], sample: int | None, remarks: list[str]
 ) -> tuple[TaskFile, list[TaskRecord]]:
     """Read the files of tasks, else those that ship, and keep what is named; what is odd goes to `remarks`.
@@ -334,15 +331,12 @@ def _disputed(path: str | None, tasks: Sequence[TaskRecord]) -> dict[str, bool]:
     if path is None:
         return {task.id: own.get(task.id, False) for task in tasks} if own else {}
     disputed = set[str]()
-    for number, line in enumerate(read_text(Path(path), "file of disputed tasks", FileFault).splitlines(), 1):
-        try:
-            value = json.loads(line or "{}")
-            if line.strip() and value.get("gold_disputed", True):
-                disputed.add(str(value["id"]))
-        except (ValueError, KeyError, AttributeError) as error:
+    for row in public_rows([path]):
+        if "id" not in row.value:
             msg = "this line names no task"
-            hint = 'write {"id": "...", "gold_disputed": true}'
-            raise RecordFault(msg, place=Place(shown_path(path), number), hint=hint) from error
+            raise RecordFault(msg, place=row.place, hint='write {"id": "...", "gold_disputed": true}')
+        if row.value.get("gold_disputed", True):
+            disputed.add(str(row["id"]))
     if not disputed & {task.id for task in tasks}:
         msg = f"{shown_path(path)} disputes none of these tasks"
         raise UsageError(msg, hint="it holds the ids of tasks, one JSON object a line")
@@ -355,7 +349,7 @@ RUN: Final[StudyEntry[LearnOptions, PreparedLearning, LearnResult]] = StudyEntry
     plans=LearnPlanJson,
     unit="answer",
     prepare=_prepare,
-    directory=directory_of,
+    directory=_directory,
     notes=lambda prepared, run: prepared.remarks,
     failed_share=lambda result: result.failed_share,
     counts=lambda prepared, units: {"answers": units},
@@ -448,7 +442,6 @@ COMPARE: Final[Measurement[LearnCompareOptions, Compared]] = Measurement(
     name="compare",
     prints=LearnResult | JudgedAccuracy | PublishedTables,
     measure=_compare,
-    printed=lambda result: result.to_json(),
     view=_compared,
 )
 
@@ -457,7 +450,7 @@ def _tasks(options: LearnTasksOptions, python: PythonInput) -> CommandOutcome[Ta
     """Count what there is to ask."""
     del python
     remarks = list[str]()
-    file, tasks = chosen_tasks(options.inputs, None, remarks)
+    file, tasks = _chosen_tasks(options.inputs, None, remarks)
     logs = () if options.logs_file is None else read_logs(options.logs_file)
     tables = task_tables(replace(file, tasks=tuple(tasks)), logs, options.tokenizer)
     return CommandOutcome(options=options, result=tables)

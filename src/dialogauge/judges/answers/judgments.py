@@ -1,4 +1,4 @@
-"""What a Chinese criminal judgment decides, and JuDGE's twelve scores of it: offences, articles, terms, fines.
+"""What a Chinese criminal judgment decides (offences, articles, terms, fines), and its scores.
 
 After the rules of JuDGE (Su et al. 2025, github.com/oneal2000/JuDGE). `offences.txt` has the statutory names,
 with earlier ones, without 罪; a line for each chapter of the law.

@@ -20,7 +20,6 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from dialogauge.core import UsageError, digest
-from dialogauge.core.json_keys import as_json
 from dialogauge.data.tasks import TaskRecord
 from dialogauge.report import Block, Callout, Cell, Count, Missing, Page, Percent, data_table
 from dialogauge.runs import StoredRun
@@ -143,11 +142,6 @@ class JudgedAccuracy:
 
     judge: str
     sets: Sequence[JudgedSet]
-
-    def to_json(self) -> dict[str, Any]:
-        """Return it as JSON values."""
-        written: dict[str, Any] = as_json(self)
-        return written
 
     @property
     def page(self) -> Page:

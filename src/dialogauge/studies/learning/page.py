@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Final
 
+from dialogauge.core.json_keys import INSIDE, keys
 from dialogauge.core.version import __version__
 from dialogauge.data.tasks import DATASETS
 from dialogauge.report import (
@@ -118,15 +119,12 @@ def _place_of(dialogue: str, place: str | int | None) -> str:
     return dialogue if place is None else f"message {place + 1} of {dialogue}"
 
 
-@dataclass(frozen=True, slots=True)
+@keys(result=INSIDE)
+@dataclass(frozen=True)
 class ComparedSystems:
     """Systems of several runs beside each other."""
 
     result: LearnResult
-
-    def to_json(self) -> dict[str, Any]:
-        """Return what `--json` prints."""
-        return self.result.to_json()
 
     @property
     def page(self) -> Page:

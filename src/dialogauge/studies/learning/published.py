@@ -9,19 +9,19 @@ Source: github.com/LittleDinoC/MemoryBench-code at 59d1b60, `configs/final_evalu
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from math import sqrt
 from operator import mul
 from pathlib import Path
-from typing import Any, Final, TypedDict, TypeVar
+from typing import Final, TypedDict, TypeVar
 
 import orjson
 
 from dialogauge.core import FileFault, Place
 from dialogauge.core.files import read_text, shown_path
-from dialogauge.core.json_keys import as_json, keys
+from dialogauge.core.json_keys import keys
 from dialogauge.core.shape import Misfit, read_as
 from dialogauge.core.version import __version__
 from dialogauge.data import DATASETS
@@ -134,10 +134,10 @@ class PublishedTables:
     differing: tuple[str, ...]
     """Those that do not follow from the means."""
 
-    def to_json(self) -> dict[str, Any]:
-        """Return what `--json` prints."""
-        written: dict[str, Any] = as_json(self)
-        return written
+    @property
+    def systems(self) -> Sequence[str]:
+        """All of them, in the paper's order."""
+        return sorted({system for of in self.partitions for system in of.means}, key=_rank)
 
     @property
     def page(self) -> Page:
@@ -280,13 +280,8 @@ def published_blocks(tables: PublishedTables) -> Iterator[Block]:
     scores = {partition.name: partition.scores for partition in tables.partitions}
     yield from left_out_notes(scores)
     quiet = {zero.corrected for of in tables.partitions for zero in of.zeros if zero.corrected}
-    rows = _systems(tables)
     for title, figure in (("Table 7: min-max", "minmax_by_case"), ("Table 8: z", "z_by_case")):
-        yield figures_table(f"{title}, each case once", scores, figure, systems=rows, quiet=quiet)
-
-
-def _systems(tables: PublishedTables) -> list[str]:
-    return sorted({system for of in tables.partitions for system in of.means}, key=_rank)
+        yield figures_table(f"{title}, each case once", scores, figure, systems=tables.systems, quiet=quiet)
 
 
 def _zero_words(zero: OddZero, partition: PublishedPartition) -> Iterator[str]:
@@ -315,7 +310,7 @@ def _more(tables: PublishedTables) -> Iterator[Block]:
         if of.without_corpus is not None:
             scores[f"{of.name}*"] = of.without_corpus
     domains = {name: of for name, of in scores.items() if name.rstrip("*") in _DOMAINS}
-    rows = _systems(tables)
+    rows = tables.systems
     both = figures_table("By domain", domains, "minmax_by_case", "z_by_case", systems=rows)
     lead = "As Tables 10 and 13. Open* is without LoCoMo and DialSim, which have a corpus."
     yield Section("Both scores", (both,), lead)

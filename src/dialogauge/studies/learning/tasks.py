@@ -9,13 +9,11 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from itertools import groupby
 from statistics import fmean
-from typing import Any, Final
+from typing import Final
 
 from dialogauge.agents.memory import about_tokens
 from dialogauge.core import UsageError
-from dialogauge.core.json_keys import as_json
 from dialogauge.core.version import __version__
 from dialogauge.data import (
     DATASETS,
@@ -32,6 +30,7 @@ from dialogauge.report import (
     Block,
     Callout,
     Cell,
+    Column,
     Count,
     DataTable,
     Missing,
@@ -123,11 +122,6 @@ class TaskTables:
     """Tasks that are left out: their question is not in the files."""
     unknown_evidence: int
     """Tasks whose evidence is not in their corpus."""
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the tables as JSON."""
-        written: dict[str, Any] = as_json(self)
-        return written
 
     @property
     def page(self) -> Page:
@@ -234,54 +228,37 @@ def task_blocks(tables: TaskTables) -> Iterator[Block]:
 def _kinds(tables: TaskTables) -> Block:
     """Lay out which memory the files can test, as Table 1 does."""
     seen = tables.actions
-    forms = sorted({one.form or one.measured for one in tables.sets})
-    row: tuple[Cell, ...] = (
-        "these files",
-        "; ".join(forms),
-        Count(tables.corpora),
-        Count(tables.dialogues),
-        Count(tables.dialogues_with_words),
-        Count(seen.get("like", 0) + seen.get("dislike", 0)),
-        Count(seen.get("copy", 0)),
-        Count(sum(one.cases for one in tables.sets)),
-    )
-    yes: Cell = "yes"
-    printed: tuple[Cell, ...] = ("MemoryBench, printed", "LiSo; LiLo; SiLo; SiSo", *[yes] * 5, Count(20_000))
-    columns = (
-        "",
-        TableColumn("forms", "text"),
-        "corpora",
-        "dialogues",
-        "with words",
-        "likes, dislikes",
-        "copies",
-    )
-    return data_table("Kinds of memory and feedback (Table 1)", (*columns, "cases"), (row, printed))
+    counts = {
+        "corpora": tables.corpora,
+        "dialogues": tables.dialogues,
+        "with words": tables.dialogues_with_words,
+        "likes, dislikes": seen.get("like", 0) + seen.get("dislike", 0),
+        "copies": seen.get("copy", 0),
+        "cases": sum(one.cases for one in tables.sets),
+    }
+    forms = "; ".join(sorted({one.form or one.measured for one in tables.sets}))
+    rows: list[Sequence[Cell]] = [("these files", forms, *map(Count, counts.values()))]
+    rows.append(("MemoryBench, printed", "LiSo; LiLo; SiLo; SiSo", *["yes"] * 5, Count(20_000)))
+    columns: list[Column] = ["", TableColumn("forms", "text"), *counts]
+    return data_table("Kinds of memory and feedback (Table 1)", columns, rows)
 
 
 def _sets(tables: TaskTables) -> Block:
     """Lay out the data sets by form, as Table 2 does."""
-    titles = ("domain", "language", "cases", "published", "input", "output", "measured")
-    columns = [TableColumn(title, "text" if title in _WORDS else "number") for title in ("data set", *titles)]
-    by_form = sorted(tables.sets, key=lambda one: one.form)
-    groups = [
-        RowGroup(tuple(TableRow(_set_cells(one)) for one in of), form or "no form stated")
-        for form, of in groupby(by_form, key=lambda one: one.form)
-    ]
-    return DataTable(f"Data sets (Table 2), tokens by {tables.tokenizer}", tuple(columns), tuple(groups))
-
-
-_WORDS: Final = ("data set", "domain", "language", "measured")
-
-
-def _set_cells(one: TaskSet) -> tuple[Cell, ...]:
-    output: Cell = Missing("no answer") if one.output_tokens is None else Number(one.output_tokens, 1)
-    published: Cell = Count(one.published[0]) if one.published else Missing()
-    languages = ", ".join(one.languages)
-    return (
-        one.name, one.domain, languages, Count(one.cases), published, Number(one.input_tokens, 0), output,
-        one.measured,
-    )  # fmt: skip
+    texts, numbers = ("data set", "domain", "language"), ("cases", "published", "input", "output")
+    columns = (*(TableColumn(title, "text") for title in texts), *map(TableColumn, numbers))
+    groups: dict[str, list[TableRow]] = {}
+    for one in sorted(tables.sets, key=lambda one: one.form):
+        cells: list[Cell] = [one.name, one.domain, ", ".join(one.languages), Count(one.cases)]
+        cells.append(Count(one.published[0]) if one.published else Missing())
+        cells.append(Number(one.input_tokens, 0))
+        cells.append(Missing("no answer") if one.output_tokens is None else Number(one.output_tokens, 1))
+        groups.setdefault(one.form, []).append(TableRow((*cells, one.measured)))
+    return DataTable(
+        f"Data sets (Table 2), tokens by {tables.tokenizer}",
+        (*columns, TableColumn("measured", "text")),
+        tuple(RowGroup(tuple(rows), form or "no form stated") for form, rows in groups.items()),
+    )
 
 
 def _partitions(partitions: Sequence[TaskPartition]) -> Iterator[Block]:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from dialogauge.core import FileFault
+from dialogauge.core.json_keys import as_json
 from dialogauge.report import to_html, to_text
 from dialogauge.studies.learning.published import published_blocks, read_published
 
@@ -123,7 +124,7 @@ def test_the_page_has_all_tables_and_hostile_names_stay_text(tmp_path: Path) -> 
     assert "<script>x" not in page
     for name in ("Table 7", "Table 8", "Open*", "By data set", "Each data set once"):
         assert name in page
-    assert tables.to_json()["partitions"]["Open"]["means"]["Vanilla"]["LoCoMo"] == {"mean": 0.2, "n": 10}
+    assert as_json(tables)["partitions"]["Open"]["means"]["Vanilla"]["LoCoMo"] == {"mean": 0.2, "n": 10}
 
 
 def drop(*path: str) -> Callable[[dict[str, Any]], None]:

@@ -7,6 +7,7 @@ import json
 import pytest
 
 from dialogauge.core import Conversation, Message, UsageError
+from dialogauge.core.json_keys import as_json
 from dialogauge.data.tasks import DATASETS, PARTITIONS, LoggedDialogue, RoundFeedback, TaskFile, TaskRecord
 from dialogauge.report import to_html, to_text
 from dialogauge.studies.learning.tasks import task_blocks, task_tables
@@ -86,7 +87,7 @@ def test_tables_are_shown_as_text_page_and_json():
     assert "tokens by bytes/3" in shown
     assert "Measured by bytes/3, the form is not the stated one: JuDGE." in shown
     assert "NF-CATS" in to_html(read.page)
-    assert json.loads(json.dumps(read.to_json()))["sets"][0]["test"] == 3
+    assert json.loads(json.dumps(as_json(read)))["sets"][0]["test"] == 3
 
 
 @pytest.mark.torch
