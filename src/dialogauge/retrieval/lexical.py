@@ -66,11 +66,8 @@ class LexicalIndex(GrowingIndex):
     def search(self, query: str, k: int) -> Hits:
         """Return the k best texts with their scores; of equal ones those whose ids come first.
 
-        Texts that share no term with the query score 0, and fill up where fewer than k do.
-
-        Args:
-            query: Any text.
-            k: At least 1, else ValueError.
+        Texts that share no term with the query score 0, and fill up where fewer than k do. ValueError for
+        k < 1.
         """
         scores = self._bm25(listed_terms(pieces(query)))
         numbers = np.flatnonzero(scores)

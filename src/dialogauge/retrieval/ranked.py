@@ -103,12 +103,8 @@ class RankedIndex(LexicalIndex):
     ) -> None:
         """Index a message; ValueError where its id is present already.
 
-        Args:
-            id: Of the message.
-            text: What it says.
-            speaker: Whose name queries may have.
-            group: Its session, of which it is the last message so far; None: a session of its own.
-            header: Of the session, such as its date; that of its first message counts.
+        Of its group, the session, it is the last message so far; None is a session of its own. The header,
+        such as the date, is that of the session: the one of its first message counts.
         """
         number = len(self._ids)
         super().add(id, text)
@@ -176,12 +172,8 @@ class RankedIndex(LexicalIndex):
         """Return the k best messages with their scores, which may be negative; of equal ones the first ids.
 
         Messages that neither share a term with the query nor stand within two of one that does fill up where
-        fewer than k do.
-
-        Args:
-            query: The bare question.
-            k: At least 1, else ValueError.
-            vector: The embedding of the question, for messages that have theirs.
+        fewer than k do. `vector` is the embedding of the question, for messages that have theirs. ValueError
+        for k < 1.
         """
         numbers, scores = self._scored(query, k, vector)
         return best(self._ids, numbers, scores, k)

@@ -68,10 +68,7 @@ class MemoryAgent:
     ) -> RecalledTurn:
         """Return the reply with what was recalled for it, and the seconds of both.
 
-        Args:
-            conversation: It ends where the reply is due.
-            seed: Another one may give another reply.
-            query: What is searched for, where the last message of the user holds more than that.
+        `query` is what is searched for, where the last message of the user holds more than that.
         """
         last = max((n for n, m in enumerate(conversation.messages) if m.role == "user"), default=None)
         if last is None:

@@ -245,12 +245,7 @@ def build_memory(
     embedder: Embedder | None = None,
     evidence: Mapping[str, Sequence[str]] | None = None,
 ) -> Memory:
-    """Make an empty memory system of a name.
-
-    Args:
-        name: One of `MEMORY_SYSTEMS`.
-        embedder: For those that embed.
-        evidence: For `oracle`, by question the ids of messages.
+    """Make an empty one of `MEMORY_SYSTEMS`; `evidence` is for `oracle`, by question the ids of messages.
 
     Raises UsageError for another name, and where an embedder is needed and none is given.
     """

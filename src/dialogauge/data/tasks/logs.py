@@ -74,19 +74,14 @@ def read_logs(*paths: str, system: str | None = None) -> tuple[LoggedDialogue, .
 
 
 def write_logs(path: Path, dialogues: Iterable[LoggedDialogue], tasks: Mapping[str, TaskRecord]) -> None:
-    """Write dialogues as rows, one for each task, from which `read_logs` takes the same.
+    """Write dialogues as rows of JSON, one for each task, from which `read_logs` takes the same.
 
-    Args:
-        path: The JSONL file; what is there is replaced.
-        dialogues: Each with the id of its task in its metadata.
-        tasks: By id: where questions and gold come from.
+    The metadata of a dialogue name its task; of `tasks`, by id, come questions and gold.
     """
     rows: dict[str, dict[str, Any]] = {}
     for one in dialogues:
-        id, end = (
-            one.conversation.metadata["task"],
-            f"_{system}" if (system := one.conversation.candidate) else "",
-        )
+        id, system = one.conversation.metadata["task"], one.conversation.candidate
+        end = f"_{system}" if system else ""
         row = rows.setdefault(id, {"test_idx": len(rows), "task_id": id, **_question(tasks[id])})
         row[f"dialog{end}"] = [m.to_request() for m in one.conversation.messages]
         row[f"implicit_feedback{end}"] = as_json(one.feedback)

@@ -196,14 +196,10 @@ def figures_table(
     systems: Iterable[str] = (),
     quiet: Collection[str] = (),
 ) -> DataTable:
-    """Lay out figures of systems, a row each, by partition.
+    """Lay out some of `FIGURES` of systems, a row each, by partition.
 
-    Args:
-        title: Of the table.
-        partitions: By name; a system that is not in one has a dash there.
-        figures: Of `FIGURES`; of several each partition has a column for each.
-        systems: The order of the rows, where it is not that in which systems first come.
-        quiet: Systems that are no candidates.
+    `systems` is the order of the rows, where it is not that in which they first come; the `quiet` ones are no
+    candidates. A system that is not in a partition has a dash there.
     """
     by_system: dict[str, dict[tuple[str, str], Estimate]] = {system: {} for system in systems}
     for name, scores in partitions.items():
@@ -244,19 +240,12 @@ def left_out_notes(partitions: Mapping[str, PartitionScores]) -> Iterable[Callou
 def means_table(
     title: str, groups: Mapping[str, Mapping[str, Mapping[str, float]]], systems: Iterable[str]
 ) -> DataTable:
-    """Lay out raw means by data set: a group of rows for each partition, a column for each system.
-
-    Args:
-        title: Of the table.
-        groups: By partition, data set and system.
-        systems: The columns.
-    """
+    """Lay out raw means by partition, data set and system: a group of rows, a row, and a column for each."""
     names, groups_of_rows = tuple(systems), []
     for group, sets in groups.items():
-        rows = []
-        for name, of in sets.items():
-            rows.append(TableRow((name, *(Number(of.get(system), _DIGITS) for system in names))))
-        groups_of_rows.append(RowGroup(tuple(rows), group))
+        cells = {name: [Number(of.get(system), _DIGITS) for system in names] for name, of in sets.items()}
+        rows = tuple(TableRow((name, *row)) for name, row in cells.items())
+        groups_of_rows.append(RowGroup(rows, group))
     columns = (TableColumn("data set", "text"), *map(TableColumn, names))
     return DataTable(title, columns, tuple(groups_of_rows))
 

@@ -147,14 +147,11 @@ class PublishedTables:
 
 
 def read_published(path: str | Path, instead: Mapping[tuple[str, str], float] = TABLE_9) -> PublishedTables:
-    """Read a file of published results.
+    """Read `final_evaluate_summary.json`.
 
-    Args:
-        path: `final_evaluate_summary.json`.
-        instead: By system and data set, as the paper calls them, the mean that stands in for a doubtful 0.
+    `instead` has the means that stand in for a doubtful 0, by system and data set as the paper calls them.
 
-    Raises:
-        FileFault: It cannot be read, or something in it is missing or of another form; it says where.
+    Raises FileFault where it cannot be read, or something in it is missing or of another form; it says where.
     """
     file, text = shown_path(path), read_text(path, "file of published results", FileFault, _HINT)
     checks: dict[str, bool] = {}

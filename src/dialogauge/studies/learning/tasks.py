@@ -134,12 +134,7 @@ class TaskTables:
 def task_tables(
     file: TaskFile, logs: Sequence[LoggedDialogue] = (), tokenizer: str | None = None
 ) -> TaskTables:
-    """Count what there is, by data set and partition.
-
-    Args:
-        file: The tasks.
-        logs: Dialogues about them, where there are any.
-        tokenizer: The folder of one; None for one token for three bytes.
+    """Count what there is, by data set and partition; without the folder of a tokenizer, three bytes a token.
 
     Raises `MissingExtra` without transformers, `UsageError` for a folder without a tokenizer.
     """
