@@ -18,16 +18,11 @@ T = TypeVar("T")
 
 @dataclass
 class CheckedMemory(Memory):
-    """A memory in front of another one: the same, but every broken promise is a `SystemFault`.
-
-    It also measures the seconds of taking in and of giving back.
-    """
+    """A memory in front of another one: the same, but every broken promise is a `SystemFault`."""
 
     inner: Memory
     deadline: float = 60.0
     """Seconds for one call."""
-    spent: dict[str, float] = field(default_factory=dict)
-    """Seconds by `ingest` and `retrieve`."""
     known: dict[str, int] = field(default_factory=dict)
     """Messages by id of the dialogues that it holds: of one that is loaded, of what was taken in before."""
     _turn: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -102,7 +97,7 @@ class CheckedMemory(Memory):
         except Exception as error:
             msg = f"{self.name} failed to fork: {type(error).__name__}: {error}"
             raise SystemFault(msg) from error
-        return CheckedMemory(other, self.deadline, dict(self.spent), dict(self.known))
+        return CheckedMemory(other, self.deadline, dict(self.known))
 
     def save(self, folder: Path) -> None:
         """Let it write itself."""
@@ -118,7 +113,6 @@ class CheckedMemory(Memory):
             if self._hung:
                 msg = f"{self._hung}, and is not asked again"
                 raise SystemFault(msg)
-            begun = time.monotonic()
             try:
                 async with asyncio.timeout(self.deadline):
                     return await call()
@@ -131,5 +125,3 @@ class CheckedMemory(Memory):
             except Exception as error:
                 msg = f"{self.name} failed to {what}: {type(error).__name__}: {error}"
                 raise SystemFault(msg) from error
-            finally:
-                self.spent[what] = self.spent.get(what, 0.0) + time.monotonic() - begun

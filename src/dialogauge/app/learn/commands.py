@@ -84,7 +84,6 @@ _PUBLISHED: Final = {
 _SHUFFLED: Final = 42
 """The seed by which MemoryBench shuffles logs."""
 _NAMED: Final = lazy_pattern(r"([^=/:]+)=(.+)")
-_ITEMS: Final = 5
 _FOLDER: Final = "memories"
 """Of a run, where its memories are kept."""
 
@@ -118,6 +117,9 @@ async def _prepare(options: LearnOptions, python: PythonInput, *, dry: bool) -> 
     if not tasks:
         msg = "no task is left to ask"
         raise UsageError(msg, hint="--protocol training asks the tasks of the logs, the others all but these")
+    if options.k is not None and options.context_tokens is not None:
+        msg = "--k and --context-tokens are given: a room has one bound"
+        raise UsageError(msg, hint="keep one of them")
     clients = Clients(options, dry=dry)
     try:
         answerer = _answerer(options, clients)
@@ -125,10 +127,9 @@ async def _prepare(options: LearnOptions, python: PythonInput, *, dry: bool) -> 
     except BaseException:
         await clients.close()
         raise
-    if options.k is not None and options.context_tokens is not None:
-        msg = "--k and --context-tokens are given: a room has one bound"
-        raise UsageError(msg, hint="keep one of them")
-    room = Room(options.k or _ITEMS) if options.context_tokens is None else Room(None, options.context_tokens)
+    room = Room() if options.k is None else Room(options.k)
+    if options.context_tokens is not None:
+        room = Room(None, options.context_tokens)
     folder = None if dry else _directory(options).path / _FOLDER
     study = LearningStudy(
         file,

@@ -24,7 +24,7 @@ from dialogauge.core.files import read_text, shown_path
 from dialogauge.core.json_keys import keys
 from dialogauge.core.shape import Misfit, read_as
 from dialogauge.core.version import __version__
-from dialogauge.data import DATASETS
+from dialogauge.data.tasks import DATASETS
 from dialogauge.report import Block, Callout, Page, Section, words
 from dialogauge.stats import Estimate
 from dialogauge.studies.learning.partitions import (

@@ -15,7 +15,7 @@ from typing import Final
 from dialogauge.agents.memory import about_tokens
 from dialogauge.core import UsageError
 from dialogauge.core.version import __version__
-from dialogauge.data import (
+from dialogauge.data.tasks import (
     DATASETS,
     PARTITIONS,
     LoggedDialogue,
