@@ -48,6 +48,20 @@ if TYPE_CHECKING:
     from dialogauge.data.reader import read_conversations
     from dialogauge.data.replies import read_replies
     from dialogauge.data.splits import UserSplit, message_turns, read_split, split_users
+    from dialogauge.data.tasks import (
+        DATASETS,
+        LOCOMO_CATEGORIES,
+        PARTITIONS,
+        LoggedDialogue,
+        TaskFile,
+        TaskRecord,
+        public_rows,
+        read_logs,
+        read_tasks,
+        sample_tasks,
+        split_tasks,
+        unlike_published,
+    )
     from dialogauge.data.votes import Vote, is_pair_file, read_pairs, votes_in
 
 __getattr__ = loading(__name__)
