@@ -35,9 +35,8 @@ def read_tasks(*paths: str) -> TaskFile:
             elif "sessions" in value or "corpus_id" in value:
                 name, sessions = corpus_of(value, row.place)
                 if name in corpora:
-                    fail(
-                        f"the corpus {name!r} is there twice", row.place, "every corpus has an id of its own"
-                    )
+                    msg = f"the corpus {name!r} is there twice"
+                    fail(msg, row.place, "every corpus has an id of its own")
                 corpora[name] = sessions
             else:
                 task = task_of(value, row.place)
@@ -45,9 +44,8 @@ def read_tasks(*paths: str) -> TaskFile:
                     fail(f"the task {task.id!r} is there twice", row.place, "every task has an id of its own")
                 tasks[task.id] = task
     if not tasks:
-        msg = "there is no task" + (
-            f" with a question, {without_question} without" if without_question else ""
-        )
+        msg = "there is no task"
+        msg += f" with a question, {without_question} without" if without_question else ""
         raise FileFault(msg, place=Place(shown_path(paths[0])) if paths else None, hint=TASK_FORM)
     known = {name: {m.extra.get("id") for s in of for m in s.messages} for name, of in corpora.items()}
     unknown = {}
@@ -73,7 +71,7 @@ def public_rows(paths: Sequence[str]) -> Iterator[PublicRow]:
             beside: dict[str, Any] = {}
             for number, (place, value) in enumerate(_values(LineStream(source))):
                 if not isinstance(value, dict):
-                    fail("this is no JSON object", place, TASK_FORM)
+                    fail("this is no JSON object", place, "write one a line, with names and values")
                 yield PublicRow(value, place, source, number, beside)
 
 

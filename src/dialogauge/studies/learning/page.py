@@ -67,10 +67,13 @@ def learn_page(run: StoredRun, result: LearnResult) -> Page:
     sample = read_sample(run, sampler.result(), ())
     sections: list[Section] = []
     for figures in result.sets:
-        blocks = [_plot(figures), *_set_blocks(figures)] if figures.metric else [*_set_blocks(figures)]
-        sections.append(
-            Section(figures.dataset, tuple(blocks), _lead_of(figures), anchor=f"set-{len(sections)}")
+        dots = tuple(
+            DotRow(f"{s.name} ({s.room})", s.score.value, s.score.interval, "quiet" if s.control else "plain")
+            for s in _by_room(figures)
         )
+        plot = (DotPlot(f"{_metric(figures)} by system", dots),) if figures.metric else ()
+        blocks, anchor = (*plot, *_set_blocks(figures)), f"set-{len(sections)}"
+        sections.append(Section(figures.dataset, blocks, _lead_of(figures), anchor=anchor))
     if result.partitions:
         drawn = (partition_dots(result.partitions), *_partition_blocks(result))
         sections.append(Section("Partitions", drawn, anchor="partitions"))
@@ -324,14 +327,6 @@ def _cost_table(costs: Mapping[str, MemoryCost]) -> Block:
         heads,
         rows,
     )
-
-
-def _plot(figures: LearnSet) -> Block:
-    dots = [
-        DotRow(f"{s.name} ({s.room})", s.score.value, s.score.interval, "quiet" if s.control else "plain")
-        for s in _by_room(figures)
-    ]
-    return DotPlot(f"{_metric(figures)} by system", tuple(dots))
 
 
 def _notes(figures: LearnSet) -> Iterator[str]:
