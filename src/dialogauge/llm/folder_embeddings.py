@@ -20,7 +20,7 @@ _LONGEST: Final = 512
 
 
 class FolderEmbedder:
-    """An encoder in a folder; implements `agents.memory.searchers.Embedder`.
+    """An encoder in a folder; implements `agents.memory.systems.Embedder`.
 
     The states of its last layer are averaged over the tokens, or the first one is taken, as the folder's
     `1_Pooling/config.json` says; it reads as many tokens as `sentence_bert_config.json` says.

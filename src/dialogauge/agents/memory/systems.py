@@ -1,4 +1,4 @@
-"""Memory systems that need no other package: nothing, all, the evidence itself, and what an index finds."""
+"""Memory systems of ours: nothing, all, the evidence itself, and what an index finds, with its indexes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Final, Literal, Self, cast
+from typing import Any, Final, Literal, Protocol, Self, cast
 
 from dialogauge.agents.memory.protocol import (
     Ability,
@@ -19,10 +19,120 @@ from dialogauge.agents.memory.protocol import (
     items_of,
     whole,
 )
-from dialogauge.agents.memory.searchers import Embedder, Meaning, Ranked, Words
 from dialogauge.core import Conversation, Usage, UsageError, digest
 from dialogauge.core.settings import nearest
+from dialogauge.retrieval import LexicalIndex, RankedIndex, VectorIndex
 from dialogauge.runs.records import conversation_from_json, conversation_to_json
+
+Hits = tuple[Sequence[tuple[str, float]], Usage]
+"""Keys with their scores, the best first, and what models took to find them."""
+
+
+class Embedder(Protocol):
+    """Makes vectors of texts."""
+
+    def describe(self) -> Mapping[str, Any]:
+        """Return model and settings as plain JSON values, without secrets."""
+
+    async def embed(self, texts: Sequence[str]) -> tuple[Sequence[Sequence[float]], Usage]:
+        """Return a vector for each text, all of one length."""
+
+
+@dataclass
+class Words:
+    """BM25 over what an item shows, its date and speaker included; the base of the other two."""
+
+    index: Any = field(default_factory=LexicalIndex)
+
+    def describe(self) -> Mapping[str, Any]:
+        """Return kind and settings as plain JSON values."""
+        return {"kind": "bm25"}
+
+    async def add(self, items: Mapping[str, MemoryItem]) -> Usage:
+        """Take in items, each under a new key."""
+        for key, item in items.items():
+            self.index.add(key, item.shown)
+        return Usage()
+
+    def remove(self, key: str) -> None:
+        """Forget an item."""
+        self.index.remove(key)
+
+    async def search(self, question: str, k: int) -> Hits:
+        """Return at most k keys; what shares no word with the question is not among them."""
+        return [hit for hit in self.index.search(question, k) if hit[1] > 0], Usage()
+
+    def copy(self) -> Self:
+        """Return one that holds the same."""
+        return replace(self, index=copy(self.index))
+
+    def save(self) -> bytes | None:
+        """Return what is dear to make again; None where texts are simply indexed again."""
+        return None
+
+    def restore(self, data: bytes) -> None:
+        """Take back what `save` returned; InputError for anything else."""
+        raise NotImplementedError
+
+
+@dataclass
+class Ranked(Words):
+    """The fitted ranker over messages, their neighbours, speakers and sessions."""
+
+    index: Any = field(default_factory=RankedIndex)
+
+    def describe(self) -> Mapping[str, Any]:
+        """Return the kind."""
+        return {"kind": "ranked"}
+
+    async def add(self, items: Mapping[str, MemoryItem]) -> Usage:
+        """Take in messages, each as the last of its dialogue."""
+        for key, item in items.items():
+            self.index.add(key, item.text, item.speaker, item.dialogue, item.date or "")
+        return Usage()
+
+    async def search(self, question: str, k: int) -> Hits:
+        """Return k keys, if there are so many: all messages have a rank."""
+        return self.index.search(question, k), Usage()
+
+
+@dataclass
+class Meaning(Words):
+    """The cosine of embeddings, exact."""
+
+    index: Any = None
+    """None until there is a first vector."""
+    embedder: Embedder = field(kw_only=True)
+
+    def describe(self) -> Mapping[str, Any]:
+        """Return the kind, and the embedder's."""
+        return {"kind": "embed", "embedder": dict(self.embedder.describe())}
+
+    async def add(self, items: Mapping[str, MemoryItem]) -> Usage:
+        """Embed the texts without their dates, which only lower recall, and keep the vectors."""
+        if not items:
+            return Usage()
+        texts = [f"{i.speaker}: {i.text}" if i.speaker else i.text for i in items.values()]
+        vectors, usage = await self.embedder.embed(texts)
+        if self.index is None:
+            self.index = VectorIndex(len(vectors[0]))
+        for key, vector in zip(items, vectors, strict=True):
+            self.index.add(key, vector)
+        return usage
+
+    async def search(self, question: str, k: int) -> Hits:
+        """Embed the question, and return the nearest."""
+        vectors, usage = await self.embedder.embed([question])
+        return self.index.search(vectors[0], k), usage
+
+    def save(self) -> bytes | None:
+        """Return the vectors."""
+        return None if self.index is None else self.index.save()
+
+    def restore(self, data: bytes) -> None:
+        """Take the vectors back: no text is embedded again."""
+        self.index = VectorIndex.load(data)
+
 
 MEMORY_SYSTEMS: Final[Mapping[str, str]] = {
     "none": "nothing: what the question alone is worth",

@@ -25,7 +25,7 @@ from dialogauge.agents.memory import (
     build_memory,
     own_memory,
 )
-from dialogauge.agents.memory.searchers import Meaning, Ranked, Words
+from dialogauge.agents.memory.systems import Meaning, Ranked, Words
 from dialogauge.core import Conversation, Message, Usage
 from dialogauge.core.protocols import AgentFailure, AgentReply, AgentTurn
 from dialogauge.llm import JsonEndpoint

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from dialogauge.agents.memory import IndexedMemory, SystemFault
-from dialogauge.agents.memory.searchers import Words
+from dialogauge.agents.memory.systems import Words
 from dialogauge.core import Conversation, Message
 from dialogauge.studies.learning.figures import _growth, _system
 from dialogauge.studies.learning.memories import Chunk, LearningSystem, Memories
