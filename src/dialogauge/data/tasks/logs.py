@@ -53,12 +53,10 @@ class LoggedDialogue:
     """By round; rounds without any are left out, mostly the last."""
 
 
-def read_logs(*paths: str, system: str | None = None) -> tuple[LoggedDialogue, ...]:
+def read_logs(*paths: str) -> tuple[LoggedDialogue, ...]:
     """Read dialogues from rows of MemoryBench, and from OpenAI messages, which have no feedback.
 
-    Args:
-        paths: Files as `read_tasks` takes them.
-        system: Whose dialogues are taken, and no other's; `""` for those under `dialog`.
+    The files are as `read_tasks` takes them.
 
     Raises:
         FileFault: A file cannot be read.
@@ -70,7 +68,7 @@ def read_logs(*paths: str, system: str | None = None) -> tuple[LoggedDialogue, .
             if (id := one.conversation.id) in dialogues:
                 fail(f"the dialogue {id!r} is there twice", row.place, "leave one of them out")
             dialogues[id] = one
-    return tuple(d for d in dialogues.values() if system in (None, d.conversation.candidate or ""))
+    return tuple(dialogues.values())
 
 
 def write_logs(path: Path, dialogues: Iterable[LoggedDialogue], tasks: Mapping[str, TaskRecord]) -> None:

@@ -250,11 +250,11 @@ def means_table(
     return DataTable(title, columns, tuple(groups_of_rows))
 
 
-def partition_dots(partitions: Mapping[str, PartitionScores], figure: str = "minmax_by_case") -> Cards:
-    """Draw a figure of systems, partition by partition, with its interval where it has one."""
+def partition_dots(partitions: Mapping[str, PartitionScores]) -> Cards:
+    """Draw min-max by case of systems, partition by partition, with its interval where it has one."""
     cards = []
     for name, scores in partitions.items():
-        estimates: dict[str, Estimate] = {of.system: getattr(of, figure) for of in scores.systems}
+        estimates = {of.system: of.minmax_by_case for of in scores.systems}
         dots = (DotRow(system, of.value, of.interval, "strong") for system, of in estimates.items())
-        cards.append(Card(name, (DotPlot(f"{name}, {FIGURES[figure]}", tuple(dots)),)))
+        cards.append(Card(name, (DotPlot(f"{name}, {FIGURES['minmax_by_case']}", tuple(dots)),)))
     return Cards(tuple(cards))

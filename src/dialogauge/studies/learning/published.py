@@ -146,10 +146,8 @@ class PublishedTables:
         return Page("Published results", blocks, self.file, created, __version__)
 
 
-def read_published(path: str | Path, instead: Mapping[tuple[str, str], float] = TABLE_9) -> PublishedTables:
-    """Read `final_evaluate_summary.json`.
-
-    `instead` has the means that stand in for a doubtful 0, by system and data set as the paper calls them.
+def read_published(path: str | Path) -> PublishedTables:
+    """Read `final_evaluate_summary.json`; for a doubtful 0 stands a mean of `TABLE_9`, where it has one.
 
     Raises FileFault where it cannot be read, or something in it is missing or of another form; it says where.
     """
@@ -158,7 +156,7 @@ def read_published(path: str | Path, instead: Mapping[tuple[str, str], float] = 
     try:
         kinds = read_as(orjson.loads(text), dict[str, dict[str, _StoredPartition]])
         stored = _ordered({_named(name): part for kind in kinds.values() for name, part in kind.items()})
-        partitions = tuple(_partition(name, part, instead, checks) for name, part in stored.items())
+        partitions = tuple(_partition(name, part, checks) for name, part in stored.items())
         if not partitions:
             what = "has no partition"
             raise Misfit(what)
@@ -177,9 +175,7 @@ def _ordered(named: Mapping[str, T]) -> dict[str, T]:
     return {name: named[name] for name in (*DATASETS, *_NAMES.values(), *named) if name in named}
 
 
-def _partition(
-    name: str, stored: _StoredPartition, instead: Mapping[tuple[str, str], float], checks: dict[str, bool]
-) -> PublishedPartition:
+def _partition(name: str, stored: _StoredPartition, checks: dict[str, bool]) -> PublishedPartition:
     """Put a partition together, and compare what is stored with what the means give."""
     means, references = dict[str, dict[str, PublishedMean]](), dict[str, ScoreReference]()
     summary, summed = stored["summary"], set[str]()
@@ -201,10 +197,10 @@ def _partition(
         summed |= {_named(system) for system in counts}
     unsummed = tuple(system for system in means if system not in summed)
     references = _ordered(references)
-    zeros = tuple(_zeros(means, references, instead))
+    zeros = tuple(_zeros(means, references))
     for zero in zeros:
         if zero.corrected is not None:
-            other = PublishedMean(instead[zero.system, zero.dataset], zero.n)
+            other = PublishedMean(TABLE_9[zero.system, zero.dataset], zero.n)
             means[zero.corrected] = {**means[zero.system], zero.dataset: other}
     means = dict(sorted(means.items(), key=lambda one: _rank(one[0])))
     scores = _scores(means, references)
@@ -225,9 +221,7 @@ def _rank(system: str) -> tuple[int, str]:
     return [*_NAMES.values(), known].index(known), system
 
 
-def _zeros(
-    means: Means, references: References, instead: Mapping[tuple[str, str], float]
-) -> Iterator[OddZero]:
+def _zeros(means: Means, references: References) -> Iterator[OddZero]:
     """Yield the zeros that cannot be."""
     for dataset, reference in references.items():
         of = {system: own[dataset] for system, own in means.items() if dataset in own}
@@ -235,7 +229,7 @@ def _zeros(
             others = [other.mean for name, other in of.items() if name != system]
             if mean.mean or len(others) < 2 or min(others) <= _ERRORS * reference.sd / sqrt(mean.n):
                 continue
-            value = instead.get((system, dataset))
+            value = TABLE_9.get((system, dataset))
             corrected = None if value is None else f"{system}, {dataset} {value:g}"
             yield OddZero(system, dataset, mean.n, (min(others), max(others)), corrected)
 
