@@ -556,7 +556,6 @@ READERS: Final[Mapping[str, tuple[str, ...]]] = {
     "rubrics/weights.py": ("weights",),
     "runs/directory.py": ("manifest", "summary"),
     "runs/store.py": ("run file", "notes on users", "induced criteria"),
-    "app/learn/commands.py": ("disputed tasks",),
     "studies/learning/published.py": ("published results",),
     "studies/replay/items.py": ("item set", "item set of a run"),
 }
