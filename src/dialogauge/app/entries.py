@@ -172,13 +172,13 @@ for _study in (
         help="Measure what a memory is worth and costs.\n\nrun asks tasks of memory "
         "systems, compare lays runs beside each other; tasks and systems list what there is.",
         settings=f"{_LEARN}.settings:LearnOptions",
-        entry=f"{_LEARN}.commands:RUN",
+        entry=f"{_LEARN}.run:RUN",
         rows="judgements",
         steps=tuple(
             ListedStudy(
                 name=name,
                 settings=f"{_LEARN}.settings:Learn{name.capitalize()}Options",
-                entry=f"{_LEARN}.commands:{name.upper()}",
+                entry=f"{_LEARN}.run:{name.upper()}",
                 dry_run=False,
             )
             for name in ("compare", "tasks", "systems")

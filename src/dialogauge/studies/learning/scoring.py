@@ -13,7 +13,7 @@ from dialogauge.judges.answers import METRICS, score
 
 CATEGORIES: Final[Mapping[int, str]] = {number: name for number, (name, _) in LOCOMO_CATEGORIES.items()}
 """Of questions about a corpus, as LoCoMo numbers them."""
-PHRASES: Final = ("locomo", "token_f1", "exact_match")
+_PHRASES: Final = ("locomo", "token_f1", "exact_match")
 """Metrics of answers that are a short phrase."""
 _MERGED: Final = ("judge", "report", "readability")
 """Metrics of several values, which a model merges."""
@@ -66,6 +66,11 @@ def category_of(task: TaskRecord) -> str | None:
     if isinstance(category, int):
         return CATEGORIES.get(category, str(category))
     return category if isinstance(category, str) else None
+
+
+def asks_for_a_phrase(task: TaskRecord) -> bool:
+    """Say whether the answer is to be a short phrase."""
+    return metric_of(task) in _PHRASES
 
 
 def options_of(tasks: Iterable[TaskRecord]) -> dict[str, dict[str, str]]:

@@ -46,10 +46,9 @@ from dialogauge.studies.learning.memories import Chunk, LearningSystem, Memories
 from dialogauge.studies.learning.page import learn_page
 from dialogauge.studies.learning.scoring import (
     CATEGORIES,
-    PHRASES,
+    asks_for_a_phrase,
     case_score,
     category_of,
-    metric_of,
     options_of,
 )
 
@@ -223,7 +222,7 @@ class LearningStudy(Study[LearnResult]):
         if (options := self._options.get(task.id)) is not None:
             text = render(own_template("options", language), {"question": task.question, **options})
             messages = (*messages[:-1], Message("user", text))
-        if self.answerer is not None and metric_of(task) in PHRASES:
+        if self.answerer is not None and asks_for_a_phrase(task):
             messages = (Message("system", own_template("phrase", language)), *messages)
         asked = Conversation(self._id(one), messages, language=task.language)
         recalled = await MemoryAgent(built.memory, self.answerer, room).answer(

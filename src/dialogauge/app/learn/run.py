@@ -106,7 +106,7 @@ async def _prepare(options: LearnOptions, python: PythonInput, *, dry: bool) -> 
     """Read tasks and logs, and build systems and answerer."""
     del python
     remarks = list[str]()
-    file, tasks = _chosen_tasks(options.inputs, options.sample, remarks)
+    file, tasks = chosen_tasks(options.inputs, options.sample, remarks)
     logs, logged = _logs(options)
     if logged:
         training = options.protocol == "training"
@@ -163,7 +163,7 @@ def _directory(options: LearnOptions) -> RunDirectory:
     return RunDirectory(_SHIPPED_RUN) if shipped else chosen_directory(options, "-learn")
 
 
-def _chosen_tasks(
+def chosen_tasks(
     asked: Sequence[str], sample: int | None, remarks: list[str]
 ) -> tuple[TaskFile, list[TaskRecord]]:
     """Read the files of tasks, else those that ship, and keep what is named; what is odd goes to `remarks`.
@@ -451,7 +451,7 @@ def _tasks(options: LearnTasksOptions, python: PythonInput) -> CommandOutcome[Ta
     """Count what there is to ask."""
     del python
     remarks = list[str]()
-    file, tasks = _chosen_tasks(options.inputs, None, remarks)
+    file, tasks = chosen_tasks(options.inputs, None, remarks)
     logs = () if options.logs_file is None else read_logs(options.logs_file)
     tables = task_tables(replace(file, tasks=tuple(tasks)), logs, options.tokenizer)
     return CommandOutcome(options=options, result=tables)
