@@ -14,6 +14,7 @@ import pytest
 
 import dialogauge as library
 from dialogauge.core import UsageError
+from dialogauge.core.json_keys import as_json
 from dialogauge.data.tasks import DATASETS
 from dialogauge.report import to_html
 from dialogauge.runs import open_run
@@ -564,7 +565,7 @@ def test_the_error_of_a_judge_is_measured_and_taken_out(dialogauge, talks, serve
     assert "planted answers, by the judge" in text
     assert len(list(judged_blocks(result))) == 4
     printed = dialogauge("learn", "compare", "judged", "--json", "-o", "corrected")
-    assert printed.json == json.loads(json.dumps(result.to_json()))
+    assert printed.json == json.loads(json.dumps(as_json(result)))
     assert (tmp_path / "corrected" / "compare.html").exists()
 
 

@@ -65,7 +65,7 @@ def test_what_is_missing_is_counted_and_not_guessed(tmp_path):
     [
         ({k: v for k, v in TASK.items() if k != "id"}, "id is missing"),
         (TASK | {"dataset": " "}, "dataset is missing"),
-        (TASK | {"q": None}, "q is neither a text nor a list of messages"),
+        (TASK | {"q": 3}, "q is neither a text nor a list of messages"),
         (TASK | {"q": [{"role": "tool", "content": "x"}]}, "q is neither"),
         (TASK | {"v": ["x"]}, "v is no JSON object"),
         (TASK | {"v": {"evidence": 3}}, "evidence is no list of ids"),

@@ -85,6 +85,9 @@ class LearnOptions(ModelOptions, RunOptions, AgentsOptions):
     hours: float | None = setting(
         None, "Time of one system, after which it is not asked any more.", low=0, metavar="H"
     )
+    system_timeout: float = setting(
+        60.0, "Seconds that a system has for one call, after which it has failed.", low=0.001, metavar="S"
+    )
     seed: int = setting(0, "Seed of the answerer.", low=0, high=SEEDS)
     out: str | None = setting(
         None,

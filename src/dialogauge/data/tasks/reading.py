@@ -27,14 +27,16 @@ def read_tasks(*paths: str) -> TaskFile:
     """
     tasks: dict[str, TaskRecord] = {}
     corpora: dict[str, tuple[Conversation, ...]] = {}
+    without_question = 0
     for row in public_rows(paths):
         for value in our_records(row):
-            if "sessions" in value or "corpus_id" in value:
+            if "q" in value and value["q"] is None:
+                without_question += 1
+            elif "sessions" in value or "corpus_id" in value:
                 name, sessions = corpus_of(value, row.place)
                 if name in corpora:
-                    fail(
-                        f"the corpus {name!r} is there twice", row.place, "every corpus has an id of its own"
-                    )
+                    msg = f"the corpus {name!r} is there twice"
+                    fail(msg, row.place, "every corpus has an id of its own")
                 corpora[name] = sessions
             else:
                 task = task_of(value, row.place)
@@ -43,6 +45,7 @@ def read_tasks(*paths: str) -> TaskFile:
                 tasks[task.id] = task
     if not tasks:
         msg = "there is no task"
+        msg += f" with a question, {without_question} without" if without_question else ""
         raise FileFault(msg, place=Place(shown_path(paths[0])) if paths else None, hint=TASK_FORM)
     known = {name: {m.extra.get("id") for s in of for m in s.messages} for name, of in corpora.items()}
     unknown = {}
@@ -53,7 +56,8 @@ def read_tasks(*paths: str) -> TaskFile:
         if missing := tuple(id for id in task.evidence if id not in known.get(task.corpus or "", ())):
             unknown[task.id] = missing
     empty = tuple(n for n, of in corpora.items() if not any(m.text.strip() for s in of for m in s.messages))
-    return TaskFile(tuple(tasks.values()), corpora, sum(not t.gold for t in tasks.values()), unknown, empty)
+    without_gold = sum(not t.gold for t in tasks.values())
+    return TaskFile(tuple(tasks.values()), corpora, without_gold, unknown, empty, without_question)
 
 
 def public_rows(paths: Sequence[str]) -> Iterator[PublicRow]:
@@ -67,7 +71,7 @@ def public_rows(paths: Sequence[str]) -> Iterator[PublicRow]:
             beside: dict[str, Any] = {}
             for number, (place, value) in enumerate(_values(LineStream(source))):
                 if not isinstance(value, dict):
-                    fail("this is no JSON object", place, TASK_FORM)
+                    fail("this is no JSON object", place, "write one a line, with names and values")
                 yield PublicRow(value, place, source, number, beside)
 
 

@@ -76,6 +76,8 @@ class TaskFile:
     """By task, ids of evidence that its corpus does not have: they are left out of recall."""
     empty: tuple[str, ...] = ()
     """Corpora in which nobody says anything."""
+    without_question: int = 0
+    """Tasks with `"q": null`, left out: their question is to be made of what is not in the file."""
 
 
 def task_of(value: Mapping[str, Any], place: Place) -> TaskRecord:
