@@ -71,6 +71,7 @@ def test_what_is_missing_is_counted_and_not_guessed(tmp_path):
         (TASK | {"v": {"evidence": 3}}, "evidence is no list of ids"),
         (TASK | {"v": {"answer": ["9 May", "9.5."]}}, "answer is neither a text nor a number"),
         (TASK | {"v": {"category": [1]}}, "category is neither"),
+        (TASK | {"v": {"answer": "9 May", "variants": "9.5."}}, "variants is no list of texts"),
         (TASK | {"c": "nobody"}, "the corpus 'nobody', which no file holds"),
         ({"corpus_id": "x"}, "corpus_id or sessions is missing"),
         ({"corpus_id": "x", "sessions": [{}]}, "session 1 of 'x' has no list of messages"),

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import partial
-from importlib.resources import files
 from pathlib import Path
 from secrets import token_hex
 from typing import Any, Final
@@ -72,7 +71,7 @@ from dialogauge.studies.learning.study import LearningStudy
 from dialogauge.studies.learning.tasks import TaskTables, task_blocks, task_tables
 from dialogauge.text import counted
 
-_SHIPPED: Final = "family.jsonl"
+_SHIPPED: Final = "family"
 _SHIPPED_RUN: Final = Path("runs", "learn")
 _PUBLISHED: Final = {
     "bm25": "bm25-message",
@@ -171,10 +170,7 @@ def chosen_tasks(
     Raises UsageError where none of them holds a data set that is named.
     """
     names = [text for text in asked if text in DATASETS or text in PARTITIONS]
-    paths = [text for text in asked if text not in names]
-    if not paths:
-        paths = [str(files("dialogauge").joinpath("data", "tasks", _SHIPPED))]
-    file = read_tasks(*paths)
+    file = read_tasks(*([text for text in asked if text not in names] or [_SHIPPED]))
     wanted = {one for name in names for one in PARTITIONS.get(name, (name,))}
     tasks = [task for task in file.tasks if not wanted or task.dataset in wanted]
     if not tasks:

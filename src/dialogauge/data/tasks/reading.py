@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from importlib.resources import files as resources
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from dialogauge.core import Conversation, FileFault, Place, shown_path
 from dialogauge.data.json_values import json_values, starts_json
@@ -14,12 +15,15 @@ from dialogauge.data.tables import open_table
 from dialogauge.data.tasks.datasets import PublicRow, our_records
 from dialogauge.data.tasks.record import TASK_FORM, TaskFile, TaskRecord, corpus_of, fail, task_of, whole
 
+SHIPPED: Final[Mapping[str, str]] = {"family": "family.jsonl", "support-desk": "support_desk.jsonl"}
+"""Files that come with dialogauge, by the name that stands for them; `support-desk` holds logs too."""
+
 
 def read_tasks(*paths: str) -> TaskFile:
     """Read files of tasks and corpora: JSONL, a JSON array, CSV, Parquet, Arrow, or a script as text.
 
     What is not of our form is recognised by its keys, as one of the public forms. A folder stands for its
-    `.jsonl` files, or for the papers of LimitGen.
+    `.jsonl` files, or for the papers of LimitGen; a name of `SHIPPED` for that file.
 
     Raises:
         FileFault: A file cannot be read, or there is no task in any.
@@ -62,7 +66,8 @@ def read_tasks(*paths: str) -> TaskFile:
 
 def public_rows(paths: Sequence[str]) -> Iterator[PublicRow]:
     """Yield each JSON object or row of the files, with its place; raises `InputError` for what is none."""
-    for path in paths:
+    for name in paths:
+        path = str(resources(__package__) / SHIPPED[name]) if name in SHIPPED else name
         folder, files = Path(path), [path]
         if folder.is_dir():
             members = sorted(folder.glob("*.jsonl")) or sorted(folder.glob("annotated/*/*.json"))
