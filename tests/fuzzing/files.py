@@ -556,7 +556,6 @@ READERS: Final[Mapping[str, tuple[str, ...]]] = {
     "rubrics/weights.py": ("weights",),
     "runs/directory.py": ("manifest", "summary"),
     "runs/store.py": ("run file", "notes on users", "induced criteria"),
-    "app/learn/run.py": ("disputed tasks",),
     "studies/learning/published.py": ("published results",),
     "studies/replay/items.py": ("item set", "item set of a run"),
 }
@@ -583,7 +582,7 @@ OWN_FILES: Final = frozenset(
         "retrieval/ranked.py",
         "rubrics/templates.py",
         "signals/markers.py",
-        "studies/learning/planted.py",
+        "studies/learning/judged.py",
         "training/row_files.py",  # what `pairs` has written
     }
 )
