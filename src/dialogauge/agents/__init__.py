@@ -10,7 +10,14 @@ from dialogauge.core.facade import loading
 if TYPE_CHECKING:
     from dialogauge.agents.beginnings import NO_CONTEXT, GivenContexts, beginning, contexts_of
     from dialogauge.agents.candidate import ChatAgent, reply_of
-    from dialogauge.agents.critics import Critic, MetricCritic, ModelCritic, Opinion, leaked_words, metric_rule
+    from dialogauge.agents.critics import (
+        Critic,
+        MetricCritic,
+        ModelCritic,
+        Opinion,
+        leaked_words,
+        metric_rule,
+    )
     from dialogauge.agents.environment import TableEnvironment, World, tau_bench_environment
     from dialogauge.agents.feedback_user import (
         FeedbackReply,

@@ -1,7 +1,7 @@
-"""What users make of an answer: by a metric with fixed words, or by a model that knows the record of the task.
+"""What users make of an answer: by a metric with fixed words, or by a model that knows the task's record.
 
-MemoryBench, A.2.1: the two paths of its simulator. Its released code took every failed call for the end of the
-dialogue; here a failed call is a failure.
+MemoryBench, A.2.1: the two paths of its simulator. Its released code took every failed call for the end of
+the dialogue; here a failed call is a failure.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any, Final, Protocol
 
-from dialogauge.core import Conversation, JudgeFailure, Message, Request, UsageError, Usage, digest
+from dialogauge.core import Conversation, JudgeFailure, Message, Request, Usage, UsageError, digest
 from dialogauge.core.conversation import PREFIX, TASK
 from dialogauge.core.patterns import lazy_pattern
 from dialogauge.core.protocols import AgentFailure, Judge
@@ -281,7 +281,8 @@ class ModelCritic:
         usage = sum((one.usage for one in judged), Usage())
         outcome = judged[0].outcome
         if isinstance(outcome, JudgeFailure):
-            return AgentFailure(outcome.kind, f"the satisfaction scorer: {outcome.message}", outcome.raw), usage
+            message = f"the satisfaction scorer: {outcome.message}"
+            return AgentFailure(outcome.kind, message, outcome.raw), usage
         value = outcome.numbers.get(self.scorer.dimensions[0].name)
         if not isinstance(value, int | float):
             return AgentFailure("invalid_schema", "the satisfaction scorer: there is no score"), usage

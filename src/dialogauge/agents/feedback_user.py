@@ -1,7 +1,7 @@
 """Users who ask a task and say of each answer what they think of it (MemoryBench, A.2).
 
-What a user makes of an answer comes from a critic (`agents.critics`): a metric and fixed words, or a model. The
-system is shown the words alone. Score, actions and reasoning are in the reply that the loop keeps.
+What a user makes of an answer comes from a critic (`agents.critics`): a metric and fixed words, or a model.
+The system is shown the words alone. Score, actions and reasoning are in the reply that the loop keeps.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class FeedbackUser:
         if isinstance(opinion, AgentFailure):
             return AgentTurn(opinion, usage)
         number = sum(m.role == "assistant" for m in conversation.messages)
-        chance = Random(int(digest_text(f"{seed}\x1f{self.task.id}\x1f{number}"), 16))  # noqa: S311 - no secret
+        chance = Random(int(digest_text(f"{seed}\x1f{self.task.id}\x1f{number}"), 16))
         actions = self.actions.at(opinion.score).draw(chance, long=self.task.form in _LONG)
         feedback = RoundFeedback(number, actions, opinion.score, opinion.ends)
         reply = FeedbackReply(opinion.text, ends=opinion.ends, feedback=feedback, opinion=opinion)
@@ -108,10 +108,10 @@ def user_of_task(
         model = actions or (calibrate_two(shares) if shares else calibrate())
         return FeedbackUser(task, MetricCritic(rule).checked(task), model)
     if simulator is None or scorer is None:
-        msg = f"the task {task.id!r} of {task.dataset!r} needs a model that plays its user, and one that scores"
-        raise UsageError(
-            msg, place=task.place, hint="--role simulator=MODEL@URL and --role judge=MODEL@URL"
+        msg = (
+            f"the task {task.id!r} of {task.dataset!r} needs a model that plays its user, and one that scores"
         )
+        raise UsageError(msg, place=task.place, hint="--role simulator=MODEL@URL and --role judge=MODEL@URL")
     return FeedbackUser(task, ModelCritic.of(task, simulator, scorer), actions or calibrate())
 
 

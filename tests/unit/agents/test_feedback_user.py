@@ -7,29 +7,25 @@ import json
 import re
 import tomllib
 from collections import defaultdict
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import fmean
 
 import pytest
 
 from dialogauge.agents import (
-    FeedbackReply,
-    leaked_words,
     logged_dialogue,
-    metric_rule,
     play,
     task_beginning,
     user_of_task,
 )
-from dialogauge.core import Conversation, Message, UsageError, digest_text
+from dialogauge.core import Conversation, Message, digest_text
 from dialogauge.core.protocols import AgentReply, AgentTurn
-from dialogauge.data.tasks import PARTITIONS, TaskRecord, read_logs, write_logs
+from dialogauge.data.tasks import TaskRecord
 from dialogauge.judges.answers import token_f1
 from dialogauge.judges.rubric.judge import RubricJudge
-from dialogauge.llm import ChatFailure, ScriptedClient
-from dialogauge.rubrics import feedback_files, load_rubric
-from dialogauge.stats.actions import calibrate
+from dialogauge.llm import ScriptedClient
+from dialogauge.rubrics import load_rubric
 
 CASES = tomllib.loads(Path(__file__).with_name("feedback_cases.toml").read_text(encoding="utf-8"))
 
@@ -72,7 +68,9 @@ SLIPS = {
 
 def read_prompt(request):
     data = request.messages[1]["content"]
-    talk = [json.loads(line) for line in data.split("<dialogue>")[1].split("</dialogue>")[0].split("\n") if line]
+    talk = [
+        json.loads(line) for line in data.split("<dialogue>")[1].split("</dialogue>")[0].split("\n") if line
+    ]
     return data, talk
 
 
@@ -119,9 +117,7 @@ def dialogue(case, kind, *, seed=0, simulator=None, judge=None):
 
 @pytest.fixture(scope="module")
 def dialogues():
-    return [
-        (case, kind, *dialogue(case, kind)) for case in CASES["task"] for kind in case["answers"]
-    ]
+    return [(case, kind, *dialogue(case, kind)) for case in CASES["task"] for kind in case["answers"]]
 
 
 def test_users_end_when_they_should_in_fifty_five_of_sixty(dialogues) -> None:
@@ -132,7 +128,11 @@ def test_users_end_when_they_should_in_fifty_five_of_sixty(dialogues) -> None:
         rounds = [f.round for f in logged_dialogue(task_of(case), session).feedback if f.ended]
         ends[case["id"], kind] = (rounds or [0])[0]
     as_written = [ends[c["id"], k] == c["answers"][k]["ends"] for c, k, _, _ in dialogues]
-    wrong = [(c["id"], k, ends[c["id"], k]) for c, k, _, _ in dialogues if ends[c["id"], k] != c["answers"][k]["ends"]]
+    wrong = [
+        (c["id"], k, ends[c["id"], k])
+        for c, k, _, _ in dialogues
+        if ends[c["id"], k] != c["answers"][k]["ends"]
+    ]
     assert sum(as_written) >= 55, wrong
     # A right answer in a sentence of four words has an F1 of .4: the metric, and so its user, calls it wrong.
     assert wrong == [("dog", "second", 0)]
