@@ -152,6 +152,9 @@ def test_nothing_of_the_record_reaches_a_system(dialogues) -> None:
             own = " ".join(case["answers"][kind]["says"][:number]).lower()
             reached = repr(conversation).lower()
             assert all(p not in reached or p in own for p in case["plants"]), (case["id"], kind)
+        # A memory is given the dialogue as it is logged: its own words, and nothing of the record.
+        own, log = " ".join(case["answers"][kind]["says"]).lower(), logged_dialogue(task_of(case), session)
+        assert all(p not in repr(log).lower() or p in own for p in case["plants"]), (case["id"], kind)
 
 
 def test_answerers_stand_in_the_written_order(dialogues) -> None:
