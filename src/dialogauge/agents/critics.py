@@ -222,7 +222,7 @@ class ModelCritic:
     ) -> tuple[Opinion | AgentFailure, Usage]:
         """Let the model decide, then have the last answer scored."""
         about, language = feedback_files()[self.family], "zh" if task.language.startswith("zh") else "en"
-        record = {"criteria": about[language]["criteria"], **task.gold, "dataset": task.dataset}
+        record = {"criteria": about[language]["criteria"], **task.gold}
         talk = replace(conversation, metadata={**conversation.metadata, TASK: record})
         fields = task_fields(replace(talk, metadata={TASK: task.gold}), about["record"])
         decision, usage = await self._decision(talk, fields, language, seed)

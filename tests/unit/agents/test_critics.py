@@ -17,7 +17,7 @@ from dialogauge.agents import (
     task_beginning,
     user_of_task,
 )
-from dialogauge.core import Message, UsageError
+from dialogauge.core import Conversation, Message, Request, UsageError
 from dialogauge.core.protocols import AgentReply, AgentTurn
 from dialogauge.data.tasks import DATASETS, TaskRecord, read_logs, read_tasks, write_logs
 from dialogauge.judges.rubric.judge import RubricJudge
@@ -215,6 +215,12 @@ def test_a_question_without_a_record_is_judged_by_what_is_known() -> None:
     played, requests = session(decides(), task=bare)
     assert played.failure is None
     assert "(nothing is on record)" in requests[0].messages[1]["content"]
+
+
+def test_the_scorer_needs_no_record() -> None:
+    talk = Conversation("c", (Message("user", "Why?"), Message("assistant", "Because.")))
+    (judged,) = asyncio.run(scorer().judge(Request(talk)))
+    assert judged.outcome.numbers == {"satisfaction": 4}
 
 
 def test_every_published_data_set_has_a_user_of_its_own() -> None:
