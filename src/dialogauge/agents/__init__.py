@@ -16,7 +16,22 @@ if TYPE_CHECKING:
         session_record,
     )
     from dialogauge.agents.candidate import ChatAgent, SessionCandidate, reply_of
+    from dialogauge.agents.critics import (
+        Critic,
+        MetricCritic,
+        ModelCritic,
+        Opinion,
+        leaked_words,
+        metric_rule,
+    )
     from dialogauge.agents.environment import TableEnvironment, World, tau_bench_environment
+    from dialogauge.agents.feedback_user import (
+        FeedbackReply,
+        FeedbackUser,
+        logged_dialogue,
+        task_beginning,
+        user_of_task,
+    )
     from dialogauge.agents.kept import keep_scenarios, kept_scenarios
     from dialogauge.agents.loop import Ended, PlayedSession, play
     from dialogauge.agents.personas import (

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from dialogauge.core import Conversation, JudgeFailure, Message, Usage
-from dialogauge.core.protocols import Agent, AgentFailure, AgentTurn
+from dialogauge.core.protocols import Agent, AgentFailure, AgentReply, AgentTurn
 
 Ended = Literal["turns", "user", "candidate_failed", "simulator_failed"]
 """How a session ended: all turns were played, the user left, or one side failed."""
@@ -28,6 +28,8 @@ class PlayedSession:
     """Empty messages that were asked for once more."""
     truncated: int = 0
     """Replies of the candidate that the limit of tokens cut off."""
+    of_user: tuple[AgentReply, ...] = ()
+    """What the user returned, turn by turn: some say more than the candidate is shown."""
 
     @property
     def new(self) -> tuple[Message, ...]:
@@ -77,6 +79,7 @@ async def play(
         raise ValueError(msg)
     talk, usage = beginning, {"simulator": Usage(), "candidate": Usage()}
     asked_again = truncated = 0
+    of_user: list[AgentReply] = []
 
     async def ask(agent: Agent, role: str) -> AgentTurn:
         nonlocal asked_again
@@ -89,12 +92,13 @@ async def play(
         return turn
 
     def session(ended: Ended, failure: AgentFailure | None = None) -> PlayedSession:
-        return PlayedSession(talk, ended, usage, failure, asked_again, truncated)
+        return PlayedSession(talk, ended, usage, failure, asked_again, truncated, tuple(of_user))
 
     for _ in range(turns):
         message = (await ask(user, "simulator")).outcome
         if isinstance(message, AgentFailure):
             return session("simulator_failed", message)
+        of_user.append(message)
         if message.text:
             talk = _with(talk, Message("user", message.text))
         if message.ends:

@@ -72,7 +72,8 @@ class JudgeOptions(
         "card",
         "Shipped rubric (card, satisfaction, session, session-guarded, survey, task, single, factuality, "
         "td-turn, td-dialogue, td-unit, td-unit-dialogue, roleplay, roleplay-plain, roleplay-turn), or a "
-        "file. For answers to tasks: answer, grade, checklist, criteria, limitation, merge.",
+        "file. For answers to tasks: answer, grade, checklist, criteria, limitation, merge, "
+        "satisfaction-ten.",
         key="rubric",
         metavar="NAME|FILE",
     )

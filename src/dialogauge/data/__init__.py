@@ -53,6 +53,7 @@ if TYPE_CHECKING:
         LOCOMO_CATEGORIES,
         PARTITIONS,
         LoggedDialogue,
+        RoundFeedback,
         TaskFile,
         TaskRecord,
         public_rows,

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     )
     from dialogauge.rubrics.templates import (
         Policies,
+        feedback_files,
+        feedback_words,
         memory_words,
         own_template,
         phrase,

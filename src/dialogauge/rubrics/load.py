@@ -364,6 +364,7 @@ class RubricFile(_TomlTable):
     criteria: list[CriteriaFile] = []
     calls: Calls = "joint"
     task: list[str] = []
+    task_optional: bool = False
     windows: bool = True
     template: Text | None = None
 
@@ -431,6 +432,7 @@ def _assemble(
             ),
             calls=file.calls,
             task=tuple(file.task),
+            task_optional=file.task_optional,
             windows=file.windows,
         )
     except _RubricFault as fault:

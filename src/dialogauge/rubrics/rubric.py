@@ -277,6 +277,8 @@ class Rubric:
     """Whether a call asks for all dimensions, or for one, where nobody says otherwise."""
     task: tuple[str, ...] = ()
     """The fields of a task's record that it shows; the first is what replies are held against."""
+    task_optional: bool = False
+    """Whether it judges where the record has none of them."""
     windows: bool = True
     """Whether long conversations are judged in windows; else at once, as far as they fit into a prompt."""
     origin: str = field(default="", compare=False)

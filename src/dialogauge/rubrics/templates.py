@@ -11,6 +11,7 @@ import tomllib
 from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from dialogauge.core.conversation import ToolCall
 from dialogauge.core.patterns import lazy_pattern
@@ -59,6 +60,19 @@ def memory_words(language: str) -> Mapping[str, str]:
 def session_words(language: str) -> Mapping[str, str]:
     """Return the wording around simulated sessions in a language, or the English one."""
     return _words("session", language)
+
+
+@cache
+def feedback_words(language: str) -> Mapping[str, str]:
+    """Return the wording around users who give feedback in a language, or the English one."""
+    return _words("feedback", language)
+
+
+@cache
+def feedback_files() -> Mapping[str, Mapping[str, Any]]:
+    """Return by name the files that say how users take answers; `fixed` is of those whom no model plays."""
+    files = sorted((_FILES / "feedback").glob("*.toml"))
+    return {path.stem: tomllib.loads(path.read_text(encoding="utf-8")) for path in files}
 
 
 def _words(name: str, language: str) -> Mapping[str, str]:

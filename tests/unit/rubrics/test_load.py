@@ -59,6 +59,7 @@ def test_the_shipped_rubrics():
         "roleplay-plain",
         "roleplay-turn",
         "satisfaction",
+        "satisfaction-ten",
         "session",
         "session-guarded",
         "single",

@@ -216,7 +216,7 @@ class RubricJudge(JudgeByRubric):
             target = Target(conversation.id, "conversation", candidate=conversation.candidate)
             failure = JudgeFailure("no_reply", "the conversation has no assistant reply to a user message")
             return (Judged(target, failure),)
-        needed = self.rubric.task[:1]
+        needed = () if self.rubric.task_optional else self.rubric.task[:1]
         if needed and not task_fields(conversation, needed):
             failed = request.failed(f"the record of the task has no {needed[0]!r} to hold the reply against")
             return tuple(j for j in failed if self.rubric.at(j.target.level)) or failed[-1:]
