@@ -35,6 +35,7 @@ NAMES = (
     "replay_scale",
     "retrieval",
     "peers",
+    "trainers",
 )
 
 

@@ -29,6 +29,7 @@ _STAGES: Final = {
 }
 _TEMPLATE: Final = "The turns are written by the model's chat template; template: NAME chooses another."
 _TOKENS: Final = "Token ids and labels are those of the model's tokenizer: they fit this model alone."
+_TOOLS: Final = "tools: LLaMA-Factory writes calls as its own template does; name the model for its tokens"
 _COLUMNS: Final = {"messages": "conversations", "system": "system", "tools": "tools"}
 
 
@@ -36,7 +37,8 @@ def write_text(
     kind: str, rows: Iterable[Row], out: Path, model: Path | None, left_out: Counter[str]
 ) -> dict[str, Path]:
     """Write SFT rows and pairs of replies as ShareGPT has them, `dataset_info.json`, and a configuration."""
-    write_lines(out, kept(rows, dialogue if kind == "sft" else reply_pair, left_out))
+    reshape = dialogue if kind == "sft" else reply_pair
+    write_lines(out, kept(rows, lambda row: _TOOLS if _with_tools(row) else reshape(row), left_out))
     entry: dict[str, Any] = {"file_name": out.name, "formatting": "sharegpt", "columns": dict(_COLUMNS)}
     if kind == "dpo":
         entry["ranking"] = True
@@ -45,6 +47,11 @@ def write_text(
     info = _described(out.with_name(_INFO), name, entry)
     data = f"dataset_dir: .\ndataset: {json.dumps(name)}"
     return {"data": out, "description": info, **_configured(kind, out, model, data, _TEMPLATE)}
+
+
+def _with_tools(row: Row) -> bool:
+    messages = row.get("messages") or row["prompt"]
+    return bool(row.get("tools")) or any(m.get("tool_calls") or m["role"] == "tool" for m in messages)
 
 
 def write_tokens(
@@ -65,7 +72,8 @@ def write_tokens(
         columns |= {f"{part}input_ids": "ids", f"{part}attention_mask": "bits", f"{part}labels": "labels"}
     folder = out.with_name(f"{out.stem}.tokens")
     write_dataset(folder, kept(rows, reshape, left_out), columns)
-    data = f"tokenized_path: {json.dumps(folder.name)}"
+    # A data set must be named, and is not looked for where tokens are.
+    data = f"dataset: tokens\ntokenized_path: {json.dumps(folder.name)}"
     return {"data": folder, **_configured(kind, out, model, data, _TOKENS)}
 
 
