@@ -12,9 +12,9 @@ import yaml
 sys.modules["torchaudio"] = ModuleType("torchaudio")
 sys.modules["torchaudio"].__spec__ = ModuleSpec("torchaudio", None)
 
-from llamafactory.data import get_dataset, get_template_and_fix_tokenizer
-from llamafactory.hparams import get_train_args
-from llamafactory.model import load_tokenizer
+from llamafactory.data import get_dataset, get_template_and_fix_tokenizer  # noqa: E402
+from llamafactory.hparams import get_train_args  # noqa: E402
+from llamafactory.model import load_tokenizer  # noqa: E402
 
 folder, out = Path(sys.argv[1]), Path(sys.argv[2])
 read = {}
