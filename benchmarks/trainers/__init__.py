@@ -24,6 +24,7 @@ from dialogauge.training.targets import write_target
 
 VERSIONS: Final = {"llamafactory": "0.9.5", "verl": "0.9.1", "openrlhf": "0.11.2"}
 _FOLDER: Final = ROOT / "build" / "trainers"
+_STUB: Final = ROOT / "benchmarks" / "stub.py"
 _HERE: Final = Path(__file__).parent
 _FITS: Final = 8_192
 

@@ -1,10 +1,8 @@
 #!/bin/sh
 # In this folder: sh $script DIR
 # Equation 7: groups of 8 sessions, and the mean over a session's character tokens first.
-MODEL="$${1:?the folder of the model}"
-export MODEL
 exec python -m openrlhf.cli.train_ppo_ray \
-  --actor.model_name_or_path "$$MODEL" \
+  --actor.model_name_or_path "$${1:?the folder of the model}" \
   --data.prompt_dataset $file --data.input_key prompt --data.label_key label --data.apply_chat_template \
   --train.agent_func_path $agent \
   --data.max_len 8192 --rollout.n_samples_per_prompt 8 --rollout.batch_size 64 \
