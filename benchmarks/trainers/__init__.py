@@ -10,6 +10,7 @@ loaded is a row of the table, with its error.
 from __future__ import annotations
 
 import json
+import resource
 import subprocess
 import sys
 import time
@@ -17,10 +18,17 @@ from collections import Counter
 from pathlib import Path
 from typing import Any, Final
 
-from benchmarks.process import ROOT
-from benchmarks.trainers.cases import dialogues, reply_pairs, save_tokenizer, scenarios, segments
-from dialogauge.training.masks import DialogueTokenizer, load_dialogue_tokenizer
-from dialogauge.training.targets import write_target
+from benchmarks.process import ROOT, in_process
+from benchmarks.trainers.cases import (
+    dialogues,
+    long_dialogues,
+    long_segments,
+    reply_pairs,
+    save_tokenizer,
+    scenarios,
+    segments,
+)
+from dialogauge.training import DialogueTokenizer, load_dialogue_tokenizer, write_target
 
 VERSIONS: Final = {"llamafactory": "0.9.5", "verl": "0.9.1", "openrlhf": "0.11.2"}
 _FOLDER: Final = ROOT / "build" / "trainers"
@@ -46,30 +54,39 @@ def run(times: int, *, quick: bool = False) -> dict[str, Any]:
 
 
 def speed(times: int) -> dict[str, float]:
-    """Measure on one core: turns of users and characters that are masked, and that are written, a second."""
-    from benchmarks.toy_roleplay import TRAIN, segment_pairs, sft_rows
-
-    model = _FOLDER / "model"
+    """Measure on one core: turns that are masked and written a second; a turn is a message and its reply."""
+    model, folder = _FOLDER / "model", _FOLDER / "speed"
     save_tokenizer(model)
-    rows, pairs = list(sft_rows(TRAIN, 2_000, turns=10)), list(segment_pairs(TRAIN, 500, turns=10))
-    turns = sum(len(row["messages"]) - 1 for row in rows)
-    segment_turns = sum(len(p["prompt"]) - 1 + len(p["chosen"]) + len(p["rejected"]) for p in pairs)
-    figures = {}
-    for target, kind, made, count, folder in (
-        ("sharegpt", "sft", rows, turns, None),
-        ("verl", "sft", rows, turns, None),
-        ("llamafactory", "sft", rows, turns, model),
-        ("llamafactory", "segment", pairs, segment_turns, model),
+    figures: dict[str, float] = {}
+    for target, kind, tokens in (
+        ("trl", "segment", False),
+        ("sharegpt", "sft", False),
+        ("verl", "sft", False),
+        ("llamafactory", "sft", True),
+        ("llamafactory", "segment", True),
     ):
+        rows = list(long_dialogues(100) if kind == "sft" else long_segments(50))
+        turns = sum(len(messages) // 2 for row in rows for messages in row.values())
         seconds = []
         for _ in range(times):
             began = time.process_time()
-            write_target(target, kind, made, _FOLDER / "speed" / f"{kind}.jsonl", model=folder)
+            write_target(target, kind, rows, folder / f"{kind}.jsonl", model=model if tokens else None)
             seconds.append(time.process_time() - began)
-        figures[f"{target} {kind}{' in tokens' if folder else ''}"] = round(count / min(seconds))
-    for what, number in figures.items():
-        print(f"{what:32} {number:8,} messages a second and core", flush=True)
+        name = f"{target} {kind}{' in tokens' if tokens else ''}"
+        figures[name] = round(turns / min(seconds))
+        print(f"{name:32} {figures[name]:9,.0f} turns a second and core", flush=True)
+    for count in (200, 800):
+        kept = in_process("benchmarks.trainers", count)["mb"]
+        figures[f"MB for {count} segments"] = kept
+        print(f"{count:,} segments in tokens: {kept:.0f} MB at most", flush=True)
     return figures
+
+
+def measure(count: int) -> dict[str, float]:
+    """Write so many segments in tokens, and return how much memory it took at most."""
+    folder = _FOLDER / "speed"
+    write_target("llamafactory", "segment", long_segments(count), folder / "m.jsonl", model=_FOLDER / "model")
+    return {"mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6}
 
 
 def _checked(name: str, version: str) -> list[dict[str, Any]]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
-from benchmarks.toy_roleplay import TRAIN, build_tokenizer, segment_pairs, sft_rows
+from benchmarks.toy_roleplay import NEUTRAL, TRAIN, build_tokenizer, segment_pairs, sft_rows
 
 TEMPLATE: Final = (
     "{% for m in messages %}<|im_start|>{{ m['role'] }}\n"
@@ -103,6 +103,25 @@ def segments() -> Rows:
             "score_rejected": 2.0,
             "persona_id": "ilse",
         }
+
+
+def long_dialogues(count: int) -> Rows:
+    """Yield SFT rows of ten turns, of the length of role play: messages of 20 words, replies of 60."""
+    for n in range(count):
+        yield {"messages": [_KEEPER, *_long(n, 10)]}
+
+
+def long_segments(count: int) -> Rows:
+    """Yield pairs of segments of ten turns behind ten others, of the same length."""
+    for n in range(count):
+        prompt = [_KEEPER, *_long(n, 10)]
+        yield {"prompt": prompt, "chosen": _long(n + 1, 10), "rejected": _long(n + 2, 10)}
+
+
+def _long(n: int, turns: int) -> list[dict[str, Any]]:
+    """Write turns whose words are those that the tokenizer knows."""
+    lines = [*NEUTRAL[n % 6 :], *NEUTRAL[: n % 6]]
+    return _said(*(" ".join(lines * 2)[: 330 if i % 2 else 100] for i in range(2 * turns)))
 
 
 def scenarios() -> Rows:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
         sft_row,
         worth_learning,
     )
-    from dialogauge.training.masks import DialogueTokenizer
+    from dialogauge.training.masks import DialogueTokenizer, load_dialogue_tokenizer
     from dialogauge.training.pairs import (
         Fork,
         JudgedConversation,
@@ -30,5 +30,6 @@ if TYPE_CHECKING:
     )
     from dialogauge.training.preferences import reply_pairs
     from dialogauge.training.repairs import RepairStudy
+    from dialogauge.training.targets import write_target
 
 __getattr__ = loading(__name__)

@@ -69,7 +69,7 @@ def write_tokens(
     parts = ("",) if kind == "sft" else ("chosen_", "rejected_")
     columns: dict[str, str] = {}
     for part in parts:
-        columns |= {f"{part}input_ids": "ids", f"{part}attention_mask": "bits", f"{part}labels": "labels"}
+        columns |= {f"{part}input_ids": "ids", f"{part}attention_mask": "bits", f"{part}labels": "ids"}
     folder = out.with_name(f"{out.stem}.tokens")
     write_dataset(folder, kept(rows, reshape, left_out), columns)
     # A data set must be named, and is not looked for where tokens are.

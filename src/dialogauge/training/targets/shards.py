@@ -21,7 +21,9 @@ from dialogauge.runs.records import json_document, json_line
 Row = Mapping[str, Any]
 """A training row in TRL's conversational form."""
 SHARD: Final = 2_000
-"""Rows in memory at once; also those of a row group of Parquet, and of one Arrow file."""
+"""Rows in memory at once; those of a row group of Parquet."""
+TOKEN_SHARD: Final = 100
+"""Rows of token ids in memory at once, which take a hundred times as much."""
 
 
 Reshape = Callable[[Row], dict[str, Any] | str]
@@ -68,31 +70,25 @@ def write_parquet(target: Path, rows: Iterable[Row], columns: Mapping[str, str])
         writing_whole(target) as out,
         ParquetWriter(out, schema, compression="zstd") as writer,
     ):
-        for shard in _shards(rows):
+        for shard in _shards(rows, SHARD):
             writer.write_table(arrow.Table.from_pylist(shard, schema=schema))
 
 
 def write_dataset(folder: Path, rows: Iterable[Row], columns: Mapping[str, str]) -> None:
-    """Write a folder that `datasets.load_from_disk` opens: an Arrow file for each shard, `state.json` last.
+    """Write a folder that `datasets.load_from_disk` opens: an Arrow file of batches, and `state.json` last.
 
     Raises MissingExtra without pyarrow.
     """
     arrow = _arrow()
-    schema, content, names = _schema(arrow, columns), hashlib.sha256(), list[str]()
+    schema, content, data = _schema(arrow, columns), hashlib.sha256(), folder / "data-00000.arrow"
     (folder / "state.json").unlink(missing_ok=True)  # half a folder is none
-    for shard in _shards(rows):
-        sink = arrow.BufferOutputStream()
-        with arrow.ipc.new_stream(sink, schema) as writer:
-            writer.write_table(arrow.Table.from_pylist(shard, schema=schema))
-        raw = sink.getvalue().to_pybytes()
-        content.update(raw)
-        names.append(f"data-{len(names):05}.arrow")
-        write_whole(folder / names[-1], [raw])
-    for left in folder.glob("data-*.arrow"):
-        if left.name not in names:
-            left.unlink()
+    with writing_whole(data) as out, arrow.ipc.new_stream(out, schema) as writer:
+        for shard in _shards(rows, TOKEN_SHARD):
+            batch = arrow.RecordBatch.from_pylist(shard, schema=schema)
+            content.update(batch.serialize())
+            writer.write_batch(batch)
     state: dict[str, Any] = {
-        "_data_files": [{"filename": name} for name in names],
+        "_data_files": [{"filename": data.name}],
         "_fingerprint": content.hexdigest()[:16],  # under it `datasets` caches what it makes of the rows
         "_format_columns": None,
         "_format_kwargs": {},
@@ -140,9 +136,9 @@ def _for_yaml(value: object) -> str:
     return text if re.fullmatch(r"[\w/][\w./-]*", text) else json.dumps(text)
 
 
-def _shards(rows: Iterable[Row]) -> Iterator[list[Row]]:
+def _shards(rows: Iterable[Row], size: int) -> Iterator[list[Row]]:
     left = iter(rows)
-    while shard := list(islice(left, SHARD)):
+    while shard := list(islice(left, size)):
         yield shard
 
 
@@ -163,7 +159,6 @@ def _schema(arrow: Any, columns: Mapping[str, Any]) -> Any:  # noqa: ANN401 - of
         "text": text,
         "whole": whole,
         "ids": arrow.list_(arrow.int32()),
-        "labels": arrow.list_(whole),
         "bits": arrow.list_(arrow.int8()),
         "messages": arrow.list_(arrow.struct([("role", text), ("content", text)])),
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import weakref
 from collections import Counter
 
 import pyarrow.ipc
@@ -26,6 +27,7 @@ COLUMNS = {"id": "whole", "words": "messages", "more": {"a": "text"}}
 @pytest.fixture(autouse=True)
 def _small_shards(monkeypatch):
     monkeypatch.setattr(shards, "SHARD", 10)
+    monkeypatch.setattr(shards, "TOKEN_SHARD", 10)
 
 
 def test_parquet_has_a_row_group_for_each_shard(tmp_path):
@@ -37,23 +39,34 @@ def test_parquet_has_a_row_group_for_each_shard(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["rows.parquet"]
 
 
-def test_no_more_than_a_shard_is_taken_before_it_is_written(tmp_path):
-    taken, folder = [], tmp_path / "rows.tokens"
+def batches(folder):
+    with pyarrow.ipc.open_stream((folder / "data-00000.arrow").read_bytes()) as stream:
+        return [batch.to_pylist() for batch in stream]
+
+
+def test_a_folder_holds_a_batch_for_each_shard(tmp_path):
+    write_dataset(tmp_path / "rows.tokens", counted(25, []), COLUMNS)
+    read = batches(tmp_path / "rows.tokens")
+    assert [len(batch) for batch in read] == [10, 10, 5]
+    assert [row for batch in read for row in batch] == list(counted(25, []))
+
+
+@pytest.mark.parametrize("write", [write_parquet, write_dataset])
+def test_no_more_than_two_shards_are_in_memory(tmp_path, write):
+    alive = weakref.WeakSet()
+
+    class Kept(dict):
+        """A row that can be watched."""
 
     def rows():
-        for row in counted(25, taken):
-            written = len(list(folder.glob("data-*.arrow")))
-            assert len(taken) <= 10 * (written + 1)
-            yield row
+        for row in counted(55, []):
+            one = Kept(row)
+            alive.add(one)
+            assert len(alive) <= 20, "the shard that is being taken, and the one before"
+            yield one
 
-    write_dataset(folder, rows(), COLUMNS)
-    state = json.loads((folder / "state.json").read_text())
-    assert [one["filename"] for one in state["_data_files"]] == [f"data-0000{n}.arrow" for n in range(3)]
-    read = []
-    for one in state["_data_files"]:
-        with pyarrow.ipc.open_stream((folder / one["filename"]).read_bytes()) as stream:
-            read += stream.read_all().to_pylist()
-    assert read == list(counted(25, []))
+    Kept.__hash__ = object.__hash__
+    write(tmp_path / "rows", rows(), COLUMNS)
 
 
 def test_a_folder_written_anew_keeps_nothing_of_before(tmp_path):
@@ -61,7 +74,7 @@ def test_a_folder_written_anew_keeps_nothing_of_before(tmp_path):
     write_dataset(folder, counted(25, []), COLUMNS)
     before = json.loads((folder / "state.json").read_text())["_fingerprint"]
     write_dataset(folder, counted(5, []), COLUMNS)
-    assert [path.name for path in folder.glob("*.arrow")] == ["data-00000.arrow"]
+    assert sum(map(len, batches(folder))) == 5
     # Readers keep what they made of a data set under its fingerprint.
     assert json.loads((folder / "state.json").read_text())["_fingerprint"] != before
 
