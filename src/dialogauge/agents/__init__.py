@@ -20,6 +20,8 @@ if TYPE_CHECKING:
         derive_persona,
         persona_fault,
         read_scenarios,
+        scenario_entry,
+        scenario_of,
     )
     from dialogauge.agents.users import Person, RecordedUser, SimulatedUser
 
