@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         worth_learning,
     )
     from dialogauge.training.masks import DialogueTokenizer
+    from dialogauge.training.offline import train_offline
     from dialogauge.training.pairs import (
         Fork,
         JudgedConversation,
@@ -30,5 +31,7 @@ if TYPE_CHECKING:
     )
     from dialogauge.training.preferences import reply_pairs
     from dialogauge.training.repairs import RepairStudy
+    from dialogauge.training.train_settings import PairSettings, SftSettings, TrainSettings
+    from dialogauge.training.tuning import LogLine, Trainer, TuneFolder, TuneJob, TuneManifest, tune
 
 __getattr__ = loading(__name__)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from dialogauge.core.errors import MissingExtra, UsageError
+from dialogauge.core.errors import DialogueTooLong, MissingExtra, UsageError
 
 Messages = Sequence[Mapping[str, Any]]
 """In OpenAI form."""
@@ -84,7 +84,7 @@ class DialogueTokenizer:
             tools: Definitions of the tools that the assistant may call.
 
         Raises UsageError where the assistant says nothing from `start` on, where the template leaves the end
-        of a turn out or changes what stood before, and where the segment does not fit.
+        of a turn out or changes what stood before; DialogueTooLong where the segment does not fit.
         """
         return self._fitting((messages,), start, tools)[0]
 
@@ -178,7 +178,7 @@ class DialogueTokenizer:
         if dropped == len(cuts):
             fewest = max(len(e.ids) for e in without(len(cuts) - 1))
             msg = f"{fewest:,} tokens without any earlier turn, and {self.max_length:,} fit"
-            raise UsageError(msg, hint="shorten the persona or the segment, or raise max_length")
+            raise DialogueTooLong(msg, hint="shorten the persona or the segment, or raise max_length")
         return without(dropped)
 
     def _encoded(self, messages: Messages, start: int, tools: Messages | None, dropped: int) -> MaskedTokens:
