@@ -30,6 +30,8 @@ class GuardLimits(Value):
     """Mean length of a reply, as a share of the cap."""
     truncated_share: float = 0.5
     """Share of replies that the cap cut off."""
+    second_fall: float = 0.25
+    """Points that the second judge has fallen by."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +95,8 @@ class RewardGuard:
             return None
         steps = [s.step for s in asked]
         rewards, seconds = [s.reward or 0.0 for s in asked], [s.second or 0.0 for s in asked]
-        if _slope(steps, rewards)[0] > 0 > _slope(steps, seconds)[1]:
+        fell = seconds[0] - seconds[-1] >= self.limits.second_fall
+        if fell and _slope(steps, rewards)[0] > 0 > _slope(steps, seconds)[1]:
             return (
                 f"the second judge falls while the reward rises: since step {steps[0]} the reward went from "
                 f"{rewards[0]:.2f} to {rewards[-1]:.2f}, the second judge from {seconds[0]:.2f} to "

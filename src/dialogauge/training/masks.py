@@ -118,9 +118,10 @@ class DialogueTokenizer:
             dropped = bisect_left(range(len(cuts)), 1, lo=1, key=lambda n: len(without(n)) <= most)
         if dropped == len(cuts):
             fewest = len(without(len(cuts) - 1))
-            msg = f"{fewest:,} tokens of persona and last message leave no room for {room:,} in the model's"
-            hint = "shorten the persona, play fewer turns or shorter replies, or raise max_length"
-            raise UsageError(f"{msg} {self.max_length:,}", hint=hint)
+            msg = f"{fewest:,} tokens of persona and last message leave no room for {room:,} in "
+            msg += f"{self.max_length:,}"
+            hint = "shorten the persona, play fewer turns or shorter replies, or raise --max-length"
+            raise UsageError(msg, hint=hint)
         ids = without(dropped)
         return MaskedTokens(ids, [0] * len(ids), len(ids), dropped)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import random
 import statistics
+import warnings
 from collections import Counter
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
@@ -23,7 +24,14 @@ from dialogauge.core.settings import setting
 from dialogauge.runs.directory import write_whole
 from dialogauge.runs.records import json_line
 from dialogauge.training.guards import RewardGuard, StepFigures
-from dialogauge.training.losses import Advantages, Tensor, group_advantages, gsrpo_loss, token_log_probs
+from dialogauge.training.losses import (
+    Advantages,
+    SessionTokens,
+    Tensor,
+    group_advantages,
+    gsrpo_loss,
+    token_log_probs,
+)
 from dialogauge.training.masks import MaskedTokens
 from dialogauge.training.plain import Padded, padded, train_plain
 from dialogauge.training.policy import Policy
@@ -164,7 +172,9 @@ class OnlineTrainer:
             msg = f"a step has {settings.sessions} sessions, which are no groups of {settings.group}"
             raise UsageError(msg, hint="make --batch-size times --accumulation a multiple of --group")
         # Updates are what the optimiser calls steps: checkpoints stand between two batches of sessions.
-        updates = {name: getattr(settings, name) * settings.iterations for name in ("log_every", "save_every")}
+        steps = settings.total_steps(len(self.prompts))
+        counted = {"steps": steps, "log_every": settings.log_every, "save_every": settings.save_every}
+        updates = {name: number * settings.iterations for name, number in counted.items()}
         rounds = SessionRounds(self, replace(settings, **updates), policy, _of_sessions(folder, settings))
         train = _train_trl if settings.backend == "trl" else _train_plain
         try:
@@ -182,8 +192,7 @@ class SessionRounds:
     ) -> None:
         """Play nothing yet."""
         self.trainer, self.settings, self.policy, self.folder = trainer, settings, policy, folder
-        self.steps = settings.total_steps(len(trainer.prompts))
-        self.updates = self.steps * settings.iterations
+        self.updates = settings.total_steps(len(trainer.prompts))
         self.guard = RewardGuard(settings.reply_tokens)
         self.model: Any = policy.model
         """As it is trained."""
@@ -228,7 +237,10 @@ class SessionRounds:
         seconds = self._second(rollouts, seeds, step)
         advantages = self._advantages(rollouts)
         figures = self._figures(rollouts, advantages, seconds, step)
-        rows = ({"step": step + 1, **r.to_row(), "second": second} for r, second in zip(rollouts, seconds, strict=True))
+        rows = (
+            {"step": step + 1, **r.to_row(), "second": second}
+            for r, second in zip(rollouts, seconds, strict=True)
+        )
         with (self.folder.path / SESSIONS_FILE).open("ab") as file:
             file.writelines(json_line(row) for row in rows)
         if (reason := self.guard.observe(figures)) is not None:
@@ -281,7 +293,11 @@ class SessionRounds:
 
     def counts(self) -> dict[str, int]:
         """Return what a manifest says."""
-        return {"prompts": len(self.trainer.prompts), "steps": self.steps, **self._counts}
+        return {
+            "prompts": len(self.trainer.prompts),
+            "steps": self.updates // self.settings.iterations,
+            **self._counts,
+        }
 
 
 def _of_sessions(folder: TuneFolder, settings: OnlineSettings) -> SessionFolder:
@@ -330,7 +346,7 @@ def _train_plain(rounds: SessionRounds) -> tuple[Any, bool]:
 
     def log_probs(of: Any, tokens: Padded) -> Tensor:  # noqa: ANN401
         with torch.autocast(policy.device, torch.bfloat16, enabled=policy.bf16):
-            logits = of(input_ids=tokens.ids, attention_mask=tokens.attention).logits
+            logits = of(input_ids=tokens.ids, attention_mask=tokens.attention, use_cache=False).logits
         return token_log_probs(logits / s.temperature, tokens.ids)
 
     def before(tokens: Padded) -> Tensor | None:
@@ -361,21 +377,14 @@ def _train_plain(rounds: SessionRounds) -> tuple[Any, bool]:
             parts.append(_Part(tokens, sampled, of_reference, advantages, weight, _logged(batch.figures)))
         return parts
 
-    def objective(part: _Part) -> tuple[Tensor, Mapping[str, float]]:
-        made = gsrpo_loss(
-            log_probs(model, part.tokens),
-            part.sampled,
-            part.reference,
-            part.tokens.mask[:, 1:],
-            part.advantages,
-            clip=s.clip,
-            beta=s.beta,
-            kl_unbiased=s.kl_unbiased,
-        )
+    def objective(model: Any, part: _Part) -> tuple[Tensor, Mapping[str, float]]:  # noqa: ANN401
+        logs = log_probs(model, part.tokens)
+        tokens = SessionTokens(logs, part.sampled, part.reference, part.tokens.mask[:, 1:])
+        made = gsrpo_loss(tokens, part.advantages, clip=s.clip, beta=s.beta, kl_unbiased=s.kl_unbiased)
         figures = {"kl": made.kl.item(), "clip_share": made.clipped.item(), **part.figures}
         return made.loss * part.weight, figures
 
-    finished = train_plain(model, played, objective, s, rounds.folder, steps=rounds.updates)
+    finished = train_plain(model, played, objective, s, rounds.folder)
     return model, finished
 
 
@@ -398,8 +407,11 @@ def _train_trl(rounds: SessionRounds) -> tuple[Any, bool]:
         from datasets import Dataset
         from trl import GRPOConfig, GRPOTrainer
 
+        warnings.filterwarnings("ignore", message="You are using 'rollout_func'")
         s, policy = rounds.settings, rounds.policy
-        numbers = [number for step in range(rounds.steps) for number in rounds.prompt_numbers(step)]
+        numbers = [
+            number for step in range(rounds.updates // s.iterations) for number in rounds.prompt_numbers(step)
+        ]
         arguments = trl_arguments(
             policy,
             s,
@@ -433,7 +445,7 @@ def _train_trl(rounds: SessionRounds) -> tuple[Any, bool]:
 
 
 def _rolled_out(rounds: SessionRounds, prompts: Sequence[str], trainer: Any) -> dict[str, Any]:  # noqa: ANN401
-    """Play the sessions of a step; `rollout_func` of TRL, which hands each prompt over as often as it is played.
+    """Play the sessions of a step: `rollout_func` of TRL, which hands a prompt over for each of its sessions.
 
     A session that is left out, or whose group is, has no token that is trained on: neither its advantage
     nor its divergence counts.

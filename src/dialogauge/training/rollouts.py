@@ -12,6 +12,7 @@ import asyncio
 import statistics
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Final
 
 from dialogauge.agents import PlayedSession, Scenario, play
@@ -191,7 +192,7 @@ class PolicyBatch:
         """Wait for so many sessions."""
         self.policy, self._live = policy, live
         self._waiting: dict[int, tuple[list[int], int, asyncio.Future[list[int]]]] = {}
-        self._task: asyncio.Task[None] | None = None
+        self._task: asyncio.Task[list[list[int]]] | None = None
 
     async def sample(self, seat: int, ids: list[int], seed: int) -> list[int]:
         """Return the reply of one session, sampled with those of all others."""
@@ -209,21 +210,24 @@ class PolicyBatch:
     def _go(self) -> None:
         if self._waiting and len(self._waiting) == self._live:
             waiting, self._waiting = [self._waiting[seat] for seat in sorted(self._waiting)], {}
-            self._task = asyncio.ensure_future(self._sampled(waiting))
+            prompts, seeds = [ids for ids, _, _ in waiting], [seed for _, seed, _ in waiting]
+            seed = int(digest_text(f"{seeds} {[len(p) for p in prompts]}")[:15], 16)
+            self._task = asyncio.ensure_future(asyncio.to_thread(self.policy.sample, prompts, seed))
+            self._task.add_done_callback(partial(_hand_out, [reply for _, _, reply in waiting]))
 
-    async def _sampled(self, waiting: list[tuple[list[int], int, asyncio.Future[list[int]]]]) -> None:
-        prompts, seeds = [ids for ids, _, _ in waiting], [seed for _, seed, _ in waiting]
-        seed = int(digest_text(f"{seeds} {[len(p) for p in prompts]}")[:15], 16)
-        try:
-            replies = await asyncio.to_thread(self.policy.sample, prompts, seed)
-        except Exception as error:
-            for _, _, reply in waiting:
-                if not reply.done():
-                    reply.set_exception(error)
-            return
-        for (_, _, reply), tokens in zip(waiting, replies, strict=True):
-            if not reply.done():
-                reply.set_result(tokens)
+
+def _hand_out(waiting: Sequence[asyncio.Future[list[int]]], task: asyncio.Task[list[list[int]]]) -> None:
+    """Give each session its reply, or what went wrong."""
+    if task.cancelled():
+        return
+    error = task.exception()
+    for number, reply in enumerate(waiting):
+        if reply.done():
+            continue
+        if error is not None:
+            reply.set_exception(error)
+        else:
+            reply.set_result(task.result()[number])
 
 
 class PolicySeat:
@@ -381,9 +385,7 @@ class SessionPlayer:
             return Rollout(prompt, conversation, tokens, session.truncated, repeated, failure=scores)
         costs = self.costs.truncated * session.truncated + self.costs.repeated * repeated
         reward = max(statistics.fmean(scores.values()) - costs, self.scorer.low)
-        return Rollout(
-            prompt, conversation, tokens, session.truncated, repeated, scores, round_score(reward)
-        )
+        return Rollout(prompt, conversation, tokens, session.truncated, repeated, scores, round_score(reward))
 
 
 def _repeated(conversation: Conversation) -> int:
