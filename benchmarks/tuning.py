@@ -21,11 +21,10 @@ from benchmarks.toy_roleplay import HELD_OUT, TRAIN, build_policy, segment_pairs
 from dialogauge.training import PairSettings, TuneFolder, TuneJob, train_offline, tune
 from dialogauge.training.offline import OfflineObjective, encoded_rows, pair_trainer
 from dialogauge.training.policy import Policy, load_policy
-from dialogauge.training.row_files import read_row_file
 from dialogauge.training.trl_backend import trl_arguments, trl_silenced
 
 RATE = 1e-3
-"""Chosen among 2e-4, 5e-4, 1e-3 and 2e-3 by the margin of new pairs of the training characters."""
+"""Chosen among 2e-4, 5e-4, 1e-3 and 2e-3 by the loss on new pairs of the training characters."""
 STEPS = 60
 
 
@@ -34,13 +33,13 @@ def written(path: Path, rows: Iterable[Mapping[str, Any]]) -> Path:
     return path
 
 
-def settings_of(**changes: Any) -> PairSettings:
+def settings_of(**changes: object) -> PairSettings:
     return PairSettings(
         **{"learning_rate": RATE, "steps": STEPS, "save_every": 1000, "precision": "fp32", **changes}
     )
 
 
-def stock_trainer(policy: Policy, settings: PairSettings, folder: TuneFolder, file: Path) -> Any:
+def stock_trainer(policy: Policy, settings: PairSettings, folder: TuneFolder, file: Path) -> Any:  # noqa: ANN401
     """Return TRL's own trainer on the same rows: all that follows the prompt is trained on."""
     from datasets import Dataset
     from trl import DPOConfig, DPOTrainer
@@ -59,8 +58,9 @@ def stock_trainer(policy: Policy, settings: PairSettings, folder: TuneFolder, fi
 
 def parity(policy: Policy, rows: list[Any], folder: TuneFolder) -> float:
     """Return how far TRL's loss and ours are apart on one batch of a policy that has moved."""
-    import torch
     from copy import deepcopy
+
+    import torch
 
     settings = settings_of(steps=1)
     objective = OfflineObjective(policy, settings, deepcopy(policy.model).eval())
@@ -87,8 +87,8 @@ def offline(base: Path) -> None:
     started = time.process_time()
     with trl_silenced():
         policy = load_policy(model, job.settings, "cpu")
-        rows = encoded_rows(read_row_file(train, "pair"), policy.tokenizer, "train").rows
-        measured = encoded_rows(read_row_file(held_out, "pair"), policy.tokenizer, "held out").rows
+        rows = encoded_rows(train, "dspo", policy.tokenizer).rows
+        measured = encoded_rows(held_out, "dspo", policy.tokenizer).rows
         gap = parity(policy, rows, TuneFolder(base / "parity"))
         print(f"parity of DSPO: {gap:.1e} (at most 1e-6)")
         margins, seconds = {}, {}

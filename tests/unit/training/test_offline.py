@@ -49,9 +49,8 @@ def loaded(policy, settings):
 
 def encoded(path, policy):
     from dialogauge.training.offline import encoded_rows
-    from dialogauge.training.row_files import read_row_file
 
-    return encoded_rows(read_row_file(path, "pair"), policy.tokenizer, "rows").rows
+    return encoded_rows(path, "dspo", policy.tokenizer).rows
 
 
 def moved(model):
@@ -80,12 +79,15 @@ def test_our_loss_is_that_of_trl(policy, files, tmp_path, options):
     logged = trainer._metrics["eval"]
     assert figures["margin"] == pytest.approx(logged["rewards/margins"][0], abs=1e-5) or settings.length_norm
     trained = batch["input_ids"][batch["completion_mask"].bool()]
-    says = [token for sides in zip(*rows, strict=True) for side in sides for run in side.runs for token in run]
+    says = [
+        token for sides in zip(*rows, strict=True) for side in sides for run in side.runs for token in run
+    ]
     assert trained.tolist() == says
 
 
 def test_the_mask_is_worth_twice_the_margin_of_the_stock_trainer(policy, files, tmp_path):
     from benchmarks.tuning import stock_trainer
+
     from dialogauge.training.offline import OfflineObjective, pair_trainer
     from dialogauge.training.trl_backend import trl_silenced
 
@@ -153,7 +155,7 @@ def test_an_interrupted_run_goes_on_as_if_it_had_not_been(policy, files, tmp_pat
     job = pair_job(policy, files, steps=4, backend=backend, save_every=100)
     whole = TuneFolder(tmp_path / "whole")
     tune(job, train_offline, whole)
-    assert tune(job, train_offline, stopping(tmp_path / "parts", 2)).ended == "interrupted"
+    assert tune(job, train_offline, stopping(tmp_path / "parts", 1)).ended == "interrupted"
     parts, said = TuneFolder(tmp_path / "parts"), []
     parts.say = said.append
     assert not (parts.path / "model.safetensors").exists()
@@ -170,11 +172,14 @@ def test_other_settings_or_data_are_refused_in_the_same_folder(policy, files, tm
     job = pair_job(policy, files, steps=1)
     folder = TuneFolder(tmp_path / "out")
     tune(job, train_offline, folder)
-    with pytest.raises(StoreError, match="another beta: 0.1, not 0.2"):
+    with pytest.raises(StoreError, match=r"another beta: 0\.1, not 0\.2"):
         tune(pair_job(policy, files, steps=1, beta=0.2), train_offline, folder)
     with pytest.raises(StoreError, match="another data"):
         tune(replace(job, data=files["held_out"]), train_offline, folder)
-    assert tune(pair_job(policy, files, steps=1, beta=0.2), train_offline, folder, fresh=True).ended == "finished"
+    assert (
+        tune(pair_job(policy, files, steps=1, beta=0.2), train_offline, folder, fresh=True).ended
+        == "finished"
+    )
 
 
 def test_a_folder_with_other_files_and_an_input_are_refused(policy, files, tmp_path):
@@ -190,7 +195,7 @@ def test_a_checkpoint_with_a_foreign_pickle_is_not_read(policy, files, tmp_path)
     import pickle
 
     job, folder = pair_job(policy, files, steps=3, save_every=1), TuneFolder(tmp_path / "out")
-    tune(job, train_offline, stopping(folder.path, 2))
+    tune(job, train_offline, stopping(folder.path, 1))
     checkpoint = folder.last_checkpoint()
     (checkpoint / "pytorch_model.bin").write_bytes(b"")
     with pytest.raises(UsageError, match=r"pytorch_model.bin is a pickle"):
@@ -251,15 +256,15 @@ def test_rows_that_cannot_be_trained_on(policy, files, tmp_path):
     with pytest.raises(UsageError, match=r"no row is left to train on: .* tokens without any earlier turn"):
         trained(rows, max_length=40)
     for row, words in (
-        ({"messages": rows[0]["chosen"]}, "the row is a dialogue"),
-        ({"prompt": rows[0]["prompt"]}, r"the row is a prompt without replies \(rl\)"),
-        ({k: v for k, v in rows[0].items() if k != "prompt"}, "each side has one"),
-        ({**rows[0], "chosen": [*rows[0]["prompt"], *rows[0]["chosen"]]}, "chosen repeats the prompt"),
-        ({**rows[0], "rejected": rows[0]["rejected"][:1]}, "the assistant says nothing in rejected"),
-        ({**rows[0], "chosen": "Hello"}, "chosen is no list of messages"),
+        ({"messages": rows[0]["chosen"]}, "a row of the kind sft in a file of the kind segment"),
+        ({k: v for k, v in rows[0].items() if k != "prompt"}, "a pair without a prompt"),
+        ({**rows[0], "chosen": [*rows[0]["prompt"], *rows[0]["chosen"]]}, "the row has two prompts"),
+        ({**rows[0], "version": 7}, "version unknown"),
     ):
         with pytest.raises(RecordFault, match=r"rows.jsonl:2: .*" + words):
             trained([rows[0], row])
+    with pytest.raises(UsageError, match=r"rows of the kind sft, and tune dspo takes others .*tune sft"):
+        trained([{"messages": rows[0]["chosen"]}])
     with pytest.raises(FileFault, match="holds no row"):
         trained([])
 
