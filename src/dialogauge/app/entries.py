@@ -12,12 +12,13 @@ from importlib import import_module
 from typing import Final, Literal
 
 from dialogauge.app.option_groups import Options
+from dialogauge.app.pairs.settings import PairOptions
 from dialogauge.app.settings import (
     AgreementOptions,
     ArenaOptions,
     FitOptions,
     JudgeOptions,
-    PairOptions,
+    LookaheadOptions,
     RecheckOptions,
     SatisfactionOptions,
     SimulateOptions,
@@ -146,12 +147,13 @@ for _study in (
     ListedStudy(name="compare", settings=TwoRunsOptions, entry=f"{_APP}.compare"),
     ListedStudy(name="trust", settings=RecheckOptions, entry=f"{_APP}.trust"),
     ListedStudy(name="agreement", settings=AgreementOptions, entry=f"{_APP}.agreement", dry_run=False),
-    ListedStudy(name="pairs", settings=PairOptions, entry=f"{_APP}.pairs", json=False),
+    ListedStudy(name="pairs", settings=PairOptions, entry=f"{_APP}.pairs.command"),
     ListedStudy(name="fit", settings=FitOptions, entry=f"{_APP}.fit", dry_run=False),
     ListedStudy(
         name="satisfaction", settings=SatisfactionOptions, entry=f"{_APP}.satisfaction", rows="judgements"
     ),
     ListedStudy(name="simulate", settings=SimulateOptions, entry=f"{_APP}.simulate", rows="judgements"),
+    ListedStudy(name="lookahead", settings=LookaheadOptions, entry=f"{_APP}.lookahead", rows="judgements"),
     ListedStudy(name="success", settings=SuccessOptions, entry=f"{_APP}.success", rows="judgements"),
     ListedStudy(name="arena", settings=ArenaOptions, entry=f"{_APP}.arena", rows="votes"),
     ListedStudy(

@@ -200,7 +200,11 @@ class PrivacyOptions(Options, heading="Personal data"):
         return Privacy(self.redact, self.hash_ids)
 
 
-class PlantingOptions(ModelOptions, LimitOptions, heading="Planted faults"):
+class JudgedAgainOptions(ModelOptions, LimitOptions, heading="Model"):
+    """The judge of a run, asked once more."""
+
+
+class PlantingOptions(JudgedAgainOptions, heading="Planted faults"):
     """Faults that are planted in the replies of a run, to see which of them its judge would not notice."""
 
     planted: int | None = setting(

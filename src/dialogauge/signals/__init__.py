@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from dialogauge.core.facade import loading
 
 if TYPE_CHECKING:
-    from dialogauge.signals.answering import asks_something, knows_nothing, only_closes, overlap
+    from dialogauge.signals.answering import asks_something, knows_nothing, only_closes, overlap, praises
     from dialogauge.signals.dialogue import Dialogue, TextView, TurnView, cut, read_dialogue, recent_view
     from dialogauge.signals.features import (
         FORM_FEATURES,

@@ -7,7 +7,7 @@ makes of everything behind the prompt what is trained on, the user's words inclu
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
@@ -20,7 +20,7 @@ from dialogauge.training.losses import Tensor, dspo_loss, sft_loss, token_diverg
 from dialogauge.training.masks import DialogueTokenizer, MaskedTokens
 from dialogauge.training.plain import Padded, batches_of, padded, train_plain
 from dialogauge.training.policy import Policy
-from dialogauge.training.row_files import TrainingRow, read_row_file
+from dialogauge.training.row_files import AnyRow, DialogueRow, PreferenceRow, read_pair_file
 from dialogauge.training.train_settings import PairSettings, TrainSettings
 from dialogauge.training.trl_backend import PAIR_FIGURES, quietly, train_with_trl, trl_arguments, trl_silenced
 from dialogauge.training.tuning import Trained, TuneFolder, TuneJob
@@ -31,6 +31,9 @@ _LOGITS: Final = 1 << 28
 """Logits of a batch that is measured, at most."""
 _TOO_LONG: Final = "does not fit"
 _NO_WINNER: Final = "no winner"
+_METHODS: Final[Mapping[str, str]] = {"sft": "sft", "dpo": "dpo", "segment": "dspo"}
+"""By kind of rows: the method that takes them."""
+_KINDS: Final = {"DialogueRow": "sft", "LabelledRow": "kto", "PromptRow": "rl"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,38 +54,51 @@ class EncodedRows:
         return {**plain, "turns dropped": self.turns_dropped, **left_out}
 
 
-def encoded_rows(rows: Sequence[TrainingRow], tokenizer: DialogueTokenizer, file: str) -> EncodedRows:
-    """Return rows in tokens; those that do not fit, and pairs without a winner, are counted.
+def encoded_rows(path: Path, method: str, tokenizer: DialogueTokenizer) -> EncodedRows:
+    """Read the rows of a file for a method, and return them in tokens.
 
-    Raises UsageError where no row is left, and for a template that would make a wrong mask.
+    Those that do not fit, and pairs without a winner, are left out and counted.
+
+    Raises:
+        UsageError: No row is left, the rows are for another method, or the template would make a wrong mask.
+        InputError: The file is no file of rows.
     """
-    encoded, left_out, dropped = list[Sides](), Counter[str](), 0
-    last = ""
-    for row in rows:
-        equal = len(row.sides) == 2 and row.sides[0] == row.sides[1]
-        if equal or (row.scores is not None and row.scores[0] <= row.scores[1]):
+    encoded, left_out, dropped, last = list[Sides](), Counter[str](), 0, ""
+    for row in read_pair_file(path):
+        try:
+            sides = _sides(row, method, tokenizer)
+        except DialogueTooLong as error:
+            left_out[_TOO_LONG], last = left_out[_TOO_LONG] + 1, str(error)
+            continue
+        if sides is None:
             left_out[_NO_WINNER] += 1
             continue
-        try:
-            if len(row.sides) == 1:
-                sides: Sides = (tokenizer.encode(row.sides[0], tools=row.tools),)
-            else:
-                sides = tokenizer.pair(row.prompt, *row.sides, tools=row.tools)
-        except DialogueTooLong as error:
-            left_out[_TOO_LONG] += 1
-            last = str(error)
-            continue
-        prefixes = {tuple(e.ids[: e.prefix]) for e in sides}
-        if len(prefixes) != 1:
-            msg = f"{file}:{row.line}: the two sides do not share what stands before them"
+        if len({tuple(e.ids[: e.prefix]) for e in sides}) != 1:
+            msg = f"{row.place}: the two sides do not share what stands before them"
             raise UsageError(msg, hint="give the model a template that only appends")
         encoded.append(sides)
         dropped += sides[0].dropped
     if not encoded:
-        why = f"none of {len(rows):,} pairs has a winner" if left_out[_NO_WINNER] == len(rows) else last
-        msg = f"{file}: no row is left to train on: {why}"
+        why = last or f"none of {left_out[_NO_WINNER]:,} pairs has a winner"
+        msg = f"{shown_path(path)}: no row is left to train on: {why}"
         raise UsageError(msg, hint="shorten personas, raise --max-length, or give pairs that differ")
     return EncodedRows(encoded, left_out, dropped)
+
+
+def _sides(row: AnyRow, method: str, tokenizer: DialogueTokenizer) -> Sides | None:
+    """Return a row in tokens; None for a pair whose scores name no winner."""
+    if isinstance(row, DialogueRow) and method == "sft":
+        return (tokenizer.encode(row.messages, tools=row.tools),)
+    if isinstance(row, PreferenceRow) and method == _METHODS[row.kind]:
+        chosen, rejected = row.scores
+        if chosen is not None and rejected is not None and chosen <= rejected:
+            return None
+        return tokenizer.pair(row.prompt, row.chosen, row.rejected, tools=row.tools)
+    kind = row.kind if isinstance(row, PreferenceRow) else _KINDS[type(row).__name__]
+    msg = f"{row.place}: rows of the kind {kind}, and tune {method} takes others"
+    fit = _METHODS.get(kind)
+    hint = f"`dialogauge tune {fit}` takes them" if fit else "write others with `dialogauge pairs --kind ...`"
+    raise UsageError(msg, hint=hint)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,19 +172,15 @@ class OfflineObjective:
 
 
 def train_offline(job: TuneJob, policy: Policy, folder: TuneFolder) -> Trained:
-    """Train on the rows of a job by SFT, DPO or DSPO.
+    """Train on the rows of a job by `sft`, `dpo` or `dspo`.
 
     Raises UsageError and InputError for rows that cannot be trained on.
     """
     settings = job.settings
     paired = isinstance(settings, PairSettings)
-    kind: Any = "pair" if paired else "dialogue"
-
-    def encoded(path: Path) -> EncodedRows:
-        return encoded_rows(read_row_file(path, kind), policy.tokenizer, shown_path(path))
-
-    data = encoded(job.data)
-    held_out = None if job.held_out is None else encoded(job.held_out)
+    data = encoded_rows(job.data, job.method, policy.tokenizer)
+    files = () if job.held_out is None else (job.held_out,)
+    held_out = [r for file in files for r in encoded_rows(file, job.method, policy.tokenizer).rows]
     steps = settings.total_steps(len(data.rows))
     counts = data.counts(steps)
     folder.say(", ".join(f"{n:,} {what}" for what, n in counts.items()))
@@ -182,9 +194,9 @@ def train_offline(job: TuneJob, policy: Policy, folder: TuneFolder) -> Trained:
             model = trainer.model
 
         def measured(step: int) -> dict[str, float]:
-            if held_out is None:
+            if not held_out:
                 return {}
-            figures = objective.measure(model, held_out.rows)
+            figures = objective.measure(model, held_out)
             if step:
                 folder.log(step, figures, held_out=True)
             return figures

@@ -120,7 +120,8 @@ def train_plain(
         torch.nn.utils.clip_grad_norm_(weights, 1.0)
         optimiser.step()
         optimiser.zero_grad(set_to_none=True)
-        last = step + 1 == steps or folder.stop_asked
+        stopping = folder.stop_asked
+        last = step + 1 == steps or stopping
         if last or (step + 1) % settings.log_every == 0:
             means = {name: sum(values) / len(values) for name, values in sums.items()}
             folder.log(step + 1, {**means, "learning_rate": rate})
@@ -128,7 +129,7 @@ def train_plain(
         if last or (step + 1) % settings.save_every == 0:
             save_checkpoint(model, optimiser, folder, step + 1)
             at_save(step + 1)
-        if folder.stop_asked and step + 1 < steps:
+        if stopping and step + 1 < steps:
             return False
     return True
 

@@ -263,14 +263,13 @@ def _expect_apart(job: TuneJob, out: Path) -> None:
 
 def _earlier(first: TuneManifest, folder: TuneFolder, *, fresh: bool) -> TuneManifest | None:
     """Return what the folder's job came to before; StoreError where it holds another job, or no job."""
-    if fresh:
-        folder.clear()
     earlier = folder.manifest()
-    others = [path.name for path in folder.path.iterdir() if not path.name.startswith(".")]
+    others = sorted(path.name for path in folder.path.iterdir() if not path.name.startswith("."))
     if earlier is None and others:
         msg = f"{shown_path(folder.path)} holds {others[0]}, and no tuning"
         raise StoreError(msg, hint="choose an empty folder with -o")
-    if earlier is None:
+    if earlier is None or fresh:
+        folder.clear()
         return None
     before, now = ({**m.asked.get("settings", {}), **m.asked, "method": m.method} for m in (earlier, first))
     differing = [key for key in now if key != "settings" and before.get(key) != now[key]]
